@@ -1,0 +1,69 @@
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// process is a running server. It ends when kill is called, and when the
+// process that started it is gone (see servers/lifeline).
+type process struct {
+	cmd     *exec.Cmd
+	exited  chan struct{}
+	logPath string
+}
+
+// start runs path with args; what it prints is appended to the file logPath.
+func start(logPath, path string, args ...string) (*process, error) {
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "KUBECTL_GENNAME_LIFELINE=1")
+	cmd.Stdout, cmd.Stderr = log, log
+	if _, err := cmd.StdinPipe(); err != nil { // its write end is the lifeline
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, exited: make(chan struct{}), logPath: logPath}
+	go func() {
+		_ = cmd.Wait()
+		close(p.exited)
+	}()
+	return p, nil
+}
+
+// kill ends the process at once and waits for it. The data of a test server
+// is not worth a graceful end.
+func (p *process) kill() error {
+	if p == nil {
+		return nil
+	}
+	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	<-p.exited
+	return nil
+}
+
+// death is the error of a process that ended by itself, with the end of its
+// log.
+func (p *process) death() error {
+	return fmt.Errorf("%s ended: %v; the end of %s:\n%s", p.cmd.Path, p.cmd.ProcessState, p.logPath, tail(p.logPath, 20))
+}
+
+func tail(path string, lines int) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(strings.TrimSpace(string(data)), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}

@@ -1,0 +1,75 @@
+// Command run starts a control plane and runs a command beside it, with
+// KUBECONFIG set to an administrator's and the reference kubectl and the
+// plugin first on PATH. With --no-server-retries the server makes one try per
+// create. Without a command it only builds what a control plane consists of.
+//
+//	go run ./test/controlplane/run
+//	go run ./test/controlplane/run bash
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+func main() {
+	retriesOff := flag.Bool("no-server-retries", false, "switch the server's retries of generated names off")
+	plugins := flag.String("plugins", "bin", "folder of the plugin's binary, for PATH")
+	flag.Parse()
+	var args []string
+	if *retriesOff {
+		args = controlplane.WithoutServerRetries
+	}
+	err := run(args, *plugins, flag.Args())
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		os.Exit(exit.ExitCode())
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(apiServerArgs []string, plugins string, command []string) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(command) == 0 {
+		_, err := controlplane.Build(ctx, os.Stderr)
+		return err
+	}
+	cp, err := controlplane.Start(ctx, os.Stderr, apiServerArgs...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cp.Stop(), cp.Remove()) }()
+	kubeconfig := filepath.Join(cp.Dir, "kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
+		return err
+	}
+	plugins, err = filepath.Abs(plugins)
+	if err != nil {
+		return err
+	}
+	path := []string{filepath.Dir(cp.Binaries.Kubectl), plugins, os.Getenv("PATH")}
+	if err := errors.Join(
+		os.Setenv("KUBECONFIG", kubeconfig),
+		os.Setenv("PATH", strings.Join(path, string(os.PathListSeparator))),
+	); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	return cmd.Run()
+}

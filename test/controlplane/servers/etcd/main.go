@@ -1,0 +1,15 @@
+// Command etcd is the real etcd server, with a lifeline to the test that
+// started it.
+package main
+
+import (
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+
+	_ "github.com/kubectl-genname/kubectl-genname/test/controlplane/servers/lifeline"
+)
+
+func main() {
+	etcdmain.Main(os.Args)
+}
