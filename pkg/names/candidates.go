@@ -1,0 +1,44 @@
+package names
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// candidateDomain separates these hashes from all others, and versions them: a
+// change of the derivation is a new version.
+const candidateDomain = "genname.dev/candidate/v1\x00"
+
+// Candidate is the name to try for the object with the given creation id in
+// its attempt-th attempt (0, 1, …): the effective prefix of generateName and
+// five characters of Alphabet. The same id gives the same names, in the same
+// order, on every machine; over ids, every suffix is equally likely.
+//
+// The suffix is read from SHA-256(domain ‖ attempt ‖ block ‖ id) for block 0,
+// 1, …, with attempt and block as 32-bit big-endian integers: of each byte
+// below 243 = 9·27 the remainder modulo 27 is an index into Alphabet, other
+// bytes are passed over, which leaves no bias.
+func Candidate(generateName, id string, attempt uint32) string {
+	name := make([]byte, 0, MaxLength)
+	name = append(name, EffectivePrefix(generateName)...)
+	want := len(name) + SuffixLength
+	for block := uint32(0); ; block++ {
+		for _, b := range candidateBlock(id, attempt, block) {
+			if int(b) >= 256/len(Alphabet)*len(Alphabet) {
+				continue
+			}
+			name = append(name, Alphabet[int(b)%len(Alphabet)])
+			if len(name) == want {
+				return string(name)
+			}
+		}
+	}
+}
+
+func candidateBlock(id string, attempt, block uint32) [sha256.Size]byte {
+	data := make([]byte, 0, len(candidateDomain)+8+len(id))
+	data = append(data, candidateDomain...)
+	data = binary.BigEndian.AppendUint32(data, attempt)
+	data = binary.BigEndian.AppendUint32(data, block)
+	return sha256.Sum256(append(data, id...))
+}
