@@ -1,0 +1,120 @@
+package once
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// clockMargin is how far apart two clocks of API servers may be, with what the
+// whole seconds of Date and creationTimestamp hide.
+const clockMargin = 5 * time.Second
+
+// Answer is what one request brought. Server implementations make it with
+// postAnswer and getAnswer.
+type Answer struct {
+	// Object is what the server stored (POST) or has (GET), if it said.
+	Object *unstructured.Unstructured
+	// Err says why the request did not bring the object.
+	Err error
+	// RetryAfter is how long the server asks to wait.
+	RetryAfter time.Duration
+	// NotBefore is the earliest time, by the server's clock, at which it can
+	// have carried out the request; zero if it did not say the time.
+	NotBefore time.Time
+
+	event event
+}
+
+// judge tells whose the object is that a GET found: ours if it carries our
+// id; another's only if it carries another id, or was there before our first
+// POST.
+func (a Answer) judge(id string, firstPost time.Time) event {
+	if a.event != unclear {
+		return a.event
+	}
+	switch found := idOf(a.Object); {
+	case found == id:
+		return ours
+	case found != "":
+		return foreign
+	case a.Object.GetCreationTimestamp().Add(clockMargin).Before(firstPost):
+		return foreign
+	}
+	return unclear
+}
+
+// postEvent tells what the error of a POST of the named object means; sent
+// tells whether a connection was had for it. The rules are those of
+// docs/exactly-once.md, "What an answer means".
+func postEvent(err error, sent bool, resource, name string) event {
+	var status *apierrors.StatusError
+	switch {
+	case !sent:
+		return notStored
+	case !errors.As(err, &status):
+		return lost
+	}
+	s := status.Status()
+	switch code := int(s.Code); {
+	case s.Reason == metav1.StatusReasonAlreadyExists:
+		return conflictEvent(s.Details, resource, name)
+	case code == http.StatusTooManyRequests, turnedAway(s):
+		return notStored
+	case code == http.StatusRequestTimeout, code == statusClientClosedRequest:
+		return lost
+	case code >= 400 && code < 500:
+		return refused
+	}
+	return lost
+}
+
+// statusClientClosedRequest is what nginx and others log and sometimes answer
+// when the client's side of the connection went away.
+const statusClientClosedRequest = 499
+
+// conflictEvent tells a conflict of the object sent from one that names
+// another: something picks names.
+func conflictEvent(details *metav1.StatusDetails, resource, name string) event {
+	if details == nil || details.Name == "" || (details.Name == name && (details.Kind == "" || details.Kind == resource)) {
+		return conflict
+	}
+	return renamed
+}
+
+// turnedAway tells of the answers that kube-apiserver gives before it stores
+// anything, under codes that elsewhere may follow the commit.
+func turnedAway(s metav1.Status) bool {
+	switch s.Reason {
+	case metav1.StatusReasonConflict: // ResourceQuota's own update lost a race
+		return s.Details != nil && s.Details.Kind == "resourcequotas"
+	case metav1.StatusReasonServiceUnavailable:
+		return s.Message == "apiserver is shutting down"
+	case metav1.StatusReasonInternalError: // admission precedes storage
+		return strings.HasPrefix(s.Message, "Internal error occurred: failed calling webhook ")
+	}
+	return false
+}
+
+// getEvent tells what the error of a GET means. Only an answer of the API
+// itself, a Status, proves that the object is not there: a proxy's 404 is not.
+func getEvent(err error) event {
+	switch {
+	case apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err):
+		return absent
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), apierrors.IsMethodNotSupported(err):
+		return noRight
+	}
+	return unread
+}
+
+// retryAfter is the server's wish, or zero.
+func retryAfter(err error) time.Duration {
+	seconds, _ := apierrors.SuggestsClientDelay(err)
+	return time.Duration(seconds) * time.Second
+}

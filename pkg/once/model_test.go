@@ -1,0 +1,204 @@
+package once
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// The model test explores every way in which a server, the network between and
+// other clients can behave, up to modelDepth choices, and checks the promise
+// after each: never two objects, exactly one if told so, none if told so.
+
+// modelDepth is the number of choices explored; later ones take the first
+// alternative, which is the truth.
+const modelDepth = 8
+
+// choices replays a prefix of choices and takes the first alternative from
+// there on; advance moves to the next prefix, depth first.
+type choices struct {
+	taken, width []int
+	at           int
+}
+
+func (c *choices) choose(n int) int {
+	if c.at >= modelDepth {
+		return 0
+	}
+	if c.at == len(c.taken) {
+		c.taken, c.width = append(c.taken, 0), append(c.width, n)
+	}
+	c.at++
+	return c.taken[c.at-1]
+}
+
+func (c *choices) advance() bool {
+	c.taken, c.width = c.taken[:c.at], c.width[:c.at]
+	c.at = 0
+	for i := len(c.taken) - 1; i >= 0; i-- {
+		if c.taken[i]+1 < c.width[i] {
+			c.taken[i]++
+			c.taken, c.width = c.taken[:i+1], c.width[:i+1]
+			return true
+		}
+	}
+	return false
+}
+
+// world is a server with one name space, and all that can happen to it.
+type world struct {
+	choices *choices
+	id      string
+	names   map[string]string // name to holder: an id, or "" for an object without one
+	old     map[string]bool   // names whose holder was there long before
+	late    string            // a POST of this name may still land
+	stored  int               // objects of ours that were ever stored
+	deleted bool              // another client deleted one of ours
+	twice   bool              // a proxy sent a POST of ours twice
+}
+
+var (
+	modelStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	errModel   = errors.New("as chosen")
+)
+
+// meddle lets others act before a request: a late POST lands, the name is
+// taken, its object is deleted.
+func (w *world) meddle(name string) {
+	holder, held := w.names[name]
+	switch n := w.choices.choose(5); {
+	case n == 1 && w.late != "":
+		w.land()
+	case n == 2 && !held:
+		w.names[name] = "someone-else"
+	case n == 3 && !held:
+		w.names[name] = ""
+		w.old[name] = w.choices.choose(2) == 0
+	case n == 4 && held:
+		delete(w.names, name)
+		delete(w.old, name)
+		w.deleted = w.deleted || holder == w.id
+	}
+}
+
+func (w *world) store(name string) bool {
+	if _, held := w.names[name]; held {
+		return false
+	}
+	w.names[name] = w.id
+	w.stored++
+	return true
+}
+
+func (w *world) land() {
+	w.store(w.late)
+	w.late = ""
+}
+
+func (w *world) object(name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap"}}
+	object.SetName(name)
+	object.SetCreationTimestamp(metav1.NewTime(modelStart))
+	if w.old[name] {
+		object.SetCreationTimestamp(metav1.NewTime(modelStart.Add(-time.Hour)))
+	}
+	if id := w.names[name]; id != "" {
+		object.SetAnnotations(map[string]string{Annotation: id})
+	}
+	return object
+}
+
+func (w *world) Post(_ context.Context, name string) Answer {
+	w.meddle(name)
+	answer := func(e event) Answer { return Answer{event: e, Err: errModel, NotBefore: modelStart} }
+	switch w.choices.choose(7) {
+	case 1:
+		return answer(refused)
+	case 2:
+		return answer(notStored)
+	case 3: // the request is lost
+		return answer(lost)
+	case 4: // the answer is lost
+		w.store(name)
+		return answer(lost)
+	case 5: // the request is under way for long
+		w.late = name
+		return answer(lost)
+	case 6: // a proxy repeats it
+		w.twice = w.store(name) || w.twice
+		return answer(conflict)
+	}
+	if !w.store(name) {
+		return answer(conflict)
+	}
+	return Answer{event: stored, Object: w.object(name)}
+}
+
+func (w *world) Get(_ context.Context, name string) Answer {
+	w.meddle(name)
+	switch w.choices.choose(3) {
+	case 1:
+		return Answer{event: noRight, Err: errModel}
+	case 2:
+		return Answer{event: unread, Err: errModel}
+	}
+	if _, held := w.names[name]; !held {
+		return Answer{event: absent, Err: errModel}
+	}
+	return Answer{event: unclear, Object: w.object(name)}
+}
+
+// check is the promise. What is under way still lands after the end.
+func (w *world) check(r Result) error {
+	promised := map[Outcome][2]int{Created: {1, 1}, Failed: {0, 0}, NotAttempted: {0, 0}, Unknown: {0, 1}}[r.Outcome]
+	if w.late != "" {
+		w.land()
+	}
+	alive := 0
+	for _, holder := range w.names {
+		if holder == w.id {
+			alive++
+		}
+	}
+	switch {
+	case r.Unverified && w.twice: // rule 4: the next name, with a warning
+		return nil
+	case alive > 1:
+		return fmt.Errorf("%d objects are alive", alive)
+	case w.deleted: // no client can rule out that it is created again
+		return nil
+	case w.stored < promised[0] || w.stored > promised[1]:
+		return fmt.Errorf("%d were stored", w.stored)
+	}
+	return nil
+}
+
+func TestModel(t *testing.T) {
+	runs := map[Outcome]int{}
+	for c := new(choices); ; {
+		synctest.Test(t, func(t *testing.T) {
+			w := &world{choices: c, id: "v1-ours", names: map[string]string{}, old: map[string]bool{}}
+			engine := Engine{Attempts: 2, RetryTimeout: time.Minute}
+			result := engine.Create(t.Context(), Object{GenerateName: "p-", ID: w.id, Server: w})
+			runs[result.Outcome]++
+			if err := w.check(result); err != nil {
+				t.Fatalf("%v and the outcome is %d (%v) after the choices %v", err, result.Outcome, result.Err, c.taken)
+			}
+		})
+		if !c.advance() {
+			break
+		}
+	}
+	t.Logf("created, failed, unknown, not attempted: %v", runs)
+	for _, o := range []Outcome{Created, Failed, Unknown} {
+		if runs[o] == 0 {
+			t.Errorf("no run ended in outcome %d: the model explores too little", o)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package once
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// pursuit is the state of one object on its way.
+type pursuit struct {
+	*Engine
+	object  Object
+	name    string
+	attempt int    // index of name among the candidates
+	posted  bool   // a POST was made under name
+	inDoubt bool   // a POST under name was lost
+	answer  Answer // the last one
+	loss    error  // what the first lost POST said
+	refusal error  // what the last POST said
+	// unverified: a conflict could not be read back
+	unverified bool
+	deadline   time.Time
+	backoff    wait.Backoff
+	// notBefore is the earliest time, by the server's clock, at which the
+	// first POST under name can have been carried out; zero if not known.
+	notBefore time.Time
+}
+
+// pursue takes steps until one is final or shall not be taken.
+func (p *pursuit) pursue(ctx context.Context) Result {
+	if ctx.Err() != nil {
+		return Result{Outcome: NotAttempted, Err: errInterrupted}
+	}
+	requests, cancel := outlive(ctx, p.Settle)
+	defer cancel()
+	for s := post; ; {
+		happened := p.take(requests, s)
+		s = p.next(happened)
+		if s >= created {
+			return p.end(s, happened)
+		}
+		pause := p.pauseBefore(s)
+		if err := p.over(ctx, requests, s, pause); err != nil {
+			return p.giveUp(s, err)
+		}
+		p.notify(happened, s, pause)
+		sleep(ctx, requests, pause)
+	}
+}
+
+// take carries out the step and tells what came of it.
+func (p *pursuit) take(ctx context.Context, s step) event {
+	if !s.posts() {
+		p.answer = p.object.Server.Get(ctx, p.name)
+		return p.answer.judge(p.object.ID, p.notBefore)
+	}
+	if s == nextName {
+		p.attempt++
+		p.name = p.candidate(p.attempt)
+		p.posted = false
+	}
+	p.answer = p.object.Server.Post(ctx, p.name)
+	p.refusal = p.answer.Err
+	if !p.posted {
+		p.posted, p.notBefore = true, p.answer.NotBefore
+	}
+	if p.answer.event == lost && !p.inDoubt {
+		p.inDoubt, p.loss = true, p.answer.Err
+	}
+	return p.answer.event
+}
+
+func (p *pursuit) candidate(attempt int) string {
+	return names.Candidate(p.object.GenerateName, p.object.ID, uint32(attempt))
+}
+
+// next is the step after e: that of the table, while there are names.
+func (p *pursuit) next(e event) step {
+	s := next(e, p.inDoubt)
+	p.unverified = p.unverified || s == nextName && e == noRight
+	if s == nextName && p.attempt+1 >= p.Attempts {
+		p.refusal = explain(p.refusal, fmt.Sprintf("; gave up after %d names", p.Attempts))
+		return failed
+	}
+	return s
+}
+
+// pauseBefore is the time to wait before s: an exponential backoff with
+// jitter, or longer if the server asked for it.
+func (p *pursuit) pauseBefore(s step) time.Duration {
+	if !s.waits() {
+		return 0
+	}
+	return max(p.backoff.Step(), p.answer.RetryAfter)
+}
+
+// over tells why s, after the pause, shall not be taken any more, or nil.
+func (p *pursuit) over(ctx, requests context.Context, s step, pause time.Duration) error {
+	switch {
+	case requests.Err() != nil, ctx.Err() != nil && s.posts():
+		return errInterrupted
+	case time.Now().Add(pause).After(p.deadline):
+		return fmt.Errorf("not settled within %s", p.RetryTimeout)
+	}
+	return nil
+}
+
+// giveUp ends the pursuit before s. Without a doubt, and with no conflict left
+// to read back, nothing was stored.
+func (p *pursuit) giveUp(s step, why error) Result {
+	switch {
+	case p.inDoubt, !s.posts():
+		return p.unknown(why)
+	case errors.Is(why, errInterrupted):
+		return Result{Outcome: NotAttempted, Err: why}
+	}
+	return Result{Outcome: Failed, Err: explain(p.refusal, "; "+why.Error())}
+}
+
+// end makes the result of a final step.
+func (p *pursuit) end(s step, e event) Result {
+	switch s {
+	case created:
+		return Result{
+			Outcome: Created, Object: p.answer.Object,
+			Unmarked: idOf(p.answer.Object) == "",
+		}
+	case failed:
+		return Result{Outcome: Failed, Object: p.answer.Object, Err: p.refusal}
+	}
+	switch e {
+	case foreign:
+		return p.unknown(errors.New("the name is held by another object"))
+	case unclear:
+		return p.unknown(errors.New("an object of that name is there, without a creation id and too young to be told from this one"))
+	}
+	return p.unknown(p.answer.Err)
+}
+
+// unknown is the result of an object that may be there: what the first lost
+// POST said, what the last one did, and why it could not be settled.
+func (p *pursuit) unknown(why error) Result {
+	var reasons []string
+	for _, err := range []error{p.loss, p.refusal, why} {
+		if err != nil && !slices.Contains(reasons, err.Error()) {
+			reasons = append(reasons, err.Error())
+		}
+	}
+	return Result{Outcome: Unknown, Err: errors.New(strings.Join(reasons, "; "))}
+}
+
+// notify tells of a retry: every step but the reading back after a conflict,
+// which mostly comes to a next name.
+func (p *pursuit) notify(e event, s step, pause time.Duration) {
+	if p.Notify == nil || e == conflict {
+		return
+	}
+	n := Notice{Name: p.name, Reason: p.answer.Err}
+	switch s {
+	case nextName:
+		n.Reason = p.refusal
+		n.Action = "trying " + p.candidate(p.attempt+1)
+	case read:
+		n.Action = "reading it back"
+	case readLater:
+		n.Action = "reading it back in " + pause.Round(time.Millisecond).String()
+	default:
+		n.Action = "sending it again in " + pause.Round(time.Millisecond).String()
+	}
+	p.Notify(n)
+}
+
+// sleep waits for d. A done context ends it, unless it was done before:
+// then only the end of the requests' time does.
+func sleep(ctx, requests context.Context, d time.Duration) {
+	if ctx.Err() != nil {
+		ctx = requests
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// explain adds text to the message of err and keeps its type where it is a
+// Status, by which kubectl words errors.
+func explain(err error, text string) error {
+	var status *apierrors.StatusError
+	if errors.As(err, &status) {
+		longer := *status
+		longer.ErrStatus.Message += text
+		return &longer
+	}
+	return fmt.Errorf("%w%s", err, text)
+}

@@ -1,0 +1,75 @@
+package once
+
+// An event is what one request told.
+type event int
+
+const (
+	// After a POST:
+
+	stored    event = iota // 2xx, with the object sent
+	conflict               // AlreadyExists for the name sent
+	refused                // a definite refusal
+	notStored              // not sent, or turned away before storage: safe to repeat
+	lost                   // no answer, or one that may follow the commit
+	renamed                // an answer that names another object than the one sent
+
+	// After a GET of the name:
+
+	ours    // it carries our creation id
+	foreign // it carries another id, or was there before our first POST
+	unclear // it is there, and neither is certain
+	absent  // it is not there
+	noRight // reading is not allowed
+	unread  // the GET itself failed
+)
+
+// A step is what to do next.
+type step int
+
+const (
+	post      step = iota // POST the current name
+	postLater             // the same, after a pause
+	read                  // GET the current name
+	readLater             // the same, after a pause
+	nextName              // POST the next candidate name
+
+	// The ends:
+
+	created
+	failed  // nothing of the object is on the server by this run
+	unknown // it may be there, under the current name
+)
+
+// transitions is the whole of the rules: what to do after an event, by whether
+// the object's outcome is in doubt. Doubt begins with the first lost POST and
+// ends only with the object: from then on only a 2xx or the object read back
+// settles it, and its name never changes.
+var transitions = map[event]struct{ clean, inDoubt step }{
+	stored:    {created, created},
+	conflict:  {read, read},
+	refused:   {failed, readLater}, // in doubt: a quota or webhook may be answering for the first POST's success
+	notStored: {postLater, postLater},
+	lost:      {read, read},
+	renamed:   {failed, unknown},
+
+	ours:    {created, created},
+	foreign: {nextName, unknown}, // in doubt: ours may have been there and deleted, or may land once the name is free
+	unclear: {unknown, unknown},
+	absent:  {postLater, postLater},
+	noRight: {nextName, unknown},
+	unread:  {readLater, readLater},
+}
+
+// next is the step after e.
+func next(e event, inDoubt bool) step {
+	if inDoubt {
+		return transitions[e].inDoubt
+	}
+	return transitions[e].clean
+}
+
+// posts tells whether the step sends a POST.
+func (s step) posts() bool { return s == post || s == postLater || s == nextName }
+
+// waits tells whether a pause comes before the step.
+func (s step) waits() bool { return s == postLater || s == readLater }
