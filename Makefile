@@ -1,0 +1,40 @@
+# Every target needs Go 1.26 and make, and the race detector a C compiler;
+# whatever else is needed is built from Go modules, pinned by their go.sum.
+
+GO       ?= go
+PKGS     := ./...
+COVERAGE := 85
+
+.DEFAULT_GOAL := help
+.PHONY: help build control-plane demo test unit cover lint bench clean
+
+help: ## Show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## Build the plugin into bin/
+	$(GO) build -trimpath -o bin/ ./cmd/kubectl-genname
+
+control-plane: ## Build kube-apiserver, etcd and kubectl into the user's cache (4 minutes, once)
+	$(GO) run ./test/controlplane/run
+
+demo: build control-plane ## Tour the commands on a real kube-apiserver
+	$(GO) run ./test/controlplane/run bash examples/demo.sh
+
+unit: ## Run the tests that need no control plane (seconds)
+	$(GO) test -short ./pkg/...
+
+test: control-plane ## Run all tests, on a real control plane, with the race detector
+	$(GO) test -race -coverpkg=./pkg/... -coverprofile=cover.out $(PKGS)
+	@$(MAKE) --no-print-directory cover
+
+cover: # Fail if pkg/ is covered less than it should be (after test)
+	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/: " $$3; exit ($$3+0 < least)}'
+
+lint: ## Run the linters over all modules' code
+	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
+
+bench: ## Run the benchmarks of docs/benchmarks.md
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
+
+clean: ## Remove what was built here (not the user's cache)
+	rm -rf bin cover.out

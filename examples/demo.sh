@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# A tour of kubectl genname. "make demo" runs it beside a control plane of its
+# own; it needs a cluster in KUBECONFIG that may be filled, and kubectl and the
+# plugin on PATH.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+say() { printf '\n# %s\n' "$@"; }
+run() {
+	printf '$ %s\n' "$*"
+	"$@"
+}
+# few runs a command and shows the first lines of what it prints.
+few() {
+	printf '$ %s | head -n 3\n' "$*"
+	"$@" > "$out"
+	head -n 3 "$out"
+}
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+
+say "A Job with a generated name, created exactly once."
+run cat job.yaml
+run kubectl genname create -f job.yaml
+
+say "Hundreds of objects under several prefixes: a Job, a ConfigMap, a custom resource."
+run kubectl create -f backup-crd.yaml
+run kubectl wait --for=condition=Established crd/backups.example.com
+few kubectl genname create -f job.yaml --count 120
+few kubectl genname create -f configmap.yaml --count 300
+few kubectl genname create -f backup.yaml --count 200
+
+say "Two prefixes that the server's cut at 58 bytes makes one."
+few kubectl genname create -f long-prefixes.yaml --count 40
+
+say "kubectl knows each object by its name, its prefix, and the mark of its creation."
+run kubectl get backups -o custom-columns=NAME:.metadata.name,PREFIX:.metadata.generateName,ID:.metadata.annotations.genname\\.dev/creation-id --chunk-size=3 | head -n 4

@@ -1,0 +1,121 @@
+package cmd
+
+import (
+	"fmt"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/kuberc"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+// defaultRequestTimeout bounds every request for which --request-timeout says
+// nothing; kube-apiserver itself gives a create 34 s and a list 60 s.
+const defaultRequestTimeout = time.Minute
+
+// connection is how all commands reach the cluster: kubectl's connection
+// flags, and one way to make a client of them.
+type connection struct {
+	factory cmdutil.Factory
+
+	streams          genericiooptions.IOStreams
+	flags            *genericclioptions.ConfigFlags
+	matchVersion     *cmdutil.MatchVersionFlags
+	warnings         warningCounter
+	warningsAsErrors bool
+	headers          genericclioptions.CommandHeaderRoundTripper
+	pluginPolicy     clientcmdapi.PluginPolicy
+}
+
+type warningCounter interface {
+	rest.WarningHandler
+	WarningCount() int
+}
+
+func newConnection(streams genericiooptions.IOStreams) *connection {
+	c := &connection{streams: streams}
+	c.flags = genericclioptions.NewConfigFlags(true).
+		WithDeprecatedPasswordFlag().
+		WithDiscoveryBurst(300).WithDiscoveryQPS(50). // as kubectl
+		WithWarningPrinter(streams).
+		WithWrapConfigFn(c.configure)
+	c.warnings = rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{
+		Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut),
+	})
+	c.matchVersion = cmdutil.NewMatchVersionFlags(c.flags)
+	c.factory = cmdutil.NewFactory(c.matchVersion)
+	return c
+}
+
+// addTo gives root and all commands below it the flags, and what goes with
+// them before and after a run.
+func (c *connection) addTo(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	c.flags.AddFlags(flags)
+	c.matchVersion.AddFlags(flags)
+	kuberc.NewPreferences().AddFlags(flags)
+	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false, "Treat warnings received from the server as errors and exit with a non-zero exit code")
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		c.headers.ParseCommandHeaders(cmd, args)
+		return c.readPluginPolicy(cmd)
+	}
+	root.PersistentPostRunE = func(*cobra.Command, []string) error { return c.checkWarnings() }
+}
+
+// configure completes the configuration of every client.
+func (c *connection) configure(config *rest.Config) *rest.Config {
+	config.UserAgent = fmt.Sprintf("kubectl-genname/%s (%s/%s)", Version(), runtime.GOOS, runtime.GOARCH)
+	config.WarningHandler = c.warnings
+	config.QPS = -1 // no client-side throttling: the server's flow control decides
+	if config.Timeout == 0 {
+		config.Timeout = defaultRequestTimeout
+	}
+	if config.ExecProvider != nil {
+		config.ExecProvider.PluginPolicy = c.pluginPolicy
+	}
+	config.Wrap(once.WrapTransport)
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { // KEP-859, as kubectl
+		return &genericclioptions.CommandHeaderRoundTripper{Delegate: rt, Headers: c.headers.Headers}
+	})
+	return config
+}
+
+// readPluginPolicy reads which credential plugins the user's kuberc allows.
+func (c *connection) readPluginPolicy(cmd *cobra.Command) error {
+	if cmdutil.KubeRC.IsDisabled() {
+		return nil
+	}
+	path, err := cmd.Flags().GetString("kuberc")
+	if err != nil {
+		return err
+	}
+	preferences, err := kuberc.DefaultGetPreferences(path, c.streams.ErrOut)
+	if err != nil || preferences == nil {
+		return err
+	}
+	c.pluginPolicy.PolicyType = clientcmdapi.PolicyType(preferences.CredentialPluginPolicy)
+	for _, entry := range preferences.CredentialPluginAllowlist {
+		c.pluginPolicy.Allowlist = append(c.pluginPolicy.Allowlist, clientcmdapi.AllowlistEntry(entry))
+	}
+	return nil
+}
+
+func (c *connection) checkWarnings() error {
+	count := c.warnings.WarningCount()
+	switch {
+	case !c.warningsAsErrors || count == 0:
+		return nil
+	case count == 1:
+		return fmt.Errorf("%d warning received", count)
+	}
+	return fmt.Errorf("%d warnings received", count)
+}

@@ -1,0 +1,104 @@
+// Package cmd is the commands of kubectl genname: their flags, what they
+// print, and their exit codes. What they do is in the engines: pkg/once
+// creates, pkg/census counts, pkg/analyze calculates, pkg/probe asks a server
+// how it retries.
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/component-base/cli"
+	"k8s.io/kubectl/pkg/cmd/options"
+	"k8s.io/kubectl/pkg/util/templates"
+)
+
+const name = "genname"
+
+// Execute runs the command line args (without the program's name) and returns
+// the exit code. When ctx is done, it ends early and says what was not done.
+func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
+	kubectl := newKubectl(streams)
+	kubectl.SetContext(ctx)
+	kubectl.SetArgs(underKubectl(args))
+	kubectl.SetIn(streams.In)
+	kubectl.SetOut(streams.Out)
+	kubectl.SetErr(streams.ErrOut)
+	message, code := describe(cli.RunNoErrOutput(kubectl))
+	if message != "" {
+		fmt.Fprintln(streams.ErrOut, printable(strings.TrimSuffix(message, "\n")))
+	}
+	return code
+}
+
+// newKubectl is a root command that stands for kubectl, so that help, errors,
+// completion and request headers say "kubectl genname".
+func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
+	kubectl := &cobra.Command{Use: "kubectl", CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
+	genname := &cobra.Command{
+		Use:   name,
+		Short: "Create objects with generateName once, and see which names fill up",
+		Long: templates.LongDesc(`
+			Create objects with metadata.generateName exactly once, count the names that exist
+			under each prefix of a cluster, and calculate how likely conflicts are.`),
+		Args: noSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	connection := newConnection(streams)
+	connection.addTo(genname)
+	genname.AddCommand(
+		newCreateCommand(connection.factory, streams),
+		newHelpCommand(),
+		newOptionsCommand(streams),
+	)
+	kubectl.AddCommand(genname)
+	templates.ActsAsRootCommand(kubectl, []string{"options"})
+	return kubectl
+}
+
+// underKubectl puts the plugin's name where kubectl's user had it: first, or
+// after the hidden command that asks for completions.
+func underKubectl(args []string) []string {
+	at := 0
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		at = 1
+	}
+	return slices.Insert(slices.Clone(args), at, name)
+}
+
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := fmt.Sprintf("\nSee '%s --help' for usage.", cmd.CommandPath())
+	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
+		hint = "\n\nDid you mean this?\n\t" + strings.Join(similar, "\n\t")
+	}
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
+}
+
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Parent().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noSuchCommand(cmd.Parent(), args)
+			}
+			return about.Help()
+		},
+	}
+}
+
+func newOptionsCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	cmd := options.NewCmdOptions(streams.Out)
+	cmd.Example = templates.Examples(`
+		# Print flags inherited by all commands
+		kubectl genname options`)
+	return cmd
+}

@@ -1,0 +1,30 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// printable makes text from a cluster safe for a terminal: control characters
+// other than line breaks and tabs are shown by their code.
+func printable(text string) string {
+	return escape(text, "\n\t")
+}
+
+// oneLine is printable text without line breaks.
+func oneLine(text string) string {
+	return escape(strings.Join(strings.Fields(text), " "), "")
+}
+
+func escape(text, keep string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) || strings.ContainsRune(keep, r) {
+			out.WriteRune(r)
+		} else {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String()
+}
