@@ -52,6 +52,7 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 	connection.addTo(genname)
 	genname.AddCommand(
 		newCreateCommand(connection.factory, streams),
+		newVersionCommand(connection.factory, streams),
 		newHelpCommand(),
 		newOptionsCommand(streams),
 	)

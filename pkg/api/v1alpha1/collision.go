@@ -1,0 +1,109 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// CollisionReport is how likely conflicts are.
+type CollisionReport struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Space  Space           `json:"space"`
+	Server Retries         `json:"server"`
+	Items  []CollisionItem `json:"items"`
+	// Gate is null if no gate was asked for.
+	Gate *CollisionGate `json:"gate"`
+}
+
+// Space is the names that one prefix has.
+type Space struct {
+	AlphabetSize int `json:"alphabetSize"`
+	SuffixLength int `json:"suffixLength"`
+	// Names is AlphabetSize to the power of SuffixLength.
+	Names int64 `json:"names"`
+}
+
+// CollisionItem is one name space and one number of further creates. Group,
+// resource, namespace and prefix are empty where no cluster was asked.
+type CollisionItem struct {
+	Group     string `json:"group"`
+	Resource  string `json:"resource"`
+	Namespace string `json:"namespace"`
+	Prefix    string `json:"prefix"`
+
+	Existing int64    `json:"existing"`
+	Creates  int64    `json:"creates"`
+	Policies []Policy `json:"policies"`
+	Reuse    Reuse    `json:"reuse"`
+}
+
+// PolicyName names a way to deal with a conflict.
+type PolicyName string
+
+const (
+	// PolicyNone is no retry at all.
+	PolicyNone PolicyName = "none"
+	// PolicyServer is the server's own retries.
+	PolicyServer PolicyName = "server"
+	// PolicyClient is this plugin's default: it picks the names.
+	PolicyClient PolicyName = "client"
+	// PolicyServerClient is this plugin's --naming=server: it repeats a create
+	// whose names the server found taken.
+	PolicyServerClient PolicyName = "server+client"
+)
+
+// Policy is what to expect under one policy. Where tries is null, so is all
+// that depends on it.
+type Policy struct {
+	Name PolicyName `json:"name"`
+	// Tries is the number of names tried per create.
+	Tries *int `json:"tries"`
+	// NextCreateFails is the probability that the first of the creates fails.
+	NextCreateFails *float64 `json:"nextCreateFails"`
+	// AnyFails is the probability that any of the creates fails, and
+	// AnyFailsLog10 its decimal logarithm, which stays right where AnyFails is
+	// too small for a number, and is null where it is zero.
+	AnyFails      *float64 `json:"anyFails"`
+	AnyFailsLog10 *float64 `json:"anyFailsLog10"`
+	// ExpectedConflicts is the mean number of failing creates, if a failed one
+	// is not repeated.
+	ExpectedConflicts *float64 `json:"expectedConflicts"`
+	// ExpectedExtraTries is the mean number of names tried beyond the first of
+	// each create. Each is one more call of every validating webhook.
+	ExpectedExtraTries *float64 `json:"expectedExtraTries"`
+	// Headroom is the number of creates until AnyFails passes a probability.
+	Headroom *Headroom `json:"headroom"`
+	// EquivalentSuffixLength is the length of suffix that has the same AnyFails
+	// without retries; null where no create can fail.
+	EquivalentSuffixLength *float64 `json:"equivalentSuffixLength"`
+}
+
+// Headroom is the largest number of creates for which the probability that
+// any of them fails is at most Probability.
+type Headroom struct {
+	Probability float64 `json:"probability"`
+	// Creates is null if no number of creates passes the probability.
+	Creates *int64 `json:"creates"`
+}
+
+// Reuse tells of new objects that take the name of a deleted one, if each
+// create is preceded by a deletion. No retry helps against it.
+type Reuse struct {
+	// AnyReuse is the probability that any of the creates does.
+	AnyReuse float64 `json:"anyReuse"`
+	// ExpectedReuses is the mean number that do.
+	ExpectedReuses float64 `json:"expectedReuses"`
+}
+
+// CollisionGate is what --fail-above asked for, and what exceeded it.
+type CollisionGate struct {
+	FailAbove float64             `json:"failAbove"`
+	Exceeded  []CollisionExceeded `json:"exceeded"`
+}
+
+// CollisionExceeded is one item that exceeded the gate.
+type CollisionExceeded struct {
+	Resource  string  `json:"resource"`
+	Namespace string  `json:"namespace"`
+	Prefix    string  `json:"prefix"`
+	Creates   int64   `json:"creates"`
+	AnyFails  float64 `json:"anyFails"`
+}

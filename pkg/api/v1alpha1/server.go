@@ -1,0 +1,59 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// AttemptsSource tells how the number of names that a server tries is known.
+type AttemptsSource string
+
+const (
+	// SourceMetric means that the server's gauge kubernetes_feature_enabled says it.
+	SourceMetric AttemptsSource = "metric"
+	// SourceVersion means that the server's version admits no other number.
+	SourceVersion AttemptsSource = "version"
+	// SourceDefault means that it is the default of the server's version, or of current
+	// versions where no server was asked; an administrator can have changed it.
+	SourceDefault AttemptsSource = "default"
+	// SourceFlag means that the user said it.
+	SourceFlag AttemptsSource = "flag"
+	// SourceUnknown means that nothing tells.
+	SourceUnknown AttemptsSource = "unknown"
+)
+
+// Retries is what a server does on a conflict of a generated name.
+type Retries struct {
+	// Attempts is the number of names tried per create, the first included;
+	// null if unknown.
+	Attempts       *int           `json:"attempts"`
+	AttemptsSource AttemptsSource `json:"attemptsSource"`
+}
+
+// VersionReport is the versions of client and server, and what the server does
+// on a conflict.
+type VersionReport struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Client ClientVersion `json:"client"`
+	// Server is null where no server was asked.
+	Server *ServerVersion `json:"server"`
+}
+
+// ClientVersion is what the plugin is.
+type ClientVersion struct {
+	GitVersion string `json:"gitVersion"`
+	GoVersion  string `json:"goVersion"`
+	Platform   string `json:"platform"`
+}
+
+// ServerVersion is what an API server says that it is.
+type ServerVersion struct {
+	GitVersion string `json:"gitVersion"`
+	Major      string `json:"major"`
+	Minor      string `json:"minor"`
+	// EmulationMajor and EmulationMinor are empty before Kubernetes 1.33.
+	EmulationMajor string `json:"emulationMajor,omitempty"`
+	EmulationMinor string `json:"emulationMinor,omitempty"`
+	GoVersion      string `json:"goVersion,omitempty"`
+	Platform       string `json:"platform,omitempty"`
+
+	Retries `json:",inline"`
+}

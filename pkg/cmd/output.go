@@ -1,0 +1,39 @@
+package cmd
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+)
+
+// machinePrintFlags are kubectl's -o for an object of ours: json, yaml, kyaml,
+// jsonpath and go-template. There is no -o name: a report has none.
+func machinePrintFlags() *genericclioptions.PrintFlags {
+	flags := genericclioptions.NewPrintFlags("")
+	flags.NamePrintFlags = nil
+	return flags
+}
+
+// wantsMachineOutput tells whether the user asked for one of those formats.
+func wantsMachineOutput(flags *genericclioptions.PrintFlags) bool {
+	return *flags.OutputFormat != "" || flags.OutputFlagSpecified() || *flags.TemplatePrinterFlags.TemplateArgument != ""
+}
+
+func printObject(flags *genericclioptions.PrintFlags, object runtime.Object, out io.Writer) error {
+	printer, err := flags.ToPrinter()
+	if err != nil {
+		return err
+	}
+	return printer.PrintObj(object, out)
+}
+
+// noArguments refuses what stands on the command line beside flags.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return cmdutil.UsageErrorf(cmd, "Unexpected args: %v", args)
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package probe
+
+import (
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// ServerAttempts is the number of names that a server with retries tries per
+// create (maxNameGenerationCreateAttempts in k8s.io/apiserver 0.30 to 0.37,
+// pkg/registry/generic/registry/store.go).
+const ServerAttempts = 8
+
+// The minor versions of Kubernetes 1 in which the feature gate
+// RetryGenerateName can be on or off. Before, there are no retries; after, the
+// gate is locked or gone (KEP-4420). 1.32 to 1.34 are among them because there
+// an emulated version of 1.31 unlocks it.
+const (
+	firstGatedMinor     = 30
+	firstOnByDefault    = 31
+	lastGatedMinor      = 34
+	featureGate         = "RetryGenerateName"
+	featureGateMetric   = "kubernetes_feature_enabled"
+	featureGateNameAttr = "name"
+)
+
+// Unknown is the retries of a server of which nothing is known.
+var Unknown = v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown}
+
+// known makes the retries of a server that has them on or off.
+func known(on bool, source v1alpha1.AttemptsSource) v1alpha1.Retries {
+	attempts := 1
+	if on {
+		attempts = ServerAttempts
+	}
+	return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: source}
+}
+
+// decide tells the retries of a server by its version, and by its gate metric
+// where the version leaves it open. gate is asked only then; it is false for
+// ok if the metric cannot be had.
+func decide(info *version.Info, gate func() (on, ok bool)) v1alpha1.Retries {
+	minor, ok := minorVersion(info)
+	switch {
+	case !ok:
+		return Unknown
+	case minor < firstGatedMinor:
+		return known(false, v1alpha1.SourceVersion)
+	case minor > lastGatedMinor:
+		return known(true, v1alpha1.SourceVersion)
+	}
+	if on, ok := gate(); ok {
+		return known(on, v1alpha1.SourceMetric)
+	}
+	return known(minor >= firstOnByDefault, v1alpha1.SourceDefault)
+}
+
+// minorVersion is the minor of the server's binary: it, and not the emulated
+// version, tells which code runs. Vendors append to it ("30+").
+func minorVersion(info *version.Info) (minor int, ok bool) {
+	digits := strings.TrimRight(info.Minor, "+")
+	minor, err := strconv.Atoi(digits)
+	return minor, err == nil && info.Major == "1"
+}

@@ -1,0 +1,74 @@
+package probe
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// The rows are the versions of KEP-4420's feature gate: which version decides
+// alone, and what its metric or its default says where it does not.
+func TestDecide(t *testing.T) {
+	const on, off, unreadable = `1`, `0`, ``
+	for _, test := range []struct {
+		major, minor, emulation string
+		gate                    string
+		attempts                int // 0 for unknown
+		source                  v1alpha1.AttemptsSource
+	}{
+		{"1", "29", "", on, 1, v1alpha1.SourceVersion},
+		{"1", "9+", "", unreadable, 1, v1alpha1.SourceVersion},
+		{"1", "30", "", unreadable, 1, v1alpha1.SourceDefault},
+		{"1", "30+", "", on, 8, v1alpha1.SourceMetric},
+		{"1", "30", "", off, 1, v1alpha1.SourceMetric},
+		{"1", "31", "", unreadable, 8, v1alpha1.SourceDefault},
+		{"1", "31", "", off, 1, v1alpha1.SourceMetric},
+		{"1", "32", "", unreadable, 8, v1alpha1.SourceDefault},
+		{"1", "34", "31", off, 1, v1alpha1.SourceMetric},
+		{"1", "34", "34", on, 8, v1alpha1.SourceMetric},
+		{"1", "34", "34", unreadable, 8, v1alpha1.SourceDefault},
+		{"1", "35", "35", unreadable, 8, v1alpha1.SourceVersion},
+		{"1", "37", "36", off, 8, v1alpha1.SourceVersion},
+		{"2", "0", "", on, 0, v1alpha1.SourceUnknown},
+		{"1", "", "", on, 0, v1alpha1.SourceUnknown},
+		{"", "31", "", on, 0, v1alpha1.SourceUnknown},
+	} {
+		info := &version.Info{Major: test.major, Minor: test.minor, EmulationMajor: test.major, EmulationMinor: test.emulation}
+		got := decide(info, func() (bool, bool) { return test.gate == on, test.gate != unreadable })
+		attempts := 0
+		if got.Attempts != nil {
+			attempts = *got.Attempts
+		}
+		if attempts != test.attempts || got.AttemptsSource != test.source {
+			t.Errorf("%+v: %d (%s)", test, attempts, got.AttemptsSource)
+		}
+	}
+}
+
+func TestReadGate(t *testing.T) {
+	const others = "# TYPE apiserver_request_total counter\napiserver_request_total{code=\"200\"} 7\n" +
+		"kubernetes_feature_enabled{name=\"APIServerTracing\",stage=\"BETA\"} 1\n"
+	for _, test := range []struct {
+		name, scrape string
+		on, ok       bool
+	}{
+		{"empty", "", false, false},
+		{"absent", others, false, false},
+		{"on, GA", others + "kubernetes_feature_enabled{name=\"RetryGenerateName\",stage=\"\"} 1\n", true, true},
+		{"off", others + "kubernetes_feature_enabled{name=\"RetryGenerateName\",stage=\"BETA\"} 0\n", false, true},
+		{"broken line", "kubernetes_feature_enabled{name=\n", false, false},
+		{"no line ends", strings.Repeat("x", 2<<20), false, false},
+	} {
+		if on, ok := readGate(strings.NewReader(test.scrape)); on != test.on || ok != test.ok {
+			t.Errorf("%s: %v, %v", test.name, on, ok)
+		}
+	}
+}
+
+func FuzzReadGate(f *testing.F) {
+	f.Add("kubernetes_feature_enabled{name=\"RetryGenerateName\",stage=\"\"} 1\n")
+	f.Fuzz(func(_ *testing.T, scrape string) { readGate(strings.NewReader(scrape)) })
+}

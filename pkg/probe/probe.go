@@ -1,0 +1,69 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// Server is what is known of one API server. With several behind one address,
+// it is what the one that answered said.
+type Server struct {
+	// Version is its answer to /version.
+	Version version.Info
+	// Retries is what kube-apiserver itself does. An API served by another
+	// server behind it may differ: see RetriesOf.
+	Retries v1alpha1.Retries
+
+	foreign func(schema.GroupVersion) bool
+}
+
+// Probe asks the server. It fails if /version cannot be had. Of the rest,
+// what may not be read leaves the retries less certain, and they say so.
+func Probe(ctx context.Context, config *rest.Config) (*Server, error) {
+	client, err := newClient(config)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{}
+	body, err := client.Get().AbsPath("/version").Do(ctx).Raw()
+	if err != nil {
+		return nil, fmt.Errorf("ask the server for its version: %w", err)
+	}
+	if err := json.Unmarshal(body, &s.Version); err != nil {
+		return nil, fmt.Errorf("read the server's version: %w", err)
+	}
+	s.Retries = decide(&s.Version, func() (on, ok bool) {
+		scrape, err := client.Get().AbsPath("/metrics").Stream(ctx)
+		if err != nil {
+			return false, false
+		}
+		defer func() { _ = scrape.Close() }()
+		return readGate(scrape)
+	})
+	s.foreign = foreign(ctx, client)
+	return s, nil
+}
+
+// RetriesOf is what the server does for one API: kube-apiserver's retries if
+// it serves the API itself, else unknown.
+func (s *Server) RetriesOf(api schema.GroupVersion) v1alpha1.Retries {
+	if s.foreign(api) {
+		return Unknown
+	}
+	return s.Retries
+}
+
+func newClient(config *rest.Config) (*rest.RESTClient, error) {
+	config = rest.CopyConfig(config)
+	config.GroupVersion = &schema.GroupVersion{}
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	return rest.UnversionedRESTClientFor(config)
+}
