@@ -1,0 +1,92 @@
+package analyze
+
+import (
+	"math"
+	"testing"
+)
+
+func TestPeriodRefused(t *testing.T) {
+	m := newModel(t, 14348907, 8)
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range [][2]float64{{-1, 1}, {1, -1}, {nan, 1}, {1, nan}, {inf, 1}, {1, inf}, {inf, 0}, {1e200, 1e200}} {
+		if got, err := m.Churn(1000, c[0], c[1]); err == nil || got != (Churn{}) {
+			t.Errorf("Churn(1000, %v, %v) = %v, %v, want an error", c[0], c[1], got, err)
+		}
+		if got, err := m.Forecast(1000, c[0], c[1]); err == nil || got != (Forecast{}) {
+			t.Errorf("Forecast(1000, %v, %v) = %v, %v, want an error", c[0], c[1], got, err)
+		}
+	}
+}
+
+func TestConfidenceRefused(t *testing.T) {
+	for _, c := range []float64{0, 1, -0.5, 2, math.NaN(), math.Inf(1)} {
+		if lower, upper, err := Garwood(5, c); err == nil || lower != 0 || upper != 0 {
+			t.Errorf("Garwood(5, %v) = %v, %v, %v, want an error", c, lower, upper, err)
+		}
+	}
+}
+
+// One create a second for a day, as docs/mathematics.md tells it.
+func TestChurn(t *testing.T) {
+	const perDay = 86400
+	for _, c := range []struct {
+		tries          int
+		existing       int64
+		conflicts      float64
+		daysToFirst    float64
+		anyInThirtyDay float64
+	}{
+		{1, 1000, 6.0213, 0.166078, 1},
+		{1, 100_000, 602.13, 0.00166078, 1},
+		{8, 100_000, 4.8082e-13, 2.07978e12, 1.44246e-11},
+		{8, 1_000_000, 4.8082e-5, 20797.8, 1.44142e-3},
+		{8, 0, 0, math.Inf(1), 0},
+		{8, 14348907, perDay, 1.0 / perDay, 1},
+		{MaxTries, 1, 0, math.Inf(1), 0},
+	} {
+		got, err := newModel(t, 14348907, c.tries).Churn(c.existing, perDay, 30)
+		if err != nil || got.Creates != 30*perDay || !near(got.ConflictsPerDay, c.conflicts, 1e-4) ||
+			!near(got.DaysToFirst, c.daysToFirst, 1e-4) || !near(got.AnyFails.Float64(), c.anyInThirtyDay, 1e-4) {
+			t.Errorf("%+v: %+v, any fails %v, %v", c, got, got.AnyFails.Float64(), err)
+		}
+	}
+	rare, err := newModel(t, 14348907, 128).Churn(1, perDay, 1)
+	if want := math.Log10(perDay) - 128*math.Log10(14348907); err != nil || !near(rare.AnyFails.Log10(), want, 1e-14) {
+		t.Errorf("log10 %v, want %v", rare.AnyFails.Log10(), want)
+	}
+}
+
+func TestForecastExample(t *testing.T) {
+	m := newModel(t, 14348907, 8)
+	got, err := m.Forecast(500_000, 100_000, 30)
+	if err != nil || got.Creates != 3e6 || !near(got.Steady, 6.52e-6, 1e-3) || got.NothingDeleted != m.ExpectedConflicts(500_000, 3_000_000) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := m.Forecast(14348907-10, 20.5, 1); err != nil || !near(got.NothingDeleted, 10.5+m.ExpectedConflicts(14348907-10, 10), 1e-15) {
+		t.Errorf("into a full space: %+v, %v", got, err)
+	}
+	if got, err := m.Forecast(1000, 2.5, 1); err != nil || !near(got.NothingDeleted, m.ExpectedConflicts(1000, 2)+m.NextFails(1002)/2, 1e-15) {
+		t.Errorf("two and a half creates: %+v, %v", got, err)
+	}
+}
+
+func TestReuseExample(t *testing.T) {
+	m := newModel(t, 14348907, 8)
+	if got := m.NextReuses(0, 150_000); !near(got, 0.0104538, 1e-4) {
+		t.Errorf("next of 150000 remembered: %v", got)
+	}
+	for _, got := range []float64{
+		m.NextReuses(14348907, 5), m.AnyReuse(14348907, 5).Float64(), m.ExpectedReuses(14348907, 5), m.NextReuses(5, -1),
+		m.ExpectedReuses(0, 1), m.ExpectedReuses(0, 0), m.ExpectedReuses(0, -1), m.AnyReuse(0, 1).Float64(),
+	} {
+		if got != 0 {
+			t.Errorf("re-use where there is none: %v", got)
+		}
+	}
+	if got := m.NextReuses(14348906, 5); got != 1 {
+		t.Errorf("the only free name, remembered: %v", got)
+	}
+	if got := m.ExpectedReuses(14348906, 5); got != 4 {
+		t.Errorf("re-uses of the only free name: %v", got)
+	}
+}

@@ -1,0 +1,90 @@
+package analyze_test
+
+import (
+	"fmt"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
+)
+
+// The server's name space of one prefix, with the 8 tries of Kubernetes 1.32 and later.
+func server() analyze.Model {
+	names, err := analyze.Space(analyze.SuffixLength)
+	if err != nil {
+		panic(err)
+	}
+	m, err := analyze.NewModel(names, 8)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+func Example() {
+	names, _ := analyze.Space(analyze.SuffixLength)
+	for _, tries := range []int{1, 8} {
+		m, err := analyze.NewModel(names, tries)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%d tries: next create fails with %.3g, any of 1000 with %.3g\n",
+			tries, m.NextFails(100_000), m.AnyFails(100_000, 1000).Float64())
+	}
+	// Output:
+	// 1 tries: next create fails with 0.00697, any of 1000 with 0.999
+	// 8 tries: next create fails with 5.56e-18, any of 1000 with 5.79e-15
+}
+
+func ExampleModel_AnyFails() {
+	p := server().AnyFails(0, 1_000_000)
+	fmt.Printf("%.15g, its logarithm %.15g\n", p.Float64(), p.Log10())
+	// Output: 6.18289033593292e-05, its logarithm -4.20880845638347
+}
+
+func ExampleModel_Headroom() {
+	n, err := server().Headroom(0, 0.001)
+	fmt.Println(n, err)
+	// Output: 1362494 <nil>
+}
+
+func ExampleModel_Threshold() {
+	names, _ := analyze.Space(analyze.SuffixLength)
+	m, _ := analyze.NewModel(names, 1)
+	n, err := m.Threshold(0.5)
+	fmt.Println(n, err)
+	// Output: 4461 <nil>
+}
+
+func ExampleModel_EquivalentSuffixLength() {
+	fmt.Printf("%.2f characters\n", server().EquivalentSuffixLength(0, 1_000_000))
+	// Output: 11.11 characters
+}
+
+func ExampleModel_MeanCreatesToFirstFailure() {
+	fmt.Printf("%.1f\n", server().MeanCreatesToFirstFailure(0))
+	// Output: 2779571.7
+}
+
+func ExampleModel_ExpectedReuses() {
+	fmt.Printf("%.2f of 10000 creates take the name of a deleted object\n", server().ExpectedReuses(0, 10_000))
+	// Output: 3.48 of 10000 creates take the name of a deleted object
+}
+
+func ExampleModel_Churn() {
+	c, err := server().Churn(1_000_000, 86_400, 365)
+	fmt.Printf("%.3g conflicts a day, the first after %.0f years, one this year with %.3g, %v\n",
+		c.ConflictsPerDay, c.DaysToFirst/365, c.AnyFails.Float64(), err)
+	// Output: 4.81e-05 conflicts a day, the first after 57 years, one this year with 0.0174, <nil>
+}
+
+func ExampleModel_Forecast() {
+	f, err := server().Forecast(500_000, 100_000, 30)
+	fmt.Printf("%.2g if deletions keep up, %.2g if nothing is deleted, %v\n", f.Steady, f.NothingDeleted, err)
+	// Output: 6.5e-06 if deletions keep up, 4.9 if nothing is deleted, <nil>
+}
+
+func ExampleGarwood() {
+	lower, upper, err := analyze.Garwood(10, 0.95)
+	fmt.Printf("from %.3f to %.3f, %v\n", lower, upper, err)
+	// Output: from 4.795 to 18.390, <nil>
+}

@@ -1,0 +1,108 @@
+package analyze
+
+import (
+	"math"
+	"testing"
+)
+
+// fold makes a model of any numbers: what NewModel refuses is folded into its range.
+func fold(names int64, tries int) Model {
+	m, err := NewModel(names, tries)
+	if err != nil {
+		m = Model{names: names & math.MaxInt64, tries: tries & (MaxTries - 1)}
+	}
+	return m
+}
+
+func FuzzModel(f *testing.F) {
+	for _, names := range []int64{math.MinInt64, 0, 1, 2, 729, 14348907, 5559060566555523, math.MaxInt64} {
+		for _, tries := range []int{-1, 0, 1, 8, 128, MaxTries, math.MaxInt64} {
+			f.Add(names, tries, int64(0), int64(1))
+			f.Add(names, tries, names/2, names/2)
+			f.Add(names, tries, names-1, int64(math.MaxInt64))
+			f.Add(names, tries, int64(math.MinInt64), int64(math.MinInt64))
+		}
+	}
+	f.Fuzz(func(t *testing.T, names int64, tries int, existing, creates int64) {
+		m := fold(names, tries)
+		check := func(what string, x, low, high float64) {
+			t.Helper()
+			if !(x >= low && x <= high) {
+				t.Errorf("%s = %v, want it from %v to %v", what, x, low, high)
+			}
+		}
+		inf := math.Inf(1)
+		n := math.Max(0, float64(creates))
+		check("NextFails", m.NextFails(existing), 0, 1)
+		anyFails := m.AnyFails(existing, creates)
+		check("AnyFails", anyFails.Float64(), 0, 1)
+		check("Complement", anyFails.Complement(), 0, 1)
+		check("Hazard", anyFails.Hazard(), 0, inf)
+		check("Log10", anyFails.Log10(), -inf, 0)
+		check("sum of both", anyFails.Float64()+anyFails.Complement(), 1-1e-15, 1+1e-15)
+		check("ExpectedConflicts", m.ExpectedConflicts(existing, creates), 0, n)
+		check("ExpectedConflictsRepeated", m.ExpectedConflictsRepeated(existing, creates), 0, inf)
+		check("ExpectedExtraTries", m.ExpectedExtraTries(existing, creates), 0, n*float64(m.Tries()-1)*(1+1e-15))
+		check("MeanCreatesToFirstFailure", m.MeanCreatesToFirstFailure(existing), 1, float64(m.Names())+1)
+		check("EquivalentSuffixLength", m.EquivalentSuffixLength(existing, creates), 0, 64*float64(m.Tries()))
+		check("NextReuses", m.NextReuses(existing, creates), 0, 1)
+		check("AnyReuse", m.AnyReuse(existing, creates).Float64(), 0, 1)
+		check("ExpectedReuses", m.ExpectedReuses(existing, creates), 0, n)
+	})
+}
+
+func FuzzProbability(f *testing.F) {
+	for _, p := range []float64{-1, 0, 5e-324, 1e-300, 1e-12, 0.001, 0.5, 1 - 0x1p-53, 1, 2, math.NaN(), math.Inf(1)} {
+		f.Add(int64(14348907), 8, int64(1000), p)
+		f.Add(int64(math.MaxInt64), 1, int64(0), p)
+		f.Add(int64(27), MaxTries, int64(26), p)
+	}
+	f.Fuzz(func(t *testing.T, names int64, tries int, existing int64, p float64) {
+		m := fold(names, tries)
+		headroom, err := m.Headroom(existing, p)
+		if valid := p >= 0 && p <= 1; valid != (err == nil) {
+			t.Fatalf("p = %v: %v", p, err)
+		} else if !valid {
+			return
+		}
+		threshold, err := m.Threshold(p)
+		if err != nil || headroom < 0 || threshold < 0 {
+			t.Fatalf("headroom %d, threshold %d, %v", headroom, threshold, err)
+		}
+		if headroom == Unbounded {
+			return
+		}
+		if below := m.AnyFails(existing, headroom).Float64(); !(below <= p*(1+slack)+5e-324) {
+			t.Errorf("P(%d) = %v > %v", headroom, below, p)
+		}
+		if above := m.AnyFails(existing, headroom+1).Float64(); !(above >= p*(1-slack)) {
+			t.Errorf("P(%d) = %v < %v", headroom+1, above, p)
+		}
+	})
+}
+
+func FuzzRates(f *testing.F) {
+	for _, x := range []float64{-1, 0, 5e-324, 1, 1e5, 1e308, math.NaN(), math.Inf(1)} {
+		for _, y := range []float64{0, 0.95, 30, 1e300} {
+			f.Add(int64(14348907), 8, int64(1000), x, y)
+			f.Add(int64(1), 1, int64(1<<53), y, x)
+		}
+	}
+	f.Fuzz(func(t *testing.T, names int64, tries int, count int64, x, y float64) {
+		if lower, upper, err := Garwood(count, y); err == nil && !(lower >= 0 && lower <= upper && upper < 1e20) {
+			t.Errorf("Garwood(%d, %v) = %v, %v", count, y, lower, upper)
+		}
+		m := fold(names, tries)
+		churn, err := m.Churn(count, x, y)
+		if err != nil {
+			return
+		}
+		if p := churn.AnyFails.Float64(); !(p >= 0 && p <= 1) || !(churn.ConflictsPerDay >= 0) || !(churn.DaysToFirst >= 0) {
+			t.Errorf("%+v", churn)
+		}
+		f, err := m.Forecast(count, x, y)
+		if err != nil || !(f.Steady >= 0 && f.Steady <= f.Creates) || !(f.NothingDeleted >= 0 && f.NothingDeleted <= f.Creates*(1+slack)) {
+			t.Errorf("%+v, %v", f, err)
+		}
+	})
+}

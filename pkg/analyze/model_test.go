@@ -1,0 +1,99 @@
+package analyze
+
+import (
+	"math"
+	"testing"
+)
+
+func TestNewModelRefuses(t *testing.T) {
+	for _, c := range []struct {
+		names int64
+		tries int
+	}{{0, 1}, {-1, 1}, {math.MinInt64, 1}, {27, 0}, {27, -8}, {27, MaxTries + 1}} {
+		if m, err := NewModel(c.names, c.tries); err == nil || m != (Model{}) {
+			t.Errorf("NewModel(%d, %d) = %v, %v, want an error", c.names, c.tries, m, err)
+		}
+	}
+}
+
+func TestZeroModelHasOneName(t *testing.T) {
+	one := newModel(t, 1, 1)
+	var zero Model
+	if zero.Names() != one.Names() || zero.Tries() != one.Tries() {
+		t.Errorf("the zero Model has %d names, %d tries", zero.Names(), zero.Tries())
+	}
+	for k := range int64(3) {
+		for n := range int64(3) {
+			if zero.AnyFails(k, n) != one.AnyFails(k, n) {
+				t.Errorf("AnyFails(%d, %d) = %v, want %v", k, n, zero.AnyFails(k, n), one.AnyFails(k, n))
+			}
+		}
+	}
+}
+
+// The edges of the model, where a result is exact whatever the arithmetic.
+func TestEdges(t *testing.T) {
+	const k5 = 14348907
+	for _, c := range []struct {
+		name             string
+		names            int64
+		tries            int
+		existing, create int64
+		p                float64 // any fails
+		conflicts        float64
+		repeated         float64
+		extra            float64
+	}{
+		{"no creates", k5, 8, 1000, 0, 0, 0, 0, 0},
+		{"no creates in a full space", k5, 8, k5, 0, 0, 0, 0, 0},
+		{"negative creates", k5, 8, 1000, -5, 0, 0, 0, 0},
+		{"first name", k5, 8, 0, 1, 0, 0, 0, 0},
+		{"negative existing", k5, 8, -7, 1, 0, 0, 0, 0},
+		{"full space", k5, 8, k5, 1, 1, 1, math.Inf(1), 7},
+		{"more than full", k5, 8, math.MaxInt64, 3, 1, 3, math.Inf(1), 21},
+		{"one too many", 2, 1, 0, 3, 1, 0.5 + 1, math.Inf(1), 0},
+		{"one too many, two tries", 2, 2, 0, 3, 1, 0.25 + 1, math.Inf(1), 0.5 + 1},
+		{"just full", 2, 1, 0, 2, 0.5, 0.5, 1, 0},
+		{"just full, two tries", 2, 2, 0, 2, 0.25, 0.25, 1.0 / 3, 0.5},
+		{"one name", 1, 1, 0, 1, 0, 0, 0, 0},
+		{"one name, twice", 1, 3, 0, 2, 1, 1, math.Inf(1), 2},
+		{"overflow of k+m", math.MaxInt64, 1, math.MaxInt64 - 1, math.MaxInt64, 1, math.MaxInt64, math.Inf(1), 0},
+	} {
+		m := newModel(t, c.names, c.tries)
+		got := []float64{
+			m.AnyFails(c.existing, c.create).Float64(), m.ExpectedConflicts(c.existing, c.create),
+			m.ExpectedConflictsRepeated(c.existing, c.create), m.ExpectedExtraTries(c.existing, c.create),
+		}
+		for i, want := range []float64{c.p, c.conflicts, c.repeated, c.extra} {
+			if !near(got[i], want, 1e-15) {
+				t.Errorf("%s: got %v, want %v", c.name, got, []float64{c.p, c.conflicts, c.repeated, c.extra})
+				break
+			}
+		}
+	}
+}
+
+func TestNextFails(t *testing.T) {
+	m := newModel(t, 1000, 3)
+	for existing, want := range map[int64]float64{-1: 0, 0: 0, 1: 1e-9, 500: 0.125, 999: 0.997002999, 1000: 1, 5000: 1} {
+		if got := m.NextFails(existing); !near(got, want, 1e-15) {
+			t.Errorf("NextFails(%d) = %v, want %v", existing, got, want)
+		}
+	}
+}
+
+// A completely filled space still has a probability below 1, and a finite hazard.
+func TestFilledSpace(t *testing.T) {
+	anyFails := newModel(t, 14348907, 64).AnyFails(0, 14348907)
+	if h := anyFails.Hazard(); !(h > 300000 && h < 400000) {
+		t.Errorf("hazard %v", h)
+	}
+	if anyFails.Float64() != 1 || anyFails.Complement() != 0 || anyFails.Log10() != 0 {
+		t.Errorf("P = %v, complement %v, log10 %v", anyFails.Float64(), anyFails.Complement(), anyFails.Log10())
+	}
+}
+
+// near reports whether got is want to a relative error; infinities are near themselves.
+func near(got, want, tolerance float64) bool {
+	return got == want || math.Abs(got-want) <= tolerance*math.Abs(want)
+}

@@ -1,0 +1,292 @@
+package analyze
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// slack is by how much two float64 results may contradict an inequality between the exact ones.
+const slack = 4e-15
+
+// atMost reports whether a <= b but for rounding.
+func atMost(a, b float64) bool { return a <= b || a <= b*(1+slack)+5e-324 }
+
+// uniform draws from [0, 1), where rapid on its own prefers simple numbers: multiples of the golden ratio spread evenly.
+func uniform(t *rapid.T, label string) float64 {
+	return float64(rapid.Uint64().Draw(t, label)*0x9e3779b97f4a7c15>>11) * 0x1p-53
+}
+
+// logUniform draws an integer whose logarithm is about uniform, so that every order of magnitude is tried.
+func logUniform(t *rapid.T, label string, low, high int64) int64 {
+	x := float64(low) * math.Pow(float64(high)/float64(low), uniform(t, label))
+	if x < float64(high) {
+		return min(max(int64(x+0.5), low), high)
+	}
+	return high
+}
+
+func newRapidModel(t *rapid.T, names int64, tries int) Model {
+	m, err := NewModel(names, tries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func drawModel(t *rapid.T, maxTries int64) Model {
+	names := logUniform(t, "names", 1, math.MaxInt64)
+	if rapid.Bool().Draw(t, "alphabet") {
+		names, _ = Space(rapid.IntRange(1, MaxSuffixLength).Draw(t, "suffix length"))
+	}
+	return newRapidModel(t, names, int(logUniform(t, "tries", 1, maxTries)))
+}
+
+// drawExisting draws from nothing to a full space, with both ends seen closely.
+func drawExisting(t *rapid.T, m Model) int64 {
+	distance := logUniform(t, "distance", 1, m.Names()) - rapid.Int64Range(0, 1).Draw(t, "less")
+	if rapid.Bool().Draw(t, "almost full") {
+		return m.Names() - distance
+	}
+	return distance
+}
+
+// drawCreates draws a number of creates that find a free name.
+func drawCreates(t *rapid.T, m Model, existing int64) int64 {
+	free := m.Names() - existing
+	if free == 0 || rapid.Bool().Draw(t, "all") {
+		return free
+	}
+	return logUniform(t, "creates", 1, free)
+}
+
+// The sums are ordered: U <= L <= G, and L <= U * (-ln(1-q)/q) for the last and largest q.
+func TestSumsBoundEachOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, MaxTries)
+		k := drawExisting(t, m)
+		n := drawCreates(t, m, k)
+		u, l, g := m.ExpectedConflicts(k, n), m.AnyFails(k, n).Hazard(), m.ExpectedConflictsRepeated(k, n)
+		if !atMost(u, l) || !atMost(l, g) {
+			t.Fatalf("U = %v, L = %v, G = %v", u, l, g)
+		}
+		if q := m.NextFails(k + n - 1); n > 0 && q > 0x1p-53 && q < 0.9 && !atMost(l, u*-math.Log1p(-q)/q*(1+1e-14)) {
+			t.Fatalf("U = %v, L = %v, last q = %v", u, l, q)
+		}
+		if p := m.AnyFails(k, n).Float64(); !atMost(p, u) {
+			t.Fatalf("P = %v, U = %v", p, u)
+		}
+	})
+}
+
+// Sums over a run of creates are those over its two parts, wherever it is cut.
+func TestSumsAreAdditive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, MaxTries)
+		k := drawExisting(t, m)
+		n := drawCreates(t, m, k)
+		cut := rapid.Int64Range(0, n).Draw(t, "cut")
+		for name, sum := range map[string]func(k, n int64) float64{
+			"hazard":    func(k, n int64) float64 { return m.AnyFails(k, n).Hazard() },
+			"conflicts": m.ExpectedConflicts,
+			"repeated":  m.ExpectedConflictsRepeated,
+			"extra":     m.ExpectedExtraTries,
+		} {
+			whole, parts := sum(k, n), sum(k, cut)+sum(k+cut, n-cut)
+			if whole > smallest && !near(parts, whole, 2*slack) {
+				t.Fatalf("%s: %v in one, %v in two parts", name, whole, parts)
+			}
+		}
+	})
+}
+
+// Everything gets worse with more names and creates, and better with more tries and a larger space.
+func TestMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, MaxTries/2)
+		k := drawExisting(t, m)
+		n := drawCreates(t, m, k)
+		harder := func(name string, m2 Model, k2, n2 int64) {
+			if a, b := m.AnyFails(k, n), m2.AnyFails(k2, n2); !atMost(a.Float64(), b.Float64()) ||
+				!atMost(b.Complement(), a.Complement()*(1+1e-12)) || !atMost(-b.Log10(), -a.Log10()*(1+1e-13)) {
+				t.Fatalf("%s: any fails %v (%v), before %v (%v)", name, b.Float64(), b.Log10(), a.Float64(), a.Log10())
+			}
+			for i, f := range []func(Model, int64, int64) float64{
+				Model.ExpectedConflicts, Model.ExpectedConflictsRepeated,
+				func(m Model, k, _ int64) float64 { return m.NextFails(k) },
+				func(m Model, k, _ int64) float64 { return -m.MeanCreatesToFirstFailure(k) * (1 - slack) },
+			} {
+				if a, b := f(m, k, n), f(m2, k2, n2); !atMost(a, b) {
+					t.Fatalf("%s: quantity %d is %v, before %v", name, i, b, a)
+				}
+			}
+		}
+		harder("more names", m, k+min(logUniform(t, "more names", 1, math.MaxInt64), math.MaxInt64-k), n)
+		harder("more creates", m, k, n+min(logUniform(t, "more creates", 1, math.MaxInt64), math.MaxInt64-n))
+		if fewer := rapid.IntRange(1, m.Tries()).Draw(t, "fewer tries"); fewer < m.Tries() {
+			harder("fewer tries", newRapidModel(t, m.Names(), fewer), k, n)
+		}
+		if smaller := rapid.Int64Range(1, m.Names()).Draw(t, "smaller space"); smaller > k {
+			harder("smaller space", newRapidModel(t, smaller, m.Tries()), k, n)
+		}
+	})
+}
+
+// One create is a run of one.
+func TestOneCreate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, MaxTries)
+		k := drawExisting(t, m)
+		q := m.NextFails(k)
+		if p := m.AnyFails(k, 1).Float64(); !near(p, q, slack) {
+			t.Fatalf("any of one fails %v, next fails %v", p, q)
+		}
+		if u := m.ExpectedConflicts(k, 1); !near(u, q, slack) {
+			t.Fatalf("expected conflicts of one %v, next fails %v", u, q)
+		}
+		if churn, err := m.Churn(k, 1, 1); err != nil || !near(churn.ConflictsPerDay, q, slack) {
+			t.Fatalf("conflicts of one create a day %v, %v, next fails %v", churn.ConflictsPerDay, err, q)
+		}
+	})
+}
+
+// The mean obeys its recursion: the first create is made in any case, the others only if it succeeds.
+func TestFirstFailureRecursion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, MaxTries)
+		k := drawExisting(t, m)
+		mean := m.MeanCreatesToFirstFailure(k)
+		if !(mean >= 1 && mean <= float64(m.Names())*(1+slack)+1) {
+			t.Fatalf("mean %v of %d names", mean, m.Names())
+		}
+		if k == m.Names() {
+			if mean != 1 {
+				t.Fatalf("mean %v in a full space", mean)
+			}
+			return
+		}
+		if want := 1 + (1-m.NextFails(k))*m.MeanCreatesToFirstFailure(k+1); !near(mean, want, slack) {
+			t.Fatalf("mean %v, by recursion %v", mean, want)
+		}
+	})
+}
+
+// The mean is the sum of survivals, here added up.
+func TestFirstFailureSum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newRapidModel(t, logUniform(t, "names", 1, 20000), int(logUniform(t, "tries", 1, 20000)))
+		k := drawExisting(t, m)
+		var want, hazard accumulator
+		for n := k; n <= m.Names() && hazard.value() < 50; n++ {
+			want.add(math.Exp(-hazard.value()))
+			hazard.add(m.AnyFails(n, 1).Hazard())
+		}
+		if got := m.MeanCreatesToFirstFailure(k); !near(got, want.value(), slack) {
+			t.Fatalf("got %v, want %v", got, want.value())
+		}
+	})
+}
+
+// The probability without retries at the next shorter and longer whole number of names brackets that of the model.
+func TestEquivalentSuffixLength(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, 256)
+		k := drawExisting(t, m)
+		n := drawCreates(t, m, k)
+		length := m.EquivalentSuffixLength(k, n)
+		if k+n <= 1 || n == 0 {
+			if length != 0 {
+				t.Fatalf("length %v though nothing can fail", length)
+			}
+			return
+		}
+		if own := math.Log(float64(m.Names())) / math.Log(AlphabetSize); !atMost(own, length) || m.Tries() == 1 && !near(own, length, slack) {
+			t.Fatalf("length %v, own length %v, %d tries", length, own, m.Tries())
+		}
+		names := math.Exp(length * math.Log(AlphabetSize))
+		if names > 1<<62 {
+			return
+		}
+		const rounding = 1e-13
+		p := m.AnyFails(k, n).Hazard()
+		longer := newRapidModel(t, int64(names*(1+rounding))+2, 1).AnyFails(k, n).Hazard()
+		shorter := newRapidModel(t, max(int64(names*(1-rounding))-2, 1), 1).AnyFails(k, n).Hazard()
+		if !atMost(longer, p) || !atMost(p, shorter) {
+			t.Fatalf("hazard %v, with a longer suffix %v, a shorter one %v", p, longer, shorter)
+		}
+	})
+}
+
+func TestReuse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, MaxTries)
+		k := drawExisting(t, m)
+		n := logUniform(t, "creates", 1, 1<<50)
+		anyReuse, expected := m.AnyReuse(k, n).Float64(), m.ExpectedReuses(k, n)
+		if !atMost(anyReuse, expected) || !(expected >= 0 && expected < float64(n)) {
+			t.Fatalf("any re-use %v, expected re-uses %v of %d creates", anyReuse, expected, n)
+		}
+		free := float64(m.Names() - k)
+		if free == 0 {
+			return
+		}
+		// the next create re-uses one of the names seen so far: n - expected
+		more := m.ExpectedReuses(k, n+1)
+		if want := expected + (float64(n)-expected)/free; float64(n) < 100*free && !near(more, want, 1e-12) {
+			t.Fatalf("%v re-uses, one create later %v, want %v", expected, more, want)
+		}
+		if next := m.NextReuses(k, n); !near(next, min(1, float64(n)/free), slack) {
+			t.Fatalf("next re-uses %v", next)
+		}
+	})
+}
+
+// What grows sees more conflicts than what stays, and the sum over whole creates is ExpectedConflicts.
+func TestForecast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, 64)
+		k := drawExisting(t, m)
+		perDay := math.Exp(60*uniform(t, "per day") - 10)
+		days := math.Exp(11*uniform(t, "days") - 3)
+		f, err := m.Forecast(k, perDay, days)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Creates != perDay*days || !atMost(f.Steady, f.NothingDeleted) || !atMost(f.NothingDeleted, f.Creates) {
+			t.Fatalf("%+v", f)
+		}
+		churn, err := m.Churn(k, perDay, days)
+		if err != nil || !near(churn.ConflictsPerDay*days, f.Steady, slack) && f.Steady > smallest {
+			t.Fatalf("%+v, %v, forecast %+v", churn, err, f)
+		}
+		if p := churn.AnyFails.Float64(); !near(p, -math.Expm1(-f.Steady), slack) {
+			t.Fatalf("any fails %v, expected %v", p, f.Steady)
+		}
+		whole := 1 + k%1000
+		f, err = m.Forecast(k, float64(whole), 1)
+		if want := m.ExpectedConflicts(k, whole); err != nil || !near(f.NothingDeleted, want, slack) {
+			t.Fatalf("%d creates: %+v, want %v", whole, f, want)
+		}
+	})
+}
+
+// The intervals of a larger count lie higher, those of a larger confidence contain the smaller ones.
+func TestGarwoodIsMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := logUniform(t, "n", 1, 1<<53) - 1
+		confidence := -math.Expm1(-0.01 - 34*uniform(t, "-ln alpha"))
+		lower, upper, err := Garwood(n, confidence)
+		if err != nil || !(lower >= 0 && lower < upper) || !(lower <= float64(n) && upper >= float64(n)) {
+			t.Fatalf("[%v, %v], %v", lower, upper, err)
+		}
+		wideLower, wideUpper, err := Garwood(n, confidence+(1-confidence)/2)
+		if err != nil || wideLower > lower*(1+1e-14) || wideUpper < upper*(1-1e-14) {
+			t.Fatalf("[%v, %v] at more confidence: [%v, %v], %v", lower, upper, wideLower, wideUpper, err)
+		}
+		nextLower, nextUpper, err := Garwood(n+1, confidence)
+		if err != nil || nextLower < lower*(1-1e-14) || nextUpper < upper*(1-1e-14) {
+			t.Fatalf("[%v, %v] for one more: [%v, %v], %v", lower, upper, nextLower, nextUpper, err)
+		}
+	})
+}

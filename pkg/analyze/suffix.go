@@ -1,0 +1,48 @@
+package analyze
+
+import "math"
+
+// EquivalentSuffixLength returns the suffix length, a real number, at which the same creates without any retry have
+// the same probability that any of them fails: log27 of the real N' for which AnyFails in a space of N' names with one
+// try equals AnyFails here. So much are retries worth (KEP-4420 compares 8 tries with 11 characters).
+//
+// Where no create can fail at any length (no creates, or one into an empty space) it is 0. Where one certainly fails,
+// because the names run out, it is the length at which they just run out without retries too, log27(k+m-1).
+func (m Model) EquivalentSuffixLength(existing, creates int64) float64 {
+	return m.lnEquivalentNames(m.clamp(existing), max(creates, 0)) / math.Log(AlphabetSize)
+}
+
+func (m Model) lnEquivalentNames(existing, creates int64) float64 {
+	if _, certain := m.split(existing, creates); certain > 0 {
+		return math.Log(float64(existing) + float64(creates) - 1)
+	}
+	r, _ := m.run(existing, creates)
+	if r.count == 0 {
+		return 0
+	}
+	hazard := m.hazard(existing, creates)
+	r.tries = 1
+	sum := r.top * r.sum(run.relative, 1)
+	if lnNames := math.Log(sum) - hazard.ln(); lnNames-math.Log(r.top) > cutoff {
+		return lnNames
+	}
+	return r.solveNames(sum/hazard.float(), hazard.float())
+}
+
+// solveNames returns the logarithm of the number of names for which the run with one try has the given hazard. It solves
+// for how many of them are free in the last state, starting from an upper bound: the hazard's logarithm is a concave
+// function of the logarithm of that, so that Newton's method goes down to the solution without overshooting.
+func (r run) solveNames(free, hazard float64) float64 {
+	for range 100 {
+		r.free = free
+		names := r.top + free
+		r.last = r.top / names
+		h := r.sum(run.hazard, 1)
+		step := math.Log(h/hazard) * h * names / (free * r.sum(run.repeats, 1))
+		free *= math.Exp(step)
+		if math.Abs(step)*free < 1e-14*names {
+			break
+		}
+	}
+	return math.Log(r.top + free)
+}

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Writes extra.json: reference values that reference.json lacks, to 25 digits, with mpmath (1.3 or later).
+
+Every value comes from its definition at 60 digits or more, by another route than the Go code: products and sums over
+single states, exact power sums (Bernoulli numbers), and Poisson tails summed term by term.
+"""
+import json
+import random
+from mpmath import mp, mpf, bernoulli, binomial, exp, expm1, findroot, log, log1p, loggamma, nstr, quad, diff, sqrt
+
+mp.dps = 80
+
+
+def text(x):
+    return nstr(x, 25, min_fixed=0, max_fixed=0)
+
+
+# Sums over single states, for many tries and for spaces close to 2^63.
+
+def states(k, m, n, t):
+    q = [(mpf(i) / n) ** t for i in range(k, k + m)]
+    u = [mpf(i) / n for i in range(k, k + m)]
+    hazard = -sum(log1p(-x) for x in q)
+    return {
+        "p_any_failed": -expm1(-hazard),
+        "survival": exp(-hazard),
+        "neg_ln_survival": hazard,
+        "sum_q": sum(q),
+        "expected_failed_persist": sum(x / (1 - x) for x in q),
+        "expected_extra_tries": sum(sum_powers(x, t - 1) for x in u),
+        "next_create_failure": q[0],
+    }
+
+
+def sum_powers(u, n):
+    return u * (1 - u ** n) / (1 - u)
+
+
+def row(quantity, k, m, n, t, value):
+    return {"quantity": quantity, "k": str(k), "m": str(m), "N": str(n), "t": t, "value": text(value)}
+
+
+def many_tries():
+    random.seed(4420)
+    rows = []
+    for n in (1000, 65536, 27**5, 27**8, 27**11, 27**13, 2**63 - 1):
+        for t in (2, 8, 100, 128, 1000, 65536, 2**20):
+            for _ in range(2):
+                depth = mpf(10) ** random.uniform(-3, 2.5)  # -ln q of the last state, about
+                k = int(n * exp(-depth / t))
+                m = min(n - k, random.choice((1, 2, 70, 300)))
+                if m > 0:
+                    rows += [row(q, k, m, n, t, v) for q, v in states(k, m, n, t).items()]
+    return rows
+
+
+# Sums over very many states, by exact power sums.
+
+def power_sum(n, x):
+    """The sum of i^n over 0 <= i < x, for real x its Faulhaber polynomial."""
+    return sum(binomial(n + 1, r) * bernoulli(r) * x ** (n + 1 - r) for r in range(n + 1) if r < 2 or r % 2 == 0) / (n + 1)
+
+
+def hazard(k, x, n, t):
+    total = mpf(0)
+    for j in range(1, 100):
+        part = (power_sum(t * j, mpf(x)) - power_sum(t * j, mpf(k))) / (j * mpf(n) ** (t * j))
+        total += part
+        if abs(part) <= abs(total) * mpf(10) ** -50:
+            return total
+    raise ValueError("too many names for a power series")
+
+
+LONG = [
+    (0, 10**6, 27**5, 8), (0, 2 * 10**6, 27**5, 8), (10**5, 10**6, 27**5, 16), (12345, 10**5, 27**5, 128),
+    (0, 58650882988530, 27**11, 8), (10**14, 10**13, 27**11, 12), (10**14, 10**9, 27**11, 24),
+    (4 * 10**17, 10**14, 27**13, 24), (10**17, 10**17, 27**13, 33), (0, 3 * 10**17, 2**63 - 1, 13),
+    (0, 10**9, 2**63 - 1, 1), (10**18, 20, 2**63 - 1, 1),
+]
+
+
+def long_runs():
+    rows = []
+    for k, m, n, t in LONG:
+        h = hazard(k, k + m, n, t)
+        rows.append(row("neg_ln_survival", k, m, n, t, h))
+        rows.append(row("p_any_failed", k, m, n, t, -expm1(-h)))
+        rows.append(row("sum_q", k, m, n, t, (power_sum(t, mpf(k + m)) - power_sum(t, mpf(k))) / mpf(n) ** t))
+    return rows
+
+
+# The mean number of creates to the first failure, by Euler-Maclaurin from 0 over the exact survival.
+
+FIRST = [
+    (0, 27**11, 1), (0, 27**11, 2), (0, 27**11, 8), (0, 27**11, 16), (10**13, 27**11, 4), (10**12, 27**9, 8),
+    (10**6, 27**6, 2), (0, 27**13, 8), (0, 27**8, 24), (10**9, 27**13, 1), (10**14, 27**11, 16),
+]
+
+
+def mean_first_failure(k, n, t):
+    def survival(m):
+        return exp(-hazard(k, k + m, n, t))
+
+    scale = ((t + 1) * mpf(n) ** t + mpf(k) ** (t + 1)) ** (mpf(1) / (t + 1)) - k
+    bounds = [scale * x / 4 for x in (0, 1, 2, 4, 6, 8, 12, 20, 32, 48, 80, 160, 320)]
+    total = survival(0) / 2 - diff(survival, 0, 1) / 12 + diff(survival, 0, 3) / 720 - diff(survival, 0, 5) / 30240
+    for low, high in zip(bounds, bounds[1:]):
+        total += quad(survival, [low, high])
+        if survival(high) < mpf(10) ** -30:
+            return total
+    raise ValueError("survival too long")
+
+
+def first_failures():
+    mp.dps = 60
+    return [{"k": str(k), "N": str(n), "t": t, "value": text(mean_first_failure(k, n, t))} for k, n, t in FIRST]
+
+
+# Equivalent suffix length: the hazard without retries is a quotient of Gamma functions.
+
+EQUIVALENT = [
+    (0, 10**4, 27**5, 8), (0, 10**5, 27**5, 8), (0, 10**6, 27**5, 8), (0, 1362495, 27**5, 8), (0, 2 * 10**6, 27**5, 8),
+    (0, 3 * 10**6, 27**5, 8), (0, 10**6, 27**5, 1), (0, 10**6, 27**5, 16), (5 * 10**5, 1000, 27**5, 8), (1, 1, 27**5, 128),
+    (10**6, 1, 27**5, 8), (0, 10**9, 27**11, 2), (27**3 - 1000, 1000, 27**3, 2), (27**3 - 1000, 999, 27**3, 2),
+    (600, 129, 729, 3), (700, 28, 729, 8), (0, 729, 729, 8), (728, 1, 729, 64), (0, 19683, 19683, 1), (2, 2, 5, 3),
+]
+
+
+def equivalent(k, m, n, t):
+    want = hazard_any(k, m, n, t)
+    if m == 1:
+        return log(k / -expm1(-want)) / log(27)
+
+    def difference(ln_free):
+        names = k + m - 1 + exp(ln_free)
+        return log((m * log(names) - loggamma(names - k + 1) + loggamma(names - k - m + 1)) / want)
+
+    low, high = log(mpf(1) / 2), log(mpf(10) ** 45)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if difference(middle) > 0 else (low, middle)
+    ln_free = findroot(difference, (low, high), tol=mpf(10) ** -60)
+    return log(k + m - 1 + exp(ln_free)) / log(27)
+
+
+def hazard_any(k, m, n, t):
+    if m <= 20000:
+        return -sum(log1p(-((mpf(i) / n) ** t)) for i in range(k, k + m))
+    return hazard(k, k + m, n, t)
+
+
+def equivalents():
+    mp.dps = 120
+    return [
+        {"k": str(k), "m": str(m), "N": str(n), "t": t, "value": text(equivalent(k, m, n, t))} for k, m, n, t in EQUIVALENT
+    ]
+
+
+# Garwood's interval for many events, by summing Poisson tails.
+
+def ln_tail(n, x, more):
+    ln_point = -x + n * log(x) - loggamma(n + 1)
+    total, term, j = mpf(1), mpf(1), n
+    while term > total * mpf(10) ** -40:
+        j += 1 if more else 0
+        term *= x / j if more else mpf(j) / x
+        j -= 0 if more else 1
+        total += term
+    return ln_point + log(total)
+
+
+def garwood_end(n, conf, more):
+    target = log((1 - conf) / 2)
+    z = sqrt(2) * mp.erfinv(conf)
+    if more:
+        start = log(n - z * sqrt(n)) if n > 100 else (target + loggamma(n + 1)) / n
+    else:
+        start = log(n + 1 + z * sqrt(n + 1))
+    return exp(findroot(lambda v: ln_tail(n, exp(v), more) - target, (start, start + mpf(10) ** -9), tol=mpf(10) ** -50))
+
+
+def garwood():
+    mp.dps = 60
+    return [
+        {
+            "n": n, "conf": conf,  # meaning the float64 nearest to it
+            "lower": text(garwood_end(n, mpf(float(conf)), True)), "upper": text(garwood_end(n, mpf(float(conf)), False)),
+        }
+        for n in (1, 2, 5, 40, 1000, 20000, 99999, 100000, 1000000)
+        for conf in ("0.1", "0.5", "0.95", "0.99999", "0.999999999", "0.999999999999999")
+    ]
+
+
+if __name__ == "__main__":
+    parts = {
+        "rows": many_tries() + long_runs(), "firstFailure": first_failures(),
+        "equivalent": equivalents(), "garwood": garwood(),
+    }
+    with open(__file__.replace("extra.py", "extra.json"), "w") as out:
+        lines = [f'"{name}": [\n' + ",\n".join(json.dumps(r, separators=(",", ":")) for r in rows) + "\n]" for name, rows in parts.items()]
+        out.write("{\n" + ",\n".join(lines) + "\n}\n")
