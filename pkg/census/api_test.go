@@ -1,0 +1,299 @@
+package census
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+var configMaps = Resource{schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "ConfigMap", true}
+
+// api is a server that lists ConfigMaps like kube-apiserver does, over real
+// HTTP, and misbehaves as a test wants. It keeps every state it was in.
+type api struct {
+	unsorted   bool // lists in the order of objects
+	jsonOnly   bool
+	noVersions bool // no resourceVersions, and none honoured
+	noCounts   bool // no remainingItemCount
+	namespaces []string
+	// fault, if set, sees every request, numbered from 0, and answers it or
+	// changes how it is answered.
+	fault func(n int, w http.ResponseWriter, r *http.Request) (handled bool)
+
+	mu       sync.Mutex
+	states   [][]metav1.ObjectMeta
+	compact  int // states before this one have expired
+	requests []string
+}
+
+// set makes objects the state of the server.
+func (a *api) set(objects []metav1.ObjectMeta) {
+	objects = slices.Clone(objects)
+	if !a.unsorted {
+		slices.SortFunc(objects, func(x, y metav1.ObjectMeta) int {
+			return cmp.Compare(key(x), key(y))
+		})
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.states = append(a.states, objects)
+}
+
+func key(o metav1.ObjectMeta) string { return o.Namespace + "/" + o.Name }
+
+// start serves and returns how to reach it.
+func (a *api) start(t testing.TB) *rest.Config {
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL}
+}
+
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	n := len(a.requests)
+	a.requests = append(a.requests, r.URL.RequestURI())
+	a.mu.Unlock()
+	if a.fault != nil && a.fault(n, w, r) {
+		return
+	}
+	a.list(w, r)
+}
+
+// list answers r.
+func (a *api) list(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r.URL.Path == "/api/v1/namespaces" {
+		list := metav1.PartialObjectMetadataList{}
+		for _, ns := range a.namespaces {
+			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: ns}})
+		}
+		a.write(w, &list)
+		return
+	}
+	version, start, expired := a.position(r)
+	if expired {
+		writeStatus(w, a.expired(start))
+		return
+	}
+	namespace, _ := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/configmaps"), "/api/v1/namespaces/")
+	if r.URL.Path == "/api/v1/configmaps" {
+		namespace = ""
+	}
+	a.write(w, a.pageOf(version, namespace, start, r.URL.Query().Get("limit")))
+}
+
+// position is the state and the number of objects that r is to skip there.
+func (a *api) position(r *http.Request) (version int, start string, expired bool) {
+	version = len(a.states)
+	q := r.URL.Query()
+	if at := q.Get("resourceVersion"); at != "" && !a.noVersions {
+		version, _ = strconv.Atoi(at)
+	}
+	if token := q.Get("continue"); token != "" {
+		raw, _ := base64.URLEncoding.DecodeString(token)
+		at, rest, _ := strings.Cut(string(raw), ":")
+		start = rest
+		if at != "latest" {
+			version, _ = strconv.Atoi(at)
+		}
+	}
+	return version, start, version <= a.compact && version != len(a.states)
+}
+
+func (a *api) expired(start string) *metav1.Status {
+	status := &metav1.Status{Status: "Failure", Code: http.StatusGone, Reason: metav1.StatusReasonExpired, Message: "too old"}
+	if start != "" {
+		status.Continue = token("latest", start)
+	}
+	return status
+}
+
+func token(version, start string) string {
+	return base64.URLEncoding.EncodeToString([]byte(version + ":" + start))
+}
+
+func (a *api) pageOf(version int, namespace, start, limit string) *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	if !a.noVersions {
+		list.ResourceVersion = strconv.Itoa(version)
+	}
+	var rest []metav1.ObjectMeta
+	from := 0
+	if a.unsorted && start != "" {
+		from, _ = strconv.Atoi(start)
+	}
+	for i, o := range a.states[version-1] {
+		if namespace != "" && o.Namespace != namespace || a.unsorted && i < from || !a.unsorted && key(o) < start {
+			continue
+		}
+		rest = append(rest, o)
+	}
+	n := len(rest)
+	if most, _ := strconv.Atoi(limit); most > 0 && most < n {
+		n = most
+		next := key(rest[n])
+		if a.unsorted {
+			next = strconv.Itoa(from + n)
+		}
+		list.Continue = token(strconv.Itoa(version), next)
+		if remaining := int64(len(rest) - n); !a.noCounts {
+			list.RemainingItemCount = &remaining
+		}
+	}
+	for _, o := range rest[:n] {
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: o})
+	}
+	return list
+}
+
+func (a *api) write(w http.ResponseWriter, list *metav1.PartialObjectMetadataList) {
+	list.TypeMeta = metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}
+	body, contentType := encodeProtobuf(list), "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	if a.jsonOnly {
+		body, contentType = encodeJSON(list), "application/json"
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body)
+}
+
+func encodeJSON(list *metav1.PartialObjectMetadataList) []byte {
+	body, err := json.Marshal(list)
+	if err != nil {
+		panic(err)
+	}
+	return body
+}
+
+func encodeProtobuf(list *metav1.PartialObjectMetadataList) []byte {
+	raw, err := list.Marshal()
+	if err != nil {
+		panic(err)
+	}
+	unknown := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: list.APIVersion, Kind: list.Kind}, Raw: raw}
+	body, err := unknown.Marshal()
+	if err != nil {
+		panic(err)
+	}
+	return append([]byte("k8s\x00"), body...)
+}
+
+func writeStatus(w http.ResponseWriter, status *metav1.Status) {
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(int(status.Code))
+	_ = json.NewEncoder(w).Encode(status)
+}
+
+// cut answers r with the first part of the right answer, and breaks off.
+func (a *api) cut(w http.ResponseWriter, r *http.Request, part float64) {
+	recorder := httptest.NewRecorder()
+	a.list(recorder, r)
+	body := recorder.Body.Bytes()
+	for k, v := range recorder.Header() {
+		w.Header()[k] = v
+	}
+	_, _ = w.Write(body[:int(part*float64(len(body)))])
+	w.(http.Flusher).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// ledger collects the committed spaces.
+type ledger struct {
+	mu     sync.Mutex
+	spaces []Space
+}
+
+func (l *ledger) begin() Batch { return &ledgerBatch{ledger: l} }
+
+type ledgerBatch struct {
+	ledger *ledger
+	spaces []Space
+}
+
+func (b *ledgerBatch) Add(s Space) { b.spaces = append(b.spaces, s) }
+
+func (b *ledgerBatch) Commit() {
+	b.ledger.mu.Lock()
+	defer b.ledger.mu.Unlock()
+	b.ledger.spaces = append(b.ledger.spaces, b.spaces...)
+}
+
+// sorted is the spaces in order; two of the same identity stay two.
+func (l *ledger) sorted() []Space {
+	slices.SortFunc(l.spaces, compareSpaces)
+	return l.spaces
+}
+
+func compareSpaces(a, b Space) int {
+	return cmp.Or(cmp.Compare(a.Resource.String(), b.Resource.String()), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix))
+}
+
+// scanOf scans the ConfigMaps of a, and fails if anything was skipped.
+func scanOf(t testing.TB, a *api, s *Scanner) ([]Space, Summary) {
+	t.Helper()
+	spaces, summary := scanWithFaults(t, a, s)
+	if len(summary.Skipped) > 0 {
+		t.Fatalf("skipped: %+v", summary.Skipped)
+	}
+	return spaces, summary
+}
+
+func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]Space, Summary) {
+	t.Helper()
+	if s.Config == nil {
+		s.Config = a.start(t)
+	}
+	var l ledger
+	summary, err := s.Scan(context.Background(), []Resource{configMaps}, "", l.begin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.sorted(), summary
+}
+
+// population is n objects in each namespace: generated ones, named ones, and
+// some that say a prefix that is not theirs.
+func population(namespaces []string, n int) []metav1.ObjectMeta {
+	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
+	var objects []metav1.ObjectMeta
+	for _, ns := range namespaces {
+		for i := range n {
+			suffix := make([]byte, 5)
+			for j, v := 0, i*7919; j < 5; j, v = j+1, v/27 {
+				suffix[j] = alphabet[v%27]
+			}
+			o := metav1.ObjectMeta{Namespace: ns, CreationTimestamp: metav1.Unix(1_700_000_000+int64(i), 0)}
+			switch i % 10 {
+			case 0:
+				o.Name = fmt.Sprintf("named-%d", i)
+			case 1:
+				o.Name, o.GenerateName = fmt.Sprintf("zzz-%s", suffix), "job-"
+			case 2:
+				o.Name = "job-" + string(suffix)
+			default:
+				o.Name, o.GenerateName = "job-"+string(suffix), "job-"
+			}
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}
+
+var testSince = time.Unix(1_700_000_050, 0)

@@ -1,0 +1,266 @@
+package census
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/randfill"
+)
+
+// decodeAll decodes body, which comes from r, into a page and its objects.
+func decodeAll(r io.Reader, labels map[string]bool) (page, []object, error) {
+	var objects []object
+	d := decoder{labels: labels, visit: func(o *object) error {
+		kept := *o
+		kept.labels = maps.Clone(o.labels)
+		objects = append(objects, kept)
+		return nil
+	}}
+	p, err := d.decode(r, make([]byte, bufferSize))
+	return p, objects, err
+}
+
+// Whatever the metadata, what is read of it is what was written; the number of
+// bytes that come at once makes no difference.
+func TestDecodeReadsWhatServersWrite(t *testing.T) {
+	fill := randfill.NewWithSeed(1).NilChance(0.3).NumElements(0, 4).Funcs(
+		func(s *string, c randfill.Continue) {
+			*s = fmt.Sprintf("s%d%s", c.Int63(), strings.Repeat("é", c.Intn(9)))
+		},
+		func(tm *metav1.Time, c randfill.Continue) { *tm = metav1.Unix(1+c.Int63n(4e9), 0) },
+		func(f *metav1.FieldsV1, _ randfill.Continue) {
+			*f = *metav1.NewFieldsV1(`{"f:metadata":{"f:name":[[{}]]}}`)
+		},
+	)
+	asked := map[string]bool{"app": true}
+	for range 50 {
+		var list metav1.PartialObjectMetadataList
+		fill.Fill(&list)
+		list.TypeMeta = metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}
+		var want []object
+		for i := range list.Items {
+			o := &list.Items[i]
+			o.Labels = map[string]string{"app": o.Name, "other": "x"}
+			want = append(want, object{
+				namespace: o.Namespace, name: o.Name, generateName: o.GenerateName,
+				created: o.CreationTimestamp.Unix(), labels: map[string]string{"app": o.Name},
+			})
+		}
+		wantPage := page{resourceVersion: list.ResourceVersion, next: list.Continue, objects: int64(len(want))}
+		if list.RemainingItemCount != nil {
+			wantPage.remaining = max(0, *list.RemainingItemCount)
+		}
+		for format, body := range map[string][]byte{"protobuf": encodeProtobuf(&list), "JSON": encodeJSON(&list)} {
+			for speed, r := range map[string]io.Reader{
+				"at once":     bytes.NewReader(body),
+				"by the byte": iotest.OneByteReader(bytes.NewReader(body)),
+				"with EOF":    iotest.DataErrReader(bytes.NewReader(body)),
+			} {
+				p, objects, err := decodeAll(r, asked)
+				if err != nil {
+					t.Fatalf("%s %s: %v", format, speed, err)
+				}
+				all := cmp.AllowUnexported(object{}, page{})
+				if diff := cmp.Diff(wantPage, p, all) + cmp.Diff(want, objects, all); diff != "" {
+					t.Fatalf("%s %s: (-want +got)\n%s", format, speed, diff)
+				}
+			}
+		}
+	}
+}
+
+// However a stream is cut, the end is missed.
+func TestDecodeMissesTheEnd(t *testing.T) {
+	list := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: listKind}}
+	for _, o := range population([]string{"a"}, 20) {
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: o})
+	}
+	for format, body := range map[string][]byte{"protobuf": encodeProtobuf(&list), "JSON": encodeJSON(&list)} {
+		last := len(body)
+		if format == "protobuf" {
+			last -= 4 // contentEncoding and contentType, empty
+		}
+		for n := range last {
+			_, _, err := decodeAll(bytes.NewReader(body[:n]), nil)
+			if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, new(malformed)) {
+				t.Fatalf("%s cut to %d of %d bytes: %v", format, n, len(body), err)
+			}
+		}
+	}
+}
+
+func TestDecodeErrorOfTheReader(t *testing.T) {
+	broken := errors.New("broken")
+	for _, head := range []string{"", "k8s", "k8s\x00", "k8s\x00\x12\x7f", `{"items":[`} {
+		_, _, err := decodeAll(io.MultiReader(strings.NewReader(head), iotest.ErrReader(broken)), nil)
+		if !errors.Is(err, broken) {
+			t.Errorf("after %q: %v", head, err)
+		}
+	}
+}
+
+// message is a length-delimited field of a length that need not be true.
+func message(number protowire.Number, length uint64, content string) string {
+	b := protowire.AppendTag(nil, number, protowire.BytesType)
+	return string(protowire.AppendVarint(b, length)) + content
+}
+
+func bytesField(number protowire.Number, content string) string {
+	return message(number, uint64(len(content)), content)
+}
+
+func inItem(meta string) string {
+	return "k8s\x00" + bytesField(unknownRaw, bytesField(listItems, bytesField(itemMetadata, meta)))
+}
+
+var hostile = map[string]string{
+	"a list of 2^60 bytes":             "k8s\x00" + message(unknownRaw, 1<<60, "\x12"),
+	"an item of 2^60 bytes":            "k8s\x00" + bytesField(unknownRaw, message(listItems, 1<<60, "")),
+	"an item of 2^60 in 2^61 bytes":    "k8s\x00" + message(unknownRaw, 1<<61, message(listItems, 1<<60, message(itemMetadata, 1<<59, message(metaName, 1<<58, "x")))),
+	"a name of 2^63 bytes":             inItem(message(metaName, 1<<63, "x")),
+	"a name of all but 2^64 bytes":     inItem(message(metaName, 1<<64-1, "x")),
+	"a name of 60 kB":                  inItem(bytesField(metaName, strings.Repeat("x", 60<<10))),
+	"a continue token of 1 MB":         "k8s\x00" + bytesField(unknownRaw, bytesField(listMetadata, bytesField(listMetaContinue, strings.Repeat("x", 1<<20)))),
+	"a varint without end":             "k8s\x00" + strings.Repeat("\xff", 100),
+	"a length without end":             "k8s\x00\x12" + strings.Repeat("\xff", 100),
+	"a group":                          "k8s\x00\x13",
+	"field 0":                          "k8s\x00\x02\x00",
+	"a name that is a number":          inItem("\x08\x01"),
+	"an item that is a number":         "k8s\x00" + bytesField(unknownRaw, "\x10\x01"),
+	"an object without a name":         inItem(""),
+	"a number beyond its message":      "k8s\x00" + bytesField(unknownRaw, "\x08\xff") + "\x01",
+	"a fixed64 beyond its message":     "k8s\x00" + bytesField(unknownRaw, "\x09\x00"),
+	"only the magic":                   "k8s\x00",
+	"another kind":                     "k8s\x00" + bytesField(unknownTypeMeta, bytesField(typeMetaKind, "Status")) + message(unknownRaw, 0, ""),
+	"encoded content":                  "k8s\x00" + bytesField(unknownContentEncoding, "gzip") + message(unknownRaw, 0, ""),
+	"nothing":                          "",
+	"JSON: an array":                   "[]",
+	"JSON: null":                       "null",
+	"JSON: another kind":               `{"kind":"Pod","items":[]}`,
+	"JSON: a name of 10 MB":            `{"items":[{"metadata":{"name":"` + strings.Repeat("x", 10<<20) + `"}}]}`,
+	"JSON: a name of 100 kB":           `{"items":[{"metadata":{"name":"` + strings.Repeat("x", 100<<10) + `"}}]}`,
+	"JSON: a key of 10 MB":             `{"` + strings.Repeat("x", 10<<20) + `":1}`,
+	"JSON: a number of 10 MB":          `{"x":` + strings.Repeat("1", 10<<20) + `}`,
+	"JSON: 10 MB of space":             `{"items":[` + strings.Repeat(" ", 10<<20) + `]}`,
+	"JSON: 100,000 levels":             `{"x":` + strings.Repeat("[", 100_000),
+	"JSON: a name that is a number":    `{"items":[{"metadata":{"name":1}}]}`,
+	"JSON: a time that is none":        `{"items":[{"metadata":{"name":"x","creationTimestamp":"now"}}]}`,
+	"JSON: metadata that is text":      `{"items":[{"metadata":"x"}]}`,
+	"JSON: items that are an object":   `{"items":{}}`,
+	"JSON: a bad escape":               `{"items":[{"metadata":{"name":"\x"}}]}`,
+	"JSON: no items":                   `{"metadata":{}}`,
+	"JSON: an object without metadata": `{"items":[{}]}`,
+}
+
+// Hostile bytes are an error, and take no memory to speak of.
+func TestDecodeHostileBytes(t *testing.T) {
+	for name, body := range hostile {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := decodeAll(strings.NewReader(body), nil)
+		runtime.ReadMemStats(&after)
+		if !errors.As(err, new(malformed)) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 10*maxJSONToken {
+			t.Errorf("%s: %d bytes allocated", name, took)
+		}
+	}
+}
+
+// The order of fields and keys, unknown ones and nulls do not matter.
+func TestDecodeLeniently(t *testing.T) {
+	item := bytesField(7, "x") + bytesField(itemMetadata, "\x50\x05"+"\x651234"+"\x6912345678"+bytesField(metaNamespace, "ns")+bytesField(metaName, "n"))
+	for name, body := range map[string]string{
+		"protobuf": "k8s\x00" + bytesField(unknownRaw, bytesField(listItems, item)+bytesField(listMetadata, bytesField(listMetaContinue, "c"))),
+		"JSON":     `{"items":[{"spec":{"metadata":{"name":"wrong"}},"metadata":{"uid":null,"labels":null,"creationTimestamp":null,"name":"n","namespace":"ns"}}],"extra":[1,{"x":[true]}],"metadata":{"continue":"c","remainingItemCount":null},"kind":"SecretList"}`,
+	} {
+		p, objects, err := decodeAll(strings.NewReader(body), map[string]bool{"x": true})
+		if err != nil || p.next != "c" || len(objects) != 1 || objects[0].name != "n" || objects[0].namespace != "ns" {
+			t.Errorf("%s: %+v %+v %v", name, p, objects, err)
+		}
+	}
+}
+
+// Metadata that is skipped allocates nothing per object.
+func TestDecodeAllocatesLittle(t *testing.T) {
+	const n = 1000
+	body := encodeProtobuf(bigList(n))
+	d := decoder{visit: func(*object) error { return nil }}
+	buf := make([]byte, bufferSize)
+	allocs := testing.AllocsPerRun(5, func() {
+		if _, err := d.decode(bytes.NewReader(body), buf); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > 1.5*n { // the name of each, and a generateName now and then
+		t.Errorf("%.1f allocations per object", allocs/n)
+	}
+}
+
+// bigList is n objects with the metadata that pods of Jobs have.
+func bigList(n int) *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}}
+	fields := metav1.NewFieldsV1(`{"f:metadata":{` + strings.Repeat(`"f:labels":{".":{},"f:app":{}},`, 20) + `"f:x":{}}}`)
+	for _, o := range population([]string{"a"}, n) {
+		o.Labels = map[string]string{"app": "x", "batch.kubernetes.io/job-name": "job", "controller-uid": "0123456789"}
+		o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", FieldsV1: fields}, {Manager: "kubelet", FieldsV1: fields}}
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: o})
+	}
+	return list
+}
+
+// FuzzDecode looks for panics, hangs, and memory that the bytes do not account
+// for; and that an answer that comes in pieces is the same answer.
+func FuzzDecode(f *testing.F) {
+	for _, body := range hostile {
+		if len(body) < 1<<10 {
+			f.Add([]byte(body))
+		}
+	}
+	f.Add(encodeProtobuf(bigList(2)))
+	f.Add(encodeJSON(bigList(2)))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		asked := map[string]bool{"app": true}
+		p1, objects1, err1 := decodeAll(bytes.NewReader(body), asked)
+		p2, objects2, err2 := decodeAll(iotest.HalfReader(bytes.NewReader(body)), asked)
+		if p1 != p2 || len(objects1) != len(objects2) || (err1 == nil) != (err2 == nil) {
+			t.Fatalf("%+v %v at once, %+v %v in pieces", p1, err1, p2, err2)
+		}
+		total := 0
+		for _, o := range objects1 {
+			total += len(o.name)
+		}
+		if total > 2*len(body) {
+			t.Fatalf("%d bytes of names from %d", total, len(body))
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	const n = 1000
+	list := bigList(n)
+	for format, body := range map[string][]byte{"protobuf": encodeProtobuf(list), "JSON": encodeJSON(list)} {
+		b.Run(format, func(b *testing.B) {
+			buf := make([]byte, bufferSize)
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				d := decoder{visit: func(*object) error { return nil }}
+				if _, err := d.decode(bytes.NewReader(body), buf); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/object")
+		})
+	}
+}

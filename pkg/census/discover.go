@@ -1,0 +1,156 @@
+package census
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+)
+
+// unmentioned are the types that are counted only when they are named: their
+// names are not made from generateName, and there are many of them.
+var unmentioned = map[schema.GroupResource]bool{
+	{Resource: "events"}:                               true,
+	{Group: "events.k8s.io", Resource: "events"}:       true,
+	{Group: "coordination.k8s.io", Resource: "leases"}: true,
+}
+
+// excluded are the types for which no names are generated, and why.
+var excluded = map[schema.GroupResource]string{
+	{Group: "networking.k8s.io", Resource: "ipaddresses"}:                  "an IPAddress is named after its address; nothing is added to a generateName",
+	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}: "a CustomResourceDefinition must be named PLURAL.GROUP; a generated name is always refused",
+}
+
+// Discover lists every type that can be listed and created, in its preferred
+// version, but for Events, Leases and what is excluded. What cannot be
+// discovered is skipped; the error is that nothing can.
+func Discover(d discovery.ServerResourcesInterface) ([]Resource, []Skipped, error) {
+	lists, err := d.ServerPreferredResources()
+	skipped, err := undiscovered(err)
+	if err != nil && len(lists) == 0 {
+		return nil, nil, fmt.Errorf("discover the types of the server: %w", err)
+	}
+	var found []Resource
+	for _, list := range lists {
+		group, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			skipped = append(skipped, Skipped{Group: list.GroupVersion, Reason: Undiscovered, Message: err.Error()})
+			continue
+		}
+		for _, r := range list.APIResources {
+			if countable(r) {
+				found = append(found, resourceOf(group, r))
+			}
+		}
+	}
+	found = slices.DeleteFunc(found, func(r Resource) bool { return unmentioned[r.GroupResource()] })
+	found, never := withoutExcluded(found)
+	return found, append(skipped, never...), nil
+}
+
+// undiscovered takes the groups that could not be discovered out of err.
+func undiscovered(err error) ([]Skipped, error) {
+	var failed *discovery.ErrGroupDiscoveryFailed
+	if !errors.As(err, &failed) {
+		return nil, err
+	}
+	var skipped []Skipped
+	for version, cause := range failed.Groups {
+		skipped = append(skipped, Skipped{
+			Group: version.Group, Reason: Undiscovered,
+			Message: fmt.Sprintf("discover %s: %v", version, cause),
+		})
+	}
+	slices.SortFunc(skipped, func(a, b Skipped) int { return strings.Compare(a.Message, b.Message) })
+	return skipped, err
+}
+
+func countable(r metav1.APIResource) bool {
+	return !strings.Contains(r.Name, "/") && slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "create")
+}
+
+// resourceOf is r of a list of group, which discovery may have overridden.
+func resourceOf(group schema.GroupVersion, r metav1.APIResource) Resource {
+	if r.Group != "" {
+		group.Group = r.Group
+	}
+	if r.Version != "" {
+		group.Version = r.Version
+	}
+	return Resource{group.WithResource(r.Name), r.Kind, r.Namespaced}
+}
+
+// withoutExcluded takes the excluded types out of resources, with the reasons.
+func withoutExcluded(resources []Resource) ([]Resource, []Skipped) {
+	var skipped []Skipped
+	kept := slices.DeleteFunc(resources, func(r Resource) bool {
+		reason, is := excluded[r.GroupResource()]
+		if is {
+			skipped = append(skipped, Skipped{Group: r.Group, Resource: r.Resource, Reason: Excluded, Message: reason})
+		}
+		return is
+	})
+	return kept, skipped
+}
+
+// Resolve finds the types that are named as for kubectl get: several in one
+// argument, separated by commas; plural, singular or short; with .GROUP or
+// .VERSION.GROUP. A type that is named twice is found once. Only excluded types
+// are skipped. An unknown type is kubectl's error.
+func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, error) {
+	var found []Resource
+	for _, arg := range args {
+		for name := range strings.SplitSeq(arg, ",") {
+			mapping, err := mappingFor(mapper, name)
+			if err != nil {
+				return nil, nil, err
+			}
+			r := Resource{mapping.Resource, mapping.GroupVersionKind.Kind, mapping.Scope.Name() == meta.RESTScopeNameNamespace}
+			if !slices.Contains(found, r) {
+				found = append(found, r)
+			}
+		}
+	}
+	found, skipped := withoutExcluded(found)
+	return found, skipped, nil
+}
+
+// mappingFor is what k8s.io/cli-runtime/pkg/resource.Builder does for an
+// argument of kubectl get.
+func mappingFor(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) {
+	versioned, resource := schema.ParseResourceArg(name)
+	var kind schema.GroupVersionKind
+	if versioned != nil {
+		kind, _ = mapper.KindFor(*versioned)
+	}
+	if kind.Empty() {
+		kind, _ = mapper.KindFor(resource.WithVersion(""))
+	}
+	if !kind.Empty() {
+		return mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	}
+	mapping, err := kindMapping(mapper, name)
+	switch {
+	case !meta.IsNoMatchError(err):
+		return mapping, err
+	case resource.Group != "":
+		return nil, fmt.Errorf("the server doesn't have a resource type %q in group %q", resource.Resource, resource.Group)
+	}
+	return nil, fmt.Errorf("the server doesn't have a resource type %q", resource.Resource)
+}
+
+// kindMapping takes name as that of a kind.
+func kindMapping(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) {
+	versioned, kind := schema.ParseKindArg(name)
+	if versioned != nil {
+		if mapping, err := mapper.RESTMapping(kind, versioned.Version); err == nil {
+			return mapping, nil
+		}
+	}
+	return mapper.RESTMapping(kind)
+}

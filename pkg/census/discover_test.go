@@ -1,0 +1,57 @@
+package census
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+)
+
+// preferred is what discovery has come to.
+type preferred struct {
+	discovery.ServerResourcesInterface
+	lists []*metav1.APIResourceList
+	err   error
+}
+
+func (p preferred) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
+	return p.lists, p.err
+}
+
+// A group that cannot be discovered is skipped; the others are found.
+func TestDiscoverInPart(t *testing.T) {
+	dead := schema.GroupVersion{Group: "dead.example.dev", Version: "v1"}
+	verbs := metav1.Verbs{"list", "create"}
+	found, skipped, err := Discover(preferred{
+		lists: []*metav1.APIResourceList{
+			{GroupVersion: "v1", APIResources: []metav1.APIResource{
+				{Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: verbs},
+				{Name: "configmaps/status", Kind: "ConfigMap", Namespaced: true, Verbs: verbs},
+				{Name: "bindings", Kind: "Binding", Verbs: metav1.Verbs{"create"}},
+				{Name: "componentstatuses", Kind: "ComponentStatus", Verbs: metav1.Verbs{"list"}},
+				{Name: "elsewhere", Kind: "E", Verbs: verbs, Group: "g", Version: "v2"},
+			}},
+			{GroupVersion: "not/a/version"},
+		},
+		err: &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{dead: errors.New("stale GroupVersion discovery")}},
+	})
+	want := []Resource{configMaps, {schema.GroupVersionResource{Group: "g", Version: "v2", Resource: "elsewhere"}, "E", false}}
+	if err != nil || !slices.Equal(found, want) {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if len(skipped) != 2 || skipped[0] != (Skipped{
+		Group: "dead.example.dev", Reason: Undiscovered, Message: "discover dead.example.dev/v1: stale GroupVersion discovery",
+	}) || skipped[1].Group != "not/a/version" {
+		t.Errorf("%+v", skipped)
+	}
+}
+
+func TestDiscoverNothing(t *testing.T) {
+	refused := errors.New("connection refused")
+	if _, _, err := Discover(preferred{err: refused}); !errors.Is(err, refused) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,90 @@
+package census
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+const (
+	// divideAbove is the number of objects above which it is considered to read
+	// a list namespace by namespace.
+	divideAbove = 20_000
+	// walkedPerRequest is how many objects a server walks in the time that a
+	// request more takes, measured with kube-apiserver 1.36: 3 ms and 0.14 µs.
+	walkedPerRequest = 20_000
+)
+
+var namespaceResource = Resource{
+	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"},
+	Kind:                 "Namespace",
+}
+
+// divide counts a big resource namespace by namespace, or as one list where
+// that is better or the only way.
+//
+// All namespaces are read at the resourceVersion of big, so their objects must
+// come to the number that big has; if they do, none was missed, whatever the
+// list of namespaces, which is of a later instant, does not say.
+func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) ([]counted, error) {
+	namespaces, err := s.namespaces(ctx)
+	if err == nil && s.pays(big.objects, int64(len(namespaces))) {
+		counts, err := s.countEach(ctx, r, namespaces, big.at)
+		if err == nil && sum(counts) == big.objects {
+			return counts, nil
+		}
+		if err != nil && !errors.Is(err, errStartAgain) && !errors.Is(err, errUnsorted) {
+			return nil, err
+		}
+	}
+	whole := &list{scan: s, resource: r}
+	counts, err := whole.count(ctx)
+	return []counted{counts}, err
+}
+
+// pays tells whether reading objects by namespace is faster. For each page of
+// one list the server walks all that remains, half of it on the average; a
+// namespace costs a request more.
+func (s *scan) pays(objects, namespaces int64) bool {
+	size := int64(laterPage)
+	if s.ChunkSize > 0 {
+		size = s.ChunkSize
+	}
+	return objects/2*(objects/size) > namespaces*walkedPerRequest
+}
+
+func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, at string) ([]counted, error) {
+	counts := make([]counted, len(namespaces))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(cap(s.buffers))
+	for i, namespace := range namespaces {
+		group.Go(func() (err error) {
+			l := &list{scan: s, resource: r, namespace: namespace, at: at, pinned: true}
+			if counts[i], err = l.count(ctx); err != nil {
+				return fmt.Errorf("namespace %q: %w", namespace, err)
+			}
+			return nil
+		})
+	}
+	return counts, group.Wait()
+}
+
+func (s *scan) namespaces(ctx context.Context) ([]string, error) {
+	var found []string
+	l := &list{scan: s, resource: namespaceResource}
+	_, err := l.walk(ctx, func(o *object) error {
+		found = append(found, o.name)
+		return nil
+	})
+	return found, err
+}
+
+func sum(counts []counted) (objects int64) {
+	for _, c := range counts {
+		objects += c.objects
+	}
+	return objects
+}

@@ -1,0 +1,76 @@
+package census
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A big type is read namespace by namespace where that is possible, and the
+// counts are those of the first page's instant whatever happens meanwhile.
+func TestDivide(t *testing.T) {
+	namespaces := []string{"a", "a-b", "b", "c"}
+	objects := population(namespaces, divideAbove/3)
+	want := naiveCount(configMaps, objects, &Scanner{Since: testSince})
+	refuse := func(code int32, path, query string) func(*api, http.ResponseWriter, *http.Request) bool {
+		return func(_ *api, w http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, path) && strings.Contains(r.URL.RawQuery, query) {
+				writeStatus(w, &metav1.Status{Status: "Failure", Code: code})
+				return true
+			}
+			return false
+		}
+	}
+	for name, test := range map[string]struct {
+		listed  []string // what the server says its namespaces are
+		fault   func(*api, http.ResponseWriter, *http.Request) bool
+		divided bool
+	}{
+		"all is well": {listed: namespaces, divided: true},
+		"more namespaces than objects have": {
+			listed: append(slices.Clone(namespaces), "empty", "new"), divided: true,
+		},
+		"a namespace without a Namespace object": {listed: namespaces[1:]},
+		"no right to list namespaces":            {fault: refuse(http.StatusForbidden, "/namespaces", "")},
+		"no lists at a version":                  {listed: namespaces, fault: refuse(http.StatusBadRequest, "/configmaps", "resourceVersionMatch=Exact")},
+		"the version expires between namespaces": {listed: namespaces, fault: refuse(http.StatusGone, "/c/configmaps", "resourceVersionMatch=Exact")},
+		"objects come and go": {listed: namespaces, divided: true, fault: func(a *api, _ http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Has("resourceVersionMatch") {
+				a.set(population(namespaces[1:], divideAbove/2))
+			}
+			return false
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &api{namespaces: test.listed}
+			a.set(objects)
+			if test.fault != nil {
+				a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool { return test.fault(a, w, r) }
+			}
+			got, summary := scanOf(t, a, &Scanner{ChunkSize: 2000, Since: testSince})
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if summary.Objects != int64(len(objects)) {
+				t.Errorf("%d objects, want %d", summary.Objects, len(objects))
+			}
+			last := a.requests[len(a.requests)-1]
+			if divided := strings.HasPrefix(last, "/api/v1/namespaces/"); divided != test.divided {
+				t.Errorf("divided: %v; the last request was %s", divided, last)
+			}
+		})
+	}
+}
+
+func TestFewObjectsAreOneRequest(t *testing.T) {
+	a := &api{namespaces: []string{"a"}}
+	a.set(nil)
+	_, summary := scanOf(t, a, &Scanner{})
+	if summary.Requests != 1 {
+		t.Errorf("%d requests: %v", summary.Requests, a.requests)
+	}
+}

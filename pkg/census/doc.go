@@ -1,0 +1,29 @@
+// Package census counts generated names: per resource, namespace and effective
+// prefix, the names that exist. It lists metadata only, decodes objects as
+// their bytes arrive and drops them at once, so that its memory grows neither
+// with the objects nor with the prefixes. It knows no probabilities and prints
+// nothing.
+//
+// # How it counts
+//
+// Servers list in the order of "namespace/name". A stem, a name without its
+// last five characters, can therefore be closed as soon as the names no longer
+// start with it (stems.go). What order cannot settle is counted in further
+// walks over the same list: prefixes that only objects of other names say, and
+// everything of a server that does not sort (sweep.go).
+//
+// # What it promises
+//
+// The spaces of a list are handed over in a [Batch], which is committed when
+// the list has been read to its end; so every space that counts is complete,
+// and none counts twice. A list that fails on its way gives a [Skipped] and no
+// spaces. Without faults the counts of one list are of one instant; where they
+// cannot be (an expired continue token, a server that does not sort), its
+// resource is among [Summary].Inconsistent. Lists of different resources are
+// never of the same instant.
+//
+// A type too big for one list is read namespace by namespace at the
+// resourceVersion of a first page, and the number of objects must come to what
+// that page said; else it is read again as one list (namespaces.go). Objects in
+// namespaces that came, went, or have no Namespace object are thus never lost.
+package census

@@ -1,0 +1,361 @@
+package census
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+)
+
+// drawObjects draws objects whose stems nest, collide and come late.
+func drawObjects(t *rapid.T) []metav1.ObjectMeta {
+	long := strings.Repeat("b", 57)
+	prefix := rapid.OneOf(
+		rapid.StringMatching(`[bc-]{1,9}`),
+		rapid.SampledFrom([]string{long, long + "b", long + "bc", long + "bd", long + "cb", long + "b-"}),
+	)
+	name := rapid.OneOf(
+		rapid.StringMatching(`[bc-]{1,12}`),
+		rapid.Custom(func(t *rapid.T) string {
+			p := prefix.Draw(t, "p")
+			return p[:min(len(p), 58)] + rapid.StringMatching(`[bc]{5}`).Draw(t, "suffix")
+		}),
+	)
+	objects := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) metav1.ObjectMeta {
+		o := metav1.ObjectMeta{
+			Name:      name.Draw(t, "name"),
+			Namespace: rapid.SampledFrom([]string{"a", "a-b", "ab"}).Draw(t, "namespace"),
+		}
+		if rapid.IntRange(0, 3).Draw(t, "says") == 0 {
+			o.GenerateName = prefix.Draw(t, "generateName")
+		}
+		if seconds := rapid.Int64Range(0, 9).Draw(t, "created"); seconds > 0 {
+			o.CreationTimestamp = metav1.Unix(seconds, 0)
+		}
+		if rapid.Bool().Draw(t, "labelled") {
+			o.Labels = map[string]string{"app": "x", "other": "y"}
+		}
+		return o
+	}), 0, 60, key)
+	return objects.Draw(t, "objects")
+}
+
+// Whatever the objects, the order and the pages, the counts are those of the
+// naive oracle, each once.
+func TestCountsAreTheOracles(t *testing.T) {
+	var a api
+	config := a.start(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		objects := drawObjects(rt)
+		a.unsorted = rapid.Bool().Draw(rt, "unsorted")
+		a.jsonOnly = rapid.Bool().Draw(rt, "json")
+		a.noVersions = rapid.Bool().Draw(rt, "noVersions")
+		a.states = nil
+		a.set(objects)
+		s := &Scanner{
+			Config:    config,
+			ChunkSize: rapid.Int64Range(1, 70).Draw(rt, "chunk"),
+			Since:     time.Unix(rapid.Int64Range(0, 9).Draw(rt, "since"), 0),
+		}
+		if rapid.Bool().Draw(rt, "select") {
+			s.Selector = labels.SelectorFromSet(labels.Set{"app": "x"})
+		}
+		if rapid.Bool().Draw(rt, "prefixes") {
+			s.Prefixes = []string{"b", "bc"}
+		}
+		want := naiveCount(configMaps, objects, s)
+
+		got, summary := scanWith(rt, s, rapid.IntRange(1, 4).Draw(rt, "targets"))
+		if diff := cmp.Diff(want, got); diff != "" || len(summary.Skipped) > 0 {
+			rt.Fatalf("skipped %v; (-want +got)\n%s", summary.Skipped, diff)
+		}
+		if summary.Objects != int64(len(objects)) {
+			rt.Fatalf("%d objects, want %d", summary.Objects, len(objects))
+		}
+	})
+}
+
+// scanWith scans with few targets in a sweep, so that several are needed.
+func scanWith(t *rapid.T, s *Scanner, targets int) ([]Space, Summary) {
+	client, err := newClient(s.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var l ledger
+	run := s.newScan(client, l.begin)
+	run.targetsAtOnce = targets
+	run.scan(t.Context(), configMaps, "")
+	return l.sorted(), run.summary
+}
+
+func TestFaults(t *testing.T) {
+	objects := population([]string{"a", "b"}, 300)
+	want := naiveCount(configMaps, objects, &Scanner{Since: testSince})
+	status := func(w http.ResponseWriter, code int) {
+		writeStatus(w, &metav1.Status{Status: "Failure", Code: int32(code)})
+	}
+	for name, test := range map[string]struct {
+		api   *api
+		chunk int64
+		fault func(a *api, n int, w http.ResponseWriter, r *http.Request) bool
+		// inconsistent is whether the counts may be of several instants.
+		inconsistent bool
+	}{
+		"none":             {},
+		"JSON only":        {api: &api{jsonOnly: true}},
+		"unsorted":         {api: &api{unsorted: true}, inconsistent: true},
+		"no versions":      {api: &api{noVersions: true}, inconsistent: true},
+		"no counts":        {api: &api{noCounts: true}},
+		"limit is ignored": {chunk: 100_000},
+		"503 now and then": {fault: func(_ *api, n int, w http.ResponseWriter, _ *http.Request) bool {
+			if n%5 == 2 {
+				status(w, http.StatusServiceUnavailable)
+			}
+			return n%5 == 2
+		}},
+		"429 with Retry-After": {fault: func(_ *api, n int, w http.ResponseWriter, _ *http.Request) bool {
+			if n == 3 {
+				w.Header().Set("Retry-After", "1")
+				http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
+			}
+			return n == 3
+		}},
+		"first page cut": {fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 0 {
+				a.cut(w, r, 0.7)
+			}
+			return false
+		}},
+		"first page cut, no versions": {api: &api{noVersions: true}, inconsistent: true, fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 0 {
+				a.cut(w, r, 0.7)
+			}
+			return false
+		}},
+		"pages cut again and again": {fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n%3 == 1 {
+				a.cut(w, r, float64(n%10)/10)
+			}
+			return false
+		}},
+		"JSON pages cut": {api: &api{jsonOnly: true}, fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n%4 == 1 {
+				a.cut(w, r, 0.5)
+			}
+			return false
+		}},
+		"unsorted pages cut": {api: &api{unsorted: true}, inconsistent: true, fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 1 || n == 6 {
+				a.cut(w, r, 0.5)
+			}
+			return false
+		}},
+		"expired with a token": {inconsistent: true, fault: func(a *api, n int, _ http.ResponseWriter, _ *http.Request) bool {
+			if n == 2 {
+				a.set(a.states[0])
+				a.compact = 1
+			}
+			return false
+		}},
+		"expired without a token": {fault: func(_ *api, n int, w http.ResponseWriter, _ *http.Request) bool {
+			if n == 2 {
+				status(w, http.StatusGone)
+			}
+			return n == 2
+		}},
+		"expired before the sweep": {inconsistent: true, fault: func(_ *api, _ int, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Has("resourceVersion") {
+				status(w, http.StatusGone)
+				return true
+			}
+			return false
+		}},
+		"no reading at a version": {inconsistent: true, fault: func(_ *api, _ int, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Has("resourceVersion") {
+				status(w, http.StatusBadRequest)
+				return true
+			}
+			return false
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := test.api
+			if a == nil {
+				a = &api{}
+			}
+			a.set(objects)
+			if test.fault != nil {
+				a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool { return test.fault(a, n, w, r) }
+			}
+			if test.chunk == 0 {
+				test.chunk = 70
+			}
+			got, summary := scanOf(t, a, &Scanner{ChunkSize: test.chunk, Since: testSince, RetryTimeout: time.Minute})
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if summary.Objects != int64(len(objects)) || summary.Requests != int64(len(a.requests)) {
+				t.Errorf("%+v after %d requests", summary, len(a.requests))
+			}
+			if inconsistent := len(summary.Inconsistent) > 0; inconsistent != test.inconsistent {
+				t.Errorf("inconsistent: %v", summary.Inconsistent)
+			}
+			for _, uri := range a.requests {
+				if strings.Contains(uri, "resourceVersion=0") {
+					t.Errorf("a list from the cache: %s", uri)
+				}
+			}
+		})
+	}
+}
+
+// While a list is read and swept, objects come and go. The counts are those of
+// the instant of its first page.
+func TestCountsAreOfOneInstant(t *testing.T) {
+	var a api
+	config := a.start(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		before, after := drawObjects(rt), drawObjects(rt)
+		a.states, a.requests = nil, nil
+		a.set(before)
+		a.fault = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
+			if n > 0 {
+				a.set(after[:n%(len(after)+1)])
+			}
+			return false
+		}
+		s := &Scanner{Config: config, ChunkSize: rapid.Int64Range(1, 70).Draw(rt, "chunk")}
+		want := naiveCount(configMaps, before, s)
+		got, summary := scanWith(rt, s, rapid.IntRange(1, 4).Draw(rt, "targets"))
+		if diff := cmp.Diff(want, got); diff != "" || len(summary.Skipped)+len(summary.Inconsistent) > 0 {
+			rt.Fatalf("%+v; (-want +got)\n%s", summary, diff)
+		}
+	})
+}
+
+// What cannot be listed is skipped, with a reason, and nothing of it counts.
+func TestSkipped(t *testing.T) {
+	answer := func(code int, body string) func(*api, http.ResponseWriter, *http.Request) {
+		return func(_ *api, w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			_, _ = w.Write([]byte(body))
+		}
+	}
+	for name, test := range map[string]struct {
+		fault  func(*api, http.ResponseWriter, *http.Request)
+		reason Reason
+	}{
+		"401":       {answer(http.StatusUnauthorized, ""), Unauthorized},
+		"403":       {answer(http.StatusForbidden, ""), Forbidden},
+		"404":       {answer(http.StatusNotFound, "404 page not found"), NotFound},
+		"405":       {answer(http.StatusMethodNotAllowed, ""), NotListable},
+		"406":       {answer(http.StatusNotAcceptable, ""), NotListable},
+		"422":       {answer(http.StatusUnprocessableEntity, ""), Failed},
+		"429":       {answer(http.StatusTooManyRequests, ""), Throttled},
+		"500":       {answer(http.StatusInternalServerError, ""), Failed},
+		"503":       {answer(http.StatusServiceUnavailable, ""), Unreachable},
+		"410":       {answer(http.StatusGone, ""), Expired},
+		"no list":   {answer(http.StatusOK, `{"kind":"Status","items":[]}`), Malformed},
+		"no JSON":   {answer(http.StatusOK, "<html>"), Malformed},
+		"too short": {answer(http.StatusOK, `{"kind":"List","items":[`), Unreachable},
+		"hung up": {func(*api, http.ResponseWriter, *http.Request) {
+			panic(http.ErrAbortHandler)
+		}, Unreachable},
+		"broken off": {func(a *api, w http.ResponseWriter, r *http.Request) {
+			a.cut(w, r, 0.5)
+		}, Unreachable},
+		"the same page again": {func(a *api, w http.ResponseWriter, _ *http.Request) {
+			list := a.pageOf(1, "", "", "10")
+			list.Continue = "again"
+			a.write(w, list)
+		}, Malformed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &api{}
+			a.set(population([]string{"a"}, 100))
+			a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+				if n == 0 {
+					return false // the first page is well
+				}
+				test.fault(a, w, r)
+				return true
+			}
+			spaces, summary := scanWithFaults(t, a, &Scanner{ChunkSize: 40, RetryTimeout: time.Millisecond})
+			if len(spaces) > 0 || summary.Objects > 0 {
+				t.Errorf("counted %d objects in %v", summary.Objects, spaces)
+			}
+			if len(summary.Skipped) != 1 {
+				t.Fatalf("skipped %+v", summary.Skipped)
+			}
+			skipped := summary.Skipped[0]
+			if skipped.Reason != test.reason || skipped.Resource != "configmaps" || !strings.HasPrefix(skipped.Message, "list configmaps: ") {
+				t.Errorf("%+v, want %s", skipped, test.reason)
+			}
+		})
+	}
+}
+
+func TestSkippedByTimeout(t *testing.T) {
+	a := &api{fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		<-r.Context().Done()
+		return true
+	}}
+	config := a.start(t)
+	config.Timeout = 50 * time.Millisecond
+	_, summary := scanWithFaults(t, a, &Scanner{Config: config, RetryTimeout: time.Millisecond})
+	if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != TimedOut {
+		t.Errorf("%+v", summary.Skipped)
+	}
+}
+
+// An interrupted scan keeps what is finished and names what is not.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a := &api{fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.Path, "configmaps") {
+			return false
+		}
+		cancel()
+		<-r.Context().Done()
+		return true
+	}}
+	a.set(population([]string{"a"}, 100))
+	secrets := Resource{schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, "Secret", true}
+	var l ledger
+	s := Scanner{Config: a.start(t), Concurrency: 1}
+	// One after the other: the first scan shows what the second must keep.
+	summary, err := s.Scan(ctx, []Resource{configMaps}, "", l.begin)
+	if err != nil || len(summary.Skipped) > 0 || len(l.spaces) == 0 {
+		t.Fatal(summary, err)
+	}
+	counted := len(l.spaces)
+	summary, err = s.Scan(ctx, []Resource{secrets}, "a", l.begin)
+	if err != nil || len(summary.Skipped) != 1 || len(l.spaces) != counted {
+		t.Fatal(summary, err)
+	}
+	skipped := summary.Skipped[0]
+	if skipped.Reason != Interrupted || skipped.Resource != "secrets" || skipped.Namespace != "a" {
+		t.Errorf("%+v", skipped)
+	}
+}
+
+func TestProgressNeverGoesBack(t *testing.T) {
+	a := &api{}
+	a.set(population([]string{"a"}, 300))
+	var seen []int64
+	scanOf(t, a, &Scanner{ChunkSize: 100, Progress: func(objects int64) { seen = append(seen, objects) }})
+	if len(seen) < 3 || !slices.IsSorted(seen) || seen[2] != 300 {
+		t.Errorf("%v", seen)
+	}
+}

@@ -1,0 +1,191 @@
+package census
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+const (
+	// bufferSize is the memory that reading a page takes, whatever its size.
+	bufferSize = 64 << 10
+	// maxString is the longest text of an object that is looked at. Names have
+	// at most 253 bytes; a type without that rule is bounded by URLs.
+	maxString = 4 << 10
+	// maxToken is the longest continue token that is taken.
+	maxToken = 32 << 10
+)
+
+// malformed is the error of an answer that is not a list.
+type malformed string
+
+func (m malformed) Error() string { return "malformed answer: " + string(m) }
+
+func malformedf(format string, args ...any) error { return malformed(fmt.Sprintf(format, args...)) }
+
+// wire reads protobuf from a stream through a buffer of fixed size.
+type wire struct {
+	r      io.Reader
+	buf    []byte
+	start  int // buf[start:end] has been read and not consumed
+	end    int
+	offset uint64 // of buf[start] in the stream
+}
+
+// field is one field of a message. A number is in value; of anything else the
+// content lies ahead and stops before end.
+type field struct {
+	number protowire.Number
+	kind   protowire.Type
+	value  uint64
+	end    uint64
+}
+
+// unbounded is the end of a message that goes on to the end of the stream.
+const unbounded = math.MaxUint64
+
+// field reads the next field of a message that stops before end.
+func (w *wire) field(end uint64) (field, error) {
+	tag, err := w.varint()
+	if err != nil {
+		return field{}, err
+	}
+	number, kind := protowire.DecodeTag(tag)
+	f := field{number: number, kind: kind}
+	var length uint64
+	switch kind {
+	case protowire.VarintType:
+		f.value, err = w.varint()
+	case protowire.BytesType:
+		length, err = w.varint()
+	case protowire.Fixed32Type:
+		length = 4
+	case protowire.Fixed64Type:
+		length = 8
+	default:
+		err = malformedf("wire type %d", kind)
+	}
+	if err != nil {
+		return field{}, err
+	}
+	if number < protowire.MinValidNumber || w.offset > end || length > end-w.offset {
+		return field{}, malformedf("field %d of %d bytes does not fit in its message", number, length)
+	}
+	f.end = w.offset + length
+	return f, nil
+}
+
+func (w *wire) varint() (uint64, error) {
+	for {
+		buffered := w.buf[w.start:w.end]
+		if v, n := protowire.ConsumeVarint(buffered); n > 0 {
+			w.advance(n)
+			return v, nil
+		}
+		if len(buffered) >= binary.MaxVarintLen64 {
+			return 0, malformed("a number of more than 64 bits")
+		}
+		if err := w.more(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// text reads the content of f, at most limit bytes. It is valid until the next
+// read.
+func (w *wire) text(f field, limit int) ([]byte, error) {
+	if f.kind != protowire.BytesType {
+		return nil, malformedf("field %d is not text", f.number)
+	}
+	length := f.end - w.offset
+	if length > uint64(limit) {
+		return nil, malformedf("a text of %d bytes in field %d", length, f.number)
+	}
+	for w.end-w.start < int(length) {
+		if err := w.more(); err != nil {
+			return nil, err
+		}
+	}
+	b := w.buf[w.start : w.start+int(length)]
+	w.advance(int(length))
+	return b, nil
+}
+
+// skipTo passes over what lies before end.
+func (w *wire) skipTo(end uint64) error {
+	for w.offset < end {
+		w.advance(int(min(end-w.offset, uint64(w.end-w.start))))
+		if w.offset == end {
+			break
+		}
+		if err := w.more(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// message calls visit for every field of the message that is the content of f,
+// and passes over what visit leaves.
+func (w *wire) message(f field, visit func(field) error) error {
+	if f.kind != protowire.BytesType {
+		return malformedf("field %d is not a message", f.number)
+	}
+	for w.offset < f.end {
+		inner, err := w.field(f.end)
+		if err == nil {
+			err = visit(inner)
+		}
+		if err == nil {
+			err = w.skipTo(inner.end)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// done tells whether the stream has ended, where it may end.
+func (w *wire) done() (bool, error) {
+	if w.start < w.end {
+		return false, nil
+	}
+	err := w.fill()
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, err
+}
+
+func (w *wire) advance(n int) {
+	w.start += n
+	w.offset += uint64(n)
+}
+
+// more reads at least one byte where the stream must not end.
+func (w *wire) more() error {
+	err := w.fill()
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// fill reads at least one byte, or gives io.EOF at the end of the stream.
+func (w *wire) fill() error {
+	if w.start > 0 {
+		w.end = copy(w.buf, w.buf[w.start:w.end])
+		w.start = 0
+	}
+	n, err := io.ReadAtLeast(w.r, w.buf[w.end:], 1)
+	w.end += n
+	if n > 0 {
+		return nil
+	}
+	return err
+}
