@@ -20,21 +20,26 @@ type apiServices struct {
 	} `json:"items"`
 }
 
-// foreign tells which APIs kube-apiserver passes on to another server: those
-// whose APIService names a Service. A user who may not list APIServices learns
-// that only of Kubernetes' own groups: of all others it is not known who serves
-// them.
-func foreign(ctx context.Context, client *rest.RESTClient) func(schema.GroupVersion) bool {
+// foreign tells which APIs kube-apiserver passes on to another server, by the
+// words for it: those whose APIService names a Service. A user who may not list
+// APIServices learns that only of Kubernetes' own groups: of all others it is
+// not known who serves them.
+func foreign(ctx context.Context, client *rest.RESTClient) func(schema.GroupVersion) string {
 	body, err := client.Get().AbsPath("/apis/apiregistration.k8s.io/v1/apiservices").Do(ctx).Raw()
 	var list apiServices
 	if err != nil || json.Unmarshal(body, &list) != nil {
-		return func(api schema.GroupVersion) bool { return !scheme.Scheme.IsGroupRegistered(api.Group) }
-	}
-	served := map[schema.GroupVersion]bool{}
-	for _, item := range list.Items {
-		if len(item.Spec.Service) > 0 && string(item.Spec.Service) != "null" {
-			served[schema.GroupVersion{Group: item.Spec.Group, Version: item.Spec.Version}] = true
+		return func(api schema.GroupVersion) string {
+			if scheme.Scheme.IsGroupRegistered(api.Group) {
+				return ""
+			}
+			return "server retries unknown: an aggregated API or not (needs list on apiservices)"
 		}
 	}
-	return func(api schema.GroupVersion) bool { return served[api] }
+	aggregated := map[schema.GroupVersion]string{}
+	for _, item := range list.Items {
+		if len(item.Spec.Service) > 0 && string(item.Spec.Service) != "null" {
+			aggregated[schema.GroupVersion{Group: item.Spec.Group, Version: item.Spec.Version}] = "aggregated API: server retries unknown"
+		}
+	}
+	return func(api schema.GroupVersion) string { return aggregated[api] }
 }

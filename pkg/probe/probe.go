@@ -22,7 +22,7 @@ type Server struct {
 	// server behind it may differ: see RetriesOf.
 	Retries v1alpha1.Retries
 
-	foreign func(schema.GroupVersion) bool
+	foreign func(schema.GroupVersion) string
 }
 
 // Probe asks the server. It fails if /version cannot be had. Of the rest,
@@ -53,12 +53,12 @@ func Probe(ctx context.Context, config *rest.Config) (*Server, error) {
 }
 
 // RetriesOf is what the server does for one API: kube-apiserver's retries if
-// it serves the API itself, else unknown.
-func (s *Server) RetriesOf(api schema.GroupVersion) v1alpha1.Retries {
-	if s.foreign(api) {
-		return Unknown
+// it serves the API itself, else unknown, with the reason in words.
+func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, why string) {
+	if why := s.foreign(api); why != "" {
+		return Unknown, why
 	}
-	return s.Retries
+	return s.Retries, ""
 }
 
 func newClient(config *rest.Config) (*rest.RESTClient, error) {
