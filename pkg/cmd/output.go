@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,4 +37,23 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return cmdutil.UsageErrorf(cmd, "Unexpected args: %v", args)
 	}
 	return nil
+}
+
+const wideFormat = "wide"
+
+// addWide names the format wide, which a table has beside kubectl's formats.
+func addWide(cmd *cobra.Command) {
+	flag := cmd.Flags().Lookup("output")
+	flag.Usage = strings.Replace(flag.Usage, "One of: (", "One of: ("+wideFormat+", ", 1)
+}
+
+// takeWide tells whether the user asked for the wide table. It is taken out of
+// the flags then, so that what is left of them is for machines.
+func takeWide(flags *genericclioptions.PrintFlags) bool {
+	if *flags.OutputFormat != wideFormat {
+		return false
+	}
+	*flags.OutputFormat = ""
+	flags.OutputFlagSpecified = func() bool { return false }
+	return true
 }

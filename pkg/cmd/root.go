@@ -47,11 +47,15 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 			under each prefix of a cluster, and calculate how likely conflicts are.`),
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		SuggestionsMinimumDistance: 2,
 	}
 	connection := newConnection(streams)
 	connection.addTo(genname)
 	genname.AddCommand(
 		newCreateCommand(connection.factory, streams),
+		newAuditCommand(connection.factory, streams),
+		newReportCommand(connection.factory, streams),
 		newVersionCommand(connection.factory, streams),
 		newHelpCommand(),
 		newOptionsCommand(streams),
@@ -102,4 +106,25 @@ func newOptionsCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		# Print flags inherited by all commands
 		kubectl genname options`)
 	return cmd
+}
+
+// steps are those of every command, as in kubectl: Complete turns the command
+// line and the kubeconfig into typed values, Validate tells what is wrong with
+// them, and Run does the work.
+type steps interface {
+	Complete(cmd *cobra.Command, args []string) error
+	Validate() error
+	Run(ctx context.Context) error
+}
+
+func inSteps(s steps) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := s.Complete(cmd, args); err != nil {
+			return err
+		}
+		if err := s.Validate(); err != nil {
+			return err
+		}
+		return s.Run(cmd.Context())
+	}
 }

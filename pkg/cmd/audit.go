@@ -1,0 +1,201 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
+	"github.com/kubectl-genname/kubectl-genname/pkg/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+type auditOptions struct {
+	genericiooptions.IOStreams
+	factory    cmdutil.Factory
+	printFlags *genericclioptions.PrintFlags
+	wide       bool
+	noHeaders  bool
+
+	types          []string
+	named          bool // types were
+	namespace      string
+	allNamespaces  bool
+	labelSelector  string
+	selector       labels.Selector
+	prefixes       []string
+	minCount       int64
+	top            int
+	sortBy         string
+	window         durationValue
+	forecast       durationValue
+	serverAttempts attemptsValue
+	failAbove      probabilityValue
+	failAboveCount int64
+	countGate      bool // --fail-above-count was given
+	chunkSize      int64
+	concurrency    int
+}
+
+func newAuditCommand(factory cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &auditOptions{
+		IOStreams: streams, factory: factory, printFlags: machinePrintFlags(),
+		window: durationValue(24 * time.Hour), forecast: durationValue(30 * 24 * time.Hour),
+		failAbove: probabilityValue{value: new(float64)},
+	}
+	cmd := &cobra.Command{
+		Use:                   "audit [TYPE[,TYPE...]] [-n NAMESPACE | -A] [-l SELECTOR]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Count the generated names that exist under each prefix",
+		Long: templates.LongDesc(`
+			Count the names that exist under each prefix that some object's generateName says, and
+			say what they mean: the chance that the next create conflicts, without retries and with
+			the server's, and how many more creates the prefix has room for.
+
+			Without TYPE, every type that can be listed and created is counted, but for Events and
+			Leases. Only metadata is read.`),
+		Example: templates.Examples(`
+			# What fills up in the current namespace
+			kubectl genname audit
+
+			# Jobs and Pods of all namespaces, the ten riskiest prefixes
+			kubectl genname audit jobs,pods -A --top 10
+
+			# Fail in CI if a prefix has more than 100000 names
+			kubectl genname audit -A --fail-above-count 100000`),
+		RunE: inSteps(o),
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *auditOptions) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "If present, count across all namespaces, and cluster-scoped types too")
+	flags.StringVarP(&o.labelSelector, "selector", "l", "", "Show only prefixes with an object that matches this label query; counts are not lowered by it")
+	flags.StringSliceVar(&o.prefixes, "prefix", nil, "Count only these prefixes")
+	flags.Int64Var(&o.minCount, "min-count", 10, "Hide prefixes with fewer names")
+	flags.IntVar(&o.top, "top", 0, "Show only so many prefixes, the first in the order of --sort-by; 0 shows all")
+	flags.StringVar(&o.sortBy, "sort-by", "risk", "Order: risk (the chance that the next create conflicts with the attempts in force), count, rate or prefix")
+	flags.Var(&o.window, "window", "Time in which creations are counted for the rate")
+	flags.Var(&o.forecast, "forecast", "Horizon of the expected conflicts")
+	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create; auto asks the server")
+	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the chance that a prefix's next create conflicts exceeds this, like 0.001 or 0.1%")
+	flags.Int64Var(&o.failAboveCount, "fail-above-count", 0, "Exit with 3 if a prefix has more names than this")
+	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects to ask for in one request; 0 chooses")
+	flags.IntVar(&o.concurrency, "concurrency", 0, "Number of lists in flight; 0 chooses")
+	flags.BoolVar(&o.noHeaders, "no-headers", false, "If present, print no headers")
+	o.printFlags.AddFlags(cmd)
+	addWide(cmd)
+}
+
+// Complete takes the scope and the output format from the command line and the
+// kubeconfig.
+func (o *auditOptions) Complete(cmd *cobra.Command, args []string) error {
+	o.types = args
+	o.named = len(args) > 0
+	o.wide = takeWide(o.printFlags)
+	o.countGate = cmd.Flags().Changed("fail-above-count")
+	for i, prefix := range o.prefixes {
+		o.prefixes[i] = names.EffectivePrefix(prefix)
+	}
+	var err error
+	if o.selector, err = labels.Parse(o.labelSelector); err != nil {
+		return fmt.Errorf("--selector: %w", err)
+	}
+	if o.allNamespaces {
+		return nil
+	}
+	o.namespace, _, err = o.factory.ToRawKubeConfigLoader().Namespace()
+	return err
+}
+
+// Validate tells what is wrong with the flags.
+func (o *auditOptions) Validate() error {
+	switch {
+	case o.minCount < 0:
+		return fmt.Errorf("--min-count must not be negative, as %d is", o.minCount)
+	case o.top < 0:
+		return fmt.Errorf("--top must not be negative, as %d is", o.top)
+	case assess.Orders[o.sortBy] == nil:
+		return fmt.Errorf("--sort-by must be risk, count, rate or prefix, not %q", o.sortBy)
+	case o.window <= 0:
+		return fmt.Errorf("--window must be positive, not %s", o.window.String())
+	case o.forecast < 0:
+		return fmt.Errorf("--forecast must not be negative, as %s is", o.forecast.String())
+	case o.failAboveCount < 0:
+		return fmt.Errorf("--fail-above-count must not be negative, as %d is", o.failAboveCount)
+	case o.chunkSize < 0:
+		return fmt.Errorf("--chunk-size must not be negative, as %d is", o.chunkSize)
+	case o.concurrency < 0:
+		return fmt.Errorf("--concurrency must not be negative, as %d is", o.concurrency)
+	}
+	for _, prefix := range o.prefixes {
+		if prefix == "" {
+			return errors.New("--prefix must not be empty")
+		}
+	}
+	return nil
+}
+
+// Run counts, prints, and judges the gates.
+func (o *auditOptions) Run(ctx context.Context) error {
+	counter, err := newCounter(ctx, o.factory, &o.serverAttempts)
+	if err != nil {
+		return err
+	}
+	resources, skipped, err := counter.resources(o.types, o.namespace)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	survey := o.survey(counter)
+	summary, err := o.scanner(counter, began).Scan(ctx, resources, o.namespace, survey.Begin)
+	if err != nil {
+		return err
+	}
+	report := o.report(counter, began, resources, summary, append(skipped, summary.Skipped...))
+	if err := survey.Fill(report); err != nil {
+		return err
+	}
+	if err := o.print(report); err != nil {
+		return err
+	}
+	o.explain(report)
+	return o.judge(ctx, report)
+}
+
+func (o *auditOptions) survey(c *counter) *assess.Survey {
+	survey := &assess.Survey{
+		Lens:      assess.Lens{Window: time.Duration(o.window), Forecast: time.Duration(o.forecast)},
+		RetriesOf: c.retriesOf,
+		MinCount:  o.minCount, Top: o.top, Order: assess.Orders[o.sortBy],
+		Prefixes: o.prefixes,
+	}
+	if o.failAbove.set {
+		survey.FailAbove = o.failAbove.value
+	}
+	if o.countGate {
+		survey.FailAboveCount = &o.failAboveCount
+	}
+	return survey
+}
+
+func (o *auditOptions) scanner(c *counter, now time.Time) *census.Scanner {
+	return &census.Scanner{
+		Config:      c.config,
+		ChunkSize:   o.chunkSize,
+		Concurrency: o.concurrency,
+		Selector:    o.selector,
+		Prefixes:    o.prefixes,
+		Since:       now.Add(-time.Duration(o.window)),
+	}
+}
