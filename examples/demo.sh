@@ -35,3 +35,18 @@ few kubectl genname create -f long-prefixes.yaml --count 40
 
 say "kubectl knows each object by its name, its prefix, and the mark of its creation."
 run kubectl get backups -o custom-columns=NAME:.metadata.name,PREFIX:.metadata.generateName,ID:.metadata.annotations.genname\\.dev/creation-id --chunk-size=3 | head -n 4
+
+say "Which prefixes fill up, and what that means: every type of the namespace is counted."
+run kubectl genname audit
+
+say "The same as a script sees it."
+run kubectl genname audit jobs -o jsonpath='{range .items[*]}{.prefix}{" "}{.names}{" "}{.nextCreate.noRetry}{"\n"}{end}'
+
+say "The odds of one prefix, from what exists now."
+run kubectl genname report jobs/nightly-report-
+
+say "The odds without a cluster, for a million creates."
+run kubectl genname report --creates 500,1000000
+
+say "What this server does on a conflict, and how that is known."
+run kubectl genname version

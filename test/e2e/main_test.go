@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -171,4 +172,17 @@ func grant(t *testing.T, cp *controlplane.ControlPlane, namespace, name string, 
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// eventually repeats try until it succeeds, for half a minute at most.
+func eventually(t *testing.T, try func() error) {
+	t.Helper()
+	var err error
+	for range 300 {
+		if err = try(); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal(err)
 }

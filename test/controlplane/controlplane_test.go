@@ -1,0 +1,113 @@
+package controlplane
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const starterEnv = "GENNAME_TEST_STARTER"
+
+// TestMain is also the process that a test below kills: it starts a control
+// plane, says where it is, and waits.
+func TestMain(m *testing.M) {
+	if os.Getenv(starterEnv) == "" {
+		os.Exit(m.Run())
+	}
+	cp, err := Start(context.Background(), os.Stderr)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(cp.url, cp.Dir)
+	select {}
+}
+
+// Servers end with the process that started them, also when that has no chance
+// to stop them.
+func TestServersEndWithTheirStarter(t *testing.T) {
+	starter := exec.CommandContext(t.Context(), os.Args[0])
+	starter.Env = append(os.Environ(), starterEnv+"=1")
+	starter.Stderr = os.Stderr
+	stdout, err := starter.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := starter.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	url, dir, ok := strings.Cut(strings.TrimSpace(line), " ")
+	if err != nil || !ok {
+		t.Fatalf("the starter said %q: %v", line, err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	address := strings.TrimPrefix(url, "https://")
+	if !listening(address) {
+		t.Fatalf("nobody listens on %s", address)
+	}
+	if err := starter.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = starter.Wait()
+	for range 100 {
+		if !listening(address) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("kube-apiserver still listens on %s", address)
+}
+
+func listening(address string) bool {
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// A server that cannot start says why, and leaves nothing running.
+func TestStartFails(t *testing.T) {
+	cp, err := Start(t.Context(), os.Stderr, "--no-such-flag")
+	if err == nil {
+		_ = cp.Stop()
+		t.Fatal("it started")
+	}
+	if !strings.Contains(err.Error(), "unknown flag: --no-such-flag") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// What is built is found again only while all that goes into it is the same.
+func TestHashCoversTheSources(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		hash, err := apiServer.hash(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	first := write("go.mod", "module a")
+	changed := write("go.mod", "module b")
+	added := write("main.go", "package main")
+	if first == changed || changed == added || write("go.mod", "module b") != added {
+		t.Errorf("hashes %s, %s, %s", first, changed, added)
+	}
+	if other, err := etcd.hash(dir); err != nil || other == added {
+		t.Errorf("two programs share the hash %s: %v", other, err)
+	}
+}

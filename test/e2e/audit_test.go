@@ -1,0 +1,265 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// populate fills a namespace with what an audit must tell apart.
+func populate(t *testing.T, cp *controlplane.ControlPlane, namespace string) {
+	t.Helper()
+	maps := clientset(t, cp).CoreV1().ConfigMaps(namespace)
+	create := func(meta metav1.ObjectMeta) {
+		t.Helper()
+		if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := strings.Repeat("x", 58)
+	for range 15 {
+		create(metav1.ObjectMeta{GenerateName: "run-"})
+		create(metav1.ObjectMeta{GenerateName: "run-a-"})
+		create(metav1.ObjectMeta{GenerateName: long + "-one-"})
+		create(metav1.ObjectMeta{GenerateName: long + "-two-"})
+	}
+	create(metav1.ObjectMeta{Name: "run-bbbbb"})                                           // counts: it takes a name
+	create(metav1.ObjectMeta{Name: "run-aaaaa"})                                           // no vowels in a suffix
+	create(metav1.ObjectMeta{Name: "run-bbbbbb"})                                          // too long for run-
+	create(metav1.ObjectMeta{Name: "none-bbbbb"})                                          // nobody says this prefix
+	create(metav1.ObjectMeta{Name: "zzz", GenerateName: "late-"})                          // says a prefix, after its names
+	create(metav1.ObjectMeta{Name: "late-bbbbb"})                                          // one of them
+	create(metav1.ObjectMeta{GenerateName: "run-", Finalizers: []string{"e2e.test/hold"}}) // still there, once deleted
+	if err := maps.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "metadata.name=" + held(t, cp, namespace)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// held is the name of the object with a finalizer.
+func held(t *testing.T, cp *controlplane.ControlPlane, namespace string) string {
+	t.Helper()
+	for _, cm := range configMaps(t, cp, namespace) {
+		if len(cm.Finalizers) > 0 {
+			return cm.Name
+		}
+	}
+	t.Fatal("no object has a finalizer")
+	return ""
+}
+
+// counted is the part of a report's item that a test compares.
+type counted struct {
+	Resource, Namespace, Prefix string
+	Names, Generated            int64
+	RawPrefixes                 int
+}
+
+// audit runs the audit and reads its JSON.
+func audit(t *testing.T, u user, args ...string) (v1alpha1.AuditReport, []counted) {
+	t.Helper()
+	r := u.run(append([]string{"audit", "-o", "json"}, args...)...)
+	if r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	var report v1alpha1.AuditReport
+	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	counts := []counted{}
+	for _, i := range report.Items {
+		counts = append(counts, counted{i.Resource, i.Namespace, i.Prefix, i.Names, i.Generated, i.RawPrefixes})
+	}
+	return report, counts
+}
+
+// count counts independently of the plugin's packages: all objects in memory,
+// one regular expression for each prefix.
+func count(t *testing.T, cp *controlplane.ControlPlane, resource schema.GroupVersionResource, namespace string) []counted {
+	t.Helper()
+	client, err := dynamic.NewForConfig(cp.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := client.Resource(resource).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := map[string]map[string]bool{} // by effective prefix
+	for _, o := range list.Items {
+		if prefix := o.GetGenerateName(); prefix != "" {
+			cut := prefix[:min(58, len(prefix))]
+			if raw[cut] == nil {
+				raw[cut] = map[string]bool{}
+			}
+		}
+	}
+	counts := []counted{}
+	for prefix := range raw {
+		c := counted{Resource: resource.Resource, Namespace: namespace, Prefix: prefix}
+		name := regexp.MustCompile("^" + regexp.QuoteMeta(prefix) + suffix + "$")
+		for _, o := range list.Items {
+			if !name.MatchString(o.GetName()) {
+				continue
+			}
+			c.Names++
+			if said := o.GetGenerateName(); said != "" && said[:min(58, len(said))] == prefix {
+				c.Generated++
+				raw[prefix][said] = true
+			}
+		}
+		c.RawPrefixes = len(raw[prefix])
+		if c.Names > 0 {
+			counts = append(counts, c)
+		}
+	}
+	return counts
+}
+
+func sorted(counts []counted) []counted {
+	slices.SortFunc(counts, func(a, b counted) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return counts
+}
+
+var configMapResource = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+func TestAuditEqualsAnIndependentCount(t *testing.T) {
+	ns := namespace(t, retrying)
+	populate(t, retrying, ns)
+	widgets := customResource(t, retrying)
+	client, err := dynamic.NewForConfig(retrying.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 12 {
+		widget := &unstructured.Unstructured{Object: map[string]any{"apiVersion": widgets.GroupVersion().String(), "kind": "Widget"}}
+		widget.SetGenerateName("widget-")
+		if _, err := client.Resource(widgets).Namespace(ns).Create(t.Context(), widget, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := append(count(t, retrying, configMapResource, ns), count(t, retrying, widgets, ns)...)
+	report, got := audit(t, as(t, retrying.Admin()), "-n", ns, "--min-count=0", "--chunk-size=7")
+	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
+		t.Errorf("the audit differs from the count (-count +audit):\n%s", diff)
+	}
+	if !report.Complete || report.Summary.Objects != 79 || *report.Server.Attempts != 8 {
+		t.Errorf("complete %v, %+v, %+v", report.Complete, report.Summary, report.Server)
+	}
+	_, all := audit(t, as(t, retrying.Admin()), "configmaps,widgets", "-A", "--min-count=0", "--chunk-size=20")
+	here := slices.DeleteFunc(all, func(c counted) bool { return c.Namespace != ns })
+	if diff := cmp.Diff(sorted(want), sorted(here)); diff != "" {
+		t.Errorf("the audit of all namespaces differs from the count (-count +audit):\n%s", diff)
+	}
+}
+
+// customResource makes the type widgets.example.e2e.
+func customResource(t *testing.T, cp *controlplane.ControlPlane) schema.GroupVersionResource {
+	t.Helper()
+	crd := `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.e2e}
+spec:
+  group: example.e2e
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets, singular: widget}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+`
+	as(t, cp.Admin()).run("create", "-f", file(t, "crd.yaml", crd)).expect(t, 0, `.*created\n`, ``)
+	widgets := schema.GroupVersionResource{Group: "example.e2e", Version: "v1", Resource: "widgets"}
+	client, err := dynamic.NewForConfig(cp.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		_, err := client.Resource(widgets).List(t.Context(), metav1.ListOptions{})
+		return err
+	})
+	return widgets
+}
+
+func TestAuditTable(t *testing.T) {
+	ns := namespace(t, single)
+	populate(t, single, ns)
+	u := as(t, single.Admin())
+	const summary = `Read \d+ objects of \d+ types? in \d+ requests? and [\d.]+ s: 4 prefixes\n`
+	u.run("audit", "cm", "-n", ns).expect(t, 0,
+		`RESOURCE     PREFIX {55}NAMES   PER-DAY   CONFLICT     WITH-RETRY   HEADROOM   NOTES\n`+
+			`configmaps   x{58}   30      ≥30       1 in 4.8e5   1 in 4.8e5   142        58-byte cut: 2 prefixes share this space\n`+
+			`configmaps   run- {57}17      ≥17 .*`,
+		`1 prefix hidden, with 1 name, by --min-count=10\n`+summary)
+	u.run("audit", "cm", "-n", ns, "--prefix=late-", "--min-count=1", "--no-headers").expect(t, 0,
+		`configmaps   late-   1     ≥1    .*\n`, `Read .*`)
+	u.run("audit", "cm", "-n", ns, "--prefix=nonsuch-").expect(t, 0, ``, `No generated names to show in `+ns+` namespace.\nRead .*: 0 prefixes\n`)
+}
+
+func TestAuditGates(t *testing.T) {
+	ns := namespace(t, single)
+	populate(t, single, ns)
+	u := as(t, single.Admin())
+	r := u.run("audit", "cm", "-n", ns, "--fail-above-count=20", "--min-count=1000")
+	r.expect(t, 3, ``, `.*\n1 prefix above the limit: configmaps/x{58} in namespace "`+ns+`" has 30 names\n`)
+	if r := u.run("audit", "cm", "-n", ns, "--fail-above=0.001%", "--fail-above-count=30"); r.code != 0 {
+		t.Errorf("no gate is exceeded: %+v", r)
+	}
+	if r := u.run("audit", "cm", "-n", ns, "--fail-above=1e-6"); r.code != 3 {
+		t.Errorf("30 names conflict at 2.1e-6: %+v", r)
+	}
+}
+
+func TestReportOfAPrefix(t *testing.T) {
+	ns := namespace(t, single)
+	populate(t, single, ns)
+	u := as(t, single.Admin())
+	u.run("report", "configmaps/run-", "cm/nobody-says-", "-n", ns, "--creates=10", "-o",
+		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].tries};{end}`).
+		expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`, ``)
+	u.run("report", "configmaps/none-", "-n", ns, "--creates=10").expect(t, 0, `configmaps/none- -n `+ns+`: 1 of 27\^5 = 14,348,907 names are taken.\n.*`, ``)
+}
+
+func TestAuditBadInput(t *testing.T) {
+	ns := namespace(t, single)
+	admin := as(t, single.Admin())
+	grant(t, single, ns, "lister", []string{"list"}, "configmaps")
+	lister := as(t, single.User("lister"))
+	const seeHelp = `See 'kubectl genname audit --help' for usage.\n`
+	for _, test := range []struct {
+		name           string
+		user           user
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		{"unknown type", admin, []string{"nonsuch"}, 1, ``, `error: the server doesn't have a resource type "nonsuch"\n`},
+		{"selector", admin, []string{"-l", "a b"}, 1, ``, `error: --selector: .*\n`},
+		{"sort", admin, []string{"--sort-by=name"}, 1, ``, `error: --sort-by must be risk, count, rate or prefix, not "name"\n`},
+		{"count", admin, []string{"--min-count=-1"}, 1, ``, `error: --min-count must not be negative, as -1 is\n`},
+		{"window", admin, []string{"--window=0"}, 1, ``, `error: --window must be positive, not 0s\n`},
+		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: "soon" is not a duration: say 90m, 24h or 30d\n` + seeHelp},
+		{"probability", admin, []string{"--fail-above=2"}, 1, ``, `error: invalid argument "2" for "--fail-above" flag: .*` + seeHelp},
+		{"prefix", admin, []string{"--prefix=a,"}, 1, ``, `error: --prefix must not be empty\n`},
+		{"format", admin, []string{"-o", "nope", "cm"}, 1, ``, `error: unable to match a printer suitable for the output format "nope".*`},
+		{"no names of this type", admin, []string{"crds"}, 0, ``, `No generated names to show.*\nWarning: skipped customresourcedefinitions.apiextensions.k8s.io: a CustomResourceDefinition must be named PLURAL.GROUP.*`},
+		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, `No generated names to show .*Warning: skipped secrets in ` + ns + `: .*User "lister" cannot list resource "secrets".*error: not everything could be read: the counts are not complete\n`},
+		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, `No generated names to show .*Warning: skipped \d+ types that you may not list \(needs list\): .*secrets.*`},
+		{"no server", admin, []string{"--server=https://127.0.0.1:1"}, 1, ``, `error: ask the server for its version: .*connection refused\n`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.user.t = t
+			test.user.run(append([]string{"audit"}, test.args...)...).expect(t, test.code, test.stdout, test.stderr)
+		})
+	}
+}
