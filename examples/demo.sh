@@ -34,7 +34,7 @@ say "Two prefixes that the server's cut at 58 bytes makes one."
 few kubectl genname create -f long-prefixes.yaml --count 40
 
 say "kubectl knows each object by its name, its prefix, and the mark of its creation."
-run kubectl get backups -o custom-columns=NAME:.metadata.name,PREFIX:.metadata.generateName,ID:.metadata.annotations.genname\\.dev/creation-id --chunk-size=3 | head -n 4
+few kubectl get backups -o custom-columns=NAME:.metadata.name,PREFIX:.metadata.generateName,ID:.metadata.annotations.genname\\.dev/creation-id
 
 say "Which prefixes fill up, and what that means: every type of the namespace is counted."
 run kubectl genname audit
