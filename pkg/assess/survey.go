@@ -48,7 +48,7 @@ type batch struct {
 
 // Add implements census.Batch.
 func (b *batch) Add(space census.Space) {
-	if len(b.survey.Prefixes) > 0 && !slices.Contains(b.survey.Prefixes, space.Prefix) {
+	if space.Names == 0 || len(b.survey.Prefixes) > 0 && !slices.Contains(b.survey.Prefixes, space.Prefix) {
 		return
 	}
 	retries, note := b.survey.RetriesOf(space.Resource.GroupVersion())

@@ -135,6 +135,7 @@ func TestSurvey(t *testing.T) {
 	for i := range many {
 		many[i] = space(fmt.Sprintf("p%02d-", i), int64(1+i*7%100))
 	}
+	many = append(many, space("none-", 0))
 	limit, chance := int64(98), 1e-60
 	for _, test := range []struct {
 		name     string
@@ -148,6 +149,7 @@ func TestSurvey(t *testing.T) {
 		{"by prefix", Survey{Top: 2, Order: Orders["prefix"]}, []string{"p00-", "p01-"}, v1alpha1.AuditHidden{Prefixes: 98, Objects: 5050 - 1 - 8}, -1},
 		{"only some", Survey{Prefixes: []string{"p00-", "p99-"}}, []string{"p99-", "p00-"}, v1alpha1.AuditHidden{}, -1},
 		{"a gate sees what is hidden", Survey{MinCount: 1000, FailAboveCount: &limit}, []string{}, v1alpha1.AuditHidden{Prefixes: 100, Objects: 5050}, 2},
+		{"nothing is said of a prefix without names", Survey{Prefixes: []string{"none-"}, FailAbove: new(float64)}, []string{}, v1alpha1.AuditHidden{}, 0},
 		{"a gate on the chance", Survey{Top: 1, FailAbove: &chance}, []string{"p57-"}, v1alpha1.AuditHidden{Prefixes: 99, Objects: 4950}, 100},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -271,14 +271,10 @@ func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]Space, Summary) {
 // population is n objects in each namespace: generated ones, named ones, and
 // some that say a prefix that is not theirs.
 func population(namespaces []string, n int) []metav1.ObjectMeta {
-	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	var objects []metav1.ObjectMeta
 	for _, ns := range namespaces {
 		for i := range n {
-			suffix := make([]byte, 5)
-			for j, v := 0, i*7919; j < 5; j, v = j+1, v/27 {
-				suffix[j] = alphabet[v%27]
-			}
+			suffix := suffixOf(i)
 			o := metav1.ObjectMeta{Namespace: ns, CreationTimestamp: metav1.Unix(1_700_000_000+int64(i), 0)}
 			switch i % 10 {
 			case 0:
@@ -286,14 +282,24 @@ func population(namespaces []string, n int) []metav1.ObjectMeta {
 			case 1:
 				o.Name, o.GenerateName = fmt.Sprintf("zzz-%s", suffix), "job-"
 			case 2:
-				o.Name = "job-" + string(suffix)
+				o.Name = "job-" + suffix
 			default:
-				o.Name, o.GenerateName = "job-"+string(suffix), "job-"
+				o.Name, o.GenerateName = "job-"+suffix, "job-"
 			}
 			objects = append(objects, o)
 		}
 	}
 	return objects
+}
+
+// suffixOf makes different suffixes of small numbers.
+func suffixOf(i int) string {
+	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
+	suffix := make([]byte, 5)
+	for j, v := 0, i*7919; j < 5; j, v = j+1, v/27 {
+		suffix[j] = alphabet[v%27]
+	}
+	return string(suffix)
 }
 
 var testSince = time.Unix(1_700_000_050, 0)

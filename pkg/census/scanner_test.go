@@ -2,6 +2,7 @@ package census
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,38 +10,42 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 )
 
-// drawObjects draws objects whose stems nest, collide and come late.
+// drawObjects draws objects whose stems nest, collide and come late: generated
+// ones, named ones, and some that say a prefix that they do not have.
 func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 	long := strings.Repeat("b", 57)
 	prefix := rapid.OneOf(
-		rapid.StringMatching(`[bc-]{1,9}`),
+		rapid.StringMatching(`[bc-]{1,4}`),
+		rapid.StringMatching(`[bc]{6,9}`),
 		rapid.SampledFrom([]string{long, long + "b", long + "bc", long + "bd", long + "cb", long + "b-"}),
 	)
-	name := rapid.OneOf(
-		rapid.StringMatching(`[bc-]{1,12}`),
-		rapid.Custom(func(t *rapid.T) string {
-			p := prefix.Draw(t, "p")
-			return p[:min(len(p), 58)] + rapid.StringMatching(`[bc]{5}`).Draw(t, "suffix")
-		}),
-	)
+	generatedName := func(t *rapid.T, prefix string) string {
+		return prefix[:min(len(prefix), 58)] + rapid.StringMatching(`[bc]{5}`).Draw(t, "suffix")
+	}
 	objects := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) metav1.ObjectMeta {
-		o := metav1.ObjectMeta{
-			Name:      name.Draw(t, "name"),
-			Namespace: rapid.SampledFrom([]string{"a", "a-b", "ab"}).Draw(t, "namespace"),
-		}
-		if rapid.IntRange(0, 3).Draw(t, "says") == 0 {
-			o.GenerateName = prefix.Draw(t, "generateName")
+		o := metav1.ObjectMeta{Namespace: rapid.SampledFrom([]string{"a", "a-b", "ab"}).Draw(t, "namespace")}
+		says := prefix.Draw(t, "prefix")
+		switch rapid.IntRange(0, 4).Draw(t, "how") {
+		case 0, 1: // generated
+			o.GenerateName, o.Name = says, generatedName(t, says)
+		case 2: // named as if generated
+			o.Name = generatedName(t, says)
+		case 3: // named, and saying anything
+			o.GenerateName, o.Name = says, rapid.StringMatching(`[bc-]{1,12}`).Draw(t, "name")
+		case 4: // saying another prefix
+			o.GenerateName, o.Name = says, generatedName(t, prefix.Draw(t, "other"))
 		}
 		if seconds := rapid.Int64Range(0, 9).Draw(t, "created"); seconds > 0 {
 			o.CreationTimestamp = metav1.Unix(seconds, 0)
 		}
-		if rapid.Bool().Draw(t, "labelled") {
+		if rapid.IntRange(0, 3).Draw(t, "labelled") == 0 {
 			o.Labels = map[string]string{"app": "x", "other": "y"}
 		}
 		return o
@@ -94,6 +99,74 @@ func scanWith(t *rapid.T, s *Scanner, targets int) ([]Space, Summary) {
 	run.targetsAtOnce = targets
 	run.scan(t.Context(), configMaps, "")
 	return l.sorted(), run.summary
+}
+
+// The cases that chance makes rarely.
+func TestCountsOfNeighbours(t *testing.T) {
+	object := func(namespace, name, generateName string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: namespace, Name: name, GenerateName: generateName}
+	}
+	long := strings.Repeat("x", 58)
+	for name, objects := range map[string][]metav1.ObjectMeta{
+		"one name in two namespaces": {object("a", "job-bbbbb", "job-"), object("b", "job-bbbbb", "job-")},
+		"namespaces out of their own order": {
+			object("a", "job-bbbbb", "job-"), object("a-b", "job-bbbbb", "job-"), object("a0", "job-bbbbb", "job-"),
+		},
+		"a stem in a stem": {
+			object("a", "job-bbbbb", "job-"), object("a", "job-bbbbbccccc", "job-bbbbb"), object("a", "job-bbbbbccccd", ""), object("a", "job-ccccc", "job-"),
+		},
+		"said after its names":   {object("a", "job-bbbbb", ""), object("a", "job-z", "job-")},
+		"said after its end":     {object("a", "job-bbbbb", ""), object("a", "z", "job-")},
+		"said before its names":  {object("a", "a", "job-"), object("a", "job-bbbbb", "")},
+		"said twice":             {object("a", "a", "job-"), object("a", "job-bbbbb", "job-"), object("a", "z", "job-")},
+		"said elsewhere":         {object("a", "z", "job-"), object("b", "job-bbbbb", "")},
+		"said for nobody":        {object("a", "z", "job-")},
+		"its own generateName":   {object("a", "job-", "job-")},
+		"several raw prefixes":   {object("a", long+"bbbbb", long+"1"), object("a", long+"bbbbc", long+"2"), object("a", long+"bbbbd", long+"2")},
+		"raw prefixes elsewhere": {object("a", "b", "c"), object("a", long+"bbbbb", long+"1"), object("b", long+"bbbbb", long+"2")},
+	} {
+		for _, unsorted := range []bool{false, true} {
+			a := &api{unsorted: unsorted}
+			if unsorted {
+				slices.Reverse(objects)
+			}
+			a.set(objects)
+			s := &Scanner{ChunkSize: 1}
+			got, _ := scanOf(t, a, s)
+			if diff := cmp.Diff(naiveCount(configMaps, objects, s), got); diff != "" {
+				t.Errorf("%s, unsorted: %v (-want +got)\n%s", name, unsorted, diff)
+			}
+		}
+	}
+}
+
+// A prefix that objects in it say, and that an object elsewhere selects.
+func TestSelectedFromElsewhere(t *testing.T) {
+	a := &api{}
+	a.set([]metav1.ObjectMeta{
+		{Name: "job-bbbbb", GenerateName: "job-"},
+		{Name: "other-bbbbb", GenerateName: "other-"},
+		{Name: "z", GenerateName: "job-", Labels: map[string]string{"app": "x"}},
+	})
+	got, _ := scanOf(t, a, &Scanner{Selector: labels.SelectorFromSet(labels.Set{"app": "x"})})
+	if want := []Space{{Resource: configMaps, Prefix: "job-", Names: 1, Generated: 1, RawPrefixes: 1}}; !cmp.Equal(want, got, cmpopts.IgnoreFields(Space{}, "Recent")) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// More prefixes than are told apart.
+func TestManyRawPrefixes(t *testing.T) {
+	long := strings.Repeat("x", 58)
+	var objects []metav1.ObjectMeta
+	for i, o := range population([]string{"a"}, 2*MaxRawPrefixes) {
+		objects = append(objects, metav1.ObjectMeta{Name: long + suffixOf(i), GenerateName: fmt.Sprint(long, i), CreationTimestamp: o.CreationTimestamp})
+	}
+	a := &api{}
+	a.set(objects)
+	got, _ := scanOf(t, a, &Scanner{})
+	if len(got) != 1 || got[0].RawPrefixes != MaxRawPrefixes || got[0].Names != int64(len(objects)) {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestFaults(t *testing.T) {
@@ -153,7 +226,7 @@ func TestFaults(t *testing.T) {
 			return false
 		}},
 		"unsorted pages cut": {api: &api{unsorted: true}, inconsistent: true, fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
-			if n == 1 || n == 6 {
+			if n == 1 || n == 14 {
 				a.cut(w, r, 0.5)
 			}
 			return false
@@ -215,6 +288,44 @@ func TestFaults(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A page breaks off before it shows that the server does not sort: what is read
+// again must not be taken for what has been read.
+func TestUnsortedPageCut(t *testing.T) {
+	var objects []metav1.ObjectMeta
+	for _, name := range []string{"job-bbbbb", "job-ddddd", "job-ccccc", "job-fffff"} {
+		objects = append(objects, metav1.ObjectMeta{Name: name, GenerateName: "job-"})
+	}
+	a := &api{unsorted: true}
+	a.set(objects)
+	a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+		if n == 0 {
+			a.cut(w, r, 0.72) // after two objects
+		}
+		return false
+	}
+	got, _ := scanOf(t, a, &Scanner{})
+	if len(got) != 1 || got[0].Names != 4 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A list that went on at a later state is not of one instant, and says so.
+func TestExpiredListIsInconsistent(t *testing.T) {
+	a := &api{}
+	a.set([]metav1.ObjectMeta{{Name: "job-bbbbb", GenerateName: "job-"}, {Name: "job-ccccc"}})
+	a.fault = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
+		if n == 1 {
+			a.set([]metav1.ObjectMeta{{Name: "job-ccccc"}, {Name: "job-ddddd"}})
+			a.compact = 1
+		}
+		return false
+	}
+	got, summary := scanOf(t, a, &Scanner{ChunkSize: 1})
+	if len(got) != 1 || got[0].Names != 3 || !slices.Equal(summary.Inconsistent, []Resource{configMaps}) {
+		t.Errorf("%+v %+v", got, summary)
 	}
 }
 

@@ -91,11 +91,10 @@ func (s *sweep) aim(ids []spaceID) bool {
 type shortlist struct {
 	limit int
 	ids   map[spaceID]bool
-	last  *spaceID // once there are more: no later one can be among the first
 }
 
 func (l *shortlist) offer(id spaceID) {
-	if l.ids[id] || (l.last != nil && id.compare(*l.last) > 0) {
+	if l.ids[id] {
 		return
 	}
 	if l.ids == nil {
@@ -113,7 +112,6 @@ func (l *shortlist) trim() {
 	for _, id := range first {
 		l.ids[id] = true
 	}
-	l.last = &first[len(first)-1]
 }
 
 // first is the spaces that it keeps, in their order.
