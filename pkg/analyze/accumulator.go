@@ -2,7 +2,8 @@ package analyze
 
 import "math"
 
-// accumulator adds float64 values with one rounding error in all (Neumaier 1974).
+// accumulator adds float64 values with one rounding error in all (Neumaier
+// 1974).
 type accumulator struct{ sum, lost float64 }
 
 func (a *accumulator) add(x float64) {

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// Churn is what a steady population of names goes through in a period; see Model.Churn.
+// Churn is what a steady population of names goes through in a period; see
+// Model.Churn.
 type Churn struct {
 	Creates         float64     // creates in the period
 	ConflictsPerDay float64     // failed creates per day
@@ -13,10 +14,12 @@ type Churn struct {
 	AnyFails        Probability // probability that any create of the period fails
 }
 
-// Churn returns the conflicts at a steady population: existing names, perDay creates a day at random times (a Poisson
-// process) and as many deletions, for a number of days. Failures are then a Poisson process with perDay*(k/N)^t a day.
-// If the population fluctuates, use the mean of (k/N)^t or the peak, not the mean population. Rates and times below
-// zero or NaN, and endless creates, are an error.
+// Churn returns the conflicts at a steady population: existing names, perDay
+// creates a day at random times (a Poisson process) and as many deletions, for
+// a number of days. Failures are then a Poisson process with perDay*(k/N)^t a
+// day. If the population fluctuates, use the mean of (k/N)^t or the peak, not
+// the mean population. Rates and times below zero or NaN, and endless creates,
+// are an error.
 func (m Model) Churn(existing int64, perDay, days float64) (Churn, error) {
 	if err := checkPeriod(perDay, days); err != nil {
 		return Churn{}, err
@@ -31,16 +34,19 @@ func (m Model) Churn(existing int64, perDay, days float64) (Churn, error) {
 	}, nil
 }
 
-// Forecast is how many creates of a period fail on average, between two extremes; see Model.Forecast.
+// Forecast is how many creates of a period fail on average, between two
+// extremes; see Model.Forecast.
 type Forecast struct {
 	Creates        float64 // creates in the period
 	Steady         float64 // expected conflicts if every create is matched by a deletion
 	NothingDeleted float64 // expected conflicts if no name is ever freed
 }
 
-// Forecast returns the expected conflicts of perDay creates a day for a number of days, starting from existing names:
-// for a steady population, c*(k/N)^t with c = perDay*days, and for one that only grows, ExpectedConflicts of c creates
-// (linear between whole numbers of creates). Rates and times below zero or NaN, and endless creates, are an error.
+// Forecast returns the expected conflicts of perDay creates a day for a number
+// of days, starting from existing names: for a steady population, c*(k/N)^t
+// with c = perDay*days, and for one that only grows, ExpectedConflicts of c
+// creates (linear between whole numbers of creates). Rates and times below zero
+// or NaN, and endless creates, are an error.
 func (m Model) Forecast(existing int64, perDay, days float64) (Forecast, error) {
 	if err := checkPeriod(perDay, days); err != nil {
 		return Forecast{}, err

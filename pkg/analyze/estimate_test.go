@@ -90,3 +90,15 @@ func TestReuseExample(t *testing.T) {
 		t.Errorf("re-uses of the only free name: %v", got)
 	}
 }
+
+// The two ways to compute ExpectedReuses meet where they change over.
+func TestReuseRoutesAgree(t *testing.T) {
+	for _, free := range []float64{2, 3, 10, 1e3, 1e6, 1e18} {
+		for _, n := range []float64{free, free - 1, free/2 + 1} {
+			direct := n + free*math.Expm1(n*math.Log1p(-1/free))
+			if got := expectedRepeats(n, free); !near(got, direct, 1e-14) {
+				t.Errorf("%v of %v: %v by the series, %v directly", n, free, got, direct)
+			}
+		}
+	}
+}

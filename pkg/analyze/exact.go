@@ -7,33 +7,40 @@ import (
 )
 
 const (
-	// rationalBits bounds the integers that compareRationals multiplies out. Only where they are smaller can a
-	// probability equal a float64, whose denominator is at most 2^1074 (docs/mathematics.md).
-	rationalBits = 1 << 17
+	// rationalCreates and rationalBits bound what compareRationals multiplies
+	// out. Beyond either, a probability has too many digits to equal a float64
+	// (docs/mathematics.md).
+	rationalCreates = 1 << 7
+	rationalBits    = 1 << 17
 
-	// recursionStates is the number of states up to which they are gone through one by one.
-	recursionStates = 1 << 12
+	// recursionStates is the number of states up to which they are gone through
+	// one by one.
+	recursionStates = 1 << 10
 
-	// precision is that of the comparisons between numbers that cannot be equal, in bits. Neighbouring numbers of creates
-	// differ by at least 2^-63 of their hazard; sums are taken to 2^-resolved.
+	// precision is that of the comparisons between numbers that cannot be
+	// equal, in bits. Neighbouring numbers of creates differ by at least 2^-63
+	// of their hazard; sums are taken to 2^-resolved.
 	precision = 320
 	resolved  = 200
 
 	// exactCutoff is cutoff for them.
-	exactCutoff = 100
+	exactCutoff = 80
 )
 
-// compareExactly returns -1, 0 or 1 as the probability that any of a number of creates (as many as find a free name)
-// fails is below, at or above p (at least 0 and below 1).
+// compareExactly returns -1, 0 or 1 as the probability that any of a number of
+// creates (as many as find a free name) fails is below, at or above p (at least
+// 0 and below 1).
 func compareExactly(m Model, existing, creates int64, p float64) int {
-	if float64(creates)*float64(m.Tries())*math.Log2(float64(m.Names())+1) <= rationalBits {
+	bits := float64(creates) * float64(m.Tries()) * math.Log2(float64(m.Names())+1)
+	if creates <= rationalCreates && bits <= rationalBits {
 		return compareRationals(m, existing, creates, p)
 	}
 	return anyFailsExactly(m, existing, creates).Cmp(big.NewFloat(p))
 }
 
-// anyFailsExactly returns the probability that any of a number of creates (as many as find a free name) fails, to far
-// more digits than a float64 has. The hazard must not be far above 40.
+// anyFailsExactly returns the probability that any of a number of creates (as
+// many as find a free name) fails, to far more digits than a float64 has. The
+// hazard must not be far above 40.
 func anyFailsExactly(m Model, existing, creates int64) *big.Float {
 	from, to := relevant(m, existing, creates)
 	if to-from <= recursionStates || m.NextFails(to-1) > 0.25 {
@@ -42,7 +49,8 @@ func anyFailsExactly(m Model, existing, creates int64) *big.Float {
 	return fromHazard(powerSeries(m, from, to))
 }
 
-// compareRationals compares 1-p with the product of (N^t - i^t)/N^t, in integers.
+// compareRationals compares 1-p with the product of (N^t - i^t)/N^t, in
+// integers.
 func compareRationals(m Model, existing, creates int64, p float64) int {
 	tries := big.NewInt(int64(m.Tries()))
 	whole := new(big.Int).Exp(big.NewInt(m.Names()), tries, nil)
@@ -57,8 +65,8 @@ func compareRationals(m Model, existing, creates int64, p float64) int {
 	return all.Mul(all, complement.Num()).Cmp(free.Mul(free, complement.Denom()))
 }
 
-// relevant returns the states from <= i < to that matter: where a create fails with a probability that is not below the
-// last one by a factor e^-exactCutoff.
+// relevant returns the states from <= i < to that matter: where a create fails
+// with a probability that is not below the last one by a factor e^-exactCutoff.
 func relevant(m Model, existing, creates int64) (from, to int64) {
 	to = existing + creates
 	from = max(existing, 1)
@@ -81,8 +89,9 @@ func recursion(m Model, from, to int64) *big.Float {
 	return fails
 }
 
-// powerSeries is the sum of -ln(1-q) over the states, as that over j of the sums of (i/N)^(tj)/j. It needs q to be at most
-// 1/4, and more states than recursionStates.
+// powerSeries is the sum of -ln(1-q) over the states, as that over j of the
+// sums of (i/N)^(tj)/j. It needs q to be at most 1/4, and more states than
+// recursionStates.
 func powerSeries(m Model, from, to int64) *big.Float {
 	high, low := newPowerSums(m, to), newPowerSums(m, from)
 	sum := newFloat(0)
@@ -97,7 +106,8 @@ func powerSeries(m Model, from, to int64) *big.Float {
 	}
 }
 
-// powerSums gives, for j = 1, 2, ..., the sums of (i/N)^(tj) over i < end, up to a constant.
+// powerSums gives, for j = 1, 2, ..., the sums of (i/N)^(tj) over i < end, up
+// to a constant.
 type powerSums struct {
 	tries        int64
 	degree       int64      // tj
@@ -119,8 +129,9 @@ func newPowerSums(m Model, end int64) *powerSums {
 	}
 }
 
-// next returns the next sum by Euler-Maclaurin's midpoint formula: integral, plus coefficients times odd derivatives. For
-// low degrees it ends and is exact; for high ones, x is many times the degree.
+// next returns the next sum by Euler-Maclaurin's midpoint formula: integral,
+// plus coefficients times odd derivatives. For low degrees it ends and is
+// exact; for high ones, x is many times the degree.
 func (s *powerSums) next() *big.Float {
 	s.degree += s.tries
 	s.value.Mul(s.value, s.step)
@@ -142,7 +153,8 @@ func (s *powerSums) next() *big.Float {
 	return sum
 }
 
-// midpointCoefficients returns the coefficients of z^2, z^4, ... in (z/2)/sinh(z/2): B_n(1/2)/n!.
+// midpointCoefficients returns the coefficients of z^2, z^4, ... in
+// (z/2)/sinh(z/2): B_n(1/2)/n!.
 var midpointCoefficients = sync.OnceValue(func() []*big.Float {
 	const count = 32
 	inverse := make([]*big.Float, count+1) // of sinh(z/2)/(z/2): 1/(4^l (2l+1)!)
@@ -158,7 +170,8 @@ var midpointCoefficients = sync.OnceValue(func() []*big.Float {
 	return result[1:]
 })
 
-// fromHazard returns 1 - e^-h: a Taylor series for h/2^64, then 64 times P of twice the hazard, P(2-P).
+// fromHazard returns 1 - e^-h: a Taylor series for h/2^64, then 64 times P of
+// twice the hazard, P(2-P).
 func fromHazard(h *big.Float) *big.Float {
 	const halvings = 64
 	term := new(big.Float).SetMantExp(h, -halvings)
@@ -189,7 +202,8 @@ func power(x *big.Float, n int) *big.Float {
 
 func newFloat(n int64) *big.Float { return new(big.Float).SetPrec(precision).SetInt64(n) }
 
-// insignificant reports whether a part of a sum is zero or too small to matter for it.
+// insignificant reports whether a part of a sum is zero or too small to matter
+// for it.
 func insignificant(part, sum *big.Float) bool {
 	return part.Sign() == 0 || sum.Sign() != 0 && part.MantExp(nil) < sum.MantExp(nil)-resolved
 }

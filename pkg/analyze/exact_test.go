@@ -35,27 +35,48 @@ func TestExactReference(t *testing.T) {
 	}
 }
 
-// The three exact routes agree wherever two of them can be taken.
+// The exact routes agree wherever two of them can be taken, also where the
+// power series is only just good enough.
 func TestExactRoutesAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tries := rapid.IntRange(1, 12).Draw(t, "tries")
-		names := logUniform(t, "names", 1<<20, math.MaxInt64)
-		m := newRapidModel(t, names, tries)
-		creates := rapid.Int64Range(500, 800).Draw(t, "creates")
-		existing := logUniform(t, "existing", 2000*int64(tries), names/8)
+		tries := logUniform(t, "tries", 1, 2000)
+		top := max(logUniform(t, "times tries", recursionStates/exactCutoff, 1000)*tries, recursionStates)
+		names := logUniform(t, "names", int64(float64(top)*math.Pow(4, 1/float64(tries)))+1, 1<<40)
+		m := newRapidModel(t, names, int(tries))
+		creates := min(logUniform(t, "creates", recursionStates, recursionStates+100), top)
+		from, to := relevant(m, top-creates, creates)
 
-		from, to := relevant(m, existing, creates)
-		series := fromHazard(powerSeries(m, from, to))
-		steps := recursion(m, from, to)
+		series, steps := fromHazard(powerSeries(m, from, to)), recursion(m, from, to)
 		difference := new(big.Float).Sub(series, steps)
 		if ratio := difference.Quo(difference, steps); new(big.Float).Abs(ratio).Cmp(big.NewFloat(1e-30)) > 0 {
 			t.Fatalf("power series %v, recursion %v", series, steps)
 		}
+		from = to - 1 - rapid.Int64Range(0, 5).Draw(t, "states")
+		steps = recursion(m, from, to)
 		p, _ := steps.Float64()
 		if p > 0 && p < 1 && compareRationals(m, from, to-from, p) != steps.Cmp(big.NewFloat(p)) {
 			t.Fatalf("rationals disagree with %v about %v", steps, p)
 		}
 	})
+}
+
+// Where the last create is likely to fail, many states or not, the power series
+// would not converge.
+func TestExactOfLikelyFailures(t *testing.T) {
+	for _, c := range []struct {
+		names             int64
+		tries             int
+		existing, creates int64
+	}{{100_000, 3000, 0, 99_980}, {14_000, 1000, 0, 13_999}, {28_000, 2000, 3000, 24_999}} {
+		m := newModel(t, c.names, c.tries)
+		if q := m.NextFails(c.existing + c.creates - 1); q < 0.25 {
+			t.Fatalf("%+v: the last create fails with only %v", c, q)
+		}
+		got, want := anyFailsExactly(m, c.existing, c.creates), recursion(m, max(c.existing, 1), c.existing+c.creates)
+		if err, _ := want.Sub(got, want).Float64(); math.Abs(err) > 1e-30 {
+			t.Errorf("%+v: %v, off by %g", c, got, err)
+		}
+	}
 }
 
 // Probabilities that are float64 values themselves: a tie counts as not above.
@@ -79,6 +100,10 @@ func TestTies(t *testing.T) {
 		{1 << 62, 1, 1 << 61, 0.5, 1},
 		{1 << 62, 17, 1 << 61, 0x1p-17, 1},
 		{1 << 62, 1, 0, 0x1p-62, 2},
+		{12, 1, 3, 0.5, 2}, // 1 - 9/12 * 8/12: also where a single failure has no finite binary fraction
+		{96, 3, 14, 0.0069043561816215515, 2},
+		{192, 3, 3, 1.2856908142566681e-05, 2},
+		{192, 3, 57, 0.05301014834549278, 2},
 	} {
 		m := newModel(t, c.names, c.tries)
 		if got, err := m.Headroom(c.existing, c.p); got != c.headroom || err != nil {
@@ -90,32 +115,43 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// A p that is a result of AnyFails rounded to a float64 is as close to a tie as can be.
+// checkHeadroom compares a headroom with exact probabilities on both its sides.
+func checkHeadroom(t *rapid.T, m Model, existing int64, p float64) {
+	got, err := m.Headroom(existing, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound := big.NewFloat(p)
+	if below := anyFailsExactly(m, existing, got); below.Cmp(bound) > 0 {
+		t.Fatalf("P(%d) = %v > %v", got, below, p)
+	}
+	if got < m.Names()-existing {
+		if above := anyFailsExactly(m, existing, got+1); above.Cmp(bound) <= 0 {
+			t.Fatalf("P(%d) = %v <= %v", got+1, above, p)
+		}
+	}
+}
+
+// A p that is a result of AnyFails rounded to a float64 is as close to a tie as
+// can be.
 func TestHeadroomIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 64)
 		existing := drawExisting(t, m)
-		creates := rapid.Int64Range(0, m.Names()-existing).Draw(t, "creates")
-		if rapid.Bool().Draw(t, "few") {
-			creates = min(creates, rapid.Int64Range(0, 1000).Draw(t, "at most"))
+		p := m.AnyFails(existing, drawCreates(t, m, existing)).Float64()
+		if p < 1e-300 || p > 1-1e-9 { // take one that is reached earlier
+			p = math.Exp(-1e-9 - 100*uniform(t, "-ln p"))
 		}
-		p := m.AnyFails(existing, creates).Float64()
-		if p < 1e-300 || p > 1-1e-9 {
-			t.Skip("not a useful probability")
-		}
-		got, err := m.Headroom(existing, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bound := big.NewFloat(p)
-		if below := anyFailsExactly(m, existing, got); below.Cmp(bound) > 0 {
-			t.Fatalf("P(%d) = %v > %v", got, below, p)
-		}
-		if got < m.Names()-existing {
-			if above := anyFailsExactly(m, existing, got+1); above.Cmp(bound) <= 0 {
-				t.Fatalf("P(%d) = %v <= %v", got+1, above, p)
-			}
-		}
+		checkHeadroom(t, m, existing, p)
+	})
+}
+
+// Where headrooms pass 2^53, a float64 cannot tell neighbours apart.
+func TestHeadroomIsExactInHugeSpaces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newRapidModel(t, logUniform(t, "names", 1<<59, math.MaxInt64), int(logUniform(t, "tries", 8, 256)))
+		existing := logUniform(t, "existing", 1, m.Names()/2)
+		checkHeadroom(t, m, existing, m.NextFails(existing)+math.Exp(-1-60*uniform(t, "-ln p")))
 	})
 }
 

@@ -6,7 +6,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 )
 
-// The server's name space of one prefix, with the 8 tries of Kubernetes 1.32 and later.
+// The server's name space of one prefix, with the 8 tries of Kubernetes 1.32
+// and later.
 func server() analyze.Model {
 	names, err := analyze.Space(analyze.SuffixLength)
 	if err != nil {

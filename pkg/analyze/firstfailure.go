@@ -2,8 +2,10 @@ package analyze
 
 import "math"
 
-// MeanCreatesToFirstFailure returns the mean number of creates up to and including the first that fails, starting from
-// existing names: the sum over m >= 0 of the probability that m creates all succeed. It is from 1 (a full space) to N+1.
+// MeanCreatesToFirstFailure returns the mean number of creates up to and
+// including the first that fails, starting from existing names: the sum over m
+// >= 0 of the probability that m creates all succeed. It is from 1 (a full
+// space) to N+1.
 func (m Model) MeanCreatesToFirstFailure(existing int64) float64 {
 	existing = m.clamp(existing)
 	usual := m.usualFailure(existing)
@@ -15,8 +17,8 @@ func (m Model) MeanCreatesToFirstFailure(existing int64) float64 {
 	return path.total.value()
 }
 
-// usualFailure returns about the state at which the hazard of the creates since existing names reaches 1: where
-// (x^(t+1) - k^(t+1)) / ((t+1) N^t) does.
+// usualFailure returns about the state at which the hazard of the creates since
+// existing names reaches 1: where (x^(t+1) - k^(t+1)) / ((t+1) N^t) does.
 func (m Model) usualFailure(existing int64) int64 {
 	names, degree := float64(m.Names()), float64(m.Tries())+1
 	k := math.Exp(degree * math.Log(float64(existing)/names))
@@ -24,7 +26,7 @@ func (m Model) usualFailure(existing int64) int64 {
 	if x >= names {
 		return max(m.Names()-1, 1)
 	}
-	return max(existing, int64(x), 1)
+	return max(int64(x), 1)
 }
 
 // at returns an empty run at a state.
@@ -37,7 +39,8 @@ func (m Model) at(state int64) run {
 	}
 }
 
-// survival adds up the probability of having seen no failure over successive states. Before it starts that is 1.
+// survival adds up the probability of having seen no failure over successive
+// states. Before it starts that is 1.
 type survival struct {
 	run    run   // at the state from which others are counted
 	state  int64 // next state
@@ -48,8 +51,9 @@ type survival struct {
 // alive reports whether the survival is still worth adding.
 func (s *survival) alive() bool { return s.hazard < cutoff }
 
-// rough reports whether the hazards or the survival change too fast around the next state for an integral: few names
-// exist, failures are likely, or the space is so small that the survival may last until it is almost full.
+// rough reports whether the hazards or the survival change too fast around the
+// next state for an integral: few names exist, failures are likely, or the
+// space is so small that the survival may last until it is almost full.
 func (s *survival) rough(hazard float64) bool {
 	return s.run.top+float64(s.state) < smooth*s.run.tries ||
 		hazard > 1.0/smooth ||
@@ -71,7 +75,8 @@ func (s *survival) addEach() {
 	}
 }
 
-// addIntegral adds the rest, if any, as an integral over the states, up to where no survival is left.
+// addIntegral adds the rest, if any, as an integral over the states, up to
+// where no survival is left.
 func (s *survival) addIntegral() {
 	if !s.alive() {
 		return
@@ -90,8 +95,9 @@ func (s *survival) addIntegral() {
 	}
 }
 
-// panel returns a width in which the survival is smooth enough for one panel: up to a hazard of about e^-8, up to about
-// 1, and then in steps in which neither the hazard of a create nor that of the path changes too much.
+// panel returns a width in which the survival is smooth enough for one panel:
+// up to a hazard of about e^-8, up to about 1, and then in steps in which
+// neither the hazard of a create nor that of the path changes too much.
 func (s *survival) panel(x float64) float64 {
 	switch early := s.run.top * math.Expm1(-8/s.run.tries); {
 	case x < early:
@@ -99,7 +105,7 @@ func (s *survival) panel(x float64) float64 {
 	case x < 0:
 		return -x
 	default:
-		return min((s.run.top+x)/s.run.tries, 4/s.run.hazard(-x))
+		return min(3*(s.run.top+x)/s.run.tries, 16/s.run.hazard(-x))
 	}
 }
 
@@ -115,8 +121,9 @@ func (s *survival) endCorrection() float64 {
 	return endCorrection(f)
 }
 
-// smoothHazard is the hazard of a path as a function of a real number of states: an integral with the end correction of
-// Euler-Maclaurin's midpoint formula.
+// smoothHazard is the hazard of a path as a function of a real number of
+// states: an integral with the end correction of Euler-Maclaurin's midpoint
+// formula.
 type smoothHazard struct {
 	run   run
 	to    float64

@@ -5,10 +5,12 @@ import (
 	"math"
 )
 
-// Garwood returns the exact two-sided interval of a Poisson mean of which count events were seen (Garwood, Biometrika
-// 28, 1936): the means under which count or more, and count or fewer, have probability (1-confidence)/2. Divide by the
-// length of the window for the interval of a rate. A negative count is 0, for which the lower end is 0. Confidence is
-// above 0 and below 1, or it is an error.
+// Garwood returns the exact two-sided interval of a Poisson mean of which count
+// events were seen (Garwood, Biometrika 28, 1936): the means under which count
+// or more, and count or fewer, have probability (1-confidence)/2. Divide by the
+// length of the window for the interval of a rate. A negative count is 0, for
+// which the lower end is 0. Confidence is above 0 and below 1, or it is an
+// error.
 func Garwood(count int64, confidence float64) (lower, upper float64, err error) {
 	if !(confidence > 0 && confidence < 1) {
 		return 0, 0, fmt.Errorf("confidence %v: must be above 0 and below 1", confidence)
@@ -19,16 +21,18 @@ func Garwood(count int64, confidence float64) (lower, upper float64, err error) 
 	}
 	lnTail := math.Log((1 - confidence) / 2)
 	if n > 0 {
-		lower = solvePoisson(n, lnTail, rarestLower(n, lnTail), orMore)
+		lower = solvePoisson(n, lnTail, orMore)
 	}
-	return lower, solvePoisson(n, lnTail, n+1, orFewer), nil
+	return lower, solvePoisson(n, lnTail, orFewer), nil
 }
 
-// manyEvents is the count from which gammaQuantile's series is exact to the last bits for every confidence.
+// manyEvents is the count from which gammaQuantile's series is exact to the
+// last bits for every confidence.
 const manyEvents = 1e5
 
-// gammaQuantile returns the quantile of the gamma distribution of shape a at the normal quantile z, by the
-// Cornish-Fisher expansion (Biometrika 1938; Goldberg and Levine 1946) up to a^-2.
+// gammaQuantile returns the quantile of the gamma distribution of shape a at
+// the normal quantile z, by the Cornish-Fisher expansion (Biometrika 1938;
+// Goldberg and Levine 1946) up to a^-2.
 func gammaQuantile(a, z float64) float64 {
 	s, y := 1/math.Sqrt(a), z*z
 	c1 := (y - 1) / 3
@@ -39,16 +43,11 @@ func gammaQuantile(a, z float64) float64 {
 	return a + z/s + (c1 + s*(c2+s*(c3+s*(c4+s*c5))))
 }
 
-// rarestLower returns a mean below the one under which n or more events have the given probability, from the bound
-// x^n/n! on it.
-func rarestLower(n, lnTail float64) float64 {
-	lgamma, _ := math.Lgamma(n + 1)
-	return math.Exp((lnTail + lgamma) / n)
-}
-
-// solvePoisson returns the mean under which a tail of the Poisson distribution has the given logarithm, by Newton's method
-// in the logarithm of the mean; the tail's logarithm is concave in it, so that it converges from anywhere.
-func solvePoisson(n, lnTail, x float64, tail func(n, x float64) (sum, slope float64)) float64 {
+// solvePoisson returns the mean under which a tail of the Poisson distribution
+// has the given logarithm, by Newton's method in the logarithm of the mean; the
+// tail's logarithm is concave in it, so that it converges from anywhere.
+func solvePoisson(n, lnTail float64, tail func(n, x float64) (sum, slope float64)) float64 {
+	x := n + 1
 	for range 100 {
 		sum, slope := tail(n, x)
 		step := (lnTail - lnPoisson(n, x) - math.Log(sum)) / slope
@@ -60,8 +59,8 @@ func solvePoisson(n, lnTail, x float64, tail func(n, x float64) (sum, slope floa
 	return x
 }
 
-// orMore returns the probability of n or more events as a multiple of that of n, and how fast its logarithm rises with
-// that of the mean x.
+// orMore returns the probability of n or more events as a multiple of that of
+// n, and how fast its logarithm rises with that of the mean x.
 func orMore(n, x float64) (sum, slope float64) {
 	sum = 1
 	for term, j := 1.0, n+1; term > 0x1p-56*sum; j++ {
@@ -81,8 +80,8 @@ func orFewer(n, x float64) (sum, slope float64) {
 	return sum, -x / sum
 }
 
-// lnPoisson returns the logarithm of the probability of n events under the mean x. Written around x = n it does not
-// cancel (Loader 2000).
+// lnPoisson returns the logarithm of the probability of n events under the mean
+// x. Written around x = n it does not cancel (Loader 2000).
 func lnPoisson(n, x float64) float64 {
 	if n == 0 {
 		return -x

@@ -8,9 +8,11 @@ import (
 // Unbounded is the Headroom of probability 1: any number of creates.
 const Unbounded = math.MaxInt64
 
-// Headroom returns the largest number of creates for which AnyFails(existing, creates) <= p: an exact integer for the
-// exact value of the float64 p, at any size. With p = 1 it is Unbounded, with p = 0 it is 1 for an empty space (the
-// first name never fails) and else 0, and in a full space 0. A p outside [0, 1] is an error.
+// Headroom returns the largest number of creates for which AnyFails(existing,
+// creates) <= p: an exact integer for the exact value of the float64 p, at any
+// size. With p = 1 it is Unbounded, with p = 0 it is 1 for an empty space (the
+// first name never fails) and else 0, and in a full space 0. A p outside [0, 1]
+// is an error.
 func (m Model) Headroom(existing int64, p float64) (int64, error) {
 	if err := checkProbability(p); err != nil {
 		return 0, err
@@ -23,9 +25,11 @@ func (m Model) Headroom(existing int64, p float64) (int64, error) {
 	return lastBelow(m.Names()-existing, func(creates int64) bool { return limit.compare(creates) <= 0 }), nil
 }
 
-// Threshold returns the smallest number of creates into an empty space for which AnyFails(0, creates) >= p: an exact
-// integer for the exact value of the float64 p, at any size. With p = 0 it is 0, with p = 1 it is one more than the
-// space has names (or MaxInt64, if that is smaller). A p outside [0, 1] is an error.
+// Threshold returns the smallest number of creates into an empty space for
+// which AnyFails(0, creates) >= p: an exact integer for the exact value of the
+// float64 p, at any size. With p = 0 it is 0, with p = 1 it is one more than
+// the space has names (or MaxInt64, if that is smaller). A p outside [0, 1] is
+// an error.
 func (m Model) Threshold(p float64) (int64, error) {
 	if err := checkProbability(p); err != nil {
 		return 0, err
@@ -45,8 +49,8 @@ func checkProbability(p float64) error {
 	return nil
 }
 
-// lastBelow returns the largest n from 0 to end for which below holds, by bisection: below holds for 0 and never again
-// once it does not.
+// lastBelow returns the largest n from 0 to end for which below holds, by
+// bisection: below holds for 0 and never again once it does not.
 func lastBelow(end int64, below func(int64) bool) int64 {
 	if below(end) {
 		return end
@@ -62,8 +66,8 @@ func lastBelow(end int64, below func(int64) bool) int64 {
 	return low
 }
 
-// decisive is the relative difference of two hazards from which float64 tells which one is larger. It is far above the
-// error of either, 3e-16.
+// decisive is the relative difference of two hazards from which float64 tells
+// which one is larger. It is far above the error of either, 3e-16.
 const decisive = 1e-13
 
 // limit compares the probability that any create fails with a fixed one.
@@ -78,8 +82,9 @@ func newLimit(m Model, existing int64, p float64) limit {
 	return limit{m, existing, p, -math.Log1p(-p)}
 }
 
-// compare returns -1, 0 or 1 as the probability that any of a number of creates (as many as find a free name) fails is
-// below, at or above the limit. It decides in float64 where that is safe and else exactly.
+// compare returns -1, 0 or 1 as the probability that any of a number of creates
+// (as many as find a free name) fails is below, at or above the limit. It
+// decides in float64 where that is safe and else exactly.
 func (l limit) compare(creates int64) int {
 	h := l.model.hazard(l.existing, creates)
 	switch ratio := h.frac / math.Ldexp(l.hazard, -h.exp); {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The recursion that KEP-4420 prints, with its missing parentheses: C_n = C_(n-1) + (1-C_(n-1)) ((n-1)/N)^t.
+// The recursion that KEP-4420 prints, with its missing parentheses: C_n =
+// C_(n-1) + (1-C_(n-1)) ((n-1)/N)^t.
 func kepRecursion(names int64, tries int, existing, creates int64) float64 {
 	var c float64
 	for i := existing; i < existing+creates; i++ {
@@ -81,7 +82,8 @@ func TestKEPClaims(t *testing.T) {
 	}
 }
 
-// The KEP's table of suffix lengths, exactly: names until 50% and 0.1% without retries.
+// The KEP's table of suffix lengths, exactly: names until 50% and 0.1% without
+// retries.
 func TestKEPSuffixTable(t *testing.T) {
 	for length, want := range map[int][2]int64{
 		5: {4461, 170}, 6: {23176, 881}, 7: {120421, 4576}, 8: {625725, 23774},

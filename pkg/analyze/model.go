@@ -5,16 +5,18 @@ import "fmt"
 // MaxTries is the largest number of tries a Model accepts.
 const MaxTries = 1 << 20
 
-// Model is a name space and the number of names a create tries in it before it fails. NewModel makes one; the zero Model
-// has one name, tried once. A Model is immutable, comparable, and safe for concurrent use.
+// Model is a name space and the number of names a create tries in it before it
+// fails. NewModel makes one; the zero Model has one name, tried once. A Model
+// is immutable, comparable, and safe for concurrent use.
 type Model struct {
 	names int64
 	tries int
 }
 
-// NewModel returns the model of a space of names (at least 1; see Space) in which every create tries up to tries names
-// (1 to MaxTries). A kube-apiserver without the feature RetryGenerateName has 1 try, with it 8; a client that makes r
-// attempts at a create multiplies the server's tries by r.
+// NewModel returns the model of a space of names (at least 1; see Space) in
+// which every create tries up to tries names (1 to MaxTries). A kube-apiserver
+// without the feature RetryGenerateName has 1 try, with it 8; a client that
+// makes r attempts at a create multiplies the server's tries by r.
 func NewModel(names int64, tries int) (Model, error) {
 	if names < 1 {
 		return Model{}, fmt.Errorf("name space of %d names: must have at least 1", names)
@@ -31,8 +33,10 @@ func (m Model) Names() int64 { return max(m.names, 1) }
 // Tries returns the number t of names that one create tries.
 func (m Model) Tries() int { return max(m.tries, 1) }
 
-// NextFails returns the probability that the next create fails when existing names exist: (k/N)^t (KEP-4420), and 1 if
-// the space is full. It is 0 where that is below the float64 range; AnyFails(existing, 1) then still has its logarithm.
+// NextFails returns the probability that the next create fails when existing
+// names exist: (k/N)^t (KEP-4420), and 1 if the space is full. It is 0 where
+// that is below the float64 range; AnyFails(existing, 1) then still has its
+// logarithm.
 func (m Model) NextFails(existing int64) float64 {
 	return m.nextFails(m.clamp(existing)).float()
 }
@@ -46,8 +50,9 @@ func (m Model) clamp(existing int64) int64 {
 	return min(max(existing, 0), m.Names())
 }
 
-// split divides creates into those that still find a free name on the path without failures, and those that come after
-// the last name was taken and so fail for certain.
+// split divides creates into those that still find a free name on the path
+// without failures, and those that come after the last name was taken and so
+// fail for certain.
 func (m Model) split(existing, creates int64) (possible, certain int64) {
 	creates = max(creates, 0)
 	possible = min(creates, m.Names()-existing)

@@ -82,7 +82,17 @@ func TestNextFails(t *testing.T) {
 	}
 }
 
-// A completely filled space still has a probability below 1, and a finite hazard.
+func TestEquivalentSuffixLengthEdges(t *testing.T) {
+	own := newModel(t, 729, 8)
+	for _, c := range [][2]int64{{0, 0}, {0, 1}, {5, 0}, {5, -1}, {-1, 1}, {728, 2}, {0, 730}, {729, 1}, {1000, math.MaxInt64}} {
+		if got := own.EquivalentSuffixLength(c[0], c[1]); !near(got, 2, 1e-15) {
+			t.Errorf("EquivalentSuffixLength%v = %v, want 2", c, got)
+		}
+	}
+}
+
+// A completely filled space still has a probability below 1, and a finite
+// hazard.
 func TestFilledSpace(t *testing.T) {
 	anyFails := newModel(t, 14348907, 64).AnyFails(0, 14348907)
 	if h := anyFails.Hazard(); !(h > 300000 && h < 400000) {
@@ -93,7 +103,8 @@ func TestFilledSpace(t *testing.T) {
 	}
 }
 
-// near reports whether got is want to a relative error; infinities are near themselves.
+// near reports whether got is want to a relative error; infinities are near
+// themselves.
 func near(got, want, tolerance float64) bool {
 	return got == want || math.Abs(got-want) <= tolerance*math.Abs(want)
 }

@@ -2,7 +2,8 @@ package analyze
 
 import "math"
 
-// scaled is the number frac * 2^exp, for values whose exponent a float64 cannot hold. A frac of zero is zero.
+// scaled is the number frac * 2^exp, for values whose exponent a float64 cannot
+// hold. A frac of zero is zero.
 type scaled struct {
 	frac float64
 	exp  int
@@ -17,8 +18,9 @@ func (s scaled) times(f float64) scaled { return scaled{s.frac * f, s.exp} }
 // ln returns the natural logarithm, -Inf for zero.
 func (s scaled) ln() float64 { return math.Log(s.frac) + float64(s.exp)*math.Ln2 }
 
-// ratioPower returns (a/b)^t for 0 <= a <= b, correct to about an ulp whatever t: powers multiply a relative error by
-// t, so the base is kept to twice the precision of a float64.
+// ratioPower returns (a/b)^t for 0 <= a <= b, correct to about an ulp whatever
+// t: powers multiply a relative error by t, so the base is kept to twice the
+// precision of a float64.
 func ratioPower(a, b int64, t int) scaled {
 	if a >= b {
 		return scaled{1, 0}
@@ -36,7 +38,8 @@ func ratioPower(a, b int64, t int) scaled {
 	return scaled{result.hi, result.exp}
 }
 
-// doubled is (hi + lo) * 2^exp: 106 bits as an unevaluated sum of two float64, hi from 0.5 to 1.
+// doubled is (hi + lo) * 2^exp: 106 bits as an unevaluated sum of two float64,
+// hi from 0.5 to 1.
 type doubled struct {
 	hi, lo float64
 	exp    int

@@ -3,7 +3,8 @@ package analyze
 // point is a node in [0, 1] and its weight.
 type point struct{ node, weight float64 }
 
-// gauss8 is the 8-point Gauss-Legendre rule, exact for polynomials up to degree 15.
+// gauss8 is the 8-point Gauss-Legendre rule, exact for polynomials up to degree
+// 15.
 var gauss8 = []point{
 	{0.019855071751231884158, 0.050614268145188129576},
 	{0.10166676129318663020, 0.11119051722668723527},
@@ -15,7 +16,8 @@ var gauss8 = []point{
 	{0.98014492824876811584, 0.050614268145188129576},
 }
 
-// gauss32 is the 32-point Gauss-Legendre rule, exact for polynomials up to degree 63.
+// gauss32 is the 32-point Gauss-Legendre rule, exact for polynomials up to
+// degree 63.
 var gauss32 = []point{
 	{0.0013680690752592182275, 0.0035093050047350483002},
 	{0.0071942442273658322999, 0.0081371973654528353026},

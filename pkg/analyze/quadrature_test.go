@@ -2,10 +2,12 @@ package analyze
 
 import (
 	"math"
+	"math/big"
 	"testing"
 )
 
-// A rule of n points integrates x^d over [0, 1] exactly for d < 2n, but for the rounding of its nodes, and not for d = 2n.
+// A rule of n points integrates x^d over [0, 1] exactly for d < 2n, but for the
+// rounding of its nodes, and not for d = 2n.
 func TestGaussRulesAreExactForPolynomials(t *testing.T) {
 	for _, rule := range [][]point{gauss8, gauss32} {
 		degree := 2*len(rule) - 1
@@ -30,6 +32,31 @@ func TestGaussRulesAreSymmetric(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The nodes are the zeros of the Legendre polynomial, to the last bit.
+func TestGaussNodesAreZeros(t *testing.T) {
+	for _, rule := range [][]point{gauss8, gauss32} {
+		for _, p := range rule {
+			below, above := legendre(len(rule), math.Nextafter(p.node, 0)), legendre(len(rule), math.Nextafter(p.node, 1))
+			if below.Sign() == above.Sign() {
+				t.Errorf("%d points: no zero around %v", len(rule), p.node)
+			}
+		}
+	}
+}
+
+// legendre returns the Legendre polynomial of a degree, on [0, 1].
+func legendre(degree int, node float64) *big.Float {
+	x := newFloat(0).SetFloat64(node)
+	x.Sub(x.Add(x, x), newFloat(1))
+	last, p := newFloat(1), newFloat(0).Set(x)
+	for n := int64(2); n <= int64(degree); n++ {
+		next := new(big.Float).Mul(new(big.Float).Mul(newFloat(2*n-1), x), p)
+		next.Sub(next, last.Mul(last, newFloat(n-1)))
+		last, p = p, next.Quo(next, newFloat(n))
+	}
+	return p
 }
 
 func integrate(rule []point, degree int) float64 {

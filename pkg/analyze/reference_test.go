@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// reference is testdata/reference.json (values of 25 digits from big-integer products, exact power sums and Gamma
-// functions) together with testdata/extra.json (written by testdata/extra.py).
+// reference is testdata/reference.json (values of 25 digits from big-integer
+// products, exact power sums and Gamma functions) together with
+// testdata/extra.json (written by testdata/extra.py).
 type reference struct {
 	Rows         []referenceRow
 	Thresholds   []referenceRow
@@ -34,7 +35,8 @@ type referenceRow struct {
 	P        decimal
 	Value    decimal
 
-	// the probabilities just below and at a threshold, and at a headroom and just above
+	// the probabilities just below and at a threshold, and at a headroom and
+	// just above
 	PBefore decimal `json:"p_before"`
 	PAt     decimal `json:"p_at"`
 	PNext   decimal `json:"p_next"`
@@ -103,10 +105,12 @@ func newModel(t testing.TB, names int64, tries int) Model {
 	return m
 }
 
-// smallest is the value below which a float64 of this package may have lost digits; logarithms take over there.
+// smallest is the value below which a float64 of this package may have lost
+// digits; logarithms take over there.
 const smallest = 1e-300
 
-// tolerance is the relative error that a result may have. The contract says 1e-12.
+// tolerance is the relative error that a result may have. The contract says
+// 1e-12.
 const tolerance = 4e-15
 
 // errors keeps the largest relative error seen of each quantity.
@@ -125,7 +129,8 @@ func (e errors) log(t *testing.T) {
 	}
 }
 
-// check compares a result with a reference value. Where both are zero, infinite or below smallest, it is right.
+// check compares a result with a reference value. Where both are zero, infinite
+// or below smallest, it is right.
 func (e errors) check(t *testing.T, quantity string, row any, got float64, value decimal, tolerance float64) {
 	t.Helper()
 	want := value.big(t)
@@ -234,7 +239,8 @@ func TestReferenceHeadroom(t *testing.T) {
 	seen.log(t)
 }
 
-// The expectation of dropped creates has no closed form; ExpectedConflicts is its upper bound.
+// The expectation of dropped creates has no closed form; ExpectedConflicts is
+// its upper bound.
 func TestReferenceDrop(t *testing.T) {
 	for _, row := range loadReference(t).Drop {
 		exact, bound := row.Value.float64(t), row.model(t).ExpectedConflicts(row.K, row.M)

@@ -2,9 +2,11 @@ package analyze
 
 import "math"
 
-// run is the states that a number of creates passes through while none fails: one state, a number of existing names, per
-// create. They are looked at from the last and most crowded one down, because it dominates every sum and because
-// distances from it and from the full space are known without cancellation.
+// run is the states that a number of creates passes through while none fails:
+// one state, a number of existing names, per create. They are looked at from
+// the last and most crowded one down, because it dominates every sum and
+// because distances from it and from the full space are known without
+// cancellation.
 type run struct {
 	count int64   // states in the run
 	top   float64 // names that exist in the last state
@@ -13,16 +15,14 @@ type run struct {
 	last  float64 // probability that the create in the last state fails
 }
 
-// term is a function of the state g below the last one of a run; it rises with the number of existing names.
+// term is a function of the state g below the last one of a run; it rises with
+// the number of existing names.
 type term func(r run, g float64) float64
 
-// relative is the probability of failure as a multiple of that in the last state.
+// relative is the probability of failure as a multiple of that in the last
+// state.
 func (r run) relative(g float64) float64 {
-	x := g / r.top
-	if x >= 1 {
-		return 0
-	}
-	return math.Exp(r.tries * math.Log1p(-x))
+	return math.Exp(r.tries * math.Log1p(-g/r.top))
 }
 
 // failure is the probability q that the create fails.
@@ -46,17 +46,16 @@ func (r run) repeats(g float64) float64 {
 	return 1 / math.Expm1(-r.tries*r.lnTaken(g))
 }
 
-// extra is u+u^2+...+u^(t-1) for the share u of names that exist, the expected number of tries beyond the first.
+// extra is u+u^2+...+u^(t-1) for the share u of names that exist, the expected
+// number of tries beyond the first.
 func (r run) extra(g float64) float64 {
 	u := (r.top - g) / (r.top + r.free)
-	if u <= 0 {
-		return 0
-	}
-	return -u * math.Expm1((r.tries-1)*r.lnTaken(g)) / r.share(g)
+	return -u * math.Expm1((r.tries-1)*r.lnTaken(g)) / r.freeShare(g)
 }
 
-// share is the share of names that are free.
-func (r run) share(g float64) float64 { return (r.free + g) / (r.top + r.free) }
+// freeShare is the share of names that are free.
+func (r run) freeShare(g float64) float64 { return (r.free + g) / (r.top + r.free) }
 
-// lnTaken is the logarithm of the share of names that exist; accurate where that is not small.
-func (r run) lnTaken(g float64) float64 { return math.Log1p(-r.share(g)) }
+// lnTaken is the logarithm of the share of names that exist; accurate where
+// that is not small.
+func (r run) lnTaken(g float64) float64 { return math.Log1p(-r.freeShare(g)) }

@@ -2,25 +2,26 @@ package analyze
 
 import "math"
 
-// EquivalentSuffixLength returns the suffix length, a real number, at which the same creates without any retry have
-// the same probability that any of them fails: log27 of the real N' for which AnyFails in a space of N' names with one
-// try equals AnyFails here. So much are retries worth (KEP-4420 compares 8 tries with 11 characters).
+// EquivalentSuffixLength returns the suffix length, a real number, at which the
+// same creates without any retry have the same probability that any of them
+// fails: log27 of the real N' for which AnyFails in a space of N' names with
+// one try equals AnyFails here. So much are retries worth (KEP-4420 compares 8
+// tries with 11 characters).
 //
-// Where no create can fail at any length (no creates, or one into an empty space) it is 0. Where one certainly fails,
-// because the names run out, it is the length at which they just run out without retries too, log27(k+m-1).
+// It is never less than the length log27(N) of the model itself, and just that
+// where retries change nothing: with one try, where no create can fail (none,
+// or one into an empty space), and where one must because the names run out.
 func (m Model) EquivalentSuffixLength(existing, creates int64) float64 {
-	return m.lnEquivalentNames(m.clamp(existing), max(creates, 0)) / math.Log(AlphabetSize)
+	return m.lnEquivalentNames(m.clamp(existing), creates) / math.Log(AlphabetSize)
 }
 
 func (m Model) lnEquivalentNames(existing, creates int64) float64 {
-	if _, certain := m.split(existing, creates); certain > 0 {
-		return math.Log(float64(existing) + float64(creates) - 1)
+	possible, certain := m.split(existing, creates)
+	r, _ := m.run(existing, possible)
+	if m.Tries() == 1 || r.count == 0 || certain > 0 {
+		return math.Log(float64(m.Names()))
 	}
-	r, _ := m.run(existing, creates)
-	if r.count == 0 {
-		return 0
-	}
-	hazard := m.hazard(existing, creates)
+	hazard := m.hazard(existing, possible)
 	r.tries = 1
 	sum := r.top * r.sum(run.relative, 1)
 	if lnNames := math.Log(sum) - hazard.ln(); lnNames-math.Log(r.top) > cutoff {
@@ -29,9 +30,11 @@ func (m Model) lnEquivalentNames(existing, creates int64) float64 {
 	return r.solveNames(sum/hazard.float(), hazard.float())
 }
 
-// solveNames returns the logarithm of the number of names for which the run with one try has the given hazard. It solves
-// for how many of them are free in the last state, starting from an upper bound: the hazard's logarithm is a concave
-// function of the logarithm of that, so that Newton's method goes down to the solution without overshooting.
+// solveNames returns the logarithm of the number of names for which the run
+// with one try has the given hazard. It solves for how many of them are free in
+// the last state, starting from an upper bound: the hazard's logarithm is a
+// concave function of the logarithm of that, so that Newton's method goes down
+// to the solution without overshooting.
 func (r run) solveNames(free, hazard float64) float64 {
 	for range 100 {
 		r.free = free
