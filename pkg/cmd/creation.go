@@ -88,7 +88,11 @@ func (c *creation) createNamed(info *resource.Info) error {
 	if err != nil {
 		return c.settle(info, once.Result{Outcome: once.Failed, Err: err})
 	}
-	return c.settle(info, once.Result{Outcome: once.Created, Object: object.(*unstructured.Unstructured)})
+	stored, ok := object.(*unstructured.Unstructured)
+	if !ok { // a list, say: as kubectl, print what was sent
+		stored = info.Object.(*unstructured.Unstructured)
+	}
+	return c.settle(info, once.Result{Outcome: once.Created, Object: stored})
 }
 
 // createGenerated creates the object exactly once, under a name picked here.
