@@ -3,6 +3,7 @@ package names
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"strings"
 )
 
 // candidateDomain separates these hashes from all others, and versions them: a
@@ -11,7 +12,9 @@ const candidateDomain = "genname.dev/candidate/v1\x00"
 
 // Candidate is the name to try for the object with the given creation id in
 // its attempt-th attempt (0, 1, …): the effective prefix of generateName and
-// five characters of Alphabet. The same id gives the same names, in the same
+// five characters of Alphabet. Where the cut at 58 bytes splits a character,
+// which the names of RBAC's kinds can have, what is left of it is dropped,
+// because JSON cannot carry it. The same id gives the same names, in the same
 // order, on every machine; over ids, every suffix is equally likely.
 //
 // The suffix is read from SHA-256(domain ‖ attempt ‖ block ‖ id) for block 0,
@@ -20,7 +23,7 @@ const candidateDomain = "genname.dev/candidate/v1\x00"
 // bytes are passed over, which leaves no bias.
 func Candidate(generateName, id string, attempt uint32) string {
 	name := make([]byte, 0, MaxLength)
-	name = append(name, EffectivePrefix(generateName)...)
+	name = append(name, strings.ToValidUTF8(EffectivePrefix(generateName), "")...)
 	want := len(name) + SuffixLength
 	for block := uint32(0); ; block++ {
 		for _, b := range candidateBlock(id, attempt, block) {

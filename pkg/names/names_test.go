@@ -3,6 +3,7 @@ package names
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/rand"
 	"pgregory.net/rapid"
@@ -74,6 +75,7 @@ func TestCandidateVectors(t *testing.T) {
 		{"job-", "v1-0123456789abcdef0123456789abcdef", 0, "job-v895x"},
 		{strings.Repeat("x", 70), "v1-0123456789abcdef0123456789abcdef", 15, strings.Repeat("x", 58) + "dx2vf"},
 		{"a", "", 4294967295, "agvkwc"},
+		{strings.Repeat("x", 57) + "é-", "v1-0123456789abcdef0123456789abcdef", 15, strings.Repeat("x", 57) + "dx2vf"},
 	} {
 		if got := Candidate(v.generateName, v.id, v.attempt); got != v.want {
 			t.Errorf("Candidate(%q, %q, %d) = %q, want %q", v.generateName, v.id, v.attempt, got, v.want)
@@ -85,7 +87,8 @@ func TestCandidatesAreGeneratedNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		generateName := rapid.StringN(1, 100, 100).Draw(t, "generateName")
 		name := Candidate(generateName, rapid.String().Draw(t, "id"), rapid.Uint32().Draw(t, "attempt"))
-		if prefix, _, ok := Split(name); !ok || prefix != EffectivePrefix(generateName) {
+		prefix, _, ok := Split(name)
+		if !utf8.ValidString(name) || (prefix != "" && !ok) || prefix != strings.ToValidUTF8(EffectivePrefix(generateName), "") {
 			t.Fatalf("%q is not a name generated from %q", name, generateName)
 		}
 	})

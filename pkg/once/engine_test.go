@@ -155,6 +155,31 @@ func (s *interrupting) Post(ctx context.Context, name string) Answer {
 	return s.script.Post(ctx, name)
 }
 
+// A pause that is interrupted ends without another POST.
+func TestInterruptDuringAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		server := &script{posts: []Answer{{event: notStored, Err: io.EOF, RetryAfter: 20 * time.Second}}}
+		time.AfterFunc(2*time.Second, interrupt)
+		engine := Engine{Attempts: 3, RetryTimeout: time.Hour, Settle: 5 * time.Second}
+		r := engine.Create(ctx, Object{GenerateName: "p-", ID: "v1-id", Server: server})
+		if r.Outcome != NotAttempted || len(server.sent) != 1 {
+			t.Errorf("%+v after %d POSTs", r, len(server.sent))
+		}
+	})
+}
+
+// However late it is, a lost POST is read back once.
+func TestLateIsReadBack(t *testing.T) {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetAnnotations(map[string]string{Annotation: "v1-id"})
+	server := &script{posts: []Answer{{event: lost, Err: io.EOF}}, gets: []Answer{{event: unclear, Object: object}}}
+	engine := Engine{Attempts: 3}
+	if r := engine.Create(t.Context(), Object{GenerateName: "p-", ID: "v1-id", Server: server}); r.Outcome != Created {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestNothingIsSentAfterAnInterrupt(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()

@@ -53,6 +53,9 @@ func (p *pursuit) pursue(ctx context.Context) Result {
 		}
 		p.notify(happened, s, pause)
 		sleep(ctx, requests, pause)
+		if err := p.over(ctx, requests, s, 0); err != nil { // the pause was interrupted
+			return p.giveUp(s, err)
+		}
 	}
 }
 
@@ -107,7 +110,7 @@ func (p *pursuit) over(ctx, requests context.Context, s step, pause time.Duratio
 	switch {
 	case requests.Err() != nil, ctx.Err() != nil && s.posts():
 		return errInterrupted
-	case time.Now().Add(pause).After(p.deadline):
+	case s != read && time.Now().Add(pause).After(p.deadline): // what is unsettled is read back once, however late
 		return fmt.Errorf("not settled within %s", p.RetryTimeout)
 	}
 	return nil
