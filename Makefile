@@ -33,7 +33,7 @@ cover: # Fail if pkg/ is covered less than it should be (after test)
 lint: ## Run the linters over all modules' code
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
 
-bench: ## Run the benchmarks of docs/benchmarks.md
+bench: ## Run the benchmarks of the mathematics and the decoder
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
 
 clean: ## Remove what was built here (not the user's cache)

@@ -26,7 +26,7 @@ func (o *auditOptions) report(c *counter, began time.Time, resources []census.Re
 			LabelSelector: o.labelSelector, MinCount: o.minCount,
 		},
 		Summary: v1alpha1.AuditSummary{
-			ResourceTypes: len(resources), Objects: summary.Objects, Requests: summary.Requests,
+			ResourceTypes: len(resources) - len(summary.Skipped), Objects: summary.Objects, Requests: summary.Requests,
 			Seconds: time.Since(began).Seconds(),
 		},
 		Skipped:  []v1alpha1.Skipped{},
@@ -36,6 +36,9 @@ func (o *auditOptions) report(c *counter, began time.Time, resources []census.Re
 		report.Scope.Resources = append(report.Scope.Resources, r.GroupResource().String())
 	}
 	slices.Sort(report.Scope.Resources)
+	if len(resources) > 0 && report.Summary.ResourceTypes == 0 {
+		report.Complete = false // a gate must not pass because nothing may be read
+	}
 	for _, s := range skipped {
 		report.Skipped = append(report.Skipped, v1alpha1.Skipped{
 			Group: s.Group, Resource: s.Resource, Namespace: s.Namespace, Reason: string(s.Reason), Message: s.Message,

@@ -102,7 +102,8 @@ func (o *auditOptions) print(report *v1alpha1.AuditReport) error {
 	return printer.PrintObj(table(columns, report.Items), o.Out)
 }
 
-// table is what kubectl's printer aligns and makes safe for a terminal.
+// table is what kubectl's printer aligns. The cells are safe for a terminal:
+// kubectl's printer escapes ESC, but not the other control characters.
 func table(columns []auditColumn, items []v1alpha1.AuditItem) *metav1.Table {
 	table := &metav1.Table{}
 	for _, column := range columns {
@@ -115,7 +116,7 @@ func table(columns []auditColumn, items []v1alpha1.AuditItem) *metav1.Table {
 	for _, item := range items {
 		var row metav1.TableRow
 		for _, column := range columns {
-			row.Cells = append(row.Cells, column.cell(item))
+			row.Cells = append(row.Cells, oneLine(column.cell(item)))
 		}
 		table.Rows = append(table.Rows, row)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -86,7 +87,7 @@ func (c *creation) createNamed(info *resource.Info) error {
 		WithFieldValidation(c.ValidationDirective).
 		Create(info.Namespace, true, info.Object)
 	if err != nil {
-		return c.settle(info, once.Result{Outcome: once.Failed, Err: err})
+		return c.settle(info, once.Result{Outcome: once.Failed, Err: explainBoth(err, info.Object.(*unstructured.Unstructured))})
 	}
 	stored, ok := object.(*unstructured.Unstructured)
 	if !ok { // a list, say: as kubectl, print what was sent
@@ -134,12 +135,7 @@ func (c *creation) notify(info *resource.Info, n once.Notice) {
 func (c *creation) settle(info *resource.Info, result once.Result) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if result.Object != nil {
-		_ = info.Refresh(result.Object, true) // as kubectl: what cannot be read off the answer stays
-		if err := c.PrintObj(info.Object); err != nil {
-			return err
-		}
-	}
+	printed := c.printStored(info, result)
 	switch result.Outcome {
 	case once.Created:
 		c.created++
@@ -147,13 +143,26 @@ func (c *creation) settle(info *resource.Info, result once.Result) error {
 		c.notAttempted++
 	case once.Failed:
 		c.failed++
-		return cmdutil.AddSourceToErr("creating", info.Source, result.Err)
+		return utilerrors.NewAggregate([]error{printed, cmdutil.AddSourceToErr("creating", info.Source, result.Err)})
 	case once.Unknown:
 		object := once.Reference(info.Mapping, result.Name)
 		if info.Namespaced() {
 			object += " -n " + info.Namespace
 		}
 		c.unknown = append(c.unknown, oneLine(fmt.Sprintf("%s: outcome unknown: %v", object, result.Err)))
+	}
+	return printed
+}
+
+// printStored prints the object that the server stored, if it said. One that
+// cannot be printed is named in the error, for it is there.
+func (c *creation) printStored(info *resource.Info, result once.Result) error {
+	if result.Object == nil {
+		return nil
+	}
+	_ = info.Refresh(result.Object, true) // as kubectl: what cannot be read off the answer stays
+	if err := c.PrintObj(info.Object); err != nil {
+		return fmt.Errorf("%s was created, but cannot be printed: %w", once.Reference(info.Mapping, result.Object.GetName()), err)
 	}
 	return nil
 }
@@ -199,4 +208,16 @@ func (c *creation) finish(err error) error {
 		return errors.New("no objects passed to create")
 	}
 	return err
+}
+
+// explainBoth corrects the server's words for a conflict of an object with a
+// name and a generateName, which say that a name could not be generated.
+func explainBoth(err error, object *unstructured.Unstructured) error {
+	var status *apierrors.StatusError
+	if object.GetGenerateName() == "" || object.GetName() == "" || !errors.As(err, &status) || !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	explained := *status
+	explained.ErrStatus.Message += " (the object has a name and a generateName: the name wins, and generateName is ignored)"
+	return &explained
 }

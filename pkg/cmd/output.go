@@ -57,3 +57,18 @@ func takeWide(flags *genericclioptions.PrintFlags) bool {
 	flags.OutputFlagSpecified = func() bool { return false }
 	return true
 }
+
+// checkedWriter remembers the first error, because not every printer of
+// kubectl's returns it: a result that is lost is no success.
+type checkedWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
+}

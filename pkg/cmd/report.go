@@ -67,7 +67,6 @@ func newReportCommand(factory cmdutil.Factory, streams genericiooptions.IOStream
 }
 
 func (o *reportOptions) addFlags(cmd *cobra.Command) {
-	o.serverAttempts = attemptsValue{}
 	flags := cmd.Flags()
 	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist already")
 	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates, "Numbers of further creates to report on")

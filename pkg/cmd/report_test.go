@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -143,6 +144,22 @@ func TestHelpSaysKubectlGenname(t *testing.T) {
 		stdout, stderr, code := run(t, args...)
 		if code != 0 || stderr != "" || strings.Contains(stdout, "kubectl-genname") || (len(args) > 0 && args[0] != "options" && !strings.Contains(stdout, "kubectl genname")) {
 			t.Errorf("%v: code %d, stderr %q, stdout\n%s", args, code, stderr, stdout)
+		}
+	}
+}
+
+// full is a standard output on which nothing can be written.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// A result that is lost is no success.
+func TestResultsThatCannotBeWritten(t *testing.T) {
+	for _, args := range [][]string{{"report"}, {"report", "-o", "json"}, {"version", "--client"}} {
+		var stderr bytes.Buffer
+		code := Execute(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: full{}, ErrOut: &stderr})
+		if code != 1 || !strings.Contains(stderr.String(), "no space left") {
+			t.Errorf("%v: code %d, stderr %q", args, code, stderr.String())
 		}
 	}
 }

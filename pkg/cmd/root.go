@@ -22,13 +22,21 @@ const name = "genname"
 // Execute runs the command line args (without the program's name) and returns
 // the exit code. When ctx is done, it ends early and says what was not done.
 func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
-	kubectl := newKubectl(streams)
+	out := &checkedWriter{Writer: streams.Out}
+	kubectl := newKubectl(genericiooptions.IOStreams{In: streams.In, Out: out, ErrOut: streams.ErrOut})
 	kubectl.SetContext(ctx)
 	kubectl.SetArgs(underKubectl(args))
 	kubectl.SetIn(streams.In)
 	kubectl.SetOut(streams.Out)
 	kubectl.SetErr(streams.ErrOut)
-	message, code := describe(cli.RunNoErrOutput(kubectl))
+	err := cli.RunNoErrOutput(kubectl)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("write the results: %w", out.err)
+	}
+	message, code := describe(err)
+	if code == exitFailed && ctx.Err() != nil {
+		code = exitInterrupted
+	}
 	if message != "" {
 		fmt.Fprintln(streams.ErrOut, printable(strings.TrimSuffix(message, "\n")))
 	}

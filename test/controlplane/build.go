@@ -89,6 +89,7 @@ func (p program) compile(ctx context.Context, dir, path string) error {
 		return err
 	}
 	part := fmt.Sprintf("%s.%d", path, os.Getpid())
+	defer func() { _ = os.Remove(part) }() // of a build that failed
 	args := append([]string{"build", "-o", part}, p.flags()...)
 	cmd := exec.CommandContext(ctx, "go", append(args, p.pkg)...)
 	cmd.Dir = dir

@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
 // populate fills a namespace with what an audit must tell apart.
@@ -261,5 +264,47 @@ func TestAuditBadInput(t *testing.T) {
 			test.user.t = t
 			test.user.run(append([]string{"audit"}, test.args...)...).expect(t, test.code, test.stdout, test.stderr)
 		})
+	}
+}
+
+// Control characters in cluster text do not reach the terminal, whichever
+// kind allows them in its names.
+func TestAuditTableIsSafeForATerminal(t *testing.T) {
+	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: \"evil\\u009b31m\\u202egnp-\"}\n"
+	u := as(t, single.Admin())
+	u.run("create", "-f", file(t, "role.yaml", role)).expect(t, 0, `clusterrole.*created\n`, ``)
+	u.run("audit", "clusterroles", "--min-count=1", "--no-headers").expect(t, 0, `.*evil\\u009b31m\\u202egnp- .*`, `Read .*`)
+}
+
+// A name whose prefix the cut at 58 bytes splits within a character is made
+// valid before it is sent, so that it is recognised when it comes back.
+func TestCreateSplitCharacter(t *testing.T) {
+	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: " + strings.Repeat("r", 57) + "é-}\n"
+	as(t, single.Admin()).run("create", "-f", file(t, "role.yaml", role)).
+		expect(t, 0, `clusterrole.rbac.authorization.k8s.io/r{57}`+suffix+` created\n`, ``)
+}
+
+// A user who may list nothing does not pass a gate.
+func TestAuditGateOfWhoMayListNothing(t *testing.T) {
+	as(t, single.User("nobody")).run("audit", "-A", "--fail-above-count=1").expect(t, 1, ``,
+		`.*Warning: skipped \d+ types that you may not list.*error: not everything could be read: the counts are not complete\n`)
+}
+
+// An interrupt while the server is slow is exit code 130, also before anything
+// was read.
+func TestAuditInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	proxy := faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
+		return func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				interrupt()
+				next.ServeHTTP(w, r)
+			})
+		}
+	})
+	u := as(t, proxy.Config)
+	u.ctx = ctx
+	if r := u.run("audit", "configmaps"); r.code != 130 {
+		t.Errorf("%+v", r)
 	}
 }

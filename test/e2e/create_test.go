@@ -276,3 +276,14 @@ func TestCreateInterrupted(t *testing.T) {
 		t.Errorf("%d objects are there, want 1", n)
 	}
 }
+
+// A conflict of an object with a name and a generateName is explained: the
+// server says that no name could be generated, which is not so.
+func TestCreateWithBothFields(t *testing.T) {
+	ns := namespace(t, retrying)
+	u := as(t, retrying.Admin())
+	both := file(t, "both.yaml", strings.ReplaceAll(configMap, "{", "{name: both, "))
+	u.run("create", "-n", ns, "-f", both).expect(t, 0, `configmap/both created\n`, ``)
+	u.run("create", "-n", ns, "-f", both).expect(t, 1, ``,
+		`Error from server \(AlreadyExists\): error when creating ".*both.yaml": configmaps "both" already exists, .* \(the object has a name and a generateName: the name wins, and generateName is ignored\)\n`)
+}
