@@ -2,7 +2,6 @@ package census
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -35,18 +34,7 @@ func startCluster(t *testing.T) *cluster {
 	if testing.Short() {
 		t.Skip("-short: needs a control plane")
 	}
-	cp, err := controlplane.Start(t.Context(), os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cp.Stop(); err != nil {
-			t.Error(err)
-		}
-		if err := cp.Remove(); err != nil {
-			t.Error(err)
-		}
-	})
+	cp := controlplane.New(t)
 	client, err := dynamic.NewForConfig(cp.Admin())
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/census"
@@ -85,10 +86,9 @@ func (o *auditOptions) topText() string {
 }
 
 func skippedName(s v1alpha1.Skipped) string {
-	name := metav1.GroupResource{Group: s.Group, Resource: s.Resource}
-	text := cmp.Or(s.Resource, s.Group)
-	if s.Resource != "" && s.Group != "" {
-		text = name.Resource + "." + name.Group
+	text := s.Group
+	if s.Resource != "" {
+		text = schema.GroupResource{Group: s.Group, Resource: s.Resource}.String()
 	}
 	if s.Namespace != "" {
 		text += " in " + s.Namespace

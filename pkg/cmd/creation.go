@@ -213,11 +213,8 @@ func (c *creation) finish(err error) error {
 // explainBoth corrects the server's words for a conflict of an object with a
 // name and a generateName, which say that a name could not be generated.
 func explainBoth(err error, object *unstructured.Unstructured) error {
-	var status *apierrors.StatusError
-	if object.GetGenerateName() == "" || object.GetName() == "" || !errors.As(err, &status) || !apierrors.IsAlreadyExists(err) {
+	if object.GetGenerateName() == "" || object.GetName() == "" || !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	explained := *status
-	explained.ErrStatus.Message += " (the object has a name and a generateName: the name wins, and generateName is ignored)"
-	return &explained
+	return once.Explain(err, " (the object has a name and a generateName: the name wins, and generateName is ignored)")
 }

@@ -90,7 +90,7 @@ func (p *pursuit) next(e event) step {
 	s := next(e, p.inDoubt)
 	p.unverified = p.unverified || s == nextName && e == noRight
 	if s == nextName && p.attempt+1 >= p.Attempts {
-		p.refusal = explain(p.refusal, fmt.Sprintf("; gave up after %d names", p.Attempts))
+		p.refusal = Explain(p.refusal, fmt.Sprintf("; gave up after %d names", p.Attempts))
 		return failed
 	}
 	return s
@@ -125,7 +125,7 @@ func (p *pursuit) giveUp(s step, why error) Result {
 	case errors.Is(why, errInterrupted):
 		return Result{Outcome: NotAttempted, Err: why}
 	}
-	return Result{Outcome: Failed, Err: explain(p.refusal, "; "+why.Error())}
+	return Result{Outcome: Failed, Err: Explain(p.refusal, "; "+why.Error())}
 }
 
 // end makes the result of a final step.
@@ -195,9 +195,9 @@ func sleep(ctx, requests context.Context, d time.Duration) {
 	}
 }
 
-// explain adds text to the message of err and keeps its type where it is a
+// Explain adds text to the message of err and keeps its type where it is a
 // Status, by which kubectl words errors.
-func explain(err error, text string) error {
+func Explain(err error, text string) error {
 	var status *apierrors.StatusError
 	if errors.As(err, &status) {
 		longer := *status

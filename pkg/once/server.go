@@ -56,7 +56,7 @@ func (s *server) Post(ctx context.Context, name string) Answer {
 		answer.event = postEvent(err, x.sent.Load(), s.mapping.Resource.Resource, name)
 		answer.RetryAfter = retryAfter(err)
 		if answer.event == renamed {
-			answer.Err = explain(err, fmt.Sprintf(": the server answered for this name although %q was sent: a webhook or policy picks names", name))
+			answer.Err = Explain(err, fmt.Sprintf(": the server answered for this name although %q was sent: a webhook or policy picks names", name))
 		}
 		return answer
 	}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -69,15 +68,7 @@ credentialPluginPolicy: DenyAll
 // kube-apiserver does; and who may not list APIServices does not know which
 // those are, but for Kubernetes' own groups.
 func TestRetriesOfAggregatedAPIs(t *testing.T) {
-	cp, err := controlplane.Start(t.Context(), os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(cp.Stop(), cp.Remove()); err != nil {
-			t.Error(err)
-		}
-	})
+	cp := controlplane.New(t)
 	as(t, cp.Admin()).run("create", "-f", file(t, "api.yaml", `
 apiVersion: apiregistration.k8s.io/v1
 kind: APIService

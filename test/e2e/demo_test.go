@@ -48,15 +48,7 @@ func environment(t *testing.T, kubeconfig string) []string {
 // The tour of "make demo", through kubectl, prints what docs/demo.txt says, but
 // for what chance and the clock make.
 func TestDemo(t *testing.T) {
-	cp, err := controlplane.Start(t.Context(), os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cp.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	cp := controlplane.New(t)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
 		t.Fatal(err)
@@ -82,9 +74,6 @@ func TestDemo(t *testing.T) {
 	}
 	if !regexp.MustCompile(`^(Read [^\n]*\n)+$`).MatchString(stderr.String()) {
 		t.Errorf("stderr is\n%s", stderr.String())
-	}
-	if err := cp.Remove(); err != nil {
-		t.Error(err)
 	}
 }
 
