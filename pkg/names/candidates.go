@@ -10,21 +10,25 @@ import (
 // change of the derivation is a new version.
 const candidateDomain = "genname.dev/candidate/v1\x00"
 
+// MaxSuffixLength is the length of the longest suffix of a Candidate.
+const MaxSuffixLength = 11
+
 // Candidate is the name to try for the object with the given creation id in
-// its attempt-th attempt (0, 1, …): the effective prefix of generateName and
-// five characters of Alphabet. Where the cut at 58 bytes splits a character,
-// which the names of RBAC's kinds can have, what is left of it is dropped,
-// because JSON cannot carry it. The same id gives the same names, in the same
-// order, on every machine; over ids, every suffix is equally likely.
+// its attempt-th attempt (0, 1, …): the first MaxLength-length bytes of
+// generateName, and length characters of Alphabet (SuffixLength as the server
+// does it, MaxSuffixLength at most). Where the cut splits a character, which
+// the names of RBAC's kinds can have, what is left of it is dropped, because
+// JSON cannot carry it. The same id gives the same names, in the same order,
+// on every machine; over ids, every suffix is equally likely.
 //
 // The suffix is read from SHA-256(domain ‖ attempt ‖ block ‖ id) for block 0,
 // 1, …, with attempt and block as 32-bit big-endian integers: of each byte
 // below 243 = 9·27 the remainder modulo 27 is an index into Alphabet, other
 // bytes are passed over, which leaves no bias.
-func Candidate(generateName, id string, attempt uint32) string {
+func Candidate(generateName, id string, attempt uint32, length int) string {
 	name := make([]byte, 0, MaxLength)
-	name = append(name, strings.ToValidUTF8(EffectivePrefix(generateName), "")...)
-	want := len(name) + SuffixLength
+	name = append(name, strings.ToValidUTF8(generateName[:min(len(generateName), MaxLength-length)], "")...)
+	want := len(name) + length
 	for block := uint32(0); ; block++ {
 		for _, b := range candidateBlock(id, attempt, block) {
 			if int(b) >= 256/len(Alphabet)*len(Alphabet) {

@@ -8,6 +8,8 @@
 // included; IPAddress of networking.k8s.io alone generates nothing.
 package names
 
+import "strings"
+
 const (
 	// Alphabet holds the characters of a suffix: no vowels and no characters
 	// that look like them, so that no words come out.
@@ -41,6 +43,14 @@ func Split(name string) (prefix, suffix string, ok bool) {
 		}
 	}
 	return name[:cut], name[cut:], true
+}
+
+// GeneratedFrom tells whether a server can have made name from generateName:
+// whether nothing but characters of Alphabet follows the prefix. How many it
+// does not ask, so that a server that generates longer ones is understood.
+func GeneratedFrom(name, generateName string) bool {
+	suffix, ok := strings.CutPrefix(name, EffectivePrefix(generateName))
+	return ok && suffix != "" && strings.Trim(suffix, Alphabet) == ""
 }
 
 var inAlphabet = func() (table [256]bool) {

@@ -49,13 +49,14 @@ func (a Answer) judge(id string, firstPost time.Time) event {
 	return unclear
 }
 
-// postEvent tells what the error of a POST of the named object means; sent
-// tells whether a connection was had for it. The rules are those of
-// docs/exactly-once.md, "What an answer means".
-func postEvent(err error, sent bool, resource, name string) event {
+// postEvent tells what the error of a POST to the resource means; connected
+// tells whether a connection was had for it, and sent whether a name can be
+// that of the object. The rules are those of docs/exactly-once.md, "What an
+// answer means".
+func postEvent(err error, connected bool, resource string, sent func(name string) bool) event {
 	var status *apierrors.StatusError
 	switch {
-	case !sent:
+	case !connected:
 		return notStored
 	case !errors.As(err, &status):
 		return lost
@@ -63,7 +64,7 @@ func postEvent(err error, sent bool, resource, name string) event {
 	s := status.Status()
 	switch code := int(s.Code); {
 	case s.Reason == metav1.StatusReasonAlreadyExists:
-		return conflictEvent(s.Details, resource, name)
+		return conflictEvent(s.Details, resource, sent)
 	case code == http.StatusTooManyRequests, turnedAway(s):
 		return notStored
 	case code == http.StatusRequestTimeout, code == statusClientClosedRequest:
@@ -80,8 +81,8 @@ const statusClientClosedRequest = 499
 
 // conflictEvent tells a conflict of the object sent from one that names
 // another: something picks names.
-func conflictEvent(details *metav1.StatusDetails, resource, name string) event {
-	if details == nil || details.Name == "" || (details.Name == name && (details.Kind == "" || details.Kind == resource)) {
+func conflictEvent(details *metav1.StatusDetails, resource string, sent func(name string) bool) event {
+	if details == nil || details.Name == "" || (sent(details.Name) && (details.Kind == "" || details.Kind == resource)) {
 		return conflict
 	}
 	return renamed

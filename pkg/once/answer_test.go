@@ -64,10 +64,10 @@ func TestPostEvent(t *testing.T) {
 		{"409 of another name", alreadyExists("configmaps", "y"), renamed},
 		{"409 of another type", alreadyExists("secrets", "x"), renamed},
 	} {
-		if got := postEvent(test.err, true, "configmaps", "x"); got != test.want {
+		if got := postEvent(test.err, true, "configmaps", isX); got != test.want {
 			t.Errorf("%s: event %d, want %d", test.name, got, test.want)
 		}
-		if got := postEvent(test.err, false, "configmaps", "x"); got != notStored {
+		if got := postEvent(test.err, false, "configmaps", isX); got != notStored {
 			t.Errorf("%s, not sent: event %d, want %d", test.name, got, notStored)
 		}
 	}
@@ -122,3 +122,5 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+func isX(name string) bool { return name == "x" }

@@ -19,13 +19,13 @@ func TestDocumentedTransitions(t *testing.T) {
 	}
 	steps := map[step]string{
 		post: "POST", postLater: "pause, POST", read: "GET", readLater: "pause, GET", nextName: "next name, POST",
-		created: "**created**", failed: "**failed**", unknown: "**unknown**",
+		created: "**created**", failed: "**failed**", unknown: "**unknown**", never: "–",
 	}
 	if len(events) != len(transitions) {
 		t.Errorf("%d events are documented, %d have transitions", len(events), len(transitions))
 	}
 	for e, to := range transitions {
-		row := fmt.Sprintf("| %s | %s | %s |", events[e], steps[to.clean], steps[to.inDoubt])
+		row := fmt.Sprintf("| %s | %s | %s | %s |", events[e], steps[to.clean], steps[to.inDoubt], steps[to.unmarked])
 		if !strings.Contains(string(doc), row) {
 			t.Errorf("docs/exactly-once.md lacks the row %s", row)
 		}

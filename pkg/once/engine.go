@@ -14,13 +14,15 @@ import (
 // Engine creates objects exactly once. It keeps nothing between objects and
 // may be used by several goroutines.
 type Engine struct {
-	// Attempts is the number of names tried per object, at least 1.
+	// Attempts is the number of names tried per object, at least 1. An object
+	// with a Name has just that one.
 	Attempts int
 	// RetryTimeout bounds how long one object is pursued; a request that is
 	// under way then still has its own deadline.
 	RetryTimeout time.Duration
-	// Settle is how long requests in flight may still take after the context
-	// given to Create is done. Nothing new is sent then, except to read back.
+	// Settle is how long an object in flight is still pursued after the context
+	// given to Create is done. No POST is sent then; one in flight is given
+	// three fifths of the time, so that the rest is left to read back.
 	Settle time.Duration
 	// Notify is told of every retry before it is made. It may be nil.
 	Notify func(Notice)
@@ -28,15 +30,31 @@ type Engine struct {
 
 // Object is one object to create.
 type Object struct {
-	// GenerateName is the prefix of the names to try.
+	// Name is the object's own, if it has one.
+	Name string
+	// GenerateName is the prefix of the names to try for an object without
+	// one, and SuffixLength the number of characters that follow it.
 	GenerateName string
-	// ID is the creation id that the object carries (NewID).
+	SuffixLength int
+	// ID is the creation id that the object carries (NewID). Without one, the
+	// object is created as kubectl does: the server picks the name, and a lost
+	// answer is the end.
 	ID string
 	// Server is where it goes (NewServer).
 	Server Server
 }
 
-// Server sends one object under the name given, and reads it back.
+// name is the one to send in the attempt-th attempt: empty if the server
+// picks it.
+func (o Object) name(attempt int) string {
+	if o.Name != "" || o.ID == "" {
+		return o.Name
+	}
+	return names.Candidate(o.GenerateName, o.ID, uint32(attempt), o.SuffixLength)
+}
+
+// Server sends one object under the name given (empty: the server picks one),
+// and reads it back.
 type Server interface {
 	Post(ctx context.Context, name string) Answer
 	Get(ctx context.Context, name string) Answer
@@ -68,7 +86,7 @@ const (
 // Result is how the creation of an object ended.
 type Result struct {
 	Outcome Outcome
-	// Name is the last name tried.
+	// Name is the last name tried; empty if the server picks it.
 	Name string
 	// Object is what the server stored, if that is known.
 	Object *unstructured.Unstructured
@@ -83,6 +101,10 @@ type Result struct {
 	// a right, so that another name was tried on trust: had a proxy repeated
 	// the POST, the object is there under both names.
 	Unverified bool
+	// Unreachable tells that the object was given up because the time was
+	// over, and that nothing had answered at the end: the next object will
+	// hardly fare better.
+	Unreachable bool
 }
 
 // errInterrupted is why an object was given up when the context is done.
@@ -94,7 +116,7 @@ func (e *Engine) Create(ctx context.Context, object Object) Result {
 	p := &pursuit{
 		Engine:   e,
 		object:   object,
-		name:     names.Candidate(object.GenerateName, object.ID, 0),
+		name:     object.name(0),
 		deadline: time.Now().Add(e.RetryTimeout),
 		backoff:  wait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 12, Cap: 5 * time.Second},
 	}
@@ -103,9 +125,15 @@ func (e *Engine) Create(ctx context.Context, object Object) Result {
 	return result
 }
 
+type outliving struct{}
+
+// Outlives tells whether ctx is that of a request of the engine, which ends by
+// itself, Settle after the context given to Create.
+func Outlives(ctx context.Context) bool { return ctx.Value(outliving{}) != nil }
+
 // outlive is a context for requests: it is done grace after ctx is.
 func outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	longer, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), outliving{}, true))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	return longer, func() { stop(); cancel() }
 }

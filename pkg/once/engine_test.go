@@ -49,12 +49,12 @@ func TestEveryNameTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &script{posts: []Answer{taken()}, gets: []Answer{anothers()}}
 		engine := Engine{Attempts: 3, RetryTimeout: time.Minute}
-		r := engine.Create(t.Context(), Object{GenerateName: "p-", ID: "v1-id", Server: server})
+		r := engine.Create(t.Context(), Object{GenerateName: "p-", SuffixLength: 5, ID: "v1-id", Server: server})
 		if r.Outcome != Failed || !apierrors.IsAlreadyExists(r.Err) || !strings.HasSuffix(r.Err.Error(), "gave up after 3 names") {
 			t.Errorf("%+v", r)
 		}
 		for i, name := range server.sent {
-			if want := names.Candidate("p-", "v1-id", uint32(i)); name != want {
+			if want := names.Candidate("p-", "v1-id", uint32(i), 5); name != want {
 				t.Errorf("attempt %d sent %q, want %q", i, name, want)
 			}
 		}
@@ -82,7 +82,7 @@ func TestRetryTimeout(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				engine := Engine{Attempts: 3, RetryTimeout: time.Minute}
-				r := engine.Create(t.Context(), Object{GenerateName: "p-", ID: "v1-id", Server: test.server})
+				r := engine.Create(t.Context(), Object{GenerateName: "p-", SuffixLength: 5, ID: "v1-id", Server: test.server})
 				if r.Outcome != test.outcome || !strings.Contains(r.Err.Error(), test.says) {
 					t.Errorf("outcome %d, %v", r.Outcome, r.Err)
 				}
@@ -102,7 +102,7 @@ func TestRetryAfter(t *testing.T) {
 		server := &script{posts: []Answer{{event: notStored, Err: io.EOF, RetryAfter: 7 * time.Second}, done}}
 		var notices []Notice
 		engine := Engine{Attempts: 1, RetryTimeout: time.Minute, Notify: func(n Notice) { notices = append(notices, n) }}
-		r := engine.Create(t.Context(), Object{GenerateName: "p-", ID: "v1-id", Server: server})
+		r := engine.Create(t.Context(), Object{GenerateName: "p-", SuffixLength: 5, ID: "v1-id", Server: server})
 		if r.Outcome != Created || !r.Unmarked || time.Since(start) != 7*time.Second {
 			t.Errorf("%+v after %s", r, time.Since(start))
 		}
@@ -132,7 +132,7 @@ func TestInterrupt(t *testing.T) {
 				server := &interrupting{script: script{posts: []Answer{test.post}, gets: test.gets}, interrupt: interrupt}
 				start := time.Now()
 				engine := Engine{Attempts: 3, RetryTimeout: time.Hour, Settle: 5 * time.Second}
-				r := engine.Create(ctx, Object{GenerateName: "p-", ID: "v1-id", Server: server})
+				r := engine.Create(ctx, Object{GenerateName: "p-", SuffixLength: 5, ID: "v1-id", Server: server})
 				if r.Outcome != test.outcome || r.Err.Error() != test.says || len(server.sent) != 1 {
 					t.Errorf("outcome %d, %v, %d POSTs", r.Outcome, r.Err, len(server.sent))
 				}
@@ -162,7 +162,7 @@ func TestInterruptDuringAPause(t *testing.T) {
 		server := &script{posts: []Answer{{event: notStored, Err: io.EOF, RetryAfter: 20 * time.Second}}}
 		time.AfterFunc(2*time.Second, interrupt)
 		engine := Engine{Attempts: 3, RetryTimeout: time.Hour, Settle: 5 * time.Second}
-		r := engine.Create(ctx, Object{GenerateName: "p-", ID: "v1-id", Server: server})
+		r := engine.Create(ctx, Object{GenerateName: "p-", SuffixLength: 5, ID: "v1-id", Server: server})
 		if r.Outcome != NotAttempted || len(server.sent) != 1 {
 			t.Errorf("%+v after %d POSTs", r, len(server.sent))
 		}
@@ -175,7 +175,7 @@ func TestLateIsReadBack(t *testing.T) {
 	object.SetAnnotations(map[string]string{Annotation: "v1-id"})
 	server := &script{posts: []Answer{{event: lost, Err: io.EOF}}, gets: []Answer{{event: unclear, Object: object}}}
 	engine := Engine{Attempts: 3}
-	if r := engine.Create(t.Context(), Object{GenerateName: "p-", ID: "v1-id", Server: server}); r.Outcome != Created {
+	if r := engine.Create(t.Context(), Object{GenerateName: "p-", SuffixLength: 5, ID: "v1-id", Server: server}); r.Outcome != Created {
 		t.Errorf("%+v", r)
 	}
 }
@@ -185,7 +185,7 @@ func TestNothingIsSentAfterAnInterrupt(t *testing.T) {
 	interrupt()
 	server := &script{}
 	engine := Engine{Attempts: 3, RetryTimeout: time.Hour}
-	if r := engine.Create(ctx, Object{GenerateName: "p-", ID: "v1-id", Server: server}); r.Outcome != NotAttempted || len(server.sent) != 0 {
+	if r := engine.Create(ctx, Object{GenerateName: "p-", SuffixLength: 5, ID: "v1-id", Server: server}); r.Outcome != NotAttempted || len(server.sent) != 0 {
 		t.Errorf("%+v", r)
 	}
 }

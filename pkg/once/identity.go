@@ -7,9 +7,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Annotation holds the creation id of an object, by which its creator knows it
-// again.
-const Annotation = "genname.dev/creation-id"
+const (
+	// Annotation holds the creation id of an object, by which its creator
+	// knows it again.
+	Annotation = "genname.dev/creation-id"
+	// RunLabel marks the objects of a run that has a key.
+	RunLabel = "genname.dev/run"
+)
+
+// Mark is what an object carries so that it can be known again.
+type Mark struct {
+	// ID is the value of Annotation; empty for an object without a mark.
+	ID string
+	// Run is the value of RunLabel; empty for a run without a key.
+	Run string
+}
 
 // NewID makes a creation id that no other object has: 128 random bits.
 func NewID() string {
@@ -23,16 +35,20 @@ func idOf(object *unstructured.Unstructured) string {
 	return object.GetAnnotations()[Annotation]
 }
 
-// stamp is a copy of object with the id and without what a server refuses in
-// a new object.
-func stamp(object *unstructured.Unstructured, id string) *unstructured.Unstructured {
-	stamped := object.DeepCopy()
-	annotations := stamped.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
+// Stamp gives the object the mark.
+func (m Mark) Stamp(object *unstructured.Unstructured) {
+	if m.ID != "" {
+		object.SetAnnotations(with(object.GetAnnotations(), Annotation, m.ID))
 	}
-	annotations[Annotation] = id
-	stamped.SetAnnotations(annotations)
-	stamped.SetResourceVersion("")
-	return stamped
+	if m.Run != "" {
+		object.SetLabels(with(object.GetLabels(), RunLabel, m.Run))
+	}
+}
+
+func with(entries map[string]string, key, value string) map[string]string {
+	if entries == nil {
+		entries = map[string]string{}
+	}
+	entries[key] = value
+	return entries
 }

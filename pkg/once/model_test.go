@@ -13,22 +13,20 @@ import (
 )
 
 // The model test explores every way in which a server, the network between and
-// other clients can behave, up to modelDepth choices, and checks the promise
+// other clients can behave, up to a number of choices, and checks the promise
 // after each: never two objects, exactly one if told so, none if told so.
 
-// modelDepth is the number of choices explored; later ones take the first
-// alternative, which is the truth.
-const modelDepth = 8
-
 // choices replays a prefix of choices and takes the first alternative from
-// there on; advance moves to the next prefix, depth first.
+// there on; advance moves to the next prefix, depth first. After depth choices
+// the first alternative, which is the truth, is taken.
 type choices struct {
+	depth        int
 	taken, width []int
 	at           int
 }
 
 func (c *choices) choose(n int) int {
-	if c.at >= modelDepth {
+	if c.at >= c.depth {
 		return 0
 	}
 	if c.at == len(c.taken) {
@@ -54,13 +52,16 @@ func (c *choices) advance() bool {
 // world is a server with one name space, and all that can happen to it.
 type world struct {
 	choices *choices
-	id      string
-	names   map[string]string // name to holder: an id, or "" for an object without one
-	old     map[string]bool   // names whose holder was there long before
-	late    string            // a POST of this name may still land
-	stored  int               // objects of ours that were ever stored
-	deleted bool              // another client deleted one of ours
-	twice   bool              // a proxy sent a POST of ours twice
+	// interrupt, if not nil, ends the context given to Create
+	interrupt func()
+	id        string
+	picked    int               // names that the server picked itself
+	names     map[string]string // name to holder: an id, or "" for an object without one
+	old       map[string]bool   // names whose holder was there long before
+	late      string            // a POST of this name may still land
+	stored    int               // objects of ours that were ever stored
+	deleted   bool              // another client deleted one of ours
+	twice     bool              // a proxy sent a POST of ours twice
 }
 
 var (
@@ -115,6 +116,11 @@ func (w *world) object(name string) *unstructured.Unstructured {
 }
 
 func (w *world) Post(_ context.Context, name string) Answer {
+	if name == "" {
+		w.picked++
+		name = fmt.Sprintf("picked-%d", w.picked%2)
+	}
+	w.maybeInterrupt()
 	w.meddle(name)
 	answer := func(e event) Answer { return Answer{event: e, Err: errModel, NotBefore: modelStart} }
 	switch w.choices.choose(7) {
@@ -140,7 +146,14 @@ func (w *world) Post(_ context.Context, name string) Answer {
 	return Answer{event: stored, Object: w.object(name)}
 }
 
+func (w *world) maybeInterrupt() {
+	if w.interrupt != nil && w.choices.choose(2) == 1 {
+		w.interrupt()
+	}
+}
+
 func (w *world) Get(_ context.Context, name string) Answer {
+	w.maybeInterrupt()
 	w.meddle(name)
 	switch w.choices.choose(3) {
 	case 1:
@@ -155,7 +168,7 @@ func (w *world) Get(_ context.Context, name string) Answer {
 }
 
 // check is the promise. What is under way still lands after the end.
-func (w *world) check(r Result) error {
+func (w *world) check(r Result, unmarked bool) error {
 	promised := map[Outcome][2]int{Created: {1, 1}, Failed: {0, 0}, NotAttempted: {0, 0}, Unknown: {0, 1}}[r.Outcome]
 	if w.late != "" {
 		w.land()
@@ -169,6 +182,8 @@ func (w *world) check(r Result) error {
 	switch {
 	case r.Unverified && w.twice: // rule 4: the next name, with a warning
 		return nil
+	case w.twice && unmarked: // no client can know it
+		return nil
 	case alive > 1:
 		return fmt.Errorf("%d objects are alive", alive)
 	case w.deleted: // no client can rule out that it is created again
@@ -180,25 +195,67 @@ func (w *world) check(r Result) error {
 }
 
 func TestModel(t *testing.T) {
-	runs := map[Outcome]int{}
-	for c := new(choices); ; {
-		synctest.Test(t, func(t *testing.T) {
-			w := &world{choices: c, id: "v1-ours", names: map[string]string{}, old: map[string]bool{}}
-			engine := Engine{Attempts: 2, RetryTimeout: time.Minute}
-			result := engine.Create(t.Context(), Object{GenerateName: "p-", ID: w.id, Server: w})
-			runs[result.Outcome]++
-			if err := w.check(result); err != nil {
-				t.Fatalf("%v and the outcome is %d (%v) after the choices %v", err, result.Outcome, result.Err, c.taken)
+	for name, m := range map[string]model{
+		"generated":              {depth: 8, object: Object{GenerateName: "p-", SuffixLength: 5, ID: ourID}},
+		"generated, interrupted": {depth: 10, object: Object{GenerateName: "p-", SuffixLength: 5, ID: ourID}, interrupts: true},
+		"named":                  {depth: 8, object: Object{Name: "p", ID: ourID}},
+		"unmarked":               {depth: 12, object: Object{GenerateName: "p-"}, interrupts: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ends, err := m.explore(t)
+			if err != nil {
+				t.Fatal(err)
 			}
+			t.Logf("created, failed, unknown, not attempted: %v", ends)
+			for _, o := range []Outcome{Created, Failed, Unknown} {
+				if ends[o] == 0 {
+					t.Errorf("no run ended in outcome %d: the model explores too little", o)
+				}
+			}
+		})
+	}
+}
+
+const ourID = "v1-ours"
+
+// model is an object and what may happen while it is created.
+type model struct {
+	depth      int
+	object     Object
+	interrupts bool
+}
+
+// explore runs all histories and counts how they ended. The error is of the
+// first that broke the promise.
+func (m model) explore(t *testing.T) (ends map[Outcome]int, broken error) {
+	ends = map[Outcome]int{}
+	for c := (&choices{depth: m.depth}); broken == nil; {
+		synctest.Test(t, func(t *testing.T) {
+			result, err := m.run(t.Context(), c)
+			ends[result.Outcome]++
+			broken = err
 		})
 		if !c.advance() {
 			break
 		}
 	}
-	t.Logf("created, failed, unknown, not attempted: %v", runs)
-	for _, o := range []Outcome{Created, Failed, Unknown} {
-		if runs[o] == 0 {
-			t.Errorf("no run ended in outcome %d: the model explores too little", o)
-		}
+	return ends, broken
+}
+
+func (m model) run(ctx context.Context, c *choices) (Result, error) {
+	ctx, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	w := &world{choices: c, id: ourID, names: map[string]string{}, old: map[string]bool{}}
+	if m.interrupts {
+		w.interrupt = interrupt
 	}
+	object := m.object
+	object.Server = w
+	engine := Engine{Attempts: 2, RetryTimeout: time.Minute, Settle: 5 * time.Second}
+	result := engine.Create(ctx, object)
+	if err := w.check(result, object.ID == ""); err != nil {
+		return result, fmt.Errorf("%w and the outcome is %d (%v) after the choices %v", err, result.Outcome, result.Err, c.taken)
+	}
+	return result, nil
 }

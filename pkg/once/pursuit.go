@@ -10,8 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
 // pursuit is the state of one object on its way.
@@ -27,8 +25,10 @@ type pursuit struct {
 	refusal error  // what the last POST said
 	// unverified: a conflict could not be read back
 	unverified bool
-	deadline   time.Time
-	backoff    wait.Backoff
+	// vanished counts the conflicts whose holder was not there when read
+	vanished int
+	deadline time.Time
+	backoff  wait.Backoff
 	// notBefore is the earliest time, by the server's clock, at which the
 	// first POST under name can have been carried out; zero if not known.
 	notBefore time.Time
@@ -41,8 +41,10 @@ func (p *pursuit) pursue(ctx context.Context) Result {
 	}
 	requests, cancel := outlive(ctx, p.Settle)
 	defer cancel()
+	posts, cancelPosts := outlive(ctx, p.Settle*3/5)
+	defer cancelPosts()
 	for s := post; ; {
-		happened := p.take(requests, s)
+		happened := p.take(posts, requests, s)
 		s = p.next(happened)
 		if s >= created {
 			return p.end(s, happened)
@@ -60,17 +62,17 @@ func (p *pursuit) pursue(ctx context.Context) Result {
 }
 
 // take carries out the step and tells what came of it.
-func (p *pursuit) take(ctx context.Context, s step) event {
+func (p *pursuit) take(posts, requests context.Context, s step) event {
 	if !s.posts() {
-		p.answer = p.object.Server.Get(ctx, p.name)
+		p.answer = p.object.Server.Get(requests, p.name)
 		return p.answer.judge(p.object.ID, p.notBefore)
 	}
 	if s == nextName {
 		p.attempt++
-		p.name = p.candidate(p.attempt)
-		p.posted = false
+		p.name = p.object.name(p.attempt)
+		p.posted, p.vanished = false, 0
 	}
-	p.answer = p.object.Server.Post(ctx, p.name)
+	p.answer = p.object.Server.Post(posts, p.name)
 	p.refusal = p.answer.Err
 	if !p.posted {
 		p.posted, p.notBefore = true, p.answer.NotBefore
@@ -81,19 +83,51 @@ func (p *pursuit) take(ctx context.Context, s step) event {
 	return p.answer.event
 }
 
-func (p *pursuit) candidate(attempt int) string {
-	return names.Candidate(p.object.GenerateName, p.object.ID, uint32(attempt))
-}
-
-// next is the step after e: that of the table, while there are names.
+// next is the step after e: that of the table, while it leads on.
 func (p *pursuit) next(e event) step {
-	s := next(e, p.inDoubt)
-	p.unverified = p.unverified || s == nextName && e == noRight
-	if s == nextName && p.attempt+1 >= p.Attempts {
-		p.refusal = Explain(p.refusal, fmt.Sprintf("; gave up after %d names", p.Attempts))
-		return failed
+	s := next(e, p.object.ID != "", p.inDoubt)
+	switch {
+	case e == absent && !p.inDoubt:
+		return p.afterVanishing(s)
+	case s == nextName:
+		return p.beforeNextName(e)
+	case s == postLater && p.asKubectl() && p.answer.RetryAfter == 0:
+		return failed // kubectl repeats only what the server asks it to
 	}
 	return s
+}
+
+// afterVanishing is s, unless the server keeps saying that a name is taken
+// which nobody has: a webhook that answers AlreadyExists does.
+func (p *pursuit) afterVanishing(s step) step {
+	if p.vanished++; p.vanished < maxVanished {
+		return s
+	}
+	p.refusal = Explain(p.refusal, fmt.Sprintf("; no such object is there (read %d times): a webhook or policy may be answering", p.vanished))
+	return failed
+}
+
+// maxVanished is how many conflicts with nobody are believed: others may
+// delete what held a name, but hardly three times within the pauses between.
+const maxVanished = 3
+
+// beforeNextName is nextName, while there is one.
+func (p *pursuit) beforeNextName(e event) step {
+	switch more := p.object.Name == "" && p.attempt+1 < p.Attempts; {
+	case more:
+		p.unverified = p.unverified || e == noRight
+		return nextName
+	case e == noRight:
+		return unknown // a proxy may have repeated the POST
+	case p.object.Name == "" && p.Attempts > 1:
+		p.refusal = Explain(p.refusal, fmt.Sprintf("; gave up after %d names", p.Attempts))
+	}
+	return failed
+}
+
+// asKubectl tells of an object that is sent once, as kubectl does.
+func (p *pursuit) asKubectl() bool {
+	return p.object.ID == "" && (p.Attempts == 1 || p.object.Name != "")
 }
 
 // pauseBefore is the time to wait before s: an exponential backoff with
@@ -119,13 +153,19 @@ func (p *pursuit) over(ctx, requests context.Context, s step, pause time.Duratio
 // giveUp ends the pursuit before s. Without a doubt, and with no conflict left
 // to read back, nothing was stored.
 func (p *pursuit) giveUp(s step, why error) Result {
+	interrupted := errors.Is(why, errInterrupted)
+	var result Result
 	switch {
 	case p.inDoubt, !s.posts():
-		return p.unknown(why)
-	case errors.Is(why, errInterrupted):
-		return Result{Outcome: NotAttempted, Err: why}
+		result = p.unknown(why)
+	case interrupted:
+		result = Result{Outcome: NotAttempted, Err: why}
+	default:
+		result = Result{Outcome: Failed, Err: Explain(p.refusal, "; "+why.Error())}
 	}
-	return Result{Outcome: Failed, Err: Explain(p.refusal, "; "+why.Error())}
+	answer := apierrors.APIStatus(nil)
+	result.Unreachable = !interrupted && !errors.As(p.answer.Err, &answer)
+	return result
 }
 
 // end makes the result of a final step.
@@ -134,10 +174,10 @@ func (p *pursuit) end(s step, e event) Result {
 	case created:
 		return Result{
 			Outcome: Created, Object: p.answer.Object,
-			Unmarked: idOf(p.answer.Object) == "",
+			Unmarked: p.object.ID != "" && idOf(p.answer.Object) == "",
 		}
 	case failed:
-		return Result{Outcome: Failed, Object: p.answer.Object, Err: p.refusal}
+		return p.failure(e)
 	}
 	switch e {
 	case foreign:
@@ -146,6 +186,32 @@ func (p *pursuit) end(s step, e event) Result {
 		return p.unknown(errors.New("an object of that name is there, without a creation id and too young to be told from this one"))
 	}
 	return p.unknown(p.answer.Err)
+}
+
+// failure is the result of an object that was refused, with what the server
+// does not say.
+func (p *pursuit) failure(e event) Result {
+	r := Result{Outcome: Failed, Err: p.refusal}
+	if e == renamed {
+		r.Object = p.answer.Object
+	}
+	switch {
+	case p.asKubectl():
+	case e == renamed:
+		r.Err = Explain(r.Err, p.explainRenaming())
+	case p.attempt > 0 && strings.Contains(r.Err.Error(), "exceeded quota"):
+		r.Err = Explain(r.Err, fmt.Sprintf(" (the server charges quota for every name tried, here %d, and corrects that only later)", p.attempt+1))
+	}
+	return r
+}
+
+// explainRenaming says what an answer that names another object means.
+func (p *pursuit) explainRenaming() string {
+	sent := fmt.Sprintf("%q", p.name)
+	if p.name == "" {
+		sent = fmt.Sprintf("generateName %q", p.object.GenerateName)
+	}
+	return fmt.Sprintf(" (the server answered for this name although %s was sent: a webhook or policy picks names)", sent)
 }
 
 // unknown is the result of an object that may be there: what the first lost
@@ -157,20 +223,26 @@ func (p *pursuit) unknown(why error) Result {
 			reasons = append(reasons, err.Error())
 		}
 	}
+	if len(reasons) == 1 {
+		return Result{Outcome: Unknown, Err: why}
+	}
 	return Result{Outcome: Unknown, Err: errors.New(strings.Join(reasons, "; "))}
 }
 
 // notify tells of a retry: every step but the reading back after a conflict,
-// which mostly comes to a next name.
+// which mostly comes to a next name, and what kubectl repeats silently too.
 func (p *pursuit) notify(e event, s step, pause time.Duration) {
-	if p.Notify == nil || e == conflict {
+	if p.Notify == nil || e == conflict && s == read || p.asKubectl() {
 		return
 	}
 	n := Notice{Name: p.name, Reason: p.answer.Err}
 	switch s {
 	case nextName:
 		n.Reason = p.refusal
-		n.Action = "trying " + p.candidate(p.attempt+1)
+		n.Action = "trying " + p.object.name(p.attempt+1)
+		if p.object.ID == "" {
+			n.Action = "asking for another name"
+		}
 	case read:
 		n.Action = "reading it back"
 	case readLater:

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
 // Client makes requests to one group and version of an API server;
@@ -21,11 +23,14 @@ type Client interface {
 	Post() *rest.Request
 }
 
-// NewServer sends object, stamped with id, to the resource of mapping in
+// NewServer sends object, stamped with mark, to the resource of mapping in
 // namespace (empty for a cluster-scoped one), and reads it back there. The
 // client's silent resending is switched off: every POST is the engine's own.
-func NewServer(client Client, mapping *meta.RESTMapping, namespace string, object *unstructured.Unstructured, id string, options metav1.CreateOptions) Server {
-	return &server{client: client, mapping: mapping, namespace: namespace, object: stamp(object, id), id: id, options: options}
+func NewServer(client Client, mapping *meta.RESTMapping, namespace string, object *unstructured.Unstructured, mark Mark, options metav1.CreateOptions) Server {
+	object = object.DeepCopy()
+	object.SetResourceVersion("") // a server refuses it in a new object
+	mark.Stamp(object)
+	return &server{client: client, mapping: mapping, namespace: namespace, object: object, id: mark.ID, options: options}
 }
 
 type server struct {
@@ -39,7 +44,9 @@ type server struct {
 
 // Post implements Server.
 func (s *server) Post(ctx context.Context, name string) Answer {
-	s.object.SetName(name)
+	if name != "" {
+		s.object.SetName(name)
+	}
 	body, err := s.object.MarshalJSON()
 	if err != nil {
 		return Answer{event: refused, Err: err}
@@ -53,28 +60,37 @@ func (s *server) Post(ctx context.Context, name string) Answer {
 	answer := Answer{NotBefore: x.notBefore()}
 	if err := result.Error(); err != nil {
 		answer.Err = err
-		answer.event = postEvent(err, x.sent.Load(), s.mapping.Resource.Resource, name)
+		answer.event = postEvent(err, x.sent.Load(), s.mapping.Resource.Resource, s.sent)
 		answer.RetryAfter = retryAfter(err)
-		if answer.event == renamed {
-			answer.Err = Explain(err, fmt.Sprintf(": the server answered for this name although %q was sent: a webhook or policy picks names", name))
-		}
 		return answer
 	}
 	answer.Object, answer.event, answer.Err = s.accept(result, name)
 	return answer
 }
 
-// accept reads the body of a 2xx. What is not the object sent proves nothing.
+// sent tells whether name can be that of the object sent: the name it has, or
+// what a server makes of its generateName.
+func (s *server) sent(name string) bool {
+	if own := s.object.GetName(); own != "" {
+		return name == own
+	}
+	return names.GeneratedFrom(name, s.object.GetGenerateName())
+}
+
+// accept reads the body of a 2xx. What is not the object sent proves nothing;
+// but what comes back for an object without a mark is taken as it comes.
 func (s *server) accept(result rest.Result, name string) (*unstructured.Unstructured, event, error) {
 	object, err := decode(result)
 	if err != nil {
 		return nil, lost, err
 	}
 	switch found := idOf(object); {
+	case s.id == "":
+		return object, stored, nil
 	case object.GetKind() != s.object.GetKind() || (found != "" && found != s.id):
 		return nil, lost, fmt.Errorf("the answer is a %s %q that was not sent", object.GetKind(), object.GetName())
 	case object.GetName() != name:
-		return object, renamed, fmt.Errorf("created as %q although %q was sent: a webhook or policy picks names", object.GetName(), name)
+		return object, renamed, fmt.Errorf("created as %q", object.GetName())
 	}
 	return object, stored, nil
 }

@@ -38,34 +38,42 @@ const (
 	created
 	failed  // nothing of the object is on the server by this run
 	unknown // it may be there, under the current name
+
+	never // the event cannot happen: an object without a mark is not read back
 )
 
-// transitions is the whole of the rules: what to do after an event, by whether
-// the object's outcome is in doubt. Doubt begins with the first lost POST and
-// ends only with the object: from then on only a 2xx or the object read back
-// settles it, and its name never changes.
-var transitions = map[event]struct{ clean, inDoubt step }{
-	stored:    {created, created},
-	conflict:  {read, read},
-	refused:   {failed, readLater}, // in doubt: a quota or webhook may be answering for the first POST's success
-	notStored: {postLater, postLater},
-	lost:      {read, read},
-	renamed:   {failed, unknown},
+// transitions is the whole of the rules: what to do after an event. An object
+// that carries a creation id is clean until its first lost POST, and in doubt
+// from then on: only a 2xx or the object read back settles it, and its name
+// never changes. An object without one (unmarked) is created as kubectl does:
+// it cannot be known again, so nothing is read back, and a lost answer is the
+// end.
+var transitions = map[event]struct{ clean, inDoubt, unmarked step }{
+	stored:    {created, created, created},
+	conflict:  {read, read, nextName},
+	refused:   {failed, readLater, failed}, // in doubt: a quota or webhook may be answering for the first POST's success
+	notStored: {postLater, postLater, postLater},
+	lost:      {read, read, unknown},
+	renamed:   {failed, unknown, failed},
 
-	ours:    {created, created},
-	foreign: {nextName, unknown}, // in doubt: ours may have been there and deleted, or may land once the name is free
-	unclear: {unknown, unknown},
-	absent:  {postLater, postLater},
-	noRight: {nextName, unknown},
-	unread:  {readLater, readLater},
+	ours:    {created, created, never},
+	foreign: {nextName, unknown, never}, // in doubt: ours may have been there and deleted, or may land once the name is free
+	unclear: {unknown, unknown, never},
+	absent:  {postLater, postLater, never},
+	noRight: {nextName, unknown, never},
+	unread:  {readLater, readLater, never},
 }
 
 // next is the step after e.
-func next(e event, inDoubt bool) step {
-	if inDoubt {
-		return transitions[e].inDoubt
+func next(e event, marked, inDoubt bool) step {
+	switch to := transitions[e]; {
+	case !marked:
+		return to.unmarked
+	case inDoubt:
+		return to.inDoubt
+	default:
+		return to.clean
 	}
-	return transitions[e].clean
 }
 
 // posts tells whether the step sends a POST.
