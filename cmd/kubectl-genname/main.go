@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // OIDC and other auth providers of a kubeconfig
@@ -16,6 +18,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	context.AfterFunc(ctx, stop)             // a second signal ends the program at once
+	signal.Ignore(syscall.SIGPIPE)           // a reader that goes away must not cut off the account of what was created
+	http.DefaultClient.Timeout = time.Minute // cli-runtime reads -f URL with it
 	os.Exit(cmd.Execute(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/util/flowcontrol"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/kuberc"
 
@@ -34,6 +36,8 @@ type connection struct {
 	warningsAsErrors bool
 	headers          genericclioptions.CommandHeaderRoundTripper
 	pluginPolicy     clientcmdapi.PluginPolicy
+	ctx              context.Context         // done when the user interrupts
+	limiter          flowcontrol.RateLimiter // nil for none
 }
 
 type warningCounter interface {
@@ -65,6 +69,7 @@ func (c *connection) addTo(root *cobra.Command) {
 	kuberc.NewPreferences().AddFlags(flags)
 	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false, "Treat warnings received from the server as errors and exit with a non-zero exit code")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		c.ctx = cmd.Context()
 		c.headers.ParseCommandHeaders(cmd, args)
 		return c.readPluginPolicy(cmd)
 	}
@@ -75,13 +80,15 @@ func (c *connection) addTo(root *cobra.Command) {
 func (c *connection) configure(config *rest.Config) *rest.Config {
 	config.UserAgent = fmt.Sprintf("kubectl-genname/%s (%s/%s)", Version(), runtime.GOOS, runtime.GOARCH)
 	config.WarningHandler = c.warnings
-	config.QPS = -1 // no client-side throttling: the server's flow control decides
+	config.QPS = -1 // no client-side throttling unless asked for: the server's flow control decides
+	config.RateLimiter = c.limiter
 	if config.Timeout == 0 {
 		config.Timeout = defaultRequestTimeout
 	}
 	if config.ExecProvider != nil {
 		config.ExecProvider.PluginPolicy = c.pluginPolicy
 	}
+	config.Wrap(c.interruptible)
 	config.Wrap(once.WrapTransport)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { // KEP-859, as kubectl
 		return &genericclioptions.CommandHeaderRoundTripper{Delegate: rt, Headers: c.headers.Headers}

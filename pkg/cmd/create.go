@@ -8,21 +8,23 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
-
-// settleTime is how long a create in flight may still take after Ctrl-C.
-const settleTime = 5 * time.Second
-
-// copiesInFlight is how many copies of one object are created at once.
-const copiesInFlight = 8
 
 var createExample = templates.Examples(`
 	# Create a job with a generated name, once, whatever the network does
 	kubectl genname create -f job.yaml
+
+	# Create it once per key, however often this is run
+	kubectl genname create -f job.yaml --idempotency-key=nightly-2026-11-21
+
+	# Create 100 of it, 16 at a time
+	kubectl genname create -f job.yaml --count=100 --concurrency=16
 
 	# Wait for it
 	kubectl wait --for=condition=complete "$(kubectl genname create -f job.yaml -o name)"
@@ -30,19 +32,38 @@ var createExample = templates.Examples(`
 	# Create what comes on stdin
 	cat job.yaml | kubectl genname create -f -`)
 
+// Who picks the names of objects with generateName.
+const (
+	namingClient = "client"
+	namingServer = "server"
+)
+
 // createOptions are kubectl create's own, and ours.
 type createOptions struct {
 	*create.CreateOptions
 
-	factory      cmdutil.Factory
+	connection   *connection
 	fieldManager string
-	attempts     int
-	count        int
-	retryTimeout time.Duration
+	flags        ownCreateFlags
 }
 
-func newCreateCommand(factory cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &createOptions{CreateOptions: create.NewCreateOptions(streams), factory: factory}
+// ownCreateFlags are those that kubectl create does not have.
+type ownCreateFlags struct {
+	naming       string
+	attempts     int
+	retryTimeout time.Duration
+	key          string
+	count        int
+	concurrency  int
+	suffixLength int
+	qps          float32
+	burst        int
+
+	given map[string]bool // the names of those on the command line
+}
+
+func newCreateCommand(connection *connection, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &createOptions{CreateOptions: create.NewCreateOptions(streams), connection: connection}
 	cmd := &cobra.Command{
 		Use:                   "create -f FILENAME",
 		DisableFlagsInUseLine: true,
@@ -53,14 +74,15 @@ func newCreateCommand(factory cmdutil.Factory, streams genericiooptions.IOStream
 			An object with generateName and no name is created exactly once: the name is chosen here,
 			in the server's format, another one is tried when it is taken, and a create whose answer
 			is lost is read back before anything is sent again. If its outcome cannot be known, the
-			object is named on stderr and the exit code is 4.`),
+			object is named on stderr and the exit code is 4.
+
+			With --idempotency-key, the whole run can be repeated, after a crash too: what is there is
+			left unchanged, and only the rest is created.`),
 		Example: createExample,
 		RunE:    inSteps(o),
 	}
 	o.addKubectlFlags(cmd)
-	cmd.Flags().IntVar(&o.attempts, "attempts", 16, "Number of names to try per object before it fails")
-	cmd.Flags().IntVar(&o.count, "count", 1, "Number of copies to create of every object with generateName")
-	cmd.Flags().DurationVar(&o.retryTimeout, "retry-timeout", 2*time.Minute, "How long to pursue one object through throttling, dropped connections and unknown outcomes")
+	o.flags.addTo(cmd)
 	return cmd
 }
 
@@ -79,21 +101,97 @@ func (o *createOptions) addKubectlFlags(cmd *cobra.Command) {
 	o.PrintFlags.AddFlags(cmd)
 }
 
+func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.naming, "naming", namingClient, "Who picks the names of objects with generateName: client (exactly once) or server (as kubectl create, with a retry on a conflict)")
+	flags.IntVar(&f.attempts, "attempts", 16, "Number of names to try per object before it fails")
+	flags.DurationVar(&f.retryTimeout, "retry-timeout", 2*time.Minute, "How long to pursue one object through throttling, dropped connections and unknown outcomes")
+	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: with the same key and input, what is there already is left unchanged")
+	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
+	flags.IntVar(&f.concurrency, "concurrency", 8, "Copies of one document in flight at once. If given, neighbouring documents of the same type and namespace overlap too")
+	flags.IntVar(&f.suffixLength, "suffix-length", names.SuffixLength, fmt.Sprintf("Number of random characters of a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
+	flags.Float32Var(&f.qps, "qps", 0, "Limit of requests per second; 0 for none: the server's flow control is always respected")
+	flags.IntVar(&f.burst, "burst", 0, "Requests that may exceed --qps at once (default the limit itself)")
+	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
+}
+
+// kubectlsWords tells whether the output shall be that of kubectl create to
+// the byte.
+func (f *ownCreateFlags) kubectlsWords() bool { return f.naming == namingServer && f.attempts == 1 }
+
 // Complete takes from the command line what kubectl create does.
 func (o *createOptions) Complete(cmd *cobra.Command, args []string) error {
-	return o.CreateOptions.Complete(o.factory, cmd, args)
+	o.flags.given = map[string]bool{}
+	for _, name := range []string{"naming", "attempts", "retry-timeout", "idempotency-key", "count", "concurrency", "suffix-length", "qps", "burst"} {
+		o.flags.given[name] = cmd.Flags().Changed(name)
+	}
+	if o.flags.qps > 0 {
+		burst := o.flags.burst
+		if burst == 0 {
+			burst = max(1, int(o.flags.qps))
+		}
+		o.connection.limiter = flowcontrol.NewTokenBucketRateLimiter(o.flags.qps, burst)
+	}
+	if err := o.CreateOptions.Complete(o.connection.factory, cmd, args); err != nil {
+		return err
+	}
+	o.recordAsPlugin()
+	return nil
 }
 
 // Validate tells what is wrong with the flags.
 func (o *createOptions) Validate() error {
-	if o.attempts < 1 {
-		return fmt.Errorf("--attempts must be at least 1, not %d", o.attempts)
+	if err := o.flags.validate(); err != nil {
+		return err
 	}
-	if o.count < 1 {
-		return fmt.Errorf("--count must be at least 1, not %d", o.count)
+	if o.EditBeforeCreate || o.Raw != "" {
+		return o.validateKubectlsOwn()
 	}
-	if o.retryTimeout < 0 {
-		return fmt.Errorf("--retry-timeout must not be negative, as %s is", o.retryTimeout)
+	return o.CreateOptions.Validate()
+}
+
+func (f *ownCreateFlags) validate() error {
+	switch {
+	case f.naming != namingClient && f.naming != namingServer:
+		return fmt.Errorf("--naming must be %q or %q, not %q", namingClient, namingServer, f.naming)
+	case f.attempts < 1:
+		return fmt.Errorf("--attempts must be at least 1, not %d", f.attempts)
+	case f.retryTimeout < 0:
+		return fmt.Errorf("--retry-timeout must not be negative, as %s is", f.retryTimeout)
+	case f.given["idempotency-key"] && f.key == "":
+		return fmt.Errorf("--idempotency-key must not be empty")
+	case f.key != "" && f.naming == namingServer:
+		return fmt.Errorf("--idempotency-key needs names that are picked here: it cannot be used with --naming=server")
+	case f.count < 1:
+		return fmt.Errorf("--count must be at least 1, not %d", f.count)
+	case f.concurrency < 1:
+		return fmt.Errorf("--concurrency must be at least 1, not %d", f.concurrency)
+	case f.suffixLength < names.SuffixLength || f.suffixLength > names.MaxSuffixLength:
+		return fmt.Errorf("--suffix-length must be from %d to %d, not %d", names.SuffixLength, names.MaxSuffixLength, f.suffixLength)
+	case f.suffixLength != names.SuffixLength && f.naming == namingServer:
+		return fmt.Errorf("--suffix-length cannot be used with --naming=server, which picks %d characters", names.SuffixLength)
+	case !(f.qps >= 0): // NaN too
+		return fmt.Errorf("--qps must not be negative, as %g is", f.qps)
+	case f.burst < 0, f.burst > 0 && f.qps == 0:
+		return fmt.Errorf("--burst must not be negative, and needs --qps")
+	}
+	return nil
+}
+
+// validateKubectlsOwn is for --edit and --raw, which kubectl's own code
+// carries out: what it would ignore is refused.
+func (o *createOptions) validateKubectlsOwn() error {
+	flag := "--raw"
+	if o.EditBeforeCreate {
+		flag = "--edit"
+	}
+	for name, given := range o.flags.given {
+		if given && name != "qps" && name != "burst" {
+			return fmt.Errorf("--%s cannot be used with %s, which does just what kubectl create does", name, flag)
+		}
+	}
+	if o.EditBeforeCreate && o.DryRunStrategy != cmdutil.DryRunNone {
+		return fmt.Errorf("--dry-run cannot be used with --edit: kubectl create would really create the object")
 	}
 	return o.CreateOptions.Validate()
 }
@@ -102,34 +200,20 @@ func (o *createOptions) Validate() error {
 // after one that fails.
 func (o *createOptions) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
-		return o.RunCreate(o.factory)
+		return o.RunCreate(o.connection.factory)
+	}
+	run, err := o.newCreation(ctx)
+	if err != nil {
+		return err
 	}
 	objects, err := o.read()
 	if err != nil {
 		return err
 	}
-	run := &creation{createOptions: o, ctx: ctx, warned: map[string]bool{}}
-	err = objects.Visit(run.visit)
+	if run.key != "" && o.DryRunStrategy == cmdutil.DryRunNone {
+		err = run.repeatably(objects)
+	} else {
+		err = run.inOrder(objects)
+	}
 	return run.finish(err)
-}
-
-func (o *createOptions) read() (*resource.Result, error) {
-	schema, err := o.factory.Validator(o.ValidationDirective)
-	if err != nil {
-		return nil, err
-	}
-	namespace, enforce, err := o.factory.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		return nil, err
-	}
-	result := o.factory.NewBuilder().
-		Unstructured().
-		Schema(schema).
-		ContinueOnError().
-		NamespaceParam(namespace).DefaultNamespace().
-		FilenameParam(enforce, &o.FilenameOptions).
-		LabelSelectorParam(o.Selector).
-		Flatten().
-		Do()
-	return result, result.Err()
 }

@@ -3,218 +3,227 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/cli-runtime/pkg/resource"
-	"k8s.io/klog/v2"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
-	"k8s.io/kubectl/pkg/scheme"
-	"k8s.io/kubectl/pkg/util"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/keyed"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// creation is one run of the command: what has become of the objects so far.
+// settleTime is how long a create in flight may still take after Ctrl-C.
+const settleTime = 5 * time.Second
+
+// creation is one run of the command: what is in flight, and what has become
+// of the objects so far.
 type creation struct {
 	*createOptions
-	ctx context.Context
+	interrupted context.Context                        // done when the user interrupts
+	ctx         context.Context                        // done then, and when there is no use in going on
+	stop        context.CancelFunc                     // says so
+	unreadable  map[schema.GroupVersionResource]string // why names cannot be picked here, if they cannot
+	seen        int                                    // objects of the input
+	note        string                                 // for the end
+	unread      bool                                   // an interrupt left part of it
 
-	mu                                  sync.Mutex // guards what follows, and the streams
-	seen, created, failed, notAttempted int
-	unknown                             []string // a line for each
-	warned                              map[string]bool
+	// Of a run with a key:
+
+	key      keyed.Key
+	numbers  map[equal]int
+	places   []keyed.Place                // where objects of the input go
+	existing map[inPlace][]keyed.Existing // what has been created before, there
+
+	lane        lane // of the documents in flight
+	inFlight    errgroup.Group
+	unreachable atomic.Bool // the server did not answer for as long as an object is pursued
+
+	mu       sync.Mutex // guards what follows, and the streams
+	account  account
+	unknowns []string // a line for each object whose outcome is not known
+	failures []error  // of the documents in flight
+	warned   map[string]bool
+	printer  printer
 }
 
-// visit creates one object. The order of what it does is kubectl's.
-func (c *creation) visit(info *resource.Info, err error) error {
+// lane is what documents in flight at the same time have in common; none for
+// one that waits for those before it, and lets those after it wait.
+type lane struct {
+	resource  schema.GroupVersionResource
+	namespace string
+}
+
+var alone lane
+
+func (o *createOptions) newCreation(ctx context.Context) (*creation, error) {
+	printer, err := o.newPrinter()
+	if err != nil {
+		return nil, err
+	}
+	c := &creation{
+		createOptions: o, interrupted: ctx, key: keyed.Key(o.flags.key), numbers: map[equal]int{}, printer: printer,
+		unreadable: map[schema.GroupVersionResource]string{}, warned: map[string]bool{},
+	}
+	c.ctx, c.stop = context.WithCancel(ctx)
+	c.inFlight.SetLimit(o.flags.concurrency)
+	if o.flags.suffixLength != names.SuffixLength {
+		c.warnOnce("names will end in %d random characters: whatever takes a generated name apart by its last 5, kubectl genname audit too, does not know them", o.flags.suffixLength)
+	}
+	return c, nil
+}
+
+// inOrder creates one object of the input after the other.
+func (c *creation) inOrder(objects *resource.Result) error {
+	err := visit(c.ctx, objects, c.take)
+	if errors.Is(err, errNotRead) {
+		c.unread = true
+		err = utilerrors.FilterOut(err, func(err error) bool { return errors.Is(err, errNotRead) })
+	}
+	return utilerrors.NewAggregate(errorsOf(err, c.wait()))
+}
+
+// take creates the next object of the input.
+func (c *creation) take(info *resource.Info, err error) error {
 	if err != nil {
 		return err
 	}
 	c.seen++
-	if err := util.CreateOrUpdateAnnotation(c.CreateAnnotation, info.Object, scheme.DefaultJSONEncoder()); err != nil {
-		return cmdutil.AddSourceToErr("creating", info.Source, err)
+	d, err := c.document(info)
+	if err != nil {
+		return err
 	}
-	if err := c.Recorder.Record(info.Object); err != nil {
-		klog.V(4).Infof("error recording current command: %v", err)
-	}
-	object := info.Object.(*unstructured.Unstructured)
-	generated := object.GetName() == "" && object.GetGenerateName() != ""
-	create := c.createNamed
-	switch {
-	case c.DryRunStrategy == cmdutil.DryRunClient:
-		create = c.print
-	case generated && c.DryRunStrategy == cmdutil.DryRunNone:
-		create = c.createGenerated
-	}
-	if generated {
-		return c.copies(info, create)
-	}
-	return create(info)
+	return c.create(d)
 }
 
-// copies creates --count objects of one document, several at a time.
-func (c *creation) copies(info *resource.Info, create func(*resource.Info) error) error {
-	errs := make([]error, c.count)
-	var copies errgroup.Group
-	copies.SetLimit(copiesInFlight)
-	for i := range errs {
-		copies.Go(func() error {
-			duplicate := *info
-			duplicate.Object = info.Object.DeepCopyObject()
-			errs[i] = create(&duplicate)
+// create starts to create the copies of a document, and waits for them unless
+// the next document may overlap. The error is of what has ended.
+func (c *creation) create(d *document) error {
+	var ended error
+	next := c.laneOf(d)
+	if next == alone || next != c.lane {
+		ended = c.wait()
+	}
+	c.lane = next
+	var failed atomic.Bool
+	for i := range d.copies {
+		if c.hopeless(&failed) {
+			c.count(func(a *account) { a.notAttempted += d.copies - i })
+			break
+		}
+		c.inFlight.Go(func() error {
+			if err := c.createCopy(d, i); err != nil {
+				failed.Store(true)
+				c.collect(err)
+			}
 			return nil
 		})
 	}
-	_ = copies.Wait()
+	if next == alone {
+		return utilerrors.NewAggregate(errorsOf(ended, c.wait()))
+	}
+	return ended
+}
+
+// laneOf tells which other documents may be in flight with d.
+func (c *creation) laneOf(d *document) lane {
+	if !d.generated || !c.flags.given["concurrency"] || c.DryRunStrategy != cmdutil.DryRunNone {
+		return alone
+	}
+	return lane{d.Mapping.Resource, d.Namespace}
+}
+
+// hopeless tells whether another copy shall not be tried: one before it has
+// failed, nobody answers, or the user has had enough.
+func (c *creation) hopeless(failed *atomic.Bool) bool {
+	return c.ctx.Err() != nil || c.unreachable.Load() || failed.Load()
+}
+
+// wait waits for what is in flight.
+func (c *creation) wait() error {
+	_ = c.inFlight.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	errs := c.failures
+	c.failures = nil
 	return utilerrors.NewAggregate(errs)
 }
 
-// createNamed is kubectl's own create.
-func (c *creation) createNamed(info *resource.Info) error {
-	if c.ctx.Err() != nil {
-		return c.settle(info, once.Result{Outcome: once.NotAttempted})
-	}
-	object, err := resource.
-		NewHelper(info.Client, info.Mapping).
-		DryRun(c.DryRunStrategy == cmdutil.DryRunServer).
-		WithFieldManager(c.fieldManager).
-		WithFieldValidation(c.ValidationDirective).
-		Create(info.Namespace, true, info.Object)
+func (c *creation) collect(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if err != nil {
-		return c.settle(info, once.Result{Outcome: once.Failed, Err: explainBoth(err, info.Object.(*unstructured.Unstructured))})
+		c.failures = append(c.failures, err)
 	}
-	stored, ok := object.(*unstructured.Unstructured)
-	if !ok { // a list, say: as kubectl, print what was sent
-		stored = info.Object.(*unstructured.Unstructured)
-	}
-	return c.settle(info, once.Result{Outcome: once.Created, Object: stored})
 }
 
-// createGenerated creates the object exactly once, under a name picked here.
-func (c *creation) createGenerated(info *resource.Info) error {
-	object := info.Object.(*unstructured.Unstructured)
-	id := once.NewID()
+// createCopy creates one object, unless it is there or shall only be shown.
+func (c *creation) createCopy(d *document, copy int) error {
+	mark := c.mark(d, copy)
+	if c.DryRunStrategy == cmdutil.DryRunClient {
+		return c.show(d, mark)
+	}
+	if existing, there := c.there(d, mark); there {
+		return c.leave(d, existing)
+	}
+	attempts := c.flags.attempts
+	if c.DryRunStrategy == cmdutil.DryRunServer { // nothing is stored: as kubectl
+		attempts = 1
+	}
 	engine := once.Engine{
-		Attempts:     c.attempts,
-		RetryTimeout: c.retryTimeout,
+		Attempts:     attempts,
+		RetryTimeout: c.flags.retryTimeout,
 		Settle:       settleTime,
-		Notify:       func(n once.Notice) { c.notify(info, n) },
+		Notify:       func(n once.Notice) { c.notify(d, n) },
 	}
 	result := engine.Create(c.ctx, once.Object{
-		GenerateName: object.GetGenerateName(),
-		ID:           id,
-		Server: once.NewServer(info.Client, info.Mapping, info.Namespace, object, id, metav1.CreateOptions{
-			FieldManager:    c.fieldManager,
-			FieldValidation: c.ValidationDirective,
-		}),
+		Name:         d.object.GetName(),
+		GenerateName: d.object.GetGenerateName(),
+		SuffixLength: c.flags.suffixLength,
+		ID:           mark.ID,
+		Server:       once.NewServer(d.Client, d.Mapping, d.Namespace, d.object, mark, c.createOptionsOf()),
 	})
-	c.warn(info, result)
-	return c.settle(info, result)
+	return c.settle(d, result)
 }
 
-func (c *creation) print(info *resource.Info) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.PrintObj(info.Object)
+func (c *creation) createOptionsOf() metav1.CreateOptions {
+	options := metav1.CreateOptions{FieldManager: c.fieldManager, FieldValidation: c.ValidationDirective}
+	if c.DryRunStrategy == cmdutil.DryRunServer {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	return options
 }
 
-func (c *creation) notify(info *resource.Info, n once.Notice) {
+// show prints what would be created.
+func (c *creation) show(d *document, mark once.Mark) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fmt.Fprintln(c.ErrOut, oneLine(fmt.Sprintf("%s: %v; %s", once.Reference(info.Mapping, n.Name), n.Reason, n.Action)))
+	return c.printer.created(c.stamped(d.object, mark))
 }
 
-// settle prints what the server stored, counts the result, and makes the error
-// of one that failed.
-func (c *creation) settle(info *resource.Info, result once.Result) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	printed := c.printStored(info, result)
-	switch result.Outcome {
-	case once.Created:
-		c.created++
-	case once.NotAttempted:
-		c.notAttempted++
-	case once.Failed:
-		c.failed++
-		return utilerrors.NewAggregate([]error{printed, cmdutil.AddSourceToErr("creating", info.Source, result.Err)})
-	case once.Unknown:
-		object := once.Reference(info.Mapping, result.Name)
-		if info.Namespaced() {
-			object += " -n " + info.Namespace
+// leave prints an object that an earlier run has created.
+func (c *creation) leave(d *document, existing keyed.Existing) error {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetGroupVersionKind(d.object.GroupVersionKind())
+	object.SetName(existing.Name)
+	object.SetNamespace(d.Namespace)
+	if c.printer.whole {
+		stored, err := resource.NewHelper(d.Client, d.Mapping).Get(d.Namespace, existing.Name)
+		if err != nil {
+			c.count(func(a *account) { a.failed++ })
+			return cmdutil.AddSourceToErr("reading what is there already of", d.Source, err)
 		}
-		c.unknown = append(c.unknown, oneLine(fmt.Sprintf("%s: outcome unknown: %v", object, result.Err)))
+		object = stored.(*unstructured.Unstructured)
 	}
-	return printed
-}
-
-// printStored prints the object that the server stored, if it said. One that
-// cannot be printed is named in the error, for it is there.
-func (c *creation) printStored(info *resource.Info, result once.Result) error {
-	if result.Object == nil {
-		return nil
-	}
-	_ = info.Refresh(result.Object, true) // as kubectl: what cannot be read off the answer stays
-	if err := c.PrintObj(info.Object); err != nil {
-		return fmt.Errorf("%s was created, but cannot be printed: %w", once.Reference(info.Mapping, result.Object.GetName()), err)
-	}
-	return nil
-}
-
-// warn says, once for each resource, where the promise is weaker than it
-// should be.
-func (c *creation) warn(info *resource.Info, result once.Result) {
+	c.count(func(a *account) { a.unchanged++ })
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	resource := info.Mapping.Resource.GroupResource().String()
-	if result.Unmarked && result.Object != nil {
-		c.warnOnce("%s come back without the annotation %s: something removes it; had an answer been lost, the object could not have been recognised", resource, once.Annotation)
-	}
-	if result.Unverified {
-		c.warnOnce("conflicts of %s cannot be read back (needs get on %s): another name is tried on trust that no proxy repeated the request", resource, resource)
-	}
-}
-
-func (c *creation) warnOnce(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if !c.warned[text] {
-		c.warned[text] = true
-		fmt.Fprintln(c.ErrOut, "Warning:", printable(text))
-	}
-}
-
-// finish makes the command's error of what failed (err) and of what is not
-// known or was not done.
-func (c *creation) finish(err error) error {
-	if all := utilerrors.Aggregate(nil); errors.As(err, &all) {
-		err = utilerrors.Flatten(all) // copies' errors are listed as documents' are
-	}
-	lines := c.unknown
-	if c.notAttempted > 0 {
-		lines = append(lines, fmt.Sprintf("interrupted: %d created, %d failed, %d unknown, %d not attempted", c.created, c.failed, len(c.unknown), c.notAttempted))
-	}
-	switch {
-	case len(c.unknown) > 0:
-		return &exitError{code: exitUnknown, err: err, lines: lines}
-	case c.notAttempted > 0:
-		return &exitError{code: exitInterrupted, err: err, lines: lines}
-	case err == nil && c.seen == 0:
-		return errors.New("no objects passed to create")
-	}
-	return err
-}
-
-// explainBoth corrects the server's words for a conflict of an object with a
-// name and a generateName, which say that a name could not be generated.
-func explainBoth(err error, object *unstructured.Unstructured) error {
-	if object.GetGenerateName() == "" || object.GetName() == "" || !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	return once.Explain(err, " (the object has a name and a generateName: the name wins, and generateName is ignored)")
+	return c.printer.unchanged(object)
 }

@@ -61,7 +61,7 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 	connection := newConnection(streams)
 	connection.addTo(genname)
 	genname.AddCommand(
-		newCreateCommand(connection.factory, streams),
+		newCreateCommand(connection, streams),
 		newAuditCommand(connection.factory, streams),
 		newReportCommand(connection.factory, streams),
 		newVersionCommand(connection.factory, streams),

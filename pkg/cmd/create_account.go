@@ -1,0 +1,227 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+// account is what has become of the objects of a run.
+type account struct {
+	created, unchanged, failed, unknown, notAttempted int
+}
+
+func (a account) String() string {
+	return fmt.Sprintf("%d created, %d unchanged, %d failed, %d unknown, %d not attempted",
+		a.created, a.unchanged, a.failed, a.unknown, a.notAttempted)
+}
+
+// printer prints objects in the format that the user asked for.
+type printer struct {
+	created   func(runtime.Object) error
+	unchanged func(runtime.Object) error
+	whole     bool // the format shows more of an object than its name
+}
+
+func (o *createOptions) newPrinter() (printer, error) {
+	p := printer{created: o.PrintObj, unchanged: o.PrintObj}
+	format := *o.PrintFlags.OutputFormat
+	p.whole = format != "" && format != "name" || *o.PrintFlags.TemplatePrinterFlags.TemplateArgument != ""
+	if format != "" || p.whole {
+		return p, nil
+	}
+	flags := *o.PrintFlags.NamePrintFlags
+	flags.Operation = "unchanged"
+	unchanged, err := flags.ToPrinter("")
+	p.unchanged = func(object runtime.Object) error { return unchanged.PrintObj(object, o.Out) }
+	return p, err
+}
+
+func (c *creation) count(change func(*account)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(&c.account)
+}
+
+func (c *creation) notify(d *document, n once.Notice) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fmt.Fprintln(c.ErrOut, oneLine(fmt.Sprintf("%s: %v; %s", d.reference(n.Name), n.Reason, n.Action)))
+}
+
+// reference is the object under name; where the server picks it, under its
+// prefix.
+func (d *document) reference(name string) string {
+	if name == "" {
+		name = d.object.GetName() + d.object.GetGenerateName()
+	}
+	return once.Reference(d.Mapping, name)
+}
+
+// settle prints what the server stored, counts the result, and makes the error
+// of one that failed.
+func (c *creation) settle(d *document, result once.Result) error {
+	c.warnOf(d, result)
+	if result.Unreachable {
+		c.unreachable.Store(true)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	printed := c.print(d, result)
+	switch result.Outcome {
+	case once.Created:
+		c.account.created++
+	case once.NotAttempted:
+		c.account.notAttempted++
+	case once.Failed:
+		c.account.failed++
+		return utilerrors.NewAggregate(errorsOf(printed, c.failure(d, result)))
+	case once.Unknown:
+		return utilerrors.NewAggregate(errorsOf(printed, c.unknown(d, result)))
+	}
+	return printed
+}
+
+// failure is the error of an object that failed, in kubectl's words.
+func (c *creation) failure(d *document, result once.Result) error {
+	err := result.Err
+	if !c.flags.kubectlsWords() {
+		err = explainBoth(err, d.object)
+	}
+	return cmdutil.AddSourceToErr("creating", d.Source, err)
+}
+
+// unknown makes a line of an object whose outcome is not known. For a dry run
+// it is a failure; and who asked for kubectl's words gets those.
+func (c *creation) unknown(d *document, result once.Result) error {
+	if c.DryRunStrategy == cmdutil.DryRunServer {
+		c.account.failed++
+		return c.failure(d, result)
+	}
+	object := d.reference(result.Name)
+	if d.Namespaced() {
+		object += " -n " + d.Namespace
+	}
+	c.account.unknown++
+	if c.flags.kubectlsWords() {
+		return c.failure(d, result)
+	}
+	c.unknowns = append(c.unknowns, oneLine(fmt.Sprintf("%s: outcome unknown: %v", object, result.Err)))
+	return nil
+}
+
+// print prints the object that the server stored, if it said. One that cannot
+// be printed is named in the error, for it is there; nothing more is created,
+// for nobody would see it.
+func (c *creation) print(d *document, result once.Result) error {
+	if result.Object == nil {
+		return nil
+	}
+	err := c.printer.created(result.Object)
+	if out, ok := c.Out.(*checkedWriter); ok && err == nil {
+		err = out.err
+	}
+	if err != nil {
+		c.stop()
+		return fmt.Errorf("%s was created, but cannot be printed: %w", d.reference(result.Object.GetName()), err)
+	}
+	return nil
+}
+
+// warnOf says, once for each resource, where the promise is weaker than it
+// should be.
+func (c *creation) warnOf(d *document, result once.Result) {
+	resource := d.Mapping.Resource.GroupResource().String()
+	if result.Unmarked && result.Object != nil {
+		c.warnOnce("%s come back without the annotation %s: something removes it; had an answer been lost, the object could not have been recognised", resource, once.Annotation)
+	}
+	if result.Unverified {
+		c.warnOnce("conflicts of %s cannot be read back (needs get on %s): another name is tried on trust that no proxy repeated the request", resource, resource)
+	}
+}
+
+func (c *creation) warnOnce(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := fmt.Sprintf(format, args...)
+	if !c.warned[text] {
+		c.warned[text] = true
+		fmt.Fprintln(c.ErrOut, "Warning:", printable(text))
+	}
+}
+
+// finish makes the command's error of what failed (err) and of what is not
+// known or was not done.
+func (c *creation) finish(err error) error {
+	if all := utilerrors.Aggregate(nil); errors.As(err, &all) {
+		err = utilerrors.Flatten(all) // copies' errors are listed as documents' are
+	}
+	lines := append(c.unknowns, c.closing()...)
+	if c.note != "" {
+		lines = append(lines, c.note)
+	}
+	switch {
+	case c.account.unknown > 0:
+		return &exitError{code: exitUnknown, err: err, lines: lines}
+	case c.interrupted.Err() != nil && len(lines) > 0:
+		return &exitError{code: exitInterrupted, err: err, lines: lines}
+	case err == nil && c.seen == 0:
+		return errors.New("no objects passed to create")
+	case len(lines) > 0:
+		return &exitError{code: exitFailed, err: err, lines: lines}
+	}
+	return err
+}
+
+// closing says, if not all was done, what was, why no more, and how to go on.
+func (c *creation) closing() []string {
+	if c.account.notAttempted == 0 && !c.unread {
+		return nil
+	}
+	why := "stopped after a failure"
+	switch {
+	case c.interrupted.Err() != nil:
+		why = "interrupted"
+	case c.ctx.Err() != nil:
+		why = "stopped because the results cannot be written"
+	case c.unreachable.Load():
+		why = "stopped because the server does not answer"
+	}
+	lines := []string{why + ": " + c.account.String()}
+	if c.unread {
+		lines[0] += "; the rest of the input was not read"
+	}
+	switch {
+	case c.key != "":
+		lines = append(lines, "to go on, run the same command again: what is there stays unchanged")
+	case c.account.created > 0:
+		lines = append(lines, "the same command would create again what was created; with --idempotency-key it would not")
+	}
+	return lines
+}
+
+// explainBoth corrects the server's words for a conflict of an object with a
+// name and a generateName, which say that a name could not be generated.
+func explainBoth(err error, object *unstructured.Unstructured) error {
+	if object.GetGenerateName() == "" || object.GetName() == "" || !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return once.Explain(err, " (the object has a name and a generateName: the name wins, and generateName is ignored)")
+}
+
+// errorsOf are those that are not nil.
+func errorsOf(errs ...error) (present []error) {
+	for _, err := range errs {
+		if err != nil {
+			present = append(present, err)
+		}
+	}
+	return present
+}

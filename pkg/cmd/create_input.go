@@ -1,0 +1,143 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/klog/v2"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/scheme"
+	"k8s.io/kubectl/pkg/util"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/keyed"
+)
+
+// document is one object of the input. One with a generated name is created
+// as often as --count says.
+type document struct {
+	*resource.Info
+	object    *unstructured.Unstructured
+	generated bool
+	byServer  bool // the server picks the name
+	copies    int
+
+	// In a run with a key:
+
+	place  keyed.Place
+	digest keyed.Digest
+	first  int // number of the first copy among equal documents
+}
+
+// read starts to read the input, as kubectl create does.
+func (o *createOptions) read() (*resource.Result, error) {
+	factory := o.connection.factory
+	schema, err := factory.Validator(o.ValidationDirective)
+	if err != nil {
+		return nil, err
+	}
+	namespace, enforce, err := factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, err
+	}
+	result := factory.NewBuilder().
+		Unstructured().
+		Schema(schema).
+		ContinueOnError().
+		NamespaceParam(namespace).DefaultNamespace().
+		FilenameParam(enforce, &o.FilenameOptions).
+		LabelSelectorParam(o.Selector).
+		Flatten().
+		Do()
+	return result, result.Err()
+}
+
+// document prepares an object as kubectl create does.
+func (c *creation) document(info *resource.Info) (*document, error) {
+	if err := util.CreateOrUpdateAnnotation(c.CreateAnnotation, info.Object, scheme.DefaultJSONEncoder()); err != nil {
+		return nil, cmdutil.AddSourceToErr("creating", info.Source, err)
+	}
+	if err := c.Recorder.Record(info.Object); err != nil {
+		klog.V(4).Infof("error recording current command: %v", err)
+	}
+	d := &document{Info: info, object: info.Object.(*unstructured.Unstructured), copies: 1}
+	d.generated = d.object.GetName() == "" && d.object.GetGenerateName() != ""
+	if d.generated {
+		d.copies = c.flags.count
+	}
+	var err error
+	if d.byServer, err = c.serverNaming(d); err == nil && c.key != "" {
+		err = c.number(d)
+	}
+	return d, err
+}
+
+// recordAsPlugin makes --record say "kubectl genname", as it was called.
+func (o *createOptions) recordAsPlugin() {
+	probe := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := o.Recorder.Record(probe); err != nil {
+		return
+	}
+	program, rest, _ := strings.Cut(probe.GetAnnotations()[genericclioptions.ChangeCauseAnnotation], " ")
+	if len(os.Args) == 0 || program != filepath.Base(os.Args[0]) {
+		return
+	}
+	_ = o.RecordFlags.CompleteWithChangeCause("kubectl " + name + " " + rest)
+	if recorder, err := o.RecordFlags.ToRecorder(); err == nil {
+		o.Recorder = recorder
+	}
+}
+
+// readGrace is how long reading goes on after an interrupt, so that what is
+// not attempted can be counted.
+const readGrace = time.Second
+
+// errNotRead is the end of an input that an interrupt left unread.
+var errNotRead = errors.New("the rest of the input was not read")
+
+// visit calls do for one object after the other, each before the next one is
+// read. Reading may hang (stdin, a URL): it does not hold up an interrupt.
+func visit(ctx context.Context, objects *resource.Result, do resource.VisitorFunc) error {
+	var errs []error // what do returned, in case the rest is never read
+	type turn struct {
+		info  *resource.Info
+		err   error
+		reply chan error
+	}
+	turns, ended, abandoned := make(chan turn), make(chan error, 1), make(chan struct{})
+	defer close(abandoned)
+	go func() {
+		ended <- objects.Visit(func(info *resource.Info, err error) error {
+			t := turn{info, err, make(chan error, 1)}
+			select {
+			case turns <- t:
+				return <-t.reply
+			case <-abandoned:
+				return errNotRead
+			}
+		})
+	}()
+	interrupted := ctx.Done()
+	var patience <-chan time.Time
+	for {
+		select {
+		case t := <-turns:
+			err := do(t.info, t.err)
+			errs = append(errs, errorsOf(err)...)
+			t.reply <- err
+		case err := <-ended:
+			return err
+		case <-interrupted:
+			interrupted, patience = nil, time.After(readGrace)
+		case <-patience:
+			return utilerrors.NewAggregate(append(errs, errNotRead))
+		}
+	}
+}

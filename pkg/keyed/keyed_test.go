@@ -1,0 +1,124 @@
+package keyed
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+)
+
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	var o unstructured.Unstructured
+	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+		t.Fatal(err)
+	}
+	return &o
+}
+
+func digest(t *testing.T, text string) Digest {
+	t.Helper()
+	d, err := DigestOf(object(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+const demo = `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: demo-, namespace: default}, data: {b: "1", a: "<&>"}}`
+
+// The vectors were computed apart from this code, from the rules in the
+// comments. They are a promise: a key means the same run for ever.
+func TestVectors(t *testing.T) {
+	d := digest(t, demo)
+	if got := hex.EncodeToString(d[:]); got != "b8dd7e5c96947bc20ec93d29a85990cf0ddd0d30ccff3602752dcef615c088ee" {
+		t.Errorf("the digest is %s", got)
+	}
+	key := Key("nightly-2026-11-21")
+	if got := key.RunLabel(); got != "v1-cc87036c1ba7d0ace65d62583b97767e" {
+		t.Errorf("the run label is %s", got)
+	}
+	configMaps := Place{schema.GroupResource{Resource: "configmaps"}, "default"}
+	jobs := Place{schema.GroupResource{Group: "batch", Resource: "jobs"}, "default"}
+	for _, v := range []struct {
+		place Place
+		n     int
+		want  string
+	}{
+		{configMaps, 0, "v1-ddce012b110d1f2255f1ac0c962a2c91"},
+		{configMaps, 1, "v1-842fd077ba57c31904b840b4ae39a3d7"},
+		{jobs, 0, "v1-6b7f85f6263ec923b0f85e642c590b15"},
+	} {
+		if got := key.CreationID(v.place, d, v.n); got != v.want {
+			t.Errorf("the creation id of %s, %d is %s, want %s", v.place, v.n, got, v.want)
+		}
+	}
+}
+
+// What tools and servers write does not change a digest; what a user says does.
+func TestDigest(t *testing.T) {
+	want := digest(t, demo)
+	for name, same := range map[string]string{
+		"order":  `{kind: ConfigMap, data: {a: "<&>", b: "1"}, metadata: {namespace: default, generateName: demo-}, apiVersion: v1}`,
+		"status": strings.Replace(demo, ", data:", ", status: {x: 1}, data:", 1),
+		"what servers fill in and tools write": strings.Replace(demo, "generateName", `resourceVersion: "7", uid: u, labels: {genname.dev/run: x},
+			annotations: {genname.dev/creation-id: x, kubectl.kubernetes.io/last-applied-configuration: x, kubernetes.io/change-cause: x}, generateName`, 1),
+	} {
+		if digest(t, same) != want {
+			t.Errorf("%s: another digest", name)
+		}
+	}
+	for name, other := range map[string]string{
+		"value":        strings.Replace(demo, `"1"`, `"2"`, 1),
+		"type":         strings.Replace(demo, `"1"`, `1`, 1),
+		"generateName": strings.Replace(demo, "demo-", "demo2-", 1),
+		"annotation":   strings.Replace(demo, "generateName", "annotations: {genname.development: x}, generateName", 1),
+		"label":        strings.Replace(demo, "generateName", "labels: {a: b}, generateName", 1),
+		"null":         strings.Replace(demo, ", data:", ", immutable: null, data:", 1),
+	} {
+		if digest(t, other) == want {
+			t.Errorf("%s: the same digest", name)
+		}
+	}
+}
+
+// The digest looks, and does not touch.
+func TestDigestLeavesTheObjectAlone(t *testing.T) {
+	o := object(t, strings.Replace(demo, "generateName", "annotations: {genname.dev/creation-id: x}, generateName", 1))
+	before, _ := yaml.Marshal(o)
+	if _, err := DigestOf(o); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := yaml.Marshal(o); string(after) != string(before) {
+		t.Errorf("it became\n%s", after)
+	}
+}
+
+// No two inputs have the same id, wherever the border between their parts is.
+func TestCreationIDsDiffer(t *testing.T) {
+	type input struct {
+		key, group, resource, namespace string
+		n                               int
+	}
+	draw := func(t *rapid.T, label string) input {
+		part := rapid.StringMatching(`[ab.]{0,3}`)
+		return input{part.Draw(t, label), part.Draw(t, label), part.Draw(t, label), part.Draw(t, label), rapid.IntRange(0, 2).Draw(t, label)}
+	}
+	id := func(i input) string {
+		return Key(i.key).CreationID(Place{schema.GroupResource{Group: i.group, Resource: i.resource}, i.namespace}, Digest{}, i.n)
+	}
+	place := func(i input) string {
+		return (schema.GroupResource{Group: i.group, Resource: i.resource}).String()
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := draw(t, "a"), draw(t, "b")
+		same := a.key == b.key && place(a) == place(b) && a.namespace == b.namespace && a.n == b.n
+		if (id(a) == id(b)) != same {
+			t.Fatalf("%+v and %+v", a, b)
+		}
+	})
+}

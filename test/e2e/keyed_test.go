@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/keyed"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+// closing is the line that a run with a key ends with.
+func closing(ns, resources, key string) string {
+	return `the objects of this run: kubectl get ` + resources + ` -n ` + ns + ` -l genname.dev/run=` + keyed.Key(key).RunLabel() + `\n`
+}
+
+// A run with a key can be repeated: what is there is left alone, what is
+// missing is created, and documents may move and copies be added.
+func TestCreateWithAKey(t *testing.T) {
+	ns := namespace(t, retrying)
+	u := as(t, retrying.Admin())
+	named := strings.ReplaceAll(configMap, "generateName: demo-", "name: own")
+	key := "--idempotency-key=k1"
+	input := file(t, "in.yaml", configMap+"---"+configMap+"---"+named)
+	first := u.run("create", "-n", ns, "-f", input, key)
+	first.expect(t, 0, `(configmap/demo-`+suffix+` created\n){2}configmap/own created\n`, closing(ns, "configmaps", "k1"))
+	unchanged := strings.ReplaceAll(first.stdout, "created", "unchanged")
+	u.run("create", "-n", ns, "-f", input, key).expect(t, 0, regexp.QuoteMeta(unchanged), closing(ns, "configmaps", "k1"))
+
+	moved := file(t, "moved.yaml", named+"---"+configMap)
+	u.run("create", "-n", ns, "-f", moved, key, "--count=3", "-o", "name").expect(t, 0, `configmap/own\n(configmap/demo-`+suffix+`\n){3}`, closing(ns, "configmaps", "k1"))
+	found := configMaps(t, retrying, ns)
+	if len(found) != 4 {
+		t.Fatalf("%d objects are there, want 4", len(found))
+	}
+	for _, cm := range found {
+		if cm.Labels[once.RunLabel] != keyed.Key("k1").RunLabel() || cm.Annotations[once.Annotation] == "" {
+			t.Errorf("%s has labels %v and annotations %v", cm.Name, cm.Labels, cm.Annotations)
+		}
+	}
+	u.run("create", "-n", ns, "-f", input, "--idempotency-key=k2").expect(t, 1,
+		`(configmap/demo-`+suffix+` created\n){2}`,
+		closing(ns, "configmaps", "k2")+`Error from server \(AlreadyExists\): error when creating ".*in.yaml": configmaps "own" already exists\n`)
+
+	one := u.run("create", "-n", ns, "-f", file(t, "one.yaml", named), "--idempotency-key=k1", "-o", "yaml")
+	one.expect(t, 1, ``, `error: the idempotency key was used for a different input, so nothing was changed: the run has created (configmaps/demo-`+suffix+` -n `+ns+`(, )?){3}, which the input does not ask for; use another key, or delete them\n`)
+}
+
+// What is there appears in every format, whole.
+func TestCreateWithAKeyPrintsWhatIsThere(t *testing.T) {
+	ns := namespace(t, retrying)
+	u := as(t, retrying.Admin())
+	input := file(t, "in.yaml", configMap+"data: {a: b}\n")
+	args := []string{"create", "-n", ns, "-f", input, "--idempotency-key=k"}
+	created := u.run(append(args, "-o", "yaml")...)
+	again := u.run(append(args, "-o", "yaml")...)
+	if created.code != 0 || again.code != 0 || created.stdout != again.stdout || !strings.Contains(again.stdout, "a: b") {
+		t.Errorf("created\n%s\nunchanged\n%s", created.stdout, again.stdout)
+	}
+	u.run(append(args, "-o", "jsonpath={.data.a}")...).expect(t, 0, "b", `.*`)
+	u.run(append(args, "--template={{.data.a}}")...).expect(t, 0, "b", `.*`)
+	u.run(append(args, "--dry-run=client")...).expect(t, 0, regexp.QuoteMeta("configmap/"+configMaps(t, retrying, ns)[0].Name+" created (dry run)\n"), ``)
+}
+
+// The input is read whole before anything is created, and the listing needs
+// its right.
+func TestCreateWithAKeyRefuses(t *testing.T) {
+	ns := namespace(t, retrying)
+	admin := as(t, retrying.Admin())
+	grant(t, retrying, ns, "no-list", []string{"create", "get"}, "configmaps")
+	noList := as(t, retrying.User("no-list"))
+	input := file(t, "in.yaml", configMap)
+	broken := file(t, "b.yaml", configMap+"---\na: [\n")
+	review := file(t, "r.yaml", "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}")
+	address := file(t, "ip.yaml", "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {generateName: 10.0.0.7}, spec: {parentRef: {resource: services, name: x, namespace: default}}}")
+	for _, test := range []struct {
+		name   string
+		user   user
+		args   []string
+		stderr string
+	}{
+		{"no list", noList, []string{"-f", input}, `Error from server \(Forbidden\): .*\n|error: nothing was created: a run with a key needs list on configmaps in "` + ns + `": configmaps is forbidden: [^\n]*\n`},
+		{"broken input", admin, []string{"-f", broken}, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\nnothing was created: a run with a key needs its whole input\n`},
+		{"empty key", admin, []string{"-f", input, "--idempotency-key="}, `error: --idempotency-key must not be empty\n`},
+		{"server naming", admin, []string{"-f", input, "--naming=server"}, `error: --idempotency-key needs names that are picked here: it cannot be used with --naming=server\n`},
+		{"edit", admin, []string{"-f", input, "--edit"}, `error: --idempotency-key cannot be used with --edit, which does just what kubectl create does\n`},
+		{"raw", admin, []string{"-f", input, "--raw=/api/v1/namespaces/x/configmaps"}, `error: --idempotency-key cannot be used with --raw, which does just what kubectl create does\n`},
+		{"no get", admin, []string{"-f", review}, `error: --idempotency-key cannot be used for selfsubjectreviews.authentication.k8s.io, which cannot be read back \(the API has no get\) \(in [^\n]*r.yaml\)\nnothing was created: [^\n]*\n`},
+		{"no chosen name", admin, []string{"-f", address}, `error: --idempotency-key cannot be used for ipaddresses.networking.k8s.io, which take no chosen name [^\n]*\nnothing was created: [^\n]*\n`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.user.t = t
+			test.user.run(append([]string{"create", "-n", ns, "--idempotency-key=s3cret"}, test.args...)...).expect(t, 1, ``, test.stderr)
+		})
+	}
+	if n := len(configMaps(t, retrying, ns)); n != 0 {
+		t.Errorf("%d objects are there, want none", n)
+	}
+}
+
+// The key itself goes nowhere, and --record says the command without it.
+func TestTheKeyStaysHere(t *testing.T) {
+	ns := namespace(t, retrying)
+	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
+		if strings.Contains(fmt.Sprint(r.URL, r.Header), "s3cret") {
+			t.Errorf("%s carries the key", r.URL)
+		}
+		return nil
+	})
+	r := as(t, proxy.Config).run("create", "-n", ns, "-f", file(t, "in.yaml", configMap), "--idempotency-key=s3cret", "--record", "-o", "yaml")
+	if r.code != 0 || strings.Contains(r.stdout+r.stderr, "s3cret") {
+		t.Errorf("exit code %d, stdout\n%s\nstderr\n%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// Objects that a TTL deletes are created again by a later run: said before.
+func TestCreateWithAKeyWarnsOfTTL(t *testing.T) {
+	ns := namespace(t, retrying)
+	job := file(t, "job.yaml", `
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: ttl-}
+spec:
+  ttlSecondsAfterFinished: 60
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
+`)
+	as(t, retrying.Admin()).run("create", "-n", ns, "-f", job, "--idempotency-key=k").expect(t, 0, `job.batch/ttl-`+suffix+` created\n`,
+		`Warning: jobs.batch with ttlSecondsAfterFinished are deleted some time after they finish: a later run with the same key creates them again\n`+closing(ns, "jobs.batch", "k"))
+}
+
+// A copy that somebody made of an object of the run, and one that is being
+// deleted, are told.
+func TestCreateWithAKeyTellsOfOddities(t *testing.T) {
+	ns := namespace(t, retrying)
+	u := as(t, retrying.Admin())
+	args := []string{"create", "-n", ns, "-f", file(t, "in.yaml", configMap), "--idempotency-key=k"}
+	u.run(args...)
+	client := clientset(t, retrying).CoreV1().ConfigMaps(ns)
+	cm := configMaps(t, retrying, ns)[0]
+	duplicate := cm.DeepCopy()
+	duplicate.ObjectMeta = metav1.ObjectMeta{Name: "zz-copy", Labels: cm.Labels, Annotations: cm.Annotations}
+	if _, err := client.Create(t.Context(), duplicate, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	cm.Finalizers = []string{"example.com/held"}
+	if _, err := client.Update(t.Context(), &cm, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Delete(t.Context(), cm.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	u.run(args...).expect(t, 0, `configmap/`+cm.Name+` unchanged\n`,
+		`Warning: configmaps in "`+ns+`" `+cm.Name+` and zz-copy carry the same creation id: somebody has copied one of them\n`+
+			`Warning: configmap/`+cm.Name+` is being deleted: a later run with this key creates it again\n`+closing(ns, "configmaps", "k"))
+	cm.Annotations = nil
+	duplicate.Annotations = nil
+	if _, err := client.Update(t.Context(), duplicate, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	u.run(args...).expect(t, 1, ``, `error: the idempotency key was used for a different input, [^\n]*configmaps/zz-copy -n `+ns+` \(without its creation id\)[^\n]*\n`)
+}
