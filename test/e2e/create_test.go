@@ -9,9 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,64 +68,6 @@ func TestCreateReadsAsKubectlDoes(t *testing.T) {
 	if n := len(configMaps(t, retrying, ns)); n != 5 {
 		t.Errorf("%d objects are there, want 5", n)
 	}
-}
-
-// A lost answer: the server has committed, and the connection is closed
-// before the client hears of it. kubectl create reports an error here and a
-// re-run makes a duplicate.
-func TestCreateLostAnswerEndsInOneObject(t *testing.T) {
-	for name, fault := range map[string]faultproxy.Fault{
-		"answer dropped":     faultproxy.DropAnswer,
-		"request dropped":    faultproxy.DropRequest,
-		"repeated by proxy":  faultproxy.Repeat,
-		"etcd timed out":     faultproxy.AnswerAfter(500, statusHeader, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","code":500}`),
-		"gateway timeout":    faultproxy.AnswerAfter(504, nil, `<html>504 Gateway Time-out</html>`),
-		"garbled answer":     faultproxy.AnswerAfter(201, statusHeader, `{"kind":"ConfigM`),
-		"another's answer":   faultproxy.AnswerAfter(200, statusHeader, `{"kind":"Status","apiVersion":"v1","status":"Success"}`),
-		"throttled":          faultproxy.Answer(429, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later."),
-		"5xx and retryAfter": faultproxy.AnswerAfter(503, http.Header{"Retry-After": {"1"}}, "busy"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ns := namespace(t, single)
-			proxy := faultproxy.New(t, single.Admin(), firstPost(fault))
-			r := as(t, proxy.Config).run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap))
-			found := configMaps(t, single, ns)
-			if len(found) != 1 {
-				t.Fatalf("%d objects are there, want 1; the plugin said %+v", len(found), r)
-			}
-			r.expect(t, 0, regexp.QuoteMeta("configmap/"+found[0].Name+" created\n"), `(configmap/demo-[^\n]*\n)*`)
-		})
-	}
-}
-
-var statusHeader = http.Header{"Content-Type": {"application/json"}}
-
-// firstPost applies the fault to the first POST.
-func firstPost(fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
-	var seen atomic.Bool
-	return func(r *http.Request) faultproxy.Fault {
-		if r.Method == http.MethodPost && !seen.Swap(true) {
-			return fault
-		}
-		return nil
-	}
-}
-
-// An outcome that cannot be known is said, with exit code 4, and not guessed:
-// the object is there, but this user may not read it.
-func TestCreateUnknownOutcome(t *testing.T) {
-	ns := namespace(t, single)
-	grant(t, single, ns, "creator", []string{"create"}, "configmaps")
-	proxy := faultproxy.New(t, single.User("creator"), firstPost(faultproxy.AnswerAfter(504, nil, "gone")))
-	r := as(t, proxy.Config).run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap))
-	found := configMaps(t, single, ns)
-	if len(found) != 1 {
-		t.Fatalf("%d objects are there, want 1", len(found))
-	}
-	object := "configmap/" + found[0].Name
-	r.expect(t, 4, ``, object+`: [^\n]*; reading it back\n`+
-		object+` -n `+ns+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+ns+`\n`)
 }
 
 // A conflict: the name that the plugin picked is taken, and the next one is

@@ -1,112 +1,142 @@
-// Package faultproxy stands between the plugin and a real API server and
-// injures requests as a test says: the network, the load balancers and the bad
-// moments that a server has.
+// Package faultproxy stands between a client and a real API server, over TLS
+// and HTTP/1.1 or HTTP/2, and injures requests: the network, the load
+// balancers and the bad moments that a server has (fault.go). Which requests
+// it injures and how is what a test says, or follows from a seed (mix.go).
 package faultproxy
 
 import (
 	"bytes"
+	"context"
+	"encoding/pem"
+	"errors"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 	"testing"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
 )
 
-// A Fault replaces the way from the client to the server: next forwards the
-// request and passes the answer back.
-type Fault func(next http.Handler) http.Handler
+// Protocol is what the proxy speaks with its clients. With the server it
+// speaks what the server prefers.
+type Protocol int
 
-// Proxy forwards to one server, as one of its users.
+// The protocols.
+const (
+	HTTP1 Protocol = 1
+	HTTP2 Protocol = 2
+)
+
+func (p Protocol) String() string { return [...]string{HTTP1: "HTTP/1.1", HTTP2: "HTTP/2"}[p] }
+
+// Proxy forwards to one server.
 type Proxy struct {
-	// Config is for clients of the proxy.
+	// Config is for clients of the proxy: the user's, with the address and the
+	// certificate of the proxy. The proxy ends TLS, so it presents the user's
+	// client certificate itself; a bearer token passes.
 	Config *rest.Config
+
+	server   *httptest.Server
+	underWay sync.RWMutex // held by every request, until it has reached its end
 }
 
-// New starts a proxy to the server of config, with its credentials. For each
-// request choose names the fault, or nil. The proxy ends with the test.
-func New(t testing.TB, config *rest.Config, choose func(*http.Request) Fault) *Proxy {
-	t.Helper()
-	target, err := url.Parse(config.Host)
+// Start starts a proxy that forwards with the credentials of user to user's
+// server. For each request choose names the fault, or nil; it may read what
+// Body returns. The caller calls Close.
+func Start(protocol Protocol, user *rest.Config, choose func(*http.Request) Fault) (*Proxy, error) {
+	target, err := url.Parse(user.Host)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	transport, err := rest.TransportFor(config)
+	transport, err := rest.TransportFor(user)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	forward := &httputil.ReverseProxy{
+	p := &Proxy{}
+	quiet := log.New(io.Discard, "", 0)
+	p.server = httptest.NewUnstartedServer(p.injure(choose, &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1,
+		ErrorLog:      quiet,
+	}))
+	p.server.EnableHTTP2 = protocol == HTTP2
+	p.server.Config.ErrorLog = quiet
+	p.server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connectionKey{}, c)
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.server.StartTLS()
+	ca := pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: p.server.Certificate().Raw})
+	p.Config = rest.CopyConfig(user)
+	p.Config.Host, p.Config.CAData = p.server.URL, ca
+	return p, nil
+}
+
+// New is Start over HTTP/2, which clients of Kubernetes speak, for one test.
+// The proxy ends with the test.
+func New(t testing.TB, user *rest.Config, choose func(*http.Request) Fault) *Proxy {
+	t.Helper()
+	p, err := Start(HTTP2, user, choose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// Wait waits until every request that the proxy has not given up has been
+// carried out, also those whose clients are gone.
+func (p *Proxy) Wait() {
+	p.underWay.Lock()
+	defer p.underWay.Unlock()
+}
+
+// Close ends the proxy, after Wait.
+func (p *Proxy) Close() {
+	p.Wait()
+	p.server.CloseClientConnections()
+	p.server.Close()
+}
+
+// injure is the handler of all requests. Each is read to its end first, so
+// that it can be sent whenever and as often as a fault wants.
+func (p *Proxy) injure(choose func(*http.Request) Fault, forward http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.underWay.RLock()
+		defer p.underWay.RUnlock()
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r = withBody(r, body)
 		if fault := choose(r); fault != nil {
 			fault(forward).ServeHTTP(w, r)
 			return
 		}
 		forward.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return &Proxy{Config: &rest.Config{Host: server.URL, QPS: -1}}
-}
-
-// DropRequest closes the connection before the server sees the request.
-func DropRequest(http.Handler) http.Handler {
-	return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-}
-
-// DropAnswer closes the connection after the server has carried out the
-// request.
-func DropAnswer(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(httptest.NewRecorder(), r)
-		panic(http.ErrAbortHandler)
 	})
 }
 
-// Repeat sends the request to the server twice and passes the second answer
-// on, as a proxy does that retries on its own.
-func Repeat(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		next.ServeHTTP(httptest.NewRecorder(), withBody(r, body))
-		next.ServeHTTP(w, withBody(r, body))
-	})
-}
-
-// Answer keeps the request from the server and answers itself.
-func Answer(code int, header http.Header, body string) Fault {
-	return func(http.Handler) http.Handler { return answer(code, header, body) }
-}
-
-// AnswerAfter is Answer once the server has carried out the request.
-func AnswerAfter(code int, header http.Header, body string) Fault {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(httptest.NewRecorder(), r)
-			answer(code, header, body).ServeHTTP(w, r)
-		})
-	}
-}
-
-func answer(code int, header http.Header, body string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for name, values := range header {
-			w.Header()[name] = values
-		}
-		w.WriteHeader(code)
-		_, _ = io.WriteString(w, body)
-	})
-}
-
+// withBody is r with a body that Body can return again.
 func withBody(r *http.Request, body []byte) *http.Request {
-	again := r.Clone(r.Context())
-	again.Body = io.NopCloser(bytes.NewReader(body))
-	return again
+	r = r.WithContext(r.Context())
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	r.Body, _ = r.GetBody()
+	return r
+}
+
+// Body is what the client of the proxy sent.
+func Body(r *http.Request) []byte {
+	body, err := r.GetBody()
+	data, err2 := io.ReadAll(body)
+	if err := errors.Join(err, err2); err != nil {
+		panic(err) // a buffer in memory
+	}
+	return data
 }

@@ -1,0 +1,165 @@
+package faultproxy
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+// A Fault replaces the way from the client to the server: next forwards the
+// request and passes the answer back.
+type Fault func(next http.Handler) http.Handler
+
+// DropRequest gives up before the server sees the request: over HTTP/1.1 it
+// closes the connection, over HTTP/2 it resets the stream.
+func DropRequest(http.Handler) http.Handler {
+	return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+}
+
+// DropAnswer gives up in the same way after the server has carried out the
+// request.
+func DropAnswer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		carryOut(next, r)
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// ResetRequest sends the server half of the request, and resets the
+// connections on both sides.
+func ResetRequest(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		half := r.Clone(r.Context())
+		body := Body(r)
+		half.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body[:len(body)/2]), broken{}))
+		next.ServeHTTP(httptest.NewRecorder(), half)
+		reset(r)
+	})
+}
+
+// ResetAnswer carries out the request, passes half of the answer on, and
+// resets the connection to the client.
+func ResetAnswer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := carryOut(next, r)
+		passOn(w, answer, answer.Body.Bytes()[:answer.Body.Len()/2])
+		_ = http.NewResponseController(w).Flush()
+		reset(r)
+	})
+}
+
+// LandLate keeps the request until the client has given up, and another time
+// after that, and only then sends it to the server. A client that does not
+// give up is answered after patience.
+func LandLate(patience, after time.Duration) Fault {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+				time.Sleep(after)
+			case <-time.After(patience):
+			}
+			answer := carryOut(next, r)
+			passOn(w, answer, answer.Body.Bytes())
+		})
+	}
+}
+
+// RepeatFirst sends the request to the server twice, as a proxy does that
+// retries on its own, and passes the first answer on.
+func RepeatFirst(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := carryOut(next, r)
+		carryOut(next, r)
+		passOn(w, answer, answer.Body.Bytes())
+	})
+}
+
+// RepeatSecond does the same and passes the second answer on.
+func RepeatSecond(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		carryOut(next, r)
+		answer := carryOut(next, r)
+		passOn(w, answer, answer.Body.Bytes())
+	})
+}
+
+// Garble carries out the request and passes on an answer that is cut in half,
+// as if that were all of it.
+func Garble(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := carryOut(next, r)
+		answer.Header().Del("Content-Length")
+		passOn(w, answer, answer.Body.Bytes()[:answer.Body.Len()/2])
+	})
+}
+
+// Answer keeps the request from the server and answers itself.
+func Answer(code int, header http.Header, body string) Fault {
+	return func(http.Handler) http.Handler { return answer(code, header, body) }
+}
+
+// AnswerAfter is Answer once the server has carried out the request.
+func AnswerAfter(code int, header http.Header, body string) Fault {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			carryOut(next, r)
+			answer(code, header, body).ServeHTTP(w, r)
+		})
+	}
+}
+
+// GoAway passes the answer on and asks the client to use another connection
+// from then on: a GOAWAY frame, as kube-apiserver sends them with
+// --goaway-chance, or over HTTP/1.1 the header that means the same.
+func GoAway(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := carryOut(next, r)
+		answer.Header().Set("Connection", "close")
+		passOn(w, answer, answer.Body.Bytes())
+	})
+}
+
+// GoAwayUnseen ends an HTTP/2 connection with a GOAWAY frame that says that
+// no request of it was seen, as is true for this one: clients send it again
+// by themselves. For the connection's other requests it may be a lie.
+func GoAwayUnseen(http.Handler) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { goAway(r, 0, http2.ErrCodeNo) })
+}
+
+// GoAwaySeen carries out the request and ends the HTTP/2 connection with a
+// GOAWAY frame that says that requests may have been seen.
+func GoAwaySeen(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		carryOut(next, r)
+		goAway(r, 1<<31-1, http2.ErrCodeInternal)
+	})
+}
+
+// carryOut has the server carry out the request, whether or not the client is
+// still there.
+func carryOut(next http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	next.ServeHTTP(answer, withBody(r.WithContext(context.WithoutCancel(r.Context())), Body(r)))
+	return answer
+}
+
+// passOn answers with the code and the header of the server, and with body.
+func passOn(w http.ResponseWriter, from *httptest.ResponseRecorder, body []byte) {
+	answer(from.Code, from.Header(), string(body)).ServeHTTP(w, nil)
+}
+
+func answer(code int, header http.Header, body string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for name, values := range header {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, body)
+	})
+}

@@ -1,0 +1,205 @@
+package faultproxy
+
+import (
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// backend is a server that counts the requests that it has read to the end.
+type backend struct {
+	*httptest.Server
+	carriedOut    atomic.Int32
+	authorization atomic.Value
+}
+
+const stored = `{"kind":"ConfigMap","metadata":{"name":"x"}}`
+
+func newBackend(t *testing.T) *backend {
+	b := &backend{}
+	b.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b.authorization.Store(r.Header.Get("Authorization"))
+		if _, err := io.ReadAll(r.Body); err != nil {
+			return
+		}
+		b.carriedOut.Add(1)
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, stored)
+	}))
+	b.EnableHTTP2 = true
+	b.Config.ErrorLog = log.New(io.Discard, "", 0)
+	b.StartTLS()
+	t.Cleanup(b.Close)
+	return b
+}
+
+func (b *backend) user() *rest.Config {
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.Certificate().Raw})
+	return &rest.Config{Host: b.URL, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}
+}
+
+// send sends one POST with a deadline and tells how it was answered.
+func send(t *testing.T, config *rest.Config) (answer string, protocol int, err error) {
+	t.Helper()
+	config = rest.CopyConfig(config)
+	config.Timeout = time.Second
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client.Post(config.Host+"/api/v1/namespaces/ns/configmaps", "application/json", strings.NewReader(stored))
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	return fmt.Sprintf("%d %s", resp.StatusCode, body), resp.ProtoMajor, err
+}
+
+// Every injury does what it says: the request is carried out as often as it
+// should be, and the client is left with what it should be.
+func TestInjuries(t *testing.T) {
+	for _, protocol := range []Protocol{HTTP1, HTTP2} {
+		for _, injury := range Injuries {
+			if injury.HTTP2Only && protocol == HTTP1 {
+				continue
+			}
+			t.Run(protocol.String()+"/"+injury.Name, func(t *testing.T) {
+				t.Parallel()
+				b := newBackend(t)
+				var injured atomic.Bool
+				p, err := Start(protocol, b.user(), func(r *http.Request) Fault {
+					if r.ProtoMajor != int(protocol) {
+						t.Errorf("the client speaks %s", r.Proto)
+					}
+					if injured.Swap(true) {
+						return nil
+					}
+					return injury.Fault
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer, _, err := send(t, p.Config)
+				p.Close()
+				if want := carriedOut(injury); int(b.carriedOut.Load()) != want {
+					t.Errorf("the request was carried out %d times, want %d", b.carriedOut.Load(), want)
+				}
+				if whole := err == nil && answer == "201 "+stored; whole != unnoticed[injury.Name] {
+					t.Errorf("the client is left with %q, %v", answer, err)
+				}
+			})
+		}
+	}
+}
+
+// unnoticed are the injuries of which this client notices nothing.
+var unnoticed = map[string]bool{
+	"repeated and the first answer passed on":  true,
+	"repeated and the second answer passed on": true, // of this backend, which knows no conflict
+	"GOAWAY":        true,
+	"GOAWAY before": true, // it was sent again by net/http
+}
+
+func carriedOut(injury Injury) int {
+	switch {
+	case strings.HasPrefix(injury.Name, "repeated"):
+		return 2
+	case injury.Carried, injury.Name == "GOAWAY before":
+		return 1
+	}
+	return 0
+}
+
+// A token that the client has reaches the server.
+func TestBearerTokenPasses(t *testing.T) {
+	b := newBackend(t)
+	p := New(t, b.user(), func(*http.Request) Fault { return nil })
+	client := rest.CopyConfig(p.Config)
+	client.BearerToken = "token-of-the-client"
+	if _, _, err := send(t, client); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.authorization.Load(); got != "Bearer token-of-the-client" {
+		t.Errorf("the server saw %q", got)
+	}
+}
+
+// decisions are what a mix decides on the requests, in their order.
+func decisions(seed uint64, bodies ...string) map[string]string {
+	mix := &Mix{Seed: seed, Rate: 0.5}
+	decided := map[string]string{}
+	for _, body := range bodies {
+		_, before := mix.Count()
+		r := withBody(httptest.NewRequest(http.MethodPost, "/api/v1/namespaces/ns/configmaps", nil), []byte(body))
+		mix.Choose(r)
+		_, after := mix.Count()
+		for name := range after {
+			if after[name] != before[name] {
+				decided[body] += name
+			}
+		}
+		decided[body] += ";"
+	}
+	return decided
+}
+
+// The same seed injures the same object in the same way, in whatever order
+// requests come; another seed in another way.
+func TestMixFollowsItsSeed(t *testing.T) {
+	var bodies []string
+	for i := range 100 {
+		bodies = append(bodies, fmt.Sprintf(`{"metadata":{"name":"a-%d"}}`, i/2), fmt.Sprintf(`{"metadata":{"generateName":"b-%d"}}`, i/2))
+	}
+	first := decisions(1, bodies...)
+	slices.Reverse(bodies)
+	if again := decisions(1, bodies...); !maps.Equal(first, again) {
+		t.Errorf("%v is not %v", again, first)
+	}
+	if other := decisions(2, bodies...); maps.Equal(first, other) {
+		t.Error("another seed decides the same")
+	}
+}
+
+// Of many requests the share that is injured is the rate, and every injury
+// that is possible occurs; requests that read call no webhook.
+func TestMixRate(t *testing.T) {
+	mix := &Mix{Seed: 1, Rate: 0.1}
+	for i := range 10000 {
+		mix.Choose(withBody(httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/v1/%d", i), nil), nil))
+	}
+	requests, injuries := mix.Count()
+	injured := 0
+	for _, n := range injuries {
+		injured += n
+	}
+	if requests != 10000 || injured < 900 || injured > 1100 {
+		t.Errorf("%d of %d requests were injured", injured, requests)
+	}
+	over1 := slices.DeleteFunc(slices.Clone(Injuries), func(i Injury) bool { return i.HTTP2Only || i.WritesOnly })
+	if len(injuries) != len(over1) {
+		t.Errorf("%d kinds of injuries occurred, want %d: %v", len(injuries), len(over1), injuries)
+	}
+}
+
+// A server that is not there is a bad gateway.
+func TestNoServer(t *testing.T) {
+	b := newBackend(t)
+	p := New(t, b.user(), func(*http.Request) Fault { return nil })
+	b.Close()
+	if answer, _, err := send(t, p.Config); err != nil || answer != "502 " {
+		t.Error(errors.Join(errors.New(answer), err))
+	}
+}

@@ -1,0 +1,134 @@
+package faultproxy
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Injury is a fault of the mix.
+type Injury struct {
+	Name  string
+	Fault Fault
+	// Carried tells that the server carries the request out, unless it
+	// refuses it.
+	Carried bool
+	// WritesOnly: it never happens to a request that only reads.
+	WritesOnly bool
+	// HTTP2Only: HTTP/1.1 has nothing like it.
+	HTTP2Only bool
+}
+
+var (
+	isJSON     = http.Header{"Content-Type": {"application/json"}}
+	retryAfter = http.Header{"Content-Type": {"text/plain"}, "Retry-After": {"1"}}
+)
+
+// etcdTimedOut is what kube-apiserver answers when etcd did not answer in
+// time, whether or not etcd has stored the object.
+const etcdTimedOut = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"etcdserver: request timed out","code":500}`
+
+const webhookNotCalled = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Internal error occurred: failed calling webhook \"policy.example.com\": failed to call webhook: Post \"https://policy.example.com/\": context deadline exceeded","reason":"InternalError","details":{"causes":[{"message":"failed calling webhook"}]},"code":500}`
+
+// Injuries are all that can happen to a request. "Before" and "after" are
+// before and after the server has carried it out.
+var Injuries = []Injury{
+	{Name: "request dropped", Fault: DropRequest},
+	{Name: "answer dropped", Fault: DropAnswer, Carried: true},
+	{Name: "reset within the request", Fault: ResetRequest},
+	{Name: "reset within the answer", Fault: ResetAnswer, Carried: true},
+	{Name: "carried out after the deadline", Fault: LandLate(time.Minute, 300*time.Millisecond), Carried: true},
+	{Name: "repeated and the first answer passed on", Fault: RepeatFirst, Carried: true},
+	{Name: "repeated and the second answer passed on", Fault: RepeatSecond, Carried: true},
+	{Name: "429 with Retry-After", Fault: Answer(429, retryAfter, "Too many requests, please try again later.\n")},
+	{Name: "503 before", Fault: Answer(503, nil, "upstream connect error or disconnect/reset before headers")},
+	{Name: "503 with Retry-After after", Fault: AnswerAfter(503, retryAfter, "busy"), Carried: true},
+	{Name: "504 before", Fault: Answer(504, nil, "<html>504 Gateway Time-out</html>")},
+	{Name: "504 after", Fault: AnswerAfter(504, nil, "<html>504 Gateway Time-out</html>"), Carried: true},
+	{Name: "etcd timed out before", Fault: Answer(500, isJSON, etcdTimedOut)},
+	{Name: "etcd timed out after", Fault: AnswerAfter(500, isJSON, etcdTimedOut), Carried: true},
+	{Name: "webhook not called", Fault: Answer(500, isJSON, webhookNotCalled), WritesOnly: true},
+	{Name: "answer cut in half", Fault: Garble, Carried: true},
+	{Name: "another's answer", Fault: AnswerAfter(200, nil, "<html>Welcome!</html>"), Carried: true},
+	{Name: "GOAWAY", Fault: GoAway, Carried: true},
+	{Name: "GOAWAY before", Fault: GoAwayUnseen, HTTP2Only: true},
+	{Name: "GOAWAY after", Fault: GoAwaySeen, Carried: true, HTTP2Only: true},
+}
+
+// Mix injures a share of all requests, each kind of injury equally often.
+//
+// Whether and how the n-th request of a kind is injured follows from Seed, the
+// request's method, path and object, and n: not from the time, nor from what
+// other requests are under way. So another run with the same seed and the same
+// names injures each object in the same way, even when objects are created
+// concurrently and in another order.
+type Mix struct {
+	Seed uint64
+	// Rate is the share of requests to injure, from 0 to 1.
+	Rate float64
+
+	mu       sync.Mutex
+	seen     map[string]uint64 // requests of each kind
+	injuries map[string]int
+	requests int
+}
+
+// Choose is for Start.
+func (m *Mix) Choose(r *http.Request) Fault {
+	kind := kindOf(r)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.seen == nil {
+		m.seen, m.injuries = map[string]uint64{}, map[string]int{}
+	}
+	m.requests++
+	m.seen[kind]++
+	random := m.random(kind, m.seen[kind])
+	if random.Float64() >= m.Rate {
+		return nil
+	}
+	possible := injuriesOf(r)
+	injury := possible[random.IntN(len(possible))]
+	m.injuries[injury.Name]++
+	return injury.Fault
+}
+
+// random makes the decisions for the n-th request of a kind.
+func (m *Mix) random(kind string, n uint64) *rand.Rand {
+	hash := sha256.Sum256(fmt.Appendf(nil, "%d %s %d", m.Seed, kind, n))
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(hash[:]), binary.BigEndian.Uint64(hash[8:])))
+}
+
+// Count is the number of requests so far, and how many of them were injured in
+// which way.
+func (m *Mix) Count() (requests int, injuries map[string]int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.requests, maps.Clone(m.injuries)
+}
+
+// kindOf tells apart what is counted apart.
+func kindOf(r *http.Request) string {
+	var object metav1.PartialObjectMetadata
+	_ = json.Unmarshal(Body(r), &object) // what is no object has no name
+	return fmt.Sprintf("%s %s %s %s", r.Method, r.URL.Path, object.Name, object.GenerateName)
+}
+
+func injuriesOf(r *http.Request) []Injury {
+	var possible []Injury
+	for _, i := range Injuries {
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if (!i.HTTP2Only || r.ProtoMajor == 2) && (!i.WritesOnly || !reads) {
+			possible = append(possible, i)
+		}
+	}
+	return possible
+}
