@@ -35,10 +35,11 @@ type ControlPlane struct {
 	// kube-apiserver.log.
 	Dir string
 
-	authority *authority
-	url       string
-	etcd      *process
-	apiServer *process
+	authority     *authority
+	url           string
+	etcd          *process
+	apiServer     *process
+	apiServerArgs []string
 }
 
 // Start builds what is missing and runs a control plane, ready to serve, with
@@ -88,7 +89,7 @@ func (cp *ControlPlane) start(ctx context.Context, apiServerArgs []string) error
 	if err != nil {
 		return err
 	}
-	args := append([]string{
+	cp.apiServerArgs = append([]string{
 		"--etcd-servers=http://127.0.0.1:" + client,
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
@@ -104,7 +105,17 @@ func (cp *ControlPlane) start(ctx context.Context, apiServerArgs []string) error
 		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.0.0.0/16",
 	}, apiServerArgs...)
-	if cp.apiServer, err = start(cp.path("kube-apiserver.log"), cp.Binaries.APIServer, args...); err != nil {
+	return cp.StartAPIServer(ctx)
+}
+
+// KillAPIServer ends kube-apiserver at once, as a crash does.
+func (cp *ControlPlane) KillAPIServer() error { return cp.apiServer.kill() }
+
+// StartAPIServer starts kube-apiserver, again after KillAPIServer, at the same
+// address, and returns when it is ready.
+func (cp *ControlPlane) StartAPIServer(ctx context.Context) error {
+	var err error
+	if cp.apiServer, err = start(cp.path("kube-apiserver.log"), cp.Binaries.APIServer, cp.apiServerArgs...); err != nil {
 		return err
 	}
 	return cp.waitReady(ctx)

@@ -11,6 +11,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 )
 
 const starterEnv = "GENNAME_TEST_STARTER"
@@ -84,6 +88,32 @@ func TestStartFails(t *testing.T) {
 	}
 	if !strings.Contains(err.Error(), "unknown flag: --no-such-flag") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// kube-apiserver can be killed, and serves again after a restart, what is
+// stored included.
+func TestRestartAPIServer(t *testing.T) {
+	cp := New(t)
+	client, err := kubernetes.NewForConfig(cp.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	configMaps := client.CoreV1().ConfigMaps("default")
+	if _, err := configMaps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := cp.KillAPIServer(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := configMaps.Get(t.Context(), "kept", metav1.GetOptions{}); err == nil {
+		t.Error("a dead server answers")
+	}
+	if err := cp.StartAPIServer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := configMaps.Get(t.Context(), "kept", metav1.GetOptions{}); err != nil {
+		t.Error(err)
 	}
 }
 
