@@ -1,0 +1,95 @@
+package campaign
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+var seed = flag.Uint64("seed", 0, "replay the campaigns with this seed (default a new one)")
+
+const pluginName = "kubectl-genname"
+
+// TestMain is also the plugin that is killed: this program under its name.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != pluginName {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := cmd.Execute(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+func plugin(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), pluginName)
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func contestant(t *testing.T, name string) Contestant {
+	t.Helper()
+	i := slices.IndexFunc(Contestants, func(c Contestant) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no contestant %q", name)
+	}
+	return Contestants[i]
+}
+
+// Short campaigns: what is promised holds, and what is not promised does not,
+// so that it is the plugin's doing and not a campaign in which nothing
+// happens. Every run takes new seeds; a failure is replayed with -seed.
+func TestCampaign(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("replay with: go test ./test/campaign -seed %d", *seed)
+	cp := controlplane.New(t)
+	s := Full()
+	s.Plugin, s.Kubectl, s.Seed, s.Log = plugin(t), cp.Binaries.Kubectl, *seed, t.Output()
+	for _, test := range []struct {
+		contestant string
+		protocol   faultproxy.Protocol
+		settings   func(*Settings)
+		broken     bool
+	}{
+		{"keyless", faultproxy.HTTP1, func(s *Settings) { s.Documents, s.Count, s.ServerKills = 10, 20, 1 }, false},
+		{"kubectl", faultproxy.HTTP2, func(s *Settings) { s.Documents, s.Count, s.Rate, s.ServerKills, s.ClientKills = 40, 1, 0.3, 0, 1 }, true},
+	} {
+		t.Run(test.contestant, func(t *testing.T) {
+			s := s
+			s.Protocol = test.protocol
+			test.settings(&s)
+			c := contestant(t, test.contestant)
+			r, err := c.Run(t.Context(), cp, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(r)
+			if err := c.Check(r); err != nil {
+				t.Error(err)
+			}
+			if (r.Duplicates > 0) != test.broken {
+				t.Errorf("%d objects too many", r.Duplicates)
+			}
+		})
+	}
+}

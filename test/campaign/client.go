@@ -1,0 +1,91 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// maxRuns bounds a loop: no campaign needs as many.
+const maxRuns = 200
+
+// killed is the exit code of a run that was killed.
+const killed = -1
+
+// run is what one run of a client left.
+type run struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs a program against the proxy.
+func (t *trial) run(ctx context.Context, program string, args ...string) (run, error) {
+	cmd := exec.CommandContext(ctx, program, append(args,
+		"--kubeconfig="+t.path("kubeconfig"), "--cache-dir="+t.path("cache"), "--namespace="+t.namespace,
+		"--request-timeout="+t.RequestTimeout.String())...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		return run{}, err
+	}
+	t.track(cmd.Process)
+	err := cmd.Wait()
+	t.track(nil)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return run{}, err
+	}
+	r := run{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	t.logRun(r)
+	return r, ctx.Err()
+}
+
+// track says which process is the client to kill.
+func (t *trial) track(client *os.Process) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.client = client
+	if client != nil {
+		t.log.runs++
+	}
+}
+
+func (t *trial) logRun(r run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
+	fmt.Fprintf(t.Log, "%s: run %d: exit code %d, %d objects reported, %d stored; stderr ends with: %.300s\n",
+		t.namespace, t.log.runs, r.code, len(r.reported()), t.stored, lines[len(lines)-1])
+}
+
+// reported are the names that the run printed, with what it said of them.
+func (r run) reported() map[string]string {
+	names := map[string]string{}
+	for line := range strings.Lines(r.stdout) {
+		object, verb, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if name, isConfigMap := strings.CutPrefix(object, "configmap/"); ok && isConfigMap {
+			names[name] = verb
+		}
+	}
+	return names
+}
+
+// unknown are the names of the objects whose outcome the run called unknown.
+func (r run) unknown() []string {
+	var names []string
+	for line := range strings.Lines(r.stderr) {
+		object, _, ok := strings.Cut(line, ": outcome unknown: ")
+		if name, isConfigMap := strings.CutPrefix(object, "configmap/"); ok && isConfigMap {
+			name, _, _ = strings.Cut(name, " ")
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// prefixOf is the generateName of a generated name of the input.
+func prefixOf(name string) string { return name[:max(0, len(name)-5)] }

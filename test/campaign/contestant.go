@@ -1,0 +1,183 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// Contestant is one way to get all objects created.
+type Contestant struct {
+	// Name is for namespaces and the -only flag, Title for the report.
+	Name, Title string
+	// Check tells what the contestant promises and did not keep.
+	Check func(*Result) error
+	// survives tells whether the client may be killed.
+	survives bool
+	compete  func(*trial, context.Context) (*account, error)
+}
+
+// Contestants are all of them.
+var Contestants = []Contestant{
+	{"keyed", "`kubectl genname create --idempotency-key`, run again until it exits 0", exact, true, (*trial).keyed},
+	{"keyless", "`kubectl genname create`, run once, not killed", neverTwo, false, (*trial).keyless},
+	{"server", "`kubectl genname create --naming=server`, repeating what was not reported", nothing, true, (*trial).serverNaming},
+	{"kubectl", "`kubectl create`, repeating what was not reported", nothing, true, (*trial).kubectl},
+}
+
+// exact: all objects are there, once, and reported, and a last run knows them.
+func exact(r *Result) error {
+	if err := neverTwo(r); err != nil {
+		return err
+	}
+	if r.Unknown > 0 || r.Missing > 0 || r.LastCode != 0 || r.Unchanged != r.Asked {
+		return fmt.Errorf("not all is there: %s", r)
+	}
+	return nil
+}
+
+// neverTwo: no object is there twice, and those that are there, or not there,
+// are reported as such, or as unknown.
+func neverTwo(r *Result) error {
+	switch {
+	case r.Duplicates > 0 || r.NotThere > 0 || r.Unaccounted > 0:
+		return fmt.Errorf("not as reported: %s", r)
+	case r.LastCode == 0 && r.Missing+r.Unknown > 0, r.LastCode == 4 && r.Unknown < max(1, r.Missing), r.LastCode != 0 && r.LastCode != 4:
+		return fmt.Errorf("the exit code is wrong: %s", r)
+	}
+	return nil
+}
+
+// nothing is promised.
+func nothing(*Result) error { return nil }
+
+// Run is the way of the contestant through a campaign on the control plane. It
+// fails if the campaign could not be carried out; what became of the objects
+// is in the Result.
+func (c Contestant) Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings) (*Result, error) {
+	if !c.survives {
+		s.ClientKills = 0
+	}
+	t, err := newTrial(ctx, s, cp, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	account, err := c.compete(t, ctx)
+	took := time.Since(start)
+	if err2 := t.finish(); err != nil || err2 != nil {
+		return nil, fmt.Errorf("%s: %w", c.Name, errors.Join(err, err2))
+	}
+	present, err := t.present(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result := account.settle(present)
+	result.Contestant, result.Took, result.tally = c, took, t.log
+	result.Requests, result.Injured = t.injured()
+	return result, nil
+}
+
+// keyed runs the plugin with the same key until it exits 0, and once more,
+// when everything must be there.
+func (t *trial) keyed(ctx context.Context) (*account, error) {
+	prefixes, want := copies(t.Documents, t.Count)
+	args, err := t.create(prefixes, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency),
+		"--idempotency-key=campaign-"+strconv.FormatUint(t.Seed, 10))
+	if err != nil {
+		return nil, err
+	}
+	a := newAccount(want)
+	if err := t.untilDone(ctx, a, args); err != nil {
+		return nil, err
+	}
+	again := newAccount(want)
+	if err := t.untilDone(ctx, again, args); err != nil {
+		return nil, err
+	}
+	a.unchanged = again.reportedAs("unchanged")
+	return a, nil
+}
+
+// untilDone repeats the run until it exits 0.
+func (t *trial) untilDone(ctx context.Context, a *account, args []string) error {
+	for range maxRuns {
+		r, err := t.run(ctx, t.Plugin, args...)
+		if err != nil {
+			return err
+		}
+		a.add(r)
+		if r.code == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("not done after %d runs", maxRuns)
+}
+
+// keyless runs the plugin once; a run that ended before it began to create is
+// none.
+func (t *trial) keyless(ctx context.Context) (*account, error) {
+	prefixes, want := copies(t.Documents, t.Count)
+	args, err := t.create(prefixes, "--count="+strconv.Itoa(t.Count))
+	if err != nil {
+		return nil, err
+	}
+	a := newAccount(want)
+	for range maxRuns {
+		r, err := t.run(ctx, t.Plugin, args...)
+		if err != nil {
+			return nil, err
+		}
+		if a.add(r); len(a.reported)+len(a.unknown) > 0 {
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("nothing was created in %d runs", maxRuns)
+}
+
+func (t *trial) serverNaming(ctx context.Context) (*account, error) {
+	return t.loop(ctx, t.Plugin, "--naming=server", "--concurrency="+strconv.Itoa(t.Concurrency))
+}
+
+func (t *trial) kubectl(ctx context.Context) (*account, error) {
+	return t.loop(ctx, t.Kubectl)
+}
+
+// loop is what is written around a command that may fail: it is run again, a
+// second later, with the documents that were not reported created, until none
+// is left. An outcome that is reported as unknown is left to a human.
+func (t *trial) loop(ctx context.Context, program string, flags ...string) (*account, error) {
+	todo, want := single(t.Objects())
+	a := newAccount(want)
+	for range maxRuns {
+		args, err := t.create(todo, flags...)
+		if err != nil {
+			return nil, err
+		}
+		r, err := t.run(ctx, program, args...)
+		if err != nil {
+			return nil, err
+		}
+		a.add(r)
+		settled := a.settledPrefixes()
+		todo = slices.DeleteFunc(todo, func(prefix string) bool { return settled[prefix] })
+		if len(todo) == 0 {
+			return a, nil
+		}
+		time.Sleep(time.Second)
+	}
+	return nil, fmt.Errorf("not done after %d runs", maxRuns)
+}
+
+// create writes the documents and makes the arguments to create them.
+func (t *trial) create(prefixes []string, flags ...string) ([]string, error) {
+	path := t.path("input.yaml")
+	err := os.WriteFile(path, []byte(manifest(prefixes)), 0o600)
+	return append([]string{"create", "--filename=" + path}, flags...), err
+}

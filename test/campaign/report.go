@@ -1,0 +1,59 @@
+package campaign
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// The markers between which the section of a document is replaced.
+const (
+	begin = "<!-- campaign: written by make campaign -->\n"
+	end   = "<!-- end of campaign -->\n"
+)
+
+func (r *Result) String() string {
+	return fmt.Sprintf("%s: %d objects asked for, %d reported created, %d unknown, %d there, %d too many, %d missing, "+
+		"%d there and never reported, %d reported and not there, %d unchanged in the end, last exit code %d; "+
+		"%d runs, of which %d were killed, kube-apiserver killed %d times, %d of %d requests injured, %s",
+		r.Contestant.Name, r.Asked, r.Reported, r.Unknown, r.Present, r.Duplicates, r.Missing,
+		r.Unaccounted, r.NotThere, r.Unchanged, r.LastCode,
+		r.runs, r.clientKills, r.serverKills, r.Injured, r.Requests, r.Took.Round(time.Second))
+}
+
+// Section is the part of docs/benchmarks.md that says how the campaign went.
+func Section(s Settings, results []*Result) string {
+	var b strings.Builder
+	b.WriteString(begin)
+	fmt.Fprintf(&b, "Seed %d over %s, %g %% of all requests injured, kube-apiserver %s killed %d times and the client %d times, "+
+		"--request-timeout=%s, %d CPUs, %s.\n\n",
+		s.Seed, s.Protocol, 100*s.Rate, controlplane.ServerVersion, s.ServerKills, s.ClientKills, s.RequestTimeout, runtime.NumCPU(), runtime.Version())
+	b.WriteString("| | asked for | reported created | unknown | on the server | twice | missing | on the server, never reported | runs | killed | requests | injured | time |\n")
+	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	for _, r := range results {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | **%d** | **%d** | %d | %d | %d | %d | %d | %s |\n",
+			r.Contestant.Title, r.Asked, r.Reported, r.Unknown, r.Present, r.Duplicates, r.Missing, r.Unaccounted,
+			r.runs, r.clientKills, r.Requests, r.Injured, r.Took.Round(time.Second))
+	}
+	b.WriteString(end)
+	return b.String()
+}
+
+// Write puts the section into the document at path, instead of the one there,
+// or at its end.
+func Write(path, section string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text := string(data)
+	from, to := strings.Index(text, begin), strings.Index(text, end)
+	if from < 0 || to < from {
+		return fmt.Errorf("%s has no section between %q and %q", path, begin, end)
+	}
+	return os.WriteFile(path, []byte(text[:from]+section+text[to+len(end):]), 0o644)
+}

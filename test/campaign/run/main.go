@@ -1,0 +1,81 @@
+// Command run carries out a campaign on a control plane of its own, prints its
+// result, and with -write puts it into a document. A campaign that failed is
+// replayed by its seed and the other flags.
+//
+//	go run ./test/campaign/run -seed 1 -only keyed -documents 50
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/kubectl-genname/kubectl-genname/test/campaign"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+func main() {
+	s := campaign.Full()
+	s.Log = os.Stderr
+	flag.StringVar(&s.Plugin, "plugin", "bin/kubectl-genname", "the plugin's binary")
+	flag.Uint64Var(&s.Seed, "seed", s.Seed, "decides which requests are injured, and how")
+	flag.IntVar(&s.Documents, "documents", s.Documents, "documents of a keyed run")
+	flag.IntVar(&s.Count, "count", s.Count, "objects to create of each document")
+	flag.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "creates that the plugin has in flight")
+	flag.Float64Var(&s.Rate, "rate", s.Rate, "share of the requests to injure")
+	flag.IntVar(&s.ClientKills, "client-kills", s.ClientKills, "how often the client is killed")
+	flag.IntVar(&s.ServerKills, "server-kills", s.ServerKills, "how often kube-apiserver is killed")
+	flag.DurationVar(&s.RequestTimeout, "request-timeout", s.RequestTimeout, "deadline of the clients' requests")
+	http1 := flag.Bool("http1", false, "clients speak HTTP/1.1 instead of HTTP/2")
+	only := flag.String("only", "", "contestants, separated by commas: keyed, keyless, server, kubectl (default all)")
+	write := flag.String("write", "", "document to write the result into, between its markers")
+	flag.Parse()
+	if *http1 {
+		s.Protocol = faultproxy.HTTP1
+	}
+	if err := run(s, *only, *write); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(s campaign.Settings, only, write string) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if s.Plugin, err = filepath.Abs(s.Plugin); err != nil {
+		return err
+	}
+	cp, err := controlplane.Start(ctx, os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cp.Stop(), cp.Remove()) }()
+	s.Kubectl = cp.Binaries.Kubectl
+	var results []*campaign.Result
+	var broken error // promises
+	for _, c := range campaign.Contestants {
+		if only != "" && !strings.Contains(","+only+",", ","+c.Name+",") {
+			continue
+		}
+		r, err := c.Run(ctx, cp, s)
+		if err != nil {
+			return err
+		}
+		results = append(results, r)
+		fmt.Fprintln(os.Stderr, r)
+		broken = errors.Join(broken, c.Check(r))
+	}
+	section := campaign.Section(s, results)
+	fmt.Print(section)
+	if write != "" && broken == nil {
+		return campaign.Write(write, section)
+	}
+	return broken
+}

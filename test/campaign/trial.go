@@ -1,0 +1,166 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+// trial is one contestant's way through the campaign, in a namespace of its
+// own, behind a proxy of its own.
+type trial struct {
+	Settings
+	cp        *controlplane.ControlPlane
+	server    kubernetes.Interface // not through the proxy
+	namespace string
+	dir       string // of its own
+	mix       *faultproxy.Mix
+	proxy     *faultproxy.Proxy
+
+	kills     []kill // in their order
+	restarted chan error
+	mu        sync.Mutex // guards what follows
+	stored    int        // objects, by what passed the proxy
+	client    *os.Process
+	log       tally
+}
+
+// tally is what a trial counts on its way.
+type tally struct {
+	runs, clientKills, serverKills int
+}
+
+// kill is a process to kill once so many objects are stored.
+type kill struct {
+	at     int
+	server bool // else the client
+}
+
+// plan spreads the kills evenly over the objects to create.
+func plan(objects, clients, servers int) []kill {
+	var kills []kill
+	for i := range clients {
+		kills = append(kills, kill{at: objects * (i + 1) / (clients + 1)})
+	}
+	for i := range servers {
+		kills = append(kills, kill{at: objects * (2*i + 1) / (2*servers + 1), server: true})
+	}
+	slices.SortFunc(kills, func(a, b kill) int { return a.at - b.at })
+	return kills
+}
+
+// newTrial makes the namespace, the proxy and the kubeconfig.
+func newTrial(ctx context.Context, s Settings, cp *controlplane.ControlPlane, name string) (*trial, error) {
+	t := &trial{
+		Settings: s, cp: cp, namespace: fmt.Sprintf("%s-%d", name, s.Seed), dir: filepath.Join(cp.Dir, name),
+		mix:       &faultproxy.Mix{Seed: s.Seed, Rate: s.Rate},
+		kills:     plan(s.Objects(), s.ClientKills, s.ServerKills),
+		restarted: make(chan error, 1),
+	}
+	t.restarted <- nil
+	var err error
+	if t.server, err = kubernetes.NewForConfig(cp.Admin()); err != nil {
+		return nil, err
+	}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: t.namespace}}
+	if _, err := t.server.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
+		return nil, err
+	}
+	if t.proxy, err = faultproxy.Start(s.Protocol, cp.Admin(), t.choose); err != nil {
+		return nil, err
+	}
+	return t, errors.Join(
+		os.MkdirAll(t.dir, 0o755),
+		controlplane.WriteKubeconfig(t.path("kubeconfig"), t.proxy.Config),
+	)
+}
+
+// finish waits for what is under way, which may still be stored.
+func (t *trial) finish() error {
+	t.proxy.Close()
+	return <-t.restarted
+}
+
+func (t *trial) path(name string) string { return filepath.Join(t.dir, name) }
+
+// choose injures as the mix says, and watches what is stored.
+func (t *trial) choose(r *http.Request) faultproxy.Fault {
+	injury := t.mix.Choose(r)
+	return func(next http.Handler) http.Handler {
+		watched := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(&watch{w, t.objectStored}, r)
+		})
+		if injury == nil {
+			return watched
+		}
+		return injury(watched)
+	}
+}
+
+// watch calls stored when the server has answered that it created something.
+type watch struct {
+	http.ResponseWriter
+	stored func()
+}
+
+func (w *watch) WriteHeader(code int) {
+	if code == http.StatusCreated {
+		w.stored()
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *watch) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// objectStored carries out the kills that are due, before the client hears of
+// the object.
+func (t *trial) objectStored() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stored++
+	for len(t.kills) > 0 && t.stored >= t.kills[0].at {
+		if t.kills[0].server {
+			t.killServer()
+		} else if t.client == nil || t.client.Kill() != nil {
+			return // between two runs: the next one is killed
+		} else {
+			t.client = nil
+			t.log.clientKills++
+		}
+		t.kills = t.kills[1:]
+	}
+}
+
+// killServer kills kube-apiserver, once it has come back from the last time,
+// and starts it again.
+func (t *trial) killServer() {
+	err := <-t.restarted
+	t.log.serverKills++
+	if err = errors.Join(err, t.cp.KillAPIServer()); err != nil {
+		t.restarted <- err
+		return
+	}
+	go func() { t.restarted <- t.cp.StartAPIServer(context.Background()) }()
+}
+
+// injured counts the requests, and those of them that were injured.
+func (t *trial) injured() (requests, injured int) {
+	requests, injuries := t.mix.Count()
+	for _, n := range injuries {
+		injured += n
+	}
+	return requests, injured
+}
