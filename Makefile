@@ -6,7 +6,7 @@ PKGS     := ./...
 COVERAGE := 85
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit cover lint bench clean
+.PHONY: help build control-plane demo test unit cover lint bench campaign clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ lint: ## Run the linters over all modules' code
 
 bench: ## Run the benchmarks of the mathematics and the decoder
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
+
+campaign: build control-plane ## Create 5,000 objects through injured requests, and write docs/benchmarks.md (15 minutes)
+	$(GO) run ./test/campaign/run -write docs/benchmarks.md
 
 clean: ## Remove what was built here (not the user's cache)
 	rm -rf bin cover.out

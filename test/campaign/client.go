@@ -13,12 +13,9 @@ import (
 // maxRuns bounds a loop: no campaign needs as many.
 const maxRuns = 200
 
-// killed is the exit code of a run that was killed.
-const killed = -1
-
 // run is what one run of a client left.
 type run struct {
-	code           int
+	code           int // -1 if it was killed
 	stdout, stderr string
 }
 

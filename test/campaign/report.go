@@ -12,8 +12,8 @@ import (
 
 // The markers between which the section of a document is replaced.
 const (
-	begin = "<!-- campaign: written by make campaign -->\n"
-	end   = "<!-- end of campaign -->\n"
+	begin = "<!-- campaign: begin -->\n"
+	end   = "<!-- campaign: end -->\n"
 )
 
 func (r *Result) String() string {

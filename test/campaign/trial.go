@@ -134,14 +134,21 @@ func (t *trial) objectStored() {
 	for len(t.kills) > 0 && t.stored >= t.kills[0].at {
 		if t.kills[0].server {
 			t.killServer()
-		} else if t.client == nil || t.client.Kill() != nil {
+		} else if !t.killClient() {
 			return // between two runs: the next one is killed
-		} else {
-			t.client = nil
-			t.log.clientKills++
 		}
 		t.kills = t.kills[1:]
 	}
+}
+
+// killClient tells whether there was one.
+func (t *trial) killClient() bool {
+	if t.client == nil || t.client.Kill() != nil {
+		return false
+	}
+	t.client = nil
+	t.log.clientKills++
+	return true
 }
 
 // killServer kills kube-apiserver, once it has come back from the last time,
