@@ -1,10 +1,12 @@
 package faultproxy
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 
 	"golang.org/x/net/http2"
 )
@@ -12,23 +14,36 @@ import (
 // connectionKey finds a request's connection in its context.
 type connectionKey struct{}
 
-func connection(r *http.Request) *tls.Conn {
-	return r.Context().Value(connectionKey{}).(*tls.Conn)
+// connection is one with a client.
+type connection struct {
+	*tls.Conn
+	underWay atomic.Int32 // requests
+}
+
+func withConnection(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, &connection{Conn: conn.(*tls.Conn)})
+}
+
+func connectionOf(r *http.Request) *connection {
+	return r.Context().Value(connectionKey{}).(*connection)
 }
 
 // reset ends the connection of r with a TCP RST, and with it every other
 // request of an HTTP/2 connection.
 func reset(r *http.Request) {
-	tcp := connection(r).NetConn().(*net.TCPConn)
+	tcp := connectionOf(r).NetConn().(*net.TCPConn)
 	_ = tcp.SetLinger(0)
 	_ = tcp.Close()
 	panic(http.ErrAbortHandler)
 }
 
+// maxStream is the greatest number of a stream.
+const maxStream = 1<<31 - 1
+
 // goAway writes a GOAWAY frame past net/http, whose own are always graceful,
 // and closes the connection. last is the last stream that may have been seen.
 func goAway(r *http.Request, last uint32, code http2.ErrCode) {
-	conn := connection(r)
+	conn := connectionOf(r)
 	_ = http2.NewFramer(conn, nil).WriteGoAway(last, code, []byte("injured"))
 	_ = conn.Close()
 	panic(http.ErrAbortHandler)

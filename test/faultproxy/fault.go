@@ -126,10 +126,16 @@ func GoAway(next http.Handler) http.Handler {
 }
 
 // GoAwayUnseen ends an HTTP/2 connection with a GOAWAY frame that says that
-// no request of it was seen, as is true for this one: clients send it again
-// by themselves. For the connection's other requests it may be a lie.
+// its requests were not seen, so that clients send them again by themselves.
+// That is true of this one; when others are under way, the frame says that
+// requests may have been seen.
 func GoAwayUnseen(http.Handler) http.Handler {
-	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { goAway(r, 0, http2.ErrCodeNo) })
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if connectionOf(r).underWay.Load() > 1 {
+			goAway(r, maxStream, http2.ErrCodeInternal)
+		}
+		goAway(r, 0, http2.ErrCodeNo)
+	})
 }
 
 // GoAwaySeen carries out the request and ends the HTTP/2 connection with a
@@ -137,7 +143,7 @@ func GoAwayUnseen(http.Handler) http.Handler {
 func GoAwaySeen(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		carryOut(next, r)
-		goAway(r, 1<<31-1, http2.ErrCodeInternal)
+		goAway(r, maxStream, http2.ErrCodeInternal)
 	})
 }
 

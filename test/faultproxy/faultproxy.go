@@ -6,12 +6,10 @@ package faultproxy
 
 import (
 	"bytes"
-	"context"
 	"encoding/pem"
 	"errors"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -68,9 +66,7 @@ func Start(protocol Protocol, user *rest.Config, choose func(*http.Request) Faul
 	}))
 	p.server.EnableHTTP2 = protocol == HTTP2
 	p.server.Config.ErrorLog = quiet
-	p.server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		return context.WithValue(ctx, connectionKey{}, c)
-	}
+	p.server.Config.ConnContext = withConnection
 	p.server.StartTLS()
 	ca := pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: p.server.Certificate().Raw})
 	p.Config = rest.CopyConfig(user)
@@ -110,6 +106,8 @@ func (p *Proxy) injure(choose func(*http.Request) Fault, forward http.Handler) h
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.underWay.RLock()
 		defer p.underWay.RUnlock()
+		connectionOf(r).underWay.Add(1)
+		defer connectionOf(r).underWay.Add(-1)
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			panic(http.ErrAbortHandler)
