@@ -17,11 +17,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// WithoutServerRetries are the kube-apiserver arguments that switch the
-// server's own retries of generated names off (KEP-4420): the gate is not
-// locked at the emulated version 1.31.
-var WithoutServerRetries = []string{"--emulated-version=1.31", "--feature-gates=RetryGenerateName=false"}
-
 // readyTimeout bounds the start of a control plane. It takes about four
 // seconds on an idle machine of two cores.
 const readyTimeout = 2 * time.Minute
@@ -40,12 +35,13 @@ type ControlPlane struct {
 	etcd          *process
 	apiServer     *process
 	apiServerArgs []string
+	apiServerEnv  []string
 }
 
 // Start builds what is missing and runs a control plane, ready to serve, with
-// apiServerArgs added to kube-apiserver's. Progress of a build goes to log.
+// the options that are given. Progress of a build goes to log.
 // The caller calls Stop; if the caller dies, the servers do too.
-func Start(ctx context.Context, log io.Writer, apiServerArgs ...string) (*ControlPlane, error) {
+func Start(ctx context.Context, log io.Writer, options ...Option) (*ControlPlane, error) {
 	binaries, err := Build(ctx, log)
 	if err != nil {
 		return nil, err
@@ -55,13 +51,13 @@ func Start(ctx context.Context, log io.Writer, apiServerArgs ...string) (*Contro
 		return nil, err
 	}
 	cp := &ControlPlane{Binaries: binaries, Dir: dir}
-	if err := cp.start(ctx, apiServerArgs); err != nil {
+	if err := cp.start(ctx, options); err != nil {
 		return nil, errors.Join(err, cp.Stop())
 	}
 	return cp, nil
 }
 
-func (cp *ControlPlane) start(ctx context.Context, apiServerArgs []string) error {
+func (cp *ControlPlane) start(ctx context.Context, options []Option) error {
 	var err error
 	if cp.authority, err = newAuthority(); err != nil {
 		return err
@@ -75,7 +71,7 @@ func (cp *ControlPlane) start(ctx context.Context, apiServerArgs []string) error
 	}
 	client, peer, secure := ports[0], ports[1], ports[2]
 	cp.url = "https://127.0.0.1:" + secure
-	cp.etcd, err = start(cp.path("etcd.log"), cp.Binaries.Etcd,
+	cp.etcd, err = start(cp.path("etcd.log"), cp.Binaries.Etcd, nil,
 		"--data-dir="+cp.path("etcd"),
 		"--listen-client-urls=http://127.0.0.1:"+client,
 		"--advertise-client-urls=http://127.0.0.1:"+client,
@@ -89,7 +85,7 @@ func (cp *ControlPlane) start(ctx context.Context, apiServerArgs []string) error
 	if err != nil {
 		return err
 	}
-	cp.apiServerArgs = append([]string{
+	cp.apiServerArgs = []string{
 		"--etcd-servers=http://127.0.0.1:" + client,
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
@@ -104,7 +100,11 @@ func (cp *ControlPlane) start(ctx context.Context, apiServerArgs []string) error
 		"--disable-admission-plugins=ServiceAccount", // no controller makes the accounts
 		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.0.0.0/16",
-	}, apiServerArgs...)
+	}
+	for _, o := range options {
+		cp.apiServerArgs = append(cp.apiServerArgs, o.args...)
+		cp.apiServerEnv = append(cp.apiServerEnv, o.env...)
+	}
 	return cp.StartAPIServer(ctx)
 }
 
@@ -115,7 +115,7 @@ func (cp *ControlPlane) KillAPIServer() error { return cp.apiServer.kill() }
 // address, and returns when it is ready.
 func (cp *ControlPlane) StartAPIServer(ctx context.Context) error {
 	var err error
-	if cp.apiServer, err = start(cp.path("kube-apiserver.log"), cp.Binaries.APIServer, cp.apiServerArgs...); err != nil {
+	if cp.apiServer, err = start(cp.path("kube-apiserver.log"), cp.Binaries.APIServer, cp.apiServerEnv, cp.apiServerArgs...); err != nil {
 		return err
 	}
 	return cp.waitReady(ctx)

@@ -81,7 +81,7 @@ func listening(address string) bool {
 
 // A server that cannot start says why, and leaves nothing running.
 func TestStartFails(t *testing.T) {
-	cp, err := Start(t.Context(), os.Stderr, "--no-such-flag")
+	cp, err := Start(t.Context(), os.Stderr, APIServerArgs("--no-such-flag"))
 	if err == nil {
 		_ = cp.Stop()
 		t.Fatal("it started")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -16,15 +17,16 @@ type process struct {
 	logPath string
 }
 
-// start runs path with args; what it prints is appended to the file logPath.
-func start(logPath, path string, args ...string) (*process, error) {
+// start runs path with args and with env added to the environment; what it
+// prints is appended to the file logPath.
+func start(logPath, path string, env []string, args ...string) (*process, error) {
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
 	cmd := exec.Command(path, args...)
-	cmd.Env = append(os.Environ(), "KUBECTL_GENNAME_LIFELINE=1")
+	cmd.Env = slices.Concat(os.Environ(), []string{"KUBECTL_GENNAME_LIFELINE=1"}, env)
 	cmd.Stdout, cmd.Stderr = log, log
 	if _, err := cmd.StdinPipe(); err != nil { // its write end is the lifeline
 		return nil, err

@@ -7,9 +7,9 @@ import (
 
 // New starts a control plane for one test. It ends with the test; what it
 // leaves behind, its logs, is kept if the test failed.
-func New(t testing.TB, apiServerArgs ...string) *ControlPlane {
+func New(t testing.TB, options ...Option) *ControlPlane {
 	t.Helper()
-	cp, err := Start(t.Context(), os.Stderr, apiServerArgs...)
+	cp, err := Start(t.Context(), os.Stderr, options...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,10 +44,10 @@ func runOnServers(m *testing.M) (code int, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	for _, server := range []struct {
-		cp   **controlplane.ControlPlane
-		args []string
-	}{{&retrying, nil}, {&single, controlplane.WithoutServerRetries}} {
-		cp, err := controlplane.Start(ctx, os.Stderr, server.args...)
+		cp      **controlplane.ControlPlane
+		options []controlplane.Option
+	}{{&retrying, nil}, {&single, []controlplane.Option{controlplane.WithoutServerRetries}}} {
+		cp, err := controlplane.Start(ctx, os.Stderr, server.options...)
 		if err != nil {
 			return 1, err
 		}

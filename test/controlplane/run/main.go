@@ -1,7 +1,8 @@
 // Command run starts a control plane and runs a command beside it, with
 // KUBECONFIG set to an administrator's and the reference kubectl and the
 // plugin first on PATH. With --no-server-retries the server makes one try per
-// create. Without a command it only builds what a control plane consists of.
+// create; with --suffix-length=2 a prefix has 27^2 names. Without a command it
+// only builds what a control plane consists of.
 //
 //	go run ./test/controlplane/run
 //	go run ./test/controlplane/run bash
@@ -24,13 +25,17 @@ import (
 
 func main() {
 	retriesOff := flag.Bool("no-server-retries", false, "switch the server's retries of generated names off")
+	suffixLength := flag.Int("suffix-length", 0, "number of random characters of generated names (1 to 5; 0 for what Kubernetes has, 5)")
 	plugins := flag.String("plugins", "bin", "folder of the plugin's binary, for PATH")
 	flag.Parse()
-	var args []string
+	var options []controlplane.Option
 	if *retriesOff {
-		args = controlplane.WithoutServerRetries
+		options = append(options, controlplane.WithoutServerRetries)
 	}
-	err := run(args, *plugins, flag.Args())
+	if *suffixLength != 0 {
+		options = append(options, controlplane.SuffixLength(*suffixLength))
+	}
+	err := run(options, *plugins, flag.Args())
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
@@ -41,14 +46,14 @@ func main() {
 	}
 }
 
-func run(apiServerArgs []string, plugins string, command []string) (err error) {
+func run(options []controlplane.Option, plugins string, command []string) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if len(command) == 0 {
 		_, err := controlplane.Build(ctx, os.Stderr)
 		return err
 	}
-	cp, err := controlplane.Start(ctx, os.Stderr, apiServerArgs...)
+	cp, err := controlplane.Start(ctx, os.Stderr, options...)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,6 @@
 // Command kube-apiserver is the real kube-apiserver of k8s.io/kubernetes,
-// with a lifeline to the test that started it.
+// with a lifeline to the test that started it and, if asked for, short random
+// suffixes of generated names.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 
 	_ "github.com/kubectl-genname/kubectl-genname/test/controlplane/servers/lifeline"
+	_ "github.com/kubectl-genname/kubectl-genname/test/controlplane/servers/suffix"
 )
 
 func main() {
