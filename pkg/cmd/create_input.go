@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,6 +29,8 @@ type document struct {
 	generated bool
 	byServer  bool // the server picks the name
 	copies    int
+	failed    atomic.Bool // one of them
+	errors    []string    // what was said of those
 
 	// In a run with a key:
 

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -112,17 +113,17 @@ func (c *creation) create(d *document) error {
 		ended = c.wait()
 	}
 	c.lane = next
-	var failed atomic.Bool
 	for i := range d.copies {
-		if c.hopeless(&failed) {
+		if c.hopeless(d) {
 			c.count(func(a *account) { a.notAttempted += d.copies - i })
 			break
 		}
 		c.inFlight.Go(func() error {
-			if err := c.createCopy(d, i); err != nil {
-				failed.Store(true)
-				c.collect(err)
+			if c.hopeless(d) { // by now
+				c.count(func(a *account) { a.notAttempted++ })
+				return nil
 			}
+			c.collect(d, c.createCopy(d, i))
 			return nil
 		})
 	}
@@ -142,8 +143,8 @@ func (c *creation) laneOf(d *document) lane {
 
 // hopeless tells whether another copy shall not be tried: one before it has
 // failed, nobody answers, or the user has had enough.
-func (c *creation) hopeless(failed *atomic.Bool) bool {
-	return c.ctx.Err() != nil || c.unreachable.Load() || failed.Load()
+func (c *creation) hopeless(d *document) bool {
+	return c.ctx.Err() != nil || c.unreachable.Load() || d.failed.Load()
 }
 
 // wait waits for what is in flight.
@@ -156,10 +157,17 @@ func (c *creation) wait() error {
 	return utilerrors.NewAggregate(errs)
 }
 
-func (c *creation) collect(err error) {
+// collect keeps the error of one of the document's copies, unless another copy
+// has failed in the same words.
+func (c *creation) collect(d *document, err error) {
+	if err == nil {
+		return
+	}
+	d.failed.Store(true)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err != nil {
+	if !slices.Contains(d.errors, err.Error()) {
+		d.errors = append(d.errors, err.Error())
 		c.failures = append(c.failures, err)
 	}
 }
