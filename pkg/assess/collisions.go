@@ -14,7 +14,7 @@ type Question struct {
 	SuffixLength int
 	// Server is what the server does, and ClientAttempts how often this plugin
 	// repeats a create, at least 1.
-	Server         v1alpha1.Retries
+	Server         v1alpha1.CollisionServer
 	ClientAttempts int
 	// Probability is that of the headroom, above 0 and below 1.
 	Probability float64
@@ -23,6 +23,10 @@ type Question struct {
 	// FailAbove is the gate: the largest chance that any create fails under the
 	// server's policy (without retries where that is unknown); nil for none.
 	FailAbove *float64
+	// PerDay is the rate of creates of a steady population, for a number of
+	// days; nil if churn is not asked for.
+	PerDay *float64
+	Days   float64
 }
 
 // Population is the names that exist under one prefix. Its text is empty where
@@ -81,11 +85,19 @@ func (q Question) item(p Population, creates, names int64) (v1alpha1.CollisionIt
 		item.Policies = append(item.Policies, policy)
 	}
 	once, err := analyze.NewModel(names, 1) // no retry helps against re-use
-	item.Reuse = v1alpha1.Reuse{
-		AnyReuse:       once.AnyReuse(p.Existing, creates).Float64(),
-		ExpectedReuses: once.ExpectedReuses(p.Existing, creates),
+	if err != nil {
+		return item, err
 	}
+	item.Reuse = reuse(once, p.Existing, creates)
+	item.Churn, err = q.churn(p, once)
 	return item, err
+}
+
+func reuse(m analyze.Model, existing, creates int64) v1alpha1.Reuse {
+	return v1alpha1.Reuse{
+		AnyReuse:       m.AnyReuse(existing, creates).Float64(),
+		ExpectedReuses: m.ExpectedReuses(existing, creates),
+	}
 }
 
 // policies are the four ways to deal with a conflict, with their numbers of
@@ -111,6 +123,7 @@ func (q Question) fill(policy *v1alpha1.Policy, model analyze.Model, existing, c
 	policy.AnyFails = finite(anyFails.Float64())
 	policy.AnyFailsLog10 = finite(anyFails.Log10())
 	policy.ExpectedConflicts = finite(model.ExpectedConflicts(existing, creates))
+	policy.ExpectedConflictsRepeated = finite(model.ExpectedConflictsRepeated(existing, creates))
 	policy.ExpectedExtraTries = finite(model.ExpectedExtraTries(existing, creates))
 	if anyFails.Log10() > math.Inf(-1) {
 		policy.EquivalentSuffixLength = finite(model.EquivalentSuffixLength(existing, creates))

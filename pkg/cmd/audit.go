@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
@@ -21,7 +20,7 @@ import (
 type auditOptions struct {
 	genericiooptions.IOStreams
 	factory    cmdutil.Factory
-	printFlags *genericclioptions.PrintFlags
+	printFlags *machineFlags
 	wide       bool
 	noHeaders  bool
 

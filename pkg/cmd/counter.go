@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -10,9 +9,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
 	"github.com/kubectl-genname/kubectl-genname/pkg/census"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/probe"
 )
 
@@ -82,46 +79,3 @@ func (c *counter) resources(named []string, namespace string) ([]census.Resource
 	}
 	return namespaced, skipped, nil
 }
-
-// population counts the names under one prefix of one type.
-func (c *counter) population(ctx context.Context, resource, namespace, prefix string) (assess.Population, error) {
-	resources, skipped, err := c.resources([]string{resource}, namespace)
-	if err != nil {
-		return assess.Population{}, err
-	}
-	if len(skipped) > 0 {
-		return assess.Population{}, fmt.Errorf("%s: %s", resource, skipped[0].Message)
-	}
-	if len(resources) != 1 {
-		return assess.Population{}, fmt.Errorf("%q is not one type", resource)
-	}
-	r := resources[0]
-	retries, _ := c.retriesOf(r.GroupVersion())
-	population := assess.Population{Group: r.Group, Resource: r.Resource, Prefix: names.EffectivePrefix(prefix), Server: retries}
-	if r.Namespaced {
-		population.Namespace = namespace
-	}
-	scanner := census.Scanner{Config: c.config, Prefixes: []string{population.Prefix}}
-	summary, err := scanner.Scan(ctx, resources, namespace, func() census.Batch { return &onePrefix{population: &population} })
-	switch {
-	case err != nil:
-		return population, err
-	case len(summary.Skipped) > 0:
-		return population, errors.New(summary.Skipped[0].Message)
-	}
-	return population, nil
-}
-
-// onePrefix takes the names under the prefix of its population.
-type onePrefix struct {
-	population *assess.Population
-	names      int64
-}
-
-func (o *onePrefix) Add(space census.Space) {
-	if space.Prefix == o.population.Prefix {
-		o.names += space.Names
-	}
-}
-
-func (o *onePrefix) Commit() { o.population.Existing += o.names }

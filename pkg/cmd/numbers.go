@@ -52,13 +52,16 @@ func significant(x float64) string {
 	case x == 0:
 		return "0"
 	case x >= 1e6, x < 1e-4:
-		return strconv.FormatFloat(x, 'e', 1, 64)
+		return exponents.Replace(strconv.FormatFloat(x, 'e', 1, 64))
 	case x >= 100:
 		return grouped(int64(math.Round(x)))
 	}
 	digits := max(0, 1-int(math.Floor(math.Log10(x))))
 	return strconv.FormatFloat(x, 'f', digits, 64)
 }
+
+// exponents are written without a plus and zeros: 7.2e6, 6.7e-5.
+var exponents = strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e-")
 
 // chanceOf is a probability that is not too small for a number, for people.
 func chanceOf(p float64) string { return chance(p, math.Log10(p)) }

@@ -43,7 +43,7 @@ func TestGrouped(t *testing.T) {
 
 func TestSignificant(t *testing.T) {
 	for x, want := range map[float64]string{
-		0: "0", 0.87: "0.87", 0.0062: "0.0062", 34.846: "35", 34846.2: "34,846", 1e7: "1.0e+07", 1e-9: "1.0e-09", 9.99: "10.0",
+		0: "0", 0.87: "0.87", 0.0062: "0.0062", 34.846: "35", 34846.2: "34,846", 1e7: "1.0e7", 1e-9: "1.0e-9", 9.99: "10.0",
 	} {
 		if got := significant(x); got != want {
 			t.Errorf("significant(%g) = %q, want %q", x, got, want)

@@ -20,88 +20,198 @@ func (o *reportOptions) print(report *v1alpha1.CollisionReport) error {
 		if at > 0 {
 			fmt.Fprintln(o.Out)
 		}
-		if err := o.printPopulation(report, report.Items[at:at+len(o.question.Creates)]); err != nil {
-			return err
-		}
+		o.printPopulation(report, report.Items[at:at+len(o.question.Creates)])
 	}
+	fmt.Fprintln(o.Out, reuseLegend)
 	return nil
 }
 
-// printPopulation prints the rows of one population, policies side by side.
-func (o *reportOptions) printPopulation(report *v1alpha1.CollisionReport, items []v1alpha1.CollisionItem) error {
+// printPopulation prints what there is to say of one population: the items
+// differ in their numbers of creates.
+func (o *reportOptions) printPopulation(report *v1alpha1.CollisionReport, items []v1alpha1.CollisionItem) {
 	first := items[0]
+	fmt.Fprintln(o.Out, oneLine(title(report.Space, first)))
+	o.printOdds(items)
+	if o.wide {
+		o.printTable("Expected conflicts (in brackets: if each create is repeated until it succeeds):", items, expectedConflicts)
+		o.printTable("Expected extra tries, each a call of every validating webhook:", items, func(p v1alpha1.Policy) string {
+			return expectedUnder(p, p.ExpectedExtraTries)
+		})
+		o.printTable("Suffix length with the same chance and no retries:", items, suffixLength)
+	}
+	o.printNext(first, report)
+	if first.Churn != nil {
+		o.printChurn(first, report.Space.Names)
+	}
+	fmt.Fprintf(o.Out, "\n%s\n", meaning(first, chanceOf(o.question.Probability)))
+}
+
+// title says whose names are counted.
+func title(space v1alpha1.Space, item v1alpha1.CollisionItem) string {
 	subject := "A prefix"
-	if first.Prefix != "" {
-		subject = fmt.Sprintf("%s/%s", first.Resource, first.Prefix)
-		if first.Namespace != "" {
-			subject += " -n " + first.Namespace
+	if item.Prefix != "" {
+		subject = fmt.Sprintf("%s/%s", item.Resource, item.Prefix)
+		if item.Namespace != "" {
+			subject += " -n " + item.Namespace
 		}
 	}
-	fmt.Fprintln(o.Out, oneLine(fmt.Sprintf("%s: %s of %d^%d = %s names are taken.", subject, grouped(first.Existing),
-		report.Space.AlphabetSize, report.Space.SuffixLength, grouped(report.Space.Names))))
-	o.printTable("Chance that any of the creates conflicts:", items, headers(first.Policies), func(p v1alpha1.Policy) string {
-		return chance(*p.AnyFails, logOf(p.AnyFailsLog10))
+	return fmt.Sprintf("%s: %s of %d^%d = %s names are taken.", subject, grouped(item.Existing), space.AlphabetSize, space.SuffixLength, grouped(space.Names))
+}
+
+// printOdds prints the chance of a conflict, and of re-use beside it.
+func (o *reportOptions) printOdds(items []v1alpha1.CollisionItem) {
+	o.printRows("Chance that any of the creates conflicts, and that any takes a name used before:", append(policyNames(items[0]), "RE-USE"), items, func(item v1alpha1.CollisionItem) []string {
+		return append(cells(item, func(p v1alpha1.Policy) string { return chance(*p.AnyFails, logOf(p.AnyFailsLog10)) }), chanceOf(item.Reuse.AnyReuse))
 	})
-	if o.wide {
-		o.printTable("Expected conflicts:", items, headers(first.Policies), func(p v1alpha1.Policy) string { return expected(p.ExpectedConflicts) })
-		o.printTable("Expected extra tries, each a call of every validating webhook:", items, headers(first.Policies), func(p v1alpha1.Policy) string { return expected(p.ExpectedExtraTries) })
-		o.printTable("Suffix length with the same chance and no retries:", items, headers(first.Policies), func(p v1alpha1.Policy) string {
-			if p.EquivalentSuffixLength == nil {
-				return "any"
-			}
-			return strconv.FormatFloat(*p.EquivalentSuffixLength, 'f', 1, 64)
-		})
-	}
-	return o.printSummary(first, report.Space.Names)
 }
 
 // printTable prints a row for each number of creates and a column for each
-// policy. A policy whose tries are unknown has a question mark.
-func (o *reportOptions) printTable(title string, items []v1alpha1.CollisionItem, headers []string, cell func(v1alpha1.Policy) string) {
+// policy.
+func (o *reportOptions) printTable(title string, items []v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) {
+	o.printRows(title, policyNames(items[0]), items, func(item v1alpha1.CollisionItem) []string { return cells(item, cell) })
+}
+
+func (o *reportOptions) printRows(title string, headers []string, items []v1alpha1.CollisionItem, row func(v1alpha1.CollisionItem) []string) {
 	fmt.Fprintf(o.Out, "\n%s\n", title)
 	w := printers.GetNewTabWriter(o.Out)
 	printRow(w, append([]string{"CREATES"}, headers...))
 	for _, item := range items {
-		row := []string{grouped(item.Creates)}
-		for _, p := range item.Policies {
-			if p.Tries == nil {
-				row = append(row, "?")
-				continue
-			}
-			row = append(row, cell(p))
+		printRow(w, append([]string{grouped(item.Creates)}, row(item)...))
+	}
+	_ = w.Flush() // Execute sees an error of the writer below
+}
+
+// cells has one for each policy, a question mark where its tries are unknown.
+func cells(item v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) []string {
+	var row []string
+	for _, p := range item.Policies {
+		if p.Tries == nil {
+			row = append(row, unknownCell)
+			continue
+		}
+		row = append(row, cell(p))
+	}
+	return row
+}
+
+func policyNames(item v1alpha1.CollisionItem) []string {
+	var names []string
+	for _, p := range item.Policies {
+		names = append(names, strings.ToUpper(string(p.Name)))
+	}
+	return names
+}
+
+// expectedConflicts has in brackets what differs if creates are repeated.
+func expectedConflicts(p v1alpha1.Policy) string {
+	dropped, repeated := expectedUnder(p, p.ExpectedConflicts), expectedUnder(p, p.ExpectedConflictsRepeated)
+	if dropped == repeated {
+		return dropped
+	}
+	return fmt.Sprintf("%s (%s)", dropped, repeated)
+}
+
+// expectedUnder is a mean number that is above zero if a create can fail, also
+// where it is too small for a number.
+func expectedUnder(p v1alpha1.Policy, mean *float64) string {
+	if mean != nil && *mean == 0 && p.AnyFailsLog10 != nil && *p.Tries > 1 {
+		return "< 1e-300"
+	}
+	return expected(mean)
+}
+
+func suffixLength(p v1alpha1.Policy) string {
+	if p.EquivalentSuffixLength == nil {
+		return "any"
+	}
+	return strconv.FormatFloat(*p.EquivalentSuffixLength, 'f', 1, 64)
+}
+
+// printNext prints what does not depend on the number of creates, and what the
+// policies are.
+func (o *reportOptions) printNext(item v1alpha1.CollisionItem, report *v1alpha1.CollisionReport) {
+	fmt.Fprintf(o.Out, "\nThe next create, and the creates until the chance above passes %s:\n", chanceOf(o.question.Probability))
+	w := printers.GetNewTabWriter(o.Out)
+	printRow(w, []string{"POLICY", "TRIES", "NEXT-CONFLICTS", "HEADROOM", "WHAT IT IS"})
+	for _, p := range item.Policies {
+		row := []string{string(p.Name), unknownCell, unknownCell, unknownCell, policyMeaning(p, report.Server)}
+		if p.Tries != nil {
+			// The number itself can be too small: its logarithm is that of one try, times the tries.
+			next := chance(*p.NextCreateFails, float64(*p.Tries)*taken(item.Existing, report.Space.Names))
+			row = []string{row[0], strconv.Itoa(*p.Tries), next, headroomText(p.Headroom.Creates), row[4]}
 		}
 		printRow(w, row)
 	}
 	_ = w.Flush()
 }
 
-// printSummary prints what does not depend on the number of creates.
-func (o *reportOptions) printSummary(item v1alpha1.CollisionItem, names int64) error {
-	taken := math.Log10(float64(item.Existing) / float64(names))
-	fmt.Fprintf(o.Out, "\nThe next create, and the creates until the chance above passes %s:\n", chanceOf(o.question.Probability))
-	w := printers.GetNewTabWriter(o.Out)
-	printRow(w, []string{"POLICY", "TRIES", "NEXT-CONFLICTS", "HEADROOM"})
-	for _, p := range item.Policies {
-		if p.Tries == nil {
-			printRow(w, []string{string(p.Name), "?", "?", "?"})
-			continue
-		}
-		next := chance(*p.NextCreateFails, float64(*p.Tries)*taken) // the number itself can be too small
-		printRow(w, []string{string(p.Name), strconv.Itoa(*p.Tries), next, headroomText(p.Headroom.Creates)})
+// taken is the decimal logarithm of the share of names that exist.
+func taken(existing, names int64) float64 {
+	return math.Log10(float64(existing) / float64(names))
+}
+
+func policyMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
+	switch p.Name {
+	case v1alpha1.PolicyNone:
+		return "no retries"
+	case v1alpha1.PolicyServer:
+		return serverMeaning(p, server)
+	case v1alpha1.PolicyClient:
+		return "kubectl genname create"
 	}
-	return w.Flush()
+	return "the same, --naming=server"
+}
+
+func serverMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
+	switch {
+	case p.Tries == nil:
+		return "nothing tells its tries"
+	case server.AttemptsSource == v1alpha1.SourceFlag:
+		return "as given"
+	case server.GitVersion == nil:
+		return "Kubernetes 1.32 and later"
+	case *p.Tries == 1:
+		return "no retries by it"
+	}
+	return "retries by itself"
+}
+
+// meaning is the sentence that sums up: for how many creates conflicts stay
+// unlikely.
+func meaning(item v1alpha1.CollisionItem, probability string) string {
+	none, server, client := item.Policies[0], item.Policies[1], item.Policies[2]
+	rooms := []string{room(none) + " without retries"}
+	switch {
+	case server.Tries == nil:
+		rooms[0] += " (nothing tells whether the server has any)"
+	case *server.Tries == 1:
+		rooms[0] += " (the server has none)"
+	default:
+		rooms = append(rooms, room(server)+" with the server's")
+	}
+	rooms = append(rooms, room(client)+" with kubectl genname create")
+	return wrapped(fmt.Sprintf("In short: the chance of a conflict stays within %s for %s.", probability, sequence(rooms)))
+}
+
+const reuseLegend = "RE-USE: a create takes the name of a deleted object, if each follows a deletion."
+
+func room(p v1alpha1.Policy) string {
+	switch creates := p.Headroom.Creates; {
+	case creates == nil:
+		return "any number of creates"
+	case *creates == 0:
+		return "no create"
+	case *creates == 1:
+		return "1 create"
+	default:
+		return grouped(*creates) + " creates"
+	}
+}
+
+// sequence is "a and b" or "a, b and c".
+func sequence(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 func printRow(w io.Writer, cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
-
-func headers(policies []v1alpha1.Policy) []string {
-	var headers []string
-	for _, p := range policies {
-		tries := "?"
-		if p.Tries != nil {
-			tries = strconv.Itoa(*p.Tries)
-		}
-		headers = append(headers, fmt.Sprintf("%s(%s)", strings.ToUpper(string(p.Name)), tries))
-	}
-	return headers
-}

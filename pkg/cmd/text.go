@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/mitchellh/go-wordwrap"
 )
 
 // printable makes text from a cluster safe for a terminal: control characters
@@ -28,3 +30,9 @@ func escape(text, keep string) string {
 	}
 	return out.String()
 }
+
+// lineWidth is that of a terminal as it was always.
+const lineWidth = 80
+
+// wrapped is text with line breaks, so that it fits a terminal.
+func wrapped(text string) string { return wordwrap.WrapString(text, lineWidth) }

@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
@@ -34,7 +33,7 @@ func Version() string {
 type versionOptions struct {
 	genericiooptions.IOStreams
 	factory    cmdutil.Factory
-	printFlags *genericclioptions.PrintFlags
+	printFlags *machineFlags
 	clientOnly bool
 }
 

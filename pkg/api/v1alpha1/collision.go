@@ -7,10 +7,17 @@ type CollisionReport struct {
 	metav1.TypeMeta `json:",inline"`
 
 	Space  Space           `json:"space"`
-	Server Retries         `json:"server"`
+	Server CollisionServer `json:"server"`
 	Items  []CollisionItem `json:"items"`
 	// Gate is null if no gate was asked for.
 	Gate *CollisionGate `json:"gate"`
+}
+
+// CollisionServer is the server that creates go to.
+type CollisionServer struct {
+	// GitVersion is null where no server was asked.
+	GitVersion *string `json:"gitVersion"`
+	Retries    `json:",inline"`
 }
 
 // Space is the names that one prefix has.
@@ -33,6 +40,8 @@ type CollisionItem struct {
 	Creates  int64    `json:"creates"`
 	Policies []Policy `json:"policies"`
 	Reuse    Reuse    `json:"reuse"`
+	// Churn is null if no rate was given.
+	Churn *Churn `json:"churn"`
 }
 
 // PolicyName names a way to deal with a conflict.
@@ -66,6 +75,9 @@ type Policy struct {
 	// ExpectedConflicts is the mean number of failing creates, if a failed one
 	// is not repeated.
 	ExpectedConflicts *float64 `json:"expectedConflicts"`
+	// ExpectedConflictsRepeated is the mean number of failing creates, if each
+	// is repeated until it succeeds; null where there are too few free names.
+	ExpectedConflictsRepeated *float64 `json:"expectedConflictsRepeated"`
 	// ExpectedExtraTries is the mean number of names tried beyond the first of
 	// each create. Each is one more call of every validating webhook.
 	ExpectedExtraTries *float64 `json:"expectedExtraTries"`
@@ -91,6 +103,33 @@ type Reuse struct {
 	AnyReuse float64 `json:"anyReuse"`
 	// ExpectedReuses is the mean number that do.
 	ExpectedReuses float64 `json:"expectedReuses"`
+}
+
+// Churn is a steady population for a time: as many deletions as creates, which
+// come at random (a Poisson process).
+type Churn struct {
+	CreatesPerDay float64 `json:"createsPerDay"`
+	Days          float64 `json:"days"`
+	// Creates is CreatesPerDay times Days.
+	Creates  float64       `json:"creates"`
+	Policies []ChurnPolicy `json:"policies"`
+	Reuse    Reuse         `json:"reuse"`
+}
+
+// ChurnPolicy is what to expect of a churn under one policy. Where tries is
+// null, so is all that depends on it.
+type ChurnPolicy struct {
+	Name  PolicyName `json:"name"`
+	Tries *int       `json:"tries"`
+	// ConflictsPerDay is the mean number of failing creates per day.
+	ConflictsPerDay *float64 `json:"conflictsPerDay"`
+	// DaysToFirst is the mean number of days until the first create fails; null
+	// if none can, or if it is too large for a number.
+	DaysToFirst *float64 `json:"daysToFirst"`
+	// AnyFails is the probability that any create of the time fails, and
+	// AnyFailsLog10 its decimal logarithm; null where it is zero.
+	AnyFails      *float64 `json:"anyFails"`
+	AnyFailsLog10 *float64 `json:"anyFailsLog10"`
 }
 
 // CollisionGate is what --fail-above asked for, and what exceeded it.

@@ -1,0 +1,113 @@
+package v1alpha1
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/json"
+)
+
+// The ranges of what a saved report says; see ReadAuditReport.
+const (
+	maxNames    = 27 * 27 * 27 * 27 * 27
+	maxAttempts = 1024
+)
+
+// ReadAuditReport reads an AuditReport that was saved as JSON. One that is cut
+// short, of another kind, of another version, or with numbers that no audit
+// writes is an error, so that nothing is half read. Fields that this version
+// does not know are left out: they add to what the others say.
+func ReadAuditReport(data []byte) (*AuditReport, error) {
+	var kind metav1.TypeMeta
+	if err := decode(data, &kind); err != nil {
+		return nil, err
+	}
+	if err := checkKind(kind, "AuditReport"); err != nil {
+		return nil, err
+	}
+	report := &AuditReport{}
+	if err := decode(data, report); err != nil {
+		return nil, err
+	}
+	return report, report.check()
+}
+
+// decode reads one JSON value, in which no field may be given twice.
+func decode(data []byte, into any) error {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 {
+		return errors.New("is empty")
+	}
+	if data[0] != '{' {
+		return errors.New("is not a JSON object")
+	}
+	strict, err := json.UnmarshalStrict(data, into, json.DisallowDuplicateFields)
+	if syntax, offset := json.SyntaxErrorOffset(err); syntax && offset >= int64(len(data)) {
+		return errors.New("is cut short")
+	}
+	if err != nil {
+		return fmt.Errorf("is not valid: %w", err)
+	}
+	return errors.Join(strict...)
+}
+
+func checkKind(t metav1.TypeMeta, want string) error {
+	gv, err := schema.ParseGroupVersion(t.APIVersion)
+	switch {
+	case t.Kind == "" || t.APIVersion == "":
+		return fmt.Errorf("has no kind and apiVersion, as every %s has", want)
+	case err != nil:
+		return fmt.Errorf("is not valid: %w", err)
+	case gv.Group != GroupVersion.Group || t.Kind != want:
+		return fmt.Errorf("is kind %s of %s, not %s of %s", t.Kind, t.APIVersion, want, GroupVersion)
+	case gv != GroupVersion:
+		return fmt.Errorf("is of version %s, of which this plugin knows only %s: a newer plugin may read it", gv, GroupVersion)
+	}
+	return nil
+}
+
+// check tells the first thing that no audit writes.
+func (r *AuditReport) check() error {
+	if r.Items == nil {
+		return errors.New("has no items")
+	}
+	if err := r.Server.Retries.check(); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	for i, item := range r.Items {
+		if err := item.check(); err != nil {
+			return fmt.Errorf("items[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (i AuditItem) check() error {
+	switch {
+	case i.Resource == "":
+		return errors.New("has no resource")
+	case i.Prefix == "":
+		return errors.New("has no prefix")
+	case i.Names < 1 || i.Names > maxNames:
+		return fmt.Errorf("names is %d, which is not from 1 to %d", i.Names, maxNames)
+	}
+	return i.Retries.check()
+}
+
+// sources are the values of attemptsSource.
+var sources = []string{string(SourceMetric), string(SourceVersion), string(SourceDefault), string(SourceFlag), string(SourceUnknown)}
+
+func (r Retries) check() error {
+	if r.Attempts != nil && (*r.Attempts < 1 || *r.Attempts > maxAttempts) {
+		return fmt.Errorf("attempts is %d, which is not from 1 to %d", *r.Attempts, maxAttempts)
+	}
+	if !slices.Contains(sources, string(r.AttemptsSource)) {
+		return fmt.Errorf("attemptsSource is %q, which is none of %s", r.AttemptsSource, strings.Join(sources, ", "))
+	}
+	return nil
+}
