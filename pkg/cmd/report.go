@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
+	"github.com/kubectl-genname/kubectl-genname/pkg/chart"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
@@ -39,6 +40,7 @@ type reportOptions struct {
 	rateGiven      bool
 	period         durationValue
 	periodGiven    bool
+	plotFlags      plotFlags
 }
 
 func newReportCommand(factory cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
@@ -76,7 +78,11 @@ func newReportCommand(factory cmdutil.Factory, streams genericiooptions.IOStream
 			kubectl genname report --from audit.json
 
 			# Conflicts at 100000 names, if 5000 are created and deleted a day, for a year
-			kubectl genname report --existing 100000 --rate 5000 --for 365d`),
+			kubectl genname report --existing 100000 --rate 5000 --for 365d
+
+			# The odds as a picture, and for 0 to 8 retries in the terminal
+			kubectl genname report --existing 5000 --plot odds.svg
+			kubectl genname report --plot - --plot-retries 0-8`),
 		RunE: inSteps(o),
 	}
 	o.addFlags(cmd)
@@ -96,6 +102,9 @@ func (o *reportOptions) addFlags(cmd *cobra.Command) {
 	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the chance that any create fails, with the server's retries, exceeds this, like 0.001 or 0.1%")
 	flags.Float64Var(&o.rate, "rate", 0, "Creates per day, and as many deletions, to report on the conflicts of")
 	flags.Var(&o.period, "for", "How long --rate lasts, like 12h or 30d")
+	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a conflict against the number of names into FILE.svg or FILE.png; - draws in the terminal, instead of the tables")
+	flags.StringVar(&o.plotFlags.scale, "plot-scale", string(chart.Semilog), "Axes of --plot: linear, semilog (a logarithmic number of names) or log (both logarithmic, which shows small chances)")
+	flags.Var(&o.plotFlags.retries, "plot-retries", "Numbers of retries to draw a curve for, like 0,1 or 0-8, instead of one for each policy")
 	o.printFlags.AddFlags(cmd)
 	addWide(cmd)
 }
@@ -105,6 +114,7 @@ func (o *reportOptions) Complete(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	o.prefixes = args
 	o.existingGiven, o.rateGiven, o.periodGiven = given("existing"), given("rate"), given("for")
+	o.plotFlags.given = given("plot")
 	o.wide = takeWide(o.printFlags)
 	if o.failAbove.set {
 		o.question.FailAbove = o.failAbove.value
@@ -121,6 +131,9 @@ func (o *reportOptions) Validate() error {
 		return err
 	}
 	if err := o.validateSource(); err != nil {
+		return err
+	}
+	if err := o.plotFlags.validate(wantsMachineOutput(o.printFlags)); err != nil {
 		return err
 	}
 	return checkFormat(o.printFlags)
@@ -167,6 +180,11 @@ func (o *reportOptions) Run(ctx context.Context) error {
 	report, err := assess.Collisions(o.question, subject.populations)
 	if err != nil {
 		return fmt.Errorf("--existing: %w", err)
+	}
+	if o.plotFlags.given {
+		if err := o.plot(report, subject.populations); err != nil {
+			return err
+		}
 	}
 	if err := o.print(report); err != nil {
 		return err

@@ -16,6 +16,9 @@ func (o *reportOptions) print(report *v1alpha1.CollisionReport) error {
 	if wantsMachineOutput(o.printFlags) {
 		return printObject(o.printFlags, report, o.Out)
 	}
+	if o.plotFlags.toTerminal() {
+		return nil // the picture is there instead
+	}
 	for at := 0; at < len(report.Items); at += len(o.question.Creates) {
 		if at > 0 {
 			fmt.Fprintln(o.Out)
@@ -48,14 +51,17 @@ func (o *reportOptions) printPopulation(report *v1alpha1.CollisionReport, items 
 
 // title says whose names are counted.
 func title(space v1alpha1.Space, item v1alpha1.CollisionItem) string {
-	subject := "A prefix"
-	if item.Prefix != "" {
-		subject = fmt.Sprintf("%s/%s", item.Resource, item.Prefix)
-		if item.Namespace != "" {
-			subject += " -n " + item.Namespace
-		}
+	return fmt.Sprintf("%s: %s of %d^%d = %s names are taken.", subjectOf(item), grouped(item.Existing), space.AlphabetSize, space.SuffixLength, grouped(space.Names))
+}
+
+func subjectOf(item v1alpha1.CollisionItem) string {
+	switch {
+	case item.Prefix == "":
+		return "A prefix"
+	case item.Namespace == "":
+		return item.Resource + "/" + item.Prefix
 	}
-	return fmt.Sprintf("%s: %s of %d^%d = %s names are taken.", subject, grouped(item.Existing), space.AlphabetSize, space.SuffixLength, grouped(space.Names))
+	return fmt.Sprintf("%s/%s -n %s", item.Resource, item.Prefix, item.Namespace)
 }
 
 // printOdds prints the chance of a conflict, and of re-use beside it.

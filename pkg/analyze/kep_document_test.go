@@ -1,0 +1,211 @@
+package analyze
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/kep-4420.md")
+
+const kepDocument = "../../docs/kep-4420.md"
+
+// kep calculates for a suffix length and a number of tries.
+type kep struct{ t *testing.T }
+
+func (k kep) model(length, tries int) Model {
+	names, err := Space(length)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return newModel(k.t, names, tries)
+}
+
+func (k kep) threshold(length, tries int, p float64) int64 {
+	n, err := k.model(length, tries).Threshold(p)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return n
+}
+
+func (k kep) chance(length, tries int, creates int64) float64 {
+	return k.model(length, tries).AnyFails(0, creates).Float64()
+}
+
+// holds fails the test if a verdict of the document is not true.
+func (k kep) holds(verdict string, is bool) string {
+	k.t.Helper()
+	if !is {
+		k.t.Errorf("it does not hold: %s", verdict)
+	}
+	return verdict
+}
+
+func percent(p float64) string {
+	if p < 1e-6 {
+		exponent := math.Ceil(math.Log10(p))
+		return fmt.Sprintf("1 in %.2fe%.0f", math.Pow(10, exponent)/p, -exponent)
+	}
+	digits := max(2, 1-int(math.Floor(math.Log10(p*100))))
+	return strconv.FormatFloat(p*100, 'f', digits, 64) + " %"
+}
+
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func (k kep) claims() [][]string {
+	const million = 1_000_000
+	server := k.model(5, 8)
+	equivalent := func(creates int64) float64 { return server.EquivalentSuffixLength(0, creates) }
+	retried := func(existing int64) float64 { return k.model(5, 1).NextFails(existing) }
+	tries := func(existing int64) float64 { return 1 + server.ExpectedExtraTries(existing, 1) }
+	return [][]string{
+		{"The KEP says", "Exact", "Verdict"},
+		{
+			"27^5 = 14,348,907 names per prefix", thousands(server.Names()) + " names",
+			k.holds("right", server.Names() == 14_348_907),
+		},
+		{
+			"50 % chance of a conflict before even 5000 names",
+			fmt.Sprintf("50 %% by %s; %s at 5,000", thousands(k.threshold(5, 1, 0.5)), percent(k.chance(5, 1, 5000))),
+			k.holds("right", k.threshold(5, 1, 0.5) < 5000),
+		},
+		{
+			"0.1 % at only 500 names",
+			fmt.Sprintf("0.1 %% by %s; %s at 500", thousands(k.threshold(5, 1, 0.001)), percent(k.chance(5, 1, 500))),
+			k.holds("**wrong**: it is 8.7 times as likely", math.Abs(k.chance(5, 1, 500)/0.001-8.7) < 0.05),
+		},
+		{
+			"With up to 7 retries, a million names before 0.1 %",
+			fmt.Sprintf("8 tries: 0.1 %% by %s; %s at a million", thousands(k.threshold(5, 8, 0.001)), percent(k.chance(5, 8, million))),
+			k.holds("right, and modest: the server is 16 times better than that", math.Round(0.001/k.chance(5, 8, million)) == 16),
+		},
+		{
+			"After 7 attempts, a million entries drop below 0.1 %",
+			fmt.Sprintf("7 tries: 0.1 %% by %s; %.4f %% at a million", thousands(k.threshold(5, 7, 0.001)), 100*k.chance(5, 7, million)),
+			k.holds("right by a hair; the million comes from 7 tries, the server makes 8", k.chance(5, 7, million) < 0.001 && k.chance(5, 7, million) > 0.00099),
+		},
+		{
+			"With at most 100,000 names, a chance of 1 in 1.6×10^13",
+			fmt.Sprintf("8 tries: %s; 7 tries: %s", percent(k.chance(5, 8, 100_000)), percent(k.chance(5, 7, 100_000))),
+			k.holds("right for 8 tries, so that the text mixes 7 and 8", math.Abs(1.6e13*k.chance(5, 8, 100_000)-1) < 0.02),
+		},
+		{
+			"7 retries are roughly as good as 11 characters",
+			fmt.Sprintf("at a million: 8 tries %s, 11 characters %s", percent(k.chance(5, 8, million)), percent(k.chance(11, 1, million))),
+			k.holds("right near a million only (below)", math.Abs(equivalent(million)-11) < 0.2 && equivalent(100_000) > 15 && equivalent(2*million) < 10),
+		},
+		{
+			"11 characters are needed for 0.1 % to exceed a million names",
+			fmt.Sprintf("10 characters: %s; 11: %s", thousands(k.threshold(10, 1, 0.001)), thousands(k.threshold(11, 1, 0.001))),
+			k.holds("right", k.threshold(10, 1, 0.001) < million && k.threshold(11, 1, 0.001) > million),
+		},
+		{
+			"Retries are very rare, even for 100,000 to a million names",
+			fmt.Sprintf("the next create is retried with %s at 100,000, %s at a million", percent(retried(100_000)), percent(retried(million))),
+			k.holds("right at 100,000, hardly at a million", retried(100_000) < 0.01 && retried(million) > 0.05),
+		},
+		{
+			"Up to 7 times the CPU with millions of names",
+			fmt.Sprintf("%.3f tries per create at a million names, %.2f at 5 million, at most 8", tries(million), tries(5*million)),
+			k.holds("right as 7 tries *more*", tries(server.Names()) == 8),
+		},
+	}
+}
+
+// printedThresholds are those of the README, and of the older rendering, for 5
+// to 11 characters: 50 % and 0.1 %.
+var printedThresholds = []struct{ readme, rendered [2]int64 }{
+	{[2]int64{4460, 169}, [2]int64{5000, 500}},
+	{[2]int64{23175, 880}, [2]int64{25000, 900}},
+	{[2]int64{120421, 4575}, [2]int64{120000, 5000}},
+	{[2]int64{625724, 23773}, [2]int64{650000, 8000}},
+	{[2]int64{3251357, 123527}, [2]int64{3300000, 120000}},
+	{[2]int64{16894547, 641863}, [2]int64{17000000, 600000}},
+	{[2]int64{87786641, 3335219}, [2]int64{24000000, 3400000}},
+}
+
+func (k kep) suffixes() [][]string {
+	rows := [][]string{{"Characters", "Names", "50 %: exact", "README", "rendering", "0.1 %: exact", "README", "rendering"}}
+	short := 0 // cells of the README that are one less than exact
+	for i, printed := range printedThresholds {
+		length := 5 + i
+		row := []string{strconv.Itoa(length), thousands(k.model(length, 1).Names())}
+		for j, p := range []float64{0.5, 0.001} {
+			exact := k.threshold(length, 1, p)
+			row = append(row, thousands(exact), thousands(printed.readme[j]), k.printed(length, printed.rendered[j], p))
+			short += int(exact - printed.readme[j])
+			formula := math.Sqrt(2 * float64(k.model(length, 1).Names()) * math.Log(1/(1-p)))
+			k.holds("the README's formula", int64(math.Round(formula)) == printed.readme[j])
+		}
+		rows = append(rows, row)
+	}
+	k.holds("one less in 13 of the 14 cells", short == 13)
+	return rows
+}
+
+// printed is a number with the chance at it, bold if that is far from p.
+func (k kep) printed(length int, names int64, p float64) string {
+	is := k.chance(length, 1, names)
+	text := fmt.Sprintf("%s (%s)", thousands(names), percent(is))
+	if is > 2*p || is < p/2 {
+		return "**" + text + "**"
+	}
+	return text
+}
+
+func (k kep) equivalents() [][]string {
+	rows := [][]string{{"Creates", "Chance with 8 tries", "Characters"}}
+	for _, creates := range []int64{10_000, 100_000, 1_000_000, 1_362_495, 2_000_000, 3_000_000} {
+		rows = append(rows, []string{
+			thousands(creates), percent(k.chance(5, 8, creates)),
+			fmt.Sprintf("%.2f", k.model(5, 8).EquivalentSuffixLength(0, creates)),
+		})
+	}
+	return rows
+}
+
+func markdown(rows [][]string) string {
+	var out strings.Builder
+	for i, row := range rows {
+		fmt.Fprintf(&out, "| %s |\n", strings.Join(row, " | "))
+		if i == 0 {
+			fmt.Fprintf(&out, "|%s\n", strings.Repeat("---|", len(row)))
+		}
+	}
+	return out.String()
+}
+
+// The tables of docs/kep-4420.md are what this package calculates.
+func TestKEPDocument(t *testing.T) {
+	data, err := os.ReadFile(kepDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(data)
+	for name, rows := range map[string][][]string{"claims": kep{t}.claims(), "suffixes": kep{t}.suffixes(), "equivalents": kep{t}.equivalents()} {
+		place := regexp.MustCompile("(?s)<!-- " + name + " -->\n.*?<!-- end -->")
+		if !place.MatchString(want) {
+			t.Fatalf("%s has no place for %s", kepDocument, name)
+		}
+		want = place.ReplaceAllLiteralString(want, "<!-- "+name+" -->\n"+markdown(rows)+"<!-- end -->")
+	}
+	if *update {
+		if err := os.WriteFile(kepDocument, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(data) {
+		t.Errorf("%s is not what is calculated (-update writes it); it should be\n%s", kepDocument, want)
+	}
+}

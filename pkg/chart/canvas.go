@@ -1,0 +1,60 @@
+package chart
+
+// canvas is something to draw on. Coordinates are in pixels from the upper left
+// corner.
+type canvas interface {
+	line(points []point, s stroke)
+	text(at point, text string, s textStyle)
+}
+
+type point struct{ x, y float64 }
+
+// stroke is how a line looks. dash is lengths of line and gap, empty for a
+// solid line.
+type stroke struct {
+	color string // #rrggbb
+	width float64
+	dash  []float64
+}
+
+// textStyle is how text looks. Its vertical place is that of the middle of its
+// capitals; anchor is the part of it, from 0 to 1, that is at its place.
+type textStyle struct {
+	size     float64
+	color    string
+	anchor   float64
+	bold     bool
+	vertical bool // reads upwards
+}
+
+// The picture has a background of its own, so that it is the same on a light
+// and on a dark page.
+const (
+	background = "#ffffff"
+	ink        = "#1f2328"
+	faintInk   = "#57606a"
+	frameColor = "#8c959f"
+	gridColor  = "#e4e8ec"
+)
+
+// distinct are colours that people with any colour vision tell apart (Okabe
+// and Ito 2008), but for the yellow and the sky blue, which are faint on white.
+var distinct = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7"}
+
+// ordered are colours from dark to light along viridis, for more curves than
+// there are distinct ones: their order is that of the curves.
+var ordered = []string{"#440154", "#482173", "#433e85", "#38588c", "#2d708e", "#25858e", "#1e9b8a", "#2ab07f", "#52c569"}
+
+var dashes = [][]float64{nil, {9, 4}, {2, 3}, {9, 3, 2, 3}}
+
+// strokeOf is the look of curve i of n. Neighbours differ in dash as well as in
+// colour.
+func strokeOf(i, n int) stroke {
+	s := stroke{width: 2.5, dash: dashes[i%len(dashes)]}
+	if n <= len(distinct) {
+		s.color = distinct[i]
+		return s
+	}
+	s.color = ordered[i*(len(ordered)-1)/(n-1)]
+	return s
+}

@@ -1,0 +1,108 @@
+// Package chart draws how likely a conflict is against the number of names:
+// one curve for each way to deal with a conflict, as SVG, as PNG, and as text
+// for a terminal. It owns the look: axes, colours, legend. It knows no
+// Kubernetes, calculates no chance, and writes no file.
+package chart
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Chart is what is drawn.
+type Chart struct {
+	Title string
+	Scale Scale
+	// Existing is the number of names that exist, where the curves begin; it is
+	// marked unless it is 0.
+	Existing int64
+	// Names is the number of names that there can be, at least 1.
+	Names int64
+	// Curves are drawn in their order, at most MaxCurves.
+	Curves []Curve
+}
+
+// MaxCurves is how many curves can be told apart.
+const MaxCurves = 16
+
+// Curve is the chance of a conflict under one policy.
+type Curve struct {
+	Label string
+	// Log10 returns the decimal logarithm of the chance that any of a number of
+	// further creates conflicts; -Inf if none can. It never falls.
+	Log10 func(creates int64) float64
+	// Reaches returns the smallest number of further creates of which any
+	// conflicts with at least the probability p.
+	Reaches func(p float64) int64
+}
+
+// Scale is how the axes are divided.
+type Scale string
+
+const (
+	// Linear divides both axes evenly.
+	Linear Scale = "linear"
+	// Semilog has the logarithm of the number of names.
+	Semilog Scale = "semilog"
+	// Log has the logarithms of both, so that small chances can be read.
+	Log Scale = "log"
+)
+
+// Scales are all of them.
+var Scales = []Scale{Linear, Semilog, Log}
+
+func (c Chart) check() error {
+	switch {
+	case len(c.Curves) == 0:
+		return errors.New("no curve to draw")
+	case len(c.Curves) > MaxCurves:
+		return fmt.Errorf("%d curves cannot be told apart: at most %d", len(c.Curves), MaxCurves)
+	case c.Existing >= c.Names:
+		return fmt.Errorf("all %d names exist: there is no curve to draw", c.Names)
+	}
+	return nil
+}
+
+// The chances between which a curve is drawn: below the first it is on the
+// axis, above the last at the top.
+const (
+	smallest = 1e-6 // where chances are logarithmic
+	visible  = 1e-3 // where they are not
+	certain  = 0.999
+)
+
+// names is the number of names at which a curve reaches a chance.
+func (c Chart) names(curve Curve, p float64) float64 {
+	return math.Min(float64(c.Existing)+float64(curve.Reaches(p)), float64(c.Names))
+}
+
+// span is the range of the numbers of names that shows all curves.
+func (c Chart) span() (low, high float64) {
+	low, high = math.Inf(1), 0
+	begin := visible
+	if c.Scale == Log {
+		begin = smallest
+	}
+	for _, curve := range c.Curves {
+		low = math.Min(low, c.names(curve, begin)-1) // where it is still less likely
+		high = math.Max(high, c.names(curve, certain))
+	}
+	if c.Existing > 0 {
+		low = math.Min(low, float64(c.Existing)*0.8) // with room before the mark
+	}
+	if c.Scale == Linear {
+		return 0, high
+	}
+	return low, high
+}
+
+// chanceAt is the chance at a number of names, on the axis of the scale: itself
+// or its decimal logarithm.
+func (c Chart) chanceAt(curve Curve, names float64) float64 {
+	log10 := curve.Log10(int64(math.Round(names)) - c.Existing)
+	if c.Scale == Log {
+		return log10
+	}
+	return math.Pow(10, log10)
+}
