@@ -6,7 +6,7 @@ PKGS     := ./...
 COVERAGE := 85
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit cover lint bench campaign figures clean
+.PHONY: help build control-plane demo test unit cover lint bench campaign figures schemas clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ campaign: build control-plane ## Create 5,000 objects through injured requests, 
 
 figures: build ## Draw the pictures of docs/figures, by the commands of docs/kep-4420.md
 	@grep -o '^    kubectl genname report --plot .*' docs/kep-4420.md | sed 's|kubectl genname|bin/kubectl-genname|' | sh -ex > /dev/null
+
+schemas: ## Write docs/schemas and the tables of docs/formats.md from the Go types
+	$(GO) test ./test/schema -run Generated -update
 
 clean: ## Remove what was built here (not the user's cache)
 	rm -rf bin cover.out

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	git.sr.ht/~sbinet/gg v0.8.0
 	github.com/google/go-cmp v0.7.0
+	github.com/google/jsonschema-go v0.4.3
 	github.com/guptarohit/asciigraph v0.10.0
 	github.com/prometheus/common v0.70.0
 	github.com/spf13/cobra v1.10.2

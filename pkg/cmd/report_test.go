@@ -11,9 +11,11 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
-// run runs the real command line without a cluster.
+// run runs the real command line without a cluster. What it prints for
+// machines is as the published schemas have it.
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	return runWith(t, "", args...)
@@ -25,6 +27,7 @@ func runWith(t *testing.T, stdin string, args ...string) (stdout, stderr string,
 	var out, errOut bytes.Buffer
 	code = Execute(t.Context(), append(args, "--kubeconfig=/nonexistent"),
 		genericiooptions.IOStreams{In: strings.NewReader(stdin), Out: &out, ErrOut: &errOut})
+	schema.Check(t, out.String())
 	return out.String(), errOut.String(), code
 }
 

@@ -25,6 +25,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
 // The two servers: one that retries generated names by itself, as 1.32 and
@@ -87,12 +88,14 @@ func as(t *testing.T, config *rest.Config) user {
 	return user{t, path, t.Context()}
 }
 
-// run runs kubectl genname with args.
+// run runs kubectl genname with args. What it prints for machines is as the
+// published schemas have it.
 func (u user) run(args ...string) result {
 	u.t.Helper()
 	var out, errOut bytes.Buffer
 	code := cmd.Execute(u.ctx, append(args, "--kubeconfig="+u.kubeconfig, "--cache-dir="+filepath.Dir(u.kubeconfig)),
 		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
+	schema.Check(u.t, out.String())
 	return result{out.String(), errOut.String(), code}
 }
 

@@ -8,39 +8,50 @@ type CollisionReport struct {
 
 	Space  Space           `json:"space"`
 	Server CollisionServer `json:"server"`
-	Items  []CollisionItem `json:"items"`
-	// Gate is null if no gate was asked for.
+	// Items are the name spaces, each with every number of creates.
+	Items []CollisionItem `json:"items"`
+	// Gate is what --fail-above asked for; null if it was not given.
 	Gate *CollisionGate `json:"gate"`
 }
 
 // CollisionServer is the server that creates go to.
 type CollisionServer struct {
-	// GitVersion is null where no server was asked.
+	// GitVersion is the server's version; null where no server was asked.
 	GitVersion *string `json:"gitVersion"`
 	Retries    `json:",inline"`
 }
 
 // Space is the names that one prefix has.
 type Space struct {
+	// AlphabetSize is the number of different characters in suffixes.
 	AlphabetSize int `json:"alphabetSize"`
+	// SuffixLength is the number of random characters in a name.
 	SuffixLength int `json:"suffixLength"`
-	// Names is AlphabetSize to the power of SuffixLength.
+	// Names is the number of names: AlphabetSize to the power of SuffixLength.
 	Names int64 `json:"names"`
 }
 
 // CollisionItem is one name space and one number of further creates. Group,
 // resource, namespace and prefix are empty where no cluster was asked.
 type CollisionItem struct {
-	Group     string `json:"group"`
-	Resource  string `json:"resource"`
+	// Group is the API group; empty for the core group.
+	Group string `json:"group"`
+	// Resource is the type, in the plural: jobs.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
 	Namespace string `json:"namespace"`
-	Prefix    string `json:"prefix"`
+	// Prefix is the effective prefix, the first 58 bytes of generateName.
+	Prefix string `json:"prefix"`
 
-	Existing int64    `json:"existing"`
-	Creates  int64    `json:"creates"`
+	// Existing is the number of names that are taken.
+	Existing int64 `json:"existing"`
+	// Creates is the number of further creates.
+	Creates int64 `json:"creates"`
+	// Policies are the ways to deal with a conflict: none, server, client and
+	// server+client, in this order.
 	Policies []Policy `json:"policies"`
 	Reuse    Reuse    `json:"reuse"`
-	// Churn is null if no rate was given.
+	// Churn is the population at the rate of --rate; null if that was not given.
 	Churn *Churn `json:"churn"`
 }
 
@@ -62,15 +73,18 @@ const (
 // Policy is what to expect under one policy. Where tries is null, so is all
 // that depends on it.
 type Policy struct {
+	// Name is one of none (no retry), server (the server's own retries), client
+	// (this plugin's default) and server+client (its --naming=server).
 	Name PolicyName `json:"name"`
-	// Tries is the number of names tried per create.
+	// Tries is the number of names tried per create, the first included; null
+	// if unknown.
 	Tries *int `json:"tries"`
 	// NextCreateFails is the probability that the first of the creates fails.
 	NextCreateFails *float64 `json:"nextCreateFails"`
-	// AnyFails is the probability that any of the creates fails, and
-	// AnyFailsLog10 its decimal logarithm, which stays right where AnyFails is
-	// too small for a number, and is null where it is zero.
-	AnyFails      *float64 `json:"anyFails"`
+	// AnyFails is the probability that any of the creates fails.
+	AnyFails *float64 `json:"anyFails"`
+	// AnyFailsLog10 is the decimal logarithm of AnyFails. It stays right where
+	// AnyFails is too small for a number, and is null where no create can fail.
 	AnyFailsLog10 *float64 `json:"anyFailsLog10"`
 	// ExpectedConflicts is the mean number of failing creates, if a failed one
 	// is not repeated.
@@ -91,27 +105,31 @@ type Policy struct {
 // Headroom is the largest number of creates for which the probability that
 // any of them fails is at most Probability.
 type Headroom struct {
+	// Probability is that of --probability.
 	Probability float64 `json:"probability"`
-	// Creates is null if no number of creates passes the probability.
+	// Creates is that number; null if no number of creates passes Probability.
 	Creates *int64 `json:"creates"`
 }
 
-// Reuse tells of new objects that take the name of a deleted one, if each
+// Reuse is how often new objects take the name of a deleted one, if each
 // create is preceded by a deletion. No retry helps against it.
 type Reuse struct {
-	// AnyReuse is the probability that any of the creates does.
+	// AnyReuse is the probability that any of the creates takes such a name.
 	AnyReuse float64 `json:"anyReuse"`
-	// ExpectedReuses is the mean number that do.
+	// ExpectedReuses is the mean number of creates that do.
 	ExpectedReuses float64 `json:"expectedReuses"`
 }
 
 // Churn is a steady population for a time: as many deletions as creates, which
 // come at random (a Poisson process).
 type Churn struct {
+	// CreatesPerDay is the rate of --rate.
 	CreatesPerDay float64 `json:"createsPerDay"`
-	Days          float64 `json:"days"`
-	// Creates is CreatesPerDay times Days.
-	Creates  float64       `json:"creates"`
+	// Days is the time of --for, in days of 24 hours.
+	Days float64 `json:"days"`
+	// Creates is the number of creates: CreatesPerDay times Days.
+	Creates float64 `json:"creates"`
+	// Policies are in the order of those of the item.
 	Policies []ChurnPolicy `json:"policies"`
 	Reuse    Reuse         `json:"reuse"`
 }
@@ -119,30 +137,41 @@ type Churn struct {
 // ChurnPolicy is what to expect of a churn under one policy. Where tries is
 // null, so is all that depends on it.
 type ChurnPolicy struct {
-	Name  PolicyName `json:"name"`
-	Tries *int       `json:"tries"`
+	// Name is that of the policy.
+	Name PolicyName `json:"name"`
+	// Tries is the number of names tried per create; null if unknown.
+	Tries *int `json:"tries"`
 	// ConflictsPerDay is the mean number of failing creates per day.
 	ConflictsPerDay *float64 `json:"conflictsPerDay"`
 	// DaysToFirst is the mean number of days until the first create fails; null
 	// if none can, or if it is too large for a number.
 	DaysToFirst *float64 `json:"daysToFirst"`
-	// AnyFails is the probability that any create of the time fails, and
-	// AnyFailsLog10 its decimal logarithm; null where it is zero.
-	AnyFails      *float64 `json:"anyFails"`
+	// AnyFails is the probability that any create of the time fails.
+	AnyFails *float64 `json:"anyFails"`
+	// AnyFailsLog10 is the decimal logarithm of AnyFails; null where no create
+	// can fail.
 	AnyFailsLog10 *float64 `json:"anyFailsLog10"`
 }
 
 // CollisionGate is what --fail-above asked for, and what exceeded it.
 type CollisionGate struct {
-	FailAbove float64             `json:"failAbove"`
-	Exceeded  []CollisionExceeded `json:"exceeded"`
+	// FailAbove is the largest probability that passes.
+	FailAbove float64 `json:"failAbove"`
+	// Exceeded are the items above it.
+	Exceeded []CollisionExceeded `json:"exceeded"`
 }
 
 // CollisionExceeded is one item that exceeded the gate.
 type CollisionExceeded struct {
-	Resource  string  `json:"resource"`
-	Namespace string  `json:"namespace"`
-	Prefix    string  `json:"prefix"`
-	Creates   int64   `json:"creates"`
-	AnyFails  float64 `json:"anyFails"`
+	// Resource is the type, in the plural.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
+	Namespace string `json:"namespace"`
+	// Prefix is the effective prefix.
+	Prefix string `json:"prefix"`
+	// Creates is the number of further creates.
+	Creates int64 `json:"creates"`
+	// AnyFails is the probability that any of them fails with the server's
+	// retries; without retries where these are unknown.
+	AnyFails float64 `json:"anyFails"`
 }

@@ -23,7 +23,11 @@ const (
 type Retries struct {
 	// Attempts is the number of names tried per create, the first included;
 	// null if unknown.
-	Attempts       *int           `json:"attempts"`
+	Attempts *int `json:"attempts"`
+	// AttemptsSource is how that is known: metric if the server's gauge
+	// kubernetes_feature_enabled says it, version if the server's version
+	// admits nothing else, default if that is all that is known, flag if
+	// --server-attempts says it, unknown if nothing tells.
 	AttemptsSource AttemptsSource `json:"attemptsSource"`
 }
 
@@ -39,21 +43,31 @@ type VersionReport struct {
 
 // ClientVersion is what the plugin is.
 type ClientVersion struct {
+	// GitVersion is the version of the plugin.
 	GitVersion string `json:"gitVersion"`
-	GoVersion  string `json:"goVersion"`
-	Platform   string `json:"platform"`
+	// GoVersion is that of the Go release it was built with.
+	GoVersion string `json:"goVersion"`
+	// Platform is its operating system and architecture: linux/amd64.
+	Platform string `json:"platform"`
 }
 
 // ServerVersion is what an API server says that it is.
 type ServerVersion struct {
+	// GitVersion is the server's version.
 	GitVersion string `json:"gitVersion"`
-	Major      string `json:"major"`
-	Minor      string `json:"minor"`
-	// EmulationMajor and EmulationMinor are empty before Kubernetes 1.33.
+	// Major is its first number.
+	Major string `json:"major"`
+	// Minor is its second number, with what a vendor appends: 29+.
+	Minor string `json:"minor"`
+	// EmulationMajor is the first number of the version that the server behaves
+	// like; it is not there before Kubernetes 1.33.
 	EmulationMajor string `json:"emulationMajor,omitempty"`
+	// EmulationMinor is the second number of that version.
 	EmulationMinor string `json:"emulationMinor,omitempty"`
-	GoVersion      string `json:"goVersion,omitempty"`
-	Platform       string `json:"platform,omitempty"`
+	// GoVersion is that of the Go release the server was built with.
+	GoVersion string `json:"goVersion,omitempty"`
+	// Platform is the server's operating system and architecture.
+	Platform string `json:"platform,omitempty"`
 
 	Retries `json:",inline"`
 }

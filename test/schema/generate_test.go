@@ -1,0 +1,244 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+var update = flag.Bool("update", false, "write docs/schemas and the tables of docs/formats.md")
+
+// kinds are those that are published.
+var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.VersionReport{}}
+
+// probabilities are the fields whose numbers are from 0 to 1.
+var probabilities = map[string]bool{
+	"AuditExceeded.nextCreate":   true,
+	"AuditGate.failAbove":        true,
+	"AuditHeadroom.probability":  true,
+	"ChurnPolicy.anyFails":       true,
+	"CollisionExceeded.anyFails": true,
+	"CollisionGate.failAbove":    true,
+	"Headroom.probability":       true,
+	"NextCreate.noRetry":         true,
+	"NextCreate.serverRetry":     true,
+	"Policy.anyFails":            true,
+	"Policy.nextCreateFails":     true,
+	"Reuse.anyReuse":             true,
+}
+
+// enums are the strings that can be no others.
+var enums = map[reflect.Type][]any{
+	reflect.TypeFor[v1alpha1.AttemptsSource](): {v1alpha1.SourceMetric, v1alpha1.SourceVersion, v1alpha1.SourceDefault, v1alpha1.SourceFlag, v1alpha1.SourceUnknown},
+	reflect.TypeFor[v1alpha1.PolicyName]():     {v1alpha1.PolicyNone, v1alpha1.PolicyServer, v1alpha1.PolicyClient, v1alpha1.PolicyServerClient},
+}
+
+// generator makes schemas of Go types and their comments.
+type generator struct {
+	t        *testing.T
+	comments comments
+}
+
+// schemaOf is the schema of a kind.
+func (g generator) schemaOf(kind reflect.Type) *jsonschema.Schema {
+	special := map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[metav1.Time](): {Type: "string", Format: "date-time"},
+		reflect.TypeFor[metav1.TypeMeta](): {Type: "object", Properties: map[string]*jsonschema.Schema{
+			"apiVersion": {Const: constant(v1alpha1.GroupVersion.String()), Description: "The version of the format."},
+			"kind":       {Const: constant(kind.Name()), Description: "The format."},
+		}},
+	}
+	for of, values := range enums {
+		special[of] = &jsonschema.Schema{Type: "string", Enum: values}
+	}
+	schema, err := jsonschema.ForType(kind, &jsonschema.ForOptions{TypeSchemas: special})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	schema.Schema = "https://json-schema.org/draft/2020-12/schema"
+	schema.Title = kind.Name()
+	schema.Description = g.comments.of(kind, "")
+	schema.Required = append([]string{"apiVersion", "kind"}, schema.Required...)
+	g.complete(kind, schema)
+	return schema
+}
+
+func constant(value any) *any { return &value }
+
+// complete adds to the schema of a struct what its fields' comments and names
+// say.
+func (g generator) complete(of reflect.Type, schema *jsonschema.Schema) {
+	for field := range fields(of) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		property := schema.Properties[name]
+		if property == nil {
+			continue // of an embedded type that is special
+		}
+		owner := g.owner(of, field)
+		if comment := g.comments.of(owner, field.Name); comment != "" {
+			property.Description = comment
+		}
+		bound(property, owner.Name()+"."+name)
+		inner := field.Type
+		if inner.Kind() == reflect.Slice {
+			property.Types, property.Type = nil, "array" // our lists are never null
+			inner, property = inner.Elem(), property.Items
+		}
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct && inner != reflect.TypeFor[metav1.Time]() {
+			g.complete(inner, property)
+		}
+	}
+}
+
+// bound gives a number the range of its field.
+func bound(property *jsonschema.Schema, field string) {
+	types := append(property.Types, property.Type)
+	number := false
+	for _, t := range types {
+		number = number || t == "number" || t == "integer"
+	}
+	zero, one := 0.0, 1.0
+	switch {
+	case !number:
+	case strings.HasSuffix(field, "Log10"):
+		property.Maximum = &zero
+	case probabilities[field]:
+		property.Minimum, property.Maximum = &zero, &one
+	default:
+		property.Minimum = &zero
+	}
+}
+
+// owner is the struct that declares a field: of, or one embedded in it.
+func (g generator) owner(of reflect.Type, field reflect.StructField) reflect.Type {
+	if len(field.Index) == 1 {
+		return of
+	}
+	return of.FieldByIndex(field.Index[:len(field.Index)-1]).Type
+}
+
+// fields are those of a struct and of what is embedded in it.
+func fields(of reflect.Type) func(func(reflect.StructField) bool) {
+	return func(yield func(reflect.StructField) bool) {
+		for _, field := range reflect.VisibleFields(of) {
+			if !field.Anonymous && !yield(field) {
+				return
+			}
+		}
+	}
+}
+
+// The published schemas and the tables of docs/formats.md are what the types
+// of pkg/api/v1alpha1 say.
+func TestGenerated(t *testing.T) {
+	g := generator{t, readComments(t)}
+	formats := filepath.Join(docs(), "formats.md")
+	document, err := os.ReadFile(formats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(document)
+	for _, kind := range kinds {
+		of := reflect.TypeOf(kind)
+		schema := g.schemaOf(of)
+		data, err := json.MarshalIndent(schema, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, path(of.Name()), append(data, '\n'))
+		text = withTable(t, text, of.Name(), table(t, schema))
+	}
+	compare(t, formats, []byte(text))
+}
+
+func compare(t *testing.T, path string, want []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the types say; make schemas writes it", path)
+	}
+}
+
+func withTable(t *testing.T, text, kind, table string) string {
+	place := regexp.MustCompile("(?s)<!-- " + kind + " -->\n.*?<!-- end -->")
+	if !place.MatchString(text) {
+		t.Fatalf("docs/formats.md has no place for %s", kind)
+	}
+	return place.ReplaceAllLiteralString(text, "<!-- "+kind+" -->\n"+table+"<!-- end -->")
+}
+
+// table is a row for each field, by its path.
+func table(t *testing.T, schema *jsonschema.Schema) string {
+	var out strings.Builder
+	out.WriteString("| field | type | meaning |\n|---|---|---|\n")
+	addRows(t, &out, schema, "")
+	return out.String()
+}
+
+func addRows(t *testing.T, out *strings.Builder, schema *jsonschema.Schema, prefix string) {
+	for _, name := range schema.PropertyOrder {
+		property := schema.Properties[name]
+		path := prefix + name
+		if property.Description == "" {
+			t.Errorf("%s has no comment that says what it is", path)
+		}
+		fmt.Fprintf(out, "| `%s` | %s | %s |\n", path, typeOf(property), strings.ReplaceAll(property.Description, "|", `\|`))
+		if property.Items != nil {
+			addRows(t, out, property.Items, path+"[].")
+		}
+		addRows(t, out, property, path+".")
+	}
+}
+
+func typeOf(s *jsonschema.Schema) string {
+	if s.Const != nil {
+		return fmt.Sprintf("`%v`", *s.Const)
+	}
+	var types []string
+	for _, name := range append(append([]string{}, s.Types...), s.Type) {
+		switch {
+		case name == "" || name == "null":
+		case name == "number" && s.Maximum != nil && *s.Maximum == 1:
+			types = append(types, "probability")
+		case s.Format == "date-time":
+			types = append(types, "time")
+		case s.Items != nil && s.Items.Type != "":
+			types = append(types, "list of "+s.Items.Type+"s")
+		default:
+			types = append(types, name)
+		}
+	}
+	for _, name := range s.Types {
+		if name == "null" {
+			types = append(types, "null")
+		}
+	}
+	return strings.Join(types, " or ")
+}

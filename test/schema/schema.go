@@ -1,0 +1,73 @@
+// Package schema holds the outputs of the plugin against their published
+// schemas, docs/schemas. It is for tests.
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// docs is the folder of that name.
+func docs() string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..", "docs")
+}
+
+// path is where the schema of a kind is published.
+func path(kind string) string {
+	return filepath.Join(docs(), "schemas", v1alpha1.GroupVersion.Version, strings.ToLower(kind)+".json")
+}
+
+// Check fails the test if an output is an object of one of our kinds, in JSON
+// or YAML, that its published schema does not allow. What is none of these is
+// let be.
+func Check(t testing.TB, output string) {
+	t.Helper()
+	kind, object, ours := parse(output)
+	if !ours {
+		return
+	}
+	if err := validate(kind, object); err != nil {
+		t.Errorf("not as %s has it: %v\n%s", path(kind), err, output)
+	}
+}
+
+// parse reads an object of our group.
+func parse(output string) (kind string, object map[string]any, ours bool) {
+	trimmed := strings.TrimSpace(output)
+	switch {
+	case strings.HasPrefix(trimmed, "{"):
+		ours = json.Unmarshal([]byte(trimmed), &object) == nil
+	case strings.HasPrefix(trimmed, "---"), strings.HasPrefix(trimmed, "apiVersion: "):
+		ours = yaml.Unmarshal([]byte(trimmed), &object) == nil
+	}
+	apiVersion, _ := object["apiVersion"].(string)
+	kind, _ = object["kind"].(string)
+	return kind, object, ours && strings.HasPrefix(apiVersion, v1alpha1.GroupVersion.Group+"/")
+}
+
+func validate(kind string, object map[string]any) error {
+	data, err := os.ReadFile(path(kind))
+	if err != nil {
+		return err
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(data, &schema); err != nil {
+		return fmt.Errorf("%s: %w", path(kind), err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path(kind), err)
+	}
+	return resolved.Validate(object)
+}
