@@ -198,7 +198,7 @@ func TestSVGIsWellFormed(t *testing.T) {
 	elements := 0
 	for {
 		token, err := decoder.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

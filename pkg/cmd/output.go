@@ -33,7 +33,7 @@ func machinePrintFlags() *machineFlags {
 func (f *machineFlags) AddFlags(cmd *cobra.Command) {
 	f.PrintFlags.AddFlags(cmd)
 	flag := cmd.Flags().Lookup("output")
-	formats := strings.Join(append(f.PrintFlags.AllowedFormats(), f.columns.AllowedFormats()...), ", ")
+	formats := strings.Join(append(f.AllowedFormats(), f.columns.AllowedFormats()...), ", ")
 	flag.Usage = fmt.Sprintf("Output format. One of: (%s).", formats)
 }
 
@@ -65,7 +65,7 @@ func (f *machineFlags) printer() (printers.ResourcePrinter, error) {
 	if !genericclioptions.IsNoCompatiblePrinterError(err) {
 		return contentPrinter{columns}, err
 	}
-	printer, err := f.PrintFlags.ToPrinter()
+	printer, err := f.ToPrinter()
 	var none genericclioptions.NoCompatiblePrinterError
 	switch {
 	case errors.As(err, &none):

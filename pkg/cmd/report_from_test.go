@@ -95,7 +95,8 @@ func TestReportFromIncomplete(t *testing.T) {
 
 func TestReportFromBadFiles(t *testing.T) {
 	whole := readSavedAudit(t)
-	empty := whole[:strings.Index(whole, `"items"`)] + `"items": []}`
+	before, _, _ := strings.Cut(whole, `"items"`)
+	empty := before + `"items": []}`
 	for _, test := range []struct{ name, data, want string }{
 		{"empty", "", "is empty"},
 		{"cut short", whole[:len(whole)/2], "is cut short"},

@@ -48,12 +48,11 @@ func TestReportPlotPNG(t *testing.T) {
 	if !strings.HasPrefix(stdout, "A prefix: 5,000 of") || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 	}
-	file, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	if _, err := png.Decode(file); err != nil {
+	if _, err := png.Decode(bytes.NewReader(data)); err != nil {
 		t.Error(err)
 	}
 }

@@ -107,9 +107,8 @@ func (g generator) complete(of reflect.Type, schema *jsonschema.Schema) {
 
 // bound gives a number the range of its field.
 func bound(property *jsonschema.Schema, field string) {
-	types := append(property.Types, property.Type)
 	number := false
-	for _, t := range types {
+	for _, t := range append([]string{property.Type}, property.Types...) {
 		number = number || t == "number" || t == "integer"
 	}
 	zero, one := 0.0, 1.0

@@ -76,7 +76,7 @@ func (r *AuditReport) check() error {
 	if r.Items == nil {
 		return errors.New("has no items")
 	}
-	if err := r.Server.Retries.check(); err != nil {
+	if err := r.Server.checkRetries(); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
 	for i, item := range r.Items {
@@ -96,13 +96,13 @@ func (i AuditItem) check() error {
 	case i.Names < 1 || i.Names > maxNames:
 		return fmt.Errorf("names is %d, which is not from 1 to %d", i.Names, maxNames)
 	}
-	return i.Retries.check()
+	return i.checkRetries()
 }
 
 // sources are the values of attemptsSource.
 var sources = []string{string(SourceMetric), string(SourceVersion), string(SourceDefault), string(SourceFlag), string(SourceUnknown)}
 
-func (r Retries) check() error {
+func (r Retries) checkRetries() error {
 	if r.Attempts != nil && (*r.Attempts < 1 || *r.Attempts > maxAttempts) {
 		return fmt.Errorf("attempts is %d, which is not from 1 to %d", *r.Attempts, maxAttempts)
 	}
