@@ -6,7 +6,7 @@ PKGS     := ./...
 COVERAGE := 85
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit cover lint bench campaign figures schemas clean
+.PHONY: help build control-plane demo test unit cover lint bench campaign figures schemas measure clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,10 @@ figures: build ## Draw the pictures of docs/figures, by the commands of docs/kep
 
 schemas: ## Write docs/schemas and the tables of docs/formats.md from the Go types
 	$(GO) test ./test/schema -run Generated -update
+
+measure: control-plane ## Measure conflicts on real servers for docs/measured.md (a quarter of an hour)
+	$(GO) run ./test/experiment/measure
+	cd test/experiment/figure && $(GO) run . ../../../docs/measured
 
 clean: ## Remove what was built here (not the user's cache)
 	rm -rf bin cover.out

@@ -1,0 +1,59 @@
+// Command figure draws the figures of docs/measured.md from the results.json
+// that "make measure" wrote.
+//
+//	go run . ../../../docs/measured
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// results is what of results.json is drawn.
+type results struct {
+	Names          int `json:"names"`
+	FirstConflicts []struct {
+		ServerTries int     `json:"serverTries"`
+		Attempts    int     `json:"attempts"`
+		Mean        float64 `json:"mean"`
+		Error       float64 `json:"standardError"`
+		Expected    float64 `json:"expected"`
+	} `json:"firstConflicts"`
+	Rates []struct {
+		ServerTries int     `json:"serverTries"`
+		Existing    float64 `json:"existing"`
+		Measured    float64 `json:"measured"`
+		Error       float64 `json:"standardError"`
+		Expected    float64 `json:"expected"`
+	} `json:"rates"`
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: figure FOLDER")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(folder string) error {
+	data, err := os.ReadFile(filepath.Join(folder, "results.json"))
+	if err != nil {
+		return err
+	}
+	var r results
+	if err := json.Unmarshal(data, &r); err != nil {
+		return fmt.Errorf("results.json: %w", err)
+	}
+	for name, f := range map[string]figure{"first-conflicts.svg": r.firstConflicts(), "rates.svg": r.rates()} {
+		if err := f.save(filepath.Join(folder, name)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+// Command measure runs the experiment on real servers and writes
+// docs/measured.md, and into docs/measured/ the results and what was seen
+// under each prefix. "make measure" calls it and draws the figures.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/experiment"
+)
+
+var (
+	relativeError = flag.Float64("error", 0.01, "relative standard error of the mean number of creates to the first conflict")
+	rateCreates   = flag.Int("creates", 5000, "creates per population, for the conflict rate")
+	docs          = flag.String("docs", "docs", "folder to write to")
+)
+
+// populations are at which the conflict rate is measured, by the server's
+// tries: where it is neither too small nor too large to be told apart.
+var populations = map[int][]int{
+	1: {36, 146, 292, 437, 583, 692},
+	8: {365, 437, 510, 583, 620, 656, 692, 714},
+}
+
+func main() {
+	flag.Parse()
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	start := time.Now()
+	r := &record{}
+	for attempts := 1; attempts <= 8; attempts++ {
+		if err := r.measure(ctx, 1, attempts); err != nil {
+			return err
+		}
+	}
+	if err := r.measure(ctx, 8, 1); err != nil {
+		return err
+	}
+	r.Names = experiment.Names
+	r.Conditions = experiment.Conditions{
+		Date:       start.UTC().Format(time.DateOnly),
+		Kubernetes: controlplane.ServerVersion,
+		Go:         runtime.Version(),
+		Platform:   runtime.GOOS + "/" + runtime.GOARCH,
+		CPUs:       runtime.NumCPU(),
+		Minutes:    int(time.Since(start).Minutes() + 0.5),
+	}
+	r.Conclude()
+	return experiment.Write(*docs, r.Results, r.seen)
+}
+
+// record is what has been measured so far.
+type record struct {
+	experiment.Results
+	seen []experiment.Seen
+}
+
+// measure starts a server and measures what it is for: the first conflict, and
+// once per number of tries also what needs no attempts of a client.
+func (r *record) measure(ctx context.Context, tries, attempts int) (err error) {
+	server, err := experiment.Start(ctx, os.Stderr, tries)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	if attempts == 1 {
+		if err := r.tries(ctx, server, tries); err != nil {
+			return err
+		}
+		if err := r.rates(ctx, server, tries); err != nil {
+			return err
+		}
+	}
+	prefixes, err := experiment.Prefixes(tries*attempts, *relativeError)
+	if err != nil {
+		return err
+	}
+	seen, err := server.FirstConflicts(ctx, prefixes, attempts)
+	if err != nil {
+		return err
+	}
+	f, err := experiment.NewFirstConflict(tries, attempts, seen)
+	if err != nil {
+		return err
+	}
+	r.FirstConflicts = append(r.FirstConflicts, f)
+	r.seen = append(r.seen, experiment.Seen{ServerTries: tries, Attempts: attempts, Creates: seen})
+	fmt.Fprintf(os.Stderr, "%d × %d tries, %d prefixes: %.2f creates to the first conflict, expected %.2f (z %+.2f)\n",
+		tries, attempts, prefixes, f.Mean, f.Expected, f.Z)
+	return nil
+}
+
+func (r *record) tries(ctx context.Context, server *experiment.Server, tries int) error {
+	measured, err := server.Tries(ctx)
+	if err != nil {
+		return err
+	}
+	r.Tries = append(r.Tries, experiment.Tries{Expected: tries, Measured: measured})
+	fmt.Fprintf(os.Stderr, "%d tries per create, expected %d\n", measured, tries)
+	return nil
+}
+
+func (r *record) rates(ctx context.Context, server *experiment.Server, tries int) error {
+	const prefixes = 10
+	each := (*rateCreates + prefixes - 1) / prefixes
+	conflicts, err := server.Conflicts(ctx, populations[tries], prefixes, each)
+	if err != nil {
+		return err
+	}
+	for i, existing := range populations[tries] {
+		rate, err := experiment.NewRate(tries, existing, prefixes*each, conflicts[i])
+		if err != nil {
+			return err
+		}
+		r.Rates = append(r.Rates, rate)
+		fmt.Fprintf(os.Stderr, "%d tries per create, %d names: %.5f of the creates fail, expected %.5f (z %+.2f)\n",
+			tries, existing, rate.Measured, rate.Expected, rate.Z)
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
+)
+
+// Results are what an experiment measured, beside what the model says.
+type Results struct {
+	Conditions     Conditions      `json:"conditions"`
+	Names          int             `json:"names"`
+	Tries          []Tries         `json:"tries"`
+	FirstConflicts []FirstConflict `json:"firstConflicts"`
+	// Means is the test of all means of FirstConflicts together.
+	Means Fit    `json:"means"`
+	Rates []Rate `json:"rates"`
+	// AllRates is the test of all Rates together.
+	AllRates Fit `json:"allRates"`
+}
+
+// Conditions are under which it was measured.
+type Conditions struct {
+	Date       string `json:"date"`
+	Kubernetes string `json:"kubernetes"`
+	Go         string `json:"go"`
+	Platform   string `json:"platform"`
+	CPUs       int    `json:"cpus"`
+	Minutes    int    `json:"minutes"`
+}
+
+// Tries is how many names a server tried in a create, by its own count.
+type Tries struct {
+	Expected int `json:"expected"`
+	Measured int `json:"measured"`
+}
+
+// FirstConflict is the number of creates up to and including the first that
+// fails.
+type FirstConflict struct {
+	ServerTries int `json:"serverTries"`
+	Attempts    int `json:"attempts"`
+	Prefixes    int `json:"prefixes"`
+	// Mean and Deviation are those of the prefixes; Error is the standard
+	// error of the mean.
+	Mean      float64 `json:"mean"`
+	Deviation float64 `json:"deviation"`
+	Error     float64 `json:"standardError"`
+	// Expected is analyze.Model.MeanCreatesToFirstFailure, and
+	// ExpectedDeviation the model's standard deviation of one prefix.
+	Expected          float64 `json:"expected"`
+	ExpectedDeviation float64 `json:"expectedDeviation"`
+	// Z is how many of the model's standard errors the mean is off.
+	Z float64 `json:"z"`
+	// Shape compares the whole distribution with the model's.
+	Shape Fit `json:"shape"`
+}
+
+// Tries is the number of names that one create tried, at most.
+func (f FirstConflict) Tries() int { return f.ServerTries * f.Attempts }
+
+// Off is by how many percent the mean is off.
+func (f FirstConflict) Off() float64 { return 100 * (f.Mean/f.Expected - 1) }
+
+// Rate is how many creates failed while a number of names existed.
+type Rate struct {
+	ServerTries int     `json:"serverTries"`
+	Existing    int     `json:"existing"`
+	Creates     int     `json:"creates"`
+	Conflicts   int     `json:"conflicts"`
+	Measured    float64 `json:"measured"`
+	Error       float64 `json:"standardError"` // binomial
+	Expected    float64 `json:"expected"`
+	Z           float64 `json:"z"`
+}
+
+// NewFirstConflict compares what was seen under each prefix with the model.
+func NewFirstConflict(serverTries, attempts int, seen []int) (FirstConflict, error) {
+	m, err := newModel(serverTries * attempts)
+	if err != nil {
+		return FirstConflict{}, err
+	}
+	if len(seen) < 2 {
+		return FirstConflict{}, fmt.Errorf("%d prefixes: need 2 or more", len(seen))
+	}
+	mean, deviation := moments(seen)
+	expected := firstConflict(m)
+	root := math.Sqrt(float64(len(seen)))
+	f := FirstConflict{
+		ServerTries: serverTries, Attempts: attempts, Prefixes: len(seen),
+		Mean: mean, Deviation: deviation, Error: deviation / root,
+		Expected: m.MeanCreatesToFirstFailure(0), ExpectedDeviation: expected.deviation(),
+		Shape: expected.chiSquare(seen),
+	}
+	f.Z = (f.Mean - f.Expected) / (f.ExpectedDeviation / root)
+	return f, nil
+}
+
+// NewRate compares a number of conflicts with the model.
+func NewRate(serverTries, existing, creates, conflicts int) (Rate, error) {
+	m, err := newModel(serverTries)
+	if err != nil {
+		return Rate{}, err
+	}
+	n, p, q := float64(creates), float64(conflicts)/float64(creates), m.NextFails(int64(existing))
+	return Rate{
+		ServerTries: serverTries, Existing: existing, Creates: creates, Conflicts: conflicts,
+		Measured: p, Error: math.Sqrt(p * (1 - p) / n),
+		Expected: q, Z: (p - q) / math.Sqrt(q*(1-q)/n),
+	}, nil
+}
+
+// Prefixes is the number of prefixes for which the mean number of creates to
+// the first conflict has a relative standard error.
+func Prefixes(tries int, relativeError float64) (int, error) {
+	m, err := newModel(tries)
+	if err != nil {
+		return 0, err
+	}
+	d := firstConflict(m)
+	spread := d.deviation() / d.mean()
+	return int(math.Ceil(spread * spread / (relativeError * relativeError))), nil
+}
+
+// Conclude tests the means together, and the rates together.
+func (r *Results) Conclude() {
+	r.Means, r.AllRates = Fit{Degrees: len(r.FirstConflicts)}, Fit{Degrees: len(r.Rates)}
+	for _, f := range r.FirstConflicts {
+		r.Means.ChiSquare += f.Z * f.Z
+	}
+	for _, rate := range r.Rates {
+		r.AllRates.ChiSquare += rate.Z * rate.Z
+	}
+	r.Means, r.AllRates = r.Means.withProbability(), r.AllRates.withProbability()
+}
+
+// Farthest is the z of the mean that is farthest off.
+func (r Results) Farthest() (z float64) {
+	for _, f := range r.FirstConflicts {
+		if math.Abs(f.Z) > math.Abs(z) {
+			z = f.Z
+		}
+	}
+	return z
+}
+
+// LeastShape is the smallest probability of a shape.
+func (r Results) LeastShape() float64 {
+	least := 1.0
+	for _, f := range r.FirstConflicts {
+		least = min(least, f.Shape.Probability)
+	}
+	return least
+}
+
+// FarthestByChance and LeastShapeByChance are how likely one of so many rows is
+// as far off, or further, if the model is right.
+func (r Results) FarthestByChance() float64 {
+	return r.oneOf(math.Erfc(math.Abs(r.Farthest()) / math.Sqrt2))
+}
+
+func (r Results) LeastShapeByChance() float64 { return r.oneOf(r.LeastShape()) }
+
+func (r Results) oneOf(p float64) float64 {
+	return 1 - math.Pow(1-p, float64(len(r.FirstConflicts)))
+}
+
+// Creates is how many creates were made in all.
+func (r Results) Creates() int {
+	var sum float64
+	for _, f := range r.FirstConflicts {
+		sum += f.Mean * float64(f.Prefixes)
+	}
+	for _, rate := range r.Rates {
+		sum += float64(rate.Creates)
+	}
+	return int(math.Round(sum))
+}
+
+func moments(seen []int) (mean, deviation float64) {
+	for _, n := range seen {
+		mean += float64(n) / float64(len(seen))
+	}
+	for _, n := range seen {
+		deviation += (float64(n) - mean) * (float64(n) - mean)
+	}
+	return mean, math.Sqrt(deviation / float64(len(seen)-1))
+}
+
+// newModel returns the model of a prefix of the experiment.
+func newModel(tries int) (analyze.Model, error) { return analyze.NewModel(int64(Names), tries) }

@@ -1,0 +1,131 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+const (
+	// SuffixLength is the number of random characters that the server appends.
+	SuffixLength = 2
+	// Names is the number of names of a prefix: 27^2.
+	Names = len(names.Alphabet) * len(names.Alphabet)
+
+	requestTimeout = time.Minute
+	// parallel is the number of prefixes under which objects are created at a
+	// time. Under one prefix it is one object after the other, as in the model.
+	parallel = 16
+)
+
+// Server is where objects are created: a control plane of its own, whose
+// prefixes have 729 names. The objects are Secrets, because a kube-apiserver
+// without controllers makes none itself (Tries counts them).
+type Server struct {
+	cp      *controlplane.ControlPlane
+	secrets typedcorev1.SecretInterface
+	metrics rest.Interface
+}
+
+// Start starts a server that makes the given number of tries per create: 8, as
+// Kubernetes 1.32 and later do, or 1. The caller calls Stop.
+func Start(ctx context.Context, log io.Writer, tries int) (*Server, error) {
+	options := []controlplane.Option{controlplane.SuffixLength(SuffixLength)}
+	switch tries {
+	case 1:
+		options = append(options, controlplane.WithoutServerRetries)
+	case 8:
+	default:
+		return nil, fmt.Errorf("a server with %d tries: it makes 1 or 8", tries)
+	}
+	cp, err := controlplane.Start(ctx, log, options...)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cp: cp}
+	if err := s.connect(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+func (s *Server) connect(ctx context.Context) error {
+	config := s.cp.Admin()
+	config.Timeout = requestTimeout
+	config.ContentType = runtime.ContentTypeProtobuf
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	s.secrets, s.metrics = client.CoreV1().Secrets("experiment"), client.CoreV1().RESTClient()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "experiment"}}
+	_, err = client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+	return err
+}
+
+// Stop ends the server and deletes its data.
+func (s *Server) Stop() error {
+	return errors.Join(s.cp.Stop(), s.cp.Remove())
+}
+
+// create makes an object with a generated name, in so many attempts (POSTs) at
+// most, and returns its name: "" if all of them conflict.
+func (s *Server) create(ctx context.Context, prefix string, attempts int) (string, error) {
+	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix}}
+	for range attempts {
+		made, err := s.secrets.Create(ctx, object, metav1.CreateOptions{})
+		switch {
+		case apierrors.IsAlreadyExists(err):
+		case err != nil:
+			return "", err
+		case len(made.Name) != len(prefix)+SuffixLength:
+			return "", fmt.Errorf("the server made %s of %s: want %d random characters", made.Name, prefix, SuffixLength)
+		default:
+			return made.Name, nil
+		}
+	}
+	return "", nil
+}
+
+// fill makes the names of a prefix from number from up to, but not including,
+// number to. Which names exist does not matter to the model.
+func (s *Server) fill(ctx context.Context, prefix string, from, to int) error {
+	const alphabet = names.Alphabet
+	for i := from; i < to; i++ {
+		name := prefix + string([]byte{alphabet[i/len(alphabet)], alphabet[i%len(alphabet)]})
+		object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := s.secrets.Create(ctx, object, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// underEach calls do for n prefixes called after name, several at a time.
+func underEach(ctx context.Context, name string, n int, do func(ctx context.Context, i int, prefix string) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for i := range n {
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return do(ctx, i, fmt.Sprintf("%s-%d-", name, i))
+		})
+	}
+	return group.Wait()
+}

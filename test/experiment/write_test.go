@@ -1,0 +1,102 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+var update = flag.Bool("update", false, "write docs/measured.md from docs/measured/results.json")
+
+const docs = "../../docs"
+
+// The page says what the results say.
+func TestPage(t *testing.T) {
+	got, err := published(t).page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(docs+"/measured.md", got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(docs + "/measured.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("docs/measured.md is not what the results make (go test ./test/experiment -run TestPage -update writes it):\n%s", cmp.Diff(string(want), string(got)))
+	}
+}
+
+// The results are what follows, with the model of today, from what was seen.
+func TestResults(t *testing.T) {
+	want := published(t)
+	got := want
+	got.FirstConflicts, got.Rates = nil, nil
+	for _, s := range publishedSeen(t) {
+		f, err := NewFirstConflict(s.ServerTries, s.Attempts, s.Creates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.FirstConflicts = append(got.FirstConflicts, f)
+	}
+	for _, r := range want.Rates {
+		rate, err := NewRate(r.ServerTries, r.Existing, r.Creates, r.Conflicts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Rates = append(got.Rates, rate)
+	}
+	got.Conclude()
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(1e-9, 1e-9)); diff != "" {
+		t.Errorf("docs/measured/results.json (-) is not what follows (+):\n%s", diff)
+	}
+}
+
+func published(t *testing.T) (r Results) {
+	t.Helper()
+	data, err := os.ReadFile(docs + "/measured/results.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// publishedSeen reads what table wrote.
+func publishedSeen(t *testing.T) (seen []Seen) {
+	t.Helper()
+	data, err := os.ReadFile(docs + "/measured/first-conflicts.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		var n [3]int
+		for i, field := range row {
+			if n[i], err = strconv.Atoi(field); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if last := len(seen) - 1; last < 0 || seen[last].ServerTries != n[0] || seen[last].Attempts != n[1] {
+			seen = append(seen, Seen{ServerTries: n[0], Attempts: n[1]})
+		}
+		s := &seen[len(seen)-1]
+		s.Creates = append(s.Creates, n[2])
+	}
+	return seen
+}
