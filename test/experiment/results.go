@@ -154,12 +154,14 @@ func (r Results) LeastShape() float64 {
 	return least
 }
 
-// FarthestByChance and LeastShapeByChance are how likely one of so many rows is
-// as far off, or further, if the model is right.
+// FarthestByChance is how likely one of so many means is as far off, or further,
+// if the model is right.
 func (r Results) FarthestByChance() float64 {
 	return r.oneOf(math.Erfc(math.Abs(r.Farthest()) / math.Sqrt2))
 }
 
+// LeastShapeByChance is how likely one of so many shapes has so small a
+// probability, or a smaller one, if the model is right.
 func (r Results) LeastShapeByChance() float64 { return r.oneOf(r.LeastShape()) }
 
 func (r Results) oneOf(p float64) float64 {
