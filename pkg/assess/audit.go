@@ -2,7 +2,6 @@ package assess
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,11 +75,7 @@ type outlook struct {
 }
 
 func outlookOf(item v1alpha1.AuditItem, tries int) (outlook, error) {
-	space, err := analyze.Space(names.SuffixLength)
-	if err != nil {
-		return outlook{}, err
-	}
-	model, err := analyze.NewModel(space, tries)
+	model, err := modelOf(tries)
 	if err != nil {
 		return outlook{}, err
 	}
@@ -95,6 +90,14 @@ func outlookOf(item v1alpha1.AuditItem, tries int) (outlook, error) {
 	}, err
 }
 
+func modelOf(tries int) (analyze.Model, error) {
+	space, err := analyze.Space(names.SuffixLength)
+	if err != nil {
+		return analyze.Model{}, err
+	}
+	return analyze.NewModel(space, tries)
+}
+
 // creates is the rate that recent creations in the window tell.
 func (l Lens) creates(recent int64) (v1alpha1.Creates, error) {
 	lower, upper, err := analyze.Garwood(recent, rateConfidence)
@@ -106,34 +109,6 @@ func (l Lens) creates(recent int64) (v1alpha1.Creates, error) {
 		PerDayLower:   lower * perDay,
 		PerDayUpper:   upper * perDay,
 	}, err
-}
-
-// jobs are the objects whose own generated name is cut again, in the names of
-// their pods.
-var jobs = metav1.GroupResource{Group: "batch", Resource: "jobs"}
-
-func notes(space census.Space, retries string) []string {
-	notes := []string{}
-	if space.RawPrefixes > 1 {
-		count := fmt.Sprint(space.RawPrefixes)
-		if space.RawPrefixes >= census.MaxRawPrefixes {
-			count += " or more"
-		}
-		notes = append(notes, fmt.Sprintf("%d-byte cut: %s prefixes share this space", names.MaxPrefixLength, count))
-	}
-	if space.Resource.Group == jobs.Group && space.Resource.Resource == jobs.Resource {
-		// A pod's prefix is the Job's name and a dash, cut like every other.
-		switch kept := names.MaxPrefixLength - len(space.Prefix); {
-		case kept <= 0:
-			notes = append(notes, "pods of these jobs share one space")
-		case kept < names.SuffixLength:
-			notes = append(notes, fmt.Sprintf("pods of these jobs share %d^%d spaces", analyze.AlphabetSize, kept))
-		}
-	}
-	if retries != "" {
-		notes = append(notes, retries)
-	}
-	return notes
 }
 
 func timestamp(t time.Time) *metav1.Time {
@@ -151,6 +126,16 @@ func Risk(item v1alpha1.AuditItem) float64 {
 		return *item.NextCreate.ServerRetry
 	}
 	return item.NextCreate.NoRetry
+}
+
+// riskOf is the Risk of a space with so many names.
+func riskOf(names int64, retries v1alpha1.Retries) (float64, error) {
+	tries := 1
+	if retries.Attempts != nil {
+		tries = *retries.Attempts
+	}
+	model, err := modelOf(tries)
+	return model.NextFails(names), err
 }
 
 // Order compares two items of a report.

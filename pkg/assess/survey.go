@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,13 +30,17 @@ type Survey struct {
 	kept
 }
 
+// MaxExceeded is how many of the spaces that exceed a gate a report names.
+const MaxExceeded = 1000
+
 // kept is what is kept of the spaces seen.
 type kept struct {
-	items    []v1alpha1.AuditItem
-	exceeded []v1alpha1.AuditExceeded
-	hidden   v1alpha1.AuditHidden
-	prefixes int64
-	err      error
+	items         []v1alpha1.AuditItem
+	exceeded      []v1alpha1.AuditExceeded
+	exceededCount int64
+	hidden        v1alpha1.AuditHidden
+	prefixes      int64
+	err           error
 }
 
 // Begin makes the batch of one list, for census.Scanner.
@@ -46,32 +51,47 @@ type batch struct {
 	kept
 }
 
-// Add implements census.Batch.
+// Add implements census.Batch. There may be a million spaces, so nothing is
+// calculated for those that the report does not show.
 func (b *batch) Add(space census.Space) {
-	if space.Names == 0 || len(b.survey.Prefixes) > 0 && !slices.Contains(b.survey.Prefixes, space.Prefix) {
-		return
-	}
-	retries, note := b.survey.RetriesOf(space.Resource.GroupVersion())
-	item, err := b.survey.Lens.Item(space, retries, note)
-	if err != nil {
-		b.err = err
+	s := b.survey
+	if space.Names == 0 || len(s.Prefixes) > 0 && !slices.Contains(s.Prefixes, space.Prefix) {
 		return
 	}
 	b.prefixes++
-	if b.survey.exceeds(item) {
-		b.exceeded = append(b.exceeded, v1alpha1.AuditExceeded{
-			Resource:  schema.GroupResource{Group: item.Group, Resource: item.Resource}.String(),
-			Namespace: item.Namespace, Prefix: item.Prefix, Names: item.Names, NextCreate: Risk(item),
-		})
+	if s.gated() {
+		b.fail(b.judge(space))
 	}
-	if item.Names < b.survey.MinCount {
-		b.hide(item)
+	if space.Names < s.MinCount {
+		b.hide(space.Names)
 		return
 	}
+	retries, note := s.RetriesOf(space.Resource.GroupVersion())
+	item, err := s.Lens.Item(space, retries, note)
+	b.fail(err)
 	b.items = append(b.items, item)
-	if top := b.survey.Top; top > 0 && len(b.items) >= 2*top {
-		b.trim(b.survey)
+	if s.Top > 0 && len(b.items) >= 2*s.Top {
+		b.trim(s)
 	}
+}
+
+// judge remembers the space if it exceeds a gate.
+func (b *batch) judge(space census.Space) error {
+	s := b.survey
+	retries, _ := s.RetriesOf(space.Resource.GroupVersion())
+	risk, err := riskOf(space.Names, retries)
+	if err != nil || !s.exceeds(space.Names, risk) {
+		return err
+	}
+	b.exceededCount++
+	b.exceeded = append(b.exceeded, v1alpha1.AuditExceeded{
+		Resource:  space.Resource.GroupResource().String(),
+		Namespace: space.Namespace, Prefix: space.Prefix, Names: space.Names, NextCreate: risk,
+	})
+	if len(b.exceeded) >= 2*MaxExceeded {
+		b.trimExceeded()
+	}
+	return nil
 }
 
 // Commit implements census.Batch.
@@ -79,13 +99,20 @@ func (b *batch) Commit() {
 	all := &b.survey.kept
 	all.items = append(all.items, b.items...)
 	all.exceeded = append(all.exceeded, b.exceeded...)
+	all.exceededCount += b.exceededCount
 	all.hidden.Prefixes += b.hidden.Prefixes
 	all.hidden.Objects += b.hidden.Objects
 	all.prefixes += b.prefixes
-	if all.err == nil {
-		all.err = b.err
-	}
+	all.fail(b.err)
 	all.trim(b.survey)
+	all.trimExceeded()
+}
+
+// fail remembers the first error.
+func (k *kept) fail(err error) {
+	if k.err == nil {
+		k.err = err
+	}
 }
 
 // trim sorts the items and hides those below the top.
@@ -95,19 +122,30 @@ func (k *kept) trim(s *Survey) {
 		return
 	}
 	for _, item := range k.items[s.Top:] {
-		k.hide(item)
+		k.hide(item.Names)
 	}
 	k.items = k.items[:s.Top]
 }
 
-func (k *kept) hide(item v1alpha1.AuditItem) {
-	k.hidden.Prefixes++
-	k.hidden.Objects += item.Names
+// trimExceeded sorts what exceeds a gate and forgets all but the worst.
+func (k *kept) trimExceeded() {
+	slices.SortFunc(k.exceeded, func(a, b v1alpha1.AuditExceeded) int {
+		return cmp.Or(
+			cmp.Compare(b.NextCreate, a.NextCreate), cmp.Compare(b.Names, a.Names),
+			cmp.Compare(a.Prefix, b.Prefix), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Resource, b.Resource))
+	})
+	k.exceeded = k.exceeded[:min(len(k.exceeded), MaxExceeded)]
 }
 
-func (s *Survey) exceeds(item v1alpha1.AuditItem) bool {
-	return s.FailAbove != nil && Risk(item) > *s.FailAbove ||
-		s.FailAboveCount != nil && item.Names > *s.FailAboveCount
+func (k *kept) hide(names int64) {
+	k.hidden.Prefixes++
+	k.hidden.Objects += names
+}
+
+func (s *Survey) gated() bool { return s.FailAbove != nil || s.FailAboveCount != nil }
+
+func (s *Survey) exceeds(names int64, risk float64) bool {
+	return s.FailAbove != nil && risk > *s.FailAbove || s.FailAboveCount != nil && names > *s.FailAboveCount
 }
 
 // Fill puts what was found into the report.
@@ -115,9 +153,9 @@ func (s *Survey) Fill(report *v1alpha1.AuditReport) error {
 	report.Items = append([]v1alpha1.AuditItem{}, s.items...)
 	report.Hidden = s.hidden
 	report.Summary.Prefixes = s.prefixes
-	if s.FailAbove != nil || s.FailAboveCount != nil {
+	if s.gated() {
 		report.Gate = &v1alpha1.AuditGate{
-			FailAbove: s.FailAbove, FailAboveCount: s.FailAboveCount,
+			FailAbove: s.FailAbove, FailAboveCount: s.FailAboveCount, ExceededCount: s.exceededCount,
 			Exceeded: append([]v1alpha1.AuditExceeded{}, s.exceeded...),
 		}
 	}

@@ -80,29 +80,6 @@ func TestItemWithUnknownRetries(t *testing.T) {
 	}
 }
 
-func TestNotes(t *testing.T) {
-	prefix := func(length int) string { return fmt.Sprintf("%0*d", length, 0) }
-	for _, test := range []struct {
-		space census.Space
-		want  []string
-	}{
-		{space(prefix(53), 1), []string{}},
-		{space(prefix(54), 1), []string{"pods of these jobs share 27^4 spaces"}},
-		{space(prefix(57), 1), []string{"pods of these jobs share 27^1 spaces"}},
-		{space(prefix(58), 1), []string{"pods of these jobs share one space"}},
-		{census.Space{Prefix: prefix(58), RawPrefixes: 3}, []string{"58-byte cut: 3 prefixes share this space", "why"}},
-		{census.Space{Prefix: prefix(58), RawPrefixes: census.MaxRawPrefixes}, []string{fmt.Sprintf("58-byte cut: %d or more prefixes share this space", census.MaxRawPrefixes), "why"}},
-	} {
-		why := ""
-		if len(test.want) == 2 {
-			why = "why"
-		}
-		if diff := cmp.Diff(test.want, notes(test.space, why)); diff != "" {
-			t.Errorf("notes of %+v (-want +got):\n%s", test.space, diff)
-		}
-	}
-}
-
 func survey(s Survey, committed bool, spaces ...census.Space) *v1alpha1.AuditReport {
 	s.Lens, s.RetriesOf = lens, retries(8)
 	if s.Order == nil {
@@ -163,8 +140,8 @@ func TestSurvey(t *testing.T) {
 			switch {
 			case test.exceeded < 0 && report.Gate != nil:
 				t.Errorf("a gate that nobody asked for: %+v", report.Gate)
-			case test.exceeded >= 0 && len(report.Gate.Exceeded) != test.exceeded:
-				t.Errorf("%d exceeded the gate, want %d", len(report.Gate.Exceeded), test.exceeded)
+			case test.exceeded >= 0 && (len(report.Gate.Exceeded) != test.exceeded || report.Gate.ExceededCount != int64(test.exceeded)):
+				t.Errorf("%d of %d exceeded the gate, want %d", len(report.Gate.Exceeded), report.Gate.ExceededCount, test.exceeded)
 			}
 		})
 	}
@@ -176,5 +153,35 @@ func TestSurveyForgetsWhatIsNotCommitted(t *testing.T) {
 	report := survey(Survey{FailAboveCount: &limit}, false, space("p-", 5))
 	if len(report.Items) != 0 || report.Summary.Prefixes != 0 || len(report.Gate.Exceeded) != 0 {
 		t.Errorf("%+v", report)
+	}
+}
+
+// However many prefixes exceed a gate, the report names the worst, and says how
+// many there are; so does the memory that it takes.
+func TestSurveyKeepsTheWorst(t *testing.T) {
+	limit, all := int64(0), int64(5*MaxExceeded)
+	s := Survey{Lens: lens, RetriesOf: retries(8), Order: Orders["risk"], MinCount: 1 << 40, FailAboveCount: &limit}
+	for list := range int64(5) { // several lists, the worst in none of them alone
+		b := s.Begin().(*batch)
+		for i := range all / 5 {
+			b.Add(space(fmt.Sprintf("p%d-", i*5+list), i*5+list+1))
+			if len(b.exceeded) > 2*MaxExceeded {
+				t.Fatalf("keeps %d", len(b.exceeded))
+			}
+		}
+		b.Commit()
+	}
+	report := &v1alpha1.AuditReport{}
+	if err := s.Fill(report); err != nil {
+		t.Fatal(err)
+	}
+	gate := report.Gate
+	if gate.ExceededCount != all || len(gate.Exceeded) != MaxExceeded {
+		t.Fatalf("%d of %d", len(gate.Exceeded), gate.ExceededCount)
+	}
+	for i, exceeded := range gate.Exceeded {
+		if exceeded.Names != all-int64(i) {
+			t.Fatalf("the worst but %d has %d names, want %d", i, exceeded.Names, all-int64(i))
+		}
 	}
 }

@@ -173,17 +173,25 @@ type Skipped struct {
 }
 
 // AuditGate is what the --fail-above flags asked for, and what exceeded it.
+// A gate that was not asked for is null.
 type AuditGate struct {
-	FailAbove      *float64        `json:"failAbove"`
-	FailAboveCount *int64          `json:"failAboveCount"`
-	Exceeded       []AuditExceeded `json:"exceeded"`
+	FailAbove      *float64 `json:"failAbove"`
+	FailAboveCount *int64   `json:"failAboveCount"`
+	// ExceededCount is the number of name spaces that exceeded a gate, those
+	// included that --min-count and --top hide. Exceeded is the worst of them,
+	// at most 1,000, by the chance that the next create conflicts, then by
+	// names, the worst first.
+	ExceededCount int64           `json:"exceededCount"`
+	Exceeded      []AuditExceeded `json:"exceeded"`
 }
 
 // AuditExceeded is one name space that exceeded a gate.
 type AuditExceeded struct {
-	Resource   string  `json:"resource"`
-	Namespace  string  `json:"namespace"`
-	Prefix     string  `json:"prefix"`
-	Names      int64   `json:"names"`
+	Resource  string `json:"resource"` // as RESOURCE.GROUP
+	Namespace string `json:"namespace"`
+	Prefix    string `json:"prefix"`
+	Names     int64  `json:"names"`
+	// NextCreate is the probability that the next create conflicts, with the
+	// attempts in force; where these are unknown, without retries.
 	NextCreate float64 `json:"nextCreate"`
 }

@@ -1,0 +1,108 @@
+package assess
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
+	"github.com/kubectl-genname/kubectl-genname/pkg/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// children are the objects whose prefix a controller makes of their owner's
+// name and a dash, by the owner's type: where the owner's name is generated
+// and long, the cut takes its suffix. StatefulSets number their Pods, CronJobs
+// put the time into the names of Jobs, and Deployments a hash into those of
+// ReplicaSets, whose Pods then begin like the Deployment
+// (k8s.io/kubernetes/pkg/controller/controller_utils.go, getPodsPrefix;
+// k8s.io/endpointslice/utils.go, getEndpointSlicePrefix).
+var children = map[schema.GroupResource]string{
+	{Group: "batch", Resource: "jobs"}:       "pods",
+	{Group: "apps", Resource: "daemonsets"}:  "pods",
+	{Group: "apps", Resource: "deployments"}: "pods",
+	{Group: "apps", Resource: "replicasets"}: "pods",
+	{Resource: "replicationcontrollers"}:     "pods",
+	{Resource: "services"}:                   "endpointslices",
+	{Resource: "endpoints"}:                  "endpointslices",
+}
+
+var (
+	pods           = schema.GroupResource{Resource: "pods"}
+	endpointSlices = schema.GroupResource{Group: "discovery.k8s.io", Resource: "endpointslices"}
+	resourceClaims = schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}
+)
+
+// indexedPods is how the prefix of the Pods of one index ends. The Job's name
+// before it is cut so that all has 58 bytes
+// (k8s.io/kubernetes/pkg/controller/job/indexed_job_utils.go).
+var indexedPods = regexp.MustCompile(`-[0-9]+-$`)
+
+// cutClaimsMost is the length to which the resource claim controller cuts the
+// names of a Pod and of its claim, in proportion to their lengths. Rounded down
+// twice, and without the dash at the end, cutClaimsLeast may be left
+// (k8s.io/kubernetes/pkg/controller/resourceclaim/controller.go).
+const cutClaimsLeast, cutClaimsMost = 54, 57
+
+// notes say what a person should know of a space. retries is what is to be
+// known of the server's, or empty.
+func notes(space census.Space, retries string) []string {
+	notes := []string{}
+	add := func(note string) {
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	add(sharedByPrefixes(space))
+	add(sharedByOwners(space))
+	add(sharedByChildren(space))
+	add(retries)
+	return notes
+}
+
+// sharedByPrefixes notes that the cut at 58 bytes made prefixes equal.
+func sharedByPrefixes(space census.Space) string {
+	if space.RawPrefixes <= 1 {
+		return ""
+	}
+	count := fmt.Sprint(space.RawPrefixes)
+	if space.RawPrefixes >= census.MaxRawPrefixes {
+		count += " or more"
+	}
+	return fmt.Sprintf("%d-byte cut: %s prefixes share this space", names.MaxPrefixLength, count)
+}
+
+// sharedByOwners notes that the objects of a space may be of several owners,
+// which controllers name them after, because the names of those are long.
+func sharedByOwners(space census.Space) string {
+	long := len(space.Prefix) == names.MaxPrefixLength
+	switch resource := space.Resource.GroupResource(); {
+	case resource == pods && long && indexedPods.MatchString(space.Prefix):
+		index := indexedPods.FindString(space.Prefix)
+		return fmt.Sprintf("indexed jobs whose names agree in %d bytes share this space", len(space.Prefix)-len(index))
+	case resource == pods && space.RawPrefixes > 1:
+		return fmt.Sprintf("their owners' names agree in %d bytes", names.MaxPrefixLength)
+	case resource == endpointSlices && space.RawPrefixes > 1:
+		return fmt.Sprintf("their services' names agree in %d bytes", names.MaxPrefixLength)
+	case resource == resourceClaims && !strings.HasSuffix(space.Prefix, "-") &&
+		len(space.Prefix) >= cutClaimsLeast && len(space.Prefix) <= cutClaimsMost:
+		return "cut by the controller: pods with similar names share this space"
+	}
+	return ""
+}
+
+// sharedByChildren notes that the objects of a space have long generated names,
+// after which a controller names others: their prefix is cut like every other.
+func sharedByChildren(space census.Space) string {
+	of := children[space.Resource.GroupResource()]
+	kept := names.MaxPrefixLength - len(space.Prefix)
+	switch {
+	case of == "" || kept >= names.SuffixLength:
+		return ""
+	case kept <= 0:
+		return fmt.Sprintf("%s of these %s share one space", of, space.Resource.Resource)
+	}
+	return fmt.Sprintf("%s of these %s share %d^%d spaces", of, space.Resource.Resource, analyze.AlphabetSize, kept)
+}
