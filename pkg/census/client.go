@@ -11,8 +11,12 @@ import (
 )
 
 // accept asks for metadata and nothing else, in protobuf if the server has it.
+// Only an aggregated server that cannot make metadata of its objects, and would
+// answer 406, gives them whole; of these, too, only the metadata is looked at.
+// client-go's metadata client asks for the same.
 const accept = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
-	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
+	"application/json"
 
 // maxErrorBody is how much of the answer to a failed request is read.
 const maxErrorBody = 1 << 20
@@ -66,6 +70,9 @@ func (l *list) get(ctx context.Context, q pageRequest, visit func(*object) error
 	case <-ctx.Done():
 		return page{}, ctx.Err()
 	}
+	if err := l.givenUp(); err != nil {
+		return page{}, err
+	}
 	l.countRequest()
 	request := l.client.Get().MaxRetries(0).AbsPath(l.path()...).SetHeader("Accept", accept).
 		Param("limit", strconv.FormatInt(q.limit, 10))
@@ -75,13 +82,14 @@ func (l *list) get(ctx context.Context, q pageRequest, visit func(*object) error
 		request.Param("resourceVersion", q.at).Param("resourceVersionMatch", "Exact")
 	}
 	body, err := request.Stream(ctx)
+	l.heard(ctx, err)
 	if err != nil {
 		return page{}, err
 	}
 	defer func() { _ = body.Close() }()
 	d := decoder{labels: l.labelKeys(), visit: visit}
 	p, err := d.decode(body, buffer)
-	l.progress(p.objects)
+	l.reportPage(l.resource, p.objects)
 	return p, err
 }
 

@@ -3,7 +3,7 @@ package census
 import (
 	"context"
 	"errors"
-	"fmt"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,15 +29,22 @@ var namespaceResource = Resource{
 // All namespaces are read at the resourceVersion of big, so their objects must
 // come to the number that big has; if they do, none was missed, whatever the
 // list of namespaces, which is of a later instant, does not say.
+//
+// A namespace that cannot be read is skipped, and the others count.
 func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) ([]counted, error) {
 	namespaces, err := s.namespaces(ctx)
 	if err == nil && s.pays(big.objects, int64(len(namespaces))) {
-		counts, err := s.countEach(ctx, r, namespaces, big.at)
-		if err == nil && sum(counts) == big.objects {
-			return counts, nil
-		}
-		if err != nil && !errors.Is(err, errStartAgain) && !errors.Is(err, errUnsorted) {
+		counts, failed, err := s.countEach(ctx, r, namespaces, big.at)
+		switch {
+		case err != nil && !errors.Is(err, errStartAgain) && !errors.Is(err, errUnsorted):
 			return nil, err
+		case err == nil && len(failed) > 0:
+			for namespace, err := range failed {
+				s.skip(ctx, r, namespace, err)
+			}
+			return counts, nil
+		case err == nil && sum(counts) == big.objects:
+			return counts, nil
 		}
 	}
 	whole := &list{scan: s, resource: r}
@@ -56,20 +63,31 @@ func (s *scan) pays(objects, namespaces int64) bool {
 	return objects/2*(objects/size) > namespaces*walkedPerRequest
 }
 
-func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, at string) ([]counted, error) {
-	counts := make([]counted, len(namespaces))
+// countEach counts r in each of the namespaces at one version. failed are those
+// that could not be read; an error is about all of them.
+func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, at string) (counts []counted, failed map[string]error, err error) {
+	var mu sync.Mutex
+	failed = map[string]error{}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(cap(s.buffers))
-	for i, namespace := range namespaces {
-		group.Go(func() (err error) {
+	for _, namespace := range namespaces {
+		group.Go(func() error {
 			l := &list{scan: s, resource: r, namespace: namespace, at: at, pinned: true}
-			if counts[i], err = l.count(ctx); err != nil {
-				return fmt.Errorf("namespace %q: %w", namespace, err)
+			counted, err := l.count(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				counts = append(counts, counted)
+			case ctx.Err() != nil, l.givenUp() != nil, errors.Is(err, errStartAgain), errors.Is(err, errUnsorted):
+				return err
+			default:
+				failed[namespace] = err
 			}
 			return nil
 		})
 	}
-	return counts, group.Wait()
+	return counts, failed, group.Wait()
 }
 
 func (s *scan) namespaces(ctx context.Context) ([]string, error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,5 +73,31 @@ func TestFewObjectsAreOneRequest(t *testing.T) {
 	_, summary := scanOf(t, a, &Scanner{})
 	if summary.Requests != 1 {
 		t.Errorf("%d requests: %v", summary.Requests, a.requests)
+	}
+}
+
+// A namespace that cannot be read is skipped; the others count.
+func TestDivideSkipsANamespace(t *testing.T) {
+	namespaces := []string{"a", "a-b", "b", "c"}
+	objects := population(namespaces, divideAbove/3)
+	a := &api{namespaces: namespaces}
+	a.set(objects)
+	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		sick := strings.Contains(r.URL.Path, "/namespaces/b/")
+		if sick {
+			writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusInternalServerError, Message: "unable to transform key"})
+		}
+		return sick
+	}
+	got, summary := scanWithFaults(t, a, &Scanner{ChunkSize: 2000, Since: testSince, RetryTimeout: time.Millisecond})
+	healthy := slices.DeleteFunc(objects, func(o metav1.ObjectMeta) bool { return o.Namespace == "b" })
+	if diff := cmp.Diff(naiveCount(configMaps, healthy, &Scanner{Since: testSince}), got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if len(summary.Skipped) != 1 || summary.Objects != int64(len(healthy)) {
+		t.Fatalf("%d objects, skipped %+v", summary.Objects, summary.Skipped)
+	}
+	if s := summary.Skipped[0]; s.Namespace != "b" || s.Reason != Failed || !strings.HasPrefix(s.Message, "list configmaps: ") || !strings.Contains(s.Message, "unable to transform key") {
+		t.Errorf("%+v", s)
 	}
 }

@@ -24,6 +24,7 @@
 //
 // A type too big for one list is read namespace by namespace at the
 // resourceVersion of a first page, and the number of objects must come to what
-// that page said; else it is read again as one list (namespaces.go). Objects in
+// that page said; else it is read again as one list (divide.go). Objects in
 // namespaces that came, went, or have no Namespace object are thus never lost.
+// A namespace that cannot be read is skipped, and the others are counted.
 package census

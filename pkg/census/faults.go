@@ -1,6 +1,7 @@
 package census
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -15,17 +16,15 @@ import (
 
 // patience is how long a failing request is made again.
 type patience struct {
-	timeout  time.Duration
-	backoff  wait.Backoff
-	deadline time.Time // zero before the first failure
+	*scan
+	backoff wait.Backoff
+	since   time.Time // the first failure; zero before
 }
 
+func (s *Scanner) retryTimeout() time.Duration { return cmp.Or(s.RetryTimeout, defaultRetryTimeout) }
+
 func (s *scan) newPatience() patience {
-	timeout := s.RetryTimeout
-	if timeout == 0 {
-		timeout = defaultRetryTimeout
-	}
-	return patience{timeout: timeout, backoff: wait.Backoff{
+	return patience{scan: s, backoff: wait.Backoff{
 		Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 100, Cap: 8 * time.Second,
 	}}
 }
@@ -33,15 +32,15 @@ func (s *scan) newPatience() patience {
 // wait sleeps before the next try after cause, as long as the server asked for
 // and an exponential backoff says. If it returns an error, there is none.
 func (p *patience) wait(ctx context.Context, cause error) error {
-	if p.deadline.IsZero() {
-		p.deadline = time.Now().Add(p.timeout)
+	if p.since.IsZero() {
+		p.since = time.Now()
 	}
 	pause := p.backoff.Step()
 	if seconds, ok := apierrors.SuggestsClientDelay(cause); ok {
 		pause = max(pause, time.Duration(seconds)*time.Second)
 	}
-	if time.Now().Add(pause).After(p.deadline) {
-		return fmt.Errorf("gave up after %s: %w", p.timeout, cause)
+	if time.Now().Add(pause).After(p.since.Add(p.retryTimeout())) {
+		return fmt.Errorf("gave up after %s: %w", p.retryTimeout(), cause)
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -53,6 +52,38 @@ func (p *patience) wait(ctx context.Context, cause error) error {
 	}
 }
 
+// abandoned is the error of a request that is not made, because the server is
+// given up: hundreds of types are not each to wait for a server that is gone.
+type abandoned struct{ cause error }
+
+func (a *abandoned) Error() string { return "not asked any more: " + a.cause.Error() }
+func (a *abandoned) Unwrap() error { return a.cause }
+
+// heard notes what became of a request. If there has been no answer to any for
+// as long as one page is pursued, no more are made.
+func (s *scan) heard(ctx context.Context, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err == nil || statusOf(err) != 0:
+		s.silentSince = time.Time{}
+	case ctx.Err() != nil:
+	case s.silentSince.IsZero():
+		s.silentSince = time.Now()
+	case time.Since(s.silentSince) > s.retryTimeout():
+		s.gone = &abandoned{err}
+	}
+}
+
+func (s *scan) givenUp() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone == nil {
+		return nil
+	}
+	return s.gone
+}
+
 // transient tells whether the same request may succeed later.
 func transient(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
@@ -62,8 +93,9 @@ func transient(ctx context.Context, err error) bool {
 		return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 	}
 	var bad malformed
+	var gone *abandoned
 	var untrusted *tls.CertificateVerificationError
-	return !errors.As(err, &bad) && !errors.As(err, &untrusted) && !isSignal(err)
+	return !errors.As(err, &bad) && !errors.As(err, &gone) && !errors.As(err, &untrusted) && !isSignal(err)
 }
 
 // isSignal tells errors that the census sends to itself.

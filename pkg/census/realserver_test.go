@@ -338,8 +338,8 @@ func testDivided(t *testing.T, c *cluster) {
 	if err != nil || !slices.Contains(namespaces, "team-b") {
 		t.Fatal(namespaces, err)
 	}
-	counts, err := run.countEach(t.Context(), configMaps, namespaces, p.resourceVersion)
-	if err != nil || sum(counts) != p.objects+p.remaining {
+	counts, failed, err := run.countEach(t.Context(), configMaps, namespaces, p.resourceVersion)
+	if err != nil || len(failed) > 0 || sum(counts) != p.objects+p.remaining {
 		t.Fatalf("%+v, %v: not the objects of %+v", counts, err, p)
 	}
 	run.commit(configMaps, counts)

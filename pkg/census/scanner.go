@@ -31,7 +31,8 @@ type Scanner struct {
 	// Concurrency is the number of requests in flight; 0: chosen.
 	Concurrency int
 	// RetryTimeout is how long one page is pursued through throttling, 5xx and
-	// broken connections; 0: half a minute.
+	// broken connections, and how long a server that does not answer at all is
+	// waited for; 0: half a minute.
 	RetryTimeout time.Duration
 	// Selector chooses the prefixes of which some object matches it: one in the
 	// space, or one that says the prefix. It lowers no counts. nil chooses all.
@@ -41,10 +42,19 @@ type Scanner struct {
 	Prefixes []string
 	// Since is from when on a creation is recent.
 	Since time.Time
-	// Progress, if set, is told after every page how many objects have been
-	// read so far, those read again included. It is called by one goroutine at
-	// a time.
-	Progress func(objects int64)
+	// Progress, if set, is told after every page and every type how far the scan
+	// is. It is called by one goroutine at a time.
+	Progress func(Progress)
+}
+
+// Progress is how far a scan is.
+type Progress struct {
+	// Types is the number of types to be counted, Done how many of them are.
+	Types, Done int
+	// Objects is how many have been read, those read again included.
+	Objects int64
+	// Current is the type that was read from last.
+	Current Resource
 }
 
 // Summary is what a scan did.
@@ -71,9 +81,11 @@ func (s *Scanner) Scan(ctx context.Context, resources []Resource, namespace stri
 	}
 	run := s.newScan(client, begin)
 	var group errgroup.Group
+	run.progress.Types = len(resources)
 	for _, r := range resources {
 		group.Go(func() error {
 			run.scan(ctx, r, namespace)
+			run.reportType()
 			return nil
 		})
 	}
@@ -89,10 +101,13 @@ type scan struct {
 	client  rest.Interface
 	buffers chan []byte // one for each request that may be in flight
 
-	mu      sync.Mutex
-	begin   func() Batch
-	read    int64 // objects, for Progress
-	summary Summary
+	mu       sync.Mutex
+	begin    func() Batch
+	progress Progress
+	summary  Summary
+
+	silentSince time.Time  // the first request without an answer, after the last with one
+	gone        *abandoned // once the server is
 }
 
 func (s *Scanner) newScan(client rest.Interface, begin func() Batch) *scan {
@@ -169,19 +184,27 @@ func (s *scan) countRequest() {
 	s.summary.Requests++
 }
 
-func (s *scan) progress(objects int64) {
+func (s *scan) reportPage(r Resource, objects int64) {
+	s.report(func(p *Progress) { p.Objects, p.Current = p.Objects+objects, r })
+}
+
+func (s *scan) reportType() {
+	s.report(func(p *Progress) { p.Done++ })
+}
+
+func (s *scan) report(change func(*Progress)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.read += objects
+	change(&s.progress)
 	if s.Progress != nil {
-		s.Progress(s.read)
+		s.Progress(s.progress)
 	}
 }
 
 // sort puts into an order what came in that of the network.
 func (s *Summary) sort() {
 	slices.SortFunc(s.Skipped, func(a, b Skipped) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Namespace, b.Namespace))
 	})
 	slices.SortFunc(s.Inconsistent, func(a, b Resource) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))

@@ -2,6 +2,7 @@ package census
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -465,8 +466,73 @@ func TestProgressNeverGoesBack(t *testing.T) {
 	a := &api{}
 	a.set(population([]string{"a"}, 300))
 	var seen []int64
-	scanOf(t, a, &Scanner{ChunkSize: 100, Progress: func(objects int64) { seen = append(seen, objects) }})
-	if len(seen) < 3 || !slices.IsSorted(seen) || seen[2] != 300 {
+	var last Progress
+	scanOf(t, a, &Scanner{ChunkSize: 100, Progress: func(p Progress) {
+		seen = append(seen, p.Objects)
+		last = p
+	}})
+	if len(seen) < 4 || !slices.IsSorted(seen) || seen[2] != 300 {
 		t.Errorf("%v", seen)
+	}
+	if last.Types != 1 || last.Done != 1 || last.Current != configMaps {
+		t.Errorf("%+v", last)
+	}
+}
+
+// A server that hangs costs the time for a few requests, not for all types.
+func TestServerHangs(t *testing.T) {
+	a := &api{fault: func(n int, _ http.ResponseWriter, r *http.Request) bool {
+		if n > 0 {
+			<-r.Context().Done()
+		}
+		return n > 0
+	}}
+	a.set(population([]string{"a"}, 10))
+	var resources []Resource
+	for i := range 300 {
+		resources = append(resources, Resource{schema.GroupVersionResource{Group: "example.dev", Version: "v1", Resource: fmt.Sprintf("type%03d", i)}, "T", true})
+	}
+	s := Scanner{Config: a.start(t), RetryTimeout: 300 * time.Millisecond}
+	s.Config.Timeout = 100 * time.Millisecond
+	var l ledger
+	summary, err := s.Scan(t.Context(), resources, "", l.begin)
+	if err != nil || len(summary.Skipped) < 299 {
+		t.Fatal(len(summary.Skipped), err)
+	}
+	if summary.Requests > 100 {
+		t.Errorf("%d requests", summary.Requests)
+	}
+	for _, skipped := range summary.Skipped {
+		if skipped.Reason != TimedOut {
+			t.Errorf("%+v", skipped)
+		}
+	}
+}
+
+// An aggregated server that makes no metadata of its objects gives them whole.
+func TestServerWithoutMetadata(t *testing.T) {
+	objects := population([]string{"a", "b"}, 100)
+	a := &api{}
+	a.set(objects)
+	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		plain := false
+		for clause := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
+			plain = plain || strings.TrimSpace(clause) == "application/json"
+		}
+		if !plain {
+			writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusNotAcceptable})
+			return true
+		}
+		list := a.pageOf(1, "", "", "")
+		items := []any{}
+		for _, item := range list.Items {
+			items = append(items, map[string]any{"metadata": item.ObjectMeta, "spec": map[string]any{"metadata": map[string]any{"name": "no"}}})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "ConfigMapList", "apiVersion": "v1", "items": items})
+		return true
+	}
+	got, _ := scanOf(t, a, &Scanner{Since: testSince})
+	if diff := cmp.Diff(naiveCount(configMaps, objects, &Scanner{Since: testSince}), got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
