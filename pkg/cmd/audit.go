@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ type auditOptions struct {
 	wide       bool
 	noHeaders  bool
 
+	openMetrics    bool
 	types          []string
 	named          bool // types were
 	namespace      string
@@ -68,6 +70,9 @@ func newAuditCommand(factory cmdutil.Factory, streams genericiooptions.IOStreams
 			# Jobs and Pods of all namespaces, the ten riskiest prefixes
 			kubectl genname audit jobs,pods -A --top 10
 
+			# Gauges for Prometheus, of the hundred riskiest prefixes
+			kubectl genname audit -A --top 100 -o openmetrics
+
 			# Fail in CI if a prefix has more than 100000 names
 			kubectl genname audit -A --fail-above-count 100000`),
 		RunE: inSteps(o),
@@ -94,6 +99,7 @@ func (o *auditOptions) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "If present, print no headers")
 	o.printFlags.AddFlags(cmd)
 	addWide(cmd)
+	addOpenMetrics(cmd)
 }
 
 // Complete takes the scope and the output format from the command line and the
@@ -101,10 +107,12 @@ func (o *auditOptions) addFlags(cmd *cobra.Command) {
 func (o *auditOptions) Complete(cmd *cobra.Command, args []string) error {
 	o.types = args
 	o.named = len(args) > 0
-	o.wide = takeWide(o.printFlags)
 	o.countGate = cmd.Flags().Changed("fail-above-count")
 	for i, prefix := range o.prefixes {
 		o.prefixes[i] = names.EffectivePrefix(prefix)
+	}
+	if err := o.takeFormat(); err != nil {
+		return err
 	}
 	var err error
 	if o.selector, err = labels.Parse(o.labelSelector); err != nil {
@@ -147,6 +155,9 @@ func (o *auditOptions) Validate() error {
 
 // Run counts, prints, and judges the gates.
 func (o *auditOptions) Run(ctx context.Context) error {
+	progress := startProgress(o.ErrOut)
+	defer progress.end()
+	progress.say("finding the types of the server")
 	counter, err := newCounter(ctx, o.factory, &o.serverAttempts)
 	if err != nil {
 		return err
@@ -157,7 +168,10 @@ func (o *auditOptions) Run(ctx context.Context) error {
 	}
 	began := time.Now()
 	survey := o.survey(counter)
-	summary, err := o.scanner(counter, began).Scan(ctx, resources, o.namespace, survey.Begin)
+	scanner := o.scanner(counter, began)
+	scanner.Progress = progress.scan
+	summary, err := scanner.Scan(ctx, resources, o.namespace, survey.Begin)
+	progress.end()
 	if err != nil {
 		return err
 	}
@@ -165,11 +179,20 @@ func (o *auditOptions) Run(ctx context.Context) error {
 	if err := survey.Fill(report); err != nil {
 		return err
 	}
-	if err := o.print(report); err != nil {
+	if err := o.print(report, o.where(resources)); err != nil {
 		return err
 	}
 	o.explain(report)
 	return o.judge(ctx, report)
+}
+
+// where says in which namespace was counted, if in one.
+func (o *auditOptions) where(resources []census.Resource) string {
+	namespaced := func(r census.Resource) bool { return r.Namespaced }
+	if o.allNamespaces || !slices.ContainsFunc(resources, namespaced) {
+		return ""
+	}
+	return fmt.Sprintf(" in %s namespace", o.namespace)
 }
 
 func (o *auditOptions) survey(c *counter) *assess.Survey {

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +26,8 @@ func (o *auditOptions) report(c *counter, began time.Time, resources []census.Re
 			LabelSelector: o.labelSelector, MinCount: o.minCount,
 		},
 		Summary: v1alpha1.AuditSummary{
-			ResourceTypes: len(resources) - len(summary.Skipped), Objects: summary.Objects, Requests: summary.Requests,
-			Seconds: time.Since(began).Seconds(),
+			ResourceTypes: len(resources) - o.typesSkipped(summary.Skipped), Objects: summary.Objects, Requests: summary.Requests,
+			Seconds: time.Since(began).Seconds(), Inconsistent: []string{},
 		},
 		Skipped:  []v1alpha1.Skipped{},
 		Complete: true,
@@ -46,8 +45,24 @@ func (o *auditOptions) report(c *counter, began time.Time, resources []census.Re
 		})
 		report.Complete = report.Complete && o.mayMiss(s)
 	}
+	for _, r := range summary.Inconsistent {
+		report.Summary.Inconsistent = append(report.Summary.Inconsistent, r.GroupResource().String())
+	}
 	return report
 }
+
+// typesSkipped is the number of types of which nothing was read.
+func (o *auditOptions) typesSkipped(skipped []census.Skipped) (types int) {
+	for _, s := range skipped {
+		if !o.inPart(s) {
+			types++
+		}
+	}
+	return types
+}
+
+// inPart tells a namespace that was skipped where all are counted.
+func (o *auditOptions) inPart(s census.Skipped) bool { return o.namespace == "" && s.Namespace != "" }
 
 // mayMiss tells whether a report without what was skipped is whole: what never
 // holds generated names, and what a scan of all types may not list.
@@ -56,7 +71,7 @@ func (o *auditOptions) mayMiss(s census.Skipped) bool {
 	case census.Excluded:
 		return true
 	case census.Forbidden, census.NotListable:
-		return !o.named
+		return !o.named && !o.inPart(s)
 	}
 	return false
 }
@@ -64,12 +79,15 @@ func (o *auditOptions) mayMiss(s census.Skipped) bool {
 // explain says on stderr how much was read, and what is not shown.
 func (o *auditOptions) explain(report *v1alpha1.AuditReport) {
 	for _, s := range report.Skipped {
-		if o.named || (s.Reason != string(census.Excluded) && s.Reason != string(census.Forbidden)) {
+		if !o.quiet(s) {
 			fmt.Fprintln(o.ErrOut, oneLine("Warning: skipped "+skippedName(s)+": "+s.Message))
 		}
 	}
-	if forbidden := forbiddenTypes(report.Skipped); !o.named && len(forbidden) > 0 {
+	if forbidden := o.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
 		fmt.Fprintln(o.ErrOut, oneLine(fmt.Sprintf("Warning: skipped %s that you may not list (needs list): %s", count(len(forbidden), "type"), strings.Join(forbidden, ", "))))
+	}
+	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
+		fmt.Fprintln(o.ErrOut, oneLine("Warning: not of one instant, because a list expired or is not sorted: the counts of "+strings.Join(inconsistent, ", ")))
 	}
 	if hidden := report.Hidden; hidden.Prefixes > 0 {
 		fmt.Fprintf(o.ErrOut, "%s hidden, with %s, by --min-count=%d%s\n", count(hidden.Prefixes, "prefix"), count(hidden.Objects, "name"), o.minCount, o.topText())
@@ -96,10 +114,22 @@ func skippedName(s v1alpha1.Skipped) string {
 	return text
 }
 
-func forbiddenTypes(skipped []v1alpha1.Skipped) []string {
+// quiet tells what is not worth a warning of its own where types were not named.
+func (o *auditOptions) quiet(s v1alpha1.Skipped) bool {
+	return !o.named && (s.Reason == string(census.Excluded) || o.isForbiddenType(s))
+}
+
+// isForbiddenType tells a type of which the user may list nothing.
+func (o *auditOptions) isForbiddenType(s v1alpha1.Skipped) bool {
+	return s.Reason == string(census.Forbidden) && s.Namespace == o.namespace
+}
+
+// forbiddenTypes are what one warning is enough for.
+func (o *auditOptions) forbiddenTypes(skipped []v1alpha1.Skipped) []string {
 	var types []string
 	for _, s := range skipped {
-		if s.Reason == string(census.Forbidden) {
+		if !o.named && o.isForbiddenType(s) {
+			s.Namespace = ""
 			types = append(types, skippedName(s))
 		}
 	}
@@ -113,16 +143,17 @@ func (o *auditOptions) judge(ctx context.Context, report *v1alpha1.AuditReport) 
 	case ctx.Err() != nil:
 		return &exitError{code: exitInterrupted, lines: []string{"interrupted: the counts are not complete"}}
 	case report.Gate != nil && len(report.Gate.Exceeded) > 0:
-		return &exitError{code: exitGate, lines: []string{fmt.Sprintf("%s above the limit: %s", count(len(report.Gate.Exceeded), "prefix"), worst(report.Gate.Exceeded))}}
+		return &exitError{code: exitGate, lines: []string{fmt.Sprintf("%s above the limit: %s", count(report.Gate.ExceededCount, "prefix"), nameExceeded(report.Gate.Exceeded[0]))}}
 	case !report.Complete:
 		return errors.New("not everything could be read: the counts are not complete")
 	}
 	return nil
 }
 
-func worst(exceeded []v1alpha1.AuditExceeded) string {
-	most := slices.MaxFunc(exceeded, func(a, b v1alpha1.AuditExceeded) int {
-		return cmp.Or(cmp.Compare(a.NextCreate, b.NextCreate), cmp.Compare(a.Names, b.Names))
-	})
-	return oneLine(fmt.Sprintf("%s/%s in namespace %q has %s names", most.Resource, most.Prefix, most.Namespace, grouped(most.Names)))
+func nameExceeded(e v1alpha1.AuditExceeded) string {
+	where := ""
+	if e.Namespace != "" {
+		where = fmt.Sprintf(" in namespace %q", e.Namespace)
+	}
+	return oneLine(fmt.Sprintf("%s/%s%s has %s names", e.Resource, e.Prefix, where, grouped(e.Names)))
 }

@@ -7,10 +7,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
+
+const notesColumn = "NOTES"
 
 // auditColumn is one column of the audit's table.
 type auditColumn struct {
@@ -19,7 +20,9 @@ type auditColumn struct {
 	cell func(v1alpha1.AuditItem) string
 }
 
-// auditColumns are the columns but for NAMESPACE, which comes first with -A.
+// namespaceColumn comes first with -A.
+var namespaceColumn = auditColumn{"NAMESPACE", false, func(i v1alpha1.AuditItem) string { return i.Namespace }}
+
 var auditColumns = []auditColumn{
 	{"RESOURCE", false, func(i v1alpha1.AuditItem) string {
 		return schema.GroupResource{Group: i.Group, Resource: i.Resource}.String()
@@ -34,7 +37,7 @@ var auditColumns = []auditColumn{
 	{"OLDEST", true, func(i v1alpha1.AuditItem) string { return timeText(i.Oldest) }},
 	{"NEWEST", true, func(i v1alpha1.AuditItem) string { return timeText(i.Newest) }},
 	{"FORECAST", true, forecastText},
-	{"NOTES", false, func(i v1alpha1.AuditItem) string { return strings.Join(i.Notes, "; ") }},
+	{notesColumn, false, func(i v1alpha1.AuditItem) string { return strings.Join(i.Notes, "; ") }},
 }
 
 const unknownCell = "?"
@@ -50,11 +53,13 @@ func withRetry(i v1alpha1.AuditItem) string {
 
 // headroomInForce is the headroom with the attempts in force, or without
 // retries, which is less, where those are unknown.
-func headroomInForce(i v1alpha1.AuditItem) string {
+func headroomInForce(i v1alpha1.AuditItem) string { return headroomText(headroomOf(i)) }
+
+func headroomOf(i v1alpha1.AuditItem) *int64 {
 	if i.Attempts == nil {
-		return headroomText(i.Headroom.NoRetry)
+		return i.Headroom.NoRetry
 	}
-	return headroomText(i.Headroom.ServerRetry)
+	return i.Headroom.ServerRetry
 }
 
 // forecastText is the expected conflicts over the horizon: of a steady
@@ -82,29 +87,14 @@ func trimmedCount(x float64) string {
 	return significant(x)
 }
 
-func (o *auditOptions) print(report *v1alpha1.AuditReport) error {
-	if wantsMachineOutput(o.printFlags) {
-		return printObject(o.printFlags, report, o.Out)
-	}
-	if len(report.Items) == 0 {
-		where := ""
-		if !o.allNamespaces {
-			where = fmt.Sprintf(" in %s namespace", o.namespace)
-		}
-		fmt.Fprintf(o.ErrOut, "No generated names to show%s.\n", where)
-		return nil
-	}
-	columns := auditColumns
-	if o.allNamespaces {
-		columns = append([]auditColumn{{"NAMESPACE", false, func(i v1alpha1.AuditItem) string { return i.Namespace }}}, columns...)
-	}
-	printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: o.noHeaders, Wide: o.wide})
-	return printer.PrintObj(table(columns, report.Items), o.Out)
-}
+// maxCell is the length of a cell above which a terminal is not shown its
+// middle, so that lines stay readable: a prefix can have 58 bytes. With -o wide,
+// and where another program reads them, cells are whole.
+const maxCell = 30
 
 // table is what kubectl's printer aligns. The cells are safe for a terminal:
 // kubectl's printer escapes ESC, but not the other control characters.
-func table(columns []auditColumn, items []v1alpha1.AuditItem) *metav1.Table {
+func table(columns []auditColumn, items []v1alpha1.AuditItem, shorten bool) *metav1.Table {
 	table := &metav1.Table{}
 	for _, column := range columns {
 		definition := metav1.TableColumnDefinition{Name: column.name, Type: "string"}
@@ -116,9 +106,25 @@ func table(columns []auditColumn, items []v1alpha1.AuditItem) *metav1.Table {
 	for _, item := range items {
 		var row metav1.TableRow
 		for _, column := range columns {
-			row.Cells = append(row.Cells, oneLine(column.cell(item)))
+			cell := oneLine(column.cell(item))
+			if shorten && column.name != notesColumn {
+				cell = shortened(cell)
+			}
+			row.Cells = append(row.Cells, cell)
 		}
 		table.Rows = append(table.Rows, row)
 	}
 	return table
+}
+
+// shortened is text without its middle, if it is too long for a cell.
+func shortened(text string) string {
+	const middle = "..."
+	runes := []rune(text)
+	if len(runes) <= maxCell {
+		return text
+	}
+	kept := maxCell - len(middle)
+	head := (kept + 1) / 2
+	return string(runes[:head]) + middle + string(runes[len(runes)-(kept-head):])
 }

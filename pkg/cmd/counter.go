@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -68,6 +69,7 @@ func (c *counter) resources(named []string, namespace string) ([]census.Resource
 	if err != nil {
 		return nil, nil, fmt.Errorf("find the types of the server: %w", err)
 	}
+	skipped = append(skipped, c.unavailable(skipped)...)
 	if namespace == "" {
 		return found, skipped, nil
 	}
@@ -78,4 +80,20 @@ func (c *counter) resources(named []string, namespace string) ([]census.Resource
 		}
 	}
 	return namespaced, skipped, nil
+}
+
+// unavailable is the groups of servers that cannot be reached, but for those
+// that discovery has already told of.
+func (c *counter) unavailable(told []census.Skipped) []census.Skipped {
+	var skipped []census.Skipped
+	for _, u := range c.server.Unavailable() {
+		isGroup := func(s census.Skipped) bool { return s.Group == u.API.Group && s.Resource == "" }
+		if !slices.ContainsFunc(told, isGroup) {
+			skipped = append(skipped, census.Skipped{
+				Group: u.API.Group, Reason: census.Unreachable,
+				Message: fmt.Sprintf("discover %s: the server behind this API is unavailable: %s", u.API, u.Message),
+			})
+		}
+	}
+	return skipped
 }

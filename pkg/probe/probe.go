@@ -22,7 +22,7 @@ type Server struct {
 	// server behind it may differ: see RetriesOf.
 	Retries v1alpha1.Retries
 
-	foreign func(schema.GroupVersion) string
+	aggregation
 }
 
 // Probe asks the server. It fails if /version cannot be had. Of the rest,
@@ -48,7 +48,7 @@ func Probe(ctx context.Context, config *rest.Config) (*Server, error) {
 		defer func() { _ = scrape.Close() }()
 		return readGate(scrape)
 	})
-	s.foreign = foreign(ctx, client)
+	s.aggregation = readAggregation(ctx, client)
 	return s, nil
 }
 
@@ -60,6 +60,10 @@ func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, w
 	}
 	return s.Retries, ""
 }
+
+// Unavailable is the APIs of other servers that cannot be reached, as far as the
+// user may know.
+func (s *Server) Unavailable() []Unavailable { return s.unavailable }
 
 func newClient(config *rest.Config) (*rest.RESTClient, error) {
 	config = rest.CopyConfig(config)

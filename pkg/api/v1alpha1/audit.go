@@ -57,6 +57,10 @@ type AuditSummary struct {
 	Prefixes int64   `json:"prefixes"`
 	Requests int64   `json:"requests"`
 	Seconds  float64 `json:"seconds"`
+	// Inconsistent are the types, as RESOURCE.GROUP, whose counts are not of
+	// one instant, because a list expired on its way, or is not sorted. None is
+	// counted twice, but what came or went meanwhile may count or not.
+	Inconsistent []string `json:"inconsistent"`
 }
 
 // AuditItem is one name space: a resource, a namespace, and an effective

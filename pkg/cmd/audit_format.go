@@ -1,0 +1,59 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// openMetricsFormat is what -o has for an audit beside wide and kubectl's.
+const openMetricsFormat = "openmetrics"
+
+func addOpenMetrics(cmd *cobra.Command) {
+	flag := cmd.Flags().Lookup("output")
+	flag.Usage = strings.Replace(flag.Usage, ").", ", "+openMetricsFormat+").", 1)
+}
+
+// takeFormat takes the formats that are not kubectl's out of the flags, and
+// refuses one that there is not before anything is counted.
+func (o *auditOptions) takeFormat() error {
+	o.wide = takeWide(o.printFlags)
+	if *o.printFlags.OutputFormat == openMetricsFormat {
+		o.openMetrics = true
+		return nil
+	}
+	err := checkFormat(o.printFlags)
+	var none genericclioptions.NoCompatiblePrinterError
+	if errors.As(err, &none) {
+		none.AllowedFormats = append(none.AllowedFormats, wideFormat, openMetricsFormat)
+		return none
+	}
+	return err
+}
+
+// print prints the report in the format asked for. where is what a table that
+// would be empty says instead.
+func (o *auditOptions) print(report *v1alpha1.AuditReport, where string) error {
+	switch {
+	case o.openMetrics:
+		return writeOpenMetrics(o.Out, report)
+	case wantsMachineOutput(o.printFlags):
+		return printObject(o.printFlags, report, o.Out)
+	case len(report.Items) == 0:
+		fmt.Fprintf(o.ErrOut, "No generated names to show%s.\n", where)
+		return nil
+	}
+	columns := slices.Clone(auditColumns)
+	if o.allNamespaces {
+		columns = append([]auditColumn{namespaceColumn}, columns...)
+	}
+	printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: o.noHeaders, Wide: o.wide})
+	return printer.PrintObj(table(columns, report.Items, !o.wide && isTerminal(o.Out)), o.Out)
+}

@@ -1,0 +1,91 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"k8s.io/kubectl/pkg/util/term"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/census"
+)
+
+const (
+	progressAfter = time.Second
+	progressEvery = 200 * time.Millisecond
+	// progressWidth leaves the last of 80 columns free, so that no terminal
+	// begins another line.
+	progressWidth = 79
+)
+
+// progress shows on a terminal how far long work is, in one line that is
+// written again and again, and erased at the end. Elsewhere it shows nothing.
+type progress struct {
+	out     io.Writer
+	ended   chan struct{}
+	stopped sync.WaitGroup
+
+	mu   sync.Mutex
+	text string
+}
+
+func startProgress(out io.Writer) *progress {
+	p := &progress{out: out, ended: make(chan struct{})}
+	if isTerminal(out) {
+		p.stopped.Go(p.show)
+	}
+	return p
+}
+
+func isTerminal(w io.Writer) bool {
+	if checked, ok := w.(*checkedWriter); ok {
+		w = checked.Writer
+	}
+	return term.TTY{Out: w}.IsTerminalOut()
+}
+
+// say sets what is shown.
+func (p *progress) say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text = text
+}
+
+// scan says how far a scan is.
+func (p *progress) scan(at census.Progress) {
+	p.say(fmt.Sprintf("%s of %s, %s: %s", grouped(int64(at.Done)), count(at.Types, "type"), count(at.Objects, "object"), at.Current.GroupResource()))
+}
+
+// end erases the line. What is written after it is alone on the terminal.
+func (p *progress) end() {
+	select {
+	case <-p.ended:
+	default:
+		close(p.ended)
+	}
+	p.stopped.Wait()
+}
+
+func (p *progress) show() {
+	for wait := progressAfter; ; wait = progressEvery {
+		select {
+		case <-p.ended:
+			if wait == progressEvery {
+				p.rewrite("")
+				fmt.Fprint(p.out, "\r")
+			}
+			return
+		case <-time.After(wait):
+			p.mu.Lock()
+			text := p.text
+			p.mu.Unlock()
+			p.rewrite(text)
+		}
+	}
+}
+
+// rewrite fills the line with text.
+func (p *progress) rewrite(text string) {
+	fmt.Fprintf(p.out, "\r%-*.*s", progressWidth, progressWidth, oneLine(text))
+}
