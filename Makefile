@@ -26,6 +26,7 @@ unit: ## Run the tests that need no control plane (seconds)
 test: control-plane ## Run all tests, on a real control plane, with the race detector
 	$(GO) test -race -coverpkg=./pkg/... -coverprofile=cover.out $(PKGS)
 	@$(MAKE) --no-print-directory cover
+	$(GO) test -C test/monitoring ./...
 
 cover: # Fail if pkg/ is covered less than it should be (after test)
 	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/: " $$3; exit ($$3+0 < least)}'
@@ -33,8 +34,9 @@ cover: # Fail if pkg/ is covered less than it should be (after test)
 lint: ## Run the linters over all modules' code
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
 
-bench: ## Run the benchmarks of the mathematics and the decoder
+bench: control-plane ## Measure on real servers, into docs/benchmarks.md (half an hour on an idle machine)
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
+	$(GO) run -C test/bench . audit
 
 campaign: build control-plane ## Create 5,000 objects through injured requests, and write docs/benchmarks.md (15 minutes)
 	$(GO) run ./test/campaign/run -write docs/benchmarks.md

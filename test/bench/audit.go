@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// audit measures the audit against a bare download of the same objects,
+// against kubectl with sort and uniq, and against discovery alone.
+func audit(ctx context.Context, b *bench) (string, error) {
+	var text strings.Builder
+	for _, part := range []func(context.Context, *bench, *controlplane.ControlPlane) (string, error){
+		manyNamespaces, oneNamespace, besideKubectl, manyTypes,
+	} {
+		section, err := onControlPlane(ctx, b, part)
+		if err != nil {
+			return "", err
+		}
+		text.WriteString(section + "\n")
+	}
+	return text.String(), nil
+}
+
+// onControlPlane measures on a fresh control plane.
+func onControlPlane(ctx context.Context, b *bench, part func(context.Context, *bench, *controlplane.ControlPlane) (string, error)) (text string, err error) {
+	cp, err := controlplane.Start(ctx, os.Stderr)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, cp.Stop(), cp.Remove()) }()
+	if err := controlplane.WriteKubeconfig(b.kubeconfig(), cp.Admin()); err != nil {
+		return "", err
+	}
+	return part(ctx, b, cp)
+}
+
+func (b *bench) kubeconfig() string { return filepath.Join(b.dir, "kubeconfig") }
+
+func (b *bench) size(objects int) int { return max(1, int(float64(objects)*b.scale)) }
+
+// command is a way of a contest: a program with the kubeconfig, whose output
+// must be right.
+func (b *bench) command(right func(stdout string) error, args ...string) func(context.Context) (sample, error) {
+	return func(ctx context.Context) (sample, error) {
+		s, err := child(ctx, []string{"KUBECONFIG=" + b.kubeconfig(), "KUBECACHEDIR=" + b.dir}, args...)
+		if err == nil {
+			err = right(s.Stdout)
+		}
+		return s, err
+	}
+}
+
+// audits is a way of a contest: an audit that must find so many names.
+func (b *bench) audits(names int, args ...string) func(context.Context) (sample, error) {
+	args = append([]string{b.plugin, "audit", "-o", "json"}, args...)
+	return b.command(func(stdout string) error {
+		var report v1alpha1.AuditReport
+		if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+			return err
+		}
+		found := report.Hidden.Objects
+		for _, item := range report.Items {
+			found += item.Names
+		}
+		if found != int64(names) || !report.Complete {
+			return fmt.Errorf("found %d names, want %d", found, names)
+		}
+		return nil
+	}, args...)
+}
+
+func grouped(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
+}
+
+const (
+	pageOfBar   = 10_000 // of the download that the bar is about
+	pageOfAudit = 25_000 // of the audit's later pages
+	mebibyte    = float64(1<<20) / 1e6
+)
+
+// manyNamespaces is a million objects over 40 namespaces.
+func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 40, false}
+	few := population{"secrets", "Secret", b.size(100_000), 40, false}
+	if err := errors.Join(many.store(ctx, cp), few.store(ctx, cp)); err != nil {
+		return "", err
+	}
+	var c contest
+	c.add("bare download, pages of 10,000", func(ctx context.Context) (sample, error) {
+		return download(ctx, cp.Admin(), "/api/v1/configmaps", pageOfBar)
+	})
+	c.add("`kubectl genname audit configmaps -A`", b.audits(many.objects, "configmaps", "-A"))
+	c.add("the same, `--disable-compression`", b.audits(many.objects, "configmaps", "-A", "--disable-compression"))
+	c.add("a tenth of the objects (secrets)", b.audits(few.objects, "secrets", "-A"))
+	if err := c.run(ctx, b.runs); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("### %s ConfigMaps over 40 namespaces\n\n%s\nTime of the audit in that of the download: %s. Without compression: %s.\n\n%s",
+		grouped(many.objects), c.table(true),
+		verdict(c.seconds[1].median()/c.seconds[0].median(), 0.5),
+		verdict(c.seconds[2].median()/c.seconds[0].median(), 0.5),
+		memoryVerdict(c.memory[1], c.memory[3])), nil
+}
+
+// oneNamespace is a million objects in one namespace, each with a prefix of its
+// own.
+func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 1, true}
+	few := population{"secrets", "Secret", b.size(100_000), 1, true}
+	if err := errors.Join(many.store(ctx, cp), few.store(ctx, cp)); err != nil {
+		return "", err
+	}
+	var c contest
+	c.add("bare download, pages of 25,000", func(ctx context.Context) (sample, error) {
+		return download(ctx, cp.Admin(), "/api/v1/namespaces/team-00/configmaps", pageOfAudit)
+	})
+	c.add("`kubectl genname audit configmaps -n team-00`", b.audits(many.objects, "configmaps", "-n", "team-00"))
+	c.add("the same, `--disable-compression`", b.audits(many.objects, "configmaps", "-n", "team-00", "--disable-compression"))
+	c.add("a tenth of the objects (secrets)", b.audits(few.objects, "secrets", "-n", "team-00"))
+	if err := c.run(ctx, b.runs); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("### %s ConfigMaps in one namespace, each with a prefix of its own\n\n%s\nTime of the audit in that of the download of the same pages: %s. Without compression: %s.\n\n%s",
+		grouped(many.objects), c.table(true),
+		verdict(c.seconds[1].median()/c.seconds[0].median(), 1.2),
+		verdict(c.seconds[2].median()/c.seconds[0].median(), 1.2),
+		memoryVerdict(c.memory[1], c.memory[3])), nil
+}
+
+// memoryVerdict compares the memory for many objects with that for few.
+func memoryVerdict(many, few series) string {
+	return fmt.Sprintf("Peak memory in 80 MiB: %s. Peak memory in that for a tenth of the objects: %s.\n",
+		verdict(many.median()/(80*mebibyte), 1), verdict(many.median()/few.median(), 1.1))
+}
+
+// besideKubectl is 200,000 objects, counted with kubectl, sort and uniq.
+func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, false}
+	if err := p.store(ctx, cp); err != nil {
+		return "", err
+	}
+	// The regular expression cuts the suffix off.
+	pipe := func(flags string) []string {
+		return []string{"sh", "-c", fmt.Sprintf("%s get configmaps -A -o name %s | sed -E 's/.{5}$//' | sort | uniq -c | sort -rn", cp.Binaries.Kubectl, flags)}
+	}
+	want := func(stdout string) error {
+		if !strings.Contains(stdout, "configmap/nightly-report-") {
+			return errors.New("no counts")
+		}
+		return nil
+	}
+	var c contest
+	c.add("`kubectl get configmaps -A -o name | sed … | sort | uniq -c`", b.command(want, pipe("")...))
+	c.add("the same, `--chunk-size=25000`", b.command(want, pipe("--chunk-size=25000")...))
+	c.add("`kubectl genname audit configmaps -A`", b.audits(p.objects, "configmaps", "-A"))
+	if err := c.run(ctx, min(b.runs, 3)); err != nil {
+		return "", err
+	}
+	time, memory := c.seconds[2].median(), c.memory[2].median()
+	return fmt.Sprintf("### %s ConfigMaps, beside kubectl\n\n%s\nTime of the audit in kubectl's: %s; with kubectl's pages as large: %.3f. Memory in kubectl's: %s; with pages as large: %.4f. kubectl counts wrong, too: any five characters are a suffix to `sed`, and namespaces are one.\n",
+		grouped(p.objects), c.table(true),
+		verdict(time/c.seconds[0].median(), 1./20), time/c.seconds[1].median(),
+		verdict(memory/c.memory[0].median(), 1./30), memory/c.memory[1].median()), nil
+}
+
+// table is the contest in Markdown.
+func (c *contest) table(memory bool) string {
+	var text strings.Builder
+	text.WriteString("| | time | peak memory |\n|---|---|---|\n")
+	for i, name := range c.names {
+		used := ""
+		if memory && c.memory[i].median() > 0 {
+			used = c.memory[i].in("%.1f", "MB")
+		}
+		fmt.Fprintf(&text, "| %s | %s | %s |\n", name, c.seconds[i].in("%.2f", "s"), used)
+	}
+	return text.String()
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// conditions says on what, when and how a section was measured.
+func (b *bench) conditions() string {
+	command := "go run -C test/bench . " + strings.Join(os.Args[1:], " ")
+	return fmt.Sprintf("Measured on %s with `%s`: %d repetitions, %d cores (%s), %s, commit %s; kube-apiserver %s and etcd on the same machine. A number is the median, with the least and the greatest in brackets.\n",
+		time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(command), b.runs, runtime.NumCPU(), cpuModel(), runtime.Version(), commit(), controlplane.ServerVersion)
+}
+
+func cpuModel() string {
+	data, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(data)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.Trim(name, " \t:\n")
+		}
+	}
+	return runtime.GOARCH
+}
+
+func commit() string {
+	out, err := exec.Command("git", "describe", "--always", "--dirty", "--exclude=*").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// writeSection puts text between the markers of the section called name.
+func writeSection(path, name, text string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	begin, end := fmt.Sprintf("<!-- %s: begin -->\n", name), fmt.Sprintf("<!-- %s: end -->", name)
+	before, rest, ok1 := strings.Cut(string(data), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok1 || !ok2 {
+		return fmt.Errorf("%s has no section %q between %q and %q", path, name, strings.TrimSpace(begin), end)
+	}
+	return os.WriteFile(path, []byte(before+begin+strings.TrimSpace(text)+"\n"+end+after), 0o644)
+}

@@ -1,0 +1,97 @@
+// Command bench measures the plugin beside what people use today, on real API
+// servers, and writes what it finds into docs/benchmarks.md: each section
+// between markers of its own, with the conditions of its run.
+//
+//	make bench
+//	go run -C test/bench . audit
+//	go run -C test/bench . -scale 0.1 -runs 1 -print audit
+//
+// It is a module of its own because it writes populations straight into etcd.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// sections are what can be measured, by their names in docs/benchmarks.md.
+var sections = map[string]func(context.Context, *bench) (string, error){
+	"audit": audit,
+}
+
+// bench is one run of the program.
+type bench struct {
+	runs   int
+	scale  float64 // of the populations; 1 is what the bars are about
+	plugin string  // path of the binary
+	dir    string  // for what children need
+}
+
+const (
+	document  = "../../docs/benchmarks.md"
+	pluginDir = "../../cmd/kubectl-genname"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == measureCommand {
+		os.Exit(measureChild(os.Args[2:]))
+	}
+	b := &bench{}
+	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
+	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
+	printOnly := flag.Bool("print", false, "print the sections, do not write docs/benchmarks.md")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := b.run(ctx, flag.Args(), *printOnly); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err error) {
+	if len(names) == 0 {
+		return errors.New("name a section: audit")
+	}
+	if b.dir, err = os.MkdirTemp("", "genname-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	b.plugin = filepath.Join(b.dir, "kubectl-genname")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.plugin, ".")
+	build.Dir = pluginDir
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the plugin: %w\n%s", err, out)
+	}
+	for _, name := range names {
+		measure := sections[name]
+		if measure == nil {
+			return fmt.Errorf("there is no section %q", name)
+		}
+		text, err := measure(ctx, b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		text = b.conditions() + "\n" + text
+		fmt.Println(text)
+		if !printOnly {
+			if err := writeSection(document, name, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// logf says on stderr what is going on.
+func logf(format string, args ...any) {
+	fmt.Fprintln(os.Stderr, strings.TrimSuffix(fmt.Sprintf(format, args...), "\n"))
+}

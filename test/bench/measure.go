@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// measureCommand is the hidden command by which the program runs itself to
+// measure a child. Linux counts the memory of the process that starts a child
+// as the child's; a process that has done nothing yet has little.
+const measureCommand = "measure-child"
+
+// sample is one run of a command.
+type sample struct {
+	Seconds float64
+	MaxRSS  int64 // bytes, of the greatest of its processes
+	Stdout  string
+	Stderr  string
+}
+
+// child runs a command with the environment env added, and measures it.
+func child(ctx context.Context, env []string, args ...string) (sample, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return sample{}, err
+	}
+	cmd := exec.CommandContext(ctx, self, append([]string{measureCommand}, args...)...)
+	cmd.Env = append(os.Environ(), env...)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil {
+		return sample{}, fmt.Errorf("%v: %w\n%s", args, err, errOut.String())
+	}
+	var s sample
+	err = json.Unmarshal(out.Bytes(), &s)
+	return s, err
+}
+
+// measureChild runs args and prints the sample as JSON.
+func measureChild(args []string) int {
+	var out, errOut bytes.Buffer
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	began := time.Now()
+	err := cmd.Run()
+	seconds := time.Since(began).Seconds()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%v\n%s", err, errOut.String())
+		return 1
+	}
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	err = json.NewEncoder(os.Stdout).Encode(sample{Seconds: seconds, MaxRSS: usage.Maxrss << 10, Stdout: out.String(), Stderr: errOut.String()})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// series is repeated measurements of one thing.
+type series []float64
+
+func (s series) median() float64 {
+	sorted := slices.Sorted(slices.Values(s))
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 0 {
+		return (sorted[middle-1] + sorted[middle]) / 2
+	}
+	return sorted[middle]
+}
+
+// in formats the median and the range in a unit.
+func (s series) in(format, unit string) string {
+	number := func(x float64) string { return fmt.Sprintf(format, x) }
+	return fmt.Sprintf("%s %s [%s, %s]", number(s.median()), unit, number(slices.Min(s)), number(slices.Max(s)))
+}
+
+// contest is several ways to do one thing, run in turns, so that what else
+// happens on the machine meets all of them.
+type contest struct {
+	names   []string
+	ways    []func(context.Context) (sample, error)
+	seconds []series
+	memory  []series // MB
+}
+
+func (c *contest) add(name string, way func(context.Context) (sample, error)) {
+	c.names = append(c.names, name)
+	c.ways = append(c.ways, way)
+	c.seconds = append(c.seconds, nil)
+	c.memory = append(c.memory, nil)
+}
+
+func (c *contest) run(ctx context.Context, runs int) error {
+	for n := range runs {
+		for i, way := range c.ways {
+			s, err := way(ctx)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.names[i], err)
+			}
+			logf("%d/%d %-60s %7.2f s %6.1f MB", n+1, runs, c.names[i], s.Seconds, float64(s.MaxRSS)/1e6)
+			c.seconds[i] = append(c.seconds[i], s.Seconds)
+			c.memory[i] = append(c.memory[i], float64(s.MaxRSS)/1e6)
+		}
+	}
+	return ctx.Err()
+}
+
+// verdict says whether a ratio of medians keeps a bar.
+func verdict(ratio, bar float64) string {
+	if ratio <= bar {
+		return fmt.Sprintf("%.2f, bar %.2f: kept", ratio, bar)
+	}
+	return fmt.Sprintf("%.2f, bar %.2f: **missed**", ratio, bar)
+}

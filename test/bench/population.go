@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// population is objects of a core type that has nothing but metadata, with the
+// labels and managedFields that objects of pipelines have.
+type population struct {
+	resource, kind string
+	objects        int
+	namespaces     int
+	ownPrefixes    bool // each object has a prefix of its own
+}
+
+const writers = 64
+
+// store writes the population into etcd, as kube-apiserver stores it, which is
+// a hundred times faster than through it. Each object has a revision of its
+// own, as if it had been created.
+func (p population) store(ctx context.Context, cp *controlplane.ControlPlane) error {
+	began := time.Now()
+	if err := p.makeNamespaces(ctx, cp); err != nil {
+		return err
+	}
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{cp.EtcdURL()}, DialTimeout: 10 * time.Second, Logger: zap.NewNop()})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }()
+	group, writing := errgroup.WithContext(ctx)
+	for w := range writers {
+		group.Go(func() error {
+			for i := w; i < p.objects; i += writers {
+				meta := p.meta(i)
+				value, err := p.encode(meta)
+				if err != nil {
+					return err
+				}
+				key := fmt.Sprintf("/registry/%s/%s/%s", p.resource, meta.Namespace, meta.Name)
+				if err := put(writing, client, key, string(value)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("write %s into etcd: %w", p.resource, err)
+	}
+	if err := p.awaitServed(ctx, cp); err != nil {
+		return err
+	}
+	logf("%d %s in %d namespaces, own prefixes: %v, stored and served after %.0f s", p.objects, p.resource, p.namespaces, p.ownPrefixes, time.Since(began).Seconds())
+	return nil
+}
+
+// put writes one key, again if etcd is too busy.
+func put(ctx context.Context, client *clientv3.Client, key, value string) error {
+	for tries := 1; ; tries++ {
+		_, err := client.Put(ctx, key, value)
+		if err == nil || ctx.Err() != nil || tries == 10 {
+			return err
+		}
+	}
+}
+
+func (p population) namespace(i int) string { return fmt.Sprintf("team-%02d", i%p.namespaces) }
+
+func (p population) makeNamespaces(ctx context.Context, cp *controlplane.ControlPlane) error {
+	client, err := kubernetes.NewForConfig(cp.Admin())
+	if err != nil {
+		return err
+	}
+	for i := range p.namespaces {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.namespace(i)}}
+		if _, err := client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// prefixesPerNamespace is what a busy namespace has.
+const prefixesPerNamespace = 20
+
+func (p population) prefix(i int) string {
+	if p.ownPrefixes {
+		return fmt.Sprintf("run-%08x-", i*2654435761%(1<<32))
+	}
+	return fmt.Sprintf("nightly-report-%02d-", i/p.namespaces%prefixesPerNamespace)
+}
+
+func (p population) meta(i int) metav1.ObjectMeta {
+	prefix := p.prefix(i)
+	created := metav1.NewTime(time.Now().Add(-time.Duration(i) * time.Second).Truncate(time.Second))
+	return metav1.ObjectMeta{
+		Namespace: p.namespace(i), GenerateName: prefix, Name: prefix + suffix(i),
+		UID:               types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", i)),
+		CreationTimestamp: created,
+		Labels: map[string]string{
+			"app.kubernetes.io/name": "report", "app.kubernetes.io/managed-by": "pipelines",
+			"pipeline": fmt.Sprint("pipeline-", i%97), "run": fmt.Sprint(i),
+		},
+		ManagedFields: []metav1.ManagedFieldsEntry{
+			{Manager: "pipelines", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &created, FieldsType: "FieldsV1", FieldsV1: managedFields},
+		},
+	}
+}
+
+var managedFields = metav1.NewFieldsV1(`{"f:data":{".":{},"f:log":{},"f:result":{}},"f:metadata":{"f:generateName":{},"f:labels":{".":{},` +
+	`"f:app.kubernetes.io/managed-by":{},"f:app.kubernetes.io/name":{},"f:pipeline":{},"f:run":{}},"f:ownerReferences":{".":{},"k:{\"uid\":\"0d0f0f6e-2d4b-4f6f-9c58-2d5f4f5a9a11\"}":{}}}}`)
+
+// suffix is a suffix for i, another for each.
+func suffix(i int) string {
+	const alphabet, names = "bcdfghjklmnpqrstvwxz2456789", 27 * 27 * 27 * 27 * 27
+	n := i * 7919317 % names // a bijection: 3 does not divide the factor
+	var b [5]byte
+	for j := range b {
+		b[j] = alphabet[n%27]
+		n /= 27
+	}
+	return string(b[:])
+}
+
+// encode makes the bytes that kube-apiserver stores. Of all core types,
+// metadata is the first field.
+func (p population) encode(meta metav1.ObjectMeta) ([]byte, error) {
+	object := corev1.ConfigMap{ObjectMeta: meta}
+	raw, err := object.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	unknown := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: p.kind}, Raw: raw}
+	body, err := unknown.Marshal()
+	return append([]byte("k8s\x00"), body...), err
+}
+
+// awaitServed waits until kube-apiserver lists the objects, from its cache too.
+func (p population) awaitServed(ctx context.Context, cp *controlplane.ControlPlane) error {
+	client, err := kubernetes.NewForConfig(cp.Admin())
+	if err != nil {
+		return err
+	}
+	for {
+		var list metav1.PartialObjectMetadataList
+		raw, err := client.CoreV1().RESTClient().Get().AbsPath("/api/v1", p.resource).Param("limit", "1").
+			SetHeader("Accept", "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1").Do(ctx).Raw()
+		if err == nil {
+			err = decodeList(raw, &list)
+		}
+		if err == nil && list.RemainingItemCount != nil && int(*list.RemainingItemCount) >= p.objects-1 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s to be served: %w", p.resource, ctx.Err())
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func decodeList(body []byte, list *metav1.PartialObjectMetadataList) error {
+	content, ok := strings.CutPrefix(string(body), "k8s\x00")
+	if !ok {
+		return fmt.Errorf("not protobuf: %.100q", body)
+	}
+	var unknown runtime.Unknown
+	if err := unknown.Unmarshal([]byte(content)); err != nil {
+		return err
+	}
+	return list.Unmarshal(unknown.Raw)
+}

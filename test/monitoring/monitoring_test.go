@@ -1,0 +1,185 @@
+// Package monitoring checks examples/monitoring with Prometheus' own code. It
+// is a module of its own, so that what Prometheus needs is nothing that the
+// plugin needs.
+package monitoring
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/model/textparse"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/promqltest"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// exposition is what an audit of a real server prints: of two prefixes, of
+// which --top shows one.
+func exposition(t *testing.T) string {
+	t.Helper()
+	cp := controlplane.New(t)
+	client, err := kubernetes.NewForConfig(cp.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 12 {
+		for _, prefix := range []string{"run-", fmt.Sprint(strings.Repeat("x", 58), i, "-")} {
+			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix}}
+			if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), cm, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
+		t.Fatal(err)
+	}
+	var out, errOut bytes.Buffer
+	code := cmd.Execute(t.Context(), []string{"audit", "-A", "--top=1", "-o", "openmetrics", "--kubeconfig=" + kubeconfig, "--cache-dir=" + t.TempDir()},
+		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, errOut.String())
+	}
+	return out.String()
+}
+
+// What the audit prints is OpenMetrics by the parser that Prometheus scrapes
+// with: every sample has HELP and TYPE before it, a unit is the end of the
+// name, no series comes twice, and the end is marked.
+func TestOpenMetrics(t *testing.T) {
+	text := exposition(t)
+	p := textparse.NewOpenMetricsParser([]byte(text), labels.NewSymbolTable())
+	types, helps, units, series := map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]float64{}
+	for {
+		entry, err := p.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		switch entry {
+		case textparse.EntryType:
+			name, kind := p.Type()
+			types[string(name)] = kind == "gauge"
+		case textparse.EntryHelp:
+			name, help := p.Help()
+			helps[string(name)] = len(help) > 0
+		case textparse.EntryUnit:
+			name, unit := p.Unit()
+			units[string(name)] = string(unit)
+		case textparse.EntrySeries:
+			var l labels.Labels
+			p.Labels(&l)
+			_, at, value := p.Series()
+			name := l.Get(labels.MetricName)
+			if !types[name] || !helps[name] || at != nil {
+				t.Errorf("%s has no type, no help, or a timestamp", l)
+			}
+			if _, twice := series[l.String()]; twice {
+				t.Errorf("%s comes twice", l)
+			}
+			series[l.String()] = value
+		}
+	}
+	for name, unit := range units {
+		if !strings.HasSuffix(name, "_"+unit) {
+			t.Errorf("%s does not end in its unit %s", name, unit)
+		}
+	}
+	if len(units) < 5 || len(series) != 6+7 {
+		t.Errorf("%d units, %d series in\n%s", len(units), len(series), text)
+	}
+	names := fmt.Sprintf(`{__name__="genname_prefix_names", namespace="default", prefix=%q, resource="configmaps"}`, "run-")
+	if series[names] != 12 || series[`{__name__="genname_audit_complete"}`] != 1 || series[`{__name__="genname_audit_hidden_prefixes"}`] != 1 {
+		t.Errorf("%v", series)
+	}
+}
+
+// Each alert fires for what it is about, and for nothing else.
+func TestAlerts(t *testing.T) {
+	const prefix = `{resource="jobs.batch", namespace="ci", prefix="run-"}`
+	groups, errs := rulefmt.ParseFile("../../examples/monitoring/alerts.yaml", false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.Default())
+	for _, err := range errs {
+		t.Error(err)
+	}
+	if t.Failed() {
+		return
+	}
+	for alert, test := range map[string]struct{ fires, silent string }{
+		"GeneratedNameConflictsLikely": {
+			`genname_prefix_conflict_ratio` + prefix + ` 0.002`,
+			`genname_prefix_conflict_ratio` + prefix + ` 0.0009`,
+		},
+		"GeneratedNamesRunAway": {
+			`genname_prefix_names` + prefix + ` 700000`,
+			`genname_prefix_names` + prefix + ` 90000`,
+		},
+		"GeneratedNameHeadroomShort": {
+			`genname_prefix_headroom_creates` + prefix + " 600\n" + `genname_prefix_creates_per_day` + prefix + ` 100`,
+			`genname_prefix_headroom_creates` + prefix + " 0\n" + `genname_prefix_creates_per_day` + prefix + ` 0`,
+		},
+		"GeneratedNameAuditIncomplete": {`genname_audit_complete 0`, `genname_audit_complete 1`},
+		"GeneratedNameAuditStale":      {`genname_audit_timestamp_seconds 0`, `genname_audit_timestamp_seconds 80000`},
+	} {
+		for samples, want := range map[string]int{test.fires: 1, test.silent: 0} {
+			if got := firing(t, expression(t, groups, alert), samples); got != want {
+				t.Errorf("%s: %d alerts, want %d, of\n%s", alert, got, want, samples)
+			}
+		}
+	}
+	if n := len(groups.Groups[0].Rules); n != 5 {
+		t.Errorf("%d rules, of which 5 are tested", n)
+	}
+}
+
+func expression(t *testing.T, groups *rulefmt.RuleGroups, alert string) string {
+	t.Helper()
+	for _, rule := range groups.Groups[0].Rules {
+		if rule.Alert == alert {
+			return rule.Expr
+		}
+	}
+	t.Fatalf("no alert %s", alert)
+	return ""
+}
+
+// firing is how many series the expression has a day after the epoch.
+func firing(t *testing.T, expr, samples string) int {
+	t.Helper()
+	load := "load 1d\n"
+	for line := range strings.Lines(samples) {
+		name, value := strings.TrimSpace(line), ""
+		if at := strings.LastIndex(name, " "); at > 0 {
+			name, value = name[:at], name[at+1:]
+		}
+		load += fmt.Sprintf("  %s %s %s\n", name, value, value)
+	}
+	storage := promqltest.LoadedStorage(t, load)
+	engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
+	query, err := engine.NewInstantQuery(t.Context(), storage, nil, expr, time.Unix(24*3600, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector, err := query.Exec(t.Context()).Vector()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(vector)
+}
