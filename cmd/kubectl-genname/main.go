@@ -21,5 +21,5 @@ func main() {
 	context.AfterFunc(ctx, stop)             // a second signal ends the program at once
 	signal.Ignore(syscall.SIGPIPE)           // a reader that goes away must not cut off the account of what was created
 	http.DefaultClient.Timeout = time.Minute // cli-runtime reads -f URL with it
-	os.Exit(cmd.Execute(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
+	os.Exit(cmd.Execute(ctx, cmd.Arguments(os.Args), genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
 }

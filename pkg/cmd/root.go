@@ -43,6 +43,16 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 	return code
 }
 
+// NewCommand is the plugin's command, without streams: for what is made from
+// its words, like the reference.
+func NewCommand() *cobra.Command {
+	genname, _, err := newKubectl(genericiooptions.NewTestIOStreamsDiscard()).Find([]string{name})
+	if err != nil {
+		panic(err) // it is there
+	}
+	return genname
+}
+
 // newKubectl is a root command that stands for kubectl, so that help, errors,
 // completion and request headers say "kubectl genname".
 func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
@@ -65,9 +75,11 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 		newAuditCommand(connection.factory, streams),
 		newReportCommand(connection.factory, streams),
 		newVersionCommand(connection.factory, streams),
+		newCompletionCommand(streams),
 		newHelpCommand(),
 		newOptionsCommand(streams),
 	)
+	connection.complete(genname)
 	kubectl.AddCommand(genname)
 	templates.ActsAsRootCommand(kubectl, []string{"options"})
 	return kubectl

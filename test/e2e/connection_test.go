@@ -23,12 +23,14 @@ func TestWarningsAsErrors(t *testing.T) {
 		`configmap/demo-`+suffix+` created\n`, warning+`error: 1 warning received\n`)
 }
 
-// A user whose kuberc forbids credential plugins has none run, whichever
-// command asks for a client.
-func TestCredentialPluginPolicyIsHonoured(t *testing.T) {
+// forbiddenPlugin writes a kubeconfig with a credential plugin, which makes the
+// file ran, and a kuberc that forbids it.
+func forbiddenPlugin(t *testing.T) (kubeconfig, forbidding, ran string) {
+	t.Helper()
 	dir := t.TempDir()
-	ran := filepath.Join(dir, "ran")
-	kubeconfig := filepath.Join(dir, "kubeconfig")
+	ran = filepath.Join(dir, "ran")
+	kubeconfig = filepath.Join(dir, "kubeconfig")
+	forbidding = filepath.Join(dir, "kuberc")
 	for path, content := range map[string]string{
 		kubeconfig: `
 apiVersion: v1
@@ -41,7 +43,7 @@ users:
   user:
     exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: ["` + ran + `"], interactiveMode: Never}
 `,
-		filepath.Join(dir, "kuberc"): `
+		forbidding: `
 apiVersion: kubectl.config.k8s.io/v1beta1
 kind: Preference
 credentialPluginPolicy: DenyAll
@@ -51,9 +53,16 @@ credentialPluginPolicy: DenyAll
 			t.Fatal(err)
 		}
 	}
+	return kubeconfig, forbidding, ran
+}
+
+// A user whose kuberc forbids credential plugins has none run, whichever
+// command asks for a client.
+func TestCredentialPluginPolicyIsHonoured(t *testing.T) {
+	kubeconfig, forbidding, ran := forbiddenPlugin(t)
 	u := user{t, kubeconfig, t.Context()}
 	for _, args := range [][]string{{"version"}, {"audit"}, {"report", "jobs/x-"}, {"create", "-f", file(t, "cm.yaml", configMap)}} {
-		r := u.run(append(args, "--kuberc="+filepath.Join(dir, "kuberc"))...)
+		r := u.run(append(args, "--kuberc="+forbidding)...)
 		if _, err := os.Stat(ran); r.code != 1 || err == nil {
 			t.Errorf("%v: the plugin ran (%v): %+v", args, err == nil, r)
 		}

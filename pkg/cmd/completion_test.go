@@ -1,0 +1,52 @@
+package cmd
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Under the shim's name the program completes; under any other, a word of the
+// user that looks like the request is the user's.
+func TestArguments(t *testing.T) {
+	for _, test := range []struct{ argv, want []string }{
+		{nil, nil},
+		{[]string{"kubectl-genname"}, []string{}},
+		{[]string{"/usr/bin/kubectl-genname", "help", "create"}, []string{"help", "create"}},
+		{[]string{"/usr/bin/kubectl_complete-genname", "create", ""}, []string{cobra.ShellCompRequestCmd, "create", ""}},
+		{[]string{"kubectl_complete-genname.exe", ""}, []string{cobra.ShellCompRequestCmd, ""}},
+		{[]string{"kubectl_complete-genname-dir/kubectl-genname", "audit"}, []string{"audit"}},
+	} {
+		if got := Arguments(test.argv); !slices.Equal(got, test.want) {
+			t.Errorf("Arguments(%q) = %q, want %q", test.argv, got, test.want)
+		}
+	}
+}
+
+// No flag is left to the default, which offers files for whatever it is.
+func TestEveryFlagCompletes(t *testing.T) {
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			_, completes := cmd.GetFlagCompletionFunc(flag.Name)
+			if !completes && flag.Annotations[cobra.BashCompFilenameExt] == nil {
+				t.Errorf("%s --%s: no completion", cmd.CommandPath(), flag.Name)
+			}
+		})
+		for _, child := range cmd.Commands() {
+			visit(child)
+		}
+	}
+	visit(NewCommand())
+}
+
+func TestOneOf(t *testing.T) {
+	if got := oneOf("Output format. One of: (wide, json, name)."); !slices.Equal(got, []string{"wide", "json", "name"}) {
+		t.Errorf("got %q", got)
+	}
+	if got := oneOf("Number of names"); got != nil {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,178 @@
+package e2e
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// shell runs kubectl as a user's shell does, with the plugin and, as after
+// "krew install" and the link that the documentation names, its shim on PATH.
+type shell struct {
+	t   *testing.T
+	env []string
+}
+
+func newShell(t *testing.T, kubeconfig string) shell {
+	t.Helper()
+	env := environment(t, kubeconfig)
+	plugin := filepath.Join(retrying.Dir, "bin", "kubectl-genname")
+	bin := t.TempDir()
+	if err := os.Symlink(plugin, filepath.Join(bin, "kubectl_complete-genname")); err != nil {
+		t.Fatal(err)
+	}
+	for i, variable := range env {
+		if rest, is := strings.CutPrefix(variable, "PATH="); is {
+			env[i] = "PATH=" + bin + string(os.PathListSeparator) + rest
+		}
+	}
+	return shell{t, env}
+}
+
+func (s shell) run(command string, args ...string) result {
+	s.t.Helper()
+	if command == "kubectl" {
+		command = retrying.Binaries.Kubectl
+	}
+	cmd := exec.CommandContext(s.t.Context(), command, args...)
+	cmd.Env = s.env
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	_ = cmd.Run() // the exit code is compared
+	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// completions is what Tab offers (shells take out what does not start with the
+// last word) after kubectl genname and words, through kubectl, and the
+// directive to the shell.
+func (s shell) completions(words ...string) (offered []string, directive string) {
+	s.t.Helper()
+	r := s.run("kubectl", append([]string{"__completeNoDesc", "genname"}, words...)...)
+	lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
+	if r.code != 0 || len(lines) == 0 {
+		s.t.Fatalf("%v: %+v", words, r)
+	}
+	for line := range strings.SplitSeq(r.stderr, "\n") {
+		if line != "" && !strings.HasPrefix(line, "[Debug]") && !strings.HasPrefix(line, "Completion ended with directive") {
+			s.t.Errorf("%v: stderr has %q", words, line)
+		}
+	}
+	for _, line := range lines[:len(lines)-1] {
+		word, _, _ := strings.Cut(line, "\t")
+		offered = append(offered, word)
+	}
+	return offered, lines[len(lines)-1]
+}
+
+// The directives of cobra that are expected.
+const (
+	anyFile = ":0"
+	nothing = ":4" // else
+	slash   = ":6" // nothing else, and no space after it
+	files   = ":8" // with these extensions
+	folder  = ":16"
+)
+
+func TestCompletion(t *testing.T) {
+	cp := controlplane.New(t)
+	u := as(t, cp.Admin())
+	u.run("create", "-f", file(t, "cm.yaml", configMap+"---\n"+strings.ReplaceAll(configMap, "demo-", "other-")), "--count=3").
+		expect(t, 0, `(configmap/(demo|other)-`+suffix+` created\n){6}`, ``)
+	s := newShell(t, u.kubeconfig)
+	for _, test := range []struct {
+		words     []string
+		want      []string
+		directive string
+	}{
+		{[]string{""}, []string{"audit", "completion", "create", "help", "options", "report", "version"}, nothing},
+		{[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}, nothing},
+		{[]string{"create", "--dry-run="}, []string{"none", "client", "server"}, nothing},
+		{[]string{"create", "--validate="}, []string{"strict", "warn", "ignore"}, nothing},
+		{[]string{"create", "-f", ""}, []string{"json", "yaml", "yml"}, files},
+		{[]string{"create", "-k", ""}, nil, folder},
+		{[]string{"create", "--attempts", ""}, nil, nothing},
+		{[]string{"report", "-o", ""}, []string{"wide", "json", "yaml", "kyaml", "go-template", "go-template-file", "template", "templatefile", "jsonpath", "jsonpath-as-json", "jsonpath-file"}, nothing},
+		{[]string{"audit", "--sort-by", ""}, []string{"risk", "count", "rate", "prefix"}, nothing},
+		{[]string{"audit", "-n", "kube-n"}, []string{"kube-node-lease"}, nothing},
+		{[]string{"audit", "--context", ""}, []string{"test"}, nothing},
+		{[]string{"audit", "--cluster", "t"}, []string{"test"}, nothing},
+		{[]string{"audit", "--user", "x"}, nil, nothing},
+		{[]string{"audit", "--kubeconfig", ""}, nil, anyFile},
+		{[]string{"audit", "config"}, []string{"configmaps"}, nothing},
+		{[]string{"audit", "jobs,conf"}, []string{"jobs,configmaps"}, nothing},
+		{[]string{"report", "configm"}, []string{"configmaps/"}, slash},
+		{[]string{"report", "configmaps/"}, []string{"configmaps/demo-", "configmaps/other-"}, nothing},
+		{[]string{"report", "cm/o"}, []string{"cm/other-"}, nothing},
+		{[]string{"report", "-n", "kube-system", "cm/o"}, nil, nothing},
+		{[]string{"report", "nope/"}, nil, nothing},
+	} {
+		got, directive := s.completions(test.words...)
+		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(test.want))) || directive != test.directive {
+			t.Errorf("%q: %q %s, want %q %s", test.words, got, directive, test.want, test.directive)
+		}
+	}
+}
+
+// A server that accepts a connection and says nothing must not keep a user
+// waiting, nor be asked for a password on the terminal.
+func TestCompletionWithoutAnswer(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	s := newShell(t, filepath.Join(t.TempDir(), "none"))
+	for _, words := range [][]string{{"audit", ""}, {"audit", "-n", ""}, {"report", "jobs/"}} {
+		start := time.Now()
+		got, directive := s.completions(append([]string{words[0], "--server=https://" + silent.Addr().String()}, words[1:]...)...)
+		if len(got) > 0 || !strings.HasPrefix(directive, ":4") && directive != slash {
+			t.Errorf("%q: %q %s", words, got, directive)
+		}
+		if took := time.Since(start); took > 10*time.Second { // 1.5 s on an idle machine
+			t.Errorf("%q took %s", words, took)
+		}
+	}
+}
+
+// A user who forbids credential plugins has none run by Tab either.
+func TestCompletionHonoursCredentialPluginPolicy(t *testing.T) {
+	kubeconfig, kuberc, ran := forbiddenPlugin(t)
+	s := newShell(t, kubeconfig)
+	s.completions("audit", "--kuberc="+kuberc, "-n", "")
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the plugin ran")
+	}
+	s.completions("audit", "-n", "")
+	if _, err := os.Stat(ran); err != nil {
+		t.Errorf("without the policy the plugin does not run, so this test shows nothing: %v", err)
+	}
+}
+
+func TestKubectlListsThePlugin(t *testing.T) {
+	s := newShell(t, as(t, retrying.Admin()).kubeconfig)
+	s.run("kubectl", "plugin", "list").expect(t, 0, `The following compatible plugins are available:\n\n[^\n]*/kubectl-genname\n(.*/kubectl-[^\n]*\n)*`, ``)
+}
+
+// The scripts are ones that their shells read. zsh and fish are not everywhere.
+func TestCompletionScripts(t *testing.T) {
+	s := newShell(t, as(t, retrying.Admin()).kubeconfig)
+	for shell, want := range map[string]string{"bash": "complete -o default", "zsh": "#compdef kubectl-genname", "fish": "complete -c kubectl-genname", "powershell": "Register-ArgumentCompleter -CommandName 'kubectl-genname'"} {
+		r := s.run("kubectl", "genname", "completion", shell)
+		if r.code != 0 || r.stderr != "" || !strings.Contains(r.stdout, want) {
+			t.Errorf("%s: exit code %d, stderr %q, %q not in %.300s", shell, r.code, r.stderr, want, r.stdout)
+		}
+		if path, err := exec.LookPath(shell); err == nil && shell != "powershell" {
+			s.run(path, "-n", file(t, "script", r.stdout)).expect(t, 0, ``, ``)
+		}
+	}
+	s.run("kubectl", "genname", "completion").expect(t, 1, ``, `error: name one shell: bash, zsh, fish, powershell\n`)
+	s.run("kubectl", "genname", "completion", "tcsh").expect(t, 1, ``, `error: invalid argument "tcsh" for "kubectl genname completion"\n`)
+}
