@@ -5,14 +5,19 @@ GO       ?= go
 PKGS     := ./...
 COVERAGE := 85
 
+# What a release needs that is no file here: syft for SBOMs, and cosign with
+# its service for signatures.
+SKIP       ?= sbom,sign
+GORELEASER := $(GO) tool -modfile=tools/release/go.mod goreleaser
+
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit cover lint bench campaign figures schemas measure clean
+.PHONY: help build control-plane demo test unit cover lint bench campaign figures schemas measure docs release-snapshot release-twice clean
 
 help: ## Show this help
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the plugin into bin/
-	$(GO) build -trimpath -o bin/ ./cmd/kubectl-genname
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/kubectl-genname
 
 control-plane: ## Build kube-apiserver, etcd and kubectl into the user's cache (4 minutes, once)
 	$(GO) run ./test/controlplane/run
@@ -31,8 +36,24 @@ test: control-plane ## Run all tests, on a real control plane, with the race det
 cover: # Fail if pkg/ is covered less than it should be (after test)
 	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/: " $$3; exit ($$3+0 < least)}'
 
-lint: ## Run the linters over all modules' code
+lint: ## Run the linters over the code, the workflows and the release's configuration
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
+	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
+	$(GORELEASER) check
+
+docs: ## Write the reference from the commands' own words
+	rm -rf docs/reference
+	$(GO) run ./docs/generate --markdown docs/reference
+
+release-snapshot: ## Make a release of all platforms into dist/ and test it; SKIP= adds SBOMs and signatures
+	$(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))
+	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
+
+release-twice: release-snapshot ## Make the release again, in another folder, and compare every byte
+	rm -rf bin/again && git worktree prune && git worktree add --detach bin/again
+	cd bin/again && $(GORELEASER) release --snapshot --clean --skip=$(SKIP)
+	diff dist/checksums.txt bin/again/dist/checksums.txt && echo "both releases are identical"
+	git worktree remove --force bin/again
 
 bench: control-plane ## Measure on real servers, into docs/benchmarks.md (half an hour on an idle machine)
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
@@ -52,4 +73,4 @@ measure: control-plane ## Measure conflicts on real servers for docs/measured.md
 	cd test/experiment/figure && $(GO) run . ../../../docs/measured
 
 clean: ## Remove what was built here (not the user's cache)
-	rm -rf bin cover.out
+	rm -rf bin dist cover.out

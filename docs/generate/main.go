@@ -1,0 +1,105 @@
+// Command generate writes what is made from the commands' own words: with
+// --markdown FOLDER the reference, with --package FOLDER the man pages and the
+// completion scripts that archives and packages hold.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+)
+
+func main() {
+	reference := flag.String("markdown", "", "folder for the Markdown reference")
+	packaged := flag.String("package", "", "folder for man pages and completion scripts")
+	date := flag.Int64("date", 0, "date of the man pages, in seconds since 1970")
+	flag.Parse()
+	if err := run(*reference, *packaged, time.Unix(*date, 0).UTC()); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(reference, packaged string, date time.Time) error {
+	// Defaults that are in the home directory are in the reader's.
+	if err := errors.Join(os.Setenv("HOME", "$HOME"), os.Unsetenv("KUBECACHEDIR")); err != nil {
+		return err
+	}
+	genname := cmd.NewCommand()
+	genname.InitDefaultHelpFlag()
+	if reference != "" {
+		if err := writeReference(genname, reference); err != nil {
+			return err
+		}
+	}
+	if packaged == "" {
+		return nil
+	}
+	return errors.Join(
+		writeManual(genname, filepath.Join(packaged, "man"), date),
+		writeCompletions(filepath.Join(packaged, "completions")),
+	)
+}
+
+// writeReference writes a page per command.
+func writeReference(genname *cobra.Command, folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	undated(genname)
+	link := func(page string) string {
+		if page == "kubectl.md" {
+			return "https://kubernetes.io/docs/reference/kubectl/"
+		}
+		return page
+	}
+	return doc.GenMarkdownTreeCustom(genname, folder, func(string) string { return "" }, link)
+}
+
+func undated(cmd *cobra.Command) {
+	cmd.DisableAutoGenTag = true
+	for _, child := range cmd.Commands() {
+		undated(child)
+	}
+}
+
+// writeManual writes a page of section 1 per command.
+func writeManual(genname *cobra.Command, folder string, date time.Time) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return doc.GenManTree(genname, &doc.GenManHeader{Section: "1", Source: "kubectl genname", Date: &date}, folder)
+}
+
+// writeCompletions writes a script per shell, under the name that each shell
+// looks for.
+func writeCompletions(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for shell, file := range map[string]string{
+		"bash": "kubectl-genname.bash", "zsh": "_kubectl-genname", "fish": "kubectl-genname.fish", "powershell": "kubectl-genname.ps1",
+	} {
+		var script strings.Builder
+		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &script, ErrOut: io.Discard}
+		if code := cmd.Execute(context.Background(), []string{"completion", shell}, streams); code != 0 {
+			return fmt.Errorf("completion %s: exit code %d", shell, code)
+		}
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(script.String()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

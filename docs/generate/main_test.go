@@ -1,0 +1,65 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The reference is what the commands say now.
+func TestReferenceHasNotDrifted(t *testing.T) {
+	t.Setenv("HOME", "/home/of/whoever/runs/this")
+	t.Setenv("KUBECACHEDIR", "/tmp/cache")
+	fresh := t.TempDir()
+	if err := run(fresh, "", time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	want, got := pages(t, fresh), pages(t, "../reference")
+	if w, g := slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)); !slices.Equal(w, g) {
+		t.Errorf("docs/reference has %q, and the commands make %q: run make docs", g, w)
+	}
+	for name, page := range want {
+		if got[name] != page {
+			t.Errorf("docs/reference/%s has drifted: run make docs", name)
+		}
+	}
+}
+
+func TestPackageHasManualAndCompletions(t *testing.T) {
+	folder := t.TempDir()
+	if err := run("", folder, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+	if man := pages(t, filepath.Join(folder, "man"))["kubectl-genname-create.1"]; !strings.Contains(man, `.TH "KUBECTL-GENNAME-CREATE" "1" "Nov 2026"`) {
+		t.Errorf("the man page begins with %.200s", man)
+	}
+	for name, script := range pages(t, filepath.Join(folder, "completions")) {
+		if !strings.Contains(script, "kubectl-genname") {
+			t.Errorf("%s is %.200s", name, script)
+		}
+	}
+}
+
+func pages(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{}
+	for _, entry := range entries {
+		data, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[entry.Name()] = string(data)
+	}
+	if len(pages) == 0 {
+		t.Fatalf("%s is empty", folder)
+	}
+	return pages
+}
