@@ -9,9 +9,11 @@ COVERAGE := 85
 # its service for signatures.
 SKIP       ?= sbom,sign
 GORELEASER := $(GO) tool -modfile=tools/release/go.mod goreleaser
+# goreleaser forgets the commit where there is no remote.
+REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/kubectl-genname/kubectl-genname
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit cover lint bench campaign figures schemas measure docs release-snapshot release-twice clean
+.PHONY: help build control-plane demo test unit cover lint bench campaign figures schemas measure docs release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +31,7 @@ unit: ## Run the tests that need no control plane (seconds)
 	$(GO) test -short ./pkg/...
 
 test: control-plane ## Run all tests, on a real control plane, with the race detector
-	$(GO) test -race -coverpkg=./pkg/... -coverprofile=cover.out $(PKGS)
+	$(GO) test -race -timeout 20m -coverpkg=./pkg/... -coverprofile=cover.out $(PKGS)
 	@$(MAKE) --no-print-directory cover
 	$(GO) test -C test/monitoring ./...
 
@@ -41,17 +43,24 @@ lint: ## Run the linters over the code, the workflows and the release's configur
 	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
 	$(GORELEASER) check
 
+vulnerabilities: ## Look for known vulnerabilities that the code reaches (asks vuln.go.dev)
+	$(GO) tool -modfile=tools/govulncheck/go.mod govulncheck ./...
+
 docs: ## Write the reference from the commands' own words
 	rm -rf docs/reference
 	$(GO) run ./docs/generate --markdown docs/reference
 
 release-snapshot: ## Make a release of all platforms into dist/ and test it; SKIP= adds SBOMs and signatures
-	$(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))
+	$(REMOTE) $(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))
+	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
+
+release: # Publish the tag that is checked out, with SBOMs and signatures (.github/workflows/release.yaml)
+	$(GORELEASER) release --clean
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
 
 release-twice: release-snapshot ## Make the release again, in another folder, and compare every byte
 	rm -rf bin/again && git worktree prune && git worktree add --detach bin/again
-	cd bin/again && $(GORELEASER) release --snapshot --clean --skip=$(SKIP)
+	cd bin/again && $(REMOTE) $(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))
 	diff dist/checksums.txt bin/again/dist/checksums.txt && echo "both releases are identical"
 	git worktree remove --force bin/again
 

@@ -1,0 +1,151 @@
+package release
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// manifest is what krew's index has of a plugin.
+type manifest struct {
+	Metadata struct{ Name string }
+	Spec     struct {
+		Version, Homepage, ShortDescription, Description, Caveats string
+
+		Platforms []struct {
+			URI, Sha256, Bin string
+			Selector         struct{ MatchLabels struct{ OS, Arch string } }
+		}
+	}
+}
+
+func (r release) manifest(t *testing.T) (path string, m manifest) {
+	t.Helper()
+	path = absolute(t, filepath.Join(r.folder, "krew", "genname.yaml"))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	return path, m
+}
+
+// What krew's validation and the people who review its index ask for:
+// https://krew.sigs.k8s.io/docs/developer-guide/develop/best-practices/ and
+// .../plugin-manifest/.
+func TestKrewManifest(t *testing.T) {
+	r := theRelease(t)
+	path, m := r.manifest(t)
+	if _, err := krew(t, nil, "validate-krew-manifest", "-skip-install", "-manifest", path); err != nil {
+		t.Error(err)
+	}
+	spec := m.Spec
+	if m.Metadata.Name != "genname" || spec.Version != "v"+r.version || spec.Homepage == "" {
+		t.Errorf("%+v", m)
+	}
+	if s := spec.ShortDescription; len(s) > 50 || strings.HasSuffix(s, ".") || strings.Contains(s, "kubectl") {
+		t.Errorf("the short description is longer than 50 characters, ends with a full stop or says what goes without saying: %q", s)
+	}
+	for line := range strings.Lines(spec.Description) {
+		if len(line) > 80 || regexp.MustCompile(`kubectl |\$ |--\w`).MatchString(line) {
+			t.Errorf("the description has a long line or an example of usage: %q", line)
+		}
+	}
+	if len(spec.Platforms) != r.platforms {
+		t.Errorf("%d platforms of %d", len(spec.Platforms), r.platforms)
+	}
+	for _, p := range spec.Platforms {
+		labels := p.Selector.MatchLabels
+		a := r.archiveFor(t, labels.OS, labels.Arch)
+		data, err := os.ReadFile(filepath.Join(r.folder, a.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Sha256 != sum(data) || p.Bin != a.program() || !strings.HasSuffix(p.URI, "/"+a.name) {
+			t.Errorf("%+v is not of %v", p, a)
+		}
+	}
+}
+
+// krew installs every archive by the manifest, with a licence; and kubectl
+// runs what krew installed for this platform, and completes its words after
+// the line that the caveats show.
+func TestKrewInstalls(t *testing.T) {
+	r := theRelease(t)
+	path, m := r.manifest(t)
+	for _, a := range r.archives {
+		t.Run(a.os+"_"+a.arch, func(t *testing.T) {
+			home := t.TempDir()
+			env := []string{"KREW_ROOT=" + home, "KREW_OS=" + a.os, "KREW_ARCH=" + a.arch, "KREW_NO_UPGRADE_CHECK=1"}
+			if _, err := krew(t, env, "krew", "install", "--manifest="+path, "--archive="+absolute(t, filepath.Join(r.folder, a.name))); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(filepath.Join(home, "store", "genname", m.Spec.Version, "LICENSE")); err != nil {
+				t.Error(err)
+			}
+			if a.isOurs() && runtime.GOOS != "windows" {
+				runInstalled(t, home, r.version, m.Spec.Caveats)
+			}
+		})
+	}
+}
+
+func runInstalled(t *testing.T, home, version, caveats string) {
+	t.Helper()
+	binaries, err := controlplane.Build(t.Context(), os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"KREW_ROOT=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH")}
+	out, err := run(env, binaries.Kubectl, "genname", "version", "--client")
+	if err != nil || out != "Client Version: v"+version+"\n" {
+		t.Errorf("%q %v", out, err)
+	}
+	link := regexp.MustCompile(`(?m)^\s*ln .*$`).FindString(caveats)
+	if _, err := run(env, "bash", "-c", link); err != nil || link == "" {
+		t.Fatalf("%q: %v", link, err)
+	}
+	out, err = run(env, binaries.Kubectl, "__completeNoDesc", "genname", "completion", "b")
+	if err != nil || out != "bash\n:4\n" {
+		t.Errorf("%q %v", out, err)
+	}
+	out, err = run(env, binaries.Kubectl, "plugin", "list")
+	if err != nil || !strings.Contains(out, filepath.Join(home, "bin", "kubectl-genname")+"\n") {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
+// krew runs a tool of krew's, which is built from its module.
+func krew(t *testing.T, env []string, tool string, args ...string) (string, error) {
+	t.Helper()
+	return run(env, "go", append([]string{"tool", "-modfile=tools/krew/go.mod", tool}, args...)...)
+}
+
+func (r release) archiveFor(t *testing.T, os, arch string) archive {
+	t.Helper()
+	for _, a := range r.archives {
+		if a.os == os && a.arch == arch {
+			return a
+		}
+	}
+	t.Fatalf("no archive for %s/%s", os, arch)
+	return archive{}
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return absolute
+}

@@ -1,0 +1,143 @@
+// Package release tests what users download: it makes a release of this
+// platform, as "make release-snapshot" makes one of all, and takes it apart.
+package release
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const root = "../../"
+
+var given = flag.String("dist", "", "folder of the release to test; without it one is made, of this platform only")
+
+// release is a folder that goreleaser made.
+type release struct {
+	folder    string
+	version   string
+	archives  []archive
+	platforms int // that it should be for
+}
+
+// archive is one archive of a release. Its parts are goreleaser's words.
+type archive struct{ name, os, arch string }
+
+func (a archive) isOurs() bool { return a.os == runtime.GOOS && a.arch == runtime.GOARCH }
+
+func (a archive) program() string {
+	if a.os == "windows" {
+		return "kubectl-genname.exe"
+	}
+	return "kubectl-genname"
+}
+
+// made is the release under test.
+var made = sync.OnceValues(func() (release, error) {
+	if *given != "" {
+		return read(*given, 6)
+	}
+	temp, err := os.MkdirTemp("", "genname-release-")
+	if err != nil {
+		return release{}, err
+	}
+	folder := filepath.Join(temp, "dist")
+	if err := snapshot(temp, folder); err != nil {
+		return release{}, err
+	}
+	return read(folder, 1)
+})
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if r, err := made(); err == nil && *given == "" && code == 0 {
+		_ = os.RemoveAll(filepath.Dir(r.folder))
+	}
+	os.Exit(code)
+}
+
+func theRelease(t *testing.T) release {
+	t.Helper()
+	r, err := made()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// snapshot makes a release of this platform, with the configuration of all.
+func snapshot(temp, folder string) error {
+	config, err := os.ReadFile(root + ".goreleaser.yaml")
+	if err != nil {
+		return err
+	}
+	for all, ours := range map[string]string{
+		"goos: [linux, darwin, windows]": "goos: [" + runtime.GOOS + "]",
+		"goarch: [amd64, arm64]":         "goarch: [" + runtime.GOARCH + "]",
+	} {
+		if !bytes.Contains(config, []byte(all)) {
+			return fmt.Errorf(".goreleaser.yaml does not have %q", all)
+		}
+		config = bytes.Replace(config, []byte(all), []byte(ours), 1)
+	}
+	path := filepath.Join(temp, "goreleaser.yaml")
+	if err := os.WriteFile(path, append(config, "\ndist: "+folder+"\n"...), 0o600); err != nil {
+		return err
+	}
+	// As in the Makefile: goreleaser forgets the commit where there is no remote.
+	remote := []string{
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=remote.origin.url",
+		"GIT_CONFIG_VALUE_0=https://github.com/kubectl-genname/kubectl-genname",
+	}
+	_, err = run(remote, "go", "tool", "-modfile=tools/release/go.mod", "goreleaser", "release",
+		"--snapshot", "--clean", "--skip=sbom,sign", "--config="+path)
+	return err
+}
+
+// read takes the archives from what goreleaser says that it made.
+func read(folder string, platforms int) (release, error) {
+	r := release{folder: folder, platforms: platforms}
+	var metadata struct{ Version string }
+	var artifacts []struct {
+		Name, Type   string
+		Goos, Goarch string
+	}
+	for file, into := range map[string]any{"metadata.json": &metadata, "artifacts.json": &artifacts} {
+		data, err := os.ReadFile(filepath.Join(folder, file))
+		if err != nil {
+			return r, err
+		}
+		if err := json.Unmarshal(data, into); err != nil {
+			return r, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	r.version = metadata.Version
+	for _, a := range artifacts {
+		if a.Type == "Archive" {
+			r.archives = append(r.archives, archive{a.Name, a.Goos, a.Goarch})
+		}
+	}
+	return r, nil
+}
+
+// run runs a program in the repository's folder and returns its stdout; env is
+// added to the environment.
+func run(env []string, program string, args ...string) (string, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Env = root, append(os.Environ(), env...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s%s", program, strings.Join(args, " "), err, stdout.String(), stderr.String())
+	}
+	return stdout.String(), nil
+}
