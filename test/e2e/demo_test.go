@@ -89,27 +89,6 @@ func withoutChance(text string) string {
 	return text
 }
 
-// What the README shows of a terminal is in the recorded tour, word for word.
-func TestReadmeShowsTheTour(t *testing.T) {
-	readme, err := os.ReadFile(root + "README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tour, err := os.ReadFile(recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllSubmatch(readme, -1)
-	if len(blocks) == 0 {
-		t.Fatal("the README shows no terminal")
-	}
-	for _, block := range blocks {
-		if !bytes.Contains(tour, block[1]) {
-			t.Errorf("docs/demo.txt does not have this block of the README:\n%s", block[1])
-		}
-	}
-}
-
 // What comes on stdin is created too. kubectl's builder reads the process's
 // own stdin, so this runs through kubectl.
 func TestCreateFromStdinThroughKubectl(t *testing.T) {

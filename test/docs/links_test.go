@@ -1,0 +1,84 @@
+package docs
+
+import (
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	inlineLink = regexp.MustCompile(`\[[^\]]*\]\(([^)\s]+)\)`)
+	heading    = regexp.MustCompile(`(?m)^#{1,6} (.+)$`)
+	notInSlug  = regexp.MustCompile(`[^\p{L}\p{N}\s_-]`)
+)
+
+// Every link within the repository leads to a file that there is, and to a
+// heading that it has.
+func TestLinks(t *testing.T) {
+	checked := 0
+	for _, p := range pages(t) {
+		for _, match := range inlineLink.FindAllStringSubmatch(withoutBlocks(p.text), -1) {
+			link := match[1]
+			if strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:") {
+				continue
+			}
+			checked++
+			target, anchor, _ := strings.Cut(link, "#")
+			file := p.path
+			if target != "" {
+				file = path.Join(path.Dir(p.path), target)
+			}
+			text, err := os.ReadFile(root + file)
+			info, statErr := os.Stat(root + file)
+			switch {
+			case statErr != nil:
+				t.Errorf("%s: the link to %s leads nowhere", p.path, link)
+			case anchor == "" || info.IsDir():
+			case err != nil:
+				t.Error(err)
+			case !slugs(string(text))[anchor]:
+				t.Errorf("%s: %s has no heading #%s", p.path, file, anchor)
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("no link was checked")
+	}
+}
+
+// slugs are the anchors that GitHub gives to the headings of a page.
+func slugs(text string) map[string]bool {
+	slugs := map[string]bool{}
+	for _, match := range heading.FindAllStringSubmatch(withoutBlocks(text), -1) {
+		title := inlineLink.ReplaceAllStringFunc(match[1], func(link string) string { return link[1:strings.Index(link, "]")] })
+		slug := notInSlug.ReplaceAllString(strings.ToLower(title), "")
+		slugs[strings.ReplaceAll(slug, " ", "-")] = true
+	}
+	return slugs
+}
+
+// withoutBlocks takes fenced blocks out of a page.
+func withoutBlocks(text string) string {
+	return regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(text, "")
+}
+
+func TestSlugs(t *testing.T) {
+	got := slugs("# Why `generateName`, and how?\n\n## A [link](x.md) in it\n```sh\n# no heading\n```\n")
+	for _, want := range []string{"why-generatename-and-how", "a-link-in-it"} {
+		if !got[want] {
+			t.Errorf("%q is not in %v", want, got)
+		}
+	}
+	if len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	got := blocks("text\n\n    kubectl get pods\n    make test\n\ntext\n```console\n$ ls\n```\n")
+	if len(got) != 2 || got[0].text != "kubectl get pods\nmake test\n" || got[1].language != "console" || got[1].text != "$ ls\n" || got[1].line != 8 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,119 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// Every example of every command's help works as it is printed, in the folder
+// examples.
+func TestHelpExamples(t *testing.T) {
+	cp := controlplane.New(t)
+	u := as(t, cp.Admin())
+	go finishJobs(t.Context(), t, cp)
+	s := newShell(t, u.kubeconfig)
+	prepare(t, cp, s)
+	ran := 0
+	eachCommand(cmd.NewCommand(), func(c *cobra.Command) {
+		for _, example := range examplesOf(c) {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			bash := exec.CommandContext(ctx, "bash", "-c", example)
+			bash.Env, bash.Dir = s.env, root+"examples"
+			if out, err := bash.CombinedOutput(); err != nil {
+				t.Errorf("an example of %s fails: %v\n$ %s\n%s", c.CommandPath(), err, example, out)
+			}
+			cancel()
+			ran++
+		}
+	})
+	if ran < 10 {
+		t.Errorf("only %d examples ran", ran)
+	}
+}
+
+func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {
+	visit(c)
+	for _, child := range c.Commands() {
+		eachCommand(child, visit)
+	}
+}
+
+// examplesOf are the commands among a command's examples: all lines but
+// comments, with the lines that continue them.
+func examplesOf(c *cobra.Command) []string {
+	var examples []string
+	joined := strings.ReplaceAll(c.Example, "\\\n", "")
+	for line := range strings.Lines(joined) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			examples = append(examples, line)
+		}
+	}
+	return examples
+}
+
+// prepare makes what the examples take for granted: the namespace of a CI, the
+// folder of krew and that of fish.
+func prepare(t *testing.T, cp *controlplane.ControlPlane, s shell) {
+	t.Helper()
+	ci := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ci"}}
+	if _, err := clientset(t, cp).CoreV1().Namespaces().Create(t.Context(), ci, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, variable := range s.env {
+		if home, is := strings.CutPrefix(variable, "HOME="); is {
+			for _, folder := range []string{".krew/bin", ".config/fish/completions"} {
+				if err := os.MkdirAll(filepath.Join(home, folder), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// finishJobs does what a controller and a kubelet would: every Job is complete
+// soon.
+func finishJobs(ctx context.Context, t *testing.T, cp *controlplane.ControlPlane) {
+	client := clientset(t, cp)
+	for ctx.Err() == nil {
+		jobs, err := client.BatchV1().Jobs(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+		if err == nil {
+			for _, job := range jobs.Items {
+				if job.Status.CompletionTime == nil {
+					_, _ = client.BatchV1().Jobs(job.Namespace).Patch(ctx, job.Name, types.MergePatchType, complete(), metav1.PatchOptions{}, "status")
+				}
+			}
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// complete is the status of a Job that is, as the API server demands it.
+func complete() []byte {
+	now := metav1.Now()
+	condition := func(kind batchv1.JobConditionType) batchv1.JobCondition {
+		return batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now}
+	}
+	patch, err := json.Marshal(map[string]any{"status": batchv1.JobStatus{
+		StartTime: &now, CompletionTime: &now, Succeeded: 1,
+		Conditions: []batchv1.JobCondition{condition(batchv1.JobSuccessCriteriaMet), condition(batchv1.JobComplete)},
+	}})
+	if err != nil {
+		panic(err) // of plain values
+	}
+	return patch
+}

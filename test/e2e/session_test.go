@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// The sessions that the documentation quotes are what a terminal shows: each
+// is run again, from its own commands, on a control plane of its own.
+func TestSessions(t *testing.T) {
+	paths, err := filepath.Glob(root + "docs/sessions/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no sessions: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			recorded, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := play(t, script(string(recorded)))
+			if *update {
+				if err := os.WriteFile(path, []byte(now), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(withoutChance(string(recorded)), withoutChance(now)); diff != "" {
+				t.Errorf("%s differs from what its commands print (-recorded +printed); go test ./test/e2e -run TestSessions -update records it:\n%s", path, diff)
+			}
+		})
+	}
+}
+
+// script is a session without what was printed: the lines of commands, which
+// begin with "$ ", and of comments, which begin with "# ", with an empty line
+// before.
+func script(session string) []string {
+	var script []string
+	lines := strings.Split(session, "\n")
+	for i, line := range lines {
+		beforeComment := line == "" && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "# ")
+		if beforeComment || strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "# ") {
+			script = append(script, line)
+		}
+	}
+	return script
+}
+
+// play runs the commands of a script, one after the other in one bash in the
+// folder examples, and returns the session.
+func play(t *testing.T, script []string) string {
+	t.Helper()
+	const end = "\x1e" // of what a command prints
+	var program strings.Builder
+	for _, line := range script {
+		if command, is := strings.CutPrefix(line, "$ "); is {
+			fmt.Fprintf(&program, "{ %s\n} 2>&1; code=$?; printf '\\036'; (exit $code)\n", command)
+		}
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, controlplane.New(t).Admin()); err != nil {
+		t.Fatal(err)
+	}
+	bash := exec.CommandContext(t.Context(), "bash", "-c", program.String())
+	bash.Env, bash.Dir = environment(t, kubeconfig), root+"examples"
+	printed, _ := bash.Output() // its exit code is that of the last command
+	here, err := filepath.Abs(bash.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs := strings.Split(strings.ReplaceAll(string(printed), here, "/home/me/examples"), end)
+	var session strings.Builder
+	for _, line := range script {
+		fmt.Fprintln(&session, line)
+		if strings.HasPrefix(line, "$ ") && len(outputs) > 1 {
+			session.WriteString(outputs[0])
+			outputs = outputs[1:]
+		}
+	}
+	return session.String()
+}
