@@ -37,7 +37,7 @@ func TestArchives(t *testing.T) {
 	if len(r.archives) != r.platforms {
 		t.Fatalf("%d archives for %d platforms: %v", len(r.archives), r.platforms, r.archives)
 	}
-	committed, err := run(nil, "git", "log", "-1", "--format=%ct")
+	committed, err := run(nil, "git", "log", "-1", "--format=%ct", r.commit)
 	if err != nil {
 		t.Fatal(err)
 	}

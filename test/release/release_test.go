@@ -24,6 +24,7 @@ var given = flag.String("dist", "", "folder of the release to test; without it o
 type release struct {
 	folder    string
 	version   string
+	commit    string
 	archives  []archive
 	platforms int // that it should be for
 }
@@ -106,7 +107,7 @@ func snapshot(temp, folder string) error {
 // read takes the archives from what goreleaser says that it made.
 func read(folder string, platforms int) (release, error) {
 	r := release{folder: folder, platforms: platforms}
-	var metadata struct{ Version string }
+	var metadata struct{ Version, Commit string }
 	var artifacts []struct {
 		Name, Type   string
 		Goos, Goarch string
@@ -120,7 +121,7 @@ func read(folder string, platforms int) (release, error) {
 			return r, fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	r.version = metadata.Version
+	r.version, r.commit = metadata.Version, metadata.Commit
 	for _, a := range artifacts {
 		if a.Type == "Archive" {
 			r.archives = append(r.archives, archive{a.Name, a.Goos, a.Goarch})
