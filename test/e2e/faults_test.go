@@ -45,6 +45,7 @@ var whenInjured = map[string]injured{
 	"answer dropped":                           {stderr: readsBack, unknown: true},
 	"reset within the request":                 {stderr: notThere, unknown: true},
 	"reset within the answer":                  {stderr: readsBack, unknown: true},
+	"answer broken off":                        {stderr: readsBack, unknown: true},
 	"carried out after the deadline":           {stderr: readsBack + `(` + sendsAgain + `)?`, unknown: true},
 	"repeated and the first answer passed on":  {},
 	"repeated and the second answer passed on": {twice: true},

@@ -44,12 +44,20 @@ func ResetRequest(next http.Handler) http.Handler {
 
 // ResetAnswer carries out the request, passes half of the answer on, and
 // resets the connection to the client.
-func ResetAnswer(next http.Handler) http.Handler {
+func ResetAnswer(next http.Handler) http.Handler { return half(next, reset) }
+
+// BreakAnswer does the same and then gives up as DropAnswer does.
+func BreakAnswer(next http.Handler) http.Handler {
+	return half(next, func(*http.Request) { panic(http.ErrAbortHandler) })
+}
+
+// half passes half of the answer on before it ends the request.
+func half(next http.Handler, end func(*http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := carryOut(next, r)
 		passOn(w, answer, answer.Body.Bytes()[:answer.Body.Len()/2])
 		_ = http.NewResponseController(w).Flush()
-		reset(r)
+		end(r)
 	})
 }
 

@@ -45,6 +45,7 @@ var Injuries = []Injury{
 	{Name: "answer dropped", Fault: DropAnswer, Carried: true},
 	{Name: "reset within the request", Fault: ResetRequest},
 	{Name: "reset within the answer", Fault: ResetAnswer, Carried: true},
+	{Name: "answer broken off", Fault: BreakAnswer, Carried: true},
 	{Name: "carried out after the deadline", Fault: LandLate(time.Minute, 300*time.Millisecond), Carried: true},
 	{Name: "repeated and the first answer passed on", Fault: RepeatFirst, Carried: true},
 	{Name: "repeated and the second answer passed on", Fault: RepeatSecond, Carried: true},
