@@ -34,6 +34,7 @@ type connection struct {
 	matchVersion     *cmdutil.MatchVersionFlags
 	warnings         warningCounter
 	warningsAsErrors bool
+	profile          *profiling
 	headers          genericclioptions.CommandHeaderRoundTripper
 	pluginPolicy     clientcmdapi.PluginPolicy
 	ctx              context.Context         // done when the user interrupts
@@ -67,10 +68,14 @@ func (c *connection) addTo(root *cobra.Command) {
 	c.flags.AddFlags(flags)
 	c.matchVersion.AddFlags(flags)
 	kuberc.NewPreferences().AddFlags(flags)
+	c.profile.addTo(flags)
 	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false, "Treat warnings received from the server as errors and exit with a non-zero exit code")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		c.ctx = cmd.Context()
 		c.headers.ParseCommandHeaders(cmd, args)
+		if err := c.profile.start(); err != nil {
+			return err
+		}
 		return c.readPluginPolicy(cmd)
 	}
 	root.PersistentPostRunE = func(*cobra.Command, []string) error { return c.checkWarnings() }

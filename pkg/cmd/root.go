@@ -23,7 +23,8 @@ const name = "genname"
 // the exit code. When ctx is done, it ends early and says what was not done.
 func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	out := &checkedWriter{Writer: streams.Out}
-	kubectl := newKubectl(genericiooptions.IOStreams{In: streams.In, Out: out, ErrOut: streams.ErrOut})
+	var profile profiling
+	kubectl := newKubectl(genericiooptions.IOStreams{In: streams.In, Out: out, ErrOut: streams.ErrOut}, &profile)
 	kubectl.SetContext(ctx)
 	kubectl.SetArgs(underKubectl(args))
 	kubectl.SetIn(streams.In)
@@ -32,6 +33,9 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 	err := cli.RunNoErrOutput(kubectl)
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("write the results: %w", out.err)
+	}
+	if failure := profile.finish(); err == nil {
+		err = failure
 	}
 	message, code := describe(err)
 	if code == exitFailed && ctx.Err() != nil {
@@ -55,7 +59,7 @@ func NewCommand() *cobra.Command {
 
 // newKubectl is a root command that stands for kubectl, so that help, errors,
 // completion and request headers say "kubectl genname".
-func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
+func newKubectl(streams genericiooptions.IOStreams, profile *profiling) *cobra.Command {
 	kubectl := &cobra.Command{Use: "kubectl", CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	genname := &cobra.Command{
 		Use:   name,
@@ -69,6 +73,7 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 	}
 	connection := newConnection(streams)
+	connection.profile = profile
 	connection.addTo(genname)
 	genname.AddCommand(
 		newCreateCommand(connection, streams),
