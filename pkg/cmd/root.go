@@ -50,7 +50,7 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 // NewCommand is the plugin's command, without streams: for what is made from
 // its words, like the reference.
 func NewCommand() *cobra.Command {
-	genname, _, err := newKubectl(genericiooptions.NewTestIOStreamsDiscard()).Find([]string{name})
+	genname, _, err := newKubectl(genericiooptions.NewTestIOStreamsDiscard(), new(profiling)).Find([]string{name})
 	if err != nil {
 		panic(err) // it is there
 	}
