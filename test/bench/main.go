@@ -24,7 +24,8 @@ import (
 
 // sections are what can be measured, by their names in docs/benchmarks.md.
 var sections = map[string]func(context.Context, *bench) (string, error){
-	"audit": audit,
+	"audit":  audit,
+	"create": create,
 }
 
 // bench is one run of the program.
@@ -59,7 +60,7 @@ func main() {
 
 func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err error) {
 	if len(names) == 0 {
-		return errors.New("name a section: audit")
+		return errors.New("name sections: audit, create")
 	}
 	if b.dir, err = os.MkdirTemp("", "genname-bench-"); err != nil {
 		return err

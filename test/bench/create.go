@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// created is the object of all contests of create.
+const created = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"bench-","labels":{"app":"bench"}},"data":{"key":"value"}}`
+
+// create measures creating beside kubectl and beside a load generator.
+func create(ctx context.Context, b *bench) (string, error) {
+	var text strings.Builder
+	for _, part := range []func(context.Context, *bench, *controlplane.ControlPlane) (string, error){
+		oneObject, manyDocuments, manyCopies, repeatedRun,
+	} {
+		section, err := onControlPlane(ctx, b, part)
+		if err != nil {
+			return "", err
+		}
+		text.WriteString(section + "\n")
+	}
+	return text.String(), nil
+}
+
+// creates is a way of a contest: a program that must print n lines of created
+// (or of unchanged) objects.
+func (b *bench) creates(n int, args ...string) func(context.Context) (sample, error) {
+	return b.command(func(stdout string) error {
+		if lines := strings.Count(stdout, "configmap/bench-"); lines != n {
+			return fmt.Errorf("%d objects were printed, want %d", lines, n)
+		}
+		return nil
+	}, args...)
+}
+
+// input writes a file of n documents.
+func (b *bench) input(n int) (string, error) {
+	path := filepath.Join(b.dir, fmt.Sprintf("%d.yaml", n))
+	return path, os.WriteFile(path, []byte(strings.Repeat(created+"\n---\n", n)), 0o600)
+}
+
+func oneObject(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+	path, err := b.input(1)
+	if err != nil {
+		return "", err
+	}
+	var c contest
+	c.add("`kubectl create -f`", b.creates(1, cp.Binaries.Kubectl, "create", "-f", path))
+	c.add("`kubectl genname create -f`", b.creates(1, b.plugin, "create", "-f", path))
+	if err := c.run(ctx, 4*b.runs); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("### One object\n\n%s\nTime in that of kubectl: %s.\n", c.table(false),
+		verdict(c.seconds[1].median()/c.seconds[0].median(), 1)), nil
+}
+
+func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+	n := b.size(1000)
+	path, err := b.input(n)
+	if err != nil {
+		return "", err
+	}
+	var c contest
+	c.add("`kubectl create -f`", b.creates(n, cp.Binaries.Kubectl, "create", "-f", path))
+	c.add("`kubectl genname create -f`", b.creates(n, b.plugin, "create", "-f", path))
+	c.add("the same, `--concurrency=16`", b.creates(n, b.plugin, "create", "-f", path, "--concurrency=16"))
+	if err := c.run(ctx, b.runs); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\nTime in that of kubectl: %s. With `--concurrency=16`: %s.\n", grouped(n), c.table(false),
+		verdict(c.seconds[1].median()/c.seconds[0].median(), 1),
+		verdict(c.seconds[2].median()/c.seconds[0].median(), 1.0/3)), nil
+}
+
+const atOnce = 16
+
+// manyCopies is --count beside wrk, which posts the same object.
+func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+	n := b.size(10_000)
+	path, err := b.input(1)
+	if err != nil {
+		return "", err
+	}
+	wrk, err := b.wrk(ctx, cp)
+	if err != nil {
+		return "", err
+	}
+	copies := func(n int) func(context.Context) (sample, error) {
+		return b.creates(n, b.plugin, "create", "-f", path, "--count="+strconv.Itoa(n), "--concurrency="+strconv.Itoa(atOnce))
+	}
+	var load series
+	var c contest
+	c.add(fmt.Sprintf("wrk, %d connections, 5 s", atOnce), func(ctx context.Context) (sample, error) {
+		rate, s, err := wrk(ctx)
+		load = append(load, rate)
+		return s, err
+	})
+	c.add(fmt.Sprintf("`kubectl genname create -f --count=%d --concurrency=%d`", n, atOnce), copies(n))
+	c.add("a tenth of the copies", copies(n/10))
+	if err := c.run(ctx, b.runs); err != nil {
+		return "", err
+	}
+	var rate series
+	for _, s := range c.seconds[1] {
+		rate = append(rate, float64(n)/s)
+	}
+	growth := c.memory[1].median() / c.memory[2].median()
+	return fmt.Sprintf("### %s copies\n\n%s\nwrk: %s; the plugin, from its start to its end: %s. The time for each object in that of wrk: %s. Memory in that of a tenth of the copies: %s.\n",
+		grouped(n), c.table(true), load.in("%.0f", "objects a second"), rate.in("%.0f", "objects a second"),
+		verdict(load.median()/rate.median(), 1/0.7), verdict(growth, 1.1)), nil
+}
+
+var requestsPerSecond = regexp.MustCompile(`Requests/sec: +([0-9.]+)`)
+
+// wrk is a load generator that posts the object for five seconds.
+func (b *bench) wrk(ctx context.Context, cp *controlplane.ControlPlane) (func(context.Context) (float64, sample, error), error) {
+	program, err := exec.LookPath("wrk")
+	if err != nil {
+		return nil, fmt.Errorf("wrk is needed, from the Debian package of that name: %w", err)
+	}
+	token, err := serviceAccountToken(ctx, cp)
+	if err != nil {
+		return nil, err
+	}
+	script := filepath.Join(b.dir, "post.lua")
+	// A prefix of its own: what wrk makes has no creation id, and is too young to be told from the plugin's.
+	body := strings.Replace(created, "bench-", "other-", 1)
+	lua := fmt.Sprintf("wrk.method = 'POST'\nwrk.body = [==[%s]==]\nwrk.headers['Content-Type'] = 'application/json'\nwrk.headers['Authorization'] = 'Bearer %s'\n", body, token)
+	if err := os.WriteFile(script, []byte(lua), 0o600); err != nil {
+		return nil, err
+	}
+	url := cp.Admin().Host + "/api/v1/namespaces/default/configmaps?fieldValidation=Strict"
+	return func(ctx context.Context) (float64, sample, error) {
+		s, err := child(ctx, nil, program, "--threads=2", fmt.Sprintf("--connections=%d", atOnce), "--duration=5s", "--script="+script, url)
+		if err != nil {
+			return 0, s, err
+		}
+		found := requestsPerSecond.FindStringSubmatch(s.Stdout)
+		if found == nil || strings.Contains(s.Stdout, "Non-2xx") {
+			return 0, s, errors.New(s.Stdout)
+		}
+		rate, err := strconv.ParseFloat(found[1], 64)
+		return rate, s, err
+	}, nil
+}
+
+// serviceAccountToken authenticates a user who may do everything: wrk has no
+// client certificates.
+func serviceAccountToken(ctx context.Context, cp *controlplane.ControlPlane) (string, error) {
+	client, err := kubernetes.NewForConfig(cp.Admin())
+	if err != nil {
+		return "", err
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "bench"}}
+	_, err = client.CoreV1().ServiceAccounts("default").Create(ctx, account, metav1.CreateOptions{})
+	_, err2 := client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "bench"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "bench", Namespace: "default"}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+	}, metav1.CreateOptions{})
+	if err := errors.Join(err, err2); err != nil {
+		return "", err
+	}
+	token, err := client.CoreV1().ServiceAccounts("default").CreateToken(ctx, "bench", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return token.Status.Token, nil
+}
+
+// repeatedRun is a run with a key that finds all of its objects.
+func repeatedRun(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+	n := b.size(10_000)
+	path, err := b.input(1)
+	if err != nil {
+		return "", err
+	}
+	way := b.creates(n, b.plugin, "create", "-f", path, "--count="+strconv.Itoa(n), "--concurrency="+strconv.Itoa(atOnce), "--idempotency-key=bench")
+	if _, err := way(ctx); err != nil {
+		return "", err
+	}
+	before, err := posts(ctx, cp)
+	if err != nil {
+		return "", err
+	}
+	var c contest
+	c.add("the same command with the same key again", way)
+	if err := c.run(ctx, b.runs); err != nil {
+		return "", err
+	}
+	after, err := posts(ctx, cp)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("### A finished run of %s objects with a key, repeated\n\n%s\nPOSTs of ConfigMaps that the server saw during the repetitions: %d.\n", grouped(n), c.table(true), after-before), nil
+}
+
+// posts is how many ConfigMaps the server was asked to create, by its own
+// metrics.
+func posts(ctx context.Context, cp *controlplane.ControlPlane) (total int, err error) {
+	client, err := kubernetes.NewForConfig(cp.Admin())
+	if err != nil {
+		return 0, err
+	}
+	metrics, err := client.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(metrics)) {
+		if strings.HasPrefix(line, "apiserver_request_total{") && strings.Contains(line, `resource="configmaps"`) && strings.Contains(line, `verb="POST"`) {
+			var count float64
+			if err := json.Unmarshal([]byte(line[strings.LastIndex(line, " ")+1:]), &count); err != nil {
+				return 0, err
+			}
+			total += int(count)
+		}
+	}
+	return total, nil
+}
