@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/kubectl/pkg/cmd/create"
@@ -59,7 +60,7 @@ type ownCreateFlags struct {
 	qps          float32
 	burst        int
 
-	given map[string]bool // the names of those on the command line
+	set *pflag.FlagSet // the flags themselves
 }
 
 func newCreateCommand(connection *connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -102,7 +103,8 @@ func (o *createOptions) addKubectlFlags(cmd *cobra.Command) {
 }
 
 func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
-	flags := cmd.Flags()
+	f.set = pflag.NewFlagSet("own", pflag.ContinueOnError)
+	flags := f.set
 	flags.StringVar(&f.naming, "naming", namingClient, "Who picks the names of objects with generateName: client (exactly once) or server (as kubectl create, with a retry on a conflict)")
 	flags.IntVar(&f.attempts, "attempts", 16, "Number of names to try per object before it fails")
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", 2*time.Minute, "How long to pursue one object through throttling, dropped connections and unknown outcomes")
@@ -113,6 +115,7 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.Float32Var(&f.qps, "qps", 0, "Limit of requests per second; 0 for none: the server's flow control is always respected")
 	flags.IntVar(&f.burst, "burst", 0, "Requests that may exceed --qps at once (default the limit itself)")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
+	cmd.Flags().AddFlagSet(flags)
 }
 
 // kubectlsWords tells whether the output shall be that of kubectl create to
@@ -121,10 +124,6 @@ func (f *ownCreateFlags) kubectlsWords() bool { return f.naming == namingServer 
 
 // Complete takes from the command line what kubectl create does.
 func (o *createOptions) Complete(cmd *cobra.Command, args []string) error {
-	o.flags.given = map[string]bool{}
-	for _, name := range []string{"naming", "attempts", "retry-timeout", "idempotency-key", "count", "concurrency", "suffix-length", "qps", "burst"} {
-		o.flags.given[name] = cmd.Flags().Changed(name)
-	}
 	if o.flags.qps > 0 {
 		burst := o.flags.burst
 		if burst == 0 {
@@ -158,7 +157,7 @@ func (f *ownCreateFlags) validate() error {
 		return fmt.Errorf("--attempts must be at least 1, not %d", f.attempts)
 	case f.retryTimeout < 0:
 		return fmt.Errorf("--retry-timeout must not be negative, as %s is", f.retryTimeout)
-	case f.given["idempotency-key"] && f.key == "":
+	case f.set.Changed("idempotency-key") && f.key == "":
 		return fmt.Errorf("--idempotency-key must not be empty")
 	case f.key != "" && f.naming == namingServer:
 		return fmt.Errorf("--idempotency-key needs names that are picked here: it cannot be used with --naming=server")
@@ -185,10 +184,14 @@ func (o *createOptions) validateKubectlsOwn() error {
 	if o.EditBeforeCreate {
 		flag = "--edit"
 	}
-	for name, given := range o.flags.given {
-		if given && name != "qps" && name != "burst" {
-			return fmt.Errorf("--%s cannot be used with %s, which does just what kubectl create does", name, flag)
+	var ignored error
+	o.flags.set.VisitAll(func(own *pflag.Flag) {
+		if own.Changed && own.Name != "qps" && own.Name != "burst" {
+			ignored = fmt.Errorf("--%s cannot be used with %s, which does just what kubectl create does", own.Name, flag)
 		}
+	})
+	if ignored != nil {
+		return ignored
 	}
 	if o.EditBeforeCreate && o.DryRunStrategy != cmdutil.DryRunNone {
 		return fmt.Errorf("--dry-run cannot be used with --edit: kubectl create would really create the object")

@@ -135,7 +135,7 @@ func (c *creation) create(d *document) error {
 
 // laneOf tells which other documents may be in flight with d.
 func (c *creation) laneOf(d *document) lane {
-	if !d.generated || !c.flags.given["concurrency"] || c.DryRunStrategy != cmdutil.DryRunNone {
+	if !d.generated || !c.flags.set.Changed("concurrency") || c.DryRunStrategy != cmdutil.DryRunNone {
 		return alone
 	}
 	return lane{d.Mapping.Resource, d.Namespace}
