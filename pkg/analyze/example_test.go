@@ -36,6 +36,45 @@ func Example() {
 	// 8 tries: next create fails with 5.56e-18, any of 1000 with 5.79e-15
 }
 
+// An operator that creates Jobs under one prefix sees 1.2 million of them, and
+// 9000 created in the last day. Does it need to retry conflicts, and when?
+func Example_operator() {
+	const existing, createdLastDay = 1_200_000, 9000
+	_, perDay, err := analyze.Garwood(createdLastDay, 0.95) // the upper end: be careful
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	room, err := server().Headroom(existing, 0.001)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("the next create fails with %.2g\n", server().NextFails(existing))
+	fmt.Printf("a conflict becomes likelier than 0.1 %% after %d creates, in %.0f days if nothing is deleted\n", room, float64(room)/perDay)
+	churn, err := server().Churn(existing, perDay, 30)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("if as many are deleted, a conflict comes every %.0f days\n", churn.DaysToFirst)
+	// Output:
+	// the next create fails with 2.4e-09
+	// a conflict becomes likelier than 0.1 % after 205046 creates, in 22 days if nothing is deleted
+	// if as many are deleted, a conflict comes every 45487 days
+}
+
+func ExampleModel_NextFails() {
+	p := server().NextFails(1_000_000)
+	fmt.Printf("%.3g\n", p)
+	// Output: 5.56e-10
+}
+
+func ExampleModel_ExpectedExtraTries() {
+	fmt.Printf("%.0f more calls of each validating webhook\n", server().ExpectedExtraTries(0, 1_000_000))
+	// Output: 36554 more calls of each validating webhook
+}
+
 func ExampleModel_AnyFails() {
 	p := server().AnyFails(0, 1_000_000)
 	fmt.Printf("%.15g, its logarithm %.15g\n", p.Float64(), p.Log10())

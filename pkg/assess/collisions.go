@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -39,8 +40,8 @@ type Population struct {
 }
 
 // Collisions answers the question for each population. It fails if a number is
-// out of its range.
-func Collisions(q Question, populations []Population) (*v1alpha1.CollisionReport, error) {
+// out of its range, or when ctx is done.
+func Collisions(ctx context.Context, q Question, populations []Population) (*v1alpha1.CollisionReport, error) {
 	names, err := analyze.Space(q.SuffixLength)
 	if err != nil {
 		return nil, err
@@ -52,45 +53,46 @@ func Collisions(q Question, populations []Population) (*v1alpha1.CollisionReport
 		Items:    []v1alpha1.CollisionItem{},
 	}
 	for _, p := range populations {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if p.Existing < 0 || p.Existing > names {
 			return nil, fmt.Errorf("%d existing names are not from 0 to the %d that suffixes of %d characters make", p.Existing, names, q.SuffixLength)
 		}
-		for _, creates := range q.Creates {
-			item, err := q.item(p, creates, names)
-			if err != nil {
-				return nil, err
-			}
-			report.Items = append(report.Items, item)
+		items, err := q.items(p, names)
+		if err != nil {
+			return nil, err
 		}
+		report.Items = append(report.Items, items...)
 	}
 	report.Gate = q.gate(report.Items)
 	return report, nil
 }
 
-func (q Question) item(p Population, creates, names int64) (v1alpha1.CollisionItem, error) {
-	item := v1alpha1.CollisionItem{
-		Group: p.Group, Resource: p.Resource, Namespace: p.Namespace, Prefix: p.Prefix,
-		Existing: p.Existing, Creates: creates,
-	}
-	for _, policy := range q.policies(p.Server) {
-		if policy.Tries != nil {
-			model, err := analyze.NewModel(names, *policy.Tries)
-			if err == nil {
-				err = q.fill(&policy, model, p.Existing, creates)
-			}
-			if err != nil {
-				return item, err
-			}
-		}
-		item.Policies = append(item.Policies, policy)
-	}
-	once, err := analyze.NewModel(names, 1) // no retry helps against re-use
+// items are those of one population, one for each number of creates.
+func (q Question) items(p Population, names int64) ([]v1alpha1.CollisionItem, error) {
+	ways, err := q.ways(p, names)
 	if err != nil {
-		return item, err
+		return nil, err
 	}
-	item.Reuse = reuse(once, p.Existing, creates)
-	item.Churn, err = q.churn(p, once)
-	return item, err
+	churn, err := q.churn(p, ways)
+	if err != nil {
+		return nil, err
+	}
+	var items []v1alpha1.CollisionItem
+	for _, creates := range q.Creates {
+		item := v1alpha1.CollisionItem{
+			Group: p.Group, Resource: p.Resource, Namespace: p.Namespace, Prefix: p.Prefix,
+			Existing: p.Existing, Creates: creates,
+			Reuse: reuse(ways[0].model, p.Existing, creates),
+			Churn: churn,
+		}
+		for _, w := range ways {
+			item.Policies = append(item.Policies, w.policy(p.Existing, creates))
+		}
+		items = append(items, item)
+	}
+	return items, nil
 }
 
 func reuse(m analyze.Model, existing, creates int64) v1alpha1.Reuse {
@@ -100,37 +102,66 @@ func reuse(m analyze.Model, existing, creates int64) v1alpha1.Reuse {
 	}
 }
 
-// policies are the four ways to deal with a conflict, with their numbers of
-// tries where the server's is known.
-func (q Question) policies(server v1alpha1.Retries) []v1alpha1.Policy {
-	one := 1
-	policies := []v1alpha1.Policy{
-		{Name: v1alpha1.PolicyNone, Tries: &one},
-		{Name: v1alpha1.PolicyServer, Tries: server.Attempts},
-		{Name: v1alpha1.PolicyClient, Tries: &q.ClientAttempts}, // it picks the name: the server has one try
-		{Name: v1alpha1.PolicyServerClient},
-	}
-	if server.Attempts != nil {
-		both := *server.Attempts * q.ClientAttempts
-		policies[3].Tries = &both
-	}
-	return policies
+// way is a way to deal with a conflict, for one population. Without a known
+// number of tries it has no model.
+type way struct {
+	name     v1alpha1.PolicyName
+	tries    *int
+	model    analyze.Model
+	headroom *v1alpha1.Headroom
 }
 
-func (q Question) fill(policy *v1alpha1.Policy, model analyze.Model, existing, creates int64) error {
-	anyFails := model.AnyFails(existing, creates)
-	policy.NextCreateFails = finite(model.NextFails(existing))
-	policy.AnyFails = finite(anyFails.Float64())
-	policy.AnyFailsLog10 = finite(anyFails.Log10())
-	policy.ExpectedConflicts = finite(model.ExpectedConflicts(existing, creates))
-	policy.ExpectedConflictsRepeated = finite(model.ExpectedConflictsRepeated(existing, creates))
-	policy.ExpectedExtraTries = finite(model.ExpectedExtraTries(existing, creates))
-	if anyFails.Log10() > math.Inf(-1) {
-		policy.EquivalentSuffixLength = finite(model.EquivalentSuffixLength(existing, creates))
+// ways are the four policies. The first is that without retries.
+func (q Question) ways(p Population, names int64) ([]way, error) {
+	one := 1
+	ways := []way{
+		{name: v1alpha1.PolicyNone, tries: &one},
+		{name: v1alpha1.PolicyServer, tries: p.Server.Attempts},
+		{name: v1alpha1.PolicyClient, tries: &q.ClientAttempts}, // it picks the name: the server has one try
+		{name: v1alpha1.PolicyServerClient},
 	}
-	headroom, err := model.Headroom(existing, q.Probability)
-	policy.Headroom = &v1alpha1.Headroom{Probability: q.Probability, Creates: bounded(headroom)}
-	return err
+	if p.Server.Attempts != nil {
+		both := *p.Server.Attempts * q.ClientAttempts
+		ways[3].tries = &both
+	}
+	for i := range ways {
+		w := &ways[i]
+		if w.tries == nil {
+			continue
+		}
+		var err error
+		if w.model, err = analyze.NewModel(names, *w.tries); err != nil {
+			return nil, err
+		}
+		headroom, err := w.model.Headroom(p.Existing, q.Probability)
+		if err != nil {
+			return nil, err
+		}
+		w.headroom = &v1alpha1.Headroom{Probability: q.Probability, Creates: bounded(headroom)}
+	}
+	return ways, nil
+}
+
+// policy is what to expect of a number of creates.
+func (w way) policy(existing, creates int64) v1alpha1.Policy {
+	if w.tries == nil {
+		return v1alpha1.Policy{Name: w.name}
+	}
+	anyFails := w.model.AnyFails(existing, creates)
+	policy := v1alpha1.Policy{
+		Name: w.name, Tries: w.tries,
+		NextCreateFails:           finite(w.model.NextFails(existing)),
+		AnyFails:                  finite(anyFails.Float64()),
+		AnyFailsLog10:             finite(anyFails.Log10()),
+		ExpectedConflicts:         finite(w.model.ExpectedConflicts(existing, creates)),
+		ExpectedConflictsRepeated: finite(w.model.ExpectedConflictsRepeated(existing, creates)),
+		ExpectedExtraTries:        finite(w.model.ExpectedExtraTries(existing, creates)),
+		Headroom:                  w.headroom,
+	}
+	if anyFails.Log10() > math.Inf(-1) {
+		policy.EquivalentSuffixLength = finite(w.model.EquivalentSuffixLength(existing, creates))
+	}
+	return policy
 }
 
 // gate lists the items whose chance that any create fails exceeds FailAbove.

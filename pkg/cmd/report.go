@@ -177,8 +177,11 @@ func (o *reportOptions) Run(ctx context.Context) error {
 		return err
 	}
 	o.question.Server = subject.server
-	report, err := assess.Collisions(o.question, subject.populations)
-	if err != nil {
+	report, err := assess.Collisions(ctx, o.question, subject.populations)
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted: no report was made")
+	case err != nil:
 		return fmt.Errorf("--existing: %w", err)
 	}
 	if o.plotFlags.given {

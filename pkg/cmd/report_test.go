@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -264,6 +265,17 @@ func TestReportBadInput(t *testing.T) {
 		if stdout != "" || stderr != test.stderr || code != 1 {
 			t.Errorf("report %s: code %d, stdout %q, stderr\n%s\nwant\n%s", test.args, code, stdout, stderr, test.stderr)
 		}
+	}
+}
+
+// After Ctrl-C, no report is half printed.
+func TestReportInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var stdout, stderr bytes.Buffer
+	code := Execute(ctx, []string{"report"}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &stdout, ErrOut: &stderr})
+	if code != 130 || stdout.Len() > 0 || stderr.String() != "error: interrupted: no report was made\n" {
+		t.Errorf("code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
 	}
 }
 

@@ -60,6 +60,21 @@ func TestReportOfWhoMayNotList(t *testing.T) {
 		expect(t, 1, ``, `error: .*cannot list resource "secrets".*\n`)
 }
 
+// The present population is marked in the picture.
+func TestReportPlotOfAPrefix(t *testing.T) {
+	ns := namespace(t, single)
+	populate(t, single, ns)
+	u := as(t, single.Admin())
+	path := filepath.Join(t.TempDir(), "odds.svg")
+	u.run("report", "configmaps/run-", "-n", ns, "--plot", path).expect(t, 0, `configmaps/run- -n `+ns+`: 17 of .*`, ``)
+	picture, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(picture), ">now: 17<") || !strings.Contains(string(picture), ">none, server (1 try)<") {
+		t.Errorf("%v\n%s", err, picture)
+	}
+	u.run("report", "configmaps/run-", "-n", ns, "--plot=-").
+		expect(t, 0, `configmaps/run- -n `+ns+`: chance of a name conflict\n.*now: 17 names exist\n`, ``)
+}
+
 // What an audit saved is what the report counts.
 func TestReportOfAnAudit(t *testing.T) {
 	ns := namespace(t, single)
