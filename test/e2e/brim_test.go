@@ -1,0 +1,118 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// A prefix of a server with two random characters has so many names.
+const smallSpace = 27 * 27
+
+// A prefix is filled to the brim with --naming=server. Every object asked for
+// is there until no name is free; then creates fail, soon, and say how hard
+// they tried.
+func TestCreateToTheBrim(t *testing.T) {
+	for _, server := range []struct {
+		name    string
+		options []controlplane.Option
+		// least is the number of objects below which no create fails, but for
+		// less than one in a million runs: the sum of (k/729)^n for k below it,
+		// where n is 16 attempts times the server's tries.
+		least int
+		// enough attempts try 20,000 names. Even the last free one is missed
+		// with a probability of only (728/729)^20000 < 2e-12.
+		enough int
+	}{
+		{"the server retries", nil, 600, 2500},
+		{"the server does not retry", []controlplane.Option{controlplane.WithoutServerRetries}, 200, 20000},
+	} {
+		t.Run(server.name, func(t *testing.T) {
+			cp := controlplane.New(t, append(server.options, controlplane.SuffixLength(2))...)
+			b := brim{t: t, cp: cp, namespace: namespace(t, cp), manifest: file(t, "cm.yaml", configMap)}
+			b.askTooMuch()
+			if b.there < server.least || b.there > smallSpace {
+				t.Errorf("%d objects were made before creates failed, want %d to %d", b.there, server.least, smallSpace)
+			}
+			b.fill(server.enough)
+			b.askForOneMore()
+		})
+	}
+}
+
+// brim is the prefix demo- of a namespace.
+type brim struct {
+	t                   *testing.T
+	cp                  *controlplane.ControlPlane
+	namespace, manifest string
+	there               int // objects
+}
+
+// askTooMuch asks for more objects than there are names, more even with those
+// that fail in flight: what was made, what failed and what was not attempted
+// add up.
+func (b *brim) askTooMuch() {
+	const asked = 800
+	r := b.create("--count=800")
+	failures := gaveUp.FindAllString(r.stderr, -1)
+	account := fmt.Sprintf("stopped after a failure: %d created, 0 unchanged, %d failed, 0 unknown, %d not attempted\n",
+		b.there, len(failures), asked-b.there-len(failures))
+	if r.code != 1 || len(failures) == 0 || !strings.Contains(r.stderr, account) {
+		b.t.Errorf("exit code %d, want 1, %d failures, and the end of stderr is\n%s\nwant\n%s", r.code, len(failures), end(r.stderr), account)
+	}
+}
+
+// fill asks for as many objects as there are names left.
+func (b *brim) fill(attempts int) {
+	r := b.create(fmt.Sprintf("--count=%d", smallSpace-b.there), fmt.Sprintf("--attempts=%d", attempts))
+	if r.code != 0 || b.there != smallSpace {
+		b.t.Errorf("exit code %d, and %d objects are there, want %d; the end of stderr is\n%s", r.code, b.there, smallSpace, end(r.stderr))
+	}
+}
+
+func (b *brim) askForOneMore() {
+	conflict := `configmaps "demo-..+" already exists, the server was not able to generate a unique name for the object`
+	failure := `Error from server \(AlreadyExists\): error when creating ".*/cm.yaml": ` + conflict
+	b.create().expect(b.t, 1, ``, `(configmap/demo-: `+conflict+`; asking for another name\n){15}`+failure+`; gave up after 16 \w+\n`)
+	b.create("--attempts=1").expect(b.t, 1, ``, failure+`\n`)
+	if b.there != smallSpace {
+		b.t.Errorf("%d objects are there, want %d", b.there, smallSpace)
+	}
+}
+
+// gaveUp is what is said of an object that failed.
+var gaveUp = regexp.MustCompile(`(?m)^Error from server \(AlreadyExists\): .*; gave up after 16 \w+$`)
+
+// create runs the command, for two minutes at most (it takes seconds), and
+// checks that what it says it created, and nothing else, has come.
+func (b *brim) create(args ...string) result {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
+	defer cancel()
+	u := as(b.t, b.cp.Admin())
+	u.ctx = ctx
+	r := u.run(append([]string{"create", "--naming=server", "-n", b.namespace, "-f", b.manifest}, args...)...)
+
+	said := map[string]bool{}
+	for line := range strings.Lines(r.stdout) {
+		said[line] = true
+	}
+	objects := configMaps(b.t, b.cp, b.namespace)
+	for _, object := range objects {
+		delete(said, "configmap/"+object.Name+" created\n")
+	}
+	came := len(objects) - b.there
+	if lines := strings.Count(r.stdout, "\n"); len(said) > 0 || lines != came {
+		b.t.Errorf("%d objects have come, and %d are said to: %v are not there", came, lines, said)
+	}
+	b.there = len(objects)
+	return r
+}
+
+// end is the last lines of a text.
+func end(text string) string { return text[max(0, len(text)-1000):] }
