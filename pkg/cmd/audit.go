@@ -170,6 +170,7 @@ func (o *auditOptions) Run(ctx context.Context) error {
 	survey := o.survey(counter)
 	scanner := o.scanner(counter, began)
 	scanner.Progress = progress.scan
+	progress.scan(census.Progress{Types: len(resources)})
 	summary, err := scanner.Scan(ctx, resources, o.namespace, survey.Begin)
 	progress.end()
 	if err != nil {

@@ -54,7 +54,11 @@ func (p *progress) say(text string) {
 
 // scan says how far a scan is.
 func (p *progress) scan(at census.Progress) {
-	p.say(fmt.Sprintf("%s of %s, %s: %s", grouped(int64(at.Done)), count(at.Types, "type"), count(at.Objects, "object"), at.Current.GroupResource()))
+	text := fmt.Sprintf("%d of %s, %s", at.Done, count(at.Types, "type"), count(at.Objects, "object"))
+	if at.Objects > 0 {
+		text += ": " + at.Current.GroupResource().String()
+	}
+	p.say(text)
 }
 
 // end erases the line. What is written after it is alone on the terminal.

@@ -141,13 +141,13 @@ var configMapResource = schema.GroupVersionResource{Version: "v1", Resource: "co
 func TestAuditEqualsAnIndependentCount(t *testing.T) {
 	ns := namespace(t, retrying)
 	populate(t, retrying, ns)
-	widgets := customResource(t, retrying)
+	widgets := customResource(t, retrying, "widgets")
 	client, err := dynamic.NewForConfig(retrying.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 12 {
-		widget := &unstructured.Unstructured{Object: map[string]any{"apiVersion": widgets.GroupVersion().String(), "kind": "Widget"}}
+		widget := &unstructured.Unstructured{Object: map[string]any{"apiVersion": widgets.GroupVersion().String(), "kind": "Kind-of-widgets"}}
 		widget.SetGenerateName("widget-")
 		if _, err := client.Resource(widgets).Namespace(ns).Create(t.Context(), widget, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -168,30 +168,30 @@ func TestAuditEqualsAnIndependentCount(t *testing.T) {
 	}
 }
 
-// customResource makes the type widgets.example.e2e.
-func customResource(t *testing.T, cp *controlplane.ControlPlane) schema.GroupVersionResource {
+// customResource makes the type plural.example.e2e of the kind Widget.
+func customResource(t *testing.T, cp *controlplane.ControlPlane, plural string) schema.GroupVersionResource {
 	t.Helper()
-	crd := `
+	crd := fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: widgets.example.e2e}
+metadata: {name: %[1]s.example.e2e}
 spec:
   group: example.e2e
   scope: Namespaced
-  names: {kind: Widget, plural: widgets, singular: widget}
+  names: {kind: Kind-of-%[1]s, plural: %[1]s, singular: one-of-%[1]s}
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
-`
+`, plural)
 	as(t, cp.Admin()).run("create", "-f", file(t, "crd.yaml", crd)).expect(t, 0, `.*created\n`, ``)
-	widgets := schema.GroupVersionResource{Group: "example.e2e", Version: "v1", Resource: "widgets"}
+	resource := schema.GroupVersionResource{Group: "example.e2e", Version: "v1", Resource: plural}
 	client, err := dynamic.NewForConfig(cp.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() error {
-		_, err := client.Resource(widgets).List(t.Context(), metav1.ListOptions{})
+		_, err := client.Resource(resource).List(t.Context(), metav1.ListOptions{})
 		return err
 	})
-	return widgets
+	return resource
 }
 
 func TestAuditTable(t *testing.T) {
@@ -254,7 +254,9 @@ func TestAuditBadInput(t *testing.T) {
 		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: "soon" is not a duration: say 90m, 24h or 30d\n` + seeHelp},
 		{"probability", admin, []string{"--fail-above=2"}, 1, ``, `error: invalid argument "2" for "--fail-above" flag: .*` + seeHelp},
 		{"prefix", admin, []string{"--prefix=a,"}, 1, ``, `error: --prefix must not be empty\n`},
-		{"format", admin, []string{"-o", "nope", "cm"}, 1, ``, `error: unable to match a printer suitable for the output format "nope".*`},
+		{"format", admin, []string{"-o", "nope", "cm", "--server=https://127.0.0.1:1"}, 1, ``, `error: unable to match a printer suitable for the output format "nope", allowed formats are: .*json.*openmetrics.*wide.*\n`},
+		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, `No generated names to show\.\nRead .*`},
+		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, `No generated names to show in none namespace\.\nRead .*`},
 		{"no names of this type", admin, []string{"crds"}, 0, ``, `No generated names to show.*\nWarning: skipped customresourcedefinitions.apiextensions.k8s.io: a CustomResourceDefinition must be named PLURAL.GROUP.*`},
 		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, `No generated names to show .*Warning: skipped secrets in ` + ns + `: .*User "lister" cannot list resource "secrets".*error: not everything could be read: the counts are not complete\n`},
 		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, `No generated names to show .*Warning: skipped \d+ types that you may not list \(needs list\): .*secrets.*`},

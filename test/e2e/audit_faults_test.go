@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+// onPage injures the lists of ConfigMaps, which are numbered from 1.
+func onPage(choose func(n int64, r *http.Request) faultproxy.Fault) func(*http.Request) faultproxy.Fault {
+	var pages atomic.Int64
+	return func(r *http.Request) faultproxy.Fault {
+		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
+			return nil
+		}
+		return choose(pages.Add(1), r)
+	}
+}
+
+// cutAfter passes so many bytes of the answer on and breaks off.
+func cutAfter(bytes int) faultproxy.Fault {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(&cutWriter{w, bytes}, r)
+		})
+	}
+}
+
+type cutWriter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (c *cutWriter) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p[:min(len(p), c.left)])
+	if c.left -= n; c.left == 0 {
+		c.ResponseWriter.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	return n, err
+}
+
+func (c *cutWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// Pages are throttled, refused, dropped before and in their midst: the counts
+// are those of an undisturbed list.
+func TestAuditThroughFaults(t *testing.T) {
+	ns := namespace(t, retrying)
+	populate(t, retrying, ns)
+	want := count(t, retrying, configMapResource, ns)
+	proxy := faultproxy.New(t, retrying.Admin(), onPage(func(n int64, _ *http.Request) faultproxy.Fault {
+		switch n % 6 {
+		case 1:
+			return cutAfter(300)
+		case 2:
+			return faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later.")
+		case 3:
+			return cutAfter(2000)
+		case 4:
+			return faultproxy.DropRequest
+		}
+		return nil
+	}))
+	report, got := audit(t, as(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=30")
+	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
+		t.Errorf("the audit differs from the count (-count +audit):\n%s", diff)
+	}
+	if !report.Complete || len(report.Summary.Inconsistent) > 0 {
+		t.Errorf("%+v", report.Summary)
+	}
+}
+
+// etcd forgets the version that a list is read at, while it is read: the list
+// goes on at a later one, nothing counts twice, and the report says so.
+func TestAuditOfAListThatExpires(t *testing.T) {
+	ns := namespace(t, single)
+	populate(t, single, ns)
+	var expire func()
+	proxy := faultproxy.New(t, single.Admin(), onPage(func(n int64, r *http.Request) faultproxy.Fault {
+		if n == 2 {
+			expire()
+		}
+		return nil
+	}))
+	expire = func() {
+		as(t, single.Admin()).run("create", "-f", file(t, "cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: late-, namespace: "+ns+"}\n"))
+		compact(t, single)
+	}
+	report, got := audit(t, as(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=20")
+	// All but the object that came meanwhile was there at every instant.
+	want := count(t, single, configMapResource, ns)
+	for _, counts := range [][]counted{want, got} {
+		for i := range counts {
+			if counts[i].Prefix == "late-" {
+				counts[i].Names, counts[i].Generated, counts[i].RawPrefixes = 0, 0, 0
+			}
+		}
+	}
+	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
+		t.Errorf("the audit differs from the count (-count +audit):\n%s", diff)
+	}
+	if !report.Complete || !slices.Equal(report.Summary.Inconsistent, []string{"configmaps"}) {
+		t.Errorf("%+v", report.Summary)
+	}
+}
+
+// compact makes etcd forget all but the latest version.
+func compact(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	post := func(path, body string) (answer struct {
+		Header struct{ Revision string }
+	}) {
+		t.Helper()
+		response, err := http.Post(cp.EtcdURL()+path, "application/json", bytes.NewReader([]byte(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || response.StatusCode != http.StatusOK {
+			t.Fatal(response.Status, err)
+		}
+		return answer
+	}
+	latest := post("/v3/kv/range", `{"key":"AA=="}`).Header.Revision
+	if _, err := strconv.Atoi(latest); err != nil {
+		t.Fatal(err)
+	}
+	post("/v3/kv/compaction", fmt.Sprintf(`{"revision":%q}`, latest))
+}
+
+// kube-apiserver is killed while a list is read, and started again: the audit
+// waits for it, and the counts are right.
+func TestAuditOverARestart(t *testing.T) {
+	cp := controlplane.New(t)
+	ns := namespace(t, cp)
+	populate(t, cp, ns)
+	want := count(t, cp, configMapResource, ns)
+	restarted := make(chan error, 1)
+	proxy := faultproxy.New(t, cp.Admin(), onPage(func(n int64, _ *http.Request) faultproxy.Fault {
+		if n == 2 {
+			if err := cp.KillAPIServer(); err != nil {
+				t.Error(err)
+			}
+			go func() { restarted <- cp.StartAPIServer(t.Context()) }()
+		}
+		return nil
+	}))
+	report, got := audit(t, as(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=20")
+	if err := <-restarted; err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" || !report.Complete {
+		t.Errorf("complete: %v; the audit differs from the count (-count +audit):\n%s", report.Complete, diff)
+	}
+}

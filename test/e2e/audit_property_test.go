@@ -1,0 +1,182 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// seeded is a source of chance that a failed test names, so that
+// GENNAME_SEED=N repeats it.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("GENNAME_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("GENNAME_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// chancePrefixes nest, agree in their first 58 bytes, and are as long as they
+// may be.
+var chancePrefixes = []string{
+	"a-", "a-b", "a-bbbbb", "run-", "run-bb-", "z",
+	strings.Repeat("l", 57) + "-", strings.Repeat("l", 58) + "-one-", strings.Repeat("l", 58) + "-two-", strings.Repeat("l", 57) + "bbbbbb",
+}
+
+// chanceObject draws an object: generated, named as if generated, named
+// otherwise, or saying a prefix that its name does not have.
+func chanceObject(r *rand.Rand, kind schema.GroupVersionKind, namespace string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(kind)
+	o.SetNamespace(namespace)
+	prefix := chancePrefixes[r.IntN(len(chancePrefixes))]
+	named := func(alphabet string) string {
+		name := prefix[:min(58, len(prefix))]
+		for range 5 {
+			name += string(alphabet[r.IntN(len(alphabet))])
+		}
+		return name
+	}
+	switch r.IntN(6) {
+	case 0, 1, 2:
+		o.SetGenerateName(prefix)
+	case 3:
+		o.SetName(named("bcdfghjklmnpqrstvwxz2456789"))
+	case 4:
+		o.SetName(named("aeiou013"))
+	case 5:
+		o.SetName(named("bcdf"))
+		o.SetGenerateName(chancePrefixes[r.IntN(len(chancePrefixes))])
+	}
+	if r.IntN(5) == 0 {
+		o.SetFinalizers([]string{"e2e.test/hold"})
+	}
+	return o
+}
+
+// chanceType is a type with objects by chance.
+type chanceType struct {
+	schema.GroupVersionResource
+	kind string
+}
+
+// fill makes n objects by chance, and deletes those with finalizers, which stay.
+func (c chanceType) fill(t *testing.T, r *rand.Rand, namespaces []string, n int) {
+	t.Helper()
+	client, err := dynamic.NewForConfig(retrying.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group errgroup.Group
+	group.SetLimit(8)
+	for range n {
+		o := chanceObject(r, c.GroupVersion().WithKind(c.kind), namespaces[r.IntN(len(namespaces))])
+		group.Go(func() error {
+			objects := client.Resource(c.GroupVersionResource).Namespace(o.GetNamespace())
+			made, err := objects.Create(t.Context(), o, metav1.CreateOptions{})
+			switch {
+			case apierrors.IsAlreadyExists(err): // chance drew a name twice
+				return nil
+			case err != nil || len(made.GetFinalizers()) == 0:
+				return err
+			}
+			return objects.Delete(t.Context(), made.GetName(), metav1.DeleteOptions{})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever exists, an audit finds what an independent count does: in one
+// namespace, in all, by pages of any size, and for a user who may list little.
+func TestAuditOfChance(t *testing.T) {
+	r := seeded(t)
+	gadgets := customResource(t, retrying, "gadgets")
+	types := []chanceType{
+		{configMapResource, "ConfigMap"},
+		{schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, "Secret"},
+		{gadgets, "Kind-of-gadgets"},
+	}
+	for round := range 3 {
+		namespaces := []string{namespace(t, retrying), namespace(t, retrying)}
+		want := []counted{}
+		for _, c := range types {
+			c.fill(t, r, namespaces, 20+r.IntN(80))
+			for _, ns := range namespaces {
+				want = append(want, count(t, retrying, c.GroupVersionResource, ns)...)
+			}
+		}
+		chunk := fmt.Sprintf("--chunk-size=%d", 1+r.IntN(120))
+		admin := as(t, retrying.Admin())
+		_, all := audit(t, admin, "-A", "--min-count=0", chunk)
+		all = slices.DeleteFunc(all, func(c counted) bool { return !slices.Contains(namespaces, c.Namespace) })
+		compare(t, fmt.Sprintf("round %d, all namespaces, %s", round, chunk), want, all)
+
+		ns := namespaces[0]
+		elsewhere := func(c counted) bool { return c.Namespace != ns }
+		_, here := audit(t, admin, "configmaps,gadgets,secrets", "-n", ns, "--min-count=0", chunk)
+		here2 := slices.DeleteFunc(slices.Clone(want), elsewhere)
+		compare(t, fmt.Sprintf("round %d, one namespace, %s", round, chunk), here2, here)
+
+		name := "few-" + ns
+		grant(t, retrying, ns, name, []string{"list"}, "configmaps", "gadgets")
+		few := slices.DeleteFunc(slices.Clone(here2), func(c counted) bool { return c.Resource == "secrets" })
+		compareFew(t, as(t, retrying.User(name)), ns, few)
+	}
+}
+
+func compare(t *testing.T, what string, want, got []counted) {
+	t.Helper()
+	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
+		t.Errorf("%s: the audit differs from the count (-count +audit):\n%s", what, diff)
+	}
+}
+
+// compareFew audits as a user who may not list everything: what the user may is
+// right, and the rest is named.
+func compareFew(t *testing.T, u user, ns string, want []counted) {
+	t.Helper()
+	var report v1alpha1.AuditReport
+	eventually(t, func() error { // new rights take a moment
+		r := u.run("audit", "-n", ns, "-o", "json", "--min-count=0")
+		report = v1alpha1.AuditReport{}
+		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+			return fmt.Errorf("%+v", r)
+		}
+		if report.Summary.ResourceTypes < 2 {
+			return fmt.Errorf("%d types are counted", report.Summary.ResourceTypes)
+		}
+		return nil
+	})
+	got := []counted{}
+	for _, i := range report.Items {
+		got = append(got, counted{i.Resource, i.Namespace, i.Prefix, i.Names, i.Generated, i.RawPrefixes})
+	}
+	compare(t, "few rights", want, got)
+	forbidden := func(s v1alpha1.Skipped) bool { return s.Resource == "secrets" && s.Reason == "forbidden" }
+	if !slices.ContainsFunc(report.Skipped, forbidden) || !report.Complete {
+		t.Errorf("secrets are not skipped, or the report is not whole: %v, %+v", report.Complete, report.Skipped)
+	}
+}
