@@ -9,11 +9,15 @@ import (
 
 // account is what a contestant said of the objects, over all of its runs.
 type account struct {
-	want      want
-	reported  map[string]string // names, with the last word on them
-	unknown   map[string]bool   // names whose outcome a run called unknown
-	lastCode  int
-	unchanged int // objects that a last, superfluous run found unchanged
+	want     want
+	reported map[string]string // names, with the last word on them
+	unknown  map[string]bool   // names whose outcome a run called unknown
+	lastCode int
+
+	// Of a last, superfluous run:
+
+	unchanged  int // objects that it found unchanged
+	postsAgain int // requests that it sent to create something
 }
 
 func newAccount(w want) *account {
@@ -70,8 +74,9 @@ type Result struct {
 	Present, Duplicates, Missing, Unaccounted int
 	// NotThere is how many were reported created and are not there.
 	NotThere int
-	// Unchanged is how many a last, superfluous run reported unchanged.
-	Unchanged int
+	// Unchanged is how many a last, superfluous run reported unchanged, and
+	// PostsAgain how many requests it sent to create something.
+	Unchanged, PostsAgain int
 	// LastCode is the exit code of the last run.
 	LastCode int
 
@@ -84,7 +89,7 @@ type Result struct {
 func (a *account) settle(present []string) *Result {
 	r := &Result{
 		Asked: a.want.objects(), Reported: len(a.reported), Present: len(present),
-		Unchanged: a.unchanged, LastCode: a.lastCode,
+		Unchanged: a.unchanged, PostsAgain: a.postsAgain, LastCode: a.lastCode,
 	}
 	found, there := map[string]int{}, map[string]bool{}
 	for _, name := range present {

@@ -48,6 +48,7 @@ func TestCheck(t *testing.T) {
 		{"one unknown", with(func(r *Result) { r.Unknown, r.LastCode = 1, 4 }), false, true},
 		{"one unknown, and exit code 0", with(func(r *Result) { r.Unknown = 1 }), false, false},
 		{"nothing unknown, and exit code 4", with(func(r *Result) { r.LastCode = 4 }), false, false},
+		{"a POST by the last run", with(func(r *Result) { r.PostsAgain = 1 }), false, true},
 		{"not all unchanged", with(func(r *Result) { r.Unchanged = 2 }), false, true},
 	} {
 		if err := exact(test.result); (err == nil) != test.keyed {

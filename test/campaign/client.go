@@ -83,6 +83,3 @@ func (r run) unknown() []string {
 	}
 	return names
 }
-
-// prefixOf is the generateName of a generated name of the input.
-func prefixOf(name string) string { return name[:max(0, len(name)-5)] }

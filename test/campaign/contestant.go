@@ -36,7 +36,7 @@ func exact(r *Result) error {
 	if err := neverTwo(r); err != nil {
 		return err
 	}
-	if r.Unknown > 0 || r.Missing > 0 || r.LastCode != 0 || r.Unchanged != r.Asked {
+	if r.Unknown > 0 || r.Missing > 0 || r.LastCode != 0 || r.Unchanged != r.Asked || r.PostsAgain > 0 {
 		return fmt.Errorf("not all is there: %s", r)
 	}
 	return nil
@@ -90,8 +90,8 @@ func (c Contestant) Run(ctx context.Context, cp *controlplane.ControlPlane, s Se
 // keyed runs the plugin with the same key until it exits 0, and once more,
 // when everything must be there.
 func (t *trial) keyed(ctx context.Context) (*account, error) {
-	prefixes, want := copies(t.Documents, t.Count)
-	args, err := t.create(prefixes, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency),
+	names, want := mixed(t.Documents, t.Count)
+	args, err := t.create(names, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency),
 		"--idempotency-key=campaign-"+strconv.FormatUint(t.Seed, 10))
 	if err != nil {
 		return nil, err
@@ -100,11 +100,11 @@ func (t *trial) keyed(ctx context.Context) (*account, error) {
 	if err := t.untilDone(ctx, a, args); err != nil {
 		return nil, err
 	}
-	again := newAccount(want)
+	again, posts := newAccount(want), t.postsSoFar()
 	if err := t.untilDone(ctx, again, args); err != nil {
 		return nil, err
 	}
-	a.unchanged = again.reportedAs("unchanged")
+	a.unchanged, a.postsAgain = again.reportedAs("unchanged"), t.postsSoFar()-posts
 	return a, nil
 }
 
@@ -126,8 +126,8 @@ func (t *trial) untilDone(ctx context.Context, a *account, args []string) error 
 // keyless runs the plugin once; a run that ended before it began to create is
 // none.
 func (t *trial) keyless(ctx context.Context) (*account, error) {
-	prefixes, want := copies(t.Documents, t.Count)
-	args, err := t.create(prefixes, "--count="+strconv.Itoa(t.Count))
+	names, want := copies(t.Documents, t.Count)
+	args, err := t.create(names, "--count="+strconv.Itoa(t.Count))
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +179,8 @@ func (t *trial) loop(ctx context.Context, program string, flags ...string) (*acc
 }
 
 // create writes the documents and makes the arguments to create them.
-func (t *trial) create(prefixes []string, flags ...string) ([]string, error) {
+func (t *trial) create(names []string, flags ...string) ([]string, error) {
 	path := t.path("input.yaml")
-	err := os.WriteFile(path, []byte(manifest(prefixes)), 0o600)
+	err := os.WriteFile(path, []byte(manifest(names)), 0o600)
 	return append([]string{"create", "--filename=" + path}, flags...), err
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// want is how many objects are asked for, by generateName, or by name for an
-// object that has one.
+// want is how many objects are asked for, by generateName.
 type want map[string]int
 
 func (w want) objects() int {
@@ -17,35 +16,54 @@ func (w want) objects() int {
 	return n
 }
 
-// manifest is one document for each of the prefixes, in their order.
-func manifest(prefixes []string) string {
+// prefixOf is the generateName of a generated name.
+func prefixOf(name string) string { return name[:max(0, len(name)-5)] }
+
+// manifest has a document for each generateName (they end in a dash) or name,
+// in their order.
+func manifest(names []string) string {
 	var b strings.Builder
-	for _, prefix := range prefixes {
-		fmt.Fprintf(&b, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: %s}\ndata: {of: campaign}\n", prefix)
+	for _, name := range names {
+		field := "name"
+		if strings.HasSuffix(name, "-") {
+			field = "generateName"
+		}
+		fmt.Fprintf(&b, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {%s: %s}\ndata: {of: campaign}\n", field, name)
 	}
 	return b.String()
 }
 
 // single is an input of n documents, each with a prefix of its own, by which a
 // loop knows which of them were reported created.
-func single(n int) (prefixes []string, w want) {
+func single(n int) (names []string, w want) {
 	w = want{}
 	for i := range n {
 		prefix := fmt.Sprintf("document-%05d-", i)
-		prefixes = append(prefixes, prefix)
+		names = append(names, prefix)
 		w[prefix] = 1
 	}
-	return prefixes, w
+	return names, w
 }
 
-// copies is the input of a keyed run: n documents, every second of them equal
-// to the one before, each to be created as often as --count says.
-func copies(n, count int) (prefixes []string, w want) {
+// copies is an input of n documents, every second of them equal to the one
+// before, each to be created as often as count says.
+func copies(n, count int) (names []string, w want) {
 	w = want{}
 	for i := range n {
 		prefix := fmt.Sprintf("document-%05d-", i/2)
-		prefixes = append(prefixes, prefix)
+		names = append(names, prefix)
 		w[prefix] += count
 	}
-	return prefixes, w
+	return names, w
+}
+
+// mixed is the same number of objects, of which count have a name of their
+// own, which a key settles too. For who counts, "named-" is their prefix.
+func mixed(n, count int) (names []string, w want) {
+	names, w = copies(n-1, count)
+	for i := range count {
+		names = append(names, fmt.Sprintf("named-%05d", i))
+		w["named-"]++
+	}
+	return names, w
 }

@@ -18,10 +18,10 @@ const (
 
 func (r *Result) String() string {
 	return fmt.Sprintf("%s: %d objects asked for, %d reported created, %d unknown, %d there, %d too many, %d missing, "+
-		"%d there and never reported, %d reported and not there, %d unchanged in the end, last exit code %d; "+
+		"%d there and never reported, %d reported and not there, %d unchanged in the end after %d POSTs, last exit code %d; "+
 		"%d runs, of which %d were killed, kube-apiserver killed %d times, %d of %d requests injured, %s",
 		r.Contestant.Name, r.Asked, r.Reported, r.Unknown, r.Present, r.Duplicates, r.Missing,
-		r.Unaccounted, r.NotThere, r.Unchanged, r.LastCode,
+		r.Unaccounted, r.NotThere, r.Unchanged, r.PostsAgain, r.LastCode,
 		r.runs, r.clientKills, r.serverKills, r.Injured, r.Requests, r.Took.Round(time.Second))
 }
 

@@ -33,6 +33,7 @@ type trial struct {
 	restarted chan error
 	mu        sync.Mutex // guards what follows
 	stored    int        // objects, by what passed the proxy
+	posts     int        // that the proxy was sent
 	client    *os.Process
 	log       tally
 }
@@ -98,6 +99,11 @@ func (t *trial) path(name string) string { return filepath.Join(t.dir, name) }
 // choose injures as the mix says, and watches what is stored.
 func (t *trial) choose(r *http.Request) faultproxy.Fault {
 	injury := t.mix.Choose(r)
+	if r.Method == http.MethodPost {
+		t.mu.Lock()
+		t.posts++
+		t.mu.Unlock()
+	}
 	return func(next http.Handler) http.Handler {
 		watched := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(&watch{w, t.objectStored}, r)
@@ -161,6 +167,13 @@ func (t *trial) killServer() {
 		return
 	}
 	go func() { t.restarted <- t.cp.StartAPIServer(context.Background()) }()
+}
+
+// postsSoFar counts those that the proxy was sent.
+func (t *trial) postsSoFar() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.posts
 }
 
 // injured counts the requests, and those of them that were injured.
