@@ -83,7 +83,8 @@ func TestTerminalsWereRecorded(t *testing.T) {
 var notRun = []struct{ pattern, reason string }{
 	{`^make [a-z-]+`, "the Makefile's own targets; .ci/run runs the most of them"},
 	{`^go (install|get) `, "needs the published module"},
-	{`^go run \./test/controlplane/run`, "starts a control plane for a person"},
+	{`^go (run|test) (-C )?\.?/?test/`, "a tool of this repository's own, for a person; its package has tests"},
+	{`^kubectl genname report --plot docs/figures/`, "run by make figures, which takes it from the page"},
 	{`^(kubectl krew|brew|sudo (dpkg|apt|dnf|rpm)|curl|cosign|tar|sha256sum) `, "needs a published release"},
 	{`^ln -s kubectl-genname `, "run by test/release, and as an example by test/e2e"},
 	{`^kubectl wait .*"\$\(kubectl genname create -f job.yaml -o name\)"$`, "run as an example of create by test/e2e"},
