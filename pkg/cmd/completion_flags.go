@@ -16,6 +16,8 @@ type completer = cobra.CompletionFunc
 var fixedValues = map[string][]string{
 	"dry-run":         {"none", "client", "server"},
 	"naming":          {"client", "server"},
+	"plot-scale":      {"linear", "semilog", "log"},
+	"profile":         {"none", "cpu", "heap", "goroutine", "threadcreate", "block", "mutex", "trace"},
 	"server-attempts": {"auto", "1", "8"},
 	"sort-by":         {"risk", "count", "rate", "prefix"},
 	"validate":        {"strict", "warn", "ignore"},
@@ -31,6 +33,7 @@ var fileExtensions = map[string][]string{
 	"kubeconfig":            nil,
 	"kuberc":                nil,
 	"plot":                  {"svg", "png"},
+	"profile-output":        nil,
 }
 
 // folders are the flags that name a folder.

@@ -20,20 +20,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// Every example of every command's help works as it is printed, in the folder
-// examples.
+// Every example of every command's help works as it is printed, one after the
+// other, in the folder examples.
 func TestHelpExamples(t *testing.T) {
 	cp := controlplane.New(t)
 	u := as(t, cp.Admin())
 	go finishJobs(t.Context(), t, cp)
 	s := newShell(t, u.kubeconfig)
 	prepare(t, cp, s)
-	ran := 0
+	folder, ran := examples(t), 0
 	eachCommand(cmd.NewCommand(), func(c *cobra.Command) {
 		for _, example := range examplesOf(c) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			bash := exec.CommandContext(ctx, "bash", "-c", example)
-			bash.Env, bash.Dir = s.env, root+"examples"
+			bash.Env, bash.Dir = s.env, folder
 			if out, err := bash.CombinedOutput(); err != nil {
 				t.Errorf("an example of %s fails: %v\n$ %s\n%s", c.CommandPath(), err, example, out)
 			}

@@ -71,13 +71,9 @@ func play(t *testing.T, script []string) string {
 		t.Fatal(err)
 	}
 	bash := exec.CommandContext(t.Context(), "bash", "-c", program.String())
-	bash.Env, bash.Dir = environment(t, kubeconfig), root+"examples"
+	bash.Env, bash.Dir = environment(t, kubeconfig), examples(t)
 	printed, _ := bash.Output() // its exit code is that of the last command
-	here, err := filepath.Abs(bash.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	outputs := strings.Split(strings.ReplaceAll(string(printed), here, "/home/me/examples"), end)
+	outputs := strings.Split(strings.ReplaceAll(string(printed), bash.Dir, "/home/me/examples"), end)
 	var session strings.Builder
 	for _, line := range script {
 		fmt.Fprintln(&session, line)
@@ -87,4 +83,14 @@ func play(t *testing.T, script []string) string {
 		}
 	}
 	return session.String()
+}
+
+// examples is a copy of the folder of that name, which commands may write into.
+func examples(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(root+"examples")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }
