@@ -23,6 +23,10 @@ say "A Job with a generated name, created exactly once."
 run cat job.yaml
 run kubectl genname create -f job.yaml
 
+say "Once per key, however often a pipeline runs it."
+run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8
+run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8
+
 say "Hundreds of objects under several prefixes: a Job, a ConfigMap, a custom resource."
 run kubectl create -f backup-crd.yaml
 run kubectl wait --for=condition=Established crd/backups.example.com
