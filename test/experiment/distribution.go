@@ -36,21 +36,32 @@ func binomial(n int, p float64) distribution {
 	return d
 }
 
-// sum is that of the sum of n independent numbers.
+// sum is that of the sum of n independent numbers, n >= 1.
 func (d distribution) sum(n int) distribution {
-	const negligible = 1e-30
-	_, last := d.bounds(negligible)
-	total := distribution{1}
-	for range n {
-		next := make(distribution, len(total)+last)
-		for i, p := range total {
-			for j, q := range d[:last+1] {
-				next[i+j] += p * q
-			}
-		}
-		total = next
+	switch {
+	case n == 1:
+		return d
+	case n%2 == 1:
+		return d.plus(d.sum(n - 1))
+	default:
+		half := d.sum(n / 2)
+		return half.plus(half)
 	}
-	return total
+}
+
+// plus is that of the sum of two independent numbers. What has a probability of
+// 1e-15 is left out.
+func (d distribution) plus(e distribution) distribution {
+	const negligible = 1e-15
+	low, high := d.bounds(negligible)
+	lowE, highE := e.bounds(negligible)
+	sum := make(distribution, high+highE+1)
+	for i := low; i <= high; i++ {
+		for j, p := range e[lowE : highE+1] {
+			sum[i+lowE+j] += d[i] * p
+		}
+	}
+	return sum
 }
 
 // bounds are the narrowest outside of which lies no more than tail on either

@@ -20,7 +20,7 @@ func TestFirstConflict(t *testing.T) {
 		d := firstConflict(m)
 		near(t, "the probability of all", d.within(0, len(d)), 1, 1e-12)
 		near(t, "the mean", d.mean(), m.MeanCreatesToFirstFailure(0), 1e-12)
-		sum := d.sum(5)
+		sum := d.sum(5) // 2 + 2 + 1
 		near(t, "the mean of a sum", sum.mean(), 5*d.mean(), 1e-12)
 		near(t, "the deviation of a sum", sum.deviation(), math.Sqrt(5)*d.deviation(), 1e-9)
 	}

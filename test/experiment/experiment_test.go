@@ -25,7 +25,7 @@ type count struct {
 
 var counts = []count{
 	firstConflicts(1, 40),
-	firstConflicts(8, 16),
+	firstConflicts(8, 8),
 	conflicts(1, 182, 125),
 	conflicts(8, 569, 1500), // with about so many names, one try more or less shows best
 }
@@ -101,18 +101,19 @@ func TestServersFollowTheModel(t *testing.T) {
 	}
 }
 
-// A server that makes another number of tries passes a count with this
-// probability at most. So 7 tries, or 10, instead of 8 are found nearly always
-// by the rate of conflicts alone, and 9 in 96 of 100 runs. (The number of tries
-// under a full prefix is compared exactly.)
+// A server that makes another number of tries passes a count with these
+// probabilities at most. The rate of conflicts alone finds 7 tries instead of 8
+// in 999 of 1000 runs, 9 in 96 of 100, and any other number practically always;
+// the number of tries under a full prefix is compared exactly besides. A
+// kube-apiserver built with maxNameGenerationCreateAttempts = 7 failed both.
 func TestPower(t *testing.T) {
 	for _, test := range []struct {
 		count
 		wrong int // tries
 		most  float64
 	}{
-		{counts[0], 2, 1e-20},
-		{counts[1], 5, 0.01},
+		{counts[0], 2, 1e-12},
+		{counts[1], 4, 0.01},
 		{counts[2], 2, 1e-12},
 		{counts[3], 6, 1e-20},
 		{counts[3], 7, 0.001},
