@@ -120,9 +120,18 @@ func (p *pursuit) beforeNextName(e event) step {
 	case e == noRight:
 		return unknown // a proxy may have repeated the POST
 	case p.object.Name == "" && p.Attempts > 1:
-		p.refusal = Explain(p.refusal, fmt.Sprintf("; gave up after %d names", p.Attempts))
+		p.refusal = Explain(p.refusal, fmt.Sprintf("; gave up after %d %s", p.Attempts, p.whatIsTried()))
 	}
 	return failed
+}
+
+// whatIsTried tells what --attempts counts: a server that picks names may try
+// several in one attempt.
+func (p *pursuit) whatIsTried() string {
+	if p.object.ID == "" {
+		return "attempts"
+	}
+	return "names"
 }
 
 // asKubectl tells of an object that is sent once, as kubectl does.

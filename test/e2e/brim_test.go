@@ -78,7 +78,7 @@ func (b *brim) fill(attempts int) {
 func (b *brim) askForOneMore() {
 	conflict := `configmaps "demo-..+" already exists, the server was not able to generate a unique name for the object`
 	failure := `Error from server \(AlreadyExists\): error when creating ".*/cm.yaml": ` + conflict
-	b.create().expect(b.t, 1, ``, `(configmap/demo-: `+conflict+`; asking for another name\n){15}`+failure+`; gave up after 16 \w+\n`)
+	b.create().expect(b.t, 1, ``, `(configmap/demo-: `+conflict+`; asking for another name\n){15}`+failure+`; gave up after 16 attempts\n`)
 	b.create("--attempts=1").expect(b.t, 1, ``, failure+`\n`)
 	if b.there != smallSpace {
 		b.t.Errorf("%d objects are there, want %d", b.there, smallSpace)
@@ -86,7 +86,7 @@ func (b *brim) askForOneMore() {
 }
 
 // gaveUp is what is said of an object that failed.
-var gaveUp = regexp.MustCompile(`(?m)^Error from server \(AlreadyExists\): .*; gave up after 16 \w+$`)
+var gaveUp = regexp.MustCompile(`(?m)^Error from server \(AlreadyExists\): .*; gave up after 16 attempts$`)
 
 // create runs the command, for two minutes at most (it takes seconds), and
 // checks that what it says it created, and nothing else, has come.
