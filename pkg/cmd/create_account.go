@@ -201,7 +201,7 @@ func (c *creation) closing() []string {
 	switch {
 	case c.key != "":
 		lines = append(lines, "to go on, run the same command again: what is there stays unchanged")
-	case c.account.created > 0:
+	case c.account.created > 0 && c.flags.naming == namingClient:
 		lines = append(lines, "the same command would create again what was created; with --idempotency-key it would not")
 	}
 	return lines
