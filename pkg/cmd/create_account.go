@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -163,7 +164,7 @@ func (c *creation) finish(err error) error {
 	if all := utilerrors.Aggregate(nil); errors.As(err, &all) {
 		err = utilerrors.Flatten(all) // copies' errors are listed as documents' are
 	}
-	lines := append(c.unknowns, c.closing()...)
+	lines := slices.Concat(c.unknowns, c.closing())
 	if c.note != "" {
 		lines = append(lines, c.note)
 	}

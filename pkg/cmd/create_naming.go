@@ -66,13 +66,13 @@ func (c *creation) noGet(resource schema.GroupVersionResource) string {
 	return ""
 }
 
-// mark is what the document's copy-th copy carries.
-func (c *creation) mark(d *document, copy int) once.Mark {
+// mark is what the document's n-th copy (0, 1, …) carries.
+func (c *creation) mark(d *document, n int) once.Mark {
 	switch {
 	case c.DryRunStrategy == cmdutil.DryRunServer:
 		return once.Mark{}
 	case c.key != "":
-		return once.Mark{ID: c.key.CreationID(d.place, d.digest, d.first+copy), Run: c.key.RunLabel()}
+		return once.Mark{ID: c.key.CreationID(d.place, d.digest, d.first+n), Run: c.key.RunLabel()}
 	case !d.generated, d.byServer, c.DryRunStrategy == cmdutil.DryRunClient:
 		return once.Mark{}
 	}

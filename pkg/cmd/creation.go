@@ -173,8 +173,8 @@ func (c *creation) collect(d *document, err error) {
 }
 
 // createCopy creates one object, unless it is there or shall only be shown.
-func (c *creation) createCopy(d *document, copy int) error {
-	mark := c.mark(d, copy)
+func (c *creation) createCopy(d *document, n int) error {
+	mark := c.mark(d, n)
 	if c.DryRunStrategy == cmdutil.DryRunClient {
 		return c.show(d, mark)
 	}

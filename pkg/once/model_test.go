@@ -255,7 +255,7 @@ func (m model) run(ctx context.Context, c *choices) (Result, error) {
 	engine := Engine{Attempts: 2, RetryTimeout: time.Minute, Settle: 5 * time.Second}
 	result := engine.Create(ctx, object)
 	if err := w.check(result, object.ID == ""); err != nil {
-		return result, fmt.Errorf("%w and the outcome is %d (%v) after the choices %v", err, result.Outcome, result.Err, c.taken)
+		return result, fmt.Errorf("%w and the outcome is %d (%w) after the choices %v", err, result.Outcome, result.Err, c.taken)
 	}
 	return result, nil
 }

@@ -87,7 +87,7 @@ func TestAuditOfAListThatExpires(t *testing.T) {
 	ns := namespace(t, single)
 	populate(t, single, ns)
 	var expire func()
-	proxy := faultproxy.New(t, single.Admin(), onPage(func(n int64, r *http.Request) faultproxy.Fault {
+	proxy := faultproxy.New(t, single.Admin(), onPage(func(n int64, _ *http.Request) faultproxy.Fault {
 		if n == 2 {
 			expire()
 		}
@@ -120,7 +120,8 @@ func compact(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	post := func(path, body string) (answer struct {
 		Header struct{ Revision string }
-	}) {
+	},
+	) {
 		t.Helper()
 		response, err := http.Post(cp.EtcdURL()+path, "application/json", bytes.NewReader([]byte(body)))
 		if err != nil {

@@ -69,7 +69,7 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 	}
 	done := make(chan struct{})
 	defer close(done)
-	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, configMap+"---\n")
 		w.(http.Flusher).Flush()
 		<-done
@@ -134,12 +134,12 @@ func TestClosedPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader.Close()
+	_ = reader.Close()
 	var stderr strings.Builder
 	cmd := exec.CommandContext(t.Context(), plugin, "create", "--kubeconfig="+kubeconfig, "-n", ns, "-f", file(t, "cm.yaml", configMap), "--count=50", "--concurrency=1")
 	cmd.Stdout, cmd.Stderr = writer, &stderr
 	err = cmd.Run()
-	writer.Close()
+	_ = writer.Close()
 	want := "error: configmap/demo-"
 	if cmd.ProcessState.ExitCode() != 1 || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), "stopped because the results cannot be written: 1 created") {
 		t.Errorf("%v, stderr\n%s", err, stderr.String())
