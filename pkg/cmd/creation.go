@@ -196,6 +196,7 @@ func (c *creation) createCopy(d *document, n int) error {
 		GenerateName: d.object.GetGenerateName(),
 		SuffixLength: c.flags.suffixLength,
 		ID:           mark.ID,
+		Repeated:     c.key != "",
 		Server:       once.NewServer(d.Client, d.Mapping, d.Namespace, d.object, mark, c.createOptionsOf()),
 	})
 	return c.settle(d, result)

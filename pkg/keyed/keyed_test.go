@@ -2,6 +2,7 @@ package keyed
 
 import (
 	"encoding/hex"
+	"os"
 	"strings"
 	"testing"
 
@@ -55,6 +56,24 @@ func TestVectors(t *testing.T) {
 	} {
 		if got := key.CreationID(v.place, d, v.n); got != v.want {
 			t.Errorf("the creation id of %s, %d is %s, want %s", v.place, v.n, got, v.want)
+		}
+	}
+}
+
+// The published vectors are these.
+func TestPublishedVectors(t *testing.T) {
+	page, err := os.ReadFile("../../docs/exactly-once.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := digest(t, demo)
+	key, place := Key("nightly-2026-11-21"), Place{schema.GroupResource{Resource: "configmaps"}, "default"}
+	for _, value := range []string{
+		hex.EncodeToString(d[:]), key.RunLabel(), key.CreationID(place, d, 0), key.CreationID(place, d, 1),
+		key.CreationID(Place{schema.GroupResource{Group: "batch", Resource: "jobs"}, "default"}, d, 0),
+	} {
+		if !strings.Contains(string(page), "`"+value+"`") {
+			t.Errorf("docs/exactly-once.md lacks %s", value)
 		}
 	}
 }

@@ -40,6 +40,9 @@ type Object struct {
 	// object is created as kubectl does: the server picks the name, and a lost
 	// answer is the end.
 	ID string
+	// Repeated tells that an earlier run may have sent the object, under the
+	// same id: then a conflict that cannot be read back may be its success.
+	Repeated bool
 	// Server is where it goes (NewServer).
 	Server Server
 }

@@ -54,6 +54,9 @@ type world struct {
 	choices *choices
 	// interrupt, if not nil, ends the context given to Create
 	interrupt func()
+	crashes   bool // the client may be killed after any request
+	crashed   bool
+	strips    bool // the server removes creation ids
 	id        string
 	picked    int               // names that the server picked itself
 	names     map[string]string // name to holder: an id, or "" for an object without one
@@ -61,6 +64,7 @@ type world struct {
 	late      string            // a POST of this name may still land
 	stored    int               // objects of ours that were ever stored
 	deleted   bool              // another client deleted one of ours
+	freed     bool              // another client deleted what held a name
 	twice     bool              // a proxy sent a POST of ours twice
 }
 
@@ -68,6 +72,16 @@ var (
 	modelStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	errModel   = errors.New("as chosen")
 )
+
+// errCrash is the end of a client that is killed.
+var errCrash = errors.New("killed")
+
+func (w *world) maybeCrash() {
+	if w.crashes && !w.crashed && w.choices.choose(2) == 1 {
+		w.crashed = true
+		panic(errCrash)
+	}
+}
 
 // meddle lets others act before a request: a late POST lands, the name is
 // taken, its object is deleted.
@@ -85,6 +99,7 @@ func (w *world) meddle(name string) {
 		delete(w.names, name)
 		delete(w.old, name)
 		w.deleted = w.deleted || holder == w.id
+		w.freed = w.freed || holder != w.id
 	}
 }
 
@@ -109,13 +124,14 @@ func (w *world) object(name string) *unstructured.Unstructured {
 	if w.old[name] {
 		object.SetCreationTimestamp(metav1.NewTime(modelStart.Add(-time.Hour)))
 	}
-	if id := w.names[name]; id != "" {
+	if id := w.names[name]; id != "" && !w.strips {
 		object.SetAnnotations(map[string]string{Annotation: id})
 	}
 	return object
 }
 
 func (w *world) Post(_ context.Context, name string) Answer {
+	defer w.maybeCrash()
 	if name == "" {
 		w.picked++
 		name = fmt.Sprintf("picked-%d", w.picked%2)
@@ -153,6 +169,7 @@ func (w *world) maybeInterrupt() {
 }
 
 func (w *world) Get(_ context.Context, name string) Answer {
+	defer w.maybeCrash()
 	w.maybeInterrupt()
 	w.meddle(name)
 	switch w.choices.choose(3) {
@@ -170,8 +187,15 @@ func (w *world) Get(_ context.Context, name string) Answer {
 // check is the promise. What is under way still lands after the end.
 func (w *world) check(r Result, unmarked bool) error {
 	promised := map[Outcome][2]int{Created: {1, 1}, Failed: {0, 0}, NotAttempted: {0, 0}, Unknown: {0, 1}}[r.Outcome]
-	if w.late != "" {
+	if w.late != "" { // others may be gone by then
+		if holder := w.names[w.late]; holder != w.id && w.choices.choose(2) == 1 {
+			delete(w.names, w.late)
+		}
 		w.land()
+	}
+	if w.crashed { // a POST of the first run may be there, whatever the second one says
+		promised[0] = min(promised[0], 1)
+		promised[1] = 1
 	}
 	alive := 0
 	for _, holder := range w.names {
@@ -183,6 +207,8 @@ func (w *world) check(r Result, unmarked bool) error {
 	case r.Unverified && w.twice: // rule 4: the next name, with a warning
 		return nil
 	case w.twice && unmarked: // no client can know it
+		return nil
+	case w.crashed && w.freed: // docs/exactly-once.md, "What cannot be promised"
 		return nil
 	case alive > 1:
 		return fmt.Errorf("%d objects are alive", alive)
@@ -199,6 +225,7 @@ func TestModel(t *testing.T) {
 		"generated":              {depth: 8, object: Object{GenerateName: "p-", SuffixLength: 5, ID: ourID}},
 		"generated, interrupted": {depth: 10, object: Object{GenerateName: "p-", SuffixLength: 5, ID: ourID}, interrupts: true},
 		"named":                  {depth: 8, object: Object{Name: "p", ID: ourID}},
+		"generated, crashed":     {depth: 8, object: Object{GenerateName: "p-", SuffixLength: 5, ID: ourID, Repeated: true}, crashes: true},
 		"unmarked":               {depth: 12, object: Object{GenerateName: "p-"}, interrupts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -224,6 +251,9 @@ type model struct {
 	depth      int
 	object     Object
 	interrupts bool
+	// crashes: the client may be killed once, and is run again with the same
+	// id, unless the object is found to be there, as a run with a key does
+	crashes bool
 }
 
 // explore runs all histories and counts how they ended. The error is of the
@@ -243,17 +273,47 @@ func (m model) explore(t *testing.T) (ends map[Outcome]int, broken error) {
 	return ends, broken
 }
 
-func (m model) run(ctx context.Context, c *choices) (Result, error) {
+// untilKilled is the result of a create; of one that is killed in between, as
+// if it were found to be there.
+func untilKilled(create func() Result) (result Result) {
+	defer func() {
+		if r := recover(); r != nil && r != errCrash {
+			panic(r)
+		}
+	}()
+	return create()
+}
+
+// there tells whether a list finds the object.
+func (w *world) there() bool {
+	for _, holder := range w.names {
+		if holder == w.id {
+			return true
+		}
+	}
+	return false
+}
+
+func (m model) run(ctx context.Context, c *choices) (result Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it panics: %v", r)
+		}
+	}()
 	ctx, interrupt := context.WithCancel(ctx)
 	defer interrupt()
-	w := &world{choices: c, id: ourID, names: map[string]string{}, old: map[string]bool{}}
+	w := &world{choices: c, crashes: m.crashes, id: ourID, names: map[string]string{}, old: map[string]bool{}}
 	if m.interrupts {
 		w.interrupt = interrupt
 	}
 	object := m.object
 	object.Server = w
 	engine := Engine{Attempts: 2, RetryTimeout: time.Minute, Settle: 5 * time.Second}
-	result := engine.Create(ctx, object)
+	w.strips = c.choose(2) == 1
+	result = untilKilled(func() Result { return engine.Create(ctx, object) })
+	if w.crashed && !w.there() {
+		result = engine.Create(ctx, object)
+	}
 	if err := w.check(result, object.ID == ""); err != nil {
 		return result, fmt.Errorf("%w and the outcome is %d (%w) after the choices %v", err, result.Outcome, result.Err, c.taken)
 	}

@@ -113,12 +113,16 @@ const maxVanished = 3
 
 // beforeNextName is nextName, while there is one.
 func (p *pursuit) beforeNextName(e event) step {
-	switch more := p.object.Name == "" && p.attempt+1 < p.Attempts; {
+	more := p.object.Name == "" && p.attempt+1 < p.Attempts
+	if e == noRight && p.object.Repeated {
+		more = false
+	}
+	switch {
 	case more:
 		p.unverified = p.unverified || e == noRight
 		return nextName
 	case e == noRight:
-		return unknown // a proxy may have repeated the POST
+		return unknown // a proxy, or an earlier run, may have repeated the POST
 	case p.object.Name == "" && p.Attempts > 1:
 		p.refusal = Explain(p.refusal, fmt.Sprintf("; gave up after %d %s", p.Attempts, p.whatIsTried()))
 	}

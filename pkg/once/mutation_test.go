@@ -1,0 +1,49 @@
+package once
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+// safe are the rules that could be others without breaking the promise: they
+// are what they are because users want their object.
+var safe = map[event][]step{
+	conflict:  {failed}, // of an unmarked object
+	refused:   {nextName},
+	notStored: {failed, nextName},
+	foreign:   {failed},
+	absent:    {failed, nextName},
+}
+
+// A rule that promises or sends where the right one does not is found out by
+// the model: each cell of the table is there for a reason. Left out are a
+// server that renames, which the model does not have, and a lost POST without
+// a doubt, which cannot be, because it is what begins the doubt.
+func TestModelFindsWrongRules(t *testing.T) {
+	const clean, inDoubt = 0, 1
+	original := maps.Clone(transitions)
+	defer func() { transitions = original }()
+	for e, to := range original {
+		for column, right := range []step{to.clean, to.inDoubt, to.unmarked} {
+			for _, wrong := range []step{created, failed, nextName} {
+				switch {
+				case right == wrong, right == never, e == renamed, e == lost && column == clean,
+					column != inDoubt && slices.Contains(safe[e], wrong):
+					continue
+				}
+				mutant := to
+				*[]*step{&mutant.clean, &mutant.inDoubt, &mutant.unmarked}[column] = wrong
+				transitions = maps.Clone(original)
+				transitions[e] = mutant
+				m := model{depth: 8, object: Object{GenerateName: "p-", SuffixLength: 5}}
+				if column <= inDoubt {
+					m.object.ID = ourID
+				}
+				if _, err := m.explore(t); err == nil {
+					t.Errorf("event %d, column %d: step %d for %d is not found out", e, column, wrong, right)
+				}
+			}
+		}
+	}
+}
