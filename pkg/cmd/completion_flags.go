@@ -29,7 +29,7 @@ var fileExtensions = map[string][]string{
 	"certificate-authority": nil,
 	"client-certificate":    nil,
 	"client-key":            nil,
-	"from":                  {"json", "yaml", "yml"},
+	"from":                  {"json"},
 	"kubeconfig":            nil,
 	"kuberc":                nil,
 	"plot":                  {"svg", "png"},

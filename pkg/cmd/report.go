@@ -91,7 +91,7 @@ func newReportCommand(factory cmdutil.Factory, streams genericiooptions.IOStream
 
 func (o *reportOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with generateName, whose existing names are counted")
+	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with objects whose generateName is to be reported on")
 	flags.StringVar(&o.from, "from", "", "File with an AuditReport, as audit -o json prints it, whose counts are taken; - is stdin")
 	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist already")
 	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates, "Numbers of further creates to report on")

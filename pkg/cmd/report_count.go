@@ -14,7 +14,7 @@ type wantedPrefix struct{ resource, namespace, prefix string }
 
 // populations counts the names under the prefixes, in their order. Those of one
 // resource and namespace are counted in one walk.
-func (c *counter) populations(ctx context.Context, prefixes []wantedPrefix) ([]assess.Population, error) {
+func (c *counter) populations(ctx context.Context, prefixes []wantedPrefix, progress func(census.Progress)) ([]assess.Population, error) {
 	walks := map[walk]map[string]int64{} // names by prefix
 	populations := make([]assess.Population, 0, len(prefixes))
 	of := make([]walk, 0, len(prefixes))
@@ -36,7 +36,7 @@ func (c *counter) populations(ctx context.Context, prefixes []wantedPrefix) ([]a
 		of = append(of, w)
 	}
 	for w, names := range walks {
-		if err := c.walk(ctx, w, names); err != nil {
+		if err := c.walk(ctx, w, names, progress); err != nil {
 			return nil, err
 		}
 	}
@@ -67,8 +67,8 @@ type walk struct {
 }
 
 // walk counts the names of the prefixes that are the keys of names.
-func (c *counter) walk(ctx context.Context, w walk, names map[string]int64) error {
-	scanner := census.Scanner{Config: c.config}
+func (c *counter) walk(ctx context.Context, w walk, names map[string]int64, progress func(census.Progress)) error {
+	scanner := census.Scanner{Config: c.config, Progress: progress}
 	for prefix := range names {
 		scanner.Prefixes = append(scanner.Prefixes, prefix)
 	}

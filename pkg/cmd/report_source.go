@@ -129,13 +129,16 @@ func (o *reportOptions) counted(ctx context.Context, wanted func(namespace strin
 	if err != nil {
 		return subject{}, err
 	}
+	progress := startProgress(o.ErrOut)
+	defer progress.end()
+	progress.say("finding the types of the server")
 	counter, err := newCounter(ctx, o.factory, &o.serverAttempts)
 	if err != nil {
 		return subject{}, err
 	}
 	version := counter.gitVersion()
 	s := subject{server: v1alpha1.CollisionServer{GitVersion: &version, Retries: counter.retries}, warnings: warnings}
-	s.populations, err = counter.populations(ctx, prefixes)
+	s.populations, err = counter.populations(ctx, prefixes, progress.scan)
 	return s, err
 }
 
