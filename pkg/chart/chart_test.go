@@ -33,24 +33,34 @@ func drawn(t testing.TB, scale Scale, length int, existing int64, tries ...int) 
 		if err != nil {
 			t.Fatal(err)
 		}
+		reached := map[float64]int64{} // it is asked for again and again
 		c.Curves = append(c.Curves, Curve{
 			Label: fmt.Sprintf("server+client (%d tries)", n),
 			Log10: func(creates int64) float64 { return m.AnyFails(existing, creates).Log10() },
 			Reaches: func(p float64) int64 {
-				headroom, err := m.Headroom(existing, p)
-				if err != nil {
-					t.Fatal(err)
+				if _, known := reached[p]; !known {
+					headroom, err := m.Headroom(existing, p)
+					if err != nil {
+						panic(err)
+					}
+					reached[p] = headroom + 1
 				}
-				return headroom + 1
+				return reached[p]
 			},
 		})
 	}
 	return c
 }
 
+// charts are those of all, made once.
+var charts map[string]Chart
+
 // all are charts of every kind, with hard cases among them.
 func all(t testing.TB) map[string]Chart {
-	charts := map[string]Chart{}
+	if charts != nil {
+		return charts
+	}
+	charts = map[string]Chart{}
 	for _, scale := range Scales {
 		for _, c := range []struct {
 			length   int
