@@ -17,10 +17,16 @@ import (
 // against kubectl with sort and uniq, and against discovery alone.
 func audit(ctx context.Context, b *bench) (string, error) {
 	var text strings.Builder
-	for _, part := range []func(context.Context, *bench, *controlplane.ControlPlane) (string, error){
-		manyNamespaces, oneNamespace, besideKubectl, manyTypes,
+	for _, part := range []struct {
+		name    string
+		measure func(context.Context, *bench, *controlplane.ControlPlane) (string, error)
+	}{
+		{"namespaces", manyNamespaces}, {"namespace", oneNamespace}, {"kubectl", besideKubectl}, {"types", manyTypes},
 	} {
-		section, err := onControlPlane(ctx, b, part)
+		if b.part != "" && b.part != part.name {
+			continue
+		}
+		section, err := onControlPlane(ctx, b, part.measure)
 		if err != nil {
 			return "", err
 		}
@@ -109,9 +115,9 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 	}
 	return fmt.Sprintf("### %s ConfigMaps over 40 namespaces\n\n%s\nTime of the audit in that of the download: %s. Without compression: %s.\n\n%s",
 		grouped(many.objects), c.table(true),
-		verdict(c.seconds[1].median()/c.seconds[0].median(), 0.5),
-		verdict(c.seconds[2].median()/c.seconds[0].median(), 0.5),
-		memoryVerdict(c.memory[1], c.memory[3])), nil
+		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 0.5),
+		b.verdict(c.seconds[2].median()/c.seconds[0].median(), 0.5),
+		b.memoryVerdict(c.memory[1], c.memory[3])), nil
 }
 
 // oneNamespace is a million objects in one namespace, each with a prefix of its
@@ -134,15 +140,15 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 	}
 	return fmt.Sprintf("### %s ConfigMaps in one namespace, each with a prefix of its own\n\n%s\nTime of the audit in that of the download of the same pages: %s. Without compression: %s.\n\n%s",
 		grouped(many.objects), c.table(true),
-		verdict(c.seconds[1].median()/c.seconds[0].median(), 1.2),
-		verdict(c.seconds[2].median()/c.seconds[0].median(), 1.2),
-		memoryVerdict(c.memory[1], c.memory[3])), nil
+		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 1.2),
+		b.verdict(c.seconds[2].median()/c.seconds[0].median(), 1.2),
+		b.memoryVerdict(c.memory[1], c.memory[3])), nil
 }
 
 // memoryVerdict compares the memory for many objects with that for few.
-func memoryVerdict(many, few series) string {
+func (b *bench) memoryVerdict(many, few series) string {
 	return fmt.Sprintf("Peak memory in 80 MiB: %s. Peak memory in that for a tenth of the objects: %s.\n",
-		verdict(many.median()/(80*mebibyte), 1), verdict(many.median()/few.median(), 1.1))
+		b.verdict(many.median()/(80*mebibyte), 1), b.verdict(many.median()/few.median(), 1.1))
 }
 
 // besideKubectl is 200,000 objects, counted with kubectl, sort and uniq.
@@ -171,8 +177,8 @@ func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 	time, memory := c.seconds[2].median(), c.memory[2].median()
 	return fmt.Sprintf("### %s ConfigMaps, beside kubectl\n\n%s\nTime of the audit in kubectl's: %s; with kubectl's pages as large: %.3f. Memory in kubectl's: %s; with pages as large: %.4f. kubectl counts wrong, too: any five characters are a suffix to `sed`, and namespaces are one.\n",
 		grouped(p.objects), c.table(true),
-		verdict(time/c.seconds[0].median(), 1./20), time/c.seconds[1].median(),
-		verdict(memory/c.memory[0].median(), 1./30), memory/c.memory[1].median()), nil
+		b.verdict(time/c.seconds[0].median(), 1./20), time/c.seconds[1].median(),
+		b.verdict(memory/c.memory[0].median(), 1./30), memory/c.memory[1].median()), nil
 }
 
 // table is the contest in Markdown.

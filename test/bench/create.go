@@ -68,7 +68,7 @@ func oneObject(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (st
 		return "", err
 	}
 	return fmt.Sprintf("### One object\n\n%s\nTime in that of kubectl: %s.\n", c.table(false),
-		verdict(c.seconds[1].median()/c.seconds[0].median(), 1)), nil
+		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 1)), nil
 }
 
 func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
@@ -85,8 +85,8 @@ func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 		return "", err
 	}
 	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\nTime in that of kubectl: %s. With `--concurrency=16`: %s.\n", grouped(n), c.table(false),
-		verdict(c.seconds[1].median()/c.seconds[0].median(), 1),
-		verdict(c.seconds[2].median()/c.seconds[0].median(), 1.0/3)), nil
+		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 1),
+		b.verdict(c.seconds[2].median()/c.seconds[0].median(), 1.0/3)), nil
 }
 
 const atOnce = 16
@@ -124,7 +124,7 @@ func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (s
 	growth := c.memory[1].median() / c.memory[2].median()
 	return fmt.Sprintf("### %s copies\n\n%s\nwrk: %s; the plugin, from its start to its end: %s. The time for each object in that of wrk: %s. Memory in that of a tenth of the copies: %s.\n",
 		grouped(n), c.table(true), load.in("%.0f", "objects a second"), rate.in("%.0f", "objects a second"),
-		verdict(load.median()/rate.median(), 1/0.7), verdict(growth, 1.1)), nil
+		b.verdict(load.median()/rate.median(), 1/0.7), b.verdict(growth, 1.1)), nil
 }
 
 var requestsPerSecond = regexp.MustCompile(`Requests/sec: +([0-9.]+)`)

@@ -32,6 +32,7 @@ var sections = map[string]func(context.Context, *bench) (string, error){
 type bench struct {
 	runs   int
 	scale  float64 // of the populations; 1 is what the bars are about
+	part   string  // the only part of the audit to be measured; empty for all
 	plugin string  // path of the binary
 	dir    string  // for what children need
 }
@@ -48,6 +49,7 @@ func main() {
 	b := &bench{}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
+	flag.StringVar(&b.part, "part", "", "measure only this part of the audit: namespaces, namespace, kubectl or types")
 	printOnly := flag.Bool("print", false, "print the sections, do not write docs/benchmarks.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -117,10 +117,14 @@ func (c *contest) run(ctx context.Context, runs int) error {
 	return ctx.Err()
 }
 
-// verdict says whether a ratio of medians keeps a bar.
-func verdict(ratio, bar float64) string {
-	if ratio <= bar {
-		return fmt.Sprintf("%.2f, bar %.2f: kept", ratio, bar)
+// verdict says whether a ratio of medians keeps a bar, which is about the full
+// size of a population.
+func (b *bench) verdict(ratio, bar float64) string {
+	switch {
+	case b.scale != 1:
+		return fmt.Sprintf("%.3f (the bar, %.3f, is about the full size)", ratio, bar)
+	case ratio <= bar:
+		return fmt.Sprintf("%.3f, bar %.3f: kept", ratio, bar)
 	}
-	return fmt.Sprintf("%.2f, bar %.2f: **missed**", ratio, bar)
+	return fmt.Sprintf("%.3f, bar %.3f: **missed**", ratio, bar)
 }

@@ -40,7 +40,7 @@ func manyTypes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (st
 		return "", err
 	}
 	return fmt.Sprintf("### %d types, few objects\n\n%s\nTime of the audit in that of discovery and empty lists: %s.\n",
-		types, c.table(true), verdict(c.seconds[1].median()/c.seconds[0].median(), 1.5)), nil
+		types, c.table(true), b.verdict(c.seconds[1].median()/c.seconds[0].median(), 1.5)), nil
 }
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}

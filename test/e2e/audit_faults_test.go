@@ -18,13 +18,13 @@ import (
 )
 
 // onPage injures the lists of ConfigMaps, which are numbered from 1.
-func onPage(choose func(n int64, r *http.Request) faultproxy.Fault) func(*http.Request) faultproxy.Fault {
+func onPage(choose func(n int64) faultproxy.Fault) func(*http.Request) faultproxy.Fault {
 	var pages atomic.Int64
 	return func(r *http.Request) faultproxy.Fault {
 		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
 			return nil
 		}
-		return choose(pages.Add(1), r)
+		return choose(pages.Add(1))
 	}
 }
 
@@ -59,7 +59,7 @@ func TestAuditThroughFaults(t *testing.T) {
 	ns := namespace(t, retrying)
 	populate(t, retrying, ns)
 	want := count(t, retrying, configMapResource, ns)
-	proxy := faultproxy.New(t, retrying.Admin(), onPage(func(n int64, _ *http.Request) faultproxy.Fault {
+	proxy := faultproxy.New(t, retrying.Admin(), onPage(func(n int64) faultproxy.Fault {
 		switch n % 6 {
 		case 1:
 			return cutAfter(300)
@@ -87,7 +87,7 @@ func TestAuditOfAListThatExpires(t *testing.T) {
 	ns := namespace(t, single)
 	populate(t, single, ns)
 	var expire func()
-	proxy := faultproxy.New(t, single.Admin(), onPage(func(n int64, _ *http.Request) faultproxy.Fault {
+	proxy := faultproxy.New(t, single.Admin(), onPage(func(n int64) faultproxy.Fault {
 		if n == 2 {
 			expire()
 		}
@@ -118,22 +118,20 @@ func TestAuditOfAListThatExpires(t *testing.T) {
 // compact makes etcd forget all but the latest version.
 func compact(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
-	post := func(path, body string) (answer struct {
-		Header struct{ Revision string }
-	},
-	) {
+	post := func(path, body string) (revision string) {
 		t.Helper()
 		response, err := http.Post(cp.EtcdURL()+path, "application/json", bytes.NewReader([]byte(body)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = response.Body.Close() }()
+		var answer struct{ Header struct{ Revision string } }
 		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || response.StatusCode != http.StatusOK {
 			t.Fatal(response.Status, err)
 		}
-		return answer
+		return answer.Header.Revision
 	}
-	latest := post("/v3/kv/range", `{"key":"AA=="}`).Header.Revision
+	latest := post("/v3/kv/range", `{"key":"AA=="}`)
 	if _, err := strconv.Atoi(latest); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +146,7 @@ func TestAuditOverARestart(t *testing.T) {
 	populate(t, cp, ns)
 	want := count(t, cp, configMapResource, ns)
 	restarted := make(chan error, 1)
-	proxy := faultproxy.New(t, cp.Admin(), onPage(func(n int64, _ *http.Request) faultproxy.Fault {
+	proxy := faultproxy.New(t, cp.Admin(), onPage(func(n int64) faultproxy.Fault {
 		if n == 2 {
 			if err := cp.KillAPIServer(); err != nil {
 				t.Error(err)

@@ -78,13 +78,19 @@ func TestAuditOfAnUnavailableAPI(t *testing.T) {
 	if _, err := services.Create(t.Context(), dead, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	ns := namespace(t, single)
+	u := as(t, single.Admin())
+	defer func() { // other tests share the server
 		if err := services.Delete(t.Context(), "v1.dead.example.e2e", metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
+		eventually(t, func() error {
+			if r := u.run("audit", "-n", ns); r.code != 0 {
+				return fmt.Errorf("%+v", r)
+			}
+			return nil
+		})
 	}()
-	ns := namespace(t, single)
-	u := as(t, single.Admin())
 	var r result
 	eventually(t, func() error { // the server looks for the service now and then
 		if r = u.run("audit", "-n", ns, "-o", "json"); r.code == 0 {

@@ -16,7 +16,8 @@ type AuditReport struct {
 	Hidden AuditHidden `json:"hidden"`
 	// Skipped is what was not counted, and why.
 	Skipped []Skipped `json:"skipped"`
-	// Complete is false if anything that was to be counted could not be.
+	// Complete is false if anything that was to be counted could not be. Types
+	// that the user may not list do not matter unless they were named.
 	Complete bool `json:"complete"`
 	// Gate is what the --fail-above flags asked for; null if none was given.
 	Gate *AuditGate `json:"gate"`
@@ -81,7 +82,8 @@ type AuditItem struct {
 	Names int64 `json:"names"`
 	// Generated is the number of them whose own generateName is the prefix.
 	Generated int64 `json:"generated"`
-	// RawPrefixes is the number of different generateNames that share the space.
+	// RawPrefixes is the number of different generateNames that share the
+	// space; 64 means that or more.
 	RawPrefixes int `json:"rawPrefixes"`
 	// Oldest is the earliest time of creation among the names; null if unknown.
 	Oldest *metav1.Time `json:"oldest"`
@@ -170,7 +172,9 @@ type Skipped struct {
 	Resource string `json:"resource"`
 	// Namespace is empty if all namespaces were skipped.
 	Namespace string `json:"namespace"`
-	// Reason is one word for a script: forbidden, excluded, unreachable.
+	// Reason is one word for a script: excluded, undiscovered, unauthorized,
+	// forbidden, notFound, notListable, throttled, unreachable, timeout,
+	// malformed, expired, interrupted or failed.
 	Reason string `json:"reason"`
 	// Message is the cause in words.
 	Message string `json:"message"`
