@@ -127,7 +127,7 @@ func (t *trial) untilDone(ctx context.Context, a *account, args []string) error 
 // none.
 func (t *trial) keyless(ctx context.Context) (*account, error) {
 	names, want := copies(t.Documents, t.Count)
-	args, err := t.create(names, "--count="+strconv.Itoa(t.Count))
+	args, err := t.create(names, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency))
 	if err != nil {
 		return nil, err
 	}

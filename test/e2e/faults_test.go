@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -64,10 +65,15 @@ var whenInjured = map[string]injured{
 	"GOAWAY after":                             {stderr: readsBack, unknown: true},
 }
 
-// eachInjury runs test for all injuries over both protocols, with a proxy that
+var (
+	bothProtocols = []faultproxy.Protocol{faultproxy.HTTP1, faultproxy.HTTP2}
+	theUsual      = []faultproxy.Protocol{faultproxy.HTTP2}
+)
+
+// eachInjury runs test for all injuries over the protocols, with a proxy that
 // injures the first POST. The proxy has passed everything on after finish.
-func eachInjury(t *testing.T, user func(namespace string) *rest.Config, test func(t *testing.T, i faultproxy.Injury, namespace string, u user, finish func())) {
-	for _, protocol := range []faultproxy.Protocol{faultproxy.HTTP1, faultproxy.HTTP2} {
+func eachInjury(t *testing.T, protocols []faultproxy.Protocol, user func(namespace string) *rest.Config, test func(t *testing.T, i faultproxy.Injury, namespace string, u user, finish func())) {
+	for _, protocol := range protocols {
 		for _, injury := range faultproxy.Injuries {
 			if injury.HTTP2Only && protocol != faultproxy.HTTP2 {
 				continue
@@ -91,7 +97,7 @@ func eachInjury(t *testing.T, user func(namespace string) *rest.Config, test fun
 // re-run makes a duplicate.
 func TestCreateInjuredEndsInOneObject(t *testing.T) {
 	admin := func(string) *rest.Config { return single.Admin() }
-	eachInjury(t, admin, func(t *testing.T, i faultproxy.Injury, ns string, u user, finish func()) {
+	eachInjury(t, bothProtocols, admin, func(t *testing.T, i faultproxy.Injury, ns string, u user, finish func()) {
 		r := u.run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--request-timeout=3s")
 		finish()
 		found := configMaps(t, single, ns)
@@ -113,7 +119,7 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 		grant(t, single, ns, "creator", []string{"create"}, "configmaps")
 		return single.User("creator")
 	}
-	eachInjury(t, creator, func(t *testing.T, i faultproxy.Injury, ns string, u user, finish func()) {
+	eachInjury(t, bothProtocols, creator, func(t *testing.T, i faultproxy.Injury, ns string, u user, finish func()) {
 		r := u.run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--request-timeout=3s")
 		finish()
 		found := configMaps(t, single, ns)
@@ -139,6 +145,49 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 			if len(found) != 1 {
 				t.Errorf("%d objects are there", len(found))
 			}
+		}
+	})
+}
+
+// With a key, a run is repeated to its end: what the injured one created is
+// unchanged, and nothing is there twice.
+func TestCreateInjuredWithKey(t *testing.T) {
+	admin := func(string) *rest.Config { return single.Admin() }
+	eachInjury(t, theUsual, admin, func(t *testing.T, i faultproxy.Injury, ns string, u user, finish func()) {
+		args := []string{"create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--idempotency-key=" + ns, "--count=2", "--concurrency=1", "--request-timeout=3s"}
+		selector := `the objects of this run: [^\n]*\n`
+		u.run(args...).expect(t, 0, `(configmap/demo-`+suffix+` created\n){2}`, whenInjured[i.Name].stderr+selector)
+		finish()
+		u.run(args...).expect(t, 0, `(configmap/demo-`+suffix+` unchanged\n){2}`, selector)
+		if n := len(configMaps(t, single, ns)); n != 2 {
+			t.Errorf("%d objects are there, want 2", n)
+		}
+	})
+}
+
+// When the server picks the name, an outcome that is not known cannot be
+// settled, and nothing is sent again; what is certain is as with client
+// naming. What a proxy repeats is there twice.
+func TestCreateInjuredServerNaming(t *testing.T) {
+	admin := func(string) *rest.Config { return single.Admin() }
+	eachInjury(t, theUsual, admin, func(t *testing.T, i faultproxy.Injury, ns string, u user, finish func()) {
+		r := u.run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--naming=server", "--request-timeout=3s")
+		finish()
+		want, there := whenInjured[i.Name], 1
+		switch {
+		case want.unknown:
+			if !i.Carried {
+				there = 0
+			}
+			r.expect(t, 4, ``, `configmap/demo- -n `+ns+`: outcome unknown: [^\n]*\n`)
+		case strings.HasPrefix(i.Name, "repeated"):
+			there = 2
+			r.expect(t, 0, `configmap/demo-`+suffix+` created\n`, ``)
+		default:
+			r.expect(t, 0, `configmap/demo-`+suffix+` created\n`, want.stderr)
+		}
+		if n := len(configMaps(t, single, ns)); n != there {
+			t.Errorf("%d objects are there, want %d", n, there)
 		}
 	})
 }
