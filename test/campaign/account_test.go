@@ -11,9 +11,12 @@ import (
 // and not there.
 func TestSettle(t *testing.T) {
 	a := newAccount(want{"once-": 1, "twice-": 2, "lost-": 1, "double-": 1, "doubt-": 1})
-	a.add(run{code: 4, stdout: "configmap/once-bbbbb created\nconfigmap/twice-bbbbb created\nconfigmap/gone-bbbbb created\n",
+	a.add(run{
+		code:   4,
+		stdout: "configmap/once-bbbbb created\nconfigmap/twice-bbbbb created\nconfigmap/gone-bbbbb created\n",
 		stderr: "configmap/doubt-bbbbb: EOF; reading it back\n" +
-			"configmap/doubt-bbbbb -n ns: outcome unknown: EOF\nconfigmap/twice-ccccc -n ns: outcome unknown: EOF\n"})
+			"configmap/doubt-bbbbb -n ns: outcome unknown: EOF\nconfigmap/twice-ccccc -n ns: outcome unknown: EOF\n",
+	})
 	a.add(run{stdout: "configmap/twice-bbbbb unchanged\nconfigmap/twice-ccccc created\nconfigmap/double-bbbbb created\n"})
 	got := a.settle([]string{"once-bbbbb", "twice-bbbbb", "twice-ccccc", "double-bbbbb", "double-ccccc", "doubt-bbbbb"})
 	want := &Result{Asked: 6, Reported: 5, Unknown: 1, Present: 6, Duplicates: 1, Missing: 1, Unaccounted: 1, NotThere: 1}

@@ -29,13 +29,14 @@ func (r *Result) String() string {
 func Section(s Settings, results []*Result) string {
 	var b strings.Builder
 	b.WriteString(begin)
-	fmt.Fprintf(&b, "Seed %d over %s, %g %% of all requests injured, kube-apiserver %s killed %d times and the client %d times, "+
-		"--request-timeout=%s, %d CPUs, %s.\n\n",
-		s.Seed, s.Protocol, 100*s.Rate, controlplane.ServerVersion, s.ServerKills, s.ClientKills, s.RequestTimeout, runtime.NumCPU(), runtime.Version())
-	b.WriteString("| | asked for | reported created | unknown | on the server | twice | missing | on the server, never reported | runs | killed | requests | injured | time |\n")
-	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Fprintf(&b, "Measured on %s with seed %d over %s: %g %% of all requests injured, kube-apiserver %s killed %d times, "+
+		"clients that may be killed %d times; --request-timeout=%s, --concurrency=%d of the plugin; %d cores, %s.\n\n",
+		time.Now().UTC().Format(time.DateOnly), s.Seed, s.Protocol, 100*s.Rate, controlplane.ServerVersion, s.ServerKills,
+		s.ClientKills, s.RequestTimeout, s.Concurrency, runtime.NumCPU(), runtime.Version())
+	b.WriteString("| | asked for | reported created | reported unknown | on the server | too many | missing | there, never reported | runs (killed) | requests (injured) | time |\n")
+	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, r := range results {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | **%d** | **%d** | %d | %d | %d | %d | %d | %s |\n",
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | **%d** | **%d** | %d | %d (%d) | %d (%d) | %s |\n",
 			r.Contestant.Title, r.Asked, r.Reported, r.Unknown, r.Present, r.Duplicates, r.Missing, r.Unaccounted,
 			r.runs, r.clientKills, r.Requests, r.Injured, r.Took.Round(time.Second))
 	}

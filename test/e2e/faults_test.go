@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -190,4 +191,41 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 			t.Errorf("%d objects are there, want %d", n, there)
 		}
 	})
+}
+
+// A run that was thought dead is not, and works beside the one that repeats
+// it: each object is there once, and both say of all that they are there.
+func TestCreateTwoRunsWithOneKey(t *testing.T) {
+	ns := namespace(t, single)
+	mix := &faultproxy.Mix{Seed: 1, Rate: 0.1}
+	var listed sync.WaitGroup // neither run creates anything before both have looked
+	listed.Add(2)
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		switch {
+		case r.URL.Query().Has("labelSelector"):
+			return func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					next.ServeHTTP(w, r)
+					listed.Done()
+				})
+			}
+		case r.Method == http.MethodPost:
+			listed.Wait()
+			return mix.Choose(r)
+		}
+		return nil
+	})
+	args := []string{"create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--idempotency-key=twice", "--count=60", "--request-timeout=5s"}
+	results := make(chan result, 2)
+	for range cap(results) {
+		u := as(t, proxy.Config)
+		go func() { results <- u.run(args...) }()
+	}
+	for range cap(results) {
+		(<-results).expect(t, 0, `(configmap/demo-`+suffix+` (created|unchanged)\n){60}`, `.*`)
+	}
+	proxy.Wait()
+	if n := len(configMaps(t, single, ns)); n != 60 {
+		t.Errorf("%d objects are there, want 60", n)
+	}
 }
