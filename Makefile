@@ -66,7 +66,7 @@ release-twice: release-snapshot ## Make the release again, in another folder, an
 
 bench: control-plane ## Measure on real servers, into docs/benchmarks.md (half an hour on an idle machine)
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
-	$(GO) run -C test/bench . create audit
+	$(GO) run -C test/bench . create audit startup
 
 campaign: build control-plane ## Create 5,000 objects through injured requests, and write docs/benchmarks.md (15 minutes)
 	$(GO) run ./test/campaign/run -write docs/benchmarks.md

@@ -24,8 +24,9 @@ import (
 
 // sections are what can be measured, by their names in docs/benchmarks.md.
 var sections = map[string]func(context.Context, *bench) (string, error){
-	"audit":  audit,
-	"create": create,
+	"audit":   audit,
+	"create":  create,
+	"startup": startup,
 }
 
 // bench is one run of the program.
