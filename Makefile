@@ -58,8 +58,10 @@ release: # Publish the tag that is checked out, with SBOMs and signatures (.gith
 	$(GORELEASER) release --clean
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
 
-release-twice: release-snapshot ## Make the release again, in another folder, and compare every byte
-	rm -rf bin/again && git worktree prune && git worktree add --detach bin/again
+release-twice: ## Make the release of the commit in two folders, and compare every byte
+	@git diff --quiet HEAD || { echo "there are changes that are not committed, and a program says so"; exit 1; }
+	$(MAKE) release-snapshot
+	rm -rf bin/again && git worktree prune && git worktree add --quiet --detach bin/again
 	cd bin/again && $(REMOTE) $(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))
 	diff dist/checksums.txt bin/again/dist/checksums.txt && echo "both releases are identical"
 	git worktree remove --force bin/again

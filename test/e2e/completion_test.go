@@ -156,9 +156,12 @@ func TestCompletionHonoursCredentialPluginPolicy(t *testing.T) {
 	}
 }
 
+// kubectl finds nothing to warn of, and what looks like a request for help is
+// one, whatever name the program answers to.
 func TestKubectlListsThePlugin(t *testing.T) {
 	s := newShell(t, as(t, retrying.Admin()).kubeconfig)
 	s.run("kubectl", "plugin", "list").expect(t, 0, `The following compatible plugins are available:\n\n[^\n]*/kubectl-genname\n(.*/kubectl-[^\n]*\n)*`, ``)
+	s.run("kubectl", "genname", "help", "create").expect(t, 0, `Create objects from a file or from stdin, .*`, ``)
 }
 
 // The scripts are ones that their shells read. zsh and fish are not everywhere.
