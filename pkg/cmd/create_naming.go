@@ -59,7 +59,11 @@ func (c *creation) noGet(resource schema.GroupVersionResource) string {
 		return ""
 	}
 	for _, r := range list.APIResources {
-		if r.Name == resource.Resource && !slices.Contains(r.Verbs, "get") {
+		switch {
+		case r.Name != resource.Resource || slices.Contains(r.Verbs, "get"):
+		case len(r.Verbs) == 1:
+			return "are answered, and not stored"
+		default:
 			return "cannot be read back (the API has no get)"
 		}
 	}

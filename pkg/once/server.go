@@ -2,7 +2,6 @@ package once
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -134,7 +133,7 @@ func decode(result rest.Result) (*unstructured.Unstructured, error) {
 		return nil, err
 	}
 	var object unstructured.Unstructured
-	if err := json.Unmarshal(body, &object); err != nil {
+	if err := object.UnmarshalJSON(body); err != nil {
 		return nil, fmt.Errorf("the answer cannot be read: %w", err)
 	}
 	return &object, nil

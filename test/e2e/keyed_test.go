@@ -90,7 +90,7 @@ func TestCreateWithAKeyRefuses(t *testing.T) {
 		{"server naming", admin, []string{"-f", input, "--naming=server"}, `error: --idempotency-key needs names that are picked here: it cannot be used with --naming=server\n`},
 		{"edit", admin, []string{"-f", input, "--edit"}, `error: --idempotency-key cannot be used with --edit, which does just what kubectl create does\n`},
 		{"raw", admin, []string{"-f", input, "--raw=/api/v1/namespaces/x/configmaps"}, `error: --idempotency-key cannot be used with --raw, which does just what kubectl create does\n`},
-		{"no get", admin, []string{"-f", review}, `error: --idempotency-key cannot be used for selfsubjectreviews.authentication.k8s.io, which cannot be read back \(the API has no get\) \(in [^\n]*r.yaml\)\nnothing was created: [^\n]*\n`},
+		{"no get", admin, []string{"-f", review}, `error: --idempotency-key cannot be used for selfsubjectreviews.authentication.k8s.io, which are answered, and not stored \(in [^\n]*r.yaml\)\nnothing was created: [^\n]*\n`},
 		{"no chosen name", admin, []string{"-f", address}, `error: --idempotency-key cannot be used for ipaddresses.networking.k8s.io, which take no chosen name [^\n]*\nnothing was created: [^\n]*\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
