@@ -99,7 +99,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"create", "-f", ""}, []string{"json", "yaml", "yml"}, files},
 		{[]string{"create", "-k", ""}, nil, folder},
 		{[]string{"create", "--attempts", ""}, nil, nothing},
-		{[]string{"version", "-o", ""}, []string{"json", "yaml", "kyaml", "go-template", "go-template-file", "template", "templatefile", "jsonpath", "jsonpath-as-json", "jsonpath-file"}, nothing},
+		{[]string{"version", "-o", ""}, []string{"custom-columns", "custom-columns-file", "json", "yaml", "kyaml", "go-template", "go-template-file", "template", "templatefile", "jsonpath", "jsonpath-as-json", "jsonpath-file"}, nothing},
 		{[]string{"audit", "--sort-by", ""}, []string{"risk", "count", "rate", "prefix"}, nothing},
 		{[]string{"audit", "-n", "kube-n"}, []string{"kube-node-lease"}, nothing},
 		{[]string{"audit", "--context", ""}, []string{"test"}, nothing},
