@@ -95,7 +95,7 @@ func columnsOf(o *reportOptions) int {
 func (o *reportOptions) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
 	item := report.Items[0]
 	c := chart.Chart{
-		Title: "Chance of a name conflict",
+		Title: fmt.Sprintf("Chance of a name conflict, of %d^%d = %s names", report.Space.AlphabetSize, report.Space.SuffixLength, grouped(report.Space.Names)),
 		Scale: chart.Scale(o.plotFlags.scale), Existing: item.Existing, Names: report.Space.Names,
 	}
 	if item.Prefix != "" {

@@ -80,7 +80,7 @@ func TestReportPlotReplaces(t *testing.T) {
 func TestReportPlotInTheTerminal(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--plot=-", "--existing=121")
 	for _, want := range []string{
-		"Chance of a name conflict\n\n    100 % ┤  ",
+		"Chance of a name conflict, of 27^5 = 14,348,907 names\n\n    100 % ┤  ",
 		"a  none (1 try)               0.1 % at 209, 50 % at 4,462\n",
 		"d  server+client (128 tries)  0.1 % at 12,429,300, 50 % at 13,075,758\n",
 		"now: 121 names exist\n",
