@@ -184,13 +184,13 @@ func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 // table is the contest in Markdown.
 func (c *contest) table(memory bool) string {
 	var text strings.Builder
-	text.WriteString("| | time | peak memory |\n|---|---|---|\n")
+	text.WriteString("| | time | CPU, servers included | peak memory |\n|---|---|---|---|\n")
 	for i, name := range c.names {
 		used := ""
 		if memory && c.memory[i].median() > 0 {
 			used = c.memory[i].in("%.1f", "MB")
 		}
-		fmt.Fprintf(&text, "| %s | %s | %s |\n", name, c.seconds[i].in("%.2f", "s"), used)
+		fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", name, c.seconds[i].in("%.2f", "s"), c.cpu[i].in("%.2f", "s"), used)
 	}
 	return text.String()
 }

@@ -33,6 +33,7 @@ var sections = map[string]func(context.Context, *bench) (string, error){
 type bench struct {
 	runs   int
 	scale  float64 // of the populations; 1 is what the bars are about
+	load   string  // of the machine, before
 	part   string  // the only part of the audit to be measured; empty for all
 	plugin string  // path of the binary
 	dir    string  // for what children need
@@ -47,7 +48,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == measureCommand {
 		os.Exit(measureChild(os.Args[2:]))
 	}
-	b := &bench{}
+	b := &bench{load: loadAverage()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
 	flag.StringVar(&b.part, "part", "", "measure only this part of the audit: namespaces, namespace, kubectl or types")

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -93,6 +96,7 @@ type contest struct {
 	ways    []func(context.Context) (sample, error)
 	seconds []series
 	memory  []series // MB
+	cpu     []series // seconds of all processors, the servers' included
 }
 
 func (c *contest) add(name string, way func(context.Context) (sample, error)) {
@@ -100,21 +104,63 @@ func (c *contest) add(name string, way func(context.Context) (sample, error)) {
 	c.ways = append(c.ways, way)
 	c.seconds = append(c.seconds, nil)
 	c.memory = append(c.memory, nil)
+	c.cpu = append(c.cpu, nil)
 }
 
 func (c *contest) run(ctx context.Context, runs int) error {
 	for n := range runs {
 		for i, way := range c.ways {
+			before := cpuSeconds()
 			s, err := way(ctx)
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.names[i], err)
 			}
-			logf("%d/%d %-60s %7.2f s %6.1f MB", n+1, runs, c.names[i], s.Seconds, float64(s.MaxRSS)/1e6)
+			cpu := cpuSeconds() - before
+			logf("%d/%d %-60s %7.2f s, CPU %7.2f s, %6.1f MB", n+1, runs, c.names[i], s.Seconds, cpu, float64(s.MaxRSS)/1e6)
+			c.cpu[i] = append(c.cpu[i], cpu)
 			c.seconds[i] = append(c.seconds[i], s.Seconds)
 			c.memory[i] = append(c.memory[i], float64(s.MaxRSS)/1e6)
 		}
 	}
 	return ctx.Err()
+}
+
+// cpuSeconds is the processor time that this process and all its children have
+// used, those that run included. What else runs on the machine makes it longer
+// by little, where it makes the time longer by much.
+func cpuSeconds() float64 {
+	total := 0.0
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var usage syscall.Rusage
+		if err := syscall.Getrusage(who, &usage); err == nil {
+			total += seconds(usage.Utime) + seconds(usage.Stime)
+		}
+	}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		total += runningChild(path)
+	}
+	return total
+}
+
+func seconds(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
+
+// runningChild is the processor time of the process that a /proc/PID/stat is
+// of, if it is a child of this one (proc(5): the fields 4, 14 and 15 are the
+// parent and, in hundredths of a second, the times).
+func runningChild(stat string) float64 {
+	content, err := os.ReadFile(stat)
+	if err != nil { // it has ended
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(content), ") ")
+	fields := strings.Fields(rest) // from the third
+	if len(fields) < 13 || fields[1] != strconv.Itoa(os.Getpid()) {
+		return 0
+	}
+	user, _ := strconv.ParseFloat(fields[11], 64)
+	system, _ := strconv.ParseFloat(fields[12], 64)
+	return (user + system) / 100
 }
 
 // verdict says whether a ratio of medians keeps a bar, which is about the full
