@@ -70,7 +70,7 @@ bench: control-plane ## Measure on real servers, into docs/benchmarks.md (half a
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
 	$(GO) run -C test/bench . create audit startup
 
-campaign: build control-plane ## Create 5,000 objects through injured requests, and write docs/benchmarks.md (15 minutes)
+campaign: build control-plane ## Create 5,000 objects through injured requests, into docs/benchmarks.md (5 minutes)
 	$(GO) run ./test/campaign/run -write docs/benchmarks.md
 
 figures: build ## Draw the pictures of docs/figures, by the commands of docs/kep-4420.md
