@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -201,5 +202,19 @@ func TestNoServer(t *testing.T) {
 	b.Close()
 	if answer, err := send(t, p.Config); err != nil || answer != "502 " {
 		t.Error(errors.Join(errors.New(answer), err))
+	}
+}
+
+// docs/faults.md tells of every injury.
+func TestDocumentedInjuries(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/faults.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range Injuries {
+		carriedOut := map[bool]string{true: "yes", false: "no"}[i.Carried]
+		if row := fmt.Sprintf("\n| %s | %s | ", i.Name, carriedOut); !strings.Contains(string(doc), row) {
+			t.Errorf("docs/faults.md lacks the row %q", row)
+		}
 	}
 }
