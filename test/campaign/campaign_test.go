@@ -73,7 +73,7 @@ func TestCampaign(t *testing.T) {
 	}{
 		{"keyed", faultproxy.HTTP2, func(s *Settings) { s.Documents, s.Count = 30, 20 }, false},
 		{"keyless", faultproxy.HTTP1, func(s *Settings) { s.Documents, s.Count, s.ServerKills = 10, 20, 1 }, false},
-		{"kubectl", faultproxy.HTTP2, func(s *Settings) { s.Documents, s.Count, s.Rate, s.ServerKills, s.ClientKills = 40, 1, 0.3, 0, 1 }, true},
+		{"kubectl", faultproxy.HTTP2, func(s *Settings) { s.Documents, s.Count, s.Rate, s.ServerKills, s.ClientKills = 60, 1, 0.4, 0, 1 }, true},
 	} {
 		t.Run(test.contestant, func(t *testing.T) {
 			s := s

@@ -2,9 +2,7 @@ package e2e
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -71,9 +69,17 @@ var (
 	theUsual      = []faultproxy.Protocol{faultproxy.HTTP2}
 )
 
-// eachInjury runs test for all injuries over the protocols, with a proxy that
-// injures the first POST. The proxy has passed everything on after finish.
-func eachInjury(t *testing.T, protocols []faultproxy.Protocol, user func(namespace string) *rest.Config, test func(t *testing.T, i faultproxy.Injury, namespace string, u user, finish func())) {
+// injuredUser is a user whose first POST is injured.
+type injuredUser struct {
+	user
+	faultproxy.Injury
+	namespace, file string
+	proxy           *faultproxy.Proxy
+}
+
+// eachInjury runs test for all injuries over the protocols, with a user that
+// configured makes.
+func eachInjury(t *testing.T, protocols []faultproxy.Protocol, configured func(t *testing.T, namespace string) *rest.Config, test func(*testing.T, injuredUser)) {
 	for _, protocol := range protocols {
 		for _, injury := range faultproxy.Injuries {
 			if injury.HTTP2Only && protocol != faultproxy.HTTP2 {
@@ -82,70 +88,87 @@ func eachInjury(t *testing.T, protocols []faultproxy.Protocol, user func(namespa
 			t.Run(protocol.String()+"/"+injury.Name, func(t *testing.T) {
 				t.Parallel()
 				ns := namespace(t, single)
-				proxy, err := faultproxy.Start(protocol, user(ns), firstPost(injury.Fault))
+				proxy, err := faultproxy.Start(protocol, configured(t, ns), firstPost(injury.Fault))
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(proxy.Close)
-				test(t, injury, ns, as(t, proxy.Config), proxy.Wait)
+				test(t, injuredUser{as(t, proxy.Config), injury, ns, file(t, "cm.yaml", configMap), proxy})
 			})
 		}
 	}
 }
 
+func admin(*testing.T, string) *rest.Config { return single.Admin() }
+
+// create runs the command, and returns when nothing of it is under way. What
+// is late is so after three seconds; nothing else needs a deadline, which a
+// busy machine may miss.
+func (u injuredUser) create(flags ...string) result {
+	args := append([]string{"create", "-n", u.namespace, "-f", u.file}, flags...)
+	if strings.HasSuffix(u.Name, "after the deadline") {
+		args = append(args, "--request-timeout=3s")
+	}
+	defer u.proxy.Wait()
+	return u.run(args...)
+}
+
+// there fails the test unless n objects are there, and returns the name of the
+// last one.
+func (u injuredUser) there(t *testing.T, n int) (name string) {
+	t.Helper()
+	found := configMaps(t, single, u.namespace)
+	if len(found) != n {
+		t.Errorf("%d objects are there, want %d", len(found), n)
+	}
+	for _, cm := range found {
+		name = cm.Name
+	}
+	return name
+}
+
+const oneCreated = `configmap/demo-` + suffix + ` created\n`
+
 // Whatever happens to the POST of an object or to its answer, one object is
 // there in the end. kubectl create reports an error for most of these, and a
 // re-run makes a duplicate.
 func TestCreateInjuredEndsInOneObject(t *testing.T) {
-	admin := func(string) *rest.Config { return single.Admin() }
-	eachInjury(t, bothProtocols, admin, func(t *testing.T, i faultproxy.Injury, ns string, u user, finish func()) {
-		r := u.run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--request-timeout=3s")
-		finish()
-		found := configMaps(t, single, ns)
-		if len(found) != 1 {
-			t.Fatalf("%d objects are there, want 1; the plugin said %+v", len(found), r)
-		}
-		want, ok := whenInjured[i.Name]
+	eachInjury(t, bothProtocols, admin, func(t *testing.T, u injuredUser) {
+		want, ok := whenInjured[u.Name]
 		if !ok {
 			t.Fatal("what the plugin does is not in the table")
 		}
-		r.expect(t, 0, regexp.QuoteMeta("configmap/"+found[0].Name+" created\n"), want.stderr)
+		r := u.create()
+		r.expect(t, 0, "configmap/"+u.there(t, 1)+` created\n`, want.stderr)
 	})
 }
 
 // An outcome that cannot be known is said, with exit code 4, and not guessed:
 // this user may create the object and not read it.
 func TestCreateInjuredWithoutReading(t *testing.T) {
-	creator := func(ns string) *rest.Config {
+	creator := func(t *testing.T, ns string) *rest.Config {
 		grant(t, single, ns, "creator", []string{"create"}, "configmaps")
 		return single.User("creator")
 	}
-	eachInjury(t, bothProtocols, creator, func(t *testing.T, i faultproxy.Injury, ns string, u user, finish func()) {
-		r := u.run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--request-timeout=3s")
-		finish()
-		found := configMaps(t, single, ns)
-		switch want := whenInjured[i.Name]; {
+	eachInjury(t, bothProtocols, creator, func(t *testing.T, u injuredUser) {
+		r := u.create()
+		switch want := whenInjured[u.Name]; {
 		case want.unknown:
 			object := `configmap/demo-` + suffix
-			if len(found) == 1 {
-				object = "configmap/" + found[0].Name
+			if u.Carried {
+				object = "configmap/" + u.there(t, 1)
+			} else {
+				u.there(t, 0)
 			}
 			r.expect(t, 4, ``, object+`: [^\n]*; reading it back\n`+
-				object+` -n `+ns+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+ns+`\n`)
-			if i.Carried != (len(found) == 1) {
-				t.Errorf("%d objects are there", len(found))
-			}
+				object+` -n `+u.namespace+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+u.namespace+`\n`)
 		case want.twice:
-			r.expect(t, 0, `configmap/demo-`+suffix+` created\n`,
+			u.there(t, 2)
+			r.expect(t, 0, oneCreated,
 				`configmap/demo-[^\n]*; trying demo-`+suffix+`\nWarning: conflicts of configmaps cannot be read back[^\n]*\n`)
-			if len(found) != 2 {
-				t.Errorf("%d objects are there", len(found))
-			}
 		default:
-			r.expect(t, 0, `configmap/demo-`+suffix+` created\n`, want.stderr)
-			if len(found) != 1 {
-				t.Errorf("%d objects are there", len(found))
-			}
+			u.there(t, 1)
+			r.expect(t, 0, oneCreated, want.stderr)
 		}
 	})
 }
@@ -153,16 +176,12 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 // With a key, a run is repeated to its end: what the injured one created is
 // unchanged, and nothing is there twice.
 func TestCreateInjuredWithKey(t *testing.T) {
-	admin := func(string) *rest.Config { return single.Admin() }
-	eachInjury(t, theUsual, admin, func(t *testing.T, i faultproxy.Injury, ns string, u user, finish func()) {
-		args := []string{"create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--idempotency-key=" + ns, "--count=2", "--concurrency=1", "--request-timeout=3s"}
-		selector := `the objects of this run: [^\n]*\n`
-		u.run(args...).expect(t, 0, `(configmap/demo-`+suffix+` created\n){2}`, whenInjured[i.Name].stderr+selector)
-		finish()
-		u.run(args...).expect(t, 0, `(configmap/demo-`+suffix+` unchanged\n){2}`, selector)
-		if n := len(configMaps(t, single, ns)); n != 2 {
-			t.Errorf("%d objects are there, want 2", n)
-		}
+	eachInjury(t, theUsual, admin, func(t *testing.T, u injuredUser) {
+		flags := []string{"--idempotency-key=" + u.namespace, "--count=2", "--concurrency=1"}
+		end := closing(u.namespace, "configmaps", u.namespace)
+		u.create(flags...).expect(t, 0, `(`+oneCreated+`){2}`, whenInjured[u.Name].stderr+end)
+		u.create(flags...).expect(t, 0, `(configmap/demo-`+suffix+` unchanged\n){2}`, end)
+		u.there(t, 2)
 	})
 }
 
@@ -170,25 +189,18 @@ func TestCreateInjuredWithKey(t *testing.T) {
 // settled, and nothing is sent again; what is certain is as with client
 // naming. What a proxy repeats is there twice.
 func TestCreateInjuredServerNaming(t *testing.T) {
-	admin := func(string) *rest.Config { return single.Admin() }
-	eachInjury(t, theUsual, admin, func(t *testing.T, i faultproxy.Injury, ns string, u user, finish func()) {
-		r := u.run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--naming=server", "--request-timeout=3s")
-		finish()
-		want, there := whenInjured[i.Name], 1
-		switch {
+	eachInjury(t, theUsual, admin, func(t *testing.T, u injuredUser) {
+		r := u.create("--naming=server")
+		switch want := whenInjured[u.Name]; {
 		case want.unknown:
-			if !i.Carried {
-				there = 0
-			}
-			r.expect(t, 4, ``, `configmap/demo- -n `+ns+`: outcome unknown: [^\n]*\n`)
-		case strings.HasPrefix(i.Name, "repeated"):
-			there = 2
-			r.expect(t, 0, `configmap/demo-`+suffix+` created\n`, ``)
+			u.there(t, map[bool]int{true: 1}[u.Carried])
+			r.expect(t, 4, ``, `configmap/demo- -n `+u.namespace+`: outcome unknown: [^\n]*\n`)
+		case strings.HasPrefix(u.Name, "repeated"):
+			u.there(t, 2)
+			r.expect(t, 0, oneCreated, ``)
 		default:
-			r.expect(t, 0, `configmap/demo-`+suffix+` created\n`, want.stderr)
-		}
-		if n := len(configMaps(t, single, ns)); n != there {
-			t.Errorf("%d objects are there, want %d", n, there)
+			u.there(t, 1)
+			r.expect(t, 0, oneCreated, want.stderr)
 		}
 	})
 }
@@ -198,19 +210,21 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 func TestCreateTwoRunsWithOneKey(t *testing.T) {
 	ns := namespace(t, single)
 	mix := &faultproxy.Mix{Seed: 1, Rate: 0.1}
-	var listed sync.WaitGroup // neither run creates anything before both have looked
-	listed.Add(2)
+	var lists atomic.Int32 // neither run creates anything before both have looked
+	bothListed := make(chan struct{})
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		switch {
 		case r.URL.Query().Has("labelSelector"):
 			return func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					next.ServeHTTP(w, r)
-					listed.Done()
+					if lists.Add(1) == 2 {
+						close(bothListed)
+					}
 				})
 			}
 		case r.Method == http.MethodPost:
-			listed.Wait()
+			<-bothListed
 			return mix.Choose(r)
 		}
 		return nil
