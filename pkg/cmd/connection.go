@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/component-base/logs"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/kuberc"
 
@@ -71,6 +72,7 @@ func (c *connection) addTo(root *cobra.Command) {
 	c.profile.addTo(flags)
 	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false, "Treat warnings received from the server as errors and exit with a non-zero exit code")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		logs.InitLogs() // component-base's own call is in a hook of kubectl's, which this one hides
 		c.ctx = cmd.Context()
 		c.headers.ParseCommandHeaders(cmd, args)
 		if err := c.profile.start(); err != nil {
@@ -87,13 +89,14 @@ func (c *connection) configure(config *rest.Config) *rest.Config {
 	config.WarningHandler = c.warnings
 	config.QPS = -1 // no client-side throttling unless asked for: the server's flow control decides
 	config.RateLimiter = c.limiter
-	if config.Timeout == 0 {
-		config.Timeout = defaultRequestTimeout
-	}
 	if config.ExecProvider != nil {
 		config.ExecProvider.PluginPolicy = c.pluginPolicy
 	}
-	config.Wrap(c.interruptible)
+	timeout := config.Timeout
+	if timeout == 0 { // not in the configuration: it would show in URLs, and so in errors
+		timeout = defaultRequestTimeout
+	}
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return &boundedTransport{rt, c, timeout} })
 	config.Wrap(once.WrapTransport)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { // KEP-859, as kubectl
 		return &genericclioptions.CommandHeaderRoundTripper{Delegate: rt, Headers: c.headers.Headers}

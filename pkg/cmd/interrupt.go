@@ -4,29 +4,27 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// interruptible ends requests when the user interrupts: kubectl's own code
-// makes many without a context (discovery, schemas). Those of a create in
-// flight end by themselves.
-func (c *connection) interruptible(rt http.RoundTripper) http.RoundTripper {
-	return &interruptibleTransport{rt, c}
-}
-
-type interruptibleTransport struct {
+// boundedTransport ends requests after a time, and when the user interrupts:
+// kubectl's own code makes many without a context (discovery, schemas). Those
+// of a create in flight outlive an interrupt, and end by themselves.
+type boundedTransport struct {
 	http.RoundTripper
 	connection *connection
+	timeout    time.Duration
 }
 
-func (t *interruptibleTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if t.connection.ctx == nil || once.Outlives(req.Context()) {
-		return t.RoundTripper.RoundTrip(req)
+func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, release := context.WithTimeout(req.Context(), t.timeout)
+	if t.connection.ctx != nil && !once.Outlives(ctx) {
+		cancel := release
+		stop := context.AfterFunc(t.connection.ctx, cancel)
+		release = func() { stop(); cancel() }
 	}
-	ctx, cancel := context.WithCancel(req.Context())
-	stop := context.AfterFunc(t.connection.ctx, cancel)
-	release := func() { stop(); cancel() }
 	resp, err := t.RoundTripper.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		release()
@@ -37,7 +35,7 @@ func (t *interruptibleTransport) RoundTrip(req *http.Request) (*http.Response, e
 }
 
 // WrappedRoundTripper lets client-go reach the transport below.
-func (t *interruptibleTransport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
+func (t *boundedTransport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
 
 type releasingBody struct {
 	io.ReadCloser

@@ -85,6 +85,9 @@ func newKubectl(streams genericiooptions.IOStreams, profile *profiling) *cobra.C
 		newOptionsCommand(streams),
 	)
 	connection.complete(genname)
+	for _, command := range genname.Commands() {
+		command.Flags().SetOutput(streams.ErrOut) // for deprecations: with SetOut, cobra would print them on stdout
+	}
 	kubectl.AddCommand(genname)
 	templates.ActsAsRootCommand(kubectl, []string{"options"})
 	return kubectl
