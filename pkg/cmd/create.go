@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -178,15 +179,20 @@ func (f *ownCreateFlags) validate() error {
 }
 
 // validateKubectlsOwn is for --edit and --raw, which kubectl's own code
-// carries out: what it would ignore is refused.
+// carries out: what it would ignore is refused. It takes names from the server
+// and tries one, so that may be said.
 func (o *createOptions) validateKubectlsOwn() error {
 	flag := "--raw"
 	if o.EditBeforeCreate {
 		flag = "--edit"
 	}
+	heeded := []string{"qps", "burst"}
+	if o.flags.kubectlsWords() {
+		heeded = append(heeded, "naming", "attempts")
+	}
 	var ignored error
 	o.flags.set.VisitAll(func(own *pflag.Flag) {
-		if own.Changed && own.Name != "qps" && own.Name != "burst" {
+		if own.Changed && !slices.Contains(heeded, own.Name) {
 			ignored = fmt.Errorf("--%s cannot be used with %s, which does just what kubectl create does", own.Name, flag)
 		}
 	})

@@ -119,21 +119,21 @@ func (c *creation) unknown(d *document, result once.Result) error {
 }
 
 // print prints the object that the server stored, if it said. One that cannot
-// be printed is named in the error, for it is there; nothing more is created,
-// for nobody would see it.
+// be printed is named in the error, for it is there. When stdout is gone,
+// nothing more is created, for nobody would see it.
 func (c *creation) print(d *document, result once.Result) error {
 	if result.Object == nil {
 		return nil
 	}
 	err := c.printer.created(result.Object)
-	if out, ok := c.Out.(*checkedWriter); ok && err == nil {
+	if out, ok := c.Out.(*checkedWriter); ok && out.err != nil {
 		err = out.err
-	}
-	if err != nil {
 		c.stop()
-		return fmt.Errorf("%s was created, but cannot be printed: %w", d.reference(result.Object.GetName()), err)
 	}
-	return nil
+	if err != nil && !c.flags.kubectlsWords() {
+		err = fmt.Errorf("%s was created, but cannot be printed: %w", d.reference(result.Object.GetName()), err)
+	}
+	return err
 }
 
 // warnOf says, once for each resource, where the promise is weaker than it
