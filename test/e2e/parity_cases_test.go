@@ -1,0 +1,360 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+var parityCases = []parityCase{
+	// Where objects come from.
+	{args: "-f one.yaml", says: "configmap/one-SUFFIX created\n"},
+	{args: "-f named.yaml", says: "configmap/named created\n"},
+	{args: "-f both.yaml", says: "configmap/both created\n"},
+	{args: "-f neither.yaml", code: 1, says: `The ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required`},
+	{args: "-f three.yaml", says: "a-SUFFIX created\nconfigmap/b-SUFFIX created\nconfigmap/c-SUFFIX created\n"},
+	{args: "-f one.yaml -f one.yaml", says: "one-SUFFIX created\nconfigmap/one-SUFFIX created\n"},
+	{args: "-f named.yaml -f named.yaml", code: 1, says: `Error from server (AlreadyExists): error when creating "named.yaml": configmaps "named" already exists`},
+	{args: "-f one.yaml,three.yaml", says: "c-SUFFIX created\n"},
+	{args: "--filename=three.yaml --filename one.yaml", says: "c-SUFFIX created\nconfigmap/one-SUFFIX created\n"},
+	{args: "-f one.json", says: "json-SUFFIX created\n"},
+	{args: "-f two.json", says: "j1-SUFFIX created\nconfigmap/j2-SUFFIX created\n"},
+	{args: "-f mixed.yaml", says: "y-SUFFIX created\nconfigmap/j-SUFFIX created\n"},
+	{args: "-f utf16.yaml", says: "one-SUFFIX created\n"},
+	{args: "-f bom.yaml", says: "one-SUFFIX created\n"},
+	{args: "-f crlf.yaml", says: "c-SUFFIX created\n"},
+	{args: "-f latin1.yaml", says: "a-SUFFIX created\n"},
+	{args: "-f dir/4.txt", says: "d4-SUFFIX created\n"},
+	{args: "-f dir", says: "d1-SUFFIX created\nconfigmap/json-SUFFIX created\nconfigmap/d3-SUFFIX created\n"},
+	{args: "-f dir/ -R", says: "d5-SUFFIX created\n"},
+	{args: "-f dir -f one.yaml --recursive=false", says: "d3-SUFFIX created\nconfigmap/one-SUFFIX created\n"},
+	{args: "-f dir/*.yaml", says: "d1-SUFFIX created\n"},
+	{args: "-f dir/*.nope", code: 1, says: `error: the path "dir/*.nope" does not exist`},
+	{args: "-f text", code: 1, says: "error: error reading [text]: recognized file extensions are [.json .yaml .yml]"},
+	{args: "-f missing.yaml", code: 1, says: `error: the path "missing.yaml" does not exist`},
+	{args: "-f one.yaml -f missing.yaml", code: 1, says: `error: the path "missing.yaml" does not exist`},
+	{args: "-k kustomize", says: "configmap/hashed-"},
+	{args: "-k kustomize-generatename", code: 1, says: "missing metadata.name in object"},
+	{args: "-k kustomize-bad", code: 1, says: "error: accumulating resources"},
+	{args: "-k dir", code: 1, says: "error: unable to find one of 'kustomization.yaml'"},
+	{args: "-k kustomize -f one.yaml", code: 1, says: "error: only one of -f or -k can be specified"},
+	{args: "-k kustomize -R", code: 1, says: "error: the -k flag can't be used with -f or -R"},
+	{args: "-f kustomize", code: 1, says: "kustomization.yaml"},
+	{args: "-f $URL/one.yaml", says: "one-SUFFIX created\n"},
+	{args: "-f $URL/missing.yaml", code: 1, says: "server reported 404 Not Found"},
+	{args: "-f $URL/flaky/$NS/one.yaml", says: "one-SUFFIX created\n"},
+	{args: "-f $URL/down/one.yaml", code: 1, says: "server reported 503 Service Unavailable, status code=503"},
+	{args: "-f http://127.0.0.1:1/x.yaml", code: 1, says: "The connection to the server 127.0.0.1:1 was refused"},
+	{args: "-f -", stdin: "three.yaml", says: "c-SUFFIX created\n"},
+	{args: "-f - -f one.yaml", stdin: "one.json", says: "json-SUFFIX created\n"},
+	{args: "-f - -f -", stdin: "one.yaml", code: 1, says: "error: standard input cannot be used for multiple arguments"},
+	{args: "-f -", stdin: "empty.yaml", code: 1, says: "error: no objects passed to create"},
+	{args: "-f -", stdin: "syntax.yaml", code: 1, says: "error: error parsing STDIN: "},
+
+	// What is in them.
+	{args: "-f empty.yaml", code: 1, says: "error: no objects passed to create\n"},
+	{args: "-f comments.yaml", code: 1, says: "error: no objects passed to create\n"},
+	{args: "-f null.yaml", code: 1, says: "error: no objects passed to create\n"},
+	{args: "-f empty-docs.yaml", says: "a-SUFFIX created\nconfigmap/b-SUFFIX created\n"},
+	{args: "-f list.yaml", says: "a-SUFFIX created\nconfigmap/named created\nconfigmap/c-SUFFIX created\n"},
+	{args: "-f named.yaml -f list.yaml --validate=ignore", code: 1, says: "c-SUFFIX created\n"},
+	{args: "-f list-empty.yaml", code: 1, says: "error: no objects passed to create\n"},
+	{args: "-f list-in-list.yaml", code: 1, says: "is not a list: no Items field in this object"},
+	{args: "-f configmaplist.yaml", says: "a-SUFFIX created\n"},
+	{args: "-f configmaplist-typed.yaml", says: "a-SUFFIX created\n"},
+	{args: "-f broken.json", code: 1, says: "error: error parsing broken.json"},
+	{args: "-f syntax.yaml -f one.yaml", code: 1, says: "one-SUFFIX created\n"},
+	{args: "-f tabs.yaml", code: 1, says: "error: error parsing tabs.yaml: error converting YAML to JSON"},
+	{args: "-f no-kind.yaml", code: 1, says: "kind not set"},
+	{args: "-f no-version.yaml", code: 1, says: "apiVersion not set"},
+	{args: "-f not-an-object.yaml", code: 1, says: "not-an-object.yaml"},
+	{args: "-f array.yaml", code: 1, says: "array.yaml"},
+	{args: "-f status.json", code: 1, says: "status.json"},
+	{args: "-f unknown-kind.yaml", code: 1, says: `no matches for kind "Nope" in version "v1"` + "\nensure CRDs are installed first\n"},
+	{args: "-f unknown-kind.yaml --validate=ignore", code: 1, says: "c-SUFFIX created\n"},
+	{args: "-f unknown-group.yaml", code: 1, says: "ensure CRDs are installed first\n"},
+	{args: "-f generatename-number.yaml", code: 1, says: "generatename-number.yaml"},
+	{args: "-f name-number.yaml", code: 1, says: "name-number.yaml"},
+	{args: "-f generatename-bad.yaml", code: 1, says: "metadata.generateName: Invalid value"},
+	{args: "-f generatename-dot.yaml", code: 1, says: "metadata.name: Invalid value"},
+	{args: "-f generatename-long.yaml", says: "created\n"},
+	{args: "-f generatename-too-long.yaml", code: 1, says: "metadata.generateName: Invalid value"},
+	{args: "-f name-slash.yaml", code: 1, says: "metadata.name"},
+	{args: "-f labels-null.yaml", says: "a-SUFFIX created\n"},
+	{args: "-f metadata-null.yaml", code: 1, says: "name or generateName is required"},
+	{args: "-f annotations-wrong.yaml", code: 1, says: "annotations-wrong.yaml"},
+	{args: "-f annotations-wrong.yaml --validate=false", code: 1, says: "annotations-wrong.yaml"},
+	{args: "-f resource-version.yaml", says: "a-SUFFIX created\n"},
+	{args: "-f resource-version-named.yaml", says: "configmap/a created\n"},
+	{args: "-f managed-fields.yaml", says: "a-SUFFIX created\n"},
+	{args: "-f owner.yaml", says: "a-SUFFIX created\n"},
+	{args: "-f status.yaml -o jsonpath={.status.phase}", says: "Pending"},
+	{args: "-f secret.yaml -o yaml", says: "p: aHVudGVyMg=="},
+	{args: "-f job.yaml", says: "job.batch/job-SUFFIX created\n"},
+	{args: "-f widget-good.yaml", says: "widget.parity.example.com/widget-SUFFIX created\n"},
+	{args: "-f widget-good.yaml -o json", says: `"size": 5`},
+	{args: "-f review.yaml -o jsonpath={.status.userInfo.username}", says: "admin"},
+	{args: "-f access-review.yaml -o yaml", says: "allowed: true"},
+	{args: "-f cluster.yaml", says: "clusterrole.rbac.authorization.k8s.io/parity-SUFFIX created\n"},
+	{args: "-f cluster.yaml -n other", says: "clusterrole.rbac.authorization.k8s.io/parity-SUFFIX created\n"},
+	{args: "-f cluster-with-namespace.yaml -o yaml", says: "name: parity-SUFFIX\n"},
+	{args: "-f namespace.yaml", says: "configmap/in-SUFFIX created\n"},
+
+	// Namespaces.
+	{args: "-f one.yaml -n $NS", says: "one-SUFFIX created\n"},
+	{args: "-f one.yaml --namespace nonsuch", code: 1, says: `Error from server (NotFound): error when creating "one.yaml": namespaces "nonsuch" not found`},
+	{args: "-f same-namespace.yaml -n $NS", says: "a-SUFFIX created\n"},
+	{args: "-f default-namespace.yaml -o yaml", says: "namespace: default\n"},
+	{args: "-f elsewhere.yaml", code: 1, says: `namespaces "elsewhere" not found`},
+	{args: "-f elsewhere.yaml -n $NS", code: 1, says: `the namespace from the provided object "elsewhere" does not match the namespace "NAMESPACE". You must pass '--namespace=elsewhere' to perform this operation.`},
+	{args: "-f one.yaml -f elsewhere.yaml -n $NS", code: 1, says: "one-SUFFIX created\n"},
+	{args: "-f one.yaml", prepare: endNamespace, code: 1, says: `configmaps "one-" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated`,
+		client: &result{code: 1, stderr: `Error from server \(Forbidden\): error when creating "one.yaml": configmaps "one-SUFFIX" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated\n`}},
+
+	// Which of them.
+	{args: "-f labels.yaml -l app=b", says: "configmap/b-SUFFIX created\n"},
+	{args: "-f labels.yaml --selector app!=b", says: "configmap/a-SUFFIX created\n"},
+	{args: "-f labels.yaml -l app=c", code: 1, says: "error: no objects passed to create\n"},
+	{args: "-f labels.yaml -l app=,=", code: 1, says: "error: "},
+
+	// Validation and warnings.
+	{args: "-f unknown-field.yaml", code: 1, says: `unknown field "dta", unknown field "nope"`},
+	{args: "-f unknown-field.yaml --validate", code: 1, says: `strict decoding error`},
+	{args: "-f unknown-field.yaml --validate=true", code: 1, says: `strict decoding error`},
+	{args: "-f unknown-field.yaml --validate=warn", says: `Warning: unknown field "nope"`},
+	{args: "-f unknown-field.yaml --validate=ignore", says: "b-SUFFIX created\n"},
+	{args: "-f unknown-field.yaml --validate=false", says: "b-SUFFIX created\n"},
+	{args: "-f unknown-field.yaml --validate=bogus", code: 1, says: `error: invalid - validate option "bogus"; must be one of: strict (or true), warn, ignore (or false)`},
+	{args: "-f unknown-field.yaml --validate=warn --warnings-as-errors", code: 1, says: "error: 2 warnings received\n"},
+	{args: "-f duplicate-field.yaml", says: "b-SUFFIX created\n"},
+	{args: "-f duplicate-field.yaml --validate=warn", says: "b-SUFFIX created\n"},
+	{args: "-f wrong-type.yaml", code: 1, says: "wrong-type.yaml"},
+	{args: "-f wrong-type.yaml --validate=ignore", code: 1, says: "wrong-type.yaml"},
+	{args: "-f widget.yaml", code: 1, says: `unknown field "spec.unknown"`},
+	{args: "-f widget.yaml --validate=warn", says: `Warning: unknown field "spec.unknown"`},
+	{args: "-f widget-bad.yaml", code: 1, says: `spec.size: Invalid value`},
+	{args: "-f endpoints.yaml", says: "Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\n"},
+	{args: "-f endpoints.yaml --warnings-as-errors", code: 1, says: "error: 1 warning received\n"},
+	{args: "-f endpoints.yaml -f missing-kind.yaml --warnings-as-errors", code: 1, says: "error: the path"},
+	{args: "-f pod-warning.yaml", says: `Warning: spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply`},
+	{args: "-f pod-invalid.yaml", code: 1, says: `is invalid: spec.containers: Required value`},
+
+	// Several errors.
+	{args: "-f named.yaml -f conflict.yaml", code: 1, says: "c-SUFFIX created\n"},
+	{args: "-f named.yaml -f errors.yaml", code: 1, says: `Error from server (Invalid): error when creating "errors.yaml": Pod "iv" is invalid: spec.containers: Required value`},
+	{args: "-f errors.yaml --dry-run=server", code: 1, says: "c-SUFFIX created (server dry run)\n"},
+
+	// Dry runs.
+	{args: "-f three.yaml --dry-run=client", says: "configmap/<unknown> created (dry run)\n"},
+	{args: "-f three.yaml --dry-run=client -o name", says: "configmap/<unknown>\n"},
+	{args: "-f three.yaml --dry-run=client -o yaml", says: "---\n"},
+	{args: "-f one.yaml --dry-run=client -o json", says: `"generateName": "one-"`},
+	{args: "-f one.yaml --dry-run=client --save-config -o yaml", says: "last-applied-configuration"},
+	{args: "-f named.yaml -f named.yaml --dry-run=client", says: "configmap/named created (dry run)\n"},
+	{args: "-f one.yaml --dry-run=server", says: "configmap/one-SUFFIX created (server dry run)\n"},
+	{args: "-f one.yaml --dry-run=server -o yaml", says: "name: one-SUFFIX\n"},
+	{args: "-f named.yaml -f both.yaml --dry-run=server", says: "configmap/both created (server dry run)\n"},
+	{args: "-f named.yaml --dry-run=server", prepare: holdName, code: 1, says: `already exists`},
+	{args: "-f one.yaml --dry-run", says: "--dry-run is deprecated and can be replaced with --dry-run=client."},
+	{args: "-f one.yaml --dry-run=true", code: 0, says: "created (dry run)\n"},
+	{args: "-f one.yaml --dry-run=false", says: "one-SUFFIX created\n"},
+	{args: "-f one.yaml --dry-run=none", says: "one-SUFFIX created\n"},
+	{args: "-f one.yaml --dry-run=bogus", code: 1, says: `error: Invalid dry-run value (bogus). Must be "none", "server", or "client".`},
+	{args: "-f unknown-kind.yaml --dry-run=client", code: 1, says: "ensure CRDs are installed first"},
+
+	// Formats.
+	{args: "-f three.yaml -o name", says: "configmap/a-SUFFIX\nconfigmap/b-SUFFIX\nconfigmap/c-SUFFIX\n"},
+	{args: "-f three.yaml -o json", says: "}\n{\n"},
+	{args: "-f three.yaml -o yaml", says: "---\n"},
+	{args: "-f three.yaml -o kyaml", says: "---\n"},
+	{args: "-f one.yaml -o json --show-managed-fields", says: `"manager": "kubectl-create"`},
+	{args: "-f one.yaml -o yaml --show-managed-fields", says: "manager: kubectl-create"},
+	{args: "-f one.yaml -o kyaml --show-managed-fields=true", says: `manager: "kubectl-create"`},
+	{args: "-f three.yaml -o jsonpath={.metadata.generateName}", says: "a-b-c-"},
+	{args: "-f one.yaml -o jsonpath-as-json={.data}", says: `"a": "b"`},
+	{args: "-f one.yaml -o jsonpath-file=path.txt", says: "ConfigMap one-"},
+	{args: "-f one.yaml -o jsonpath={.metadata", code: 1, says: "error: error parsing jsonpath"},
+	{args: "-f one.yaml -o jsonpath", code: 1, says: "error: template format specified but no template given"},
+	{args: "-f one.yaml -o go-template={{.kind}}", says: "ConfigMap"},
+	{args: "-f one.yaml -o go-template --template={{.kind}}", says: "ConfigMap"},
+	{args: "-f one.yaml -o go-template={{.nope}}", says: "<no value>"},
+	{args: "-f one.yaml -o go-template={{.nope}} --allow-missing-template-keys=false", code: 1, says: "map has no entry for key",
+		client: &result{code: 1, stdout: `Error executing template: .*`, stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing template .*`}},
+	{args: "-f one.yaml -o jsonpath={.nope} --allow-missing-template-keys=false", code: 1, says: "nope is not found",
+		client: &result{code: 1, stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing jsonpath .*`}},
+	{args: "-f labels.yaml -o jsonpath={.metadata.labels.app}{.metadata.nope} --allow-missing-template-keys=false", code: 1, says: "nope is not found",
+		client: &result{code: 1, stderr: `configmap/a-SUFFIX was created, but .*\nconfigmap/b-SUFFIX was created, but .*`}},
+	{args: "-f one.yaml -o go-template={{", code: 1, says: "error: error parsing template"},
+	{args: "-f one.yaml -o go-template-file=template.txt", says: "ConfigMap one-\n"},
+	{args: "-f one.yaml -o template={{.kind}}", says: "ConfigMap"},
+	{args: "-f one.yaml -o templatefile=template.txt", says: "ConfigMap one-\n"},
+	{args: "-f one.yaml -o go-template-file=missing.txt", code: 1, says: "missing.txt"},
+	{args: "-f one.yaml --template={{.kind}}", says: "ConfigMap"},
+	{args: "-f one.yaml -o wide", code: 1, says: `error: unable to match a printer suitable for the output format "wide", allowed formats are: `},
+	{args: "-f one.yaml -o custom-columns=A:.kind", code: 1, says: `error: unable to match a printer`},
+	{args: "-f one.yaml -o bogus", code: 1, says: `error: unable to match a printer`},
+	{args: "-f one.yaml -oname", says: "configmap/one-SUFFIX\n"},
+	{args: "-f job.yaml -o=name", says: "job.batch/job-SUFFIX\n"},
+	{args: "-f list.yaml -o yaml", says: "---\n"},
+
+	// What goes with the objects.
+	{args: "-f one.yaml --save-config -o yaml", says: `"generateName":"one-"`},
+	{args: "-f secret.yaml --save-config -o yaml", says: `hunter2`},
+	{args: "-f applied.yaml -o yaml", says: `"generateName":"a-"`},
+	{args: "-f one.yaml --record -o json", says: "Flag --record has been deprecated, --record will be removed in the future\n"},
+	{args: "-f one.yaml --record -o name", says: "configmap/one-SUFFIX\n"},
+	{args: "-f change-cause.yaml -o yaml", says: "kubernetes.io/change-cause: before"},
+	{args: "-f change-cause.yaml -o yaml --record=false", says: "kubernetes.io/change-cause: before"},
+	{args: "-f one.yaml --field-manager=me -o yaml --show-managed-fields", says: "manager: me\n"},
+	{args: "-f one.yaml --field-manager= -o yaml --show-managed-fields", says: "manager: kubectl"},
+	{args: "-f one.yaml --field-manager=" + "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789", code: 1, says: "fieldManager"},
+	{args: "-f one.yaml --windows-line-endings", says: "one-SUFFIX created\n"},
+
+	// Refusals.
+	{args: "-f denied.yaml", code: 1, says: "this ConfigMap asks to be denied"},
+	{args: "-f one.yaml -f denied.yaml -f three.yaml", code: 1, says: "c-SUFFIX created\n"},
+	{args: "-f three.yaml", prepare: quotaOfTwo, code: 1, says: "exceeded quota: two, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2"},
+	{args: "-f named.yaml", prepare: holdName, code: 1, says: `configmaps "named" already exists`},
+	{args: "-f named.yaml", prepare: endHolder, code: 1, says: `object is being deleted: configmaps "named" already exists`},
+	{args: "-f one.yaml", user: "nobody", code: 1, says: `Error from server (Forbidden): error when creating "one.yaml": configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the namespace "NAMESPACE"`},
+	{args: "-f one.yaml --as=someone", code: 1, says: `User "someone" cannot create`},
+	{args: "-f one.yaml --as=someone --as-group=system:masters", says: "one-SUFFIX created\n"},
+	{args: "-f one.yaml --as-group=system:masters", code: 1, says: "error: "},
+	{args: "-f one.yaml --as=someone", user: "nobody", code: 1, says: "failed to download openapi: unknown"},
+	{args: "-f both.yaml -f both.yaml", code: 1, says: `the server was not able to generate a unique name`,
+		client: &result{code: 1, stdout: `configmap/both created\n`, stderr: `Error from server \(AlreadyExists\): error when creating "both.yaml": configmaps "both" already exists, the server was not able to generate a unique name for the object \(the object has a name and a generateName: the name wins, and generateName is ignored\)\n`}},
+
+	// The command line and the connection.
+	{args: "", code: 1, says: "error: must specify one of -f and -k\n"},
+	{args: "-f", code: 1, says: "error: flag needs an argument: 'f' in -f\n"},
+	{args: "--nope -f one.yaml", code: 1, says: "error: unknown flag: --nope\n"},
+	{args: "-x -f one.yaml", code: 1, says: "error: unknown shorthand flag: 'x' in -x\n"},
+	{args: "-f one.yaml --recursive=maybe", code: 1, says: "invalid argument \"maybe\""},
+	{args: "-f one.yaml --kubeconfig=missing", code: 1, says: "error: stat missing: no such file or directory\n"},
+	{args: "-f one.yaml --kubeconfig=bad.kubeconfig", code: 1, says: "error loading config file \"bad.kubeconfig\""},
+	{args: "-f one.yaml --kubeconfig=empty.kubeconfig", code: 1, says: "localhost:8080"},
+	{args: "-f one.yaml --context=bogus", code: 1, says: `error: context "bogus" does not exist`},
+	{args: "-f one.yaml --cluster=bogus", code: 1, says: `error: cluster "bogus" does not exist`},
+	{args: "-f one.yaml --user=bogus", code: 1, says: `error: auth info "bogus" does not exist`},
+	{args: "-f one.yaml --server=https://127.0.0.1:1", code: 1, says: `connection refused`},
+	{args: "-f one.yaml --server=https://127.0.0.1:1 --validate=false", code: 1, says: `connection refused`},
+	{args: "-f one.yaml --certificate-authority=missing", code: 1, says: "missing"},
+	{args: "-f one.yaml --insecure-skip-tls-verify", says: "one-SUFFIX created\n"},
+	{args: "-f one.yaml --token=bogus", says: "one-SUFFIX created\n"},
+	{args: "-f one.yaml --username=u --password=p --token=t", code: 1, says: "error: "},
+	{args: "-f one.yaml --request-timeout=bogus", code: 1, says: "error: Invalid timeout value. Timeout must be"},
+	{args: "-f one.yaml --request-timeout=1h", says: "one-SUFFIX created\n"},
+	{args: "-f one.yaml --tls-server-name=bogus.example.com", code: 1, says: "bogus.example.com"},
+	{args: "-f one.yaml --disable-compression --cache-dir=cache", says: "one-SUFFIX created\n"},
+	{args: "-f one.yaml --warnings_as_errors --save_config", says: "one-SUFFIX created\n"},
+
+	// kubectl's own ways.
+	{args: "-f one.yaml --edit", editor: "true", says: "Edit cancelled, no changes made.\n"},
+	{args: "-f three.yaml --edit", editor: "sed -i s/generateName:/generateName:/;s/-$/-x-/", says: "configmap/c-x-SUFFIX created\n"},
+	{args: "-f one.yaml --edit -o json", editor: "sed -i s/one-/two-/", says: `"name": "two-SUFFIX"`},
+	{args: "-f one.yaml --edit -o name", editor: "true", code: 1, says: "error: "},
+	{args: "-f label.yaml -f label.yaml --edit --save-config", editor: "sed -i s/label:old/label:new/", code: 1, says: "already exists"},
+	{args: "-f one.yaml --edit", editor: "false", code: 1, says: "error: "},
+	{args: "-f empty.yaml --edit", editor: "true"},
+	{args: "-f one.json --raw=/api/v1/namespaces/$NS/configmaps", says: `"kind":"ConfigMap"`},
+	{args: "-f - --raw=/api/v1/namespaces/$NS/configmaps", stdin: "one.json", says: `"kind":"ConfigMap"`},
+	{args: "-f named.json --raw=/api/v1/namespaces/$NS/configmaps", prepare: holdName, code: 1, says: "Error from server (AlreadyExists)"},
+	{args: "-f broken.json --raw=/api/v1/namespaces/$NS/configmaps", code: 1, says: "Error from server (BadRequest)"},
+	{args: "-f one.json --raw=/nope", code: 1, says: "Error from server (NotFound)"},
+	{args: "-f one.json --raw=nope", code: 1, says: "error: --raw must be a valid URL path"},
+	{args: "-f one.json --raw=/api --edit", code: 1, says: "error: --raw and --edit are mutually exclusive"},
+	{args: "-f one.json --raw=/api -R", code: 1, says: "error: --raw and --recursive are mutually exclusive"},
+	{args: "-f one.json --raw=/api -l a=b", code: 1, says: "error: --raw and --selector (-l) are mutually exclusive"},
+	{args: "-f one.json --raw=/api -o yaml", code: 1, says: "error: --raw and --output are mutually exclusive"},
+	{args: "-f one.json -f two.json --raw=/api", code: 1, says: "error: --raw can only use a single local file or stdin"},
+	{args: "-f $URL/one.json --raw=/api", code: 1, says: "error: --raw cannot read from a url"},
+	{args: "-f missing.json --raw=/api", code: 1, says: "missing.json"},
+	{args: "--raw=/api", code: 1, says: "error: must specify one of -f and -k"},
+
+	// The network and the server's bad moments: by default, they are gone
+	// about; with --naming=server --attempts=1 kubectl's words come with the
+	// exit code of an unknown outcome.
+	{args: "-f one.yaml", faults: first(1, faultproxy.DropAnswer), code: 1, unknown: true, says: `error when creating "one.yaml": Post "SERVER/`,
+		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\n`}},
+	{args: "-f three.yaml", faults: first(1, faultproxy.AnswerAfter(504, nil, "gone")), code: 1, unknown: true, says: `c-SUFFIX created`,
+		client: &result{stdout: `(configmap/.-SUFFIX created\n){3}`, stderr: `configmap/a-SUFFIX: [^\n]*; reading it back\n`}},
+	{args: "-f one.yaml", faults: first(1, faultproxy.AnswerAfter(500, http.Header{"Content-Type": {"application/json"}}, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","code":500}`)),
+		code: 1, unknown: true, says: `etcdserver: request timed out`,
+		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: etcdserver: request timed out; reading it back\n`}},
+	{args: "-f one.yaml", faults: first(2, faultproxy.Answer(429, http.Header{"Retry-After": {"1"}}, "busy")), says: "one-SUFFIX created\n",
+		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `(configmap/one-SUFFIX: [^\n]*; sending it again in 1s\n){2}`}},
+	{args: "-f one.yaml", faults: first(1, faultproxy.Answer(503, nil, "busy")), code: 1, unknown: true, says: `the server is currently unable to handle the request (post configmaps)`,
+		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\nconfigmap/one-SUFFIX: [^\n]*; sending it again in [^\n]*\n`}},
+	{args: "-f one.yaml --dry-run=server", faults: first(1, faultproxy.DropAnswer), code: 1, says: `error when creating "one.yaml": Post "SERVER/`},
+}
+
+// first applies the fault to the first n POSTs of a run.
+func first(n int, fault faultproxy.Fault) func() func(*http.Request) faultproxy.Fault {
+	return func() func(*http.Request) faultproxy.Fault {
+		choose := make(chan faultproxy.Fault, n)
+		for range n {
+			choose <- fault
+		}
+		return func(r *http.Request) faultproxy.Fault {
+			if r.Method != http.MethodPost {
+				return nil
+			}
+			select {
+			case fault := <-choose:
+				return fault
+			default:
+				return nil
+			}
+		}
+	}
+}
+
+// holdName takes the name "named".
+func holdName(t *testing.T, namespace string) {
+	t.Helper()
+	holder := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "named", Finalizers: []string{"example.com/held"}}}
+	if _, err := clientset(t, retrying).CoreV1().ConfigMaps(namespace).Create(t.Context(), holder, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// endHolder takes it with an object that is being deleted.
+func endHolder(t *testing.T, namespace string) {
+	t.Helper()
+	holdName(t, namespace)
+	if err := clientset(t, retrying).CoreV1().ConfigMaps(namespace).Delete(t.Context(), "named", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// endNamespace deletes the namespace, which stays, being terminated: nobody
+// finalizes it.
+func endNamespace(t *testing.T, namespace string) {
+	t.Helper()
+	if err := clientset(t, retrying).CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// quotaOfTwo allows two ConfigMaps. No controller counts what is there.
+func quotaOfTwo(t *testing.T, namespace string) {
+	t.Helper()
+	quotas := clientset(t, retrying).CoreV1().ResourceQuotas(namespace)
+	hard := corev1.ResourceList{"count/configmaps": resource.MustParse("2")}
+	quota, err := quotas.Create(t.Context(), &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: "two"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: hard},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{"count/configmaps": resource.MustParse("0")}}
+	if _, err := quotas.UpdateStatus(t.Context(), quota, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
