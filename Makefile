@@ -52,10 +52,12 @@ docs: ## Write the reference from the commands' own words
 
 release-snapshot: ## Make a release of all platforms into dist/ and test it; SKIP= adds SBOMs and signatures
 	$(REMOTE) $(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))
+	$(GO) run ./krew/render dist > dist/genname.yaml
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
 
 release: # Publish the tag that is checked out, with SBOMs and signatures (.github/workflows/release.yaml)
 	$(GORELEASER) release --clean
+	$(GO) run ./krew/render dist > dist/genname.yaml
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
 
 release-twice: ## Make the release of the commit in two folders, and compare every byte
