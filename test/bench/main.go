@@ -55,8 +55,9 @@ func main() {
 	printOnly := flag.Bool("print", false, "print the sections, do not write docs/benchmarks.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := b.run(ctx, flag.Args(), *printOnly); err != nil {
+	err := b.run(ctx, flag.Args(), *printOnly)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,10 +23,8 @@ import (
 	"github.com/prometheus/prometheus/promql/promqltest"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -50,13 +49,27 @@ func exposition(t *testing.T) string {
 	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
 		t.Fatal(err)
 	}
-	var out, errOut bytes.Buffer
-	code := cmd.Execute(t.Context(), []string{"audit", "-A", "--top=1", "-o", "openmetrics", "--kubeconfig=" + kubeconfig, "--cache-dir=" + t.TempDir()},
-		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
-	if code != 0 {
-		t.Fatalf("exit code %d: %s", code, errOut.String())
+	audit := exec.CommandContext(t.Context(), plugin(t), "audit", "-A", "--top=1", "-o", "openmetrics", "--kubeconfig="+kubeconfig, "--cache-dir="+t.TempDir())
+	var errOut bytes.Buffer
+	audit.Stderr = &errOut
+	out, err := audit.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, errOut.String())
 	}
-	return out.String()
+	return string(out)
+}
+
+// plugin builds the plugin. It is not imported, so that this module does not
+// change with what the plugin needs.
+func plugin(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubectl-genname")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", path, "./cmd/kubectl-genname")
+	build.Dir = "../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
 }
 
 // What the audit prints is OpenMetrics by the parser that Prometheus scrapes
