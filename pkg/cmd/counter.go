@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -24,6 +25,11 @@ type counter struct {
 	flag    *attemptsValue
 }
 
+// near is the round trip up to which a server is taken to be on a fast network.
+// There compression costs more time than it saves, and it costs kube-apiserver
+// more than encoding the list does.
+const near = 5 * time.Millisecond
+
 // newCounter asks the server for its retries, unless the flag says them.
 func newCounter(ctx context.Context, factory cmdutil.Factory, flag *attemptsValue) (*counter, error) {
 	config, err := factory.ToRESTConfig()
@@ -35,6 +41,7 @@ func newCounter(ctx context.Context, factory cmdutil.Factory, flag *attemptsValu
 		return nil, err
 	}
 	config = rest.CopyConfig(config)
+	config.DisableCompression = config.DisableCompression || server.RoundTrip < near
 	config.WarningHandler = rest.NoWarnings{} // that a type is deprecated does not concern who counts all
 	return &counter{factory: factory, config: config, server: server, retries: flag.or(server.Retries), flag: flag}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
@@ -21,6 +22,9 @@ type Server struct {
 	// Retries is what kube-apiserver itself does. An API served by another
 	// server behind it may differ: see RetriesOf.
 	Retries v1alpha1.Retries
+
+	// RoundTrip is how long a small request took on an open connection.
+	RoundTrip time.Duration
 
 	aggregation
 }
@@ -48,7 +52,9 @@ func Probe(ctx context.Context, config *rest.Config) (*Server, error) {
 		defer func() { _ = scrape.Close() }()
 		return readGate(scrape)
 	})
+	began := time.Now()
 	s.aggregation = readAggregation(ctx, client)
+	s.RoundTrip = time.Since(began)
 	return s, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -161,5 +162,34 @@ func TestAuditOverARestart(t *testing.T) {
 	}
 	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" || !report.Complete {
 		t.Errorf("complete: %v; the audit differs from the count (-count +audit):\n%s", report.Complete, diff)
+	}
+}
+
+// Lists from a server that is far away are compressed.
+func TestAuditCompressesFromAfar(t *testing.T) {
+	var compressed, plain atomic.Int64
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		switch {
+		case !strings.HasSuffix(r.URL.Path, "/configmaps"):
+		case r.Header.Get("Accept-Encoding") == "gzip":
+			compressed.Add(1)
+		default:
+			plain.Add(1)
+		}
+		return func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				time.Sleep(20 * time.Millisecond)
+				next.ServeHTTP(w, r)
+			})
+		}
+	})
+	u := as(t, proxy.Config)
+	audit(t, u, "configmaps", "-n", "default")
+	if compressed.Load() != 1 || plain.Load() != 0 {
+		t.Errorf("%d lists are compressed, %d are not", compressed.Load(), plain.Load())
+	}
+	audit(t, u, "configmaps", "-n", "default", "--disable-compression")
+	if plain.Load() != 1 {
+		t.Errorf("--disable-compression: %d lists are not compressed", plain.Load())
 	}
 }
