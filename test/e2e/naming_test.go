@@ -27,7 +27,9 @@ import (
 // namespace: mutating if mutates, else validating.
 func webhook(t *testing.T, cp *controlplane.ControlPlane, namespace string, mutates bool, answer func() *admissionv1.AdmissionResponse) {
 	t.Helper()
+	var asked atomic.Bool
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Store(true)
 		var review admissionv1.AdmissionReview
 		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 			t.Error(err)
@@ -68,9 +70,6 @@ func webhook(t *testing.T, cp *controlplane.ControlPlane, namespace string, muta
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := atomic.Bool{}
-	inner := answer
-	answer = func() *admissionv1.AdmissionResponse { asked.Store(true); return inner() }
 	eventually(t, func() error { // until the server has read the registration
 		_, _ = clientset(t, cp).CoreV1().ConfigMaps(namespace).Create(t.Context(),
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
@@ -241,6 +240,8 @@ func TestQPS(t *testing.T) {
 	})
 	as(t, proxy.Config).run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--count=6", "--concurrency=6", "--qps=5", "--burst=1").
 		expect(t, 0, `(configmap/demo-`+suffix+` created\n){6}`, ``)
+	mu.Lock()
+	defer mu.Unlock()
 	n := len(times)
 	least := time.Duration(n-1) * time.Second / 5
 	if took := times[n-1].Sub(times[0]); n < 6 || took < least*8/10 { // a proxy delays the first a little

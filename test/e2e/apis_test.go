@@ -1,0 +1,203 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+const thing = `
+apiVersion: GROUP/v1
+kind: Thing
+metadata: {generateName: thing-}
+`
+
+// A custom resource is created once, also when the answer is lost, and with a
+// key the run can be repeated.
+func TestCreateCustomResources(t *testing.T) {
+	cp := controlplane.New(t)
+	admin := as(t, cp.Admin())
+	admin.run("create", "-f", file(t, "crd.yaml", `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.custom.e2e}
+spec:
+  group: custom.e2e
+  scope: Namespaced
+  names: {plural: things, singular: thing, kind: Thing}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`)).expect(t, 0, `customresourcedefinition.apiextensions.k8s.io/things.custom.e2e created\n`, ``)
+	createThings(t, cp, "custom.e2e")
+}
+
+// So is an object of an aggregated API, whose server is not kube-apiserver and
+// retries nothing.
+func TestCreateAggregated(t *testing.T) {
+	cp := controlplane.New(t)
+	server := httptest.NewTLSServer(&aggregated{things: map[string]*unstructured.Unstructured{}})
+	t.Cleanup(server.Close)
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := as(t, cp.Admin())
+	admin.run("create", "-f", file(t, "api.yaml", strings.ReplaceAll(`
+apiVersion: v1
+kind: Service
+metadata: {name: other, namespace: default}
+spec: {type: ExternalName, externalName: localhost, ports: [{port: PORT}]}
+---
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.aggregated.e2e}
+spec:
+  group: aggregated.e2e
+  version: v1
+  groupPriorityMinimum: 1
+  versionPriority: 1
+  insecureSkipTLSVerify: true
+  service: {name: other, namespace: default, port: PORT}
+`, "PORT", port))).expect(t, 0, `service/other created\napiservice.apiregistration.k8s.io/v1.aggregated.e2e created\n`, ``)
+	createThings(t, cp, "aggregated.e2e")
+}
+
+// createThings creates Things of the group, which may take a while to appear.
+func createThings(t *testing.T, cp *controlplane.ControlPlane, group string) {
+	t.Helper()
+	ns := namespace(t, cp)
+	client, err := dynamic.NewForConfig(cp.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	things := client.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "things"}).Namespace(ns)
+	eventually(t, func() error {
+		_, err := things.List(t.Context(), metav1.ListOptions{})
+		return err
+	})
+	input := file(t, "thing.yaml", strings.ReplaceAll(thing, "GROUP", group))
+	created := `thing.` + group + `/thing-` + suffix + ` created\n`
+	for name, fault := range map[string]faultproxy.Fault{
+		"no fault": nil, "answer lost": faultproxy.DropAnswer, "request lost": faultproxy.DropRequest, "repeated": faultproxy.RepeatSecond,
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := countMarked(t, things)
+			proxy := faultproxy.New(t, cp.Admin(), firstPost(fault))
+			as(t, proxy.Config).run("create", "-n", ns, "-f", input).expect(t, 0, created, `(thing.`+group+`/thing-[^\n]*\n)*`)
+			if n := countMarked(t, things) - before; n != 1 {
+				t.Errorf("%d objects were made, want 1", n)
+			}
+		})
+	}
+	t.Run("with a key", func(t *testing.T) {
+		u := as(t, cp.Admin())
+		args := []string{"create", "-n", ns, "-f", input, "--idempotency-key=k", "--count=2"}
+		u.run(args...).expect(t, 0, `(`+created+`){2}`, closing(ns, "things."+group, "k"))
+		u.run(args...).expect(t, 0, `(`+strings.ReplaceAll(created, "created", "unchanged")+`){2}`, closing(ns, "things."+group, "k"))
+	})
+}
+
+func countMarked(t *testing.T, resource dynamic.ResourceInterface) int {
+	t.Helper()
+	list, err := resource.List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range list.Items {
+		if item.GetAnnotations()[once.Annotation] == "" {
+			t.Errorf("%s has no creation id", item.GetName())
+		}
+	}
+	return len(list.Items)
+}
+
+// aggregated is a small API server for Things, kept in memory.
+type aggregated struct {
+	mu     sync.Mutex
+	things map[string]*unstructured.Unstructured
+	last   int
+}
+
+// ServeHTTP implements http.Handler.
+func (a *aggregated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	resource := schema.GroupResource{Group: "aggregated.e2e", Resource: "things"}
+	switch { // /apis/GROUP/v1/namespaces/NAMESPACE/things/NAME
+	case len(path) == 3 && path[0] == "apis":
+		respond(w, http.StatusOK, &metav1.APIResourceList{
+			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "aggregated.e2e/v1",
+			APIResources: []metav1.APIResource{{Name: "things", SingularName: "thing", Namespaced: true, Kind: "Thing", Verbs: metav1.Verbs{"create", "get", "list"}}},
+		})
+	case len(path) == 6 && r.Method == http.MethodPost:
+		a.create(w, r, resource)
+	case len(path) == 6:
+		list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "aggregated.e2e/v1", "kind": "ThingList", "metadata": map[string]any{"resourceVersion": "1"}}}
+		selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))
+		if err != nil {
+			refuse(w, apierrors.NewBadRequest(err.Error()))
+			return
+		}
+		for _, thing := range a.things {
+			if selector.Matches(labels.Set(thing.GetLabels())) {
+				list.Items = append(list.Items, *thing)
+			}
+		}
+		respond(w, http.StatusOK, list)
+	case len(path) == 7 && a.things[path[6]] != nil:
+		respond(w, http.StatusOK, a.things[path[6]])
+	default:
+		refuse(w, apierrors.NewNotFound(resource, path[len(path)-1]))
+	}
+}
+
+func (a *aggregated) create(w http.ResponseWriter, r *http.Request, resource schema.GroupResource) {
+	thing := &unstructured.Unstructured{}
+	if err := json.NewDecoder(r.Body).Decode(thing); err != nil {
+		refuse(w, apierrors.NewBadRequest(err.Error()))
+		return
+	}
+	if name := thing.GetName(); a.things[name] != nil {
+		refuse(w, apierrors.NewAlreadyExists(resource, name))
+		return
+	}
+	a.last++
+	thing.SetUID(types.UID(strconv.Itoa(a.last)))
+	thing.SetResourceVersion(strconv.Itoa(a.last))
+	thing.SetCreationTimestamp(metav1.Now())
+	a.things[thing.GetName()] = thing
+	respond(w, http.StatusCreated, thing)
+}
+
+func refuse(w http.ResponseWriter, err *apierrors.StatusError) {
+	status := err.Status()
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	respond(w, int(status.Code), &status)
+}
+
+func respond(w http.ResponseWriter, code int, object any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(object)
+}
