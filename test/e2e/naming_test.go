@@ -201,7 +201,7 @@ func TestReviewsAreNamedByTheServer(t *testing.T) {
 	review := "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}\n"
 	as(t, retrying.Admin()).run("create", "-f", file(t, "r.yaml", review+"---\n"+review), "-o", "jsonpath={.status.userInfo.username} ").expect(t, 0,
 		`admin admin `,
-		`Warning: selfsubjectreviews.authentication.k8s.io cannot be read back \(the API has no get\): the server picks their names, and a lost answer cannot be settled\n`)
+		`Warning: selfsubjectreviews.authentication.k8s.io are answered, and not stored: the server picks their names, and a lost answer cannot be settled\n`)
 }
 
 // The server uses the generateName of an IPAddress as its name: once it is
@@ -232,7 +232,7 @@ func TestQPS(t *testing.T) {
 	ns := namespace(t, retrying)
 	var mu sync.Mutex
 	var times []time.Time
-	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
+	proxy := faultproxy.New(t, retrying.Admin(), func(*http.Request) faultproxy.Fault {
 		mu.Lock()
 		defer mu.Unlock()
 		times = append(times, time.Now())
@@ -287,8 +287,7 @@ func TestConcurrencyOfDocuments(t *testing.T) {
 						if !test.overlaps {
 							time.Sleep(50 * time.Millisecond)
 						}
-						for m := most.Load(); inFlight.Load() > m && !most.CompareAndSwap(m, inFlight.Load()); m = most.Load() {
-						}
+						raise(&most, inFlight.Load())
 						next.ServeHTTP(w, r)
 					})
 				}
@@ -306,5 +305,14 @@ func TestConcurrencyOfDocuments(t *testing.T) {
 				t.Errorf("%d POSTs were in flight at once", n)
 			}
 		})
+	}
+}
+
+// raise makes value at least to.
+func raise(value *atomic.Int64, to int64) {
+	for old := value.Load(); to > old; old = value.Load() {
+		if value.CompareAndSwap(old, to) {
+			return
+		}
 	}
 }

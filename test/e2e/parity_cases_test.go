@@ -113,8 +113,10 @@ var parityCases = []parityCase{
 	{args: "-f elsewhere.yaml", code: 1, says: `namespaces "elsewhere" not found`},
 	{args: "-f elsewhere.yaml -n $NS", code: 1, says: `the namespace from the provided object "elsewhere" does not match the namespace "NAMESPACE". You must pass '--namespace=elsewhere' to perform this operation.`},
 	{args: "-f one.yaml -f elsewhere.yaml -n $NS", code: 1, says: "one-SUFFIX created\n"},
-	{args: "-f one.yaml", prepare: endNamespace, code: 1, says: `configmaps "one-" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated`,
-		client: &result{code: 1, stderr: `Error from server \(Forbidden\): error when creating "one.yaml": configmaps "one-SUFFIX" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated\n`}},
+	{
+		args: "-f one.yaml", prepare: endNamespace, code: 1, says: `configmaps "one-" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated`,
+		client: &result{code: 1, stderr: `Error from server \(Forbidden\): error when creating "one.yaml": configmaps "one-SUFFIX" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated\n`},
+	},
 
 	// Which of them.
 	{args: "-f labels.yaml -l app=b", says: "configmap/b-SUFFIX created\n"},
@@ -183,12 +185,18 @@ var parityCases = []parityCase{
 	{args: "-f one.yaml -o go-template={{.kind}}", says: "ConfigMap"},
 	{args: "-f one.yaml -o go-template --template={{.kind}}", says: "ConfigMap"},
 	{args: "-f one.yaml -o go-template={{.nope}}", says: "<no value>"},
-	{args: "-f one.yaml -o go-template={{.nope}} --allow-missing-template-keys=false", code: 1, says: "map has no entry for key",
-		client: &result{code: 1, stdout: `Error executing template: .*`, stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing template .*`}},
-	{args: "-f one.yaml -o jsonpath={.nope} --allow-missing-template-keys=false", code: 1, says: "nope is not found",
-		client: &result{code: 1, stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing jsonpath .*`}},
-	{args: "-f labels.yaml -o jsonpath={.metadata.labels.app}{.metadata.nope} --allow-missing-template-keys=false", code: 1, says: "nope is not found",
-		client: &result{code: 1, stderr: `configmap/a-SUFFIX was created, but .*\nconfigmap/b-SUFFIX was created, but .*`}},
+	{
+		args: "-f one.yaml -o go-template={{.nope}} --allow-missing-template-keys=false", code: 1, says: "map has no entry for key",
+		client: &result{code: 1, stdout: `Error executing template: .*`, stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing template .*`},
+	},
+	{
+		args: "-f one.yaml -o jsonpath={.nope} --allow-missing-template-keys=false", code: 1, says: "nope is not found",
+		client: &result{code: 1, stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing jsonpath .*`},
+	},
+	{
+		args: "-f labels.yaml -o jsonpath={.metadata.labels.app}{.metadata.nope} --allow-missing-template-keys=false", code: 1, says: "nope is not found",
+		client: &result{code: 1, stderr: `configmap/a-SUFFIX was created, but .*\nconfigmap/b-SUFFIX was created, but .*`},
+	},
 	{args: "-f one.yaml -o go-template={{", code: 1, says: "error: error parsing template"},
 	{args: "-f one.yaml -o go-template-file=template.txt", says: "ConfigMap one-\n"},
 	{args: "-f one.yaml -o template={{.kind}}", says: "ConfigMap"},
@@ -226,8 +234,10 @@ var parityCases = []parityCase{
 	{args: "-f one.yaml --as=someone --as-group=system:masters", says: "one-SUFFIX created\n"},
 	{args: "-f one.yaml --as-group=system:masters", code: 1, says: "error: "},
 	{args: "-f one.yaml --as=someone", user: "nobody", code: 1, says: "failed to download openapi: unknown"},
-	{args: "-f both.yaml -f both.yaml", code: 1, says: `the server was not able to generate a unique name`,
-		client: &result{code: 1, stdout: `configmap/both created\n`, stderr: `Error from server \(AlreadyExists\): error when creating "both.yaml": configmaps "both" already exists, the server was not able to generate a unique name for the object \(the object has a name and a generateName: the name wins, and generateName is ignored\)\n`}},
+	{
+		args: "-f both.yaml -f both.yaml", code: 1, says: `the server was not able to generate a unique name`,
+		client: &result{code: 1, stdout: `configmap/both created\n`, stderr: `Error from server \(AlreadyExists\): error when creating "both.yaml": configmaps "both" already exists, the server was not able to generate a unique name for the object \(the object has a name and a generateName: the name wins, and generateName is ignored\)\n`},
+	},
 
 	// The command line and the connection.
 	{args: "", code: 1, says: "error: must specify one of -f and -k\n"},
@@ -279,17 +289,27 @@ var parityCases = []parityCase{
 	// The network and the server's bad moments: by default, they are gone
 	// about; with --naming=server --attempts=1 kubectl's words come with the
 	// exit code of an unknown outcome.
-	{args: "-f one.yaml", faults: first(1, faultproxy.DropAnswer), code: 1, unknown: true, says: `error when creating "one.yaml": Post "SERVER/`,
-		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\n`}},
-	{args: "-f three.yaml", faults: first(1, faultproxy.AnswerAfter(504, nil, "gone")), code: 1, unknown: true, says: `c-SUFFIX created`,
-		client: &result{stdout: `(configmap/.-SUFFIX created\n){3}`, stderr: `configmap/a-SUFFIX: [^\n]*; reading it back\n`}},
-	{args: "-f one.yaml", faults: first(1, faultproxy.AnswerAfter(500, http.Header{"Content-Type": {"application/json"}}, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","code":500}`)),
+	{
+		args: "-f one.yaml", faults: first(1, faultproxy.DropAnswer), code: 1, unknown: true, says: `error when creating "one.yaml": Post "SERVER/`,
+		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\n`},
+	},
+	{
+		args: "-f three.yaml", faults: first(1, faultproxy.AnswerAfter(504, nil, "gone")), code: 1, unknown: true, says: `c-SUFFIX created`,
+		client: &result{stdout: `(configmap/.-SUFFIX created\n){3}`, stderr: `configmap/a-SUFFIX: [^\n]*; reading it back\n`},
+	},
+	{
+		args: "-f one.yaml", faults: first(1, faultproxy.AnswerAfter(500, http.Header{"Content-Type": {"application/json"}}, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","code":500}`)),
 		code: 1, unknown: true, says: `etcdserver: request timed out`,
-		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: etcdserver: request timed out; reading it back\n`}},
-	{args: "-f one.yaml", faults: first(2, faultproxy.Answer(429, http.Header{"Retry-After": {"1"}}, "busy")), says: "one-SUFFIX created\n",
-		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `(configmap/one-SUFFIX: [^\n]*; sending it again in 1s\n){2}`}},
-	{args: "-f one.yaml", faults: first(1, faultproxy.Answer(503, nil, "busy")), code: 1, unknown: true, says: `the server is currently unable to handle the request (post configmaps)`,
-		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\nconfigmap/one-SUFFIX: [^\n]*; sending it again in [^\n]*\n`}},
+		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: etcdserver: request timed out; reading it back\n`},
+	},
+	{
+		args: "-f one.yaml", faults: first(2, faultproxy.Answer(429, http.Header{"Retry-After": {"1"}}, "busy")), says: "one-SUFFIX created\n",
+		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `(configmap/one-SUFFIX: [^\n]*; sending it again in 1s\n){2}`},
+	},
+	{
+		args: "-f one.yaml", faults: first(1, faultproxy.Answer(503, nil, "busy")), code: 1, unknown: true, says: `the server is currently unable to handle the request (post configmaps)`,
+		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\nconfigmap/one-SUFFIX: [^\n]*; sending it again in [^\n]*\n`},
+	},
 	{args: "-f one.yaml --dry-run=server", faults: first(1, faultproxy.DropAnswer), code: 1, says: `error when creating "one.yaml": Post "SERVER/`},
 }
 

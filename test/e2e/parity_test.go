@@ -66,7 +66,7 @@ func TestParity(t *testing.T) {
 			p.compare(t, "--naming=server --attempts=1", expected, ours)
 			ours = p.run(t, c, p.plugin, "create")
 			if c.client != nil {
-				ours.result.expect(t, c.client.code, c.client.stdout, c.client.stderr)
+				ours.expect(t, c.client.code, c.client.stdout, c.client.stderr)
 				return
 			}
 			p.compare(t, "by default", kubectls, ours)
@@ -269,8 +269,11 @@ func objects(t *testing.T, namespace string) string {
 	}
 	var all []string
 	for _, resource := range []schema.GroupVersionResource{
-		{Version: "v1", Resource: "configmaps"}, {Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "secrets"},
-		{Version: "v1", Resource: "endpoints"}, {Group: "batch", Version: "v1", Resource: "jobs"},
+		{Version: "v1", Resource: "configmaps"},
+		{Version: "v1", Resource: "pods"},
+		{Version: "v1", Resource: "secrets"},
+		{Version: "v1", Resource: "endpoints"},
+		{Group: "batch", Version: "v1", Resource: "jobs"},
 		{Group: "parity.example.com", Version: "v1", Resource: "widgets"},
 	} {
 		list, err := client.Resource(resource).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
