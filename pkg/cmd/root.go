@@ -90,6 +90,13 @@ func newKubectl(streams genericiooptions.IOStreams, profile *profiling) *cobra.C
 	}
 	kubectl.AddCommand(genname)
 	templates.ActsAsRootCommand(kubectl, []string{"options"})
+	usage := genname.FlagErrorFunc()
+	genname.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if args := cmd.Flags().Args(); cmd == genname && len(args) > 0 { // it is the command that is unknown, not its flags
+			return noSuchCommand(cmd, args)
+		}
+		return usage(cmd, err)
+	})
 	return kubectl
 }
 
