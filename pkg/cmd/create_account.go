@@ -3,7 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -54,7 +54,7 @@ func (c *creation) count(change func(*account)) {
 func (c *creation) notify(d *document, n once.Notice) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fmt.Fprintln(c.ErrOut, oneLine(fmt.Sprintf("%s: %v; %s", d.reference(n.Name), n.Reason, n.Action)))
+	fmt.Fprintln(c.ErrOut, oneLine(fmt.Sprintf("%s: %v; %s", d.reference(n.Name), once.Brief(n.Reason), n.Action)))
 }
 
 // reference is the object under name; where the server picks it, under its
@@ -70,9 +70,6 @@ func (d *document) reference(name string) string {
 // of one that failed.
 func (c *creation) settle(d *document, result once.Result) error {
 	c.warnOf(d, result)
-	if result.Unreachable {
-		c.unreachable.Store(true)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	printed := c.print(d, result)
@@ -83,11 +80,23 @@ func (c *creation) settle(d *document, result once.Result) error {
 		c.account.notAttempted++
 	case once.Failed:
 		c.account.failed++
+		d.refused.Store(d.refused.Load() || refusesAll(result.Err))
+		c.renamed[d.Mapping.Resource] = c.renamed[d.Mapping.Resource] || result.Object != nil
 		return utilerrors.NewAggregate(errorsOf(printed, c.failure(d, result)))
 	case once.Unknown:
 		return utilerrors.NewAggregate(errorsOf(printed, c.unknown(d, result)))
 	}
 	return printed
+}
+
+// refusesAll tells of an answer that equal objects would get too.
+func refusesAll(err error) bool {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return false
+	}
+	code := answer.Status().Code
+	return code >= 400 && code < 500 && code != http.StatusConflict && code != http.StatusTooManyRequests
 }
 
 // failure is the error of an object that failed, in kubectl's words.
@@ -99,8 +108,9 @@ func (c *creation) failure(d *document, result once.Result) error {
 	return cmdutil.AddSourceToErr("creating", d.Source, err)
 }
 
-// unknown makes a line of an object whose outcome is not known. For a dry run
-// it is a failure; and who asked for kubectl's words gets those.
+// unknown says the line of an object whose outcome is not known, at once: a
+// run that is killed must not keep it. For a dry run it is a failure; and who
+// asked for kubectl's words gets those.
 func (c *creation) unknown(d *document, result once.Result) error {
 	if c.DryRunStrategy == cmdutil.DryRunServer {
 		c.account.failed++
@@ -114,7 +124,7 @@ func (c *creation) unknown(d *document, result once.Result) error {
 	if c.flags.kubectlsWords() {
 		return c.failure(d, result)
 	}
-	c.unknowns = append(c.unknowns, oneLine(fmt.Sprintf("%s: outcome unknown: %v", object, result.Err)))
+	fmt.Fprintln(c.ErrOut, oneLine(fmt.Sprintf("%s: outcome unknown: %v", object, once.Brief(result.Err))))
 	return nil
 }
 
@@ -164,7 +174,7 @@ func (c *creation) finish(err error) error {
 	if all := utilerrors.Aggregate(nil); errors.As(err, &all) {
 		err = utilerrors.Flatten(all) // copies' errors are listed as documents' are
 	}
-	lines := slices.Concat(c.unknowns, c.closing())
+	lines := c.closing()
 	if c.note != "" {
 		lines = append(lines, c.note)
 	}
@@ -183,11 +193,13 @@ func (c *creation) finish(err error) error {
 
 // closing says, if not all was done, what was, why no more, and how to go on.
 func (c *creation) closing() []string {
-	if c.account.notAttempted == 0 && !c.unread {
-		return nil
+	if c.account.notAttempted == 0 && !c.unread && !c.unsaid {
+		return c.howToGoOn()
 	}
 	why := "stopped after a failure"
 	switch {
+	case c.account.notAttempted == 0 && !c.unread:
+		why = "not all were created"
 	case c.interrupted.Err() != nil:
 		why = "interrupted"
 	case c.ctx.Err() != nil:
@@ -199,13 +211,21 @@ func (c *creation) closing() []string {
 	if c.unread {
 		lines[0] += "; the rest of the input was not read"
 	}
-	switch {
+	return append(lines, c.howToGoOn()...)
+}
+
+// howToGoOn is what to do about a run that has left objects open.
+func (c *creation) howToGoOn() []string {
+	there := c.account.created + c.account.unknown
+	switch open := c.account.unknown + c.account.notAttempted; {
+	case open == 0 && !c.unread, c.flags.kubectlsWords():
+		return nil
 	case c.key != "":
-		lines = append(lines, "to go on, run the same command again: what is there stays unchanged")
-	case c.account.created > 0 && c.flags.naming == namingClient:
-		lines = append(lines, "the same command would create again what was created; with --idempotency-key it would not")
+		return []string{"to go on, run the same command again: what is there stays unchanged"}
+	case there > 0:
+		return []string{fmt.Sprintf("do not just run it again: that would create up to %d a second time. A run that has an --idempotency-key from its start can be repeated", there)}
 	}
-	return lines
+	return nil
 }
 
 // explainBoth corrects the server's words for a conflict of an object with a

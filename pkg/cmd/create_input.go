@@ -19,6 +19,7 @@ import (
 	"k8s.io/kubectl/pkg/util"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/keyed"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // document is one object of the input. One with a generated name is created
@@ -26,11 +27,12 @@ import (
 type document struct {
 	*resource.Info
 	object    *unstructured.Unstructured
+	markable  bool // else the server will refuse it
 	generated bool
 	byServer  bool // the server picks the name
 	copies    int
-	failed    atomic.Bool // one of them
-	errors    []string    // what was said of those
+	refused   atomic.Bool // one of them, as the others would be
+	said      bool        // why one of them failed; guarded by creation.mu
 
 	// In a run with a key:
 
@@ -71,7 +73,8 @@ func (c *creation) document(info *resource.Info) (*document, error) {
 		klog.V(4).Infof("error recording current command: %v", err)
 	}
 	d := &document{Info: info, object: info.Object.(*unstructured.Unstructured), copies: 1}
-	d.generated = d.object.GetName() == "" && d.object.GetGenerateName() != ""
+	d.markable = once.CanCarry(d.object)
+	d.generated = d.markable && d.object.GetName() == ""
 	if d.generated {
 		d.copies = c.flags.count
 	}
@@ -101,6 +104,14 @@ func (o *createOptions) recordAsPlugin() {
 // readGrace is how long reading goes on after an interrupt, so that what is
 // not attempted can be counted.
 const readGrace = time.Second
+
+// flat is the errors that err is made of.
+func flat(err error) []error {
+	if all := utilerrors.Aggregate(nil); errors.As(err, &all) {
+		return utilerrors.Flatten(all).Errors()
+	}
+	return errorsOf(err)
+}
 
 // errNotRead is the end of an input that an interrupt left unread.
 var errNotRead = errors.New("the rest of the input was not read")
@@ -133,9 +144,12 @@ func visit(ctx context.Context, objects *resource.Result, do resource.VisitorFun
 		select {
 		case t := <-turns:
 			err := do(t.info, t.err)
-			errs = append(errs, errorsOf(err)...)
+			errs = append(errs, flat(err)...)
 			t.reply <- err
 		case err := <-ended:
+			if ctx.Err() != nil && len(errs) < len(flat(err)) { // what reading says then is the interrupt's
+				return utilerrors.NewAggregate(append(errs, errNotRead))
+			}
 			return err
 		case <-interrupted:
 			interrupted, patience = nil, time.After(readGrace)

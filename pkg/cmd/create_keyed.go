@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +15,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// inPlace is a creation id in one place: elsewhere it is a stranger's copy.
+// inPlace is a creation id in one place. Elsewhere it is a copy that somebody
+// made, or a controller.
 type inPlace struct {
 	place keyed.Place
 	id    string
@@ -25,7 +27,7 @@ type inPlace struct {
 // created is in it.
 func (c *creation) repeatably(objects *resource.Result) error {
 	documents, err := c.readAll(objects)
-	if err != nil {
+	if err != nil || len(documents) == 0 {
 		return err
 	}
 	if c.existing, err = c.find(documents); err != nil {
@@ -39,7 +41,9 @@ func (c *creation) repeatably(objects *resource.Result) error {
 		errs = append(errs, errorsOf(c.create(d))...)
 	}
 	errs = append(errs, errorsOf(c.wait())...)
-	fmt.Fprintln(c.ErrOut, "the objects of this run:", c.selector())
+	if a := c.account; a.created+a.unchanged+a.unknown > 0 {
+		fmt.Fprintln(c.ErrOut, "the objects of this run:", c.selector())
+	}
 	return utilerrors.NewAggregate(errs)
 }
 
@@ -113,43 +117,46 @@ func (c *creation) find(documents []*document) (map[inPlace][]keyed.Existing, er
 // maxStrangers is how many objects an error names.
 const maxStrangers = 10
 
-// refuseStrangers refuses a key that was used for another input.
+// refuseStrangers refuses a key that was used for another input: objects of
+// the run that the input does not ask for. Not meant are those that a
+// controller made for one of the input, and gave its labels and annotations.
 func (c *creation) refuseStrangers(documents []*document) error {
-	ours := map[inPlace]bool{}
-	for _, d := range documents {
-		for i := range d.copies {
-			at := inPlace{d.place, c.mark(d, i).ID}
-			if _, there := c.existing[at]; there {
-				ours[at] = true
+	strangers := map[string]string{} // by their ids
+	nameless := 0
+	for at, found := range c.existing {
+		for _, e := range found {
+			if at.id == "" && e.Owned {
+				continue
 			}
+			id := at.id
+			if id == "" { // no document has this one
+				nameless++
+				id = fmt.Sprint(nameless)
+			}
+			strangers[id] = at.place.Reference(e)
 		}
 	}
-	var strangers []string
-	for at, found := range c.existing {
-		if ours[at] {
-			continue
-		}
-		for _, e := range found {
-			name := at.place.Resource.String() + "/" + e.Name
-			if at.place.Namespace != "" {
-				name += " -n " + at.place.Namespace
+	for _, d := range documents {
+		for n := range d.copies {
+			if len(strangers) == 0 {
+				return nil
 			}
-			if at.id == "" {
-				name += " (without its creation id)"
+			if err := c.ctx.Err(); err != nil {
+				return err
 			}
-			strangers = append(strangers, name)
+			delete(strangers, c.mark(d, n).ID)
 		}
 	}
 	if len(strangers) == 0 {
 		return nil
 	}
-	slices.Sort(strangers)
+	names := slices.Sorted(maps.Values(strangers))
 	more := ""
-	if n := len(strangers) - maxStrangers; n > 0 {
-		strangers, more = strangers[:maxStrangers], fmt.Sprintf(" and %d more", n)
+	if n := len(names) - maxStrangers; n > 0 {
+		names, more = names[:maxStrangers], fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Errorf("the idempotency key was used for a different input, so nothing was changed: the run has created %s%s, which the input does not ask for; use another key, or delete them",
-		strings.Join(strangers, ", "), more)
+	return fmt.Errorf("the idempotency key was used for a different input, so nothing was changed. Its run has created %s that this input does not ask for (a document was changed or left out, or --count was lowered): %s%s. Run it with the old input, or use another key, which creates everything anew",
+		count(len(strangers), "object"), strings.Join(names, ", "), more)
 }
 
 // there tells whether the object with the mark is there already.

@@ -73,7 +73,7 @@ func (c *creation) noGet(resource schema.GroupVersionResource) string {
 // mark is what the document's n-th copy (0, 1, …) carries.
 func (c *creation) mark(d *document, n int) once.Mark {
 	switch {
-	case c.DryRunStrategy == cmdutil.DryRunServer:
+	case c.DryRunStrategy == cmdutil.DryRunServer, !d.markable:
 		return once.Mark{}
 	case c.key != "":
 		return once.Mark{ID: c.key.CreationID(d.place, d.digest, d.first+n), Run: c.key.RunLabel()}

@@ -3,14 +3,16 @@ package cmd
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/cli-runtime/pkg/resource"
@@ -49,20 +51,12 @@ type creation struct {
 
 	mu       sync.Mutex // guards what follows, and the streams
 	account  account
-	unknowns []string // a line for each object whose outcome is not known
-	failures []error  // of the documents in flight
+	failures []error // of the documents in flight
+	unsaid   bool    // copies failed in the same way as another one
 	warned   map[string]bool
+	renamed  map[schema.GroupVersionResource]bool // types whose objects were stored under other names
 	printer  printer
 }
-
-// lane is what documents in flight at the same time have in common; none for
-// one that waits for those before it, and lets those after it wait.
-type lane struct {
-	resource  schema.GroupVersionResource
-	namespace string
-}
-
-var alone lane
 
 func (o *createOptions) newCreation(ctx context.Context) (*creation, error) {
 	printer, err := o.newPrinter()
@@ -71,7 +65,7 @@ func (o *createOptions) newCreation(ctx context.Context) (*creation, error) {
 	}
 	c := &creation{
 		createOptions: o, interrupted: ctx, key: keyed.Key(o.flags.key), numbers: map[equal]int{}, printer: printer,
-		unreadable: map[schema.GroupVersionResource]string{}, warned: map[string]bool{},
+		unreadable: map[schema.GroupVersionResource]string{}, warned: map[string]bool{}, renamed: map[schema.GroupVersionResource]bool{},
 	}
 	c.ctx, c.stop = context.WithCancel(ctx)
 	c.inFlight.SetLimit(o.flags.concurrency)
@@ -104,74 +98,6 @@ func (c *creation) take(info *resource.Info, err error) error {
 	return c.create(d)
 }
 
-// create starts to create the copies of a document, and waits for them unless
-// the next document may overlap. The error is of what has ended.
-func (c *creation) create(d *document) error {
-	var ended error
-	next := c.laneOf(d)
-	if next == alone || next != c.lane {
-		ended = c.wait()
-	}
-	c.lane = next
-	for i := range d.copies {
-		if c.hopeless(d) {
-			c.count(func(a *account) { a.notAttempted += d.copies - i })
-			break
-		}
-		c.inFlight.Go(func() error {
-			if c.hopeless(d) { // by now
-				c.count(func(a *account) { a.notAttempted++ })
-				return nil
-			}
-			c.collect(d, c.createCopy(d, i))
-			return nil
-		})
-	}
-	if next == alone {
-		return utilerrors.NewAggregate(errorsOf(ended, c.wait()))
-	}
-	return ended
-}
-
-// laneOf tells which other documents may be in flight with d.
-func (c *creation) laneOf(d *document) lane {
-	if !d.generated || !c.flags.set.Changed("concurrency") || c.DryRunStrategy != cmdutil.DryRunNone {
-		return alone
-	}
-	return lane{d.Mapping.Resource, d.Namespace}
-}
-
-// hopeless tells whether another copy shall not be tried: one before it has
-// failed, nobody answers, or the user has had enough.
-func (c *creation) hopeless(d *document) bool {
-	return c.ctx.Err() != nil || c.unreachable.Load() || d.failed.Load()
-}
-
-// wait waits for what is in flight.
-func (c *creation) wait() error {
-	_ = c.inFlight.Wait()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	errs := c.failures
-	c.failures = nil
-	return utilerrors.NewAggregate(errs)
-}
-
-// collect keeps the error of one of the document's copies, unless another copy
-// has failed in the same words.
-func (c *creation) collect(d *document, err error) {
-	if err == nil {
-		return
-	}
-	d.failed.Store(true)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !slices.Contains(d.errors, err.Error()) {
-		d.errors = append(d.errors, err.Error())
-		c.failures = append(c.failures, err)
-	}
-}
-
 // createCopy creates one object, unless it is there or shall only be shown.
 func (c *creation) createCopy(d *document, n int) error {
 	mark := c.mark(d, n)
@@ -179,7 +105,9 @@ func (c *creation) createCopy(d *document, n int) error {
 		return c.show(d, mark)
 	}
 	if existing, there := c.there(d, mark); there {
-		return c.leave(d, existing)
+		if left, err := c.leave(d, existing); left {
+			return err
+		}
 	}
 	attempts := c.flags.attempts
 	if c.DryRunStrategy == cmdutil.DryRunServer { // nothing is stored: as kubectl
@@ -199,7 +127,18 @@ func (c *creation) createCopy(d *document, n int) error {
 		Repeated:     c.key != "",
 		Server:       once.NewServer(d.Client, d.Mapping, d.Namespace, d.object, mark, c.createOptionsOf()),
 	})
+	if result.Unreachable && !c.answers(d) {
+		c.unreachable.Store(true)
+	}
 	return c.settle(d, result)
+}
+
+// answers asks the server for its version, when it did not answer for one
+// object: it may be that object that does not get through.
+func (c *creation) answers(d *document) bool {
+	var status apierrors.APIStatus
+	err := d.Client.Get().AbsPath("/version").MaxRetries(0).Timeout(settleTime).Do(c.ctx).Error()
+	return err == nil || errors.As(err, &status)
 }
 
 func (c *creation) createOptionsOf() metav1.CreateOptions {
@@ -217,22 +156,26 @@ func (c *creation) show(d *document, mark once.Mark) error {
 	return c.printer.created(c.stamped(d.object, mark))
 }
 
-// leave prints an object that an earlier run has created.
-func (c *creation) leave(d *document, existing keyed.Existing) error {
+// leave prints an object that an earlier run has created. One that is shown
+// whole is read for that; one that is gone by then is false.
+func (c *creation) leave(d *document, existing keyed.Existing) (left bool, err error) {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(d.object.GroupVersionKind())
 	object.SetName(existing.Name)
 	object.SetNamespace(d.Namespace)
 	if c.printer.whole {
-		stored, err := resource.NewHelper(d.Client, d.Mapping).Get(d.Namespace, existing.Name)
-		if err != nil {
-			c.count(func(a *account) { a.failed++ })
-			return cmdutil.AddSourceToErr("reading what is there already of", d.Source, err)
+		var stored runtime.Object
+		stored, err = resource.NewHelper(d.Client, d.Mapping).Get(d.Namespace, existing.Name)
+		if apierrors.IsNotFound(err) {
+			return false, nil
 		}
-		object = stored.(*unstructured.Unstructured)
+		object, _ = stored.(*unstructured.Unstructured)
 	}
-	c.count(func(a *account) { a.unchanged++ })
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.printer.unchanged(object)
+	c.account.unchanged++
+	if err != nil {
+		return true, fmt.Errorf("%s is there, but cannot be shown: %w", d.reference(existing.Name), err)
+	}
+	return true, c.printer.unchanged(object)
 }

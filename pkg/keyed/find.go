@@ -22,6 +22,7 @@ type Existing struct {
 	Name     string
 	ID       string // its creation id; empty if something removed it
 	Deleting bool
+	Owned    bool // a controller made it
 }
 
 // pageSize is how many objects one request asks for.
@@ -29,27 +30,25 @@ const pageSize = 5000
 
 // Find lists the metadata of what carries the run's label, of one type in one
 // namespace (empty for a cluster-scoped type). It needs the right to list
-// there, and says so if that is missing. What may pass is tried again for as
-// long as patience.
+// there, and says so if that is missing. What may pass is tried again until
+// patience is over.
 func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource, namespace string, patience time.Duration) ([]Existing, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	var found []Existing
-	var last error // of the last try that had its time
+	deadline := time.Now().Add(patience)
 	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 12, Cap: 5 * time.Second}
-	_ = backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (done bool, err error) {
+	var found []Existing
+	var err error
+	interrupted := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (done bool, _ error) {
 		found, err = k.list(ctx, client.Resource(resource).Namespace(namespace))
-		if ctx.Err() == nil || last == nil {
-			last = err
-		}
-		return err == nil || definite(err), nil
+		return err == nil || definite(err) || time.Now().After(deadline), nil
 	})
 	place := Place{resource.GroupResource(), namespace}
 	switch {
-	case apierrors.IsForbidden(last), apierrors.IsMethodNotSupported(last):
-		return nil, fmt.Errorf("a run with a key needs list on %s: %w", place, last)
-	case last != nil:
-		return nil, fmt.Errorf("list what the run has created of %s: %w", place, last)
+	case interrupted != nil:
+		return nil, interrupted
+	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
+		return nil, fmt.Errorf("a run with a key needs list on %s: %w", place, err)
+	case err != nil:
+		return nil, fmt.Errorf("list what the run has created of %s: %w", place, err)
 	}
 	return found, nil
 }
@@ -65,7 +64,7 @@ func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (foun
 		if !ok {
 			return fmt.Errorf("the answer holds a %T", object)
 		}
-		found = append(found, Existing{Name: item.Name, ID: item.Annotations[once.Annotation], Deleting: item.DeletionTimestamp != nil})
+		found = append(found, Existing{Name: item.Name, ID: item.Annotations[once.Annotation], Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil})
 		return nil
 	})
 	return found, err
@@ -79,6 +78,19 @@ func definite(err error) bool {
 	}
 	code := status.Status().Code
 	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsResourceExpired(err) && !apierrors.IsTimeout(err)
+}
+
+// Reference is an object at the place as arguments of kubectl, with what is
+// wrong about it.
+func (p Place) Reference(e Existing) string {
+	reference := p.Resource.String() + "/" + e.Name
+	if p.Namespace != "" {
+		reference += " -n " + p.Namespace
+	}
+	if e.ID == "" {
+		reference += " (without its creation id)"
+	}
+	return reference
 }
 
 // String is the place in words.

@@ -33,27 +33,29 @@ type Answer struct {
 
 // judge tells whose the object is that a GET found: ours if it carries our
 // id; another's only if it carries another id, or was there before our first
-// POST.
-func (a Answer) judge(id string, firstPost time.Time) event {
+// POST. The age of what has a name that follows from a key proves nothing: an
+// earlier run may have made it, and something removed its id.
+func (a Answer) judge(wanted Object, firstPost time.Time) event {
 	if a.event != unclear {
 		return a.event
 	}
 	switch found := idOf(a.Object); {
-	case found == id:
+	case found == wanted.ID:
 		return ours
 	case found != "":
 		return foreign
+	case wanted.Repeated && !wanted.named():
+		return unclear
 	case a.Object.GetCreationTimestamp().Add(clockMargin).Before(firstPost):
 		return foreign
 	}
 	return unclear
 }
 
-// postEvent tells what the error of a POST to the resource means; connected
-// tells whether a connection was had for it, and sent whether a name can be
+// postEvent tells what the error of a POST means; connected tells whether a connection was had for it, and sent whether a name can be
 // that of the object. The rules are those of docs/exactly-once.md, "What an
 // answer means".
-func postEvent(err error, connected bool, resource string, sent func(name string) bool) event {
+func postEvent(err error, connected bool, sent func(name string) bool) event {
 	var status *apierrors.StatusError
 	switch {
 	case !connected:
@@ -64,7 +66,7 @@ func postEvent(err error, connected bool, resource string, sent func(name string
 	s := status.Status()
 	switch code := int(s.Code); {
 	case s.Reason == metav1.StatusReasonAlreadyExists:
-		return conflictEvent(s.Details, resource, sent)
+		return conflictEvent(s.Details, sent)
 	case code == http.StatusTooManyRequests, turnedAway(s):
 		return notStored
 	case code == http.StatusRequestTimeout, code == statusClientClosedRequest:
@@ -81,8 +83,8 @@ const statusClientClosedRequest = 499
 
 // conflictEvent tells a conflict of the object sent from one that names
 // another: something picks names.
-func conflictEvent(details *metav1.StatusDetails, resource string, sent func(name string) bool) event {
-	if details == nil || details.Name == "" || (sent(details.Name) && (details.Kind == "" || details.Kind == resource)) {
+func conflictEvent(details *metav1.StatusDetails, sent func(name string) bool) event {
+	if details == nil || details.Name == "" || sent(details.Name) { // the kind, by whatever spelling, the GET will tell
 		return conflict
 	}
 	return renamed

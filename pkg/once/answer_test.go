@@ -62,12 +62,12 @@ func TestPostEvent(t *testing.T) {
 		{"409 of a generated name", apierrors.NewGenerateNameConflict(configMaps, "x", 1), conflict},
 		{"409 without details", &apierrors.StatusError{ErrStatus: metav1.Status{Code: 409, Reason: metav1.StatusReasonAlreadyExists}}, conflict},
 		{"409 of another name", alreadyExists("configmaps", "y"), renamed},
-		{"409 of another type", alreadyExists("secrets", "x"), renamed},
+		{"409 of the kind by another word", alreadyExists("ConfigMap", "x"), conflict},
 	} {
-		if got := postEvent(test.err, true, "configmaps", isX); got != test.want {
+		if got := postEvent(test.err, true, isX); got != test.want {
 			t.Errorf("%s: event %d, want %d", test.name, got, test.want)
 		}
-		if got := postEvent(test.err, false, "configmaps", isX); got != notStored {
+		if got := postEvent(test.err, false, isX); got != notStored {
 			t.Errorf("%s, not sent: event %d, want %d", test.name, got, notStored)
 		}
 	}
@@ -117,8 +117,23 @@ func TestJudge(t *testing.T) {
 		if test.id != "" {
 			object.SetAnnotations(map[string]string{Annotation: test.id})
 		}
-		if got := (Answer{event: unclear, Object: object}).judge("v1-ours", test.firstPost); got != test.want {
+		if got := (Answer{event: unclear, Object: object}).judge(Object{ID: "v1-ours"}, test.firstPost); got != test.want {
 			t.Errorf("%s: event %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+// Under a name that follows from a key, age proves nothing.
+func TestJudgeWhatAnEarlierRunMayHaveMade(t *testing.T) {
+	old := &unstructured.Unstructured{Object: map[string]any{}}
+	old.SetCreationTimestamp(metav1.NewTime(time.Now().Add(-time.Hour)))
+	found := Answer{event: unclear, Object: old}
+	for want, wanted := range map[event]Object{
+		unclear: {ID: "v1-ours", GenerateName: "p-", Repeated: true},
+		foreign: {ID: "v1-ours", Name: "p", Repeated: true},
+	} {
+		if got := found.judge(wanted, time.Now()); got != want {
+			t.Errorf("%+v: event %d, want %d", wanted, got, want)
 		}
 	}
 }

@@ -47,10 +47,13 @@ type Object struct {
 	Server Server
 }
 
+// named tells whether there is no name to pick.
+func (o Object) named() bool { return o.Name != "" || o.GenerateName == "" }
+
 // name is the one to send in the attempt-th attempt: empty if the server
 // picks it.
 func (o Object) name(attempt int) string {
-	if o.Name != "" || o.ID == "" {
+	if o.named() || o.ID == "" {
 		return o.Name
 	}
 	return names.Candidate(o.GenerateName, o.ID, uint32(attempt), o.SuffixLength)

@@ -3,7 +3,9 @@ package once
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -35,14 +37,30 @@ func idOf(object *unstructured.Unstructured) string {
 	return object.GetAnnotations()[Annotation]
 }
 
-// Stamp gives the object the mark.
+// Stamp gives the object the mark, instead of one that it may have from where
+// it was copied. An empty mark leaves the object as it is.
 func (m Mark) Stamp(object *unstructured.Unstructured) {
-	if m.ID != "" {
-		object.SetAnnotations(with(object.GetAnnotations(), Annotation, m.ID))
+	if m.ID == "" {
+		return
 	}
-	if m.Run != "" {
-		object.SetLabels(with(object.GetLabels(), RunLabel, m.Run))
+	object.SetAnnotations(with(object.GetAnnotations(), Annotation, m.ID))
+	labels := object.GetLabels()
+	switch {
+	case m.Run != "":
+		object.SetLabels(with(labels, RunLabel, m.Run))
+	case labels[RunLabel] != "":
+		delete(labels, RunLabel)
+		object.SetLabels(labels)
 	}
+}
+
+// CanCarry tells whether the object can carry a mark and a name: whether it
+// has a name or a prefix, and metadata that are what the API says. Others are
+// for the server to refuse.
+func CanCarry(object *unstructured.Unstructured) bool {
+	var typed metav1.ObjectMeta
+	metadata, err := json.Marshal(object.Object["metadata"])
+	return err == nil && json.Unmarshal(metadata, &typed) == nil && typed.Name+typed.GenerateName != ""
 }
 
 func with(entries map[string]string, key, value string) map[string]string {

@@ -311,7 +311,10 @@ func (m model) run(ctx context.Context, c *choices) (result Result, err error) {
 	engine := Engine{Attempts: 2, RetryTimeout: time.Minute, Settle: 5 * time.Second}
 	w.strips = c.choose(2) == 1
 	result = untilKilled(func() Result { return engine.Create(ctx, object) })
-	if w.crashed && !w.there() {
+	if w.crashed && (w.strips || !w.there()) {
+		for name := range w.names { // the second run comes long after
+			w.old[name] = true
+		}
 		result = engine.Create(ctx, object)
 	}
 	if err := w.check(result, object.ID == ""); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -65,7 +66,7 @@ func (p *pursuit) pursue(ctx context.Context) Result {
 func (p *pursuit) take(posts, requests context.Context, s step) event {
 	if !s.posts() {
 		p.answer = p.object.Server.Get(requests, p.name)
-		return p.answer.judge(p.object.ID, p.notBefore)
+		return p.answer.judge(p.object, p.notBefore)
 	}
 	if s == nextName {
 		p.attempt++
@@ -113,7 +114,7 @@ const maxVanished = 3
 
 // beforeNextName is nextName, while there is one.
 func (p *pursuit) beforeNextName(e event) step {
-	more := p.object.Name == "" && p.attempt+1 < p.Attempts
+	more := !p.object.named() && p.attempt+1 < p.Attempts
 	if e == noRight && p.object.Repeated {
 		more = false
 	}
@@ -123,7 +124,7 @@ func (p *pursuit) beforeNextName(e event) step {
 		return nextName
 	case e == noRight:
 		return unknown // a proxy, or an earlier run, may have repeated the POST
-	case p.object.Name == "" && p.Attempts > 1:
+	case !p.object.named() && p.Attempts > 1:
 		p.refusal = Explain(p.refusal, fmt.Sprintf("; gave up after %d %s", p.Attempts, p.whatIsTried()))
 	}
 	return failed
@@ -140,7 +141,7 @@ func (p *pursuit) whatIsTried() string {
 
 // asKubectl tells of an object that is sent once, as kubectl does.
 func (p *pursuit) asKubectl() bool {
-	return p.object.ID == "" && (p.Attempts == 1 || p.object.Name != "")
+	return p.object.ID == "" && (p.Attempts == 1 || p.object.named())
 }
 
 // pauseBefore is the time to wait before s: an exponential backoff with
@@ -158,6 +159,9 @@ func (p *pursuit) over(ctx, requests context.Context, s step, pause time.Duratio
 	case requests.Err() != nil, ctx.Err() != nil && s.posts():
 		return errInterrupted
 	case s != read && time.Now().Add(pause).After(p.deadline): // what is unsettled is read back once, however late
+		if p.answer.RetryAfter > p.RetryTimeout {
+			return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)", p.answer.RetryAfter, p.RetryTimeout)
+		}
 		return fmt.Errorf("not settled within %s", p.RetryTimeout)
 	}
 	return nil
@@ -177,7 +181,7 @@ func (p *pursuit) giveUp(s step, why error) Result {
 		result = Result{Outcome: Failed, Err: Explain(p.refusal, "; "+why.Error())}
 	}
 	answer := apierrors.APIStatus(nil)
-	result.Unreachable = !interrupted && !errors.As(p.answer.Err, &answer)
+	result.Unreachable = !interrupted && p.answer.Err != nil && !errors.As(p.answer.Err, &answer)
 	return result
 }
 
@@ -196,6 +200,9 @@ func (p *pursuit) end(s step, e event) Result {
 	case foreign:
 		return p.unknown(errors.New("the name is held by another object"))
 	case unclear:
+		if p.object.Repeated {
+			return p.unknown(errors.New("an object of that name is there, without a creation id: it may be what an earlier run has made"))
+		}
 		return p.unknown(errors.New("an object of that name is there, without a creation id and too young to be told from this one"))
 	}
 	return p.unknown(p.answer.Err)
@@ -232,8 +239,11 @@ func (p *pursuit) explainRenaming() string {
 func (p *pursuit) unknown(why error) Result {
 	var reasons []string
 	for _, err := range []error{p.loss, p.refusal, why} {
-		if err != nil && !slices.Contains(reasons, err.Error()) {
-			reasons = append(reasons, err.Error())
+		if err == nil {
+			continue
+		}
+		if text := Brief(err).Error(); !slices.Contains(reasons, text) {
+			reasons = append(reasons, text)
 		}
 	}
 	if len(reasons) == 1 {
@@ -278,6 +288,16 @@ func sleep(ctx, requests context.Context, d time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+}
+
+// Brief is err without the address of the request, which makes each line of
+// many look different.
+func Brief(err error) error {
+	var request *url.Error
+	if errors.As(err, &request) {
+		return fmt.Errorf("%s: %w", request.Op, request.Err)
+	}
+	return err
 }
 
 // Explain adds text to the message of err and keeps its type where it is a

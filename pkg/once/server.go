@@ -59,7 +59,7 @@ func (s *server) Post(ctx context.Context, name string) Answer {
 	answer := Answer{NotBefore: x.notBefore()}
 	if err := result.Error(); err != nil {
 		answer.Err = err
-		answer.event = postEvent(err, x.sent.Load(), s.mapping.Resource.Resource, s.sent)
+		answer.event = postEvent(err, x.sent.Load(), s.sent)
 		answer.RetryAfter = retryAfter(err)
 		return answer
 	}

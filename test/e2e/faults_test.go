@@ -161,7 +161,7 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 				u.there(t, 0)
 			}
 			r.expect(t, 4, ``, object+`: [^\n]*; reading it back\n`+
-				object+` -n `+u.namespace+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+u.namespace+`\n`)
+				object+` -n `+u.namespace+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+u.namespace+`\n`+again)
 		case want.twice:
 			u.there(t, 2)
 			r.expect(t, 0, oneCreated,
@@ -194,7 +194,7 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 		switch want := whenInjured[u.Name]; {
 		case want.unknown:
 			u.there(t, map[bool]int{true: 1}[u.Carried])
-			r.expect(t, 4, ``, `configmap/demo- -n `+u.namespace+`: outcome unknown: [^\n]*\n`)
+			r.expect(t, 4, ``, `configmap/demo- -n `+u.namespace+`: outcome unknown: [^\n]*\n`+again)
 		case strings.HasPrefix(u.Name, "repeated"):
 			u.there(t, 2)
 			r.expect(t, 0, oneCreated, ``)

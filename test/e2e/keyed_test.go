@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/keyed"
@@ -48,7 +49,7 @@ func TestCreateWithAKey(t *testing.T) {
 		closing(ns, "configmaps", "k2")+`Error from server \(AlreadyExists\): error when creating ".*in.yaml": configmaps "own" already exists\n`)
 
 	one := u.run("create", "-n", ns, "-f", file(t, "one.yaml", named), "--idempotency-key=k1", "-o", "yaml")
-	one.expect(t, 1, ``, `error: the idempotency key was used for a different input, so nothing was changed: the run has created (configmaps/demo-`+suffix+` -n `+ns+`(, )?){3}, which the input does not ask for; use another key, or delete them\n`)
+	one.expect(t, 1, ``, `error: the idempotency key was used for a different input, so nothing was changed. Its run has created 3 objects that this input does not ask for \([^)]*\): (configmaps/demo-`+suffix+` -n `+ns+`(, )?){3}. Run it with the old input, or use another key, which creates everything anew\n`)
 }
 
 // What is there appears in every format, whole.
@@ -84,7 +85,7 @@ func TestCreateWithAKeyRefuses(t *testing.T) {
 		args   []string
 		stderr string
 	}{
-		{"no list", noList, []string{"-f", input}, `Error from server \(Forbidden\): .*\n|error: nothing was created: a run with a key needs list on configmaps in "` + ns + `": configmaps is forbidden: [^\n]*\n`},
+		{"no list", noList, []string{"-f", input}, `error: nothing was created: a run with a key needs list on configmaps in "` + ns + `": configmaps is forbidden: [^\n]*\n`},
 		{"broken input", admin, []string{"-f", broken}, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\nnothing was created: a run with a key needs its whole input\n`},
 		{"empty key", admin, []string{"-f", input, "--idempotency-key="}, `error: --idempotency-key must not be empty\n`},
 		{"server naming", admin, []string{"-f", input, "--naming=server"}, `error: --idempotency-key needs names that are picked here: it cannot be used with --naming=server\n`},
@@ -163,4 +164,94 @@ func TestCreateWithAKeyTellsOfOddities(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.run(args...).expect(t, 1, ``, `error: the idempotency key was used for a different input, [^\n]*configmaps/zz-copy -n `+ns+` \(without its creation id\)[^\n]*\n`)
+}
+
+// What cannot carry a mark is sent as it is, for the server to refuse, and
+// what a user wrote is never dropped.
+func TestCreateWithAKeyOfWhatTheServerRefuses(t *testing.T) {
+	ns := namespace(t, retrying)
+	for name, metadata := range map[string]string{
+		"neither name nor generateName":    `{labels: {x: y}}`,
+		"an annotation that is a number":   `{generateName: demo-, annotations: {keep: "yes", port: 8080}}`,
+		"a label that is a number":         `{generateName: demo-, labels: {keep: "yes", port: 8080}}`,
+		"a name that is a number":          `{generateName: demo-, name: 123}`,
+		"a generateName that is a boolean": `{generateName: true}`,
+	} {
+		for _, key := range []string{"", "--idempotency-key=k"} {
+			t.Run(name+key, func(t *testing.T) {
+				list := file(t, "list.yaml", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: "+metadata+"}\n")
+				args := []string{"create", "-n", ns, "-f", list}
+				if key != "" {
+					args = append(args, key)
+				}
+				r := as(t, retrying.Admin()).run(args...)
+				if r.code != 1 || r.stdout != "" || !strings.Contains(r.stderr, "error") {
+					t.Errorf("%+v", r)
+				}
+			})
+		}
+	}
+	if found := configMaps(t, retrying, ns); len(found) != 0 {
+		t.Errorf("%d objects are there, want none", len(found))
+	}
+}
+
+// When something removed the marks of what an earlier run has made, a re-run
+// does not take it for somebody else's.
+func TestCreateWithAKeyAfterTheMarksAreGone(t *testing.T) {
+	ns := namespace(t, retrying)
+	u := as(t, retrying.Admin())
+	args := []string{"create", "-n", ns, "-f", file(t, "in.yaml", configMap), "--idempotency-key=k"}
+	u.run(args...)
+	cm := configMaps(t, retrying, ns)[0]
+	cm.Labels, cm.Annotations = nil, nil
+	if _, err := clientset(t, retrying).CoreV1().ConfigMaps(ns).Update(t.Context(), &cm, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	u.run(args...).expect(t, 4, ``, `configmap/`+cm.Name+` -n `+ns+`: outcome unknown: [^\n]*it may be what an earlier run has made\n`+
+		closing(ns, "configmaps", "k")+`to go on, run the same command again: what is there stays unchanged\n`)
+	if found := configMaps(t, retrying, ns); len(found) != 1 {
+		t.Errorf("%d objects are there, want 1", len(found))
+	}
+}
+
+// Showing what is there needs get; creating what is missing goes on without.
+func TestCreateWithAKeyShowsWhatItMay(t *testing.T) {
+	ns := namespace(t, retrying)
+	grant(t, retrying, ns, "no-get", []string{"create", "list"}, "configmaps")
+	args := []string{"create", "-n", ns, "-f", file(t, "in.yaml", configMap), "--idempotency-key=k", "--retry-timeout=0"}
+	as(t, retrying.Admin()).run(args...)
+	name := configMaps(t, retrying, ns)[0].Name
+	as(t, retrying.User("no-get")).run(append(args, "--count=20", "-o", "jsonpath={.kind}")...).expect(t, 1, `(ConfigMap){19}`,
+		closing(ns, "configmaps", "k")+`error: configmap/`+name+` is there, but cannot be shown: configmaps "`+name+`" is forbidden: [^\n]*\n`)
+	if found := configMaps(t, retrying, ns); len(found) != 20 {
+		t.Errorf("%d objects are there, want 20", len(found))
+	}
+}
+
+// What a controller makes of an object, with its labels and annotations, is no
+// part of the run, and neither is what is created from an export of it.
+func TestCreateWithAKeyIsNotMisledByCopies(t *testing.T) {
+	ns := namespace(t, retrying)
+	u := as(t, retrying.Admin())
+	secret := strings.ReplaceAll(strings.ReplaceAll(configMap, "ConfigMap", "Secret"), "demo-", "other-")
+	args := []string{"create", "-n", ns, "-f", file(t, "in.yaml", configMap+"---"+secret), "--idempotency-key=k"}
+	u.run(args...)
+	cm := configMaps(t, retrying, ns)[0]
+	secrets := clientset(t, retrying).CoreV1().Secrets(ns)
+	yes := true
+	owner := []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: cm.Name, UID: cm.UID, Controller: &yes}}
+	for _, copied := range []metav1.ObjectMeta{
+		{Name: "labels-and-annotations", Labels: cm.Labels, Annotations: cm.Annotations},
+		{Name: "labels-and-owner", Labels: cm.Labels, OwnerReferences: owner},
+	} {
+		if _, err := secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: copied}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u.run(args...).expect(t, 0, `configmap/`+cm.Name+` unchanged\nsecret/other-`+suffix+` unchanged\n`, closing(ns, "configmaps,secrets", "k"))
+
+	export := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, labels: {genname.dev/run: %s}}\n", cm.Labels[once.RunLabel])
+	u.run("create", "-n", ns, "-f", file(t, "export.yaml", export)).expect(t, 0, `configmap/demo-`+suffix+` created\n`, ``)
+	u.run(args...).expect(t, 0, `(?:[^\n]* unchanged\n){2}`, closing(ns, "configmaps,secrets", "k"))
 }
