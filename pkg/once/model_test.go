@@ -277,7 +277,7 @@ func (m model) explore(t *testing.T) (ends map[Outcome]int, broken error) {
 // if it were found to be there.
 func untilKilled(create func() Result) (result Result) {
 	defer func() {
-		if r := recover(); r != nil && r != errCrash {
+		if r := recover(); r != nil && r != any(errCrash) {
 			panic(r)
 		}
 	}()
