@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ var createExample = templates.Examples(`
 	kubectl genname create -f job.yaml
 
 	# Create it once per key, however often this is run
-	kubectl genname create -f job.yaml --idempotency-key=nightly-2026-11-21
+	kubectl genname create -f migration.yaml --idempotency-key=commit-4f1d2e8
 
 	# Create 100 of it, 16 at a time
 	kubectl genname create -f job.yaml --count=100 --concurrency=16
@@ -108,8 +109,8 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags := f.set
 	flags.StringVar(&f.naming, "naming", namingClient, "Who picks the names of objects with generateName: client (exactly once) or server (as kubectl create, with a retry on a conflict)")
 	flags.IntVar(&f.attempts, "attempts", 16, "Number of names to try per object before it fails")
-	flags.DurationVar(&f.retryTimeout, "retry-timeout", 2*time.Minute, "How long to pursue one object through throttling, dropped connections and unknown outcomes")
-	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: with the same key and input, what is there already is left unchanged")
+	flags.DurationVar(&f.retryTimeout, "retry-timeout", 2*time.Minute, "How long to pursue one object through throttling, dropped connections and unknown outcomes; a request under way has its own time, --request-timeout or one minute")
+	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: with the same key and input, what is there already is left unchanged. A key counts in the types and namespaces of the input")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "Copies of one document in flight at once. If given, neighbouring documents of the same type and namespace overlap too")
 	flags.IntVar(&f.suffixLength, "suffix-length", names.SuffixLength, fmt.Sprintf("Number of random characters of a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
@@ -158,7 +159,7 @@ func (f *ownCreateFlags) validate() error {
 		return fmt.Errorf("--attempts must be at least 1, not %d", f.attempts)
 	case f.retryTimeout < 0:
 		return fmt.Errorf("--retry-timeout must not be negative, as %s is", f.retryTimeout)
-	case f.set.Changed("idempotency-key") && f.key == "":
+	case f.set.Changed("idempotency-key") && strings.TrimSpace(f.key) == "":
 		return fmt.Errorf("--idempotency-key must not be empty")
 	case f.key != "" && f.naming == namingServer:
 		return fmt.Errorf("--idempotency-key needs names that are picked here: it cannot be used with --naming=server")

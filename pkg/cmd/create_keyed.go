@@ -104,7 +104,7 @@ func (c *creation) find(documents []*document) (map[inPlace][]keyed.Existing, er
 		c.places = append(c.places, d.place)
 		found, err := c.key.Find(c.ctx, client, d.Mapping.Resource, d.place.Namespace, c.flags.retryTimeout)
 		if err != nil {
-			return nil, fmt.Errorf("nothing was created: %w", err)
+			return nil, fmt.Errorf("nothing was changed: %w", err)
 		}
 		for _, e := range found {
 			at := inPlace{d.place, e.ID}

@@ -123,6 +123,7 @@ func (e *Engine) Create(ctx context.Context, object Object) Result {
 		Engine:   e,
 		object:   object,
 		name:     object.name(0),
+		start:    time.Now(),
 		deadline: time.Now().Add(e.RetryTimeout),
 		backoff:  wait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 12, Cap: 5 * time.Second},
 	}

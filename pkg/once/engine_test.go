@@ -73,10 +73,10 @@ func TestRetryTimeout(t *testing.T) {
 		outcome Outcome
 		says    string
 	}{
-		{"throttled", &script{posts: []Answer{throttled}}, Failed, "slow down; not settled within 1m0s"},
-		{"lost, never read", &script{posts: []Answer{{event: lost, Err: io.EOF}}, gets: []Answer{{event: unread, Err: errors.New("reset")}}}, Unknown, "EOF; not settled within 1m0s"},
-		{"lost, then refused", &script{posts: []Answer{{event: lost, Err: io.EOF}, {event: refused, Err: errors.New("quota")}}, gets: []Answer{{event: absent, Err: errors.New("not found")}}}, Unknown, "EOF; quota; not settled within 1m0s"},
-		{"a conflict never read", &script{posts: []Answer{taken()}, gets: []Answer{{event: unread, Err: io.EOF}}}, Unknown, "not settled within 1m0s"},
+		{"throttled", &script{posts: []Answer{throttled}}, Failed, "slow down; not settled in 1m0s"},
+		{"lost, never read", &script{posts: []Answer{{event: lost, Err: io.EOF}}, gets: []Answer{{event: unread, Err: errors.New("reset")}}}, Unknown, "EOF; not settled in 1m0s"},
+		{"lost, then refused", &script{posts: []Answer{{event: lost, Err: io.EOF}, {event: refused, Err: errors.New("quota")}}, gets: []Answer{{event: absent, Err: errors.New("not found")}}}, Unknown, "EOF; quota; not settled in 1m0s"},
+		{"a conflict never read", &script{posts: []Answer{taken()}, gets: []Answer{{event: unread, Err: io.EOF}}}, Unknown, "not settled in 1m0s"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

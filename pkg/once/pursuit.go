@@ -28,6 +28,7 @@ type pursuit struct {
 	unverified bool
 	// vanished counts the conflicts whose holder was not there when read
 	vanished int
+	start    time.Time
 	deadline time.Time
 	backoff  wait.Backoff
 	// notBefore is the earliest time, by the server's clock, at which the
@@ -162,7 +163,7 @@ func (p *pursuit) over(ctx, requests context.Context, s step, pause time.Duratio
 		if p.answer.RetryAfter > p.RetryTimeout {
 			return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)", p.answer.RetryAfter, p.RetryTimeout)
 		}
-		return fmt.Errorf("not settled within %s", p.RetryTimeout)
+		return fmt.Errorf("not settled in %s", max(p.RetryTimeout, time.Since(p.start)).Round(time.Millisecond))
 	}
 	return nil
 }
@@ -261,10 +262,10 @@ func (p *pursuit) notify(e event, s step, pause time.Duration) {
 	n := Notice{Name: p.name, Reason: p.answer.Err}
 	switch s {
 	case nextName:
-		n.Reason = p.refusal
+		n.Reason = errors.New(strings.TrimSuffix(p.refusal.Error(), ", the server was not able to generate a unique name for the object")) // it was not asked to
 		n.Action = "trying " + p.object.name(p.attempt+1)
 		if p.object.ID == "" {
-			n.Action = "asking for another name"
+			n.Reason, n.Action = p.refusal, "asking for another name"
 		}
 	case read:
 		n.Action = "reading it back"

@@ -45,9 +45,6 @@ const (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == measureCommand {
-		os.Exit(measureChild(os.Args[2:]))
-	}
 	b := &bench{load: loadAverage()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
@@ -71,11 +68,13 @@ func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	b.plugin = filepath.Join(b.dir, "kubectl-genname")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.plugin, ".")
-	build.Dir = pluginDir
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the plugin: %w\n%s", err, out)
+	b.plugin, measurer = filepath.Join(b.dir, "kubectl-genname"), filepath.Join(b.dir, "measure")
+	for program, source := range map[string]string{b.plugin: pluginDir, measurer: "measure"} {
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, ".")
+		build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", source, err, out)
+		}
 	}
 	for _, name := range names {
 		measure := sections[name]

@@ -12,13 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
-
-// measureCommand is the hidden command by which the program runs itself to
-// measure a child. Linux counts the memory of the process that starts a child
-// as the child's; a process that has done nothing yet has little.
-const measureCommand = "measure-child"
 
 // sample is one run of a command.
 type sample struct {
@@ -28,13 +22,12 @@ type sample struct {
 	Stderr  string
 }
 
+// measurer is the program that measures children (measure/main.go).
+var measurer string
+
 // child runs a command with the environment env added, and measures it.
 func child(ctx context.Context, env []string, args ...string) (sample, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return sample{}, err
-	}
-	cmd := exec.CommandContext(ctx, self, append([]string{measureCommand}, args...)...)
+	cmd := exec.CommandContext(ctx, measurer, args...)
 	cmd.Env = append(os.Environ(), env...)
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
@@ -42,33 +35,8 @@ func child(ctx context.Context, env []string, args ...string) (sample, error) {
 		return sample{}, fmt.Errorf("%v: %w\n%s", args, err, errOut.String())
 	}
 	var s sample
-	err = json.Unmarshal(out.Bytes(), &s)
+	err := json.Unmarshal(out.Bytes(), &s)
 	return s, err
-}
-
-// measureChild runs args and prints the sample as JSON.
-func measureChild(args []string) int {
-	var out, errOut bytes.Buffer
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	began := time.Now()
-	err := cmd.Run()
-	seconds := time.Since(began).Seconds()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n%s", err, errOut.String())
-		return 1
-	}
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &usage); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	err = json.NewEncoder(os.Stdout).Encode(sample{Seconds: seconds, MaxRSS: usage.Maxrss << 10, Stdout: out.String(), Stderr: errOut.String()})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
 }
 
 // series is repeated measurements of one thing.

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -52,6 +53,25 @@ func TestCreateWithAKey(t *testing.T) {
 	one.expect(t, 1, ``, `error: the idempotency key was used for a different input, so nothing was changed. Its run has created 3 objects that this input does not ask for \([^)]*\): (configmaps/demo-`+suffix+` -n `+ns+`(, )?){3}. Run it with the old input, or use another key, which creates everything anew\n`)
 }
 
+// The example of a pipeline starts one job per commit, however often it runs.
+func TestExamplePipeline(t *testing.T) {
+	ns := namespace(t, retrying)
+	u := as(t, retrying.Admin())
+	step := func(commit string) string {
+		cmd := exec.CommandContext(t.Context(), "bash", "pipeline.sh", ns, commit)
+		cmd.Dir, cmd.Env = root+"examples", environment(t, u.kubeconfig)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	first, again, other := step("4f1d2e8"), step("4f1d2e8"), step("97ab310")
+	if !regexp.MustCompile(`^job.batch/migrate-`+suffix+`\n$`).MatchString(first) || again != first || other == first {
+		t.Errorf("%q, %q, %q", first, again, other)
+	}
+}
+
 // What is there appears in every format, whole.
 func TestCreateWithAKeyPrintsWhatIsThere(t *testing.T) {
 	ns := namespace(t, retrying)
@@ -85,7 +105,7 @@ func TestCreateWithAKeyRefuses(t *testing.T) {
 		args   []string
 		stderr string
 	}{
-		{"no list", noList, []string{"-f", input}, `error: nothing was created: a run with a key needs list on configmaps in "` + ns + `": configmaps is forbidden: [^\n]*\n`},
+		{"no list", noList, []string{"-f", input}, `error: nothing was changed: a run with a key needs list on configmaps in "` + ns + `": configmaps is forbidden: [^\n]*\n`},
 		{"broken input", admin, []string{"-f", broken}, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\nnothing was created: a run with a key needs its whole input\n`},
 		{"empty key", admin, []string{"-f", input, "--idempotency-key="}, `error: --idempotency-key must not be empty\n`},
 		{"server naming", admin, []string{"-f", input, "--naming=server"}, `error: --idempotency-key needs names that are picked here: it cannot be used with --naming=server\n`},
