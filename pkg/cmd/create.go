@@ -212,11 +212,11 @@ func (o *createOptions) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.RunCreate(o.connection.factory)
 	}
-	run, err := o.newCreation(ctx)
+	objects, err := o.read()
 	if err != nil {
 		return err
 	}
-	objects, err := o.read()
+	run, err := o.newCreation(ctx)
 	if err != nil {
 		return err
 	}

@@ -49,12 +49,29 @@ func (c *creation) count(change func(*account)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(&c.account)
+	c.showProgress()
+}
+
+// showProgress shows the account so far. The caller holds mu.
+func (c *creation) showProgress() {
+	if c.progress != nil {
+		c.progress.say(c.account.String())
+	}
+}
+
+// say writes a line on stderr. The caller holds mu.
+func (c *creation) say(text string) {
+	if c.progress != nil {
+		c.progress.line(text)
+		return
+	}
+	fmt.Fprintln(c.ErrOut, text)
 }
 
 func (c *creation) notify(d *document, n once.Notice) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fmt.Fprintln(c.ErrOut, oneLine(fmt.Sprintf("%s: %v; %s", d.reference(n.Name), once.Brief(n.Reason), n.Action)))
+	c.say(oneLine(fmt.Sprintf("%s: %v; %s", d.reference(n.Name), once.Brief(n.Reason), n.Action)))
 }
 
 // reference is the object under name; where the server picks it, under its
@@ -73,6 +90,7 @@ func (c *creation) settle(d *document, result once.Result) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	printed := c.print(d, result)
+	defer c.showProgress()
 	switch result.Outcome {
 	case once.Created:
 		c.account.created++
@@ -124,7 +142,7 @@ func (c *creation) unknown(d *document, result once.Result) error {
 	if c.flags.kubectlsWords() {
 		return c.failure(d, result)
 	}
-	fmt.Fprintln(c.ErrOut, oneLine(fmt.Sprintf("%s: outcome unknown: %v", object, once.Brief(result.Err))))
+	c.say(oneLine(fmt.Sprintf("%s: outcome unknown: %v", object, once.Brief(result.Err))))
 	return nil
 }
 
@@ -164,13 +182,16 @@ func (c *creation) warnOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !c.warned[text] {
 		c.warned[text] = true
-		fmt.Fprintln(c.ErrOut, "Warning:", printable(text))
+		c.say("Warning: " + printable(text))
 	}
 }
 
 // finish makes the command's error of what failed (err) and of what is not
 // known or was not done.
 func (c *creation) finish(err error) error {
+	if c.progress != nil {
+		c.progress.end()
+	}
 	if all := utilerrors.Aggregate(nil); errors.As(err, &all) {
 		err = utilerrors.Flatten(all) // copies' errors are listed as documents' are
 	}

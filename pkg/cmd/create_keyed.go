@@ -42,7 +42,7 @@ func (c *creation) repeatably(objects *resource.Result) error {
 	}
 	errs = append(errs, errorsOf(c.wait())...)
 	if a := c.account; a.created+a.unchanged+a.unknown > 0 {
-		fmt.Fprintln(c.ErrOut, "the objects of this run:", c.selector())
+		c.say("the objects of this run: " + c.selector())
 	}
 	return utilerrors.NewAggregate(errs)
 }

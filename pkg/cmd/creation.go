@@ -49,6 +49,8 @@ type creation struct {
 	inFlight    errgroup.Group
 	unreachable atomic.Bool // the server did not answer for as long as an object is pursued
 
+	progress *progress // on a terminal that does not show the results themselves
+
 	mu       sync.Mutex // guards what follows, and the streams
 	account  account
 	failures []error // of the documents in flight
@@ -68,6 +70,9 @@ func (o *createOptions) newCreation(ctx context.Context) (*creation, error) {
 		unreadable: map[schema.GroupVersionResource]string{}, warned: map[string]bool{}, renamed: map[schema.GroupVersionResource]bool{},
 	}
 	c.ctx, c.stop = context.WithCancel(ctx)
+	if !isTerminal(o.Out) {
+		c.progress = startProgress(o.ErrOut)
+	}
 	c.inFlight.SetLimit(o.flags.concurrency)
 	if o.flags.suffixLength != names.SuffixLength {
 		c.warnOnce("names will end in %d random characters: whatever takes a generated name apart by its last 5, kubectl genname audit too, does not know them", o.flags.suffixLength)

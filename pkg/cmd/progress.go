@@ -26,8 +26,9 @@ type progress struct {
 	ended   chan struct{}
 	stopped sync.WaitGroup
 
-	mu   sync.Mutex
-	text string
+	mu    sync.Mutex // guards what follows, and the terminal
+	text  string
+	shown bool
 }
 
 func startProgress(out io.Writer) *progress {
@@ -50,6 +51,17 @@ func (p *progress) say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text = text
+}
+
+// line writes a line of its own above what is shown.
+func (p *progress) line(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		p.rewrite("")
+		fmt.Fprint(p.out, "\r")
+	}
+	fmt.Fprintln(p.out, text)
 }
 
 // scan says how far a scan is.
@@ -82,9 +94,9 @@ func (p *progress) show() {
 			return
 		case <-time.After(wait):
 			p.mu.Lock()
-			text := p.text
+			p.rewrite(p.text)
+			p.shown = true
 			p.mu.Unlock()
-			p.rewrite(text)
 		}
 	}
 }

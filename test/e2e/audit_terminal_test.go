@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,5 +60,39 @@ func TestAuditOnATerminal(t *testing.T) {
 	// Nothing of it in a pipe.
 	if r := u.run("audit", "cm", "-n", ns); strings.Contains(r.stderr+r.stdout, "\r") || !strings.Contains(r.stdout, strings.Repeat("x", 58)) {
 		t.Errorf("%+v", r)
+	}
+}
+
+// So does create, where the terminal does not show the results themselves; a
+// line about an object stands above it.
+func TestCreateOnATerminal(t *testing.T) {
+	ns := namespace(t, single)
+	terminal, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = terminal.Close() }()
+	shown := make(chan string)
+	go func() {
+		all, _ := io.ReadAll(terminal)
+		shown <- string(all)
+	}()
+	var posts atomic.Int64
+	u := as(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if r.Method == http.MethodPost && posts.Add(1) == 2 {
+			return faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"2"}}, "slow down")
+		}
+		return nil
+	}).Config)
+	var out strings.Builder
+	code := cmd.Execute(t.Context(), []string{"create", "-n", ns, "-f", file(t, "two.yaml", configMap+"---"+configMap), "--kubeconfig=" + u.kubeconfig, "--cache-dir=" + t.TempDir()},
+		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: tty})
+	_ = tty.Close()
+	got := <-shown
+	if code != 0 || !strings.Contains(got, "\r1 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted  ") || !strings.HasSuffix(got, "\r"+strings.Repeat(" ", 79)+"\r") {
+		t.Errorf("exit code %d and\n%q", code, got)
+	}
+	if !strings.Contains(got, "sending it again in 2s\r\n") || strings.Count(out.String(), "\n") != 2 {
+		t.Errorf("stderr\n%q\nstdout\n%s", got, out.String())
 	}
 }
