@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,6 +63,9 @@ func newConnection(streams genericiooptions.IOStreams) *connection {
 	return c
 }
 
+// initLogs sets up what all of a process has one of.
+var initLogs = sync.OnceFunc(logs.InitLogs)
+
 // addTo gives root and all commands below it the flags, and what goes with
 // them before and after a run.
 func (c *connection) addTo(root *cobra.Command) {
@@ -72,7 +76,7 @@ func (c *connection) addTo(root *cobra.Command) {
 	c.profile.addTo(flags)
 	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false, "Treat warnings received from the server as errors and exit with a non-zero exit code")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		logs.InitLogs() // component-base's own call is in a hook of kubectl's, which this one hides
+		initLogs() // component-base's own call is in a hook of kubectl's, which this one hides
 		c.ctx = cmd.Context()
 		c.headers.ParseCommandHeaders(cmd, args)
 		if err := c.profile.start(); err != nil {
