@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -168,9 +167,6 @@ func (o *auditOptions) Run(ctx context.Context) error {
 		return err
 	}
 	began := time.Now()
-	// Next to nothing of what is read is kept, so that collecting it sooner
-	// costs little, and saves memory.
-	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	survey := o.survey(counter)
 	scanner := o.scanner(counter, began)
 	scanner.Progress = progress.scan
