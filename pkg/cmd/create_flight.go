@@ -29,6 +29,10 @@ func (c *creation) create(d *document) error {
 			c.count(func(a *account) { a.notAttempted += d.copies - i })
 			break
 		}
+		if next == alone && d.copies == 1 { // not worth another goroutine
+			c.collect(d, c.createCopy(d, i))
+			break
+		}
 		c.inFlight.Go(func() error {
 			if c.hopeless(d) { // by now
 				c.count(func(a *account) { a.notAttempted++ })

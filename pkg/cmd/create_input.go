@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -119,33 +120,25 @@ var errNotRead = errors.New("the rest of the input was not read")
 // visit calls do for one object after the other, each before the next one is
 // read. Reading may hang (stdin, a URL): it does not hold up an interrupt.
 func visit(ctx context.Context, objects *resource.Result, do resource.VisitorFunc) error {
-	var errs []error // what do returned, in case the rest is never read
-	type turn struct {
-		info  *resource.Info
-		err   error
-		reply chan error
-	}
-	turns, ended, abandoned := make(chan turn), make(chan error, 1), make(chan struct{})
-	defer close(abandoned)
+	var atWork sync.Mutex // held while an object is created, and guards what follows
+	var errs []error      // what do returned, in case the rest is never read
+	var abandoned bool
+	ended := make(chan error, 1)
 	go func() {
 		ended <- objects.Visit(func(info *resource.Info, err error) error {
-			t := turn{info, err, make(chan error, 1)}
-			select {
-			case turns <- t:
-				return <-t.reply
-			case <-abandoned:
+			atWork.Lock()
+			defer atWork.Unlock()
+			if abandoned {
 				return errNotRead
 			}
+			err = do(info, err)
+			errs = append(errs, flat(err)...)
+			return err
 		})
 	}()
-	interrupted := ctx.Done()
-	var patience <-chan time.Time
+	interrupted, patience := ctx.Done(), (<-chan time.Time)(nil)
 	for {
 		select {
-		case t := <-turns:
-			err := do(t.info, t.err)
-			errs = append(errs, flat(err)...)
-			t.reply <- err
 		case err := <-ended:
 			if ctx.Err() != nil && len(errs) < len(flat(err)) { // what reading says then is the interrupt's
 				return utilerrors.NewAggregate(append(errs, errNotRead))
@@ -154,6 +147,12 @@ func visit(ctx context.Context, objects *resource.Result, do resource.VisitorFun
 		case <-interrupted:
 			interrupted, patience = nil, time.After(readGrace)
 		case <-patience:
+			if !atWork.TryLock() {
+				patience = time.After(readGrace)
+				continue
+			}
+			defer atWork.Unlock()
+			abandoned = true
 			return utilerrors.NewAggregate(append(errs, errNotRead))
 		}
 	}
