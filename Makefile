@@ -55,7 +55,7 @@ release-snapshot: ## Make a release of all platforms into dist/ and test it; SKI
 	$(GO) run ./krew/render dist > dist/genname.yaml
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
 
-release: # Publish the tag that is checked out, with SBOMs and signatures (.github/workflows/release.yaml)
+release: # Make a draft release of the tag that is checked out, with SBOMs and signatures, and test it (.github/workflows/release.yaml)
 	$(GORELEASER) release --clean
 	$(GO) run ./krew/render dist > dist/genname.yaml
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist

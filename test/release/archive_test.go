@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"debug/buildinfo"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -19,6 +20,9 @@ import (
 	"strings"
 	"testing"
 )
+
+// thirdParty is the file with the licences of what is linked in.
+const thirdParty = "THIRD_PARTY_LICENSES"
 
 // largest is how big the program may be.
 const largest = 60 << 20
@@ -42,7 +46,7 @@ func TestArchives(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"LICENSE", "README.md",
+		"LICENSE", "README.md", thirdParty,
 		"completions/_kubectl-genname", "completions/kubectl-genname.bash", "completions/kubectl-genname.fish", "completions/kubectl-genname.ps1",
 	}
 	for _, a := range r.archives {
@@ -64,8 +68,31 @@ func TestArchives(t *testing.T) {
 			if a.os != "windows" && (files[a.program()].mode&0o111 == 0 || files[a.shim()].mode&0o111 == 0) {
 				t.Error("the program or its shim is not executable")
 			}
+			for _, module := range linked(t, files[a.program()].data) {
+				if !bytes.Contains(files[thirdParty].data, []byte("\n"+module+" LICENSE")) {
+					t.Errorf("%s has no licence of %s, which is linked in", thirdParty, module)
+				}
+			}
 		})
 	}
+}
+
+// linked are Go and the modules that a program says it was linked from, with
+// their versions.
+func linked(t *testing.T, program []byte) []string {
+	t.Helper()
+	info, err := buildinfo.Read(bytes.NewReader(program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := []string{"go " + info.GoVersion}
+	for _, m := range info.Deps {
+		modules = append(modules, m.Path+" "+m.Version)
+	}
+	if len(modules) < 50 {
+		t.Errorf("only %d modules are linked in: %q", len(modules), modules)
+	}
+	return modules
 }
 
 // A program that can run here says the version of the release, and completes
@@ -99,10 +126,14 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// The Debian package installs the same, the shim as a link.
+// The Debian package installs the same, the shim as a link. CI has what it
+// takes to look into it.
 func TestDebianPackage(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
-		t.Skip("there is no dpkg-deb to look into the package")
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("not tested: there is no dpkg-deb to look into the package")
 	}
 	r := theRelease(t)
 	packages, err := filepath.Glob(filepath.Join(r.folder, "*.deb"))
@@ -117,7 +148,7 @@ func TestDebianPackage(t *testing.T) {
 		for _, want := range []string{
 			"./usr/bin/kubectl-genname\n", "./usr/bin/kubectl_complete-genname -> kubectl-genname\n",
 			"./usr/share/man/man1/kubectl-genname-create.1\n", "./usr/share/bash-completion/completions/kubectl-genname\n",
-			"./usr/share/doc/kubectl-genname/copyright\n",
+			"./usr/share/doc/kubectl-genname/copyright\n", "./usr/share/doc/kubectl-genname/" + thirdParty + "\n",
 		} {
 			if !strings.Contains(list, want) {
 				t.Errorf("%q is not in\n%s", want, list)
