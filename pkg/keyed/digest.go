@@ -8,8 +8,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
+
+// changeCause is genericclioptions.ChangeCauseAnnotation of cli-runtime, which
+// would bring a command line's libraries along.
+const changeCause = "kubernetes.io/change-cause"
 
 // Digest tells objects of a run apart by what they say.
 type Digest [sha256.Size]byte
@@ -46,7 +49,7 @@ func withoutOurs(metadata map[string]any, field string) {
 		return
 	}
 	for name := range entries {
-		if strings.HasPrefix(name, "genname.dev/") || name == corev1.LastAppliedConfigAnnotation || name == genericclioptions.ChangeCauseAnnotation {
+		if strings.HasPrefix(name, "genname.dev/") || name == corev1.LastAppliedConfigAnnotation || name == changeCause {
 			delete(entries, name)
 		}
 	}

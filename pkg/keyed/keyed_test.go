@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
 )
@@ -102,6 +103,13 @@ func TestDigest(t *testing.T) {
 		if digest(t, other) == want {
 			t.Errorf("%s: the same digest", name)
 		}
+	}
+}
+
+// A digest is for ever, and so is what kubectl calls its annotation.
+func TestChangeCauseIsKubectls(t *testing.T) {
+	if changeCause != genericclioptions.ChangeCauseAnnotation {
+		t.Errorf("kubectl writes %s", genericclioptions.ChangeCauseAnnotation)
 	}
 }
 
