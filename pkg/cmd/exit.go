@@ -8,14 +8,13 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 )
 
-// The exit codes, in the order in which they go before one another when more
-// than one applies: 4, 130, 1, 3. kubectl on Windows turns all but 0 into 1.
+// The exit codes other than 0. When more than one applies, they go before one
+// another in this order: 4, 130, 3, 1. kubectl on Windows turns all into 1.
 const (
-	exitDone        = 0
 	exitFailed      = 1
-	exitGate        = 3   // done, and a --fail-above gate was exceeded
+	exitGate        = 3   // a --fail-above gate was exceeded, whether or not all could be read
 	exitUnknown     = 4   // the outcome of at least one create is unknown
-	exitInterrupted = 130 // stopped by a signal, as a shell says it
+	exitInterrupted = 130 // stopped by SIGINT or SIGTERM, as a shell says it of the first
 )
 
 // exitError is an error with an exit code of its own, and with lines to print

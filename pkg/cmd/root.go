@@ -1,7 +1,8 @@
 // Package cmd is the commands of kubectl genname: their flags, what they
 // print, and their exit codes. What they do is in the engines: pkg/once
-// creates, pkg/census counts, pkg/analyze calculates, pkg/probe asks a server
-// how it retries.
+// creates, pkg/keyed makes a run of creates repeatable, pkg/census counts,
+// pkg/probe asks a server how it retries, pkg/analyze calculates, pkg/assess
+// says what counts mean, pkg/chart draws.
 package cmd
 
 import (
