@@ -65,6 +65,9 @@ type ownCreateFlags struct {
 	set *pflag.FlagSet // the flags themselves
 }
 
+// clientAttempts is the default of --attempts, which report counts with.
+const clientAttempts = 16
+
 func newCreateCommand(connection *connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &createOptions{CreateOptions: create.NewCreateOptions(streams), connection: connection}
 	cmd := &cobra.Command{
@@ -108,7 +111,7 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	f.set = pflag.NewFlagSet("own", pflag.ContinueOnError)
 	flags := f.set
 	flags.StringVar(&f.naming, "naming", namingClient, "Who picks the names of objects with generateName: client (exactly once) or server (as kubectl create, with a retry on a conflict)")
-	flags.IntVar(&f.attempts, "attempts", 16, "Number of names to try per object before it fails")
+	flags.IntVar(&f.attempts, "attempts", clientAttempts, "Number of names to try per object before it fails")
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", 2*time.Minute, "How long to pursue one object through throttling, dropped connections and unknown outcomes; a request under way has its own time, --request-timeout or one minute")
 	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: with the same key and input, what is there already is left unchanged. A key counts in the types and namespaces of the input")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")

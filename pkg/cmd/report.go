@@ -48,7 +48,7 @@ func newReportCommand(factory cmdutil.Factory, streams genericiooptions.IOStream
 	o.failAbove.value = new(float64)
 	o.period = durationValue(30 * 24 * time.Hour)
 	o.question = assess.Question{
-		SuffixLength: names.SuffixLength, ClientAttempts: 16, Probability: 0.001,
+		SuffixLength: names.SuffixLength, ClientAttempts: clientAttempts, Probability: 0.001,
 		Creates: []int64{100, 1_000, 10_000, 100_000, 1_000_000},
 	}
 	cmd := &cobra.Command{

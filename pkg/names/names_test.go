@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/rand"
 	"pgregory.net/rapid"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 )
 
 func TestEffectivePrefix(t *testing.T) {
@@ -135,4 +137,11 @@ func FuzzSplit(f *testing.F) {
 			t.Fatalf("Split(%q) = %q, %q", name, prefix, suffix)
 		}
 	})
+}
+
+// pkg/analyze imports nothing, and says for itself how many names there are.
+func TestMathematicsIsOfTheseNames(t *testing.T) {
+	if analyze.AlphabetSize != len(Alphabet) || analyze.SuffixLength != SuffixLength {
+		t.Errorf("pkg/analyze counts %d characters of %d", analyze.SuffixLength, analyze.AlphabetSize)
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 )
 
 // saved is a report as an audit writes it, but for what a reader of it does
@@ -82,6 +84,12 @@ func TestReadAuditReportRefuses(t *testing.T) {
 				t.Errorf("the error is\n%v\nwant\n%s", err, test.want)
 			}
 		})
+	}
+}
+
+func TestMaxNames(t *testing.T) {
+	if space, err := analyze.Space(analyze.SuffixLength); err != nil || space != maxNames {
+		t.Errorf("%d %v", space, err)
 	}
 }
 
