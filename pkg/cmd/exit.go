@@ -14,7 +14,7 @@ const (
 	exitFailed      = 1
 	exitGate        = 3   // a --fail-above gate was exceeded, whether or not all could be read
 	exitUnknown     = 4   // the outcome of at least one create is unknown
-	exitInterrupted = 130 // stopped by SIGINT or SIGTERM, as a shell says it of the first
+	exitInterrupted = 130 // stopped by SIGINT, SIGTERM or SIGHUP, as a shell says it of the first
 )
 
 // exitError is an error with an exit code of its own, and with lines to print
