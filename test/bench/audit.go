@@ -164,7 +164,7 @@ func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 		return nil
 	}
 	var c contest
-	c.add("`kubectl get configmaps -A -o name | sed … | sort | uniq -c`", b.command(want, pipe("")...))
+	c.add("`kubectl get configmaps -A -o name \\| sed … \\| sort \\| uniq -c`", b.command(want, pipe("")...))
 	c.add("the same, `--chunk-size=25000`", b.command(want, pipe("--chunk-size=25000")...))
 	c.add("`kubectl genname audit configmaps -A`", b.audits(p.objects, "configmaps", "-A"))
 	if err := c.run(ctx, min(b.runs, 3)); err != nil {
