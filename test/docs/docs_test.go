@@ -1,12 +1,11 @@
 // Package docs tests what the documentation says that can be tested without a
 // cluster: that what it shows of a terminal was really recorded, and that its
-// links lead somewhere. That the recordings are still true is tested by
-// test/e2e.
+// links lead somewhere, that its tables are whole, and that the packages are
+// layered as it says. That the recordings are still true is tested by test/e2e.
 package docs
 
 import (
 	"bufio"
-	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,39 +23,44 @@ type page struct{ path, text string }
 func pages(t *testing.T) []page {
 	t.Helper()
 	var pages []page
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/reference/*.md", "examples/*.md", ".github/*.md"} {
-		paths, err := filepath.Glob(root + pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pages = append(pages, page{strings.TrimPrefix(path, root), string(text)})
-		}
-	}
-	if len(pages) < 5 {
-		t.Fatalf("only %d pages", len(pages))
+	for _, path := range glob(t, "*.md", "docs/*.md", "docs/reference/*.md", "examples/*/*.md") {
+		pages = append(pages, page{path, read(t, path)})
 	}
 	return pages
+}
+
+// glob lists files of the repository; a pattern that finds none is out of
+// date.
+func glob(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	var found []string
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(root + pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s finds nothing: %v", pattern, err)
+		}
+		for _, path := range paths {
+			found = append(found, filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash(root))))
+		}
+	}
+	return found
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(root + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // recordings are the sessions of which test/e2e checks every line.
 func recordings(t *testing.T) string {
 	t.Helper()
-	paths, err := filepath.Glob(root + "docs/sessions/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all strings.Builder
-	for _, path := range append(paths, root+"docs/demo.txt") {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(text)
+	for _, path := range glob(t, "docs/sessions/*.txt", "docs/demo.txt") {
+		all.WriteString(read(t, path))
 	}
 	return all.String()
 }
@@ -81,20 +85,19 @@ func TestTerminalsWereRecorded(t *testing.T) {
 
 // notRun are the commands of the documentation that no test runs, and why.
 var notRun = []struct{ pattern, reason string }{
-	{`^make [a-z-]+`, "the Makefile's own targets; .ci/run runs the most of them"},
-	{`^go (install|get) `, "needs the published module"},
-	{`^go (run|test) (-C )?\.?/?test/`, "a tool of this repository's own, for a person; its package has tests"},
+	{`^make [a-z-]+`, "the Makefile's own targets; .ci/run runs the most of them, and TestTargetsExist looks them up"},
+	{`^go install `, "needs the published module"},
+	{`^go (run|test) (-C )?\.?/?test/`, "a tool of this repository's own, for a person"},
 	{`^kubectl genname report --plot docs/figures/`, "run by make figures, which takes it from the page"},
-	{`^(kubectl krew|brew|sudo (dpkg|apt|dnf|rpm)|curl|cosign|tar|sha256sum) `, "needs a published release"},
+	{`^(sudo dpkg|cosign|sha256sum) `, "needs a published release"},
 	{`^ln -s kubectl-genname `, "run by test/release, and as an example by test/e2e"},
 	{`^kubectl wait .*"\$\(kubectl genname create -f job.yaml -o name\)"$`, "run as an example of create by test/e2e"},
-	{`^git clone `, "needs the published repository"},
 }
 
 // A command that is shown without its output is in a recording too, or there
-// is a reason why not.
+// is a reason why not; and a reason is for something.
 func TestCommandsAreRun(t *testing.T) {
-	recorded := recordings(t)
+	recorded, excused := recordings(t), make([]int, len(notRun))
 	command := regexp.MustCompile(`^(kubectl|make|go|brew|sudo|curl|cosign|ln|helm|git|tar|sha256sum) `)
 	for _, p := range pages(t) {
 		if strings.HasPrefix(p.path, "docs/reference/") {
@@ -107,38 +110,66 @@ func TestCommandsAreRun(t *testing.T) {
 			for line := range strings.Lines(b.text) {
 				line, _, _ = strings.Cut(strings.TrimSpace(line), "    #")
 				line = strings.TrimSpace(line)
-				if command.MatchString(line) && !strings.Contains(recorded, "$ "+line+"\n") && reasonNotToRun(line) == "" {
-					t.Errorf("%s:%d: no test runs this command, and no reason is given in notRun:\n%s", p.path, b.line, line)
+				if !command.MatchString(line) || strings.Contains(recorded, "$ "+line+"\n") {
+					continue
 				}
+				reason := reasonNotToRun(line)
+				if reason < 0 {
+					t.Errorf("%s:%d: no test runs this command, and no reason is given in notRun:\n%s", p.path, b.line, line)
+					continue
+				}
+				excused[reason]++
 			}
+		}
+	}
+	for i, times := range excused {
+		if times == 0 {
+			t.Errorf("no page has a command for %q in notRun", notRun[i].pattern)
 		}
 	}
 }
 
-func reasonNotToRun(command string) string {
-	for _, n := range notRun {
+// reasonNotToRun is the index in notRun, or -1.
+func reasonNotToRun(command string) int {
+	for i, n := range notRun {
 		if regexp.MustCompile(n.pattern).MatchString(command) {
-			return n.reason
+			return i
 		}
 	}
-	return ""
+	return -1
+}
+
+// What a page calls "make TARGET" is in the Makefile, and a program or test
+// that it runs by "go run" is in its folder.
+func TestTargetsExist(t *testing.T) {
+	makefile := read(t, "Makefile")
+	target := regexp.MustCompile("(?m)(?:^ *|`)make ([a-z][a-z-]*)")
+	program := regexp.MustCompile("(?m)(?:^ *|`)go (?:run|test) (?:-C )?(?:\\./)?((?:test|docs|krew)/[a-z0-9/]+)")
+	looked := 0
+	for _, p := range pages(t) {
+		for _, match := range target.FindAllStringSubmatch(p.text, -1) {
+			looked++
+			if !strings.Contains(makefile, "\n"+match[1]+":") {
+				t.Errorf("%s: there is no make %s", p.path, match[1])
+			}
+		}
+		for _, match := range program.FindAllStringSubmatch(p.text, -1) {
+			looked++
+			if _, err := os.Stat(root + match[1]); err != nil {
+				t.Errorf("%s: %v", p.path, err)
+			}
+		}
+	}
+	if looked == 0 {
+		t.Error("no page has a target or a program")
+	}
 }
 
 // A manifest is one of the examples, or a part of it.
 func TestManifestsAreExamples(t *testing.T) {
-	var examples bytes.Buffer
-	for _, pattern := range []string{"examples/*.yaml", "examples/*/*.yaml"} {
-		paths, err := filepath.Glob(root + pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			examples.Write(text)
-		}
+	var examples strings.Builder
+	for _, path := range glob(t, "examples/*.yaml", "examples/*/*.yaml") {
+		examples.WriteString(read(t, path))
 	}
 	for _, p := range pages(t) {
 		for _, b := range blocks(p.text) {

@@ -1,0 +1,85 @@
+package docs
+
+import (
+	"maps"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/kubectl-genname/kubectl-genname/"
+
+// The table of docs/architecture.md has every package of the plugin and what
+// it imports of the others, and its layers: a package imports of lower ones
+// only.
+func TestArchitecture(t *testing.T) {
+	documented, layer := map[string][]string{}, map[string]int{}
+	row := regexp.MustCompile("(?m)^\\| ([1-9]) \\| `([a-z0-9/-]+)` \\| [^|]+ \\|([^|]*)\\|$")
+	for _, match := range row.FindAllStringSubmatch(read(t, "docs/architecture.md"), -1) {
+		documented[match[2]] = strings.Fields(strings.NewReplacer("`", "", ",", "").Replace(match[3]))
+		layer[match[2]] = int(match[1][0] - '0')
+	}
+	imports := packages(t)
+	if d, i := slices.Sorted(maps.Keys(documented)), slices.Sorted(maps.Keys(imports)); !slices.Equal(d, i) {
+		t.Errorf("docs/architecture.md has the packages\n%q, and there are\n%q", d, i)
+	}
+	for name, imported := range imports {
+		if !slices.Equal(slices.Sorted(slices.Values(documented[name])), slices.Sorted(slices.Values(imported))) {
+			t.Errorf("%s imports %q, and docs/architecture.md says %q", name, imported, documented[name])
+		}
+		for _, other := range imported {
+			if layer[other] <= layer[name] {
+				t.Errorf("%s of layer %d imports %s of layer %d", name, layer[name], other, layer[other])
+			}
+		}
+	}
+}
+
+// Who imports an engine gets no command line with it, and who imports the
+// mathematics nothing of Kubernetes.
+func TestEnginesAreLibraries(t *testing.T) {
+	for name := range packages(t) {
+		if name == "pkg/cmd" || name == "cmd/kubectl-genname" {
+			continue
+		}
+		unwanted := regexp.MustCompile(`^github\.com/spf13/`)
+		if name == "pkg/analyze" {
+			unwanted = regexp.MustCompile(`\.[a-z]+/`) // all but the standard library
+		}
+		for _, dependency := range golist(t, "-deps", "./"+name) {
+			if unwanted.MatchString(dependency) && dependency != module+name {
+				t.Errorf("%s needs %s", name, dependency)
+			}
+		}
+	}
+}
+
+// packages are those of the plugin, each with what it imports of them.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	imports := map[string][]string{}
+	for _, line := range golist(t, "-f={{.ImportPath}} {{join .Imports \" \"}}", "./pkg/...", "./cmd/...") {
+		fields := strings.Fields(line)
+		name := strings.TrimPrefix(fields[0], module)
+		imports[name] = nil
+		for _, imported := range fields[1:] {
+			if ours, ok := strings.CutPrefix(imported, module); ok {
+				imports[name] = append(imports[name], ours)
+			}
+		}
+	}
+	return imports
+}
+
+func golist(t *testing.T, args ...string) []string {
+	t.Helper()
+	command := exec.Command("go", append([]string{"list"}, args...)...)
+	command.Dir = root
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
