@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,9 @@ import (
 
 // The reference is what the commands say now.
 func TestReferenceHasNotDrifted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the reference has the defaults of other systems: $HOME and a slash in paths, and their line endings")
+	}
 	t.Setenv("HOME", "/home/of/whoever/runs/this")
 	t.Setenv("KUBECACHEDIR", "/tmp/cache")
 	fresh := t.TempDir()
