@@ -12,6 +12,11 @@ GORELEASER := $(GO) tool -modfile=tools/release/go.mod goreleaser
 # goreleaser forgets the commit where there is no remote.
 REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/kubectl-genname/kubectl-genname
 
+# The modules beside the plugin's that have code to vet. Those of tools have
+# none, and those of test/controlplane are built by control-plane: they are all
+# of Kubernetes, which takes minutes to vet.
+MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
+
 .DEFAULT_GOAL := help
 .PHONY: help build control-plane demo test unit cover lint bench campaign figures schemas measure docs release-snapshot release-twice vulnerabilities release clean
 
@@ -40,6 +45,7 @@ cover: # Fail if pkg/ is covered less than it should be (after test)
 
 lint: ## Run the linters over the code, the workflows and the release's configuration
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
+	@for module in $(MODULES); do echo "go vet in $$module"; $(GO) vet -C $$module ./... || exit 1; done
 	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
 	$(GORELEASER) check
 
