@@ -18,7 +18,7 @@ REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_V
 MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit cover lint bench campaign figures schemas measure docs release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit cover chance lint bench campaign figures schemas measure docs release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ test: control-plane ## Run all tests, on a real control plane, with the race det
 
 cover: # Fail if pkg/ is covered less than it should be (after test)
 	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/: " $$3; exit ($$3+0 < least)}'
+
+chance: control-plane ## Run the tests that follow from a seed with another one; SEED= repeats it
+	@seed=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; echo "make chance SEED=$$seed"; \
+	GENNAME_SEED=$$seed $(GO) test -race -count=1 -timeout 20m -run 'TestCampaign|TestAuditOfChance' ./test/campaign ./test/e2e
 
 lint: ## Run the linters over the code, the workflows and the release's configuration
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...

@@ -31,9 +31,6 @@ type cluster struct {
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("-short: needs a control plane")
-	}
 	cp := controlplane.New(t)
 	client, err := dynamic.NewForConfig(cp.Admin())
 	if err != nil {

@@ -2,12 +2,11 @@ package campaign
 
 import (
 	"context"
-	"flag"
-	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -17,7 +16,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-var seed = flag.Uint64("seed", 0, "replay the campaigns with this seed (default a new one)")
+// seedFromEnv is GENNAME_SEED, or always the same one: a check that blocks
+// fails for what was changed, and not by chance.
+func seedFromEnv(t *testing.T) uint64 {
+	t.Helper()
+	text := os.Getenv("GENNAME_SEED")
+	if text == "" {
+		return 1
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seed
+}
 
 const pluginName = "kubectl-genname"
 
@@ -56,15 +68,13 @@ func contestant(t *testing.T, name string) Contestant {
 
 // Short campaigns: what is promised holds, and what is not promised does not,
 // so that it is the plugin's doing and not a campaign in which nothing
-// happens. Every run takes new seeds; a failure is replayed with -seed.
+// happens. "make chance" runs it with another seed.
 func TestCampaign(t *testing.T) {
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("replay with: go test ./test/campaign -seed %d", *seed)
+	seed := seedFromEnv(t)
+	t.Logf("GENNAME_SEED=%d", seed)
 	cp := controlplane.New(t)
 	s := Full()
-	s.Plugin, s.Kubectl, s.Seed, s.Log = plugin(t), cp.Binaries.Kubectl, *seed, t.Output()
+	s.Plugin, s.Kubectl, s.Seed, s.Log = plugin(t), cp.Binaries.Kubectl, seed, t.Output()
 	for _, test := range []struct {
 		contestant string
 		protocol   faultproxy.Protocol

@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 // Servers end with the process that started them, also when that has no chance
 // to stop them.
 func TestServersEndWithTheirStarter(t *testing.T) {
+	SkipIfShort(t)
 	starter := exec.CommandContext(t.Context(), os.Args[0])
 	starter.Env = append(os.Environ(), starterEnv+"=1")
 	starter.Stderr = os.Stderr
@@ -81,6 +82,7 @@ func listening(address string) bool {
 
 // A server that cannot start says why, and leaves nothing running.
 func TestStartFails(t *testing.T) {
+	SkipIfShort(t)
 	cp, err := Start(t.Context(), os.Stderr, APIServerArgs("--no-such-flag"))
 	if err == nil {
 		_ = cp.Stop()

@@ -18,9 +18,6 @@ import (
 // The server appends as many characters as it is told to, also for custom
 // resources, and 5 if it is told nothing. It cuts prefixes where it always does.
 func TestSuffixLength(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: needs a control plane")
-	}
 	for _, server := range []struct {
 		name    string
 		options []Option
@@ -53,9 +50,7 @@ func TestSuffixLength(t *testing.T) {
 
 // A server that cannot do as it is told does not start.
 func TestSuffixLengthRefused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: needs a control plane")
-	}
+	SkipIfShort(t)
 	cp, err := Start(t.Context(), os.Stderr, SuffixLength(6))
 	if err == nil {
 		_ = cp.Stop()

@@ -5,10 +5,19 @@ import (
 	"testing"
 )
 
-// New starts a control plane for one test. It ends with the test; what it
-// leaves behind, its logs, is kept if the test failed.
+// SkipIfShort leaves a test that needs a control plane out of "go test -short".
+func SkipIfShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: needs a control plane")
+	}
+}
+
+// New starts a control plane for one test, if it is not to be short. It ends
+// with the test; what it leaves behind, its logs, is kept if the test failed.
 func New(t testing.TB, options ...Option) *ControlPlane {
 	t.Helper()
+	SkipIfShort(t)
 	cp, err := Start(t.Context(), os.Stderr, options...)
 	if err != nil {
 		t.Fatal(err)

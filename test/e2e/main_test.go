@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -33,6 +34,11 @@ import (
 var retrying, single *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("-short: all of test/e2e is skipped, because it needs a control plane")
+		return
+	}
 	code, err := runOnServers(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
 // tail bounds false alarms. If the model is right, what a test counts has an
@@ -70,9 +71,7 @@ func conflicts(tries, existing, creates int) count {
 // meet conflicts as often as the model says. (KEP-4420 calls this not testable
 // end to end.)
 func TestServersFollowTheModel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: needs a control plane")
-	}
+	controlplane.SkipIfShort(t)
 	for _, tries := range []int{1, 8} {
 		server, err := Start(t.Context(), os.Stderr, tries)
 		if err != nil {
