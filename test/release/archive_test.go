@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,6 +78,23 @@ func TestArchives(t *testing.T) {
 	}
 }
 
+// linkAsInReadme makes the shim out of the program, for those who have no
+// archive.
+func linkAsInReadme(t *testing.T, bin, path string) {
+	t.Helper()
+	readme, err := os.ReadFile(root + "README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(bin, "kubectl_complete-genname")); err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`(?m)^ +ln -s .*$`).FindString(string(readme))
+	if _, err := run([]string{path}, "bash", "-c", link); err != nil || link == "" {
+		t.Fatalf("%q: %v", link, err)
+	}
+}
+
 // linked are Go and the modules that a program says it was linked from, with
 // their versions.
 func linked(t *testing.T, program []byte) []string {
@@ -117,6 +135,9 @@ func TestProgram(t *testing.T) {
 			t.Errorf("%q %v", out, err)
 		}
 		path := "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")
+		if a.os != "windows" {
+			linkAsInReadme(t, bin, path)
+		}
 		if out, err := run([]string{path}, filepath.Join(bin, a.shim()), "completion", ""); err != nil || out != "bash\nzsh\nfish\npowershell\n:4\n" {
 			t.Errorf("%q %v", out, err)
 		}
