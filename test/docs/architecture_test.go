@@ -46,7 +46,7 @@ func TestEnginesAreLibraries(t *testing.T) {
 		}
 		unwanted := regexp.MustCompile(`^github\.com/spf13/`)
 		if name == "pkg/analyze" {
-			unwanted = regexp.MustCompile(`\.[a-z]+/`) // all but the standard library
+			unwanted = regexp.MustCompile(`^[^/]+\.[^/]+/`) // all but the standard library
 		}
 		for _, dependency := range golist(t, "-deps", "./"+name) {
 			if unwanted.MatchString(dependency) && dependency != module+name {
