@@ -1,0 +1,63 @@
+package docs
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// No two examples define the same object: whoever applies both would lose what
+// the first one granted.
+func TestExamplesDoNotOverwriteEachOther(t *testing.T) {
+	definedIn := map[string]string{}
+	err := filepath.WalkDir(root+"examples", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".yaml" {
+			return err
+		}
+		for _, o := range objects(t, path) {
+			if o.Name == "" { // generated: another one each time
+				continue
+			}
+			id := strings.Join([]string{o.APIVersion, o.Kind, o.Namespace, o.Name}, " ")
+			if other, defined := definedIn[id]; defined {
+				t.Errorf("%s and %s both define %s", other, path, id)
+			}
+			definedIn[id] = path
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(definedIn) < 5 {
+		t.Errorf("the examples define only %v", definedIn)
+	}
+}
+
+// objects are the documents of a file.
+func objects(t *testing.T, path string) []metav1.PartialObjectMetadata {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var objects []metav1.PartialObjectMetadata
+	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
+		var object metav1.PartialObjectMetadata
+		switch err := decoder.Decode(&object); {
+		case errors.Is(err, io.EOF):
+			return objects
+		case err != nil:
+			t.Fatalf("%s: %v", path, err)
+		}
+		objects = append(objects, object)
+	}
+}
