@@ -38,9 +38,15 @@ type kept struct {
 	items         []v1alpha1.AuditItem
 	exceeded      []v1alpha1.AuditExceeded
 	exceededCount int64
-	hidden        v1alpha1.AuditHidden
+	hidden        map[place]v1alpha1.AuditHidden
 	prefixes      int64
 	err           error
+}
+
+// place is a resource in a namespace.
+type place struct {
+	resource  schema.GroupResource
+	namespace string
 }
 
 // Begin makes the batch of one list, for census.Scanner.
@@ -63,7 +69,7 @@ func (b *batch) Add(space census.Space) {
 		b.fail(b.judge(space))
 	}
 	if space.Names < s.MinCount {
-		b.hide(space.Names)
+		b.hide(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
 		return
 	}
 	retries, note := s.RetriesOf(space.Resource.GroupVersion())
@@ -100,8 +106,9 @@ func (b *batch) Commit() {
 	all.items = append(all.items, b.items...)
 	all.exceeded = append(all.exceeded, b.exceeded...)
 	all.exceededCount += b.exceededCount
-	all.hidden.Prefixes += b.hidden.Prefixes
-	all.hidden.Objects += b.hidden.Objects
+	for at, hidden := range b.hidden {
+		all.hide(at, hidden.Prefixes, hidden.Objects)
+	}
 	all.prefixes += b.prefixes
 	all.fail(b.err)
 	all.trim(b.survey)
@@ -122,7 +129,7 @@ func (k *kept) trim(s *Survey) {
 		return
 	}
 	for _, item := range k.items[s.Top:] {
-		k.hide(item.Names)
+		k.hide(place{schema.GroupResource{Group: item.Group, Resource: item.Resource}, item.Namespace}, 1, item.Names)
 	}
 	k.items = k.items[:s.Top]
 }
@@ -137,9 +144,32 @@ func (k *kept) trimExceeded() {
 	k.exceeded = k.exceeded[:min(len(k.exceeded), MaxExceeded)]
 }
 
-func (k *kept) hide(names int64) {
-	k.hidden.Prefixes++
-	k.hidden.Objects += names
+func (k *kept) hide(at place, prefixes, names int64) {
+	if k.hidden == nil {
+		k.hidden = map[place]v1alpha1.AuditHidden{}
+	}
+	before := k.hidden[at]
+	k.hidden[at] = v1alpha1.AuditHidden{Prefixes: before.Prefixes + prefixes, Objects: before.Objects + names}
+}
+
+// Hidden is how many names of one resource in one namespace a report does not
+// show.
+type Hidden struct {
+	Resource  schema.GroupResource
+	Namespace string
+	Names     int64
+}
+
+// MostHidden is where the most names are hidden; of equals, the first by
+// resource and namespace.
+func (s *Survey) MostHidden() (most Hidden) {
+	for at, hidden := range s.hidden {
+		h := Hidden{at.resource, at.namespace, hidden.Objects}
+		if cmp.Or(cmp.Compare(h.Names, most.Names), cmp.Compare(most.Resource.String(), h.Resource.String()), cmp.Compare(most.Namespace, h.Namespace)) > 0 {
+			most = h
+		}
+	}
+	return most
 }
 
 func (s *Survey) gated() bool { return s.FailAbove != nil || s.FailAboveCount != nil }
@@ -151,7 +181,10 @@ func (s *Survey) exceeds(names int64, risk float64) bool {
 // Fill puts what was found into the report.
 func (s *Survey) Fill(report *v1alpha1.AuditReport) error {
 	report.Items = append([]v1alpha1.AuditItem{}, s.items...)
-	report.Hidden = s.hidden
+	for _, hidden := range s.hidden {
+		report.Hidden.Prefixes += hidden.Prefixes
+		report.Hidden.Objects += hidden.Objects
+	}
 	report.Summary.Prefixes = s.prefixes
 	if s.gated() {
 		report.Gate = &v1alpha1.AuditGate{

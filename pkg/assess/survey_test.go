@@ -185,3 +185,46 @@ func TestSurveyKeepsTheWorst(t *testing.T) {
 		}
 	}
 }
+
+// Where the most is hidden is known however it was hidden: by --min-count or by
+// --top, in one list or in several.
+func TestMostHidden(t *testing.T) {
+	in := func(namespace string, s census.Space) census.Space {
+		s.Namespace = namespace
+		return s
+	}
+	s := Survey{Lens: lens, RetriesOf: retries(8), Order: Orders["risk"], MinCount: 5, Top: 1}
+	for _, list := range [][]census.Space{
+		{in("a", space("p-", 100)), in("b", space("p-", 60)), in("b", space("q-", 3))},
+		{in("b", space("r-", 40)), in("c", space("p-", 90)), in("d", space("p-", 103))},
+	} {
+		batch := s.Begin()
+		for _, space := range list {
+			batch.Add(space)
+		}
+		batch.Commit()
+	}
+	want := Hidden{schema.GroupResource{Group: "batch", Resource: "jobs"}, "b", 103}
+	if got := s.MostHidden(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := (&Survey{}).MostHidden(); got != (Hidden{}) {
+		t.Errorf("nothing is hidden, but %+v", got)
+	}
+}
+
+// The help and the README say of the chance 0.1 % how many names it means.
+func TestNamesOfTheUsualGate(t *testing.T) {
+	eight, one := 8, 1
+	for _, test := range []struct {
+		tries       *int
+		below, over int64
+	}{{&eight, 6_000_000, 6_100_000}, {&one, 14_000, 14_400}} {
+		r := v1alpha1.Retries{Attempts: test.tries}
+		below, _ := riskOf(test.below, r)
+		over, _ := riskOf(test.over, r)
+		if below > 0.001 || over < 0.001 {
+			t.Errorf("%d tries: %g at %d names, %g at %d", *test.tries, below, test.below, over, test.over)
+		}
+	}
+}

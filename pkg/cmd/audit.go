@@ -183,7 +183,7 @@ func (o *auditOptions) Run(ctx context.Context) error {
 	if err := o.print(report, o.where(resources)); err != nil {
 		return err
 	}
-	o.explain(report)
+	o.explain(report, survey.MostHidden())
 	return o.judge(ctx, report)
 }
 

@@ -47,7 +47,7 @@ func (o *auditOptions) print(report *v1alpha1.AuditReport, where string) error {
 	case wantsMachineOutput(o.printFlags):
 		return printObject(o.printFlags, report, o.Out)
 	case len(report.Items) == 0:
-		fmt.Fprintf(o.ErrOut, "No generated names to show%s.\n", where)
+		o.sayEmpty(report, where)
 		return nil
 	}
 	columns := slices.Clone(auditColumns)
@@ -56,4 +56,20 @@ func (o *auditOptions) print(report *v1alpha1.AuditReport, where string) error {
 	}
 	printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: o.noHeaders, Wide: o.wide})
 	return printer.PrintObj(table(columns, report.Items, !o.wide && isTerminal(o.Out)), o.Out)
+}
+
+// sayEmpty says why there is no table, unless nothing could be read, which the
+// warnings and the error say.
+func (o *auditOptions) sayEmpty(report *v1alpha1.AuditReport, where string) {
+	summary := report.Summary
+	if summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0 {
+		return
+	}
+	if where != "" && summary.Prefixes == 0 {
+		where += " (-A takes all namespaces)"
+	}
+	fmt.Fprintf(o.ErrOut, "No generated names to show%s.\n", where)
+	if len(o.prefixes) > 0 && summary.Prefixes == 0 {
+		fmt.Fprintln(o.ErrOut, "No name has the prefix of --prefix: prefixes are matched whole; is a '-' missing?")
+	}
 }

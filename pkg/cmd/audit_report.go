@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
 	"github.com/kubectl-genname/kubectl-genname/pkg/census"
 )
 
@@ -76,31 +75,71 @@ func (o *auditOptions) mayMiss(s census.Skipped) bool {
 	return false
 }
 
-// explain says on stderr how much was read, and what is not shown.
-func (o *auditOptions) explain(report *v1alpha1.AuditReport) {
+// explain says on stderr how much was read, and what is not shown. most is where
+// the most of that is.
+func (o *auditOptions) explain(report *v1alpha1.AuditReport, most assess.Hidden) {
 	for _, s := range report.Skipped {
 		if !o.quiet(s) {
 			fmt.Fprintln(o.ErrOut, oneLine("Warning: skipped "+skippedName(s)+": "+s.Message))
 		}
 	}
 	if forbidden := o.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
-		fmt.Fprintln(o.ErrOut, oneLine(fmt.Sprintf("Warning: skipped %s that you may not list (needs list): %s", count(len(forbidden), "type"), strings.Join(forbidden, ", "))))
+		fmt.Fprintln(o.ErrOut, oneLine("Warning: "+forbiddenText(forbidden, report)))
 	}
 	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
 		fmt.Fprintln(o.ErrOut, oneLine("Warning: not of one instant, because a list expired or is not sorted: the counts of "+strings.Join(inconsistent, ", ")))
 	}
-	if hidden := report.Hidden; hidden.Prefixes > 0 {
-		fmt.Fprintf(o.ErrOut, "%s hidden, with %s, by --min-count=%d%s\n", count(hidden.Prefixes, "prefix"), count(hidden.Objects, "name"), o.minCount, o.topText())
+	if report.Hidden.Prefixes > 0 {
+		fmt.Fprintln(o.ErrOut, oneLine(o.hiddenText(report, most)))
 	}
 	s := report.Summary
 	fmt.Fprintf(o.ErrOut, "Read %s of %s in %s and %.1f s: %s\n", count(s.Objects, "object"), count(int64(s.ResourceTypes), "type"), count(s.Requests, "request"), s.Seconds, count(s.Prefixes, "prefix"))
 }
 
-func (o *auditOptions) topText() string {
-	if o.top == 0 {
-		return ""
+// hiddenText says how much is not shown and why, where the most of it is unless
+// all is in one place, and how to see it where there is nothing else.
+func (o *auditOptions) hiddenText(report *v1alpha1.AuditReport, most assess.Hidden) string {
+	hidden := report.Hidden
+	text := fmt.Sprintf("%s hidden, with %s, by --min-count=%d", count(hidden.Prefixes, "prefix"), count(hidden.Objects, "name"), o.minCount)
+	if o.top > 0 {
+		text += fmt.Sprintf(" and --top=%d", o.top)
 	}
-	return fmt.Sprintf(" and --top=%d", o.top)
+	if o.allNamespaces || len(report.Scope.Resources) > 1 {
+		text += ", " + mostText(most, hidden.Objects)
+	}
+	if len(report.Items) == 0 {
+		text += "; --min-count=1 shows them"
+	}
+	return text
+}
+
+// mostText says which part of the hidden names is where the most of them are.
+func mostText(most assess.Hidden, hidden int64) string {
+	where := most.Resource.String()
+	if most.Namespace != "" {
+		where += " in namespace " + most.Namespace
+	}
+	switch {
+	case most.Names == hidden:
+		return "all of them " + where
+	case 2*most.Names > hidden:
+		return fmt.Sprintf("most of them %s: %s", where, count(most.Names, "name"))
+	}
+	return fmt.Sprintf("the most %s: %s", where, count(most.Names, "name"))
+}
+
+// forbiddenText says which types the user may not list, and that a gate that
+// was given says nothing about them.
+func forbiddenText(forbidden []string, report *v1alpha1.AuditReport) string {
+	types := count(len(forbidden), "type")
+	list := strings.Join(forbidden, ", ")
+	switch {
+	case len(forbidden) == len(report.Scope.Resources):
+		return fmt.Sprintf("skipped all %s: you may list none of them (needs list)", types)
+	case report.Gate != nil:
+		return fmt.Sprintf("the gate was not checked for %s that you may not list (%s); name the types to make that a failure", types, list)
+	}
+	return fmt.Sprintf("skipped %s that you may not list (needs list): %s", types, list)
 }
 
 func skippedName(s v1alpha1.Skipped) string {
@@ -134,26 +173,4 @@ func (o *auditOptions) forbiddenTypes(skipped []v1alpha1.Skipped) []string {
 		}
 	}
 	return types
-}
-
-// judge makes the exit code: an exceeded gate is 3, also if not all could be
-// read, since counts only grow; otherwise an incomplete report is a failure.
-func (o *auditOptions) judge(ctx context.Context, report *v1alpha1.AuditReport) error {
-	switch {
-	case ctx.Err() != nil:
-		return &exitError{code: exitInterrupted, lines: []string{"interrupted: the counts are not complete"}}
-	case report.Gate != nil && len(report.Gate.Exceeded) > 0:
-		return &exitError{code: exitGate, lines: []string{fmt.Sprintf("%s above the limit: %s", count(report.Gate.ExceededCount, "prefix"), nameExceeded(report.Gate.Exceeded[0]))}}
-	case !report.Complete:
-		return errors.New("not everything could be read: the counts are not complete")
-	}
-	return nil
-}
-
-func nameExceeded(e v1alpha1.AuditExceeded) string {
-	where := ""
-	if e.Namespace != "" {
-		where = fmt.Sprintf(" in namespace %q", e.Namespace)
-	}
-	return oneLine(fmt.Sprintf("%s/%s%s has %s names", e.Resource, e.Prefix, where, grouped(e.Names)))
 }

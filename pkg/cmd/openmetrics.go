@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
+	"github.com/kubectl-genname/kubectl-genname/pkg/census"
 )
 
 // prefixGauge is a gauge with a sample for each item of an audit; value is
@@ -58,7 +59,7 @@ type auditGauge struct {
 }
 
 var auditGauges = []auditGauge{
-	{"genname_audit_complete", "", "1 if all that was to be counted was counted, else 0.", func(r *v1alpha1.AuditReport) float64 {
+	{"genname_audit_complete", "", "1 if all that was to be counted was counted, else 0. Types that the user may not list do not make it 0, unless they were named or none may be listed: genname_audit_skipped counts them.", func(r *v1alpha1.AuditReport) float64 {
 		if r.Complete {
 			return 1
 		}
@@ -73,8 +74,13 @@ var auditGauges = []auditGauge{
 	{"genname_audit_hidden_prefixes", "prefixes", "Prefixes that are not among the samples, by --min-count and --top.", func(r *v1alpha1.AuditReport) float64 {
 		return float64(r.Hidden.Prefixes)
 	}},
-	{"genname_audit_skipped", "", "Types, groups, or types in one namespace that were not counted.", func(r *v1alpha1.AuditReport) float64 {
-		return float64(len(r.Skipped))
+	{"genname_audit_skipped", "", "Types, groups, or types in one namespace that were not counted, for want of rights too. Types that generate no names are not among them.", func(r *v1alpha1.AuditReport) (skipped float64) {
+		for _, s := range r.Skipped {
+			if s.Reason != string(census.Excluded) {
+				skipped++
+			}
+		}
+		return skipped
 	}},
 }
 

@@ -17,7 +17,7 @@ import (
 func TestOpenMetrics(t *testing.T) {
 	attempts, chance, headroom := 8, 1e-12, int64(12)
 	prefixes := []string{"run-", `q"uo\te-`, "line\nbreak", "esc\x1b[31m", "half\xc3", "é-", ""}
-	report := &v1alpha1.AuditReport{Skipped: []v1alpha1.Skipped{{}, {}}}
+	report := &v1alpha1.AuditReport{Skipped: []v1alpha1.Skipped{{Reason: "forbidden"}, {Reason: "excluded"}, {Reason: "undiscovered"}}}
 	for i, prefix := range prefixes {
 		item := v1alpha1.AuditItem{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: prefix, Names: int64(i)}
 		item.NextCreate.NoRetry = 0.25

@@ -206,7 +206,7 @@ func TestAuditTable(t *testing.T) {
 		`1 prefix hidden, with 1 name, by --min-count=10\n`+summary)
 	u.run("audit", "cm", "-n", ns, "--prefix=late-", "--min-count=1", "--no-headers").expect(t, 0,
 		`configmaps   late-   1     ≥1    .*\n`, `Read .*`)
-	u.run("audit", "cm", "-n", ns, "--prefix=nonsuch-").expect(t, 0, ``, `No generated names to show in `+ns+` namespace.\nRead .*: 0 prefixes\n`)
+	u.run("audit", "cm", "-n", ns, "--prefix=nonsuch-").expect(t, 0, ``, `No generated names to show in `+ns+` namespace \(-A takes all namespaces\)\.\nNo name has the prefix of --prefix: prefixes are matched whole; is a '-' missing\?\nRead .*: 0 prefixes\n`)
 }
 
 func TestAuditGates(t *testing.T) {
@@ -214,13 +214,32 @@ func TestAuditGates(t *testing.T) {
 	populate(t, single, ns)
 	u := as(t, single.Admin())
 	r := u.run("audit", "cm", "-n", ns, "--fail-above-count=20", "--min-count=1000")
-	r.expect(t, 3, ``, `.*\n1 prefix above the limit: configmaps/x{58} in namespace "`+ns+`" has 30 names\n`)
+	r.expect(t, 3, ``, `.*; --min-count=1 shows them\n.*\n1 prefix above --fail-above-count 20: configmaps/x{58} in namespace "`+ns+`" with 30 names\n`)
+	u.run("audit", "cm", "-n", ns, "--fail-above=1e-6", "--fail-above-count=1").expect(t, 3, `.*`,
+		`.*\n3 prefixes above --fail-above 1 in 1.0e6 or --fail-above-count 1, the worst configmaps/x{58} in namespace "`+ns+`" with 30 names and a chance of 1 in 4.8e5 that the next create conflicts; -o json lists all\n`)
 	if r := u.run("audit", "cm", "-n", ns, "--fail-above=0.001%", "--fail-above-count=30"); r.code != 0 {
 		t.Errorf("no gate is exceeded: %+v", r)
 	}
 	if r := u.run("audit", "cm", "-n", ns, "--fail-above=1e-6"); r.code != 3 {
 		t.Errorf("30 names conflict at 2.1e-6: %+v", r)
 	}
+}
+
+// An exceeded gate goes before a scan that is not complete, and both are said.
+func TestAuditGateOfAPart(t *testing.T) {
+	ns := namespace(t, single)
+	populate(t, single, ns)
+	grant(t, single, ns, "part", []string{"list"}, "configmaps")
+	as(t, single.User("part")).run("audit", "cm,secrets", "-n", ns, "--fail-above-count=20").expect(t, 3, `RESOURCE .*`,
+		`.*Warning: skipped secrets in .*error: not everything could be read: the counts are not complete\n1 prefix above --fail-above-count 20: .*`)
+}
+
+// What is hidden is told with the place where the most of it is.
+func TestAuditHidden(t *testing.T) {
+	ns := namespace(t, single)
+	populate(t, single, ns)
+	as(t, single.Admin()).run("audit", "cm,secrets", "-n", ns, "--min-count=1000").expect(t, 0, ``,
+		`No generated names to show in `+ns+` namespace\.\n4 prefixes hidden, with 63 names, by --min-count=1000, all of them configmaps in namespace `+ns+`; --min-count=1 shows them\nRead .*`)
 }
 
 func TestReportOfAPrefix(t *testing.T) {
@@ -256,10 +275,11 @@ func TestAuditBadInput(t *testing.T) {
 		{"prefix", admin, []string{"--prefix=a,"}, 1, ``, `error: --prefix must not be empty\n`},
 		{"format", admin, []string{"-o", "nope", "cm", "--server=https://127.0.0.1:1"}, 1, ``, `error: unable to match a printer suitable for the output format "nope", allowed formats are: .*json.*openmetrics.*wide.*\n`},
 		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, `No generated names to show\.\nRead .*`},
-		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, `No generated names to show in none namespace\.\nRead .*`},
+		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, `No generated names to show in none namespace \(-A takes all namespaces\)\.\nRead .*`},
 		{"no names of this type", admin, []string{"crds"}, 0, ``, `No generated names to show.*\nWarning: skipped customresourcedefinitions.apiextensions.k8s.io: a CustomResourceDefinition must be named PLURAL.GROUP.*`},
-		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, `No generated names to show .*Warning: skipped secrets in ` + ns + `: .*User "lister" cannot list resource "secrets".*error: not everything could be read: the counts are not complete\n`},
+		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, `Warning: skipped secrets in ` + ns + `: .*User "lister" cannot list resource "secrets".*error: not everything could be read: the counts are not complete\n`},
 		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, `No generated names to show .*Warning: skipped \d+ types that you may not list \(needs list\): .*secrets.*`},
+		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 0, ``, `No generated names to show .*Warning: the gate was not checked for \d+ types that you may not list \(.*secrets.*\); name the types to make that a failure\nRead .*`},
 		{"no server", admin, []string{"--server=https://127.0.0.1:1"}, 1, ``, `error: ask the server for its version: .*connection refused\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -289,7 +309,7 @@ func TestCreateSplitCharacter(t *testing.T) {
 // A user who may list nothing does not pass a gate.
 func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 	as(t, single.User("nobody")).run("audit", "-A", "--fail-above-count=1").expect(t, 1, ``,
-		`.*Warning: skipped \d+ types that you may not list.*error: not everything could be read: the counts are not complete\n`)
+		`Warning: skipped all \d+ types: you may list none of them \(needs list\)\nRead .*error: not everything could be read: the counts are not complete\n`)
 }
 
 // An interrupt while the server is slow is exit code 130, also before anything
