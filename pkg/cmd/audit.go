@@ -62,7 +62,22 @@ func newAuditCommand(factory cmdutil.Factory, streams genericiooptions.IOStreams
 			the server's, and how many more creates the prefix has room for.
 
 			Without TYPE, every type that can be listed and created is counted, but for Events and
-			Leases. Only metadata is read.`),
+			Leases. Only metadata is read.
+
+			The columns of the table:
+
+			* NAMES that are taken under the prefix
+			* PER-DAY, the rate of creation in the time of --window, at least
+			* CONFLICT, the chance that the next create meets a taken name
+			* WITH-RETRY, the chance that all tries of the server do
+			* HEADROOM, the creates until the chance that any of them fails passes 0.1 %
+
+			With -o wide also:
+
+			* GENERATED, how many of the names have the prefix in their generateName
+			* OLDEST and NEWEST, when the first and the last of them were created
+			* FORECAST, the conflicts to expect in the time of --forecast: if as many names are
+			  deleted as created, to if none is`),
 		Example: templates.Examples(`
 			# What fills up in the current namespace
 			kubectl genname audit
@@ -85,15 +100,15 @@ func (o *auditOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "If present, count across all namespaces, and cluster-scoped types too")
 	flags.StringVarP(&o.labelSelector, "selector", "l", "", "Show only prefixes with an object that matches this label query; counts are not lowered by it")
-	flags.StringSliceVar(&o.prefixes, "prefix", nil, "Count only these prefixes")
+	flags.StringSliceVar(&o.prefixes, "prefix", nil, "Count only these prefixes: whole generateNames, like run-, no patterns")
 	flags.Int64Var(&o.minCount, "min-count", 10, "Hide prefixes with fewer names")
 	flags.IntVar(&o.top, "top", 0, "Show only so many prefixes, the first in the order of --sort-by; 0 shows all")
 	flags.StringVar(&o.sortBy, "sort-by", "risk", "Order: risk (the chance that the next create conflicts with the attempts in force), count, rate or prefix")
-	flags.Var(&o.window, "window", "Time in which creations are counted for the rate")
-	flags.Var(&o.forecast, "forecast", "Horizon of the expected conflicts")
+	flags.Var(&o.window, "window", "Time in which creations are counted for the rate, like 90m, 24h or 7d")
+	flags.Var(&o.forecast, "forecast", "Horizon of the expected conflicts, like 12h or 30d")
 	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create; auto asks the server")
-	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the chance that a prefix's next create conflicts exceeds this, like 0.001 or 0.1%")
-	flags.Int64Var(&o.failAboveCount, "fail-above-count", 0, "Exit with 3 if a prefix has more names than this")
+	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the WITH-RETRY of a prefix, or its CONFLICT where the server's tries are unknown, exceeds this, like 0.001 or 0.1%. With 8 tries that takes 6 million names: --fail-above-count is for less")
+	flags.Int64Var(&o.failAboveCount, "fail-above-count", 0, "Exit with 3 if a prefix has more names than this, hidden prefixes included")
 	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects to ask for in one request; 0 chooses")
 	flags.IntVar(&o.concurrency, "concurrency", 0, "Number of lists in flight; 0 chooses")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "If present, print no headers")

@@ -101,7 +101,7 @@ func (o *reportOptions) addFlags(cmd *cobra.Command) {
 	flags.Var(&probabilityValue{value: &o.question.Probability}, "probability", "Chance of a conflict that headroom leaves, like 0.001 or 0.1%")
 	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the chance that any create fails, with the server's retries, exceeds this, like 0.001 or 0.1%")
 	flags.Float64Var(&o.rate, "rate", 0, "Creates per day, and as many deletions, to report on the conflicts of")
-	flags.Var(&o.period, "for", "How long --rate lasts, like 12h or 30d")
+	flags.Var(&o.period, "for", "How long --rate lasts, like 90m, 12h or 30d")
 	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a conflict against the number of names into FILE.svg or FILE.png; - draws in the terminal, instead of the tables")
 	flags.StringVar(&o.plotFlags.scale, "plot-scale", string(chart.Semilog), "Axes of --plot: linear, semilog (a logarithmic number of names) or log (both logarithmic, which shows small chances)")
 	flags.Var(&o.plotFlags.retries, "plot-retries", "Numbers of retries to draw a curve for, like 0,1 or 0-8, instead of one for each policy")

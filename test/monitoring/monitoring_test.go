@@ -137,8 +137,12 @@ func TestAlerts(t *testing.T) {
 	}
 	for alert, test := range map[string]struct{ fires, silent string }{
 		"GeneratedNameConflictsLikely": {
-			`genname_prefix_conflict_ratio` + prefix + ` 0.002`,
-			`genname_prefix_conflict_ratio` + prefix + ` 0.0009`,
+			`genname_prefix_conflict_without_retry_ratio` + prefix + ` 0.002`,
+			`genname_prefix_conflict_without_retry_ratio` + prefix + ` 0.0009`,
+		},
+		"GeneratedNamesGrowFast": {
+			`genname_prefix_creates_per_day` + prefix + ` 20000`,
+			`genname_prefix_creates_per_day` + prefix + ` 9000`,
 		},
 		"GeneratedNamesRunAway": {
 			`genname_prefix_names` + prefix + ` 700000`,
@@ -157,8 +161,8 @@ func TestAlerts(t *testing.T) {
 			}
 		}
 	}
-	if n := len(groups.Groups[0].Rules); n != 5 {
-		t.Errorf("%d rules, of which 5 are tested", n)
+	if n := len(groups.Groups[0].Rules); n != 6 {
+		t.Errorf("%d rules, of which 6 are tested", n)
 	}
 }
 
