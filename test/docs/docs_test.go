@@ -92,13 +92,15 @@ var notRun = []struct{ pattern, reason string }{
 	{`^(sudo dpkg|cosign|sha256sum) `, "needs a published release"},
 	{`^ln -s kubectl-genname `, "run by test/release"},
 	{`^kubectl wait .*"\$\(kubectl genname create -f job.yaml -o name\)"$`, "run as an example of create by test/e2e"},
+	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
+	{`^jq `, "needs jq, which the tests do without"},
 }
 
 // A command that is shown without its output is in a recording too, or there
 // is a reason why not; and a reason is for something.
 func TestCommandsAreRun(t *testing.T) {
 	recorded, excused := recordings(t), make([]int, len(notRun))
-	command := regexp.MustCompile(`^(kubectl|make|go|brew|sudo|curl|cosign|ln|helm|git|tar|sha256sum) `)
+	command := regexp.MustCompile(`^(kubectl|make|go|brew|sudo|curl|cosign|ln|helm|git|tar|sha256sum|jq) `)
 	for _, p := range pages(t) {
 		if strings.HasPrefix(p.path, "docs/reference/") {
 			continue // test/e2e runs the examples

@@ -48,6 +48,25 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// Every page of docs can be reached: the README, or another page, links to it.
+func TestEveryPageIsLinked(t *testing.T) {
+	linked := map[string]bool{}
+	all := pages(t)
+	for _, p := range all {
+		for _, match := range inlineLink.FindAllStringSubmatch(withoutBlocks(p.text), -1) {
+			target, _, _ := strings.Cut(match[1], "#")
+			if file := path.Join(path.Dir(p.path), target); file != p.path {
+				linked[file] = true
+			}
+		}
+	}
+	for _, p := range all {
+		if path.Dir(p.path) == "docs" && !linked[p.path] {
+			t.Errorf("no page links to %s", p.path)
+		}
+	}
+}
+
 // slugs are the anchors that GitHub gives to the headings of a page.
 func slugs(text string) map[string]bool {
 	slugs := map[string]bool{}

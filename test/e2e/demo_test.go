@@ -83,6 +83,7 @@ func withoutChance(text string) string {
 		{`(-|re)` + suffix + `\b`, `${1}xxxxx`},
 		{`v1-[0-9a-f]{32}`, `v1-id`},
 		{`(Client Version:) \S+`, `$1 version`},
+		{`and [\d.]+ s: `, `and a while: `},
 	} {
 		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.by)
 	}
