@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/kubectl/pkg/util/term"
-
 	"github.com/kubectl-genname/kubectl-genname/pkg/census"
 )
 
@@ -37,13 +35,6 @@ func startProgress(out io.Writer) *progress {
 		p.stopped.Go(p.show)
 	}
 	return p
-}
-
-func isTerminal(w io.Writer) bool {
-	if checked, ok := w.(*checkedWriter); ok {
-		w = checked.Writer
-	}
-	return term.TTY{Out: w}.IsTerminalOut()
 }
 
 // say sets what is shown.

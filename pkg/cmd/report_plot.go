@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/kubectl/pkg/util/term"
-
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
@@ -67,7 +65,7 @@ func (o *reportOptions) plot(report *v1alpha1.CollisionReport, populations []ass
 
 func (o *reportOptions) draw(c chart.Chart) error {
 	if o.plotFlags.toTerminal() {
-		text, err := c.Text(columnsOf(o))
+		text, err := c.Text(columnsOf(o.Out))
 		fmt.Fprint(o.Out, text)
 		return err
 	}
@@ -80,14 +78,6 @@ func (o *reportOptions) draw(c chart.Chart) error {
 		return err
 	}
 	return writeWhole(o.plotFlags.file, picture)
-}
-
-// columnsOf is the width of the terminal on stdout, or of one as it was always.
-func columnsOf(o *reportOptions) int {
-	if size := (term.TTY{Out: o.Out}).GetSize(); size != nil && size.Width > 0 {
-		return int(size.Width)
-	}
-	return lineWidth
 }
 
 // chart is the picture of the report: a curve for each number of retries, or
