@@ -39,8 +39,21 @@ type Population struct {
 	Server   v1alpha1.Retries
 }
 
+// PopulationError says that a population has more names than there are, or
+// fewer than none.
+type PopulationError struct {
+	Population
+	// Names is how many there are.
+	Names int64
+}
+
+func (e *PopulationError) Error() string {
+	return fmt.Sprintf("%d existing names are not from 0 to the %d that there are", e.Existing, e.Names)
+}
+
 // Collisions answers the question for each population. It fails if a number is
-// out of its range, or when ctx is done.
+// out of its range, which is a PopulationError where a population's is, or when
+// ctx is done.
 func Collisions(ctx context.Context, q Question, populations []Population) (*v1alpha1.CollisionReport, error) {
 	names, err := analyze.Space(q.SuffixLength)
 	if err != nil {
@@ -57,7 +70,7 @@ func Collisions(ctx context.Context, q Question, populations []Population) (*v1a
 			return nil, err
 		}
 		if p.Existing < 0 || p.Existing > names {
-			return nil, fmt.Errorf("%d existing names are not from 0 to the %d that suffixes of %d characters make", p.Existing, names, q.SuffixLength)
+			return nil, &PopulationError{Population: p, Names: names}
 		}
 		items, err := q.items(p, names)
 		if err != nil {

@@ -182,7 +182,7 @@ func (o *reportOptions) Run(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return errors.New("interrupted: no report was made")
 	case err != nil:
-		return fmt.Errorf("--existing: %w", err)
+		return o.explained(err)
 	}
 	if o.plotFlags.given {
 		if err := o.plot(report, subject.populations); err != nil {
@@ -204,4 +204,18 @@ func (o *reportOptions) Run(ctx context.Context) error {
 		return errors.New("--fail-above is not exceeded, but the audit was not complete")
 	}
 	return nil
+}
+
+// explained is err in the words of the command line.
+func (o *reportOptions) explained(err error) error {
+	var wrong *assess.PopulationError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	source := "--existing"
+	if wrong.Prefix != "" {
+		source = subjectOf(wrong.Group, wrong.Resource, wrong.Namespace, wrong.Prefix)
+	}
+	return fmt.Errorf("%s: %s existing names are not from 0 to the %s that suffixes of %s make",
+		source, grouped(wrong.Existing), grouped(wrong.Names), count(o.question.SuffixLength, "character"))
 }

@@ -56,9 +56,9 @@ func TestReportFromServer(t *testing.T) {
 func TestReportFromText(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--from="+savedAudit, "--creates=10")
 	for _, want := range []string{
-		"jobs/nightly-report- -n ci: 121 of 27^5 = 14,348,907 names are taken.\n",
+		"jobs.batch/nightly-report- -n ci: 121 of 27^5 = 14,348,907 names are taken.\n",
 		"server          8       1 in 3.9e40      1,362,373    retries by itself\n",
-		"\n\nbackups/volume-backup-: 200 of 27^5 = 14,348,907 names are taken.\n",
+		"\n\nbackups.example.com/volume-backup-: 200 of 27^5 = 14,348,907 names are taken.\n",
 		"server          ?       ?                ?           nothing tells its tries\n",
 		"(nothing tells whether the server has any)",
 	} {

@@ -50,7 +50,10 @@ func (p *plotFlags) validate(machine bool) error {
 
 // plot draws the report's one population, into the file or on stdout.
 func (o *reportOptions) plot(report *v1alpha1.CollisionReport, populations []assess.Population) error {
-	if len(populations) != 1 {
+	switch {
+	case len(populations) != 1 && o.from != "":
+		return fmt.Errorf("--plot draws one prefix, not the %d of %s: save an audit with --prefix or --top=1, or give TYPE/PREFIX instead", len(populations), o.from)
+	case len(populations) != 1:
 		return fmt.Errorf("--plot draws one prefix, not %d: name one", len(populations))
 	}
 	c, err := o.chart(report)
@@ -89,7 +92,7 @@ func (o *reportOptions) chart(report *v1alpha1.CollisionReport) (chart.Chart, er
 		Scale: chart.Scale(o.plotFlags.scale), Existing: item.Existing, Names: report.Space.Names,
 	}
 	if item.Prefix != "" {
-		c.Title = oneLine(subjectOf(item) + ": chance of a name conflict")
+		c.Title = oneLine(subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix) + ": chance of a name conflict")
 	}
 	for _, line := range o.plotLines(item) {
 		model, err := analyze.NewModel(report.Space.Names, line.tries)

@@ -110,7 +110,7 @@ func TestReportPlotPolicies(t *testing.T) {
 	to := strings.Index(unknown, `"group": "example.com"`)
 	unknown = unknown[:from] + "{" + unknown[to:]
 	stdout, stderr, code := runWith(t, unknown, "report", "--plot=-", "--from=-")
-	if !strings.HasPrefix(stdout, "backups/volume-backup-: chance of a name conflict\n") || code != 0 ||
+	if !strings.HasPrefix(stdout, "backups.example.com/volume-backup-: chance of a name conflict\n") || code != 0 ||
 		!strings.Contains(stdout, "a  none (1 try)  ") || !strings.Contains(stdout, "b  client (16 tries)  ") || strings.Contains(stdout, "\nc  ") {
 		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 	}
@@ -139,7 +139,7 @@ func TestReportPlotBadInput(t *testing.T) {
 		{"--plot=- --plot-retries=-1", "error: invalid argument \"-1\" for \"--plot-retries\" flag: \"-1\" are not numbers of retries below 1024: say 0,1 or 0-8\n" + reportHelp},
 		{"--plot=- --plot-retries=0-1000000000", "error: invalid argument \"0-1000000000\" for \"--plot-retries\" flag: \"0-1000000000\" are not numbers of retries below 1024: say 0,1 or 0-8\n" + reportHelp},
 		{"--plot=- --existing=14348907", "error: --plot: all 14348907 names exist: there is no curve to draw\n"},
-		{"--plot=- --from=" + savedAudit, "error: --plot draws one prefix, not 2: name one\n"},
+		{"--plot=- --from=" + savedAudit, "error: --plot draws one prefix, not the 2 of " + savedAudit + ": save an audit with --prefix or --top=1, or give TYPE/PREFIX instead\n"},
 	} {
 		stdout, stderr, code := run(t, append([]string{"report"}, strings.Fields(test.args)...)...)
 		if stdout != "" || stderr != test.stderr || code != 1 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -66,7 +67,9 @@ func (o *reportOptions) subject(ctx context.Context) (subject, error) {
 	case o.from != "":
 		return o.saved()
 	case len(o.prefixes) > 0:
-		return o.counted(ctx, o.named)
+		s, err := o.counted(ctx, o.named)
+		s.warnings = append(s.warnings, missing(s.populations)...)
+		return s, err
 	case !cmdutil.IsFilenameSliceEmpty(o.manifests.Filenames, o.manifests.Kustomize):
 		return o.counted(ctx, o.manifested)
 	}
@@ -149,6 +152,23 @@ func (o *reportOptions) named(namespace string, _ bool) (prefixes []wantedPrefix
 		prefixes = append(prefixes, wantedPrefix{resource, namespace, names.EffectivePrefix(prefix)})
 	}
 	return prefixes, nil, nil
+}
+
+// missing are the warnings of prefixes that were named and that nothing has:
+// they may be misspelt.
+func missing(populations []assess.Population) (warnings []string) {
+	for _, p := range populations {
+		if p.Existing > 0 {
+			continue
+		}
+		where, hint := "", ""
+		if p.Namespace != "" {
+			where, hint = " in namespace "+p.Namespace, ", or is it another namespace"
+		}
+		warnings = append(warnings, fmt.Sprintf("no object of %s%s has the prefix %s: prefixes are matched whole; is a '-' missing%s?",
+			schema.GroupResource{Group: p.Group, Resource: p.Resource}, where, p.Prefix, hint))
+	}
+	return warnings
 }
 
 // manifested are the prefixes of the objects in the files of -f, each once. An

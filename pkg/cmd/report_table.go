@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -51,17 +52,19 @@ func (o *reportOptions) printPopulation(report *v1alpha1.CollisionReport, items 
 
 // title says whose names are counted.
 func title(space v1alpha1.Space, item v1alpha1.CollisionItem) string {
-	return fmt.Sprintf("%s: %s of %d^%d = %s names are taken.", subjectOf(item), grouped(item.Existing), space.AlphabetSize, space.SuffixLength, grouped(space.Names))
+	return fmt.Sprintf("%s: %s of %d^%d = %s names are taken.", subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix), grouped(item.Existing), space.AlphabetSize, space.SuffixLength, grouped(space.Names))
 }
 
-func subjectOf(item v1alpha1.CollisionItem) string {
+// subjectOf names a prefix as an argument of report and its flag would.
+func subjectOf(group, resource, namespace, prefix string) string {
+	subject := schema.GroupResource{Group: group, Resource: resource}.String() + "/" + prefix
 	switch {
-	case item.Prefix == "":
+	case prefix == "":
 		return "A prefix"
-	case item.Namespace == "":
-		return item.Resource + "/" + item.Prefix
+	case namespace == "":
+		return subject
 	}
-	return fmt.Sprintf("%s/%s -n %s", item.Resource, item.Prefix, item.Namespace)
+	return subject + " -n " + namespace
 }
 
 // printOdds prints the chance of a conflict, and of re-use beside it.

@@ -227,8 +227,8 @@ const reportHelp = "See 'kubectl genname report --help' for usage.\n"
 func TestReportBadInput(t *testing.T) {
 	for _, test := range []struct{ args, stderr string }{
 		{"--existing=-1", "error: --existing must not be negative, as -1 is\n"},
-		{"--existing=14348908", "error: --existing: 14348908 existing names are not from 0 to the 14348907 that suffixes of 5 characters make\n"},
-		{"--existing=28 --suffix-length=1", "error: --existing: 28 existing names are not from 0 to the 27 that suffixes of 1 characters make\n"},
+		{"--existing=14348908", "error: --existing: 14,348,908 existing names are not from 0 to the 14,348,907 that suffixes of 5 characters make\n"},
+		{"--existing=28 --suffix-length=1", "error: --existing: 28 existing names are not from 0 to the 27 that suffixes of 1 character make\n"},
 		{"--existing=9223372036854775808", "error: invalid argument \"9223372036854775808\" for \"--existing\" flag: strconv.ParseInt: parsing \"9223372036854775808\": value out of range\n" + reportHelp},
 		{"--suffix-length=0", "error: --suffix-length must be from 1 to 11, not 0\n"},
 		{"--suffix-length=40", "error: --suffix-length must be from 1 to 11, not 40\n"},

@@ -248,7 +248,8 @@ func TestReportOfAPrefix(t *testing.T) {
 	u := as(t, single.Admin())
 	u.run("report", "configmaps/run-", "cm/nobody-says-", "-n", ns, "--creates=10", "-o",
 		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].tries};{end}`).
-		expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`, ``)
+		expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`,
+			`Warning: no object of configmaps in namespace `+ns+` has the prefix nobody-says-: prefixes are matched whole; is a '-' missing, or is it another namespace\?\n`)
 	u.run("report", "configmaps/none-", "-n", ns, "--creates=10").expect(t, 0, `configmaps/none- -n `+ns+`: 1 of 27\^5 = 14,348,907 names are taken.\n.*`, ``)
 }
 
