@@ -112,6 +112,7 @@ func (o *auditOptions) addFlags(cmd *cobra.Command) {
 	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects to ask for in one request; 0 chooses")
 	flags.IntVar(&o.concurrency, "concurrency", 0, "Number of lists in flight; 0 chooses")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "If present, print no headers")
+	readableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 	addWide(cmd)
 	addOpenMetrics(cmd)

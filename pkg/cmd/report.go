@@ -94,7 +94,7 @@ func (o *reportOptions) addFlags(cmd *cobra.Command) {
 	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with objects whose generateName is to be reported on")
 	flags.StringVar(&o.from, "from", "", "File with an AuditReport, as audit -o json prints it, whose counts are taken; - is stdin")
 	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist already")
-	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates, "Numbers of further creates to report on")
+	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates, "Numbers of further creates to report on, like 100,10000")
 	flags.IntVar(&o.question.SuffixLength, "suffix-length", o.question.SuffixLength, "Number of random characters in a name, 1 to 11")
 	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create. With auto, a server that is counted on is asked, a saved audit knows, and 8 are assumed elsewhere")
 	flags.IntVar(&o.question.ClientAttempts, "client-attempts", o.question.ClientAttempts, "Number of names that kubectl genname create tries")
@@ -105,6 +105,7 @@ func (o *reportOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a conflict against the number of names into FILE.svg or FILE.png; - draws in the terminal, instead of the tables")
 	flags.StringVar(&o.plotFlags.scale, "plot-scale", string(chart.Semilog), "Axes of --plot: linear, semilog (a logarithmic number of names) or log (both logarithmic, which shows small chances)")
 	flags.Var(&o.plotFlags.retries, "plot-retries", "Numbers of retries to draw a curve for, like 0,1 or 0-8, instead of one for each policy")
+	readableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 	addWide(cmd)
 }
