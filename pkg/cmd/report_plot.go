@@ -3,7 +3,6 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -166,27 +165,4 @@ func triesText(tries int) string {
 		return "1 try"
 	}
 	return strconv.Itoa(tries) + " tries"
-}
-
-// writeWhole writes a file at once: another that was there before is replaced,
-// and stays if something fails.
-func writeWhole(path string, data []byte) (err error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is there, and is no file", path)
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".genname-plot-*")
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-		}
-	}()
-	_, err = file.Write(data)
-	err = errors.Join(err, file.Chmod(0o644), file.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }

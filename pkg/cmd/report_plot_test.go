@@ -154,18 +154,3 @@ func TestReportPlotBadInput(t *testing.T) {
 		t.Errorf("%v, %v", files, err)
 	}
 }
-
-// A write that fails on its way leaves what was there, and nothing beside it.
-func TestWriteWholeOrNothing(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "odds.svg")
-	if err := os.Symlink("/dev/full", path); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeWhole(path, []byte("picture")); err == nil {
-		t.Error("a device was replaced by a picture")
-	}
-	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
-		t.Errorf("%v, %v", files, err)
-	}
-}
