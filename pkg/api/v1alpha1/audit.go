@@ -17,7 +17,8 @@ type AuditReport struct {
 	// Skipped is what was not counted, and why.
 	Skipped []Skipped `json:"skipped"`
 	// Complete is false if anything that was to be counted could not be. Types
-	// that the user may not list do not matter unless they were named.
+	// that the user may not list do not matter unless they were named, or none
+	// may be listed.
 	Complete bool `json:"complete"`
 	// Gate is what the --fail-above flags asked for; null if none was given.
 	Gate *AuditGate `json:"gate"`
