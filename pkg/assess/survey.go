@@ -40,6 +40,7 @@ type kept struct {
 	exceededCount int64
 	hidden        map[place]v1alpha1.AuditHidden
 	prefixes      int64
+	found         map[string]bool // of Survey.Prefixes
 	err           error
 }
 
@@ -65,6 +66,9 @@ func (b *batch) Add(space census.Space) {
 		return
 	}
 	b.prefixes++
+	if len(s.Prefixes) > 0 {
+		b.find(space.Prefix)
+	}
 	if s.gated() {
 		b.fail(b.judge(space))
 	}
@@ -110,6 +114,9 @@ func (b *batch) Commit() {
 		all.hide(at, hidden.Prefixes, hidden.Objects)
 	}
 	all.prefixes += b.prefixes
+	for prefix := range b.found {
+		all.find(prefix)
+	}
 	all.fail(b.err)
 	all.trim(b.survey)
 	all.trimExceeded()
@@ -150,6 +157,23 @@ func (k *kept) hide(at place, prefixes, names int64) {
 	}
 	before := k.hidden[at]
 	k.hidden[at] = v1alpha1.AuditHidden{Prefixes: before.Prefixes + prefixes, Objects: before.Objects + names}
+}
+
+func (k *kept) find(prefix string) {
+	if k.found == nil {
+		k.found = map[string]bool{}
+	}
+	k.found[prefix] = true
+}
+
+// NotFound are those of Prefixes that no name has.
+func (s *Survey) NotFound() (prefixes []string) {
+	for _, prefix := range s.Prefixes {
+		if !s.found[prefix] {
+			prefixes = append(prefixes, prefix)
+		}
+	}
+	return prefixes
 }
 
 // Hidden is how many names of one resource in one namespace a report does not

@@ -228,3 +228,18 @@ func TestNamesOfTheUsualGate(t *testing.T) {
 		}
 	}
 }
+
+// A prefix that was asked for is found if a list that came to its end has a
+// name under it, shown or not.
+func TestNotFound(t *testing.T) {
+	s := Survey{Lens: lens, RetriesOf: retries(8), Order: Orders["risk"], MinCount: 10, Prefixes: []string{"hidden-", "none-", "lost-", "nonsuch-"}}
+	whole, broken := s.Begin(), s.Begin()
+	whole.Add(space("hidden-", 1))
+	whole.Add(space("none-", 0))
+	whole.Add(space("other-", 100))
+	broken.Add(space("lost-", 100))
+	whole.Commit()
+	if diff := cmp.Diff([]string{"none-", "lost-", "nonsuch-"}, s.NotFound()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -199,7 +199,7 @@ func (o *auditOptions) Run(ctx context.Context) error {
 	if err := o.print(report, o.where(resources)); err != nil {
 		return err
 	}
-	o.explain(report, survey.MostHidden())
+	o.explain(report, survey)
 	return o.judge(ctx, report)
 }
 

@@ -69,7 +69,4 @@ func (o *auditOptions) sayEmpty(report *v1alpha1.AuditReport, where string) {
 		where += " (-A takes all namespaces)"
 	}
 	fmt.Fprintf(o.ErrOut, "No generated names to show%s.\n", where)
-	if len(o.prefixes) > 0 && summary.Prefixes == 0 {
-		fmt.Fprintln(o.ErrOut, "No name has the prefix of --prefix: prefixes are matched whole; is a '-' missing?")
-	}
 }

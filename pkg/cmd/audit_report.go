@@ -75,9 +75,8 @@ func (o *auditOptions) mayMiss(s census.Skipped) bool {
 	return false
 }
 
-// explain says on stderr how much was read, and what is not shown. most is where
-// the most of that is.
-func (o *auditOptions) explain(report *v1alpha1.AuditReport, most assess.Hidden) {
+// explain says on stderr how much was read, and what is not shown.
+func (o *auditOptions) explain(report *v1alpha1.AuditReport, survey *assess.Survey) {
 	for _, s := range report.Skipped {
 		if !o.quiet(s) {
 			fmt.Fprintln(o.ErrOut, oneLine("Warning: skipped "+skippedName(s)+": "+s.Message))
@@ -90,7 +89,10 @@ func (o *auditOptions) explain(report *v1alpha1.AuditReport, most assess.Hidden)
 		fmt.Fprintln(o.ErrOut, oneLine("Warning: not of one instant, because a list expired or is not sorted: the counts of "+strings.Join(inconsistent, ", ")))
 	}
 	if report.Hidden.Prefixes > 0 {
-		fmt.Fprintln(o.ErrOut, oneLine(o.hiddenText(report, most)))
+		fmt.Fprintln(o.ErrOut, oneLine(o.hiddenText(report, survey.MostHidden())))
+	}
+	if none := survey.NotFound(); len(none) > 0 && report.Summary.ResourceTypes > 0 {
+		fmt.Fprintln(o.ErrOut, oneLine(fmt.Sprintf("No name has the prefix %s: prefixes are matched whole; is a '-' missing?", strings.Join(none, " or "))))
 	}
 	s := report.Summary
 	fmt.Fprintf(o.ErrOut, "Read %s of %s in %s and %.1f s: %s\n", count(s.Objects, "object"), count(int64(s.ResourceTypes), "type"), count(s.Requests, "request"), s.Seconds, count(s.Prefixes, "prefix"))

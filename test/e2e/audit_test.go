@@ -206,7 +206,9 @@ func TestAuditTable(t *testing.T) {
 		`1 prefix hidden, with 1 name, by --min-count=10\n`+summary)
 	u.run("audit", "cm", "-n", ns, "--prefix=late-", "--min-count=1", "--no-headers").expect(t, 0,
 		`configmaps   late-   1     ≥1    .*\n`, `Read .*`)
-	u.run("audit", "cm", "-n", ns, "--prefix=nonsuch-").expect(t, 0, ``, `No generated names to show in `+ns+` namespace \(-A takes all namespaces\)\.\nNo name has the prefix of --prefix: prefixes are matched whole; is a '-' missing\?\nRead .*: 0 prefixes\n`)
+	u.run("audit", "cm", "-n", ns, "--prefix=late-,run", "--min-count=1").expect(t, 0,
+		`RESOURCE .* late- .*\n`, `No name has the prefix run: prefixes are matched whole; is a '-' missing\?\nRead .*`)
+	u.run("audit", "cm", "-n", ns, "--prefix=nonsuch-").expect(t, 0, ``, `No generated names to show in `+ns+` namespace \(-A takes all namespaces\)\.\nNo name has the prefix nonsuch-: prefixes are matched whole; is a '-' missing\?\nRead .*: 0 prefixes\n`)
 }
 
 func TestAuditGates(t *testing.T) {
