@@ -89,6 +89,7 @@ func newCreateCommand(connection *connection, streams genericiooptions.IOStreams
 	}
 	o.addKubectlFlags(cmd)
 	o.flags.addTo(cmd)
+	readableNumbers(cmd.Flags())
 	return cmd
 }
 

@@ -3,9 +3,7 @@ package once
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -43,30 +41,46 @@ func (m Mark) Stamp(object *unstructured.Unstructured) {
 	if m.ID == "" {
 		return
 	}
-	object.SetAnnotations(with(object.GetAnnotations(), Annotation, m.ID))
-	labels := object.GetLabels()
-	switch {
-	case m.Run != "":
-		object.SetLabels(with(labels, RunLabel, m.Run))
-	case labels[RunLabel] != "":
+	metadata := object.Object["metadata"].(map[string]any)
+	entries(metadata, "annotations")[Annotation] = m.ID
+	if m.Run != "" {
+		entries(metadata, "labels")[RunLabel] = m.Run
+	} else if labels, ok := metadata["labels"].(map[string]any); ok {
 		delete(labels, RunLabel)
-		object.SetLabels(labels)
 	}
+}
+
+// entries is the map called field, which is made if there is none. What is in
+// it is kept as it is, also what the server will refuse.
+func entries(metadata map[string]any, field string) map[string]any {
+	found, ok := metadata[field].(map[string]any)
+	if !ok {
+		found = map[string]any{}
+		metadata[field] = found
+	}
+	return found
 }
 
 // CanCarry tells whether the object can carry a mark and a name: whether it
-// has a name or a prefix, and metadata that are what the API says. Others are
-// for the server to refuse.
+// has a name or a prefix, and labels and annotations that are maps, or none.
+// Others are for the server to refuse.
 func CanCarry(object *unstructured.Unstructured) bool {
-	var typed metav1.ObjectMeta
-	metadata, err := json.Marshal(object.Object["metadata"])
-	return err == nil && json.Unmarshal(metadata, &typed) == nil && typed.Name+typed.GenerateName != ""
-}
-
-func with(entries map[string]string, key, value string) map[string]string {
-	if entries == nil {
-		entries = map[string]string{}
+	metadata, ok := object.Object["metadata"].(map[string]any)
+	if !ok || object.GetName()+object.GetGenerateName() == "" {
+		return false
 	}
-	entries[key] = value
-	return entries
+	for field, value := range metadata {
+		switch field {
+		case "name", "generateName":
+			_, ok = value.(string)
+		case "labels", "annotations":
+			_, ok = value.(map[string]any)
+		default:
+			continue
+		}
+		if !ok && value != nil {
+			return false
+		}
+	}
+	return true
 }
