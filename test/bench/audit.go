@@ -103,6 +103,9 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 	if err := errors.Join(many.store(ctx, cp), few.store(ctx, cp)); err != nil {
 		return "", err
 	}
+	if err := settled(ctx, cp.Admin(), "/api/v1/configmaps", pageOfBar); err != nil {
+		return "", err
+	}
 	var c contest
 	c.add("bare download, pages of 10,000", func(ctx context.Context) (sample, error) {
 		return download(ctx, cp.Admin(), "/api/v1/configmaps", pageOfBar)
@@ -124,6 +127,9 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 1, true}
 	few := population{"secrets", "Secret", b.size(100_000), 1, true}
 	if err := errors.Join(many.store(ctx, cp), few.store(ctx, cp)); err != nil {
+		return "", err
+	}
+	if err := settled(ctx, cp.Admin(), "/api/v1/namespaces/team-00/configmaps", pageOfAudit); err != nil {
 		return "", err
 	}
 	var c contest
