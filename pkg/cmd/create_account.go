@@ -98,7 +98,7 @@ func (c *creation) settle(d *document, result once.Result) error {
 		c.account.notAttempted++
 	case once.Failed:
 		c.account.failed++
-		d.refused.Store(d.refused.Load() || refusesAll(result.Err))
+		d.refused = d.refused || refusesAll(result.Err)
 		c.renamed[d.Mapping.Resource] = c.renamed[d.Mapping.Resource] || result.Object != nil
 		return utilerrors.NewAggregate(errorsOf(printed, c.failure(d, result)))
 	case once.Unknown:

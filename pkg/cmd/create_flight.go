@@ -62,7 +62,7 @@ func (c *creation) laneOf(d *document) lane {
 func (c *creation) hopeless(d *document) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.ctx.Err() != nil || c.unreachable.Load() || d.refused.Load() || c.renamed[d.Mapping.Resource]
+	return c.ctx.Err() != nil || c.unreachable.Load() || d.refused || c.renamed[d.Mapping.Resource]
 }
 
 // wait waits for what is in flight.

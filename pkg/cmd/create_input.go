@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,8 +31,11 @@ type document struct {
 	generated bool
 	byServer  bool // the server picks the name
 	copies    int
-	refused   atomic.Bool // one of them, as the others would be
-	said      bool        // why one of them failed; guarded by creation.mu
+
+	// Guarded by creation.mu:
+
+	refused bool // one of the copies, as the others would be
+	said    bool // why one of them failed
 
 	// In a run with a key:
 

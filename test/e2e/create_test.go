@@ -197,10 +197,10 @@ func TestCreateBadInput(t *testing.T) {
 	})
 }
 
-// What was not attempted when the user interrupts is counted, and the rest
-// said.
-func TestCreateInterrupted(t *testing.T) {
-	ns := namespace(t, retrying)
+// interruptedAtFirstPost is a user who interrupts while the first POST is on
+// its way, which is carried out and answered.
+func interruptedAtFirstPost(t *testing.T) user {
+	t.Helper()
 	ctx, interrupt := context.WithCancel(t.Context())
 	proxy := faultproxy.New(t, retrying.Admin(), firstPost(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -210,6 +210,14 @@ func TestCreateInterrupted(t *testing.T) {
 	}))
 	u := as(t, proxy.Config)
 	u.ctx = ctx
+	return u
+}
+
+// What was not attempted when the user interrupts is counted, and the rest
+// said.
+func TestCreateInterrupted(t *testing.T) {
+	ns := namespace(t, retrying)
+	u := interruptedAtFirstPost(t)
 	u.run("create", "-n", ns, "-f", file(t, "three.yaml", strings.Repeat(configMap+"---", 3))).expect(t, 130,
 		`configmap/demo-`+suffix+` created\n`, `interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, 2 not attempted\n`+again)
 	if n := len(configMaps(t, retrying, ns)); n != 1 {

@@ -83,15 +83,7 @@ func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
 // An interrupt is accounted for, whatever kind of object comes next.
 func TestInterruptBeforeAnotherKind(t *testing.T) {
 	ns := namespace(t, retrying)
-	ctx, interrupt := context.WithCancel(t.Context())
-	proxy := faultproxy.New(t, retrying.Admin(), firstPost(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			interrupt()
-			next.ServeHTTP(w, r)
-		})
-	}))
-	u := as(t, proxy.Config)
-	u.ctx = ctx
+	u := interruptedAtFirstPost(t)
 	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: role-}\n"
 	u.run("create", "-n", ns, "-f", file(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role)).expect(t, 130,
