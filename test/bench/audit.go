@@ -100,7 +100,7 @@ const (
 func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 40, false}
 	few := population{"secrets", "Secret", b.size(100_000), 40, false}
-	if err := errors.Join(many.store(ctx, cp), few.store(ctx, cp)); err != nil {
+	if err := store(ctx, cp, many, few); err != nil {
 		return "", err
 	}
 	if err := settled(ctx, cp.Admin(), "/api/v1/configmaps", pageOfBar); err != nil {
@@ -126,7 +126,7 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 1, true}
 	few := population{"secrets", "Secret", b.size(100_000), 1, true}
-	if err := errors.Join(many.store(ctx, cp), few.store(ctx, cp)); err != nil {
+	if err := store(ctx, cp, many, few); err != nil {
 		return "", err
 	}
 	if err := settled(ctx, cp.Admin(), "/api/v1/namespaces/team-00/configmaps", pageOfAudit); err != nil {
@@ -156,7 +156,7 @@ func (b *bench) memoryVerdict(many, few series) string {
 // besideKubectl is 200,000 objects, counted with kubectl, sort and uniq.
 func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, false}
-	if err := p.store(ctx, cp); err != nil {
+	if err := store(ctx, cp, p); err != nil {
 		return "", err
 	}
 	// The regular expression cuts the suffix off.

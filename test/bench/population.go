@@ -30,12 +30,18 @@ type population struct {
 
 const writers = 64
 
-// store writes the population into etcd, as kube-apiserver stores it, which is
-// a hundred times faster than through it. Each object has a revision of its
-// own, as if it had been created.
-func (p population) store(ctx context.Context, cp *controlplane.ControlPlane) error {
+// store writes populations into etcd, as kube-apiserver stores them, which is a
+// hundred times faster than through it. Each object has a revision of its own,
+// as if it had been created. kube-apiserver is down meanwhile: its cache would
+// fall behind a watch of so many events, and reads wait for the cache.
+func store(ctx context.Context, cp *controlplane.ControlPlane, populations ...population) error {
 	began := time.Now()
-	if err := p.makeNamespaces(ctx, cp); err != nil {
+	for _, p := range populations {
+		if err := p.makeNamespaces(ctx, cp); err != nil {
+			return err
+		}
+	}
+	if err := cp.KillAPIServer(); err != nil {
 		return err
 	}
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{cp.EtcdURL()}, DialTimeout: 10 * time.Second, Logger: zap.NewNop()})
@@ -43,7 +49,26 @@ func (p population) store(ctx context.Context, cp *controlplane.ControlPlane) er
 		return err
 	}
 	defer func() { _ = client.Close() }()
-	group, writing := errgroup.WithContext(ctx)
+	for _, p := range populations {
+		if err := p.write(ctx, client); err != nil {
+			return fmt.Errorf("write %s into etcd: %w", p.resource, err)
+		}
+		logf("%d %s in %d namespaces, own prefixes: %v, stored after %.0f s", p.objects, p.resource, p.namespaces, p.ownPrefixes, time.Since(began).Seconds())
+	}
+	if err := cp.StartAPIServer(ctx); err != nil {
+		return err
+	}
+	for _, p := range populations {
+		if err := p.awaitServed(ctx, cp); err != nil {
+			return err
+		}
+	}
+	logf("all served after %.0f s", time.Since(began).Seconds())
+	return nil
+}
+
+func (p population) write(ctx context.Context, client *clientv3.Client) error {
+	group, ctx := errgroup.WithContext(ctx)
 	for w := range writers {
 		group.Go(func() error {
 			for i := w; i < p.objects; i += writers {
@@ -53,21 +78,14 @@ func (p population) store(ctx context.Context, cp *controlplane.ControlPlane) er
 					return err
 				}
 				key := fmt.Sprintf("/registry/%s/%s/%s", p.resource, meta.Namespace, meta.Name)
-				if err := put(writing, client, key, string(value)); err != nil {
+				if err := put(ctx, client, key, string(value)); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return fmt.Errorf("write %s into etcd: %w", p.resource, err)
-	}
-	if err := p.awaitServed(ctx, cp); err != nil {
-		return err
-	}
-	logf("%d %s in %d namespaces, own prefixes: %v, stored and served after %.0f s", p.objects, p.resource, p.namespaces, p.ownPrefixes, time.Since(began).Seconds())
-	return nil
+	return group.Wait()
 }
 
 // put writes one key, again if etcd is too busy.
