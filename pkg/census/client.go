@@ -24,9 +24,13 @@ const maxErrorBody = 1 << 20
 // newClient makes a client for all groups. The number of requests in flight is
 // bounded by the scan, and the server has flow control of its own: a
 // configuration that says nothing about their rate does not bound it.
+//
+// It speaks HTTP/1.1: of every HTTP/2 stream, Go's client keeps up to 4 MiB
+// that have not been decoded yet, and so the memory would grow with the pages.
 func newClient(config *rest.Config) (rest.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer = metainternalversionscheme.Codecs.WithoutConversion()
+	config.NextProtos = []string{"http/1.1"}
 	if config.QPS == 0 {
 		config.QPS = -1
 	}

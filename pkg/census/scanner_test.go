@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
 )
 
@@ -534,5 +537,27 @@ func TestServerWithoutMetadata(t *testing.T) {
 	got, _ := scanOf(t, a, &Scanner{Since: testSince})
 	if diff := cmp.Diff(naiveCount(configMaps, objects, &Scanner{Since: testSince}), got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// Go's client keeps megabytes of an HTTP/2 stream that nobody has read yet:
+// the memory of a scan would grow with its pages.
+func TestNoHTTP2(t *testing.T) {
+	var mu sync.Mutex
+	protocols := map[string]int{}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		protocols[r.Proto]++
+		mu.Unlock()
+		a := &api{}
+		a.write(w, &metav1.PartialObjectMetadataList{})
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	s := Scanner{Config: &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}}
+	summary, err := s.Scan(t.Context(), []Resource{configMaps}, "", (&ledger{}).begin)
+	if err != nil || len(summary.Skipped) != 0 || protocols["HTTP/1.1"] != 1 || len(protocols) != 1 {
+		t.Errorf("%+v, %v, requests by protocol: %v", summary, err, protocols)
 	}
 }
