@@ -36,7 +36,7 @@ func manyTypes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (st
 	})
 	c.add("`kubectl genname audit -A`", b.audits(0, "-A"))
 	c.add("`kubectl genname audit -A --server-attempts=8`", b.audits(0, "-A", "--server-attempts=8"))
-	if err := c.run(ctx, 2*b.runs); err != nil {
+	if err := c.run(ctx, 4*b.runs); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("### %d types, few objects\n\n%s\nTime of the audit in that of discovery and empty lists: %s.\n",
