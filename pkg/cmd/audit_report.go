@@ -19,7 +19,7 @@ func (o *auditOptions) report(c *counter, began time.Time, resources []census.Re
 	report := &v1alpha1.AuditReport{
 		TypeMeta: v1alpha1.TypeOf("AuditReport"),
 		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(began)},
-		Server:   v1alpha1.AuditServer{GitVersion: c.gitVersion(), Retries: c.retries},
+		Server:   v1alpha1.AuditServer{GitVersion: c.gitVersion(), Retries: c.retries()},
 		Scope: v1alpha1.AuditScope{
 			AllNamespaces: o.allNamespaces, Namespace: o.namespace, Resources: []string{},
 			LabelSelector: o.labelSelector, MinCount: o.minCount,

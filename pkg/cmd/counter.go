@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -21,7 +22,6 @@ type counter struct {
 	factory cmdutil.Factory
 	config  *rest.Config
 	server  *probe.Server
-	retries v1alpha1.Retries
 	flag    *attemptsValue
 }
 
@@ -30,7 +30,8 @@ type counter struct {
 // more than encoding the list does.
 const near = 5 * time.Millisecond
 
-// newCounter asks the server for its retries, unless the flag says them.
+// newCounter asks the server what it is, and for its retries, unless the flag
+// says them: in the background, for they are only needed with the first count.
 func newCounter(ctx context.Context, factory cmdutil.Factory, flag *attemptsValue) (*counter, error) {
 	config, err := factory.ToRESTConfig()
 	if err != nil {
@@ -43,18 +44,28 @@ func newCounter(ctx context.Context, factory cmdutil.Factory, flag *attemptsValu
 	config = rest.CopyConfig(config)
 	config.DisableCompression = config.DisableCompression || server.RoundTrip < near
 	config.WarningHandler = rest.NoWarnings{} // that a type is deprecated does not concern who counts all
-	return &counter{factory: factory, config: config, server: server, retries: flag.or(server.Retries), flag: flag}, nil
+	if !flag.given() {
+		go server.Retries()
+	}
+	return &counter{factory: factory, config: config, server: server, flag: flag}, nil
 }
 
 func (c *counter) gitVersion() string { return c.server.Version.GitVersion }
 
+// retries is what the server itself does on a conflict.
+func (c *counter) retries() v1alpha1.Retries {
+	if c.flag.given() {
+		return c.flag.retries()
+	}
+	return c.server.Retries()
+}
+
 // retriesOf is what is done on a conflict in one API.
 func (c *counter) retriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, note string) {
-	retries, note = c.server.RetriesOf(api)
-	if c.flag.attempts != 0 {
-		note = ""
+	if c.flag.given() {
+		return c.flag.retries(), ""
 	}
-	return c.flag.or(retries), note
+	return c.server.RetriesOf(api)
 }
 
 // resources are the types to count: those named, or all that there are, without
@@ -67,11 +78,10 @@ func (c *counter) resources(named []string, namespace string) ([]census.Resource
 		}
 		return census.Resolve(mapper, named)
 	}
-	client, err := c.factory.ToDiscoveryClient()
+	client, err := discovery.NewDiscoveryClientForConfig(c.config) // not from kubectl's cache: a new type must not be missed
 	if err != nil {
 		return nil, nil, err
 	}
-	client.Invalidate() // a new type must not be missed
 	found, skipped, err := census.Discover(client)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find the types of the server: %w", err)

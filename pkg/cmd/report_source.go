@@ -140,7 +140,7 @@ func (o *reportOptions) counted(ctx context.Context, wanted func(namespace strin
 		return subject{}, err
 	}
 	version := counter.gitVersion()
-	s := subject{server: v1alpha1.CollisionServer{GitVersion: &version, Retries: counter.retries}, warnings: warnings}
+	s := subject{server: v1alpha1.CollisionServer{GitVersion: &version, Retries: counter.retries()}, warnings: warnings}
 	s.populations, err = counter.populations(ctx, prefixes, progress.scan)
 	return s, err
 }

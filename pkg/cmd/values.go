@@ -63,12 +63,20 @@ func (a *attemptsValue) String() string {
 // Type names the value in help.
 func (a *attemptsValue) Type() string { return "auto|N" }
 
+// given tells whether the user said a number.
+func (a *attemptsValue) given() bool { return a.attempts != 0 }
+
+// retries is what the user said.
+func (a *attemptsValue) retries() v1alpha1.Retries {
+	return v1alpha1.Retries{Attempts: &a.attempts, AttemptsSource: v1alpha1.SourceFlag}
+}
+
 // or is what the user said, or otherwise what is known.
 func (a *attemptsValue) or(known v1alpha1.Retries) v1alpha1.Retries {
-	if a.attempts == 0 {
-		return known
+	if a.given() {
+		return a.retries()
 	}
-	return v1alpha1.Retries{Attempts: &a.attempts, AttemptsSource: v1alpha1.SourceFlag}
+	return known
 }
 
 // durationValue is a flag for a duration in which days are allowed: 30d,

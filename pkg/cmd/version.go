@@ -94,7 +94,7 @@ func (o *versionOptions) serverVersion(ctx context.Context) (*v1alpha1.ServerVer
 		GitVersion: v.GitVersion, Major: v.Major, Minor: v.Minor,
 		EmulationMajor: v.EmulationMajor, EmulationMinor: v.EmulationMinor,
 		GoVersion: v.GoVersion, Platform: v.Platform,
-		Retries: server.Retries,
+		Retries: server.Retries(),
 	}, nil
 }
 

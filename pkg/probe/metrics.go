@@ -3,11 +3,24 @@ package probe
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"io"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+	"k8s.io/client-go/rest"
 )
+
+// askGate asks for the feature gate. It is false for ok if /metrics may not be
+// read.
+func askGate(ctx context.Context, client *rest.RESTClient) (on, ok bool) {
+	scrape, err := client.Get().AbsPath("/metrics").Stream(ctx)
+	if err != nil {
+		return false, false
+	}
+	defer func() { _ = scrape.Close() }()
+	return readGate(scrape)
+}
 
 // readGate finds the feature gate in a scrape of /metrics. The scrape is
 // several megabytes, so only the lines of the one metric are parsed.

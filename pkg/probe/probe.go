@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,18 +20,16 @@ import (
 type Server struct {
 	// Version is its answer to /version.
 	Version version.Info
-	// Retries is what kube-apiserver itself does. An API served by another
-	// server behind it may differ: see RetriesOf.
-	Retries v1alpha1.Retries
-
 	// RoundTrip is how long a small request took on an open connection.
 	RoundTrip time.Duration
 
+	retries func() v1alpha1.Retries
 	aggregation
 }
 
 // Probe asks the server. It fails if /version cannot be had. Of the rest,
-// what may not be read leaves the retries less certain, and they say so.
+// what may not be read leaves the retries less certain, and they say so. ctx
+// bounds what Retries asks, too.
 func Probe(ctx context.Context, config *rest.Config) (*Server, error) {
 	client, err := newClient(config)
 	if err != nil {
@@ -44,13 +43,8 @@ func Probe(ctx context.Context, config *rest.Config) (*Server, error) {
 	if err := json.Unmarshal(body, &s.Version); err != nil {
 		return nil, fmt.Errorf("read the server's version: %w", err)
 	}
-	s.Retries = decide(&s.Version, func() (on, ok bool) {
-		scrape, err := client.Get().AbsPath("/metrics").Stream(ctx)
-		if err != nil {
-			return false, false
-		}
-		defer func() { _ = scrape.Close() }()
-		return readGate(scrape)
+	s.retries = sync.OnceValue(func() v1alpha1.Retries {
+		return decide(&s.Version, func() (on, ok bool) { return askGate(ctx, client) })
 	})
 	began := time.Now()
 	s.aggregation = readAggregation(ctx, client)
@@ -58,13 +52,18 @@ func Probe(ctx context.Context, config *rest.Config) (*Server, error) {
 	return s, nil
 }
 
+// Retries is what kube-apiserver itself does. An API served by another server
+// behind it may differ: see RetriesOf. The first call may ask for /metrics,
+// which is megabytes and takes a big server seconds; others wait for it.
+func (s *Server) Retries() v1alpha1.Retries { return s.retries() }
+
 // RetriesOf is what the server does for one API: kube-apiserver's retries if
 // it serves the API itself, else unknown, with the reason in words.
 func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, why string) {
 	if why := s.foreign(api); why != "" {
 		return Unknown, why
 	}
-	return s.Retries, ""
+	return s.Retries(), ""
 }
 
 // Unavailable is the APIs of other servers that cannot be reached, as far as the

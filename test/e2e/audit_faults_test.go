@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -191,5 +192,42 @@ func TestAuditCompressesFromAfar(t *testing.T) {
 	audit(t, u, "configmaps", "-n", "default", "--disable-compression")
 	if plain.Load() != 1 {
 		t.Errorf("--disable-compression: %d lists are not compressed", plain.Load())
+	}
+}
+
+// The metrics are megabytes and take a big server seconds: the scan goes on
+// meanwhile, and the audit does not ask for them if it is told the tries.
+func TestAuditWithSlowMetrics(t *testing.T) {
+	const tries = "-o=jsonpath={.server.attempts} {.server.attemptsSource}"
+	var listed atomic.Bool
+	asked := 0
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/configmaps"):
+			listed.Store(true)
+		case r.URL.Path == "/metrics":
+			asked++
+			return func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					eventually(t, func() error {
+						if !listed.Load() {
+							return errors.New("nothing was listed before the metrics had come")
+						}
+						return nil
+					})
+					next.ServeHTTP(w, r)
+				})
+			}
+		}
+		return nil
+	})
+	u := as(t, proxy.Config)
+	u.run("audit", "configmaps", "-A", tries).expect(t, 0, `1 metric`, `.*`)
+	if asked != 1 {
+		t.Errorf("asked %d times for metrics", asked)
+	}
+	u.run("audit", "configmaps", "-A", tries, "--server-attempts=8").expect(t, 0, `8 flag`, `.*`)
+	if asked != 1 {
+		t.Error("asked for metrics, although the tries were given")
 	}
 }
