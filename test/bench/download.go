@@ -29,19 +29,6 @@ func download(ctx context.Context, config *rest.Config, path string, limit int) 
 	return downloadPages(ctx, client, config.Host+path, limit)
 }
 
-// settled is download, repeated until it succeeds: after a population was
-// written past it, kube-apiserver's cache may be behind etcd for a while, and
-// then pages end with a timeout.
-func settled(ctx context.Context, config *rest.Config, path string, limit int) (err error) {
-	for range 10 {
-		if _, err = download(ctx, config, path, limit); err == nil {
-			return nil
-		}
-		time.Sleep(5 * time.Second)
-	}
-	return err
-}
-
 func downloadPages(ctx context.Context, client *http.Client, list string, limit int) (sample, error) {
 	began := time.Now()
 	token, err := "", error(nil)

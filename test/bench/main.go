@@ -34,6 +34,7 @@ type bench struct {
 	runs   int
 	scale  float64 // of the populations; 1 is what the bars are about
 	load   string  // of the machine, before
+	commit string  // that is measured
 	part   string  // the only part of the audit to be measured; empty for all
 	plugin string  // path of the binary
 	dir    string  // for what children need
@@ -45,7 +46,7 @@ const (
 )
 
 func main() {
-	b := &bench{load: loadAverage()}
+	b := &bench{load: loadAverage(), commit: commit()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
 	flag.StringVar(&b.part, "part", "", "measure only this part of the audit: namespaces, namespace, kubectl or types")
@@ -62,7 +63,7 @@ func main() {
 
 func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err error) {
 	if len(names) == 0 {
-		return errors.New("name sections: audit, create")
+		return errors.New("name sections: audit, create, startup")
 	}
 	if b.dir, err = os.MkdirTemp("", "genname-bench-"); err != nil {
 		return err

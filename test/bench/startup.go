@@ -72,7 +72,7 @@ func (b *bench) buildRelease(ctx context.Context) (plugin, shim string, err erro
 // startupTable compares the median of every way with that of the first.
 func (c *contest) startupTable() string {
 	var text strings.Builder
-	text.WriteString("| | time | of kubectl's |\n|---|---|---|\n")
+	fmt.Fprintf(&text, "| %d repetitions | time | of kubectl's |\n|---|---|---|\n", len(c.seconds[0]))
 	for i, name := range c.names {
 		milliseconds := make(series, len(c.seconds[i]))
 		for n, seconds := range c.seconds[i] {
