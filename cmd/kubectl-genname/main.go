@@ -19,7 +19,6 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) }) // a second signal ends the program at once; one that comes with the first, from a runner that tells all processes, does not
-	signal.Ignore(syscall.SIGPIPE)                                       // a reader that goes away must not cut off the account of what was created
 	http.DefaultClient.Timeout = time.Minute                             // cli-runtime reads -f URL with it
 	os.Exit(cmd.Execute(ctx, cmd.Arguments(os.Args), genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
 }

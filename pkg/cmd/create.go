@@ -3,9 +3,11 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -216,6 +218,7 @@ func (o *createOptions) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.RunCreate(o.connection.factory)
 	}
+	signal.Ignore(syscall.SIGPIPE) // a reader that goes away must not cut off the account of what was created
 	objects, err := o.read()
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -160,19 +161,29 @@ func TestClosedPipe(t *testing.T) {
 	if err := controlplane.WriteKubeconfig(kubeconfig, single.Admin()); err != nil {
 		t.Fatal(err)
 	}
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
+	run := func(args ...string) (ended *os.ProcessState, stderr string) {
+		reader, writer, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = reader.Close()
+		var said strings.Builder
+		cmd := exec.CommandContext(t.Context(), plugin, append(args, "--kubeconfig="+kubeconfig, "-n", ns)...)
+		cmd.Stdout, cmd.Stderr = writer, &said
+		_ = cmd.Run()
+		_ = writer.Close()
+		return cmd.ProcessState, said.String()
 	}
-	_ = reader.Close()
-	var stderr strings.Builder
-	cmd := exec.CommandContext(t.Context(), plugin, "create", "--kubeconfig="+kubeconfig, "-n", ns, "-f", file(t, "cm.yaml", configMap), "--count=50", "--concurrency=1")
-	cmd.Stdout, cmd.Stderr = writer, &stderr
-	err = cmd.Run()
-	_ = writer.Close()
+	ended, stderr := run("create", "-f", file(t, "cm.yaml", configMap), "--count=50", "--concurrency=1")
 	want := "error: configmap/demo-"
-	if cmd.ProcessState.ExitCode() != 1 || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), "stopped because the results cannot be written: 1 created") {
-		t.Errorf("%v, stderr\n%s", err, stderr.String())
+	if ended.ExitCode() != 1 || !strings.HasPrefix(stderr, want) || !strings.Contains(stderr, "stopped because the results cannot be written: 1 created") {
+		t.Errorf("%v, stderr\n%s", ended, stderr)
+	}
+	// What only reads ends without a word, as kubectl get does before head.
+	for _, args := range [][]string{{"audit", "configmaps", "--min-count=1"}, {"report", "--existing=5"}, {"version"}} {
+		if ended, stderr := run(args...); ended.ExitCode() != -1 || ended.Sys().(syscall.WaitStatus).Signal() != syscall.SIGPIPE || stderr != "" {
+			t.Errorf("%v: %v, stderr\n%s", args, ended, stderr)
+		}
 	}
 	if n := len(configMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
