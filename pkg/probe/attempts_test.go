@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/version"
@@ -46,29 +45,4 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%+v: %d (%s)", test, attempts, got.AttemptsSource)
 		}
 	}
-}
-
-func TestReadGate(t *testing.T) {
-	const others = "# TYPE apiserver_request_total counter\napiserver_request_total{code=\"200\"} 7\n" +
-		"kubernetes_feature_enabled{name=\"APIServerTracing\",stage=\"BETA\"} 1\n"
-	for _, test := range []struct {
-		name, scrape string
-		on, ok       bool
-	}{
-		{"empty", "", false, false},
-		{"absent", others, false, false},
-		{"on, GA", others + "kubernetes_feature_enabled{name=\"RetryGenerateName\",stage=\"\"} 1\n", true, true},
-		{"off", others + "kubernetes_feature_enabled{name=\"RetryGenerateName\",stage=\"BETA\"} 0\n", false, true},
-		{"broken line", "kubernetes_feature_enabled{name=\n", false, false},
-		{"no line ends", strings.Repeat("x", 2<<20), false, false},
-	} {
-		if on, ok := readGate(strings.NewReader(test.scrape)); on != test.on || ok != test.ok {
-			t.Errorf("%s: %v, %v", test.name, on, ok)
-		}
-	}
-}
-
-func FuzzReadGate(f *testing.F) {
-	f.Add("kubernetes_feature_enabled{name=\"RetryGenerateName\",stage=\"\"} 1\n")
-	f.Fuzz(func(_ *testing.T, scrape string) { readGate(strings.NewReader(scrape)) })
 }

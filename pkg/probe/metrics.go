@@ -4,17 +4,25 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
+	"fmt"
 	"io"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 	"k8s.io/client-go/rest"
 )
 
+// maxFamily is the size of the metric that is read; it has some ten kilobytes.
+const maxFamily = 1 << 20
+
 // askGate asks for the feature gate. It is false for ok if /metrics may not be
-// read.
+// read. Protobuf costs kube-apiserver half of what text does, and has a fifth
+// of its size.
 func askGate(ctx context.Context, client *rest.RESTClient) (on, ok bool) {
-	scrape, err := client.Get().AbsPath("/metrics").Stream(ctx)
+	scrape, err := client.Get().AbsPath("/metrics").SetHeader("Accept", string(expfmt.NewFormat(expfmt.TypeProtoDelim))).Stream(ctx)
 	if err != nil {
 		return false, false
 	}
@@ -22,29 +30,52 @@ func askGate(ctx context.Context, client *rest.RESTClient) (on, ok bool) {
 	return readGate(scrape)
 }
 
-// readGate finds the feature gate in a scrape of /metrics. The scrape is
-// several megabytes, so only the lines of the one metric are parsed.
+// readGate finds the feature gate in a scrape of /metrics.
 func readGate(scrape io.Reader) (on, ok bool) {
-	var lines bytes.Buffer
-	scanner := bufio.NewScanner(scrape)
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
-		if bytes.HasPrefix(scanner.Bytes(), []byte(featureGateMetric+"{")) {
-			lines.Write(scanner.Bytes())
-			lines.WriteByte('\n')
-		}
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(&lines)
-	if scanner.Err() != nil || err != nil {
+	family, err := findFamily(bufio.NewReader(scrape), featureGateMetric)
+	if err != nil {
 		return false, false
 	}
-	for _, metric := range families[featureGateMetric].GetMetric() {
+	for _, metric := range family.GetMetric() {
 		for _, label := range metric.GetLabel() {
 			if label.GetName() == featureGateNameAttr && label.GetValue() == featureGate {
-				return metric.GetUntyped().GetValue() == 1, true
+				return metric.GetGauge().GetValue() == 1, true
 			}
 		}
 	}
 	return false, false
+}
+
+// findFamily finds one metric in a scrape, which is messages of which each
+// comes after its length. There may be megabytes, so only this one is decoded.
+func findFamily(scrape *bufio.Reader, name string) (*dto.MetricFamily, error) {
+	begin := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name) // the name is a family's first field
+	for {
+		size, err := binary.ReadUvarint(scrape)
+		if err != nil {
+			return nil, err
+		}
+		head, err := scrape.Peek(int(min(size, uint64(len(begin)))))
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Equal(head, begin) {
+			return readFamily(scrape, size)
+		}
+		if _, err := io.CopyN(io.Discard, scrape, int64(min(size, 1<<62))); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func readFamily(scrape io.Reader, size uint64) (*dto.MetricFamily, error) {
+	if size > maxFamily {
+		return nil, fmt.Errorf("a metric of %d bytes", size)
+	}
+	body := make([]byte, size)
+	if _, err := io.ReadFull(scrape, body); err != nil {
+		return nil, err
+	}
+	family := &dto.MetricFamily{}
+	return family, proto.Unmarshal(body, family)
 }
