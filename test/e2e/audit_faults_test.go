@@ -200,13 +200,13 @@ func TestAuditCompressesFromAfar(t *testing.T) {
 func TestAuditWithSlowMetrics(t *testing.T) {
 	const tries = "-o=jsonpath={.server.attempts} {.server.attemptsSource}"
 	var listed atomic.Bool
-	asked := 0
+	var asked atomic.Int64
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/configmaps"):
 			listed.Store(true)
 		case r.URL.Path == "/metrics":
-			asked++
+			asked.Add(1)
 			return func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					eventually(t, func() error {
@@ -223,11 +223,11 @@ func TestAuditWithSlowMetrics(t *testing.T) {
 	})
 	u := as(t, proxy.Config)
 	u.run("audit", "configmaps", "-A", tries).expect(t, 0, `1 metric`, `.*`)
-	if asked != 1 {
-		t.Errorf("asked %d times for metrics", asked)
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times for metrics", n)
 	}
 	u.run("audit", "configmaps", "-A", tries, "--server-attempts=8").expect(t, 0, `8 flag`, `.*`)
-	if asked != 1 {
+	if asked.Load() != 1 {
 		t.Error("asked for metrics, although the tries were given")
 	}
 }
