@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	metainternalversionscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	"k8s.io/client-go/rest"
@@ -85,14 +86,18 @@ func (l *list) get(ctx context.Context, q pageRequest, visit func(*object) error
 	} else if q.at != "" {
 		request.Param("resourceVersion", q.at).Param("resourceVersionMatch", "Exact")
 	}
+	began := time.Now()
 	body, err := request.Stream(ctx)
-	l.heard(ctx, err)
+	l.heard(ctx, began, err)
 	if err != nil {
 		return page{}, err
 	}
 	defer func() { _ = body.Close() }()
 	d := decoder{labels: l.labelKeys(), visit: visit}
 	p, err := d.decode(body, buffer)
+	if err == nil {
+		l.pace.succeed(q.limit, time.Since(began))
+	}
 	l.reportPage(l.resource, p.objects)
 	return p, err
 }

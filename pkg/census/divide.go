@@ -34,7 +34,7 @@ var namespaceResource = Resource{
 func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) ([]counted, error) {
 	namespaces, err := s.namespaces(ctx)
 	if err == nil && s.pays(big.objects, int64(len(namespaces))) {
-		counts, failed, err := s.countEach(ctx, r, namespaces, big.at)
+		counts, failed, err := s.countEach(ctx, r, namespaces, big)
 		switch {
 		case err != nil && !errors.Is(err, errStartAgain) && !errors.Is(err, errUnsorted):
 			return nil, err
@@ -47,7 +47,7 @@ func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) ([]counted, 
 			return counts, nil
 		}
 	}
-	whole := &list{scan: s, resource: r}
+	whole := &list{scan: s, resource: r, pace: big.pace}
 	counts, err := whole.count(ctx)
 	return []counted{counts}, err
 }
@@ -56,23 +56,23 @@ func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) ([]counted, 
 // one list the server walks all that remains, half of it on the average; a
 // namespace costs a request more.
 func (s *scan) pays(objects, namespaces int64) bool {
-	size := int64(laterPage)
+	size := int64(largestPage)
 	if s.ChunkSize > 0 {
 		size = s.ChunkSize
 	}
 	return objects/2*(objects/size) > namespaces*walkedPerRequest
 }
 
-// countEach counts r in each of the namespaces at one version. failed are those
+// countEach counts r in each of the namespaces at the version of big. failed are those
 // that could not be read; an error is about all of them.
-func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, at string) (counts []counted, failed map[string]error, err error) {
+func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, big *tooBig) (counts []counted, failed map[string]error, err error) {
 	var mu sync.Mutex
 	failed = map[string]error{}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(cap(s.buffers))
 	for _, namespace := range namespaces {
 		group.Go(func() error {
-			l := &list{scan: s, resource: r, namespace: namespace, at: at, pinned: true}
+			l := &list{scan: s, resource: r, namespace: namespace, pace: big.pace, at: big.at, pinned: true}
 			counted, err := l.count(ctx)
 			mu.Lock()
 			defer mu.Unlock()
@@ -92,7 +92,7 @@ func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, a
 
 func (s *scan) namespaces(ctx context.Context) ([]string, error) {
 	var found []string
-	l := &list{scan: s, resource: namespaceResource}
+	l := &list{scan: s, resource: namespaceResource, pace: s.newPace()}
 	_, err := l.walk(ctx, func(o *object) error {
 		found = append(found, o.name)
 		return nil

@@ -59,20 +59,41 @@ type abandoned struct{ cause error }
 func (a *abandoned) Error() string { return "not asked any more: " + a.cause.Error() }
 func (a *abandoned) Unwrap() error { return a.cause }
 
-// heard notes what became of a request. If there has been no answer to any for
-// as long as one page is pursued, no more are made.
-func (s *scan) heard(ctx context.Context, err error) {
+// heard notes what became of a request that began then. If there has been no
+// answer to any for as long as one page is pursued, no more are made.
+func (s *scan) heard(ctx context.Context, began time.Time, err error) {
+	if !s.silent(ctx, began, err) {
+		return
+	}
+	answer := s.client.Get().AbsPath("/version").MaxRetries(0).Timeout(answersWithin).Do(ctx).Error()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case answer == nil || statusOf(answer) != 0: // it is the lists that take long
+		s.silentSince = time.Time{}
+	case ctx.Err() == nil:
+		s.gone = &abandoned{err}
+	}
+}
+
+// answersWithin is the time in which a server that is there says its version.
+const answersWithin = 5 * time.Second
+
+// silent tells whether err is one of a time without any answer that lasts as
+// long as one page is pursued.
+func (s *scan) silent(ctx context.Context, began time.Time, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case err == nil || statusOf(err) != 0:
 		s.silentSince = time.Time{}
+		return false
 	case ctx.Err() != nil:
+		return false
 	case s.silentSince.IsZero():
-		s.silentSince = time.Now()
-	case time.Since(s.silentSince) > s.retryTimeout():
-		s.gone = &abandoned{err}
+		s.silentSince = began
 	}
+	return time.Since(s.silentSince) > s.retryTimeout()
 }
 
 func (s *scan) givenUp() error {
@@ -126,9 +147,8 @@ func expiry(err error) (token string, expired bool) {
 // reasonFor puts the error of a list into words of the report.
 func reasonFor(err error) Reason {
 	var bad malformed
-	var timeout net.Error
 	switch code := statusOf(err); {
-	case errors.Is(err, errStartAgain), code == http.StatusGone:
+	case code == http.StatusGone:
 		return Expired
 	case code != 0:
 		return reasonForStatus(code)
@@ -136,10 +156,17 @@ func reasonFor(err error) Reason {
 		return Malformed
 	case errors.Is(err, context.Canceled):
 		return Interrupted
-	case errors.As(err, &timeout) && timeout.Timeout():
+	case timedOut(err):
 		return TimedOut
 	}
 	return Unreachable
+}
+
+// timedOut tells whether a request had not been answered when its time, or that
+// which the server gives it, was up.
+func timedOut(err error) bool {
+	var timeout net.Error
+	return statusOf(err) == http.StatusGatewayTimeout || errors.As(err, &timeout) && timeout.Timeout()
 }
 
 func reasonForStatus(code int) Reason {

@@ -7,18 +7,8 @@ import (
 	"net/http"
 )
 
-const (
-	// firstPage is the number of objects asked for at first. Most types have
-	// fewer; of others this tells how many there are.
-	firstPage = 5_000
-	// laterPage is the number asked for then: for each page the server walks
-	// what remains, and it holds a page in memory, of about 2 kB an object.
-	laterPage = 25_000
-	// smallestPage is what pages shrink to when they fail.
-	smallestPage = 500
-	// maxRestarts is how often a list is begun anew.
-	maxRestarts = 5
-)
+// maxRestarts is how often a list is begun anew.
+const maxRestarts = 5
 
 // errStartAgain says that a list cannot be gone on with.
 var errStartAgain = errors.New("the list must be started again")
@@ -27,6 +17,7 @@ var errStartAgain = errors.New("the list must be started again")
 type tooBig struct {
 	objects int64
 	at      string // resourceVersion of the first page
+	pace    *pace
 }
 
 func (b *tooBig) Error() string { return fmt.Sprintf("%d objects in one list", b.objects) }
@@ -36,6 +27,7 @@ type list struct {
 	*scan
 	resource  Resource
 	namespace string
+	pace      *pace
 	// at is the resourceVersion to read at; empty for the latest. It is learned
 	// from a first page, so that what is read again is the same.
 	at string
@@ -53,7 +45,6 @@ type walk struct {
 	*list
 	visit func(*object) error
 	token string // of the page to be read; empty for the first one
-	limit int64
 	// last is the last object visited. A page that is read again is taken up
 	// after it; again is then how far the reading has come, and nil otherwise.
 	last    spaceID
@@ -64,13 +55,7 @@ type walk struct {
 // walk calls visit for every object of the list once, and returns their
 // number.
 func (l *list) walk(ctx context.Context, visit func(*object) error) (int64, error) {
-	w := &walk{list: l, visit: visit, limit: firstPage}
-	switch {
-	case l.ChunkSize > 0:
-		w.limit = l.ChunkSize
-	case l.pinned: // a part of something big
-		w.limit = laterPage
-	}
+	w := &walk{list: l, visit: visit}
 	for {
 		p, err := w.page(ctx)
 		if err != nil {
@@ -83,9 +68,6 @@ func (l *list) walk(ctx context.Context, visit func(*object) error) (int64, erro
 			return w.objects, nil
 		}
 		w.token = p.next
-		if l.ChunkSize == 0 {
-			w.limit = laterPage
-		}
 	}
 }
 
@@ -102,7 +84,7 @@ func (w *walk) check(p page) error {
 	}
 	w.learn(p)
 	if total := w.objects + p.remaining; w.mayDivide && w.at != "" && total > divideAbove {
-		return &tooBig{total, w.at}
+		return &tooBig{total, w.at, w.pace}
 	}
 	return nil
 }
@@ -120,18 +102,20 @@ func (w *walk) learn(p page) {
 func (w *walk) page(ctx context.Context) (page, error) {
 	patience := w.newPatience()
 	for {
-		p, err := w.get(ctx, pageRequest{w.limit, w.token, w.at}, w.take)
+		limit := w.pace.next()
+		p, err := w.get(ctx, pageRequest{limit, w.token, w.at}, w.take)
 		if err == nil {
 			return p, nil
 		}
 		if err := w.recover(ctx, p, err); err != nil {
 			return p, err
 		}
+		if w.pace.fail(limit) && timedOut(err) { // a smaller page may come in time
+			patience = w.newPatience()
+			continue
+		}
 		if err := patience.wait(ctx, err); err != nil {
 			return p, err
-		}
-		if w.ChunkSize == 0 {
-			w.limit = max(w.limit/2, smallestPage)
 		}
 	}
 }

@@ -325,7 +325,7 @@ func testDivided(t *testing.T, c *cluster) {
 	}
 	var l ledger
 	run := s.newScan(client, l.begin)
-	whole := &list{scan: run, resource: configMaps}
+	whole := &list{scan: run, resource: configMaps, pace: s.newPace()}
 	p, err := whole.get(t.Context(), pageRequest{limit: 10}, func(*object) error { return nil })
 	if err != nil {
 		t.Fatal(err)
@@ -335,7 +335,7 @@ func testDivided(t *testing.T, c *cluster) {
 	if err != nil || !slices.Contains(namespaces, "team-b") {
 		t.Fatal(namespaces, err)
 	}
-	counts, failed, err := run.countEach(t.Context(), configMaps, namespaces, p.resourceVersion)
+	counts, failed, err := run.countEach(t.Context(), configMaps, namespaces, &tooBig{p.objects + p.remaining, p.resourceVersion, whole.pace})
 	if err != nil || len(failed) > 0 || sum(counts) != p.objects+p.remaining {
 		t.Fatalf("%+v, %v: not the objects of %+v", counts, err, p)
 	}

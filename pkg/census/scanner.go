@@ -131,7 +131,7 @@ func (s *scan) scan(ctx context.Context, r Resource, namespace string) {
 	if !r.Namespaced {
 		namespace = ""
 	}
-	l := &list{scan: s, resource: r, namespace: namespace, mayDivide: r.Namespaced && namespace == ""}
+	l := &list{scan: s, resource: r, namespace: namespace, pace: s.newPace(), mayDivide: r.Namespaced && namespace == ""}
 	whole, err := l.count(ctx)
 	counts := []counted{whole}
 	var big *tooBig

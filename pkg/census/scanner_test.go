@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -559,5 +561,19 @@ func TestNoHTTP2(t *testing.T) {
 	summary, err := s.Scan(t.Context(), []Resource{configMaps}, "", (&ledger{}).begin)
 	if err != nil || len(summary.Skipped) != 0 || protocols["HTTP/1.1"] != 1 || len(protocols) != 1 {
 		t.Errorf("%+v, %v, requests by protocol: %v", summary, err, protocols)
+	}
+}
+
+// A list that must be begun again is skipped for the reason why it had to be.
+func TestReasonOfStartingAgain(t *testing.T) {
+	for cause, want := range map[error]Reason{
+		io.ErrUnexpectedEOF:      Unreachable,
+		context.DeadlineExceeded: TimedOut,
+		&apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusGone}}:               Expired,
+		&apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusServiceUnavailable}}: Unreachable,
+	} {
+		if got := reasonFor(fmt.Errorf("%w: %w", errStartAgain, cause)); got != want {
+			t.Errorf("%v: %s, want %s", cause, got, want)
+		}
 	}
 }

@@ -132,6 +132,7 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 	})
 	c.add("`kubectl genname audit configmaps -n team-00`", b.audits(many.objects, "configmaps", "-n", "team-00"))
 	c.add("a tenth of the objects (secrets)", b.audits(few.objects, "secrets", "-n", "team-00"))
+	c.add("`kubectl genname audit configmaps -n team-00 --min-count=1 --top=100`", b.audits(many.objects, "configmaps", "-n", "team-00", "--min-count=1", "--top=100"))
 	if err := c.run(ctx, b.runs); err != nil {
 		return "", err
 	}
