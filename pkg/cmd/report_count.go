@@ -31,8 +31,7 @@ func (c *counter) populations(ctx context.Context, prefixes []wantedPrefix, prog
 			walks[w] = map[string]int64{}
 		}
 		walks[w][p.prefix] = 0
-		retries, _ := c.retriesOf(r.GroupVersion())
-		populations = append(populations, assess.Population{Group: r.Group, Resource: r.Resource, Namespace: w.namespace, Prefix: p.prefix, Server: retries})
+		populations = append(populations, assess.Population{Group: r.Group, Resource: r.Resource, Namespace: w.namespace, Prefix: p.prefix})
 		of = append(of, w)
 	}
 	for w, names := range walks {
@@ -42,6 +41,7 @@ func (c *counter) populations(ctx context.Context, prefixes []wantedPrefix, prog
 	}
 	for i := range populations {
 		populations[i].Existing = walks[of[i]][populations[i].Prefix]
+		populations[i].Server, _ = c.retriesOf(of[i].GroupVersion())
 	}
 	return populations, nil
 }

@@ -139,10 +139,15 @@ func (o *reportOptions) counted(ctx context.Context, wanted func(namespace strin
 	if err != nil {
 		return subject{}, err
 	}
+	populations, err := counter.populations(ctx, prefixes, progress.scan)
+	if err != nil {
+		return subject{}, err
+	}
 	version := counter.gitVersion()
-	s := subject{server: v1alpha1.CollisionServer{GitVersion: &version, Retries: counter.retries()}, warnings: warnings}
-	s.populations, err = counter.populations(ctx, prefixes, progress.scan)
-	return s, err
+	return subject{
+		server:      v1alpha1.CollisionServer{GitVersion: &version, Retries: counter.retries()},
+		populations: populations, warnings: warnings,
+	}, nil
 }
 
 // named are the prefixes of the arguments TYPE/PREFIX.

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -15,14 +16,20 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// gateTimeout is how long the metrics are waited for: a count must not wait
+// longer for what only makes it more certain.
+const gateTimeout = 10 * time.Second
+
 // maxFamily is the size of the metric that is read; it has some ten kilobytes.
 const maxFamily = 1 << 20
 
 // askGate asks for the feature gate. It is false for ok if /metrics may not be
-// read. Protobuf costs kube-apiserver half of what text does, and has a fifth
+// read, or the server is too busy for it. Protobuf costs kube-apiserver half of what text does, and has a fifth
 // of its size.
 func askGate(ctx context.Context, client *rest.RESTClient) (on, ok bool) {
-	scrape, err := client.Get().AbsPath("/metrics").SetHeader("Accept", string(expfmt.NewFormat(expfmt.TypeProtoDelim))).Stream(ctx)
+	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
+	defer cancel()
+	scrape, err := client.Get().MaxRetries(0).AbsPath("/metrics").SetHeader("Accept", string(expfmt.NewFormat(expfmt.TypeProtoDelim))).Stream(ctx)
 	if err != nil {
 		return false, false
 	}

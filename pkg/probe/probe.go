@@ -47,14 +47,16 @@ func Probe(ctx context.Context, config *rest.Config) (*Server, error) {
 		return decide(&s.Version, func() (on, ok bool) { return askGate(ctx, client) })
 	})
 	began := time.Now()
-	s.aggregation = readAggregation(ctx, client)
+	_ = client.Get().MaxRetries(0).AbsPath("/version").Do(ctx).Error() // once more, on the open connection
 	s.RoundTrip = time.Since(began)
+	s.aggregation = readAggregation(ctx, client)
 	return s, nil
 }
 
 // Retries is what kube-apiserver itself does. An API served by another server
 // behind it may differ: see RetriesOf. The first call may ask for /metrics,
-// which is megabytes and takes a big server seconds; others wait for it.
+// which is megabytes and takes a big server seconds, ten at most; others wait
+// for it.
 func (s *Server) Retries() v1alpha1.Retries { return s.retries() }
 
 // RetriesOf is what the server does for one API: kube-apiserver's retries if

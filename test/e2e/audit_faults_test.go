@@ -231,3 +231,19 @@ func TestAuditWithSlowMetrics(t *testing.T) {
 		t.Error("asked for metrics, although the tries were given")
 	}
 }
+
+// Metrics that the server has no time for do not hold up a count: then the
+// default of its version is told.
+func TestAuditWithoutMetrics(t *testing.T) {
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if r.URL.Path != "/metrics" {
+			return nil
+		}
+		return faultproxy.Answer(http.StatusServiceUnavailable, http.Header{"Retry-After": {"30"}}, "not now")
+	})
+	began := time.Now()
+	as(t, proxy.Config).run("audit", "configmaps", "-A", "-o=jsonpath={.server.attempts} {.server.attemptsSource}").expect(t, 0, `8 default`, `.*`)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("waited %v for the metrics", took)
+	}
+}
