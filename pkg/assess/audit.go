@@ -2,7 +2,6 @@ package assess
 
 import (
 	"cmp"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,11 +28,21 @@ type Lens struct {
 	Window time.Duration
 	// Forecast is the horizon of the expected conflicts.
 	Forecast time.Duration
+
+	// headrooms are those that have been calculated, because one takes a fifth
+	// of a millisecond, and of many prefixes most have as many names as others.
+	headrooms map[headroomKey]int64
+}
+
+type headroomKey struct {
+	tries int
+	names int64
 }
 
 // Item says what the count of one space means, where a create tries as many
 // names as retries says. note is what else is known of the retries, or empty.
-func (l Lens) Item(space census.Space, retries v1alpha1.Retries, note string) (v1alpha1.AuditItem, error) {
+// It may not be called by several goroutines at once.
+func (l *Lens) Item(space census.Space, retries v1alpha1.Retries, note string) (v1alpha1.AuditItem, error) {
 	item := v1alpha1.AuditItem{
 		Group: space.Resource.Group, Version: space.Resource.Version, Resource: space.Resource.Resource,
 		Namespace: space.Namespace, Prefix: space.Prefix,
@@ -49,7 +58,7 @@ func (l Lens) Item(space census.Space, retries v1alpha1.Retries, note string) (v
 	item.Creates = creates
 	item.Headroom.Probability = HeadroomProbability
 	item.Forecast.Days = l.Forecast.Hours() / day.Hours()
-	single, err := outlookOf(item, 1)
+	single, err := l.outlook(item, 1)
 	if err != nil {
 		return item, err
 	}
@@ -60,7 +69,7 @@ func (l Lens) Item(space census.Space, retries v1alpha1.Retries, note string) (v
 	if retries.Attempts == nil {
 		return item, nil
 	}
-	retried, err := outlookOf(item, *retries.Attempts)
+	retried, err := l.outlook(item, *retries.Attempts)
 	item.NextCreate.ServerRetry = &retried.next
 	item.Headroom.ServerRetry = retried.headroom
 	item.Forecast.Steady.ServerRetry = &retried.steady
@@ -75,12 +84,12 @@ type outlook struct {
 	steady, growing float64
 }
 
-func outlookOf(item v1alpha1.AuditItem, tries int) (outlook, error) {
+func (l *Lens) outlook(item v1alpha1.AuditItem, tries int) (outlook, error) {
 	model, err := modelOf(tries)
 	if err != nil {
 		return outlook{}, err
 	}
-	headroom, err := headroomOf(model, item.Names)
+	headroom, err := l.headroom(model, item.Names)
 	if err != nil {
 		return outlook{}, err
 	}
@@ -91,25 +100,20 @@ func outlookOf(item v1alpha1.AuditItem, tries int) (outlook, error) {
 	}, err
 }
 
-// headrooms are those that have been calculated, because one takes a fifth of a
-// millisecond, and of a million prefixes most have as many names as others.
-var headrooms sync.Map // of headroomKey to int64
-
-type headroomKey struct {
-	tries int
-	names int64
-}
-
-func headroomOf(model analyze.Model, names int64) (int64, error) {
+func (l *Lens) headroom(model analyze.Model, names int64) (int64, error) {
 	key := headroomKey{model.Tries(), names}
-	if known, ok := headrooms.Load(key); ok {
-		return known.(int64), nil
+	if known, ok := l.headrooms[key]; ok {
+		return known, nil
 	}
 	headroom, err := model.Headroom(names, HeadroomProbability)
-	if err == nil {
-		headrooms.Store(key, headroom)
+	if err != nil {
+		return 0, err
 	}
-	return headroom, err
+	if l.headrooms == nil {
+		l.headrooms = map[headroomKey]int64{}
+	}
+	l.headrooms[key] = headroom
+	return headroom, nil
 }
 
 func modelOf(tries int) (analyze.Model, error) {
@@ -121,7 +125,7 @@ func modelOf(tries int) (analyze.Model, error) {
 }
 
 // creates is the rate that recent creations in the window tell.
-func (l Lens) creates(recent int64) (v1alpha1.Creates, error) {
+func (l *Lens) creates(recent int64) (v1alpha1.Creates, error) {
 	lower, upper, err := analyze.Garwood(recent, rateConfidence)
 	perDay := day.Seconds() / l.Window.Seconds()
 	return v1alpha1.Creates{
@@ -150,34 +154,22 @@ func Risk(item v1alpha1.AuditItem) float64 {
 	return item.NextCreate.NoRetry
 }
 
-// riskOf is the Risk of a space with so many names.
-func riskOf(names int64, retries v1alpha1.Retries) (float64, error) {
-	tries := 1
-	if retries.Attempts != nil {
-		tries = *retries.Attempts
-	}
-	model, err := modelOf(tries)
-	return model.NextFails(names), err
-}
-
-// Order compares two items of a report.
-type Order func(a, b v1alpha1.AuditItem) int
+// Order compares two spaces that a report may show.
+type Order func(a, b *row) int
 
 // Orders are the ways to sort a report, largest first; ties are broken by
 // resource, namespace and prefix, in which the order "prefix" consists.
 var Orders = map[string]Order{
-	"risk": func(a, b v1alpha1.AuditItem) int {
-		return cmp.Or(cmp.Compare(Risk(b), Risk(a)), cmp.Compare(b.Names, a.Names), byPrefix(a, b))
+	"risk": func(a, b *row) int {
+		return cmp.Or(cmp.Compare(b.risk, a.risk), cmp.Compare(b.Names, a.Names), byPrefix(a, b))
 	},
-	"count": func(a, b v1alpha1.AuditItem) int { return cmp.Or(cmp.Compare(b.Names, a.Names), byPrefix(a, b)) },
-	"rate": func(a, b v1alpha1.AuditItem) int {
-		return cmp.Or(cmp.Compare(b.Creates.PerDay, a.Creates.PerDay), byPrefix(a, b))
-	},
+	"count":  func(a, b *row) int { return cmp.Or(cmp.Compare(b.Names, a.Names), byPrefix(a, b)) },
+	"rate":   func(a, b *row) int { return cmp.Or(cmp.Compare(b.Recent, a.Recent), byPrefix(a, b)) },
 	"prefix": byPrefix,
 }
 
-func byPrefix(a, b v1alpha1.AuditItem) int {
+func byPrefix(a, b *row) int {
 	return cmp.Or(
 		cmp.Compare(a.Prefix, b.Prefix), cmp.Compare(a.Namespace, b.Namespace),
-		cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+		cmp.Compare(a.Resource.Group, b.Resource.Group), cmp.Compare(a.Resource.Resource, b.Resource.Resource))
 }

@@ -35,13 +35,20 @@ const MaxExceeded = 1000
 
 // kept is what is kept of the spaces seen.
 type kept struct {
-	items         []v1alpha1.AuditItem
+	rows          []*row
 	exceeded      []v1alpha1.AuditExceeded
 	exceededCount int64
 	hidden        map[place]v1alpha1.AuditHidden
 	prefixes      int64
 	found         map[string]bool // of Survey.Prefixes
 	err           error
+}
+
+// row is a space that the report may show.
+type row struct {
+	census.Space
+	rated bool
+	risk  float64 // of the next create, once rated
 }
 
 // place is a resource in a namespace.
@@ -58,8 +65,9 @@ type batch struct {
 	kept
 }
 
-// Add implements census.Batch. There may be a million spaces, so nothing is
-// calculated for those that the report does not show.
+// Add implements census.Batch. There may be a million spaces, so items are made
+// only of those that the report shows, at the end; nor does a list wait for
+// RetriesOf, unless there is a gate or a Top.
 func (b *batch) Add(space census.Space) {
 	s := b.survey
 	if space.Names == 0 || len(s.Prefixes) > 0 && !slices.Contains(s.Prefixes, space.Prefix) {
@@ -69,18 +77,13 @@ func (b *batch) Add(space census.Space) {
 	if len(s.Prefixes) > 0 {
 		b.find(space.Prefix)
 	}
-	if s.gated() {
-		b.fail(b.judge(space))
-	}
+	b.fail(b.judge(space))
 	if space.Names < s.MinCount {
 		b.hide(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
 		return
 	}
-	retries, note := s.RetriesOf(space.Resource.GroupVersion())
-	item, err := s.Lens.Item(space, retries, note)
-	b.fail(err)
-	b.items = append(b.items, item)
-	if s.Top > 0 && len(b.items) >= 2*s.Top {
+	b.rows = append(b.rows, &row{Space: space})
+	if s.Top > 0 && len(b.rows)/2 >= s.Top {
 		b.trim(s)
 	}
 }
@@ -88,9 +91,12 @@ func (b *batch) Add(space census.Space) {
 // judge remembers the space if it exceeds a gate.
 func (b *batch) judge(space census.Space) error {
 	s := b.survey
-	retries, _ := s.RetriesOf(space.Resource.GroupVersion())
-	risk, err := riskOf(space.Names, retries)
-	if err != nil || !s.exceeds(space.Names, risk) {
+	tooMany := s.FailAboveCount != nil && space.Names > *s.FailAboveCount
+	if !tooMany && s.FailAbove == nil {
+		return nil
+	}
+	risk, err := s.riskOf(space)
+	if err != nil || !tooMany && risk <= *s.FailAbove {
 		return err
 	}
 	b.exceededCount++
@@ -107,7 +113,7 @@ func (b *batch) judge(space census.Space) error {
 // Commit implements census.Batch.
 func (b *batch) Commit() {
 	all := &b.survey.kept
-	all.items = append(all.items, b.items...)
+	all.rows = append(all.rows, b.rows...)
 	all.exceeded = append(all.exceeded, b.exceeded...)
 	all.exceededCount += b.exceededCount
 	for at, hidden := range b.hidden {
@@ -118,7 +124,9 @@ func (b *batch) Commit() {
 		all.find(prefix)
 	}
 	all.fail(b.err)
-	all.trim(b.survey)
+	if b.survey.Top > 0 {
+		all.trim(b.survey)
+	}
 	all.trimExceeded()
 }
 
@@ -129,16 +137,25 @@ func (k *kept) fail(err error) {
 	}
 }
 
-// trim sorts the items and hides those below the top.
+// trim sorts the rows and hides those below the top.
 func (k *kept) trim(s *Survey) {
-	slices.SortFunc(k.items, s.Order)
-	if s.Top == 0 || len(k.items) <= s.Top {
+	for _, r := range k.rows {
+		if !r.rated {
+			var err error
+			r.risk, err = s.riskOf(r.Space)
+			r.rated = true
+			k.fail(err)
+		}
+	}
+	slices.SortFunc(k.rows, s.Order)
+	if s.Top == 0 || len(k.rows) <= s.Top {
 		return
 	}
-	for _, item := range k.items[s.Top:] {
-		k.hide(place{schema.GroupResource{Group: item.Group, Resource: item.Resource}, item.Namespace}, 1, item.Names)
+	for _, r := range k.rows[s.Top:] {
+		k.hide(place{r.Resource.GroupResource(), r.Namespace}, 1, r.Names)
 	}
-	k.items = k.items[:s.Top]
+	clear(k.rows[s.Top:])
+	k.rows = k.rows[:s.Top]
 }
 
 // trimExceeded sorts what exceeds a gate and forgets all but the worst.
@@ -198,13 +215,27 @@ func (s *Survey) MostHidden() (most Hidden) {
 
 func (s *Survey) gated() bool { return s.FailAbove != nil || s.FailAboveCount != nil }
 
-func (s *Survey) exceeds(names int64, risk float64) bool {
-	return s.FailAbove != nil && risk > *s.FailAbove || s.FailAboveCount != nil && names > *s.FailAboveCount
+// riskOf is the chance that the next create in a space conflicts with the
+// attempts in force; unknown attempts count as one.
+func (s *Survey) riskOf(space census.Space) (float64, error) {
+	tries := 1
+	if retries, _ := s.RetriesOf(space.Resource.GroupVersion()); retries.Attempts != nil {
+		tries = *retries.Attempts
+	}
+	model, err := modelOf(tries)
+	return model.NextFails(space.Names), err
 }
 
 // Fill puts what was found into the report.
 func (s *Survey) Fill(report *v1alpha1.AuditReport) error {
-	report.Items = append([]v1alpha1.AuditItem{}, s.items...)
+	s.kept.trim(s)
+	report.Items = make([]v1alpha1.AuditItem, len(s.rows))
+	for i, r := range s.rows {
+		retries, note := s.RetriesOf(r.Resource.GroupVersion())
+		var err error
+		report.Items[i], err = s.Lens.Item(r.Space, retries, note)
+		s.fail(err)
+	}
 	for _, hidden := range s.hidden {
 		report.Hidden.Prefixes += hidden.Prefixes
 		report.Hidden.Objects += hidden.Objects

@@ -122,6 +122,7 @@ func TestSurvey(t *testing.T) {
 		exceeded int
 	}{
 		{"top", Survey{Top: 3}, []string{"p57-", "p14-", "p71-"}, v1alpha1.AuditHidden{Prefixes: 97, Objects: 5050 - 100 - 99 - 98}, -1},
+		{"a top of all", Survey{Top: math.MaxInt, MinCount: 99}, []string{"p57-", "p14-"}, v1alpha1.AuditHidden{Prefixes: 98, Objects: 5050 - 100 - 99}, -1},
 		{"min-count", Survey{MinCount: 99}, []string{"p57-", "p14-"}, v1alpha1.AuditHidden{Prefixes: 98, Objects: 5050 - 100 - 99}, -1},
 		{"by prefix", Survey{Top: 2, Order: Orders["prefix"]}, []string{"p00-", "p01-"}, v1alpha1.AuditHidden{Prefixes: 98, Objects: 5050 - 1 - 8}, -1},
 		{"only some", Survey{Prefixes: []string{"p00-", "p99-"}}, []string{"p99-", "p00-"}, v1alpha1.AuditHidden{}, -1},
@@ -213,18 +214,39 @@ func TestMostHidden(t *testing.T) {
 	}
 }
 
+// The server may take seconds to say how it retries: without a gate or a top,
+// no list waits for that.
+func TestSurveyAsksForRetriesAtTheEnd(t *testing.T) {
+	asked := false
+	s := Survey{Lens: lens, Order: Orders["risk"], RetriesOf: func(v schema.GroupVersion) (v1alpha1.Retries, string) {
+		asked = true
+		return retries(8)(v)
+	}}
+	batch := s.Begin()
+	batch.Add(space("p-", 5))
+	batch.Commit()
+	if asked {
+		t.Error("asked while names are counted")
+	}
+	var report v1alpha1.AuditReport
+	if err := s.Fill(&report); err != nil || !asked || len(report.Items) != 1 || *report.Items[0].Attempts != 8 {
+		t.Errorf("%v, asked: %v, %+v", err, asked, report.Items)
+	}
+}
+
 // The help and the README say of the chance 0.1 % how many names it means.
 func TestNamesOfTheUsualGate(t *testing.T) {
-	eight, one := 8, 1
 	for _, test := range []struct {
-		tries       *int
+		tries       int
 		below, over int64
-	}{{&eight, 6_000_000, 6_100_000}, {&one, 14_000, 14_400}} {
-		r := v1alpha1.Retries{Attempts: test.tries}
-		below, _ := riskOf(test.below, r)
-		over, _ := riskOf(test.over, r)
+	}{{8, 6_000_000, 6_100_000}, {1, 14_000, 14_400}} {
+		model, err := modelOf(test.tries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		below, over := model.NextFails(test.below), model.NextFails(test.over)
 		if below > 0.001 || over < 0.001 {
-			t.Errorf("%d tries: %g at %d names, %g at %d", *test.tries, below, test.below, over, test.over)
+			t.Errorf("%d tries: %g at %d names, %g at %d", test.tries, below, test.below, over, test.over)
 		}
 	}
 }

@@ -18,6 +18,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
+// maxLists is how many lists may be in flight; each has a connection and a
+// buffer of 64 KiB.
+const maxLists = 256
+
 type auditOptions struct {
 	genericiooptions.IOStreams
 	factory    cmdutil.Factory
@@ -158,8 +162,8 @@ func (o *auditOptions) Validate() error {
 		return fmt.Errorf("--fail-above-count must not be negative, as %d is", o.failAboveCount)
 	case o.chunkSize < 0:
 		return fmt.Errorf("--chunk-size must not be negative, as %d is", o.chunkSize)
-	case o.concurrency < 0:
-		return fmt.Errorf("--concurrency must not be negative, as %d is", o.concurrency)
+	case o.concurrency < 0 || o.concurrency > maxLists:
+		return fmt.Errorf("--concurrency must be from 0 to %d, not %d", maxLists, o.concurrency)
 	}
 	for _, prefix := range o.prefixes {
 		if prefix == "" {
@@ -174,6 +178,7 @@ func (o *auditOptions) Run(ctx context.Context) error {
 	progress := startProgress(o.ErrOut)
 	defer progress.end()
 	progress.say("finding the types of the server")
+	began := time.Now()
 	counter, err := newCounter(ctx, o.factory, &o.serverAttempts)
 	if err != nil {
 		return err
@@ -182,20 +187,20 @@ func (o *auditOptions) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	began := time.Now()
 	survey := o.survey(counter)
 	scanner := o.scanner(counter, began)
 	scanner.Progress = progress.scan
 	progress.scan(census.Progress{Types: len(resources)})
 	summary, err := scanner.Scan(ctx, resources, o.namespace, survey.Begin)
-	progress.end()
 	if err != nil {
 		return err
 	}
+	progress.say("working out what the counts mean")
 	report := o.report(counter, began, resources, summary, append(skipped, summary.Skipped...))
 	if err := survey.Fill(report); err != nil {
 		return err
 	}
+	progress.end()
 	if err := o.print(report, o.where(resources)); err != nil {
 		return err
 	}

@@ -13,7 +13,11 @@ import (
 // read, since counts only grow; otherwise an incomplete report is a failure.
 func (o *auditOptions) judge(ctx context.Context, report *v1alpha1.AuditReport) error {
 	if ctx.Err() != nil {
-		return &exitError{code: exitInterrupted, lines: []string{"interrupted: the counts are not complete"}}
+		line := "interrupted"
+		if !report.Complete {
+			line += ": the counts are not complete"
+		}
+		return &exitError{code: exitInterrupted, lines: []string{line}}
 	}
 	var incomplete error
 	if !report.Complete {

@@ -43,7 +43,6 @@ func newCounter(ctx context.Context, factory cmdutil.Factory, flag *attemptsValu
 	}
 	config = rest.CopyConfig(config)
 	config.DisableCompression = config.DisableCompression || server.RoundTrip < near
-	config.WarningHandler = rest.NoWarnings{} // that a type is deprecated does not concern who counts all
 	if !flag.given() {
 		go server.Retries()
 	}
@@ -78,6 +77,7 @@ func (c *counter) resources(named []string, namespace string) ([]census.Resource
 		}
 		return census.Resolve(mapper, named)
 	}
+	c.config.WarningHandler = rest.NoWarnings{}                    // that a type is deprecated does not concern who counts all
 	client, err := discovery.NewDiscoveryClientForConfig(c.config) // not from kubectl's cache: a new type must not be missed
 	if err != nil {
 		return nil, nil, err

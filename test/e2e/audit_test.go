@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -276,9 +277,12 @@ func TestAuditBadInput(t *testing.T) {
 		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: "soon" is not a duration: say 90m, 24h or 30d\n` + seeHelp},
 		{"probability", admin, []string{"--fail-above=2"}, 1, ``, `error: invalid argument "2" for "--fail-above" flag: .*` + seeHelp},
 		{"prefix", admin, []string{"--prefix=a,"}, 1, ``, `error: --prefix must not be empty\n`},
+		{"concurrency", admin, []string{"--concurrency=1152921504606846976"}, 1, ``, `error: --concurrency must be from 0 to 256, not 1152921504606846976\n`},
 		{"format", admin, []string{"-o", "nope", "cm", "--server=https://127.0.0.1:1"}, 1, ``, `error: unable to match a printer suitable for the output format "nope", allowed formats are: .*json.*openmetrics.*wide.*\n`},
 		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, `No generated names to show\.\nRead .*`},
 		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, `No generated names to show in none namespace \(-A takes all namespaces\)\.\nRead .*`},
+		{"a deprecated type that is named", admin, []string{"endpoints", "-n", "none", "--warnings-as-errors"}, 1, ``, `Warning: v1 Endpoints is deprecated [^\n]*\nNo generated names .*error: 1 warning received\n`},
+		{"deprecated types among all", admin, []string{"-n", "none", "--warnings-as-errors"}, 0, ``, `No generated names [^\n]*\nRead .*`},
 		{"no names of this type", admin, []string{"crds"}, 0, ``, `No generated names to show.*\nWarning: skipped customresourcedefinitions.apiextensions.k8s.io: a CustomResourceDefinition must be named PLURAL.GROUP.*`},
 		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, `Warning: skipped secrets in ` + ns + `: .*User "lister" cannot list resource "secrets".*error: not everything could be read: the counts are not complete\n`},
 		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, `No generated names to show .*Warning: skipped \d+ types that you may not list \(needs list\): .*secrets.*`},
@@ -315,21 +319,32 @@ func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 		`Warning: skipped all \d+ types: you may list none of them \(needs list\)\nRead .*error: not everything could be read: the counts are not complete\n`)
 }
 
-// An interrupt while the server is slow is exit code 130, also before anything
-// was read.
+// An interrupt is exit code 130. What has been counted by then is shown, and
+// what has not is named; also if nothing has been read.
 func TestAuditInterrupted(t *testing.T) {
+	ns := namespace(t, single)
+	populate(t, single, ns)
 	ctx, interrupt := context.WithCancel(t.Context())
-	proxy := faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
-		return func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				interrupt()
-				next.ServeHTTP(w, r)
-			})
+	var asked atomic.Int64
+	u := as(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		switch {
+		case !strings.HasSuffix(r.URL.Path, "/secrets"):
+			return nil
+		case asked.Add(1) == 1: // ConfigMaps are counted meanwhile
+			return faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later.")
 		}
-	})
-	u := as(t, proxy.Config)
+		interrupt()
+		return faultproxy.DropRequest
+	}).Config)
 	u.ctx = ctx
-	if r := u.run("audit", "configmaps"); r.code != 130 {
-		t.Errorf("%+v", r)
-	}
+	u.run("audit", "configmaps,secrets", "-n", ns).expect(t, 130,
+		`RESOURCE .*configmaps +run- +17 .*`, `Warning: skipped secrets in `+ns+`: .*canceled.*Read .*interrupted: the counts are not complete\n`)
+
+	ctx, interrupt = context.WithCancel(t.Context())
+	u = as(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
+		interrupt()
+		return faultproxy.DropRequest
+	}).Config)
+	u.ctx = ctx
+	u.run("audit", "configmaps", "-n", ns).expect(t, 130, ``, `error: .*\n`)
 }

@@ -19,7 +19,7 @@ type comments map[string]string
 var undocumented = comments{
 	"AuditSummary.ResourceTypes": "The number of types that were read.",
 	"AuditSummary.Prefixes":      "The number of name spaces found, those included that are not shown.",
-	"AuditSummary.Requests":      "The number of requests that it took.",
+	"AuditSummary.Requests":      "The number of requests for lists that it took.",
 	"AuditSummary.Seconds":       "How long it took, in seconds.",
 	"AuditGate.FailAbove":        "The largest chance that the next create conflicts that passes; null if not asked for.",
 	"AuditGate.FailAboveCount":   "The largest number of names that passes; null if not asked for.",
