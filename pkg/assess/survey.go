@@ -228,7 +228,7 @@ func (s *Survey) riskOf(space census.Space) (float64, error) {
 
 // Fill puts what was found into the report.
 func (s *Survey) Fill(report *v1alpha1.AuditReport) error {
-	s.kept.trim(s)
+	s.trim(s)
 	report.Items = make([]v1alpha1.AuditItem, len(s.rows))
 	for i, r := range s.rows {
 		retries, note := s.RetriesOf(r.Resource.GroupVersion())
