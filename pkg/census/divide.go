@@ -63,8 +63,8 @@ func (s *scan) pays(objects, namespaces int64) bool {
 	return objects/2*(objects/size) > namespaces*walkedPerRequest
 }
 
-// countEach counts r in each of the namespaces at the version of big. failed are those
-// that could not be read; an error is about all of them.
+// countEach counts r in each of the namespaces at the version of big. failed
+// are those that could not be read; an error is about all of them.
 func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, big *tooBig) (counts []counted, failed map[string]error, err error) {
 	var mu sync.Mutex
 	failed = map[string]error{}

@@ -31,7 +31,7 @@ type counter struct {
 const near = 5 * time.Millisecond
 
 // newCounter asks the server what it is, and for its retries, unless the flag
-// says them: in the background, for they are only needed with the first count.
+// says them: in the background, for they are needed last.
 func newCounter(ctx context.Context, factory cmdutil.Factory, flag *attemptsValue) (*counter, error) {
 	config, err := factory.ToRESTConfig()
 	if err != nil {
