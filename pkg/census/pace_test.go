@@ -67,11 +67,11 @@ func TestPagesShrink(t *testing.T) {
 		<-r.Context().Done()
 		return true
 	}}
-	a.set(inOrder(6000))
-	s := &Scanner{Config: a.start(t), RetryTimeout: 30 * time.Millisecond}
-	s.Config.Timeout = 200 * time.Millisecond
+	a.set(inOrder(4000))
+	s := &Scanner{Config: a.start(t), RetryTimeout: 600 * time.Millisecond}
+	s.Config.Timeout = 700 * time.Millisecond
 	_, summary := scanOf(t, a, s)
-	if summary.Objects != 6000 || slow > len(a.requests)/3 {
+	if summary.Objects != 4000 || slow > len(a.requests)/3 {
 		t.Errorf("%+v, %d of %d requests took too long: %v", summary, slow, len(a.requests), limitsOf(t, a))
 	}
 }
