@@ -47,8 +47,7 @@ type kept struct {
 // row is a space that the report may show.
 type row struct {
 	census.Space
-	rated bool
-	risk  float64 // of the next create, once rated
+	risk float64 // of the next create; trim sets it
 }
 
 // place is a resource in a namespace.
@@ -140,12 +139,9 @@ func (k *kept) fail(err error) {
 // trim sorts the rows and hides those below the top.
 func (k *kept) trim(s *Survey) {
 	for _, r := range k.rows {
-		if !r.rated {
-			var err error
-			r.risk, err = s.riskOf(r.Space)
-			r.rated = true
-			k.fail(err)
-		}
+		var err error
+		r.risk, err = s.riskOf(r.Space)
+		k.fail(err)
 	}
 	slices.SortFunc(k.rows, s.Order)
 	if s.Top == 0 || len(k.rows) <= s.Top {

@@ -26,18 +26,14 @@ func download(ctx context.Context, config *rest.Config, path string, limit int) 
 		return sample{}, err
 	}
 	defer client.CloseIdleConnections()
-	return downloadPages(ctx, client, config.Host+path, limit)
-}
-
-func downloadPages(ctx context.Context, client *http.Client, list string, limit int) (sample, error) {
 	began := time.Now()
-	token, err := "", error(nil)
+	token := ""
 	for {
 		query := url.Values{"limit": {fmt.Sprint(limit)}}
 		if token != "" {
 			query.Set("continue", token)
 		}
-		if token, err = downloadPage(ctx, client, list+"?"+query.Encode()); err != nil {
+		if token, err = downloadPage(ctx, client, config.Host+path+"?"+query.Encode()); err != nil {
 			return sample{}, err
 		}
 		if token == "" {

@@ -36,7 +36,7 @@ type bench struct {
 	load   string  // of the machine, before
 	commit string  // that is measured
 	part   string  // the only part of the audit to be measured; empty for all
-	plugin string  // path of the binary
+	plugin string  // path of the binary, built as .goreleaser.yaml does
 	dir    string  // for what children need
 }
 

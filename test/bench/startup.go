@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -29,16 +28,16 @@ func startup(ctx context.Context, b *bench) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	plugin, shim, err := b.buildRelease(ctx)
-	if err != nil {
+	shim := filepath.Join(b.dir, "kubectl_complete-genname")
+	if err := os.Symlink(filepath.Base(b.plugin), shim); err != nil {
 		return "", err
 	}
 	var c contest
 	for _, words := range [][]string{
 		{binaries.Kubectl, "version", "--client"},
-		{plugin, "version", "--client"},
-		{plugin, "--help"},
-		{plugin, "create", "--help"},
+		{b.plugin, "version", "--client"},
+		{b.plugin, "--help"},
+		{b.plugin, "create", "--help"},
 		{shim, "create", "--"},
 		{shim, "audit", "--sort-by", ""},
 	} {
@@ -50,23 +49,8 @@ func startup(ctx context.Context, b *bench) (string, error) {
 	if err := c.run(ctx, startsPerRun*b.runs); err != nil {
 		return "", err
 	}
-	size, err := sizes(plugin, binaries.Kubectl)
+	size, err := sizes(b.plugin, binaries.Kubectl)
 	return c.startupTable() + size, err
-}
-
-// buildRelease builds the program as .goreleaser.yaml does, and the shim.
-func (b *bench) buildRelease(ctx context.Context) (plugin, shim string, err error) {
-	folder, err := os.MkdirTemp(b.dir, "release-")
-	if err != nil {
-		return "", "", err
-	}
-	plugin, shim = filepath.Join(folder, "kubectl-genname"), filepath.Join(folder, "kubectl_complete-genname")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", plugin, ".")
-	build.Dir, build.Env = pluginDir, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", "", fmt.Errorf("build the program of a release: %w\n%s", err, out)
-	}
-	return plugin, shim, os.Symlink("kubectl-genname", shim)
 }
 
 // startupTable compares the median of every way with that of the first.

@@ -25,9 +25,8 @@ type shell struct {
 func newShell(t *testing.T, kubeconfig string) shell {
 	t.Helper()
 	env := environment(t, kubeconfig)
-	plugin := filepath.Join(retrying.Dir, "bin", "kubectl-genname")
 	bin := t.TempDir()
-	if err := os.Symlink(plugin, filepath.Join(bin, "kubectl_complete-genname")); err != nil {
+	if err := os.Symlink(pluginPath(t), filepath.Join(bin, "kubectl_complete-genname")); err != nil {
 		t.Fatal(err)
 	}
 	for i, variable := range env {

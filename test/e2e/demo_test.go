@@ -24,24 +24,31 @@ const (
 	recorded = root + "docs/demo.txt"
 )
 
-// path is a PATH on which kubectl finds the plugin, which is built for it.
-var path = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(retrying.Dir, "bin")
-	build := exec.Command("go", "build", "-trimpath", "-o", dir+string(os.PathSeparator), "./cmd/kubectl-genname")
+// buildPlugin builds the plugin, once for all tests.
+var buildPlugin = sync.OnceValues(func() (path string, err error) {
+	path = filepath.Join(retrying.Dir, "bin", "kubectl-genname")
+	build := exec.Command("go", "build", "-trimpath", "-o", path, "./cmd/kubectl-genname")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
-	return strings.Join([]string{filepath.Dir(retrying.Binaries.Kubectl), dir, os.Getenv("PATH")}, string(os.PathListSeparator)), nil
+	return path, nil
 })
+
+// pluginPath is the path of the plugin as a program of its own.
+func pluginPath(t *testing.T) string {
+	t.Helper()
+	path, err := buildPlugin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 // environment is that of a user of kubectl and the plugin.
 func environment(t *testing.T, kubeconfig string) []string {
 	t.Helper()
-	path, err := path()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := strings.Join([]string{filepath.Dir(retrying.Binaries.Kubectl), filepath.Dir(pluginPath(t)), os.Getenv("PATH")}, string(os.PathListSeparator))
 	return append(os.Environ(), "PATH="+path, "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
 }
 

@@ -89,10 +89,7 @@ type left struct {
 
 func newParity(t *testing.T) *parity {
 	t.Helper()
-	if _, err := path(); err != nil { // builds the plugin
-		t.Fatal(err)
-	}
-	p := &parity{plugin: filepath.Join(retrying.Dir, "bin", "kubectl-genname"), home: t.TempDir()}
+	p := &parity{plugin: pluginPath(t), home: t.TempDir()}
 	setUpParity(t)
 	p.files = httptest.NewServer(unsteady(http.FileServer(http.Dir("testdata/parity"))))
 	t.Cleanup(p.files.Close)

@@ -153,10 +153,7 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 // was is still accounted for.
 func TestClosedPipe(t *testing.T) {
 	ns := namespace(t, single)
-	plugin := filepath.Join(t.TempDir(), "kubectl-genname")
-	if out, err := exec.Command("go", "build", "-o", plugin, "../../cmd/kubectl-genname").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	plugin := pluginPath(t)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, single.Admin()); err != nil {
 		t.Fatal(err)
