@@ -33,15 +33,15 @@ demo: build control-plane ## Tour the commands on a real kube-apiserver
 	$(GO) run ./test/controlplane/run bash examples/demo.sh
 
 unit: ## Run the tests that need no control plane (seconds)
-	$(GO) test -short ./pkg/... ./docs/... ./test/docs ./test/schema
+	$(GO) test -short ./pkg/... ./internal/... ./docs/... ./test/docs ./test/schema
 
 test: control-plane ## Run all tests, on a real control plane, with the race detector
-	$(GO) test -race -timeout 20m -coverpkg=./pkg/... -coverprofile=cover.out $(PKGS)
+	$(GO) test -race -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PKGS)
 	@$(MAKE) --no-print-directory cover
 	$(GO) test -C test/monitoring ./...
 
-cover: # Fail if pkg/ is covered less than it should be (after test)
-	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/: " $$3; exit ($$3+0 < least)}'
+cover: # Fail if pkg/ and internal/ are covered less than they should be (after test)
+	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/ and internal/: " $$3; exit ($$3+0 < least)}'
 
 chance: control-plane ## Run the tests that follow from a seed with another one; SEED= repeats it
 	@seed=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; echo "make chance SEED=$$seed"; \
@@ -79,7 +79,7 @@ release-twice: ## Make the release of the commit in two folders, and compare eve
 	git worktree remove --force bin/again
 
 bench: control-plane ## Measure on real servers, into docs/benchmarks.md (half an hour on an idle machine)
-	$(GO) test -run '^$$' -bench . -benchmem ./pkg/...
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./internal/...
 	$(GO) run -C test/bench . create audit startup
 
 campaign: build control-plane ## Create 5,000 objects through injured requests, into docs/benchmarks.md (5 minutes)

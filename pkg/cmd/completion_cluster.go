@@ -15,7 +15,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/klog/v2"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
 const (

@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/census"
-	"github.com/kubectl-genname/kubectl-genname/pkg/probe"
 )
 
 // counter is a cluster whose names are counted, and what its server does on a
@@ -21,7 +21,7 @@ import (
 type counter struct {
 	factory cmdutil.Factory
 	config  *rest.Config
-	server  *probe.Server
+	server  *serverinfo.Server
 	flag    *attemptsValue
 }
 
@@ -37,7 +37,7 @@ func newCounter(ctx context.Context, factory cmdutil.Factory, flag *attemptsValu
 	if err != nil {
 		return nil, err
 	}
-	server, err := probe.Probe(ctx, config)
+	server, err := serverinfo.Get(ctx, config)
 	if err != nil {
 		return nil, err
 	}

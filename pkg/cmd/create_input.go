@@ -18,7 +18,7 @@ import (
 	"k8s.io/kubectl/pkg/scheme"
 	"k8s.io/kubectl/pkg/util"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/keyed"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
@@ -39,8 +39,8 @@ type document struct {
 
 	// In a run with a key:
 
-	place  keyed.Place
-	digest keyed.Digest
+	place  idempotency.Place
+	digest idempotency.Digest
 	first  int // number of the first copy among equal documents
 }
 

@@ -11,14 +11,14 @@ import (
 	"k8s.io/client-go/metadata"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/keyed"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // inPlace is a creation id in one place. Elsewhere it is a copy that somebody
 // made, or a controller.
 type inPlace struct {
-	place keyed.Place
+	place idempotency.Place
 	id    string
 }
 
@@ -70,14 +70,14 @@ func (c *creation) readAll(objects *resource.Result) (documents []*document, err
 
 // equal is what equal documents have in common.
 type equal struct {
-	place  keyed.Place
-	digest keyed.Digest
+	place  idempotency.Place
+	digest idempotency.Digest
 }
 
 // number numbers the copies of the document among those of equal documents.
 func (c *creation) number(d *document) (err error) {
-	d.place = keyed.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
-	if d.digest, err = keyed.DigestOf(d.object); err != nil {
+	d.place = idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
+	if d.digest, err = idempotency.DigestOf(d.object); err != nil {
 		return cmdutil.AddSourceToErr("reading", d.Source, err)
 	}
 	e := equal{d.place, d.digest}
@@ -87,7 +87,7 @@ func (c *creation) number(d *document) (err error) {
 }
 
 // find lists what the run has created, in all places that the input names.
-func (c *creation) find(documents []*document) (map[inPlace][]keyed.Existing, error) {
+func (c *creation) find(documents []*document) (map[inPlace][]idempotency.Existing, error) {
 	config, err := c.connection.factory.ToRESTConfig()
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (c *creation) find(documents []*document) (map[inPlace][]keyed.Existing, er
 	if err != nil {
 		return nil, err
 	}
-	existing := map[inPlace][]keyed.Existing{}
+	existing := map[inPlace][]idempotency.Existing{}
 	for _, d := range documents {
 		if slices.Contains(c.places, d.place) {
 			continue
@@ -160,13 +160,13 @@ func (c *creation) refuseStrangers(documents []*document) error {
 }
 
 // there tells whether the object with the mark is there already.
-func (c *creation) there(d *document, mark once.Mark) (keyed.Existing, bool) {
+func (c *creation) there(d *document, mark once.Mark) (idempotency.Existing, bool) {
 	if c.key == "" {
-		return keyed.Existing{}, false
+		return idempotency.Existing{}, false
 	}
 	found := c.existing[inPlace{d.place, mark.ID}]
 	if len(found) == 0 {
-		return keyed.Existing{}, false
+		return idempotency.Existing{}, false
 	}
 	if len(found) > 1 {
 		c.warnOnce("%s %s and %s carry the same creation id: somebody has copied one of them", d.place, found[0].Name, found[1].Name)

@@ -18,7 +18,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/keyed"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
@@ -40,10 +40,10 @@ type creation struct {
 
 	// Of a run with a key:
 
-	key      keyed.Key
+	key      idempotency.Key
 	numbers  map[equal]int
-	places   []keyed.Place                // where objects of the input go
-	existing map[inPlace][]keyed.Existing // what has been created before, there
+	places   []idempotency.Place                // where objects of the input go
+	existing map[inPlace][]idempotency.Existing // what has been created before, there
 
 	lane        lane // of the documents in flight
 	inFlight    errgroup.Group
@@ -66,7 +66,7 @@ func (o *createOptions) newCreation(ctx context.Context) (*creation, error) {
 		return nil, err
 	}
 	c := &creation{
-		createOptions: o, interrupted: ctx, key: keyed.Key(o.flags.key), numbers: map[equal]int{}, printer: printer,
+		createOptions: o, interrupted: ctx, key: idempotency.Key(o.flags.key), numbers: map[equal]int{}, printer: printer,
 		unreadable: map[schema.GroupVersionResource]string{}, warned: map[string]bool{}, renamed: map[schema.GroupVersionResource]bool{},
 	}
 	c.ctx, c.stop = context.WithCancel(ctx)
@@ -163,7 +163,7 @@ func (c *creation) show(d *document, mark once.Mark) error {
 
 // leave prints an object that an earlier run has created. One that is shown
 // whole is read for that; one that is gone by then is false.
-func (c *creation) leave(d *document, existing keyed.Existing) (left bool, err error) {
+func (c *creation) leave(d *document, existing idempotency.Existing) (left bool, err error) {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(d.object.GroupVersionKind())
 	object.SetName(existing.Name)

@@ -12,9 +12,9 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
-	"github.com/kubectl-genname/kubectl-genname/pkg/census"
 )
 
 // prefixGauge is a gauge with a sample for each item of an audit; value is

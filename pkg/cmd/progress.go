@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
-	"github.com/kubectl-genname/kubectl-genname/pkg/chart"
+	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/chart"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 

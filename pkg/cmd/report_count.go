@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
-	"github.com/kubectl-genname/kubectl-genname/pkg/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
 // wantedPrefix is an effective prefix whose names are to be counted.

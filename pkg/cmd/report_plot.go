@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/chart"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
-	"github.com/kubectl-genname/kubectl-genname/pkg/chart"
 )
 
 // plotFlags say what is drawn, and where.

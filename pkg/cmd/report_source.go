@@ -14,10 +14,10 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/assess"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
-	"github.com/kubectl-genname/kubectl-genname/pkg/probe"
 )
 
 // subject is what a report is about.
@@ -79,7 +79,7 @@ func (o *reportOptions) subject(ctx context.Context) (subject, error) {
 
 // assumedRetries are those of current servers, where none is asked.
 func assumedRetries() v1alpha1.Retries {
-	attempts := probe.ServerAttempts
+	attempts := serverinfo.ServerAttempts
 	return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
 }
 

@@ -1,8 +1,8 @@
 // Package cmd is the commands of kubectl genname: their flags, what they
 // print, and their exit codes. What they do is in the engines: pkg/once
-// creates, pkg/keyed makes a run of creates repeatable, pkg/census counts,
-// pkg/probe asks a server how it retries, pkg/analyze calculates, pkg/assess
-// says what counts mean, pkg/chart draws.
+// creates, internal/idempotency makes a run of creates repeatable, internal/census counts,
+// internal/serverinfo asks a server how it retries, pkg/analyze calculates, internal/assess
+// says what counts mean, internal/chart draws.
 package cmd
 
 import (

@@ -11,8 +11,8 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/probe"
 )
 
 // release is the version of a release build, set by the linker.
@@ -85,7 +85,7 @@ func (o *versionOptions) serverVersion(ctx context.Context) (*v1alpha1.ServerVer
 	if err != nil {
 		return nil, err
 	}
-	server, err := probe.Probe(ctx, config)
+	server, err := serverinfo.Get(ctx, config)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,7 @@ func TestEnginesAreLibraries(t *testing.T) {
 func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := map[string][]string{}
-	for _, line := range golist(t, "-f={{.ImportPath}} {{join .Imports \" \"}}", "./pkg/...", "./cmd/...") {
+	for _, line := range golist(t, "-f={{.ImportPath}} {{join .Imports \" \"}}", "./pkg/...", "./internal/...", "./cmd/...") {
 		fields := strings.Fields(line)
 		name := strings.TrimPrefix(fields[0], module)
 		imports[name] = nil

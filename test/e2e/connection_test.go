@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/probe"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -96,7 +96,7 @@ spec: {group: aggregated.e2e, version: v1, groupPriorityMinimum: 1, versionPrior
 		{cp.User("someone"), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceDefault, ""},
 		{cp.User("someone"), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "server retries unknown: an aggregated API or not (needs list on apiservices)"},
 	} {
-		server, err := probe.Probe(t.Context(), test.user)
+		server, err := serverinfo.Get(t.Context(), test.user)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,14 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/keyed"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
 // closing is the line that a run with a key ends with.
 func closing(ns, resources, key string) string {
-	return `the objects of this run: kubectl get ` + resources + ` -n ` + ns + ` -l genname.dev/run=` + keyed.Key(key).RunLabel() + `\n`
+	return `the objects of this run: kubectl get ` + resources + ` -n ` + ns + ` -l genname.dev/run=` + idempotency.Key(key).RunLabel() + `\n`
 }
 
 // A run with a key can be repeated: what is there is left alone, what is
@@ -41,7 +41,7 @@ func TestCreateWithAKey(t *testing.T) {
 		t.Fatalf("%d objects are there, want 4", len(found))
 	}
 	for _, cm := range found {
-		if cm.Labels[once.RunLabel] != keyed.Key("k1").RunLabel() || cm.Annotations[once.Annotation] == "" {
+		if cm.Labels[once.RunLabel] != idempotency.Key("k1").RunLabel() || cm.Annotations[once.Annotation] == "" {
 			t.Errorf("%s has labels %v and annotations %v", cm.Name, cm.Labels, cm.Annotations)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
-	"github.com/kubectl-genname/kubectl-genname/pkg/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 

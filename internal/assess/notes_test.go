@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
 // The rows are the prefixes that controllers make: see docs/server-versions.md

@@ -1,4 +1,4 @@
-package probe
+package serverinfo
 
 import (
 	"context"
@@ -27,10 +27,10 @@ type Server struct {
 	aggregation
 }
 
-// Probe asks the server. It fails if /version cannot be had. Of the rest,
+// Get asks the server. It fails if /version cannot be had. Of the rest,
 // what may not be read leaves the retries less certain, and they say so. ctx
 // bounds what Retries asks, too.
-func Probe(ctx context.Context, config *rest.Config) (*Server, error) {
+func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	client, err := newClient(config)
 	if err != nil {
 		return nil, err
