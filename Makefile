@@ -33,7 +33,7 @@ demo: build control-plane ## Tour the commands on a real kube-apiserver
 	$(GO) run ./test/controlplane/run bash examples/demo.sh
 
 unit: ## Run the tests that need no control plane (seconds)
-	$(GO) test -short ./pkg/... ./internal/... ./docs/... ./test/docs ./test/schema
+	$(GO) test -short ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/schema
 
 test: control-plane ## Run all tests, on a real control plane, with the race detector
 	$(GO) test -race -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PKGS)

@@ -1,4 +1,4 @@
-package cmd
+package cmd_test
 
 import (
 	"slices"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
 
 // Under the shim's name the program completes; under any other, a word of the
@@ -19,7 +21,7 @@ func TestArguments(t *testing.T) {
 		{[]string{"kubectl_complete-genname.exe", ""}, []string{cobra.ShellCompRequestCmd, ""}},
 		{[]string{"kubectl_complete-genname-dir/kubectl-genname", "audit"}, []string{"audit"}},
 	} {
-		if got := Arguments(test.argv); !slices.Equal(got, test.want) {
+		if got := cmd.Arguments(test.argv); !slices.Equal(got, test.want) {
 			t.Errorf("Arguments(%q) = %q, want %q", test.argv, got, test.want)
 		}
 	}
@@ -28,25 +30,16 @@ func TestArguments(t *testing.T) {
 // No flag is left to the default, which offers files for whatever it is.
 func TestEveryFlagCompletes(t *testing.T) {
 	var visit func(*cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-			_, completes := cmd.GetFlagCompletionFunc(flag.Name)
+	visit = func(command *cobra.Command) {
+		command.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			_, completes := command.GetFlagCompletionFunc(flag.Name)
 			if !completes && flag.Annotations[cobra.BashCompFilenameExt] == nil {
-				t.Errorf("%s --%s: no completion", cmd.CommandPath(), flag.Name)
+				t.Errorf("%s --%s: no completion", command.CommandPath(), flag.Name)
 			}
 		})
-		for _, child := range cmd.Commands() {
+		for _, child := range command.Commands() {
 			visit(child)
 		}
 	}
-	visit(NewCommand())
-}
-
-func TestOneOf(t *testing.T) {
-	if got := oneOf("Output format. One of: (wide, json, name)."); !slices.Equal(got, []string{"wide", "json", "name"}) {
-		t.Errorf("got %q", got)
-	}
-	if got := oneOf("Number of names"); got != nil {
-		t.Errorf("got %q", got)
-	}
+	visit(cmd.NewCommand())
 }

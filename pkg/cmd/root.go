@@ -1,13 +1,12 @@
-// Package cmd is the commands of kubectl genname: their flags, what they
-// print, and their exit codes. What they do is in the engines: pkg/once
-// creates, internal/idempotency makes a run of creates repeatable, internal/census counts,
-// internal/serverinfo asks a server how it retries, pkg/analyze calculates, internal/assess
-// says what counts mean, internal/chart draws.
+// Package cmd is the command line of kubectl genname: it puts the commands
+// together, each of which is a package below, and turns what they return into an
+// exit code. It does nothing of what they do.
 package cmd
 
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,42 +15,70 @@ import (
 	"k8s.io/component-base/cli"
 	"k8s.io/kubectl/pkg/cmd/options"
 	"k8s.io/kubectl/pkg/util/templates"
-)
 
-const name = "genname"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/completion"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version"
+)
 
 // Execute runs the command line args (without the program's name) and returns
 // the exit code. When ctx is done, it ends early and says what was not done.
 func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
-	out := &checkedWriter{Writer: streams.Out}
-	var profile profiling
-	kubectl := newKubectl(genericiooptions.IOStreams{In: streams.In, Out: out, ErrOut: streams.ErrOut}, &profile)
+	out := &output.CheckedWriter{Writer: streams.Out}
+	kubectl, conn := newKubectl(genericiooptions.IOStreams{In: streams.In, Out: out, ErrOut: streams.ErrOut})
 	kubectl.SetContext(ctx)
 	kubectl.SetArgs(underKubectl(args))
 	kubectl.SetIn(streams.In)
 	kubectl.SetOut(streams.Out)
 	kubectl.SetErr(streams.ErrOut)
 	err := cli.RunNoErrOutput(kubectl)
-	if err == nil && out.err != nil {
-		err = fmt.Errorf("write the results: %w", out.err)
+	if err == nil && out.Err() != nil {
+		err = fmt.Errorf("write the results: %w", out.Err())
 	}
-	if failure := profile.finish(); err == nil {
+	if failure := conn.FinishProfile(); err == nil {
 		err = failure
 	}
-	message, code := describe(err)
-	if code == exitFailed && ctx.Err() != nil {
-		code = exitInterrupted
+	message, code := exitcode.Describe(err)
+	if code == exitcode.Failed && ctx.Err() != nil {
+		code = exitcode.Interrupted
 	}
 	if message != "" {
-		fmt.Fprintln(streams.ErrOut, printable(strings.TrimSuffix(message, "\n")))
+		fmt.Fprintln(streams.ErrOut, terminal.Printable(strings.TrimSuffix(message, "\n")))
 	}
 	return code
+}
+
+// shim is the program that kubectl asks for completions of the plugin's words
+// (k8s.io/kubectl/pkg/cmd/plugin, since 1.26). It is this program under another
+// name.
+const shim = "kubectl_complete-" + buildinfo.Name
+
+// Arguments are the arguments of Execute for a process that was started with
+// argv: under the name kubectl_complete-genname, it is asked for completions.
+func Arguments(argv []string) []string {
+	if len(argv) == 0 {
+		return nil
+	}
+	called := strings.TrimSuffix(strings.ToLower(filepath.Base(argv[0])), ".exe")
+	if called == shim {
+		return append([]string{cobra.ShellCompRequestCmd}, argv[1:]...)
+	}
+	return argv[1:]
 }
 
 // NewCommand is the plugin's command, without streams: for what is made from
 // its words, like the reference.
 func NewCommand() *cobra.Command {
-	genname, _, err := newKubectl(genericiooptions.NewTestIOStreamsDiscard(), new(profiling)).Find([]string{name})
+	kubectl, _ := newKubectl(genericiooptions.NewTestIOStreamsDiscard())
+	genname, _, err := kubectl.Find([]string{buildinfo.Name})
 	if err != nil {
 		panic(err) // it is there
 	}
@@ -60,10 +87,10 @@ func NewCommand() *cobra.Command {
 
 // newKubectl is a root command that stands for kubectl, so that help, errors,
 // completion and request headers say "kubectl genname".
-func newKubectl(streams genericiooptions.IOStreams, profile *profiling) *cobra.Command {
+func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection.Connection) {
 	kubectl := &cobra.Command{Use: "kubectl", CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	genname := &cobra.Command{
-		Use:   name,
+		Use:   buildinfo.Name,
 		Short: "Create objects with generateName once, and see which names fill up",
 		Long: templates.LongDesc(`
 			Create objects with metadata.generateName exactly once, count the names that exist
@@ -73,19 +100,18 @@ func newKubectl(streams genericiooptions.IOStreams, profile *profiling) *cobra.C
 
 		SuggestionsMinimumDistance: 2,
 	}
-	connection := newConnection(streams)
-	connection.profile = profile
-	connection.addTo(genname)
+	conn := connection.New(streams)
+	conn.AddTo(genname)
 	genname.AddCommand(
-		newCreateCommand(connection, streams),
-		newAuditCommand(connection.factory, streams),
-		newReportCommand(connection.factory, streams),
-		newVersionCommand(connection.factory, streams),
-		newCompletionCommand(streams),
+		create.New(conn, streams),
+		audit.New(conn, streams),
+		report.New(conn, streams),
+		version.New(conn, streams),
+		completion.New(streams),
 		newHelpCommand(),
 		newOptionsCommand(streams),
 	)
-	connection.complete(genname)
+	complete.Flags(conn, genname)
 	for _, command := range genname.Commands() {
 		command.Flags().SetOutput(streams.ErrOut) // for deprecations: with SetOut, cobra would print them on stdout
 	}
@@ -98,7 +124,7 @@ func newKubectl(streams genericiooptions.IOStreams, profile *profiling) *cobra.C
 		}
 		return usage(cmd, err)
 	})
-	return kubectl
+	return kubectl, conn
 }
 
 // underKubectl puts the plugin's name where kubectl's user had it: first, or
@@ -108,7 +134,7 @@ func underKubectl(args []string) []string {
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		at = 1
 	}
-	return slices.Insert(slices.Clone(args), at, name)
+	return slices.Insert(slices.Clone(args), at, buildinfo.Name)
 }
 
 func noSuchCommand(cmd *cobra.Command, args []string) error {
@@ -142,25 +168,4 @@ func newOptionsCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		# Print flags inherited by all commands
 		kubectl genname options`)
 	return cmd
-}
-
-// steps are those of every command, as in kubectl: Complete turns the command
-// line and the kubeconfig into typed values, Validate tells what is wrong with
-// them, and Run does the work.
-type steps interface {
-	Complete(cmd *cobra.Command, args []string) error
-	Validate() error
-	Run(ctx context.Context) error
-}
-
-func inSteps(s steps) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := s.Complete(cmd, args); err != nil {
-			return err
-		}
-		if err := s.Validate(); err != nil {
-			return err
-		}
-		return s.Run(cmd.Context())
-	}
 }

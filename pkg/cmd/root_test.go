@@ -1,4 +1,4 @@
-package cmd
+package cmd_test
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
 
 // A misspelt command is named, and not the flags that the right one has.
@@ -19,7 +21,7 @@ func TestUnknownCommands(t *testing.T) {
 		"create --nope -f x.yaml": "error: unknown flag: --nope\nSee 'kubectl genname create --help' for usage.\n",
 	} {
 		var out, errOut bytes.Buffer
-		code := Execute(context.Background(), strings.Fields(args), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
+		code := cmd.Execute(context.Background(), strings.Fields(args), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
 		if code != 1 || out.Len() > 0 || errOut.String() != want {
 			t.Errorf("%s: exit code %d, stdout %q, stderr\n%s\nwant\n%s", args, code, out.String(), errOut.String(), want)
 		}

@@ -1,4 +1,4 @@
-package cmd
+package cmd_test
 
 import (
 	"io"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/creack/pty"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
 
 // A picture fills the terminal that it is drawn on, and no more.
@@ -25,7 +27,7 @@ func TestPlotFitsTheTerminal(t *testing.T) {
 			all, _ := io.ReadAll(ptmx) // ends with an error once nobody has the other end
 			shown <- string(all)
 		}()
-		code := Execute(t.Context(), []string{"report", "--plot=-", "--kubeconfig=/nonexistent"},
+		code := cmd.Execute(t.Context(), []string{"report", "--plot=-", "--kubeconfig=/nonexistent"},
 			genericiooptions.IOStreams{In: strings.NewReader(""), Out: tty, ErrOut: tty})
 		_ = tty.Close()
 		got := <-shown

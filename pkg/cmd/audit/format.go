@@ -1,0 +1,74 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// openMetricsFormat is what -o has for an audit beside wide and kubectl's.
+const openMetricsFormat = "openmetrics"
+
+func addOpenMetrics(cmd *cobra.Command) {
+	flag := cmd.Flags().Lookup("output")
+	flag.Usage = strings.Replace(flag.Usage, ").", ", "+openMetricsFormat+").", 1)
+}
+
+// takeFormat takes the formats that are not kubectl's out of the flags, and
+// refuses one that there is not before anything is counted.
+func (o *options) takeFormat() error {
+	o.wide = o.printFlags.TakeWide()
+	if *o.printFlags.OutputFormat == openMetricsFormat {
+		o.openMetrics = true
+		return nil
+	}
+	err := o.printFlags.Check()
+	var none genericclioptions.NoCompatiblePrinterError
+	if errors.As(err, &none) {
+		none.AllowedFormats = append(none.AllowedFormats, output.Wide, openMetricsFormat)
+		return none
+	}
+	return err
+}
+
+// print prints the report in the format asked for. where is what a table that
+// would be empty says instead.
+func (o *options) print(report *v1alpha1.AuditReport, where string) error {
+	switch {
+	case o.openMetrics:
+		return writeOpenMetrics(o.Out, report)
+	case o.printFlags.ForMachines():
+		return o.printFlags.Print(report, o.Out)
+	case len(report.Items) == 0:
+		o.sayEmpty(report, where)
+		return nil
+	}
+	columns := slices.Clone(tableColumns)
+	if o.allNamespaces {
+		columns = append([]column{namespaceColumn}, columns...)
+	}
+	printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: o.noHeaders, Wide: o.wide})
+	return printer.PrintObj(table(columns, report.Items, !o.wide && terminal.IsTerminal(o.Out)), o.Out)
+}
+
+// sayEmpty says why there is no table, unless nothing could be read, which the
+// warnings and the error say.
+func (o *options) sayEmpty(report *v1alpha1.AuditReport, where string) {
+	summary := report.Summary
+	if summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0 {
+		return
+	}
+	if where != "" && summary.Prefixes == 0 {
+		where += " (-A takes all namespaces)"
+	}
+	fmt.Fprintf(o.ErrOut, "No generated names to show%s.\n", where)
+}

@@ -1,0 +1,64 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// judge makes the exit code: an exceeded gate is 3, also if not all could be
+// read, since counts only grow; otherwise an incomplete report is a failure.
+func (o *options) judge(ctx context.Context, report *v1alpha1.AuditReport) error {
+	if ctx.Err() != nil {
+		line := "interrupted"
+		if !report.Complete {
+			line += ": the counts are not complete"
+		}
+		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{line}}
+	}
+	var incomplete error
+	if !report.Complete {
+		incomplete = errors.New("not everything could be read: the counts are not complete")
+	}
+	if report.Gate == nil || len(report.Gate.Exceeded) == 0 {
+		return incomplete
+	}
+	return &exitcode.Error{Code: exitcode.Gate, Err: incomplete, Lines: []string{terminal.OneLine(exceededText(report.Gate))}}
+}
+
+// exceededText says how many prefixes are above which limits, and the worst.
+func exceededText(gate *v1alpha1.AuditGate) string {
+	worst := gate.Exceeded[0]
+	named := worst.Resource + "/" + worst.Prefix
+	if worst.Namespace != "" {
+		named += fmt.Sprintf(" in namespace %q", worst.Namespace)
+	}
+	named += " with " + humanize.Count(worst.Names, "name")
+	var limits []string
+	if gate.FailAbove != nil {
+		limits = append(limits, "--fail-above "+humanize.ChanceOf(*gate.FailAbove))
+		named += fmt.Sprintf(" and a chance of %s that the next create conflicts", humanize.ChanceOf(worst.NextCreate))
+	}
+	if gate.FailAboveCount != nil {
+		limits = append(limits, "--fail-above-count "+humanize.Grouped(*gate.FailAboveCount))
+	}
+	text := fmt.Sprintf("%s above %s", humanize.Count(gate.ExceededCount, "prefix"), strings.Join(limits, " or "))
+	if gate.ExceededCount == 1 {
+		return text + ": " + named
+	}
+	return fmt.Sprintf("%s, the worst %s; -o json lists %s", text, named, listed(gate))
+}
+
+// listed is how many of the prefixes above the limits a report has.
+func listed(gate *v1alpha1.AuditGate) string {
+	if kept := int64(len(gate.Exceeded)); kept < gate.ExceededCount {
+		return "the worst " + humanize.Grouped(kept)
+	}
+	return "all"
+}

@@ -1,0 +1,68 @@
+package audit
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// Whatever is in the names, the parser of node_exporter and of the Pushgateway
+// gets it back; what is unknown has no sample, and what is unbounded is +Inf.
+func TestOpenMetrics(t *testing.T) {
+	attempts, chance, headroom := 8, 1e-12, int64(12)
+	prefixes := []string{"run-", `q"uo\te-`, "line\nbreak", "esc\x1b[31m", "half\xc3", "é-", ""}
+	report := &v1alpha1.AuditReport{Skipped: []v1alpha1.Skipped{{Reason: "forbidden"}, {Reason: "excluded"}, {Reason: "undiscovered"}}}
+	for i, prefix := range prefixes {
+		item := v1alpha1.AuditItem{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: prefix, Names: int64(i)}
+		item.NextCreate.NoRetry = 0.25
+		if i > 0 {
+			item.Attempts, item.NextCreate.ServerRetry, item.Headroom.ServerRetry = &attempts, &chance, &headroom
+		}
+		report.Items = append(report.Items, item)
+	}
+	var out strings.Builder
+	if err := writeOpenMetrics(&out, report); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(out.String(), "\n# EOF\n") || strings.Contains(out.String(), "\x1b") {
+		t.Errorf("ends without EOF, or has an escape sequence:\n%s", out.String())
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(out.String()))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, out.String())
+	}
+	var found []string
+	for i, metric := range families["genname_prefix_names"].GetMetric() {
+		if metric.GetGauge().GetValue() != float64(i) || metric.GetLabel()[0].GetValue() != "jobs.batch" {
+			t.Errorf("%v", metric)
+		}
+		found = append(found, metric.GetLabel()[2].GetValue())
+	}
+	want := []string{"run-", `q"uo\te-`, `line\nbreak`, `esc\x1b[31m`, `half\xc3`, "é-", ""}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("prefixes (-want +got):\n%s", diff)
+	}
+	for name, samples := range map[string][]float64{
+		"genname_prefix_conflict_ratio":   {0.25, chance},
+		"genname_prefix_headroom_creates": {math.Inf(1), 12},
+		"genname_audit_skipped":           {2},
+		"genname_audit_complete":          {0},
+	} {
+		metrics := families[name].GetMetric()
+		for i, value := range samples {
+			if got := metrics[i].GetGauge().GetValue(); got != value {
+				t.Errorf("%s %d is %g, want %g", name, i, got, value)
+			}
+		}
+	}
+	if n := len(families["genname_prefix_attempts"].GetMetric()); n != len(prefixes)-1 {
+		t.Errorf("%d samples of the attempts, of which one is unknown", n)
+	}
+}

@@ -1,0 +1,61 @@
+package create
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/cmd/create"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+)
+
+// ownFlags are those that kubectl create does not have.
+var ownFlags = map[string]bool{
+	"naming": true, "attempts": true, "retry-timeout": true, "idempotency-key": true, "count": true,
+	"concurrency": true, "suffix-length": true, "qps": true, "burst": true,
+}
+
+// Every flag of kubectl create is there, with the same name, shorthand, type,
+// default, bare value, help, deprecation and completion; and none more than
+// the documented ones. (test/e2e compares the global flags.)
+func TestCreateHasKubectlsFlags(t *testing.T) {
+	streams := genericiooptions.NewTestIOStreamsDiscard()
+	conn := connection.New(streams)
+	kubectls := flagsOf(create.NewCmdCreate(conn.Factory, streams))
+	ours := flagsOf(New(conn, streams))
+	for name := range ownFlags {
+		if _, there := ours[name]; !there {
+			t.Errorf("--%s is missing", name)
+		}
+		delete(ours, name)
+	}
+	if len(kubectls) < 17 {
+		t.Fatalf("kubectl create has only %d flags: %v", len(kubectls), kubectls)
+	}
+	if diff := cmp.Diff(kubectls, ours); diff != "" {
+		t.Errorf("the flags differ (-kubectl's +ours):\n%s", diff)
+	}
+}
+
+// flagFacts are what a user can notice of a flag.
+type flagFacts struct {
+	Shorthand, Type, Default, Bare, Usage string
+	Hidden                                bool
+	Deprecated, ShorthandDeprecated       string
+	Annotations                           map[string][]string
+}
+
+func flagsOf(cmd *cobra.Command) map[string]flagFacts {
+	facts := map[string]flagFacts{}
+	cmd.InitDefaultHelpFlag()
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		facts[f.Name] = flagFacts{
+			Shorthand: f.Shorthand, Type: f.Value.Type(), Default: f.DefValue, Bare: f.NoOptDefVal, Usage: f.Usage,
+			Hidden: f.Hidden, Deprecated: f.Deprecated, ShorthandDeprecated: f.ShorthandDeprecated, Annotations: f.Annotations,
+		}
+	})
+	return facts
+}

@@ -1,0 +1,23 @@
+// Package buildinfo owns what the program is: its name and its version. It knows
+// nothing of what the program does.
+package buildinfo
+
+import "runtime/debug"
+
+// Name is what users of kubectl call the plugin.
+const Name = "genname"
+
+// release is the version of a release build, set by the linker.
+var release string
+
+// Version is this program's version: that of the release, or of the module as
+// "go install" knows it, or "devel".
+func Version() string {
+	if release != "" {
+		return release
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}

@@ -1,0 +1,134 @@
+// Package cluster owns a cluster whose names are counted, as audit and report
+// need it: its types, and what its server does on a conflict. It never counts, and
+// draws no conclusion.
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// Cluster is a cluster whose names are counted, and what its server does on a
+// conflict.
+type Cluster struct {
+	factory cmdutil.Factory
+	Config  *rest.Config // of the lists
+	server  *serverinfo.Server
+	flag    *flagvalue.Attempts
+}
+
+// near is the round trip up to which a server is taken to be on a fast network.
+// There compression costs more time than it saves, and it costs kube-apiserver
+// more than encoding the list does.
+const near = 5 * time.Millisecond
+
+// New asks the server what it is, and for its retries, unless the flag
+// says them: in the background, for they are needed last.
+func New(ctx context.Context, factory cmdutil.Factory, flag *flagvalue.Attempts) (*Cluster, error) {
+	config, err := factory.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	server, err := serverinfo.Get(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.DisableCompression = config.DisableCompression || server.RoundTrip < near
+	if !flag.Given() {
+		go server.Retries()
+	}
+	return &Cluster{factory: factory, Config: config, server: server, flag: flag}, nil
+}
+
+// GitVersion is the version of the server.
+func (c *Cluster) GitVersion() string { return c.server.Version.GitVersion }
+
+// Retries is what the server itself does on a conflict.
+func (c *Cluster) Retries() v1alpha1.Retries {
+	if c.flag.Given() {
+		return c.flag.Retries()
+	}
+	return c.server.Retries()
+}
+
+// RetriesOf is what is done on a conflict in one API.
+func (c *Cluster) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, note string) {
+	if c.flag.Given() {
+		return c.flag.Retries(), ""
+	}
+	return c.server.RetriesOf(api)
+}
+
+// Resources are the types to count: those named, or all that there are, without
+// cluster-scoped ones where one namespace is counted.
+func (c *Cluster) Resources(named []string, namespace string) ([]census.Resource, []census.Skipped, error) {
+	if len(named) > 0 {
+		mapper, err := c.factory.ToRESTMapper()
+		if err != nil {
+			return nil, nil, err
+		}
+		return census.Resolve(mapper, named)
+	}
+	c.Config.WarningHandler = rest.NoWarnings{}                    // that a type is deprecated does not concern who counts all
+	client, err := discovery.NewDiscoveryClientForConfig(c.Config) // not from kubectl's cache: a new type must not be missed
+	if err != nil {
+		return nil, nil, err
+	}
+	found, skipped, err := census.Discover(client)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find the types of the server: %w", err)
+	}
+	skipped = append(skipped, c.unavailable(skipped)...)
+	if namespace == "" {
+		return found, skipped, nil
+	}
+	var namespaced []census.Resource
+	for _, r := range found {
+		if r.Namespaced {
+			namespaced = append(namespaced, r)
+		}
+	}
+	return namespaced, skipped, nil
+}
+
+// unavailable is the groups of servers that cannot be reached, but for those
+// that discovery has already told of.
+func (c *Cluster) unavailable(told []census.Skipped) []census.Skipped {
+	var skipped []census.Skipped
+	for _, u := range c.server.Unavailable() {
+		isGroup := func(s census.Skipped) bool { return s.Group == u.API.Group && s.Resource == "" }
+		if !slices.ContainsFunc(told, isGroup) {
+			skipped = append(skipped, census.Skipped{
+				Group: u.API.Group, Reason: census.Unreachable,
+				Message: fmt.Sprintf("discover %s: the server behind this API is unavailable: %s", u.API, u.Message),
+			})
+		}
+	}
+	return skipped
+}
+
+// ShowScan makes progress say how far a scan is.
+func ShowScan(progress *terminal.Progress) func(census.Progress) {
+	return func(at census.Progress) {
+		text := fmt.Sprintf("%d of %s, %s", at.Done, humanize.Count(at.Types, "type"), humanize.Count(at.Objects, "object"))
+		if at.Objects > 0 {
+			text += ": " + at.Current.GroupResource().String()
+		}
+		progress.Say(text)
+	}
+}

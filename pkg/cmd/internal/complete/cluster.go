@@ -1,0 +1,180 @@
+package complete
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+)
+
+const (
+	// completionTime is what a user waits for at most after Tab. What has been
+	// found until then is offered.
+	completionTime = 1500 * time.Millisecond
+	// completionPage is the number of objects asked for in one request.
+	completionPage = 2_000
+)
+
+// finder offers what could stand in the place of word.
+type finder func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error
+
+// inTime makes a completer of find. It takes completionTime at most and never
+// complains: a cluster that does not answer has nothing to offer. The
+// credential plugins that the user's kuberc forbids are not run for it either.
+func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, find finder) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		defer cancel()
+		conn.KeepQuiet()
+		found := make(chan string)
+		go func() {
+			defer close(found)
+			if conn.ReadPluginPolicy(cmd) == nil {
+				_ = find(ctx, conn, word, func(s string) {
+					select {
+					case found <- s:
+					case <-ctx.Done():
+					}
+				})
+			}
+		}()
+		return gather(ctx, found, word), directive
+	}
+}
+
+// gather takes what starts with word, until there is no more or ctx is done.
+func gather(ctx context.Context, found <-chan string, word string) []cobra.Completion {
+	offered := map[string]bool{}
+	for {
+		select {
+		case s, more := <-found:
+			if !more {
+				return slices.Sorted(maps.Keys(offered))
+			}
+			if strings.HasPrefix(s, word) {
+				offered[s] = true
+			}
+		case <-ctx.Done():
+			return slices.Sorted(maps.Keys(offered))
+		}
+	}
+}
+
+// Types completes TYPE[,TYPE...].
+func Types(conn *connection.Connection) cobra.CompletionFunc {
+	return inTime(conn, cobra.ShellCompDirectiveNoFileComp, func(_ context.Context, conn *connection.Connection, word string, offer func(string)) error {
+		before := word[:strings.LastIndex(word, ",")+1]
+		return findTypes(conn, func(resource string) { offer(before + resource) })
+	})
+}
+
+// Prefixes completes TYPE/PREFIX.
+func Prefixes(conn *connection.Connection) cobra.CompletionFunc {
+	types := inTime(conn, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace,
+		func(_ context.Context, conn *connection.Connection, _ string, offer func(string)) error {
+			return findTypes(conn, func(resource string) { offer(resource + "/") })
+		})
+	prefixes := inTime(conn, cobra.ShellCompDirectiveNoFileComp, findPrefixes)
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if strings.Contains(word, "/") {
+			return prefixes(cmd, args, word)
+		}
+		return types(cmd, args, word)
+	}
+}
+
+// findTypes offers the types that an audit counts.
+func findTypes(conn *connection.Connection, offer func(string)) error {
+	discovery, err := conn.Factory.ToDiscoveryClient()
+	if err != nil {
+		return err
+	}
+	resources, _, err := census.Discover(discovery)
+	for _, r := range resources {
+		offer(r.GroupResource().String())
+	}
+	return err
+}
+
+// findPrefixes offers what generateName the objects of a type have.
+func findPrefixes(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {
+	resource, _, _ := strings.Cut(word, "/")
+	mapper, err := conn.Factory.ToRESTMapper()
+	if err != nil {
+		return err
+	}
+	found, _, err := census.Resolve(mapper, []string{resource})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	namespace, _, err := conn.Factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return err
+	}
+	if !found[0].Namespaced {
+		namespace = metav1.NamespaceNone
+	}
+	return eachObject(ctx, conn, found[0].GroupVersionResource, namespace, func(o *metav1.PartialObjectMetadata) {
+		if o.GenerateName != "" {
+			offer(resource + "/" + o.GenerateName)
+		}
+	})
+}
+
+// findNamespaces offers the cluster's namespaces.
+func findNamespaces(ctx context.Context, conn *connection.Connection, _ string, offer func(string)) error {
+	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	return eachObject(ctx, conn, namespaces, metav1.NamespaceNone, func(o *metav1.PartialObjectMetadata) { offer(o.Name) })
+}
+
+// eachObject reads the metadata of objects, page by page.
+func eachObject(
+	ctx context.Context, conn *connection.Connection, resource schema.GroupVersionResource, namespace string,
+	visit func(*metav1.PartialObjectMetadata),
+) error {
+	config, err := conn.Factory.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	client, err := metadata.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	page := metav1.ListOptions{Limit: completionPage}
+	for {
+		list, err := client.Resource(resource).Namespace(namespace).List(ctx, page)
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			visit(&list.Items[i])
+		}
+		if page.Continue = list.Continue; page.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// fromKubeconfig makes a finder of the names that are in the kubeconfig.
+func fromKubeconfig(names func(clientcmdapi.Config) []string) finder {
+	return func(_ context.Context, conn *connection.Connection, _ string, offer func(string)) error {
+		config, err := conn.Factory.ToRawKubeConfigLoader().RawConfig()
+		if err != nil {
+			return err
+		}
+		for _, name := range names(config) {
+			offer(name)
+		}
+		return nil
+	}
+}

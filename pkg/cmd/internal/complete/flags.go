@@ -1,0 +1,107 @@
+// Package complete owns what Tab offers for flags and arguments: fixed values,
+// files, and what the kubeconfig or the cluster has. It never complains, and never
+// takes longer than a user waits.
+package complete
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+)
+
+// fixedValues are the values of flags that have few.
+var fixedValues = map[string][]string{
+	"dry-run":         {"none", "client", "server"},
+	"naming":          {"client", "server"},
+	"plot-scale":      {"linear", "semilog", "log"},
+	"profile":         {"none", "cpu", "heap", "goroutine", "threadcreate", "block", "mutex", "trace"},
+	"server-attempts": {"auto", "1", "8"},
+	"sort-by":         {"risk", "count", "rate", "prefix"},
+	"validate":        {"strict", "warn", "ignore"},
+}
+
+// fileExtensions are those of the files that flags name. No extension is any
+// file.
+var fileExtensions = map[string][]string{
+	"certificate-authority": nil,
+	"client-certificate":    nil,
+	"client-key":            nil,
+	"from":                  {"json"},
+	"kubeconfig":            nil,
+	"kuberc":                nil,
+	"plot":                  {"svg", "png"},
+	"profile-output":        nil,
+}
+
+// folders are the flags that name a folder.
+var folders = map[string]bool{"cache-dir": true, "kustomize": true}
+
+// Flags makes the flags of cmd, and of all commands below it, complete
+// their values: by their names, so that a flag means the same everywhere.
+func Flags(conn *connection.Connection, cmd *cobra.Command) {
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if _, has := cmd.GetFlagCompletionFunc(flag.Name); has || flag.Annotations[cobra.BashCompFilenameExt] != nil {
+			return
+		}
+		// The only errors are an unknown flag and one that is completed already.
+		_ = cmd.RegisterFlagCompletionFunc(flag.Name, completerOf(conn, flag))
+	})
+	for _, child := range cmd.Commands() {
+		Flags(conn, child)
+	}
+}
+
+func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.CompletionFunc {
+	if values, is := fixedValues[flag.Name]; is {
+		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	}
+	if extensions, is := fileExtensions[flag.Name]; is {
+		return completeFiles(extensions)
+	}
+	if folders[flag.Name] {
+		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	}
+	if find := finderOf(flag.Name); find != nil {
+		return inTime(conn, cobra.ShellCompDirectiveNoFileComp, find)
+	}
+	return cobra.FixedCompletions(oneOf(flag.Usage), cobra.ShellCompDirectiveNoFileComp)
+}
+
+func completeFiles(extensions []string) cobra.CompletionFunc {
+	if extensions == nil {
+		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	}
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
+}
+
+// finderOf finds the values of flags that are in the cluster or in the
+// kubeconfig; it is nil for other flags.
+func finderOf(flag string) finder {
+	switch flag {
+	case "namespace":
+		return findNamespaces
+	case "context":
+		return fromKubeconfig(func(k clientcmdapi.Config) []string { return slices.Collect(maps.Keys(k.Contexts)) })
+	case "cluster":
+		return fromKubeconfig(func(k clientcmdapi.Config) []string { return slices.Collect(maps.Keys(k.Clusters)) })
+	case "user":
+		return fromKubeconfig(func(k clientcmdapi.Config) []string { return slices.Collect(maps.Keys(k.AuthInfos)) })
+	}
+	return nil
+}
+
+// oneOf are the values that the usage of a flag lists, as that of -o does.
+func oneOf(usage string) []string {
+	_, list, ok := strings.Cut(usage, "One of: (")
+	if !ok {
+		return nil
+	}
+	list, _, _ = strings.Cut(list, ")")
+	return strings.Split(list, ", ")
+}

@@ -1,0 +1,160 @@
+// Package connection owns how commands reach the cluster: kubectl's connection
+// flags, and the one configuration of every client, with a deadline for every
+// request, the user's policy for credential plugins, and kubectl's headers. What is
+// asked over it is no concern of its.
+package connection
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/component-base/logs"
+	"k8s.io/klog/v2"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/kuberc"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+// defaultRequestTimeout bounds every request for which --request-timeout says
+// nothing; kube-apiserver itself gives a create 34 s and a list 60 s.
+const defaultRequestTimeout = time.Minute
+
+// Connection is how all commands reach the cluster: kubectl's connection
+// flags, and one way to make a client of them.
+type Connection struct {
+	Factory cmdutil.Factory
+	Limiter flowcontrol.RateLimiter // nil for none
+
+	streams          genericiooptions.IOStreams
+	flags            *genericclioptions.ConfigFlags
+	matchVersion     *cmdutil.MatchVersionFlags
+	warnings         warningCounter
+	warningsAsErrors bool
+	profile          profiling
+	headers          genericclioptions.CommandHeaderRoundTripper
+	pluginPolicy     clientcmdapi.PluginPolicy
+	ctx              context.Context // done when the user interrupts
+}
+
+type warningCounter interface {
+	rest.WarningHandler
+	WarningCount() int
+}
+
+// New is a connection as its flags are before the command line is read.
+func New(streams genericiooptions.IOStreams) *Connection {
+	c := &Connection{streams: streams}
+	c.flags = genericclioptions.NewConfigFlags(true).
+		WithDeprecatedPasswordFlag().
+		WithDiscoveryBurst(300).WithDiscoveryQPS(50). // as kubectl
+		WithWarningPrinter(streams).
+		WithWrapConfigFn(c.configure)
+	c.warnings = rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{
+		Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut),
+	})
+	c.matchVersion = cmdutil.NewMatchVersionFlags(c.flags)
+	c.Factory = cmdutil.NewFactory(c.matchVersion)
+	return c
+}
+
+// initLogs sets up what all of a process has one of.
+var initLogs = sync.OnceFunc(logs.InitLogs)
+
+// AddTo gives root and all commands below it the flags, and what goes with
+// them before and after a run.
+func (c *Connection) AddTo(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	c.flags.AddFlags(flags)
+	c.matchVersion.AddFlags(flags)
+	kuberc.NewPreferences().AddFlags(flags)
+	c.profile.addTo(flags)
+	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false, "Treat warnings received from the server as errors and exit with a non-zero exit code")
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		initLogs() // component-base's own call is in a hook of kubectl's, which this one hides
+		c.ctx = cmd.Context()
+		c.headers.ParseCommandHeaders(cmd, args)
+		if err := c.profile.start(); err != nil {
+			return err
+		}
+		return c.ReadPluginPolicy(cmd)
+	}
+	root.PersistentPostRunE = func(*cobra.Command, []string) error { return c.checkWarnings() }
+}
+
+// configure completes the configuration of every client.
+func (c *Connection) configure(config *rest.Config) *rest.Config {
+	config.UserAgent = fmt.Sprintf("kubectl-genname/%s (%s/%s)", buildinfo.Version(), runtime.GOOS, runtime.GOARCH)
+	config.WarningHandler = c.warnings
+	config.QPS = -1 // no client-side throttling unless asked for: the server's flow control decides
+	config.RateLimiter = c.Limiter
+	if config.ExecProvider != nil {
+		config.ExecProvider.PluginPolicy = c.pluginPolicy
+	}
+	timeout := config.Timeout
+	if timeout == 0 { // not in the configuration: it would show in URLs, and so in errors
+		timeout = defaultRequestTimeout
+	}
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return &boundedTransport{rt, c, timeout} })
+	config.Wrap(once.WrapTransport)
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { // KEP-859, as kubectl
+		return &genericclioptions.CommandHeaderRoundTripper{Delegate: rt, Headers: c.headers.Headers}
+	})
+	return config
+}
+
+// ReadPluginPolicy reads which credential plugins the user's kuberc allows.
+func (c *Connection) ReadPluginPolicy(cmd *cobra.Command) error {
+	if cmdutil.KubeRC.IsDisabled() {
+		return nil
+	}
+	path, err := cmd.Flags().GetString("kuberc")
+	if err != nil {
+		return err
+	}
+	preferences, err := kuberc.DefaultGetPreferences(path, c.streams.ErrOut)
+	if err != nil || preferences == nil {
+		return err
+	}
+	c.pluginPolicy.PolicyType = clientcmdapi.PolicyType(preferences.CredentialPluginPolicy)
+	for _, entry := range preferences.CredentialPluginAllowlist {
+		c.pluginPolicy.Allowlist = append(c.pluginPolicy.Allowlist, clientcmdapi.AllowlistEntry(entry))
+	}
+	return nil
+}
+
+func (c *Connection) checkWarnings() error {
+	count := c.warnings.WarningCount()
+	switch {
+	case !c.warningsAsErrors || count == 0:
+		return nil
+	case count == 1:
+		return fmt.Errorf("%d warning received", count)
+	}
+	return fmt.Errorf("%d warnings received", count)
+}
+
+// KeepQuiet keeps client-go from asking for a user name, which it does on
+// stdout where a password could be given, and from logging what fails.
+func (c *Connection) KeepQuiet() {
+	klog.SetLogger(logr.Discard())
+	if c.flags.Password != nil && *c.flags.Password == "" {
+		c.flags.Password = nil
+	}
+}
+
+// FinishProfile writes the profile, if the user asked for one.
+func (c *Connection) FinishProfile() error { return c.profile.finish() }

@@ -1,0 +1,65 @@
+// Package exitcode owns the exit codes, the error that carries one, and what is
+// said on stderr of a command that failed. It never prints, and never exits.
+package exitcode
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+)
+
+// The exit codes other than 0. When more than one applies, they go before one
+// another in this order: 4, 130, 3, 1. kubectl on Windows turns all into 1.
+const (
+	Failed      = 1
+	Gate        = 3   // a --fail-above gate was exceeded, whether or not all could be read
+	Unknown     = 4   // the outcome of at least one create is unknown
+	Interrupted = 130 // stopped by SIGINT, SIGTERM or SIGHUP, as a shell says it of the first
+)
+
+// Error is an error with an exit code of its own, and with lines to print
+// after the error, without a prefix. Err may be nil.
+type Error struct {
+	Code  int
+	Err   error
+	Lines []string
+}
+
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return strings.Join(e.Lines, "\n")
+	}
+	return strings.Join(append([]string{e.Err.Error()}, e.Lines...), "\n")
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Describe turns what a command returned into the text for stderr and the
+// exit code.
+func Describe(err error) (message string, code int) {
+	var exit *Error
+	if !errors.As(err, &exit) {
+		return inKubectlsWords(err)
+	}
+	message, _ = inKubectlsWords(exit.Err)
+	lines := exit.Lines
+	if message != "" {
+		lines = append([]string{strings.TrimSuffix(message, "\n")}, lines...)
+	}
+	return strings.Join(lines, "\n"), exit.Code
+}
+
+// fatal guards kubectl's global for what to do with a fatal error.
+var fatal sync.Mutex
+
+// inKubectlsWords is the text that kubectl prints for err, and its exit code.
+func inKubectlsWords(err error) (message string, code int) {
+	fatal.Lock()
+	defer fatal.Unlock()
+	cmdutil.BehaviorOnFatal(func(m string, c int) { message, code = m, c })
+	defer cmdutil.DefaultBehaviorOnFatal()
+	cmdutil.CheckErr(err)
+	return message, code
+}

@@ -1,0 +1,99 @@
+// Package humanize owns how numbers are written for people: counts, chances,
+// headroom. Machines get the numbers themselves.
+package humanize
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Unknown is written where a number is not known.
+const Unknown = "?"
+
+// Grouped is an integer with thousands separated: 14,348,907.
+func Grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// Chance is a probability for people, of which also the decimal logarithm is
+// given, since the probability itself may be too small for a number: "0",
+// "1 in 1.6e13", "0.87 %", "> 99.99 %".
+func Chance(p, log10 float64) string {
+	switch {
+	case math.IsInf(log10, -1):
+		return "0"
+	case log10 < -5:
+		exponent := math.Floor(-log10)
+		mantissa := math.Pow(10, -log10-exponent)
+		if mantissa >= 9.95 { // would print as 10.0
+			mantissa, exponent = 1, exponent+1
+		}
+		return fmt.Sprintf("1 in %.1fe%.0f", mantissa, exponent)
+	case p == 1:
+		return "100 %"
+	case p > 0.9999:
+		return "> 99.99 %"
+	case p >= 0.001:
+		return trimmed(strconv.FormatFloat(p*100, 'f', 2, 64)) + " %"
+	}
+	return trimmed(Significant(p*100)) + " %"
+}
+
+// trimmed is a decimal fraction without zeros at its end.
+func trimmed(number string) string {
+	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
+}
+
+// Significant is a number with two significant digits, without an exponent
+// where it is not tiny or huge.
+func Significant(x float64) string {
+	switch {
+	case x == 0:
+		return "0"
+	case x >= 1e6, x < 1e-4:
+		return exponents.Replace(strconv.FormatFloat(x, 'e', 1, 64))
+	case x >= 100:
+		return Grouped(int64(math.Round(x)))
+	}
+	digits := max(0, 1-int(math.Floor(math.Log10(x))))
+	return strconv.FormatFloat(x, 'f', digits, 64)
+}
+
+// exponents are written without a plus and zeros: 7.2e6, 6.7e-5.
+var exponents = strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e-")
+
+// ChanceOf is a probability that is not too small for a number, for people.
+func ChanceOf(p float64) string { return Chance(p, math.Log10(p)) }
+
+// Expected is a mean number of events for people; nil is without bound.
+func Expected(mean *float64) string {
+	if mean == nil {
+		return "unbounded"
+	}
+	return Significant(*mean)
+}
+
+// Headroom is a headroom for people; nil is without bound.
+func Headroom(creates *int64) string {
+	if creates == nil {
+		return "unbounded"
+	}
+	return Grouped(*creates)
+}
+
+// Count is a number of things: "1 prefix", "1,234 prefixes".
+func Count[N int | int64](n N, thing string) string {
+	if n != 1 {
+		if strings.HasSuffix(thing, "x") {
+			thing += "e"
+		}
+		thing += "s"
+	}
+	return Grouped(int64(n)) + " " + thing
+}

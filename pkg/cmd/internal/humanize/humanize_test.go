@@ -1,0 +1,52 @@
+package humanize
+
+import (
+	"math"
+	"testing"
+)
+
+func TestChance(t *testing.T) {
+	for _, test := range []struct {
+		p, log10 float64
+		want     string
+	}{
+		{0, math.Inf(-1), "0"},
+		{0, -1134.2, "1 in 1.6e1134"},
+		{6.18283107131e-14, math.Log10(6.18283107131e-14), "1 in 1.6e13"}, // KEP-4420
+		{1e-7, -7, "1 in 1.0e7"},
+		{1.0001e-7, math.Log10(1.0001e-7), "1 in 1.0e7"},
+		{6.18289e-5, math.Log10(6.18289e-5), "0.0062 %"},
+		{0.00865645810790, math.Log10(0.0086), "0.87 %"},
+		{0.0997, math.Log10(0.0997), "9.97 %"},
+		{0.5815, math.Log10(0.5815), "58.15 %"},
+		{0.99989, math.Log10(0.99989), "99.99 %"},
+		{0.99995, math.Log10(0.99995), "> 99.99 %"},
+		{math.Nextafter(1, 0), 0, "> 99.99 %"},
+		{1, 0, "100 %"},
+	} {
+		if got := Chance(test.p, test.log10); got != test.want {
+			t.Errorf("chance(%g) = %q, want %q", test.p, got, test.want)
+		}
+	}
+}
+
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0", 999: "999", 1000: "1,000", 14348907: "14,348,907", -1234: "-1,234", -123: "-123",
+		math.MaxInt64: "9,223,372,036,854,775,807", math.MinInt64: "-9,223,372,036,854,775,808",
+	} {
+		if got := Grouped(n); got != want {
+			t.Errorf("grouped(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestSignificant(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0", 0.87: "0.87", 0.0062: "0.0062", 34.846: "35", 34846.2: "34,846", 1e7: "1.0e7", 1e-9: "1.0e-9", 9.99: "10.0",
+	} {
+		if got := Significant(x); got != want {
+			t.Errorf("significant(%g) = %q, want %q", x, got, want)
+		}
+	}
+}

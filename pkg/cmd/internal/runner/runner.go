@@ -1,0 +1,31 @@
+// Package runner owns the steps in which every command runs, as kubectl's do. It
+// never knows what a command does.
+package runner
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+// Options are those of a command: Complete turns the command line and the
+// kubeconfig into typed values, Validate returns what is wrong with them, and
+// Run does the work.
+type Options interface {
+	Complete(cmd *cobra.Command, args []string) error
+	Validate() error
+	Run(ctx context.Context) error
+}
+
+// RunE takes the steps one after the other, until one fails.
+func RunE(o Options) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := o.Complete(cmd, args); err != nil {
+			return err
+		}
+		if err := o.Validate(); err != nil {
+			return err
+		}
+		return o.Run(cmd.Context())
+	}
+}

@@ -1,0 +1,87 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time")
+
+const (
+	progressAfter = time.Second
+	progressEvery = 200 * time.Millisecond
+	// progressWidth leaves the last of 80 columns free, so that no terminal
+	// begins another line.
+	progressWidth = 79
+)
+
+// Progress shows on a terminal how far long work is, in one line that is
+// written again and again, and erased at the end. Elsewhere it shows nothing.
+type Progress struct {
+	out     io.Writer
+	ended   chan struct{}
+	stopped sync.WaitGroup
+
+	mu    sync.Mutex // guards what follows, and the terminal
+	text  string
+	shown bool
+}
+
+// StartProgress begins to show what is said, after a second, if out is a terminal.
+func StartProgress(out io.Writer) *Progress {
+	p := &Progress{out: out, ended: make(chan struct{})}
+	if IsTerminal(out) {
+		p.stopped.Go(p.show)
+	}
+	return p
+}
+
+// Say sets what is shown.
+func (p *Progress) Say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text = text
+}
+
+// Line writes a line of its own above what is shown.
+func (p *Progress) Line(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		p.rewrite("")
+		fmt.Fprint(p.out, "\r")
+	}
+	fmt.Fprintln(p.out, text)
+}
+
+// End erases the line. What is written after it is alone on the terminal.
+func (p *Progress) End() {
+	select {
+	case <-p.ended:
+	default:
+		close(p.ended)
+	}
+	p.stopped.Wait()
+}
+
+func (p *Progress) show() {
+	for wait := progressAfter; ; wait = progressEvery {
+		select {
+		case <-p.ended:
+			if wait == progressEvery {
+				p.rewrite("")
+				fmt.Fprint(p.out, "\r")
+			}
+			return
+		case <-time.After(wait):
+			p.mu.Lock()
+			p.rewrite(p.text)
+			p.shown = true
+			p.mu.Unlock()
+		}
+	}
+}
+
+// rewrite fills the line with text.
+func (p *Progress) rewrite(text string) {
+	fmt.Fprintf(p.out, "\r%-*.*s", progressWidth, progressWidth, OneLine(text))
+}

@@ -1,0 +1,31 @@
+// Package terminal owns what depends on a terminal: whether there is one, how
+// wide it is, a line of progress on it, and text that is safe for it. It knows no
+// command and no engine.
+package terminal
+
+import (
+	"io"
+
+	"k8s.io/kubectl/pkg/util/term"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+)
+
+// ttyOf is what w writes to, as kubectl sees terminals.
+func ttyOf(w io.Writer) term.TTY {
+	if checked, ok := w.(*output.CheckedWriter); ok {
+		w = checked.Writer
+	}
+	return term.TTY{Out: w}
+}
+
+// IsTerminal reports whether w writes to a terminal.
+func IsTerminal(w io.Writer) bool { return ttyOf(w).IsTerminalOut() }
+
+// Width is the width of the terminal that w is, or of one as it was always.
+func Width(w io.Writer) int {
+	if size := ttyOf(w).GetSize(); size != nil && size.Width > 0 {
+		return int(size.Width)
+	}
+	return lineWidth
+}

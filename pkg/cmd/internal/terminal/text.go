@@ -1,0 +1,38 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/mitchellh/go-wordwrap"
+)
+
+// Printable makes text from a cluster safe for a terminal: control characters
+// other than line breaks and tabs are shown by their code.
+func Printable(text string) string {
+	return escape(text, "\n\t")
+}
+
+// OneLine is printable text without line breaks.
+func OneLine(text string) string {
+	return escape(strings.Join(strings.Fields(text), " "), "")
+}
+
+func escape(text, keep string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) || strings.ContainsRune(keep, r) {
+			out.WriteRune(r)
+		} else {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String()
+}
+
+// lineWidth is that of a terminal as it was always.
+const lineWidth = 80
+
+// Wrapped is text with line breaks, so that it fits a terminal.
+func Wrapped(text string) string { return wordwrap.WrapString(text, lineWidth) }

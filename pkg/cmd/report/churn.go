@@ -1,0 +1,78 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+)
+
+// printChurn prints what the rate of --rate makes of the population.
+func (o *options) printChurn(item v1alpha1.CollisionItem, names int64) {
+	churn := item.Churn
+	fmt.Fprintf(o.Out, "\n%s creates and as many deletions a day, for %s:\n", rateText(churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
+	w := printers.GetNewTabWriter(o.Out)
+	printRow(w, []string{"POLICY", "TRIES", "CONFLICTS-PER-DAY", "FIRST-AFTER", "ANY-CONFLICT"})
+	for _, p := range churn.Policies {
+		row := []string{string(p.Name), humanize.Unknown, humanize.Unknown, humanize.Unknown, humanize.Unknown}
+		if p.Tries != nil {
+			perDay := math.Log10(churn.CreatesPerDay) + float64(*p.Tries)*taken(item.Existing, names)
+			row = []string{row[0], strconv.Itoa(*p.Tries), rare(*p.ConflictsPerDay, perDay), span(-perDay), humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10))}
+		}
+		printRow(w, row)
+	}
+	_ = w.Flush()
+	fmt.Fprintf(o.Out, "Of %s creates, %s take a name used before (chance of any: %s).\n",
+		rateText(churn.Creates), humanize.Significant(churn.Reuse.ExpectedReuses), humanize.ChanceOf(churn.Reuse.AnyReuse))
+}
+
+var shortDurations = strings.NewReplacer("h0m0s", "h", "m0s", "m")
+
+// rateText is a number of creates, which may be a fraction.
+func rateText(creates float64) string {
+	if creates == math.Trunc(creates) {
+		return humanize.Grouped(int64(creates))
+	}
+	return strconv.FormatFloat(creates, 'f', -1, 64)
+}
+
+// rare is a mean number of events, of which also the decimal logarithm is
+// given, since the number itself may be too small.
+func rare(mean, log10 float64) string {
+	if math.IsInf(log10, -1) || mean >= 1e-4 {
+		return humanize.Significant(mean)
+	}
+	exponent := math.Floor(log10)
+	mantissa := math.Pow(10, log10-exponent)
+	if mantissa >= 9.95 { // would print as 10.0
+		mantissa, exponent = 1, exponent+1
+	}
+	return fmt.Sprintf("%.1fe%.0f", mantissa, exponent)
+}
+
+// span is a time for people, given as the decimal logarithm of days; +Inf is
+// never.
+func span(log10Days float64) string {
+	const minutesOfDay, hoursOfDay, daysOfYear = 1440, 24, 365.25
+	days := math.Pow(10, log10Days)
+	switch {
+	case math.IsInf(log10Days, 1):
+		return "never"
+	case days*minutesOfDay < 90:
+		return humanize.Significant(days*minutesOfDay) + " min"
+	case days < 2:
+		return humanize.Significant(days*hoursOfDay) + " h"
+	case days < 2*daysOfYear:
+		return humanize.Significant(days) + " days"
+	}
+	years := log10Days - math.Log10(daysOfYear)
+	if years < 6 {
+		return humanize.Significant(math.Pow(10, years)) + " years"
+	}
+	return rare(0, years) + " years"
+}

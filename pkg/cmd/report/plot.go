@@ -1,0 +1,170 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/chart"
+	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// plotFlags say what is drawn, and where.
+type plotFlags struct {
+	given   bool
+	file    string
+	scale   string
+	retries retriesValue
+}
+
+const terminalPlot = "-"
+
+func (p *plotFlags) toTerminal() bool { return p.file == terminalPlot }
+
+// validate tells what is wrong with the flags. machine tells that stdout is for
+// machines.
+func (p *plotFlags) validate(machine bool) error {
+	ending := strings.ToLower(filepath.Ext(p.file))
+	switch {
+	case !p.given && (p.scale != string(chart.Semilog) || len(p.retries) > 0):
+		return errors.New("--plot-scale and --plot-retries say how --plot draws, which is not given")
+	case !p.given:
+		return nil
+	case !p.toTerminal() && ending != ".svg" && ending != ".png":
+		return fmt.Errorf("--plot must be a file that ends in .svg or .png, or -, not %q", p.file)
+	case p.toTerminal() && machine:
+		return errors.New("--plot=- and -o exclude each other: both print on stdout")
+	case !slices.Contains(chart.Scales, chart.Scale(p.scale)):
+		return fmt.Errorf("--plot-scale must be linear, semilog or log, not %q", p.scale)
+	case len(p.retries) > chart.MaxCurves:
+		return fmt.Errorf("--plot-retries can draw %d curves at most, not %d", chart.MaxCurves, len(p.retries))
+	}
+	return nil
+}
+
+// plot draws the report's one population, into the file or on stdout.
+func (o *options) plot(report *v1alpha1.CollisionReport, populations []assess.Population) error {
+	switch {
+	case len(populations) != 1 && o.from != "":
+		return fmt.Errorf("--plot draws one prefix, not the %d of %s: save an audit with --prefix or --top=1, or give TYPE/PREFIX instead", len(populations), o.from)
+	case len(populations) != 1:
+		return fmt.Errorf("--plot draws one prefix, not %d: name one", len(populations))
+	}
+	c, err := o.chart(report)
+	if err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	if err := o.draw(c); err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	return nil
+}
+
+func (o *options) draw(c chart.Chart) error {
+	if o.plotFlags.toTerminal() {
+		text, err := c.Text(terminal.Width(o.Out))
+		fmt.Fprint(o.Out, text)
+		return err
+	}
+	draw := c.SVG
+	if strings.EqualFold(filepath.Ext(o.plotFlags.file), ".png") {
+		draw = c.PNG
+	}
+	picture, err := draw()
+	if err != nil {
+		return err
+	}
+	return writeWhole(o.plotFlags.file, picture)
+}
+
+// chart is the picture of the report: a curve for each number of retries, or
+// for each policy if none is given.
+func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
+	item := report.Items[0]
+	c := chart.Chart{
+		Title: fmt.Sprintf("Chance of a name conflict, of %d^%d = %s names", report.Space.AlphabetSize, report.Space.SuffixLength, humanize.Grouped(report.Space.Names)),
+		Scale: chart.Scale(o.plotFlags.scale), Existing: item.Existing, Names: report.Space.Names,
+	}
+	if item.Prefix != "" {
+		c.Title = terminal.OneLine(subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix) + ": chance of a name conflict")
+	}
+	for _, line := range o.plotLines(item) {
+		model, err := analyze.NewModel(report.Space.Names, line.tries)
+		if err != nil {
+			return c, err
+		}
+		c.Curves = append(c.Curves, curve(line.label, model, item.Existing))
+	}
+	return c, nil
+}
+
+// curve is that of a model. Its chances are in their ranges, so that no
+// headroom fails.
+func curve(label string, model analyze.Model, existing int64) chart.Curve {
+	return chart.Curve{
+		Label: label,
+		Log10: func(creates int64) float64 { return model.AnyFails(existing, creates).Log10() },
+		Reaches: func(p float64) int64 {
+			headroom, _ := model.Headroom(existing, p)
+			return headroom + 1
+		},
+	}
+}
+
+// plotLine is a curve's number of tries, and its name.
+type plotLine struct {
+	tries int
+	label string
+}
+
+func (o *options) plotLines(item v1alpha1.CollisionItem) []plotLine {
+	var lines []plotLine
+	for _, retries := range o.plotFlags.retries {
+		label := strconv.Itoa(retries) + " retries"
+		switch retries {
+		case 0:
+			label = "no retry"
+		case 1:
+			label = "1 retry"
+		}
+		lines = append(lines, plotLine{retries + 1, label})
+	}
+	if len(lines) == 0 {
+		lines = policyLines(item.Policies)
+	}
+	return lines
+}
+
+// policyLines has a curve for each known number of tries.
+func policyLines(policies []v1alpha1.Policy) []plotLine {
+	var lines []plotLine
+	for _, p := range policies {
+		if p.Tries == nil {
+			continue
+		}
+		same := func(l plotLine) bool { return l.tries == *p.Tries }
+		if at := slices.IndexFunc(lines, same); at >= 0 {
+			lines[at].label += ", " + string(p.Name)
+			continue
+		}
+		lines = append(lines, plotLine{*p.Tries, string(p.Name)})
+	}
+	for i := range lines {
+		lines[i].label += " (" + triesText(lines[i].tries) + ")"
+	}
+	return lines
+}
+
+func triesText(tries int) string {
+	if tries == 1 {
+		return "1 try"
+	}
+	return strconv.Itoa(tries) + " tries"
+}

@@ -1,0 +1,235 @@
+// Package report is the command that says how likely conflicts are: its flags, where
+// the counts come from, the tables and the pictures. internal/assess and pkg/analyze
+// calculate, internal/census counts, internal/chart draws.
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/resource"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/chart"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// maxSuffixLength is the longest suffix reported on.
+const maxSuffixLength = 11
+
+type options struct {
+	genericiooptions.IOStreams
+	factory    cmdutil.Factory
+	printFlags *output.Flags
+	wide       bool
+
+	// Where the populations come from; see subject.
+	prefixes      []string // TYPE/PREFIX
+	manifests     resource.FilenameOptions
+	from          string
+	existing      int64
+	existingGiven bool
+
+	question       assess.Question
+	serverAttempts flagvalue.Attempts
+	failAbove      flagvalue.Probability
+	rate           float64
+	rateGiven      bool
+	period         flagvalue.Duration
+	periodGiven    bool
+	plotFlags      plotFlags
+}
+
+// New is the command.
+func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags()}
+	o.failAbove.Value = new(float64)
+	o.period = flagvalue.Duration(30 * 24 * time.Hour)
+	o.question = assess.Question{
+		SuffixLength: names.SuffixLength, ClientAttempts: flagvalue.ClientAttempts, Probability: 0.001,
+		Creates: []int64{100, 1_000, 10_000, 100_000, 1_000_000},
+	}
+	cmd := &cobra.Command{
+		Use:                   "report [TYPE/PREFIX ... | -f FILENAME | --from AUDIT.json | --existing N] [--creates N,...]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Calculate how likely conflicts of generated names are",
+		Long: templates.LongDesc(`
+			Calculate how likely it is that creates with generateName conflict: without retries, with
+			the server's, with this plugin's own names, and with both.
+
+			With TYPE/PREFIX, and for the objects with generateName of a file, the names that exist
+			are counted on the cluster. With --from, those that an audit counted are taken. Otherwise
+			no cluster is contacted.`),
+		Example: templates.Examples(`
+			# The odds for an empty prefix
+			kubectl genname report
+
+			# The odds with 5000 names taken, for 100 and 100000 further creates
+			kubectl genname report --existing 5000 --creates 100,100000
+
+			# The odds for what exists in a namespace, and for what a manifest would create
+			kubectl genname report jobs/nightly-report- -n ci
+			kubectl genname report -f job.yaml
+
+			# The odds for every prefix of a saved audit
+			kubectl genname audit -A -o json > audit.json
+			kubectl genname report --from audit.json
+
+			# Conflicts at 100000 names, if 5000 are created and deleted a day, for a year
+			kubectl genname report --existing 100000 --rate 5000 --for 365d
+
+			# The odds as a picture, and for 0 to 8 retries in the terminal
+			kubectl genname report --existing 5000 --plot odds.svg
+			kubectl genname report --plot - --plot-retries 0-8`),
+		RunE:              runner.RunE(o),
+		ValidArgsFunction: complete.Prefixes(conn),
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *options) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with objects whose generateName is to be reported on")
+	flags.StringVar(&o.from, "from", "", "File with an AuditReport, as audit -o json prints it, whose counts are taken; - is stdin")
+	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist already")
+	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates, "Numbers of further creates to report on, like 100,10000")
+	flags.IntVar(&o.question.SuffixLength, "suffix-length", o.question.SuffixLength, "Number of random characters in a name, 1 to 11")
+	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create. With auto, a server that is counted on is asked, a saved audit knows, and 8 are assumed elsewhere")
+	flags.IntVar(&o.question.ClientAttempts, "client-attempts", o.question.ClientAttempts, "Number of names that kubectl genname create tries")
+	flags.Var(&flagvalue.Probability{Value: &o.question.Probability}, "probability", "Chance of a conflict that headroom leaves, like 0.001 or 0.1%")
+	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the chance that any create fails, with the server's retries, exceeds this, like 0.001 or 0.1%")
+	flags.Float64Var(&o.rate, "rate", 0, "Creates per day, and as many deletions, to report on the conflicts of")
+	flags.Var(&o.period, "for", "How long --rate lasts, like 90m, 12h or 30d")
+	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a conflict against the number of names into FILE.svg or FILE.png; - draws in the terminal, instead of the tables")
+	flags.StringVar(&o.plotFlags.scale, "plot-scale", string(chart.Semilog), "Axes of --plot: linear, semilog (a logarithmic number of names) or log (both logarithmic, which shows small chances)")
+	flags.Var(&o.plotFlags.retries, "plot-retries", "Numbers of retries to draw a curve for, like 0,1 or 0-8, instead of one for each policy")
+	flagvalue.ReadableNumbers(flags)
+	o.printFlags.AddFlags(cmd)
+	output.AddWide(cmd)
+}
+
+// Complete takes what was given, and the output format, from the command line.
+func (o *options) Complete(cmd *cobra.Command, args []string) error {
+	given := cmd.Flags().Changed
+	o.prefixes = args
+	o.existingGiven, o.rateGiven, o.periodGiven = given("existing"), given("rate"), given("for")
+	o.plotFlags.given = given("plot")
+	o.wide = o.printFlags.TakeWide()
+	if o.failAbove.Given() {
+		o.question.FailAbove = o.failAbove.Value
+	}
+	if o.rateGiven {
+		o.question.PerDay, o.question.Days = &o.rate, time.Duration(o.period).Hours()/24
+	}
+	return nil
+}
+
+// Validate tells what is wrong with the flags.
+func (o *options) Validate() error {
+	if err := o.validateQuestion(); err != nil {
+		return err
+	}
+	if err := o.validateSource(); err != nil {
+		return err
+	}
+	if err := o.plotFlags.validate(o.printFlags.ForMachines()); err != nil {
+		return err
+	}
+	return o.printFlags.Check()
+}
+
+func (o *options) validateQuestion() error {
+	q := o.question
+	switch {
+	case q.SuffixLength < 1 || q.SuffixLength > maxSuffixLength:
+		return fmt.Errorf("--suffix-length must be from 1 to %d, not %d", maxSuffixLength, q.SuffixLength)
+	case o.existing < 0:
+		return fmt.Errorf("--existing must not be negative, as %d is", o.existing)
+	case len(q.Creates) == 0:
+		return errors.New("--creates must have a number")
+	case q.ClientAttempts < 1 || q.ClientAttempts > flagvalue.MaxAttempts:
+		return fmt.Errorf("--client-attempts must be from 1 to %d, not %d", flagvalue.MaxAttempts, q.ClientAttempts)
+	case q.Probability <= 0 || q.Probability >= 1:
+		return fmt.Errorf("--probability must be above 0 and below 1, not %g", q.Probability)
+	case o.rateGiven && !(o.rate > 0 && o.rate <= maxRate):
+		return fmt.Errorf("--rate must be above 0 and at most %g creates per day, not %g", maxRate, o.rate)
+	case o.periodGiven && !o.rateGiven:
+		return errors.New("--for says how long --rate lasts, which is not given")
+	case o.period <= 0:
+		return fmt.Errorf("--for must be positive, not %s", o.period.String())
+	}
+	for _, creates := range q.Creates {
+		if creates < 1 {
+			return fmt.Errorf("--creates must be at least 1, not %d", creates)
+		}
+	}
+	return nil
+}
+
+// maxRate keeps the creates of the longest duration within an int64.
+const maxRate = 1e12
+
+// Run makes the report and prints it. An exceeded gate is exit code 3.
+func (o *options) Run(ctx context.Context) error {
+	subject, err := o.subject(ctx)
+	if err != nil {
+		return err
+	}
+	o.question.Server = subject.server
+	report, err := assess.Collisions(ctx, o.question, subject.populations)
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("interrupted: no report was made")
+	case err != nil:
+		return o.explained(err)
+	}
+	if o.plotFlags.given {
+		if err := o.plot(report, subject.populations); err != nil {
+			return err
+		}
+	}
+	if err := o.print(report); err != nil {
+		return err
+	}
+	for _, warning := range subject.warnings {
+		fmt.Fprintln(o.ErrOut, terminal.OneLine("Warning: "+warning))
+	}
+	switch {
+	case report.Gate == nil:
+		return nil
+	case len(report.Gate.Exceeded) > 0:
+		return &exitcode.Error{Code: exitcode.Gate, Lines: []string{fmt.Sprintf("%s above --fail-above %s", humanize.Count(len(report.Gate.Exceeded), "row"), humanize.ChanceOf(report.Gate.FailAbove))}}
+	case subject.incomplete:
+		return errors.New("--fail-above is not exceeded, but the audit was not complete")
+	}
+	return nil
+}
+
+// explained is err in the words of the command line.
+func (o *options) explained(err error) error {
+	var wrong *assess.PopulationError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	source := "--existing"
+	if wrong.Prefix != "" {
+		source = subjectOf(wrong.Group, wrong.Resource, wrong.Namespace, wrong.Prefix)
+	}
+	return fmt.Errorf("%s: %s existing names are not from 0 to the %s that suffixes of %s make",
+		source, humanize.Grouped(wrong.Existing), humanize.Grouped(wrong.Names), humanize.Count(o.question.SuffixLength, "character"))
+}

@@ -1,0 +1,221 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/resource"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// subject is what a report is about.
+type subject struct {
+	server      v1alpha1.CollisionServer
+	populations []assess.Population
+	// warnings are what the reader must know of the counts, and incomplete
+	// tells that they may be too low.
+	warnings   []string
+	incomplete bool
+}
+
+// validateSource tells which sources of populations exclude each other, and
+// what is wrong with the one.
+func (o *options) validateSource() error {
+	var given []string
+	for _, source := range []struct {
+		name  string
+		given bool
+	}{
+		{"TYPE/PREFIX", len(o.prefixes) > 0},
+		{"-f or -k", !cmdutil.IsFilenameSliceEmpty(o.manifests.Filenames, o.manifests.Kustomize)},
+		{"--from", o.from != ""},
+		{"--existing", o.existingGiven},
+	} {
+		if source.given {
+			given = append(given, source.name)
+		}
+	}
+	switch {
+	case len(given) > 1:
+		return fmt.Errorf("%s exclude each other: each says which names exist", strings.Join(given, " and "))
+	case len(given) == 1 && !o.existingGiven && o.question.SuffixLength != names.SuffixLength:
+		return fmt.Errorf("--suffix-length is for calculations only: servers use %d", names.SuffixLength)
+	}
+	for _, argument := range o.prefixes {
+		if resource, prefix, ok := strings.Cut(argument, "/"); !ok || resource == "" || prefix == "" {
+			return fmt.Errorf("%q is not TYPE/PREFIX, like jobs/nightly-report-", argument)
+		}
+	}
+	return nil
+}
+
+// subject takes the populations from where the user said that they are.
+func (o *options) subject(ctx context.Context) (subject, error) {
+	switch {
+	case o.from != "":
+		return o.saved()
+	case len(o.prefixes) > 0:
+		s, err := o.counted(ctx, o.named)
+		s.warnings = append(s.warnings, missing(s.populations)...)
+		return s, err
+	case !cmdutil.IsFilenameSliceEmpty(o.manifests.Filenames, o.manifests.Kustomize):
+		return o.counted(ctx, o.manifested)
+	}
+	server := v1alpha1.CollisionServer{Retries: o.serverAttempts.Or(assumedRetries())}
+	return subject{server: server, populations: []assess.Population{{Existing: o.existing, Server: server.Retries}}}, nil
+}
+
+// assumedRetries are those of current servers, where none is asked.
+func assumedRetries() v1alpha1.Retries {
+	attempts := serverinfo.ServerAttempts
+	return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
+}
+
+// saved is what an audit counted.
+func (o *options) saved() (subject, error) {
+	data, err := o.readSaved()
+	if err != nil {
+		return subject{}, fmt.Errorf("--from: %w", err)
+	}
+	audit, err := v1alpha1.ReadAuditReport(data)
+	if err != nil {
+		return subject{}, fmt.Errorf("--from: %s %w", o.from, err)
+	}
+	if len(audit.Items) == 0 {
+		return subject{}, fmt.Errorf("--from: %s has no prefix (audit --min-count=1 shows all)", o.from)
+	}
+	s := subject{
+		server:     v1alpha1.CollisionServer{GitVersion: &audit.Server.GitVersion, Retries: o.serverAttempts.Or(audit.Server.Retries)},
+		incomplete: !audit.Complete,
+	}
+	for _, item := range audit.Items {
+		s.populations = append(s.populations, assess.Population{
+			Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix,
+			Existing: item.Names, Server: o.serverAttempts.Or(item.Retries),
+		})
+	}
+	if s.incomplete {
+		s.warnings = append(s.warnings, "the audit was not complete: the counts, and so all chances, are lower bounds")
+	}
+	if hidden := audit.Hidden; hidden.Prefixes > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf("the audit hid %s with %s, which are not reported on", humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Objects, "name")))
+	}
+	return s, nil
+}
+
+func (o *options) readSaved() ([]byte, error) {
+	if o.from == "-" {
+		return io.ReadAll(o.In)
+	}
+	return os.ReadFile(o.from)
+}
+
+// counted is what exists on the cluster under the prefixes that wanted tells.
+func (o *options) counted(ctx context.Context, wanted func(namespace string, enforce bool) ([]wantedPrefix, []string, error)) (subject, error) {
+	namespace, enforce, err := o.factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return subject{}, err
+	}
+	prefixes, warnings, err := wanted(namespace, enforce)
+	if err != nil {
+		return subject{}, err
+	}
+	progress := terminal.StartProgress(o.ErrOut)
+	defer progress.End()
+	progress.Say("finding the types of the server")
+	from, err := cluster.New(ctx, o.factory, &o.serverAttempts)
+	if err != nil {
+		return subject{}, err
+	}
+	populations, err := count(ctx, from, prefixes, cluster.ShowScan(progress))
+	if err != nil {
+		return subject{}, err
+	}
+	version := from.GitVersion()
+	return subject{
+		server:      v1alpha1.CollisionServer{GitVersion: &version, Retries: from.Retries()},
+		populations: populations, warnings: warnings,
+	}, nil
+}
+
+// named are the prefixes of the arguments TYPE/PREFIX.
+func (o *options) named(namespace string, _ bool) (prefixes []wantedPrefix, warnings []string, err error) {
+	for _, argument := range o.prefixes {
+		resource, prefix, _ := strings.Cut(argument, "/")
+		prefixes = append(prefixes, wantedPrefix{resource, namespace, names.EffectivePrefix(prefix)})
+	}
+	return prefixes, nil, nil
+}
+
+// missing are the warnings of prefixes that were named and that nothing has:
+// they may be misspelt.
+func missing(populations []assess.Population) (warnings []string) {
+	for _, p := range populations {
+		if p.Existing > 0 {
+			continue
+		}
+		where, hint := "", ""
+		if p.Namespace != "" {
+			where, hint = " in namespace "+p.Namespace, ", or is it another namespace"
+		}
+		warnings = append(warnings, fmt.Sprintf("no object of %s%s has the prefix %s: prefixes are matched whole; is a '-' missing%s?",
+			schema.GroupResource{Group: p.Group, Resource: p.Resource}, where, p.Prefix, hint))
+	}
+	return warnings
+}
+
+// manifested are the prefixes of the objects in the files of -f, each once. An
+// object with a name of its own generates none, and is left out.
+func (o *options) manifested(namespace string, enforce bool) (prefixes []wantedPrefix, warnings []string, err error) {
+	objects := o.factory.NewBuilder().
+		Unstructured().
+		NamespaceParam(namespace).DefaultNamespace().
+		FilenameParam(enforce, &o.manifests).
+		Flatten().
+		Do()
+	err = objects.Visit(func(info *resource.Info, err error) error {
+		if err != nil {
+			return err
+		}
+		object := info.Object.(*unstructured.Unstructured)
+		if object.GetName() != "" || object.GetGenerateName() == "" {
+			warnings = append(warnings, fmt.Sprintf("%s: skipped %s: %s", info.Source, info.ObjectName(), whyNotGenerated(object)))
+			return nil
+		}
+		gvr := info.Mapping.Resource
+		wanted := wantedPrefix{strings.Join([]string{gvr.Resource, gvr.Version, gvr.Group}, "."), info.Namespace, names.EffectivePrefix(object.GetGenerateName())}
+		if !slices.Contains(prefixes, wanted) {
+			prefixes = append(prefixes, wanted)
+		}
+		return nil
+	})
+	if err == nil && len(prefixes) == 0 {
+		err = errors.New("no object with generateName and without a name passed to report")
+		if len(warnings) > 0 {
+			err = fmt.Errorf("%w: %s", err, strings.Join(warnings, "; "))
+		}
+	}
+	return prefixes, warnings, err
+}
+
+func whyNotGenerated(object *unstructured.Unstructured) string {
+	if object.GetGenerateName() == "" {
+		return "it has no generateName"
+	}
+	return "its name wins, and generateName is ignored"
+}

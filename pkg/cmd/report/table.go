@@ -1,0 +1,236 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+func (o *options) print(report *v1alpha1.CollisionReport) error {
+	if o.printFlags.ForMachines() {
+		return o.printFlags.Print(report, o.Out)
+	}
+	if o.plotFlags.toTerminal() {
+		return nil // the picture is there instead
+	}
+	for at := 0; at < len(report.Items); at += len(o.question.Creates) {
+		if at > 0 {
+			fmt.Fprintln(o.Out)
+		}
+		o.printPopulation(report, report.Items[at:at+len(o.question.Creates)])
+	}
+	fmt.Fprintln(o.Out, reuseLegend)
+	return nil
+}
+
+// printPopulation prints what there is to say of one population: the items
+// differ in their numbers of creates.
+func (o *options) printPopulation(report *v1alpha1.CollisionReport, items []v1alpha1.CollisionItem) {
+	first := items[0]
+	fmt.Fprintln(o.Out, terminal.OneLine(title(report.Space, first)))
+	o.printOdds(items)
+	if o.wide {
+		o.printTable("Expected conflicts (in brackets: if each create is repeated until it succeeds):", items, expectedConflicts)
+		o.printTable("Expected extra tries, each a call of every validating webhook:", items, func(p v1alpha1.Policy) string {
+			return expectedUnder(p, p.ExpectedExtraTries)
+		})
+		o.printTable("Suffix length with the same chance and no retries:", items, suffixLength)
+	}
+	o.printNext(first, report)
+	if first.Churn != nil {
+		o.printChurn(first, report.Space.Names)
+	}
+	fmt.Fprintf(o.Out, "\n%s\n", meaning(first, humanize.ChanceOf(o.question.Probability)))
+}
+
+// title says whose names are counted.
+func title(space v1alpha1.Space, item v1alpha1.CollisionItem) string {
+	return fmt.Sprintf("%s: %s of %d^%d = %s names are taken.", subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix), humanize.Grouped(item.Existing), space.AlphabetSize, space.SuffixLength, humanize.Grouped(space.Names))
+}
+
+// subjectOf names a prefix as an argument of report and its flag would.
+func subjectOf(group, resource, namespace, prefix string) string {
+	subject := schema.GroupResource{Group: group, Resource: resource}.String() + "/" + prefix
+	switch {
+	case prefix == "":
+		return "A prefix"
+	case namespace == "":
+		return subject
+	}
+	return subject + " -n " + namespace
+}
+
+// printOdds prints the chance of a conflict, and of re-use beside it.
+func (o *options) printOdds(items []v1alpha1.CollisionItem) {
+	o.printRows("Chance that any of the creates conflicts, and that any takes a name used before:", append(policyNames(items[0]), "RE-USE"), items, func(item v1alpha1.CollisionItem) []string {
+		return append(cells(item, func(p v1alpha1.Policy) string { return humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)) }), humanize.ChanceOf(item.Reuse.AnyReuse))
+	})
+}
+
+// printTable prints a row for each number of creates and a column for each
+// policy.
+func (o *options) printTable(title string, items []v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) {
+	o.printRows(title, policyNames(items[0]), items, func(item v1alpha1.CollisionItem) []string { return cells(item, cell) })
+}
+
+func (o *options) printRows(title string, headers []string, items []v1alpha1.CollisionItem, row func(v1alpha1.CollisionItem) []string) {
+	fmt.Fprintf(o.Out, "\n%s\n", title)
+	w := printers.GetNewTabWriter(o.Out)
+	printRow(w, append([]string{"CREATES"}, headers...))
+	for _, item := range items {
+		printRow(w, append([]string{humanize.Grouped(item.Creates)}, row(item)...))
+	}
+	_ = w.Flush() // Execute sees an error of the writer below
+}
+
+// cells has one for each policy, a question mark where its tries are unknown.
+func cells(item v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) []string {
+	var row []string
+	for _, p := range item.Policies {
+		if p.Tries == nil {
+			row = append(row, humanize.Unknown)
+			continue
+		}
+		row = append(row, cell(p))
+	}
+	return row
+}
+
+func policyNames(item v1alpha1.CollisionItem) []string {
+	var names []string
+	for _, p := range item.Policies {
+		names = append(names, strings.ToUpper(string(p.Name)))
+	}
+	return names
+}
+
+// expectedConflicts has in brackets what differs if creates are repeated.
+func expectedConflicts(p v1alpha1.Policy) string {
+	dropped, repeated := expectedUnder(p, p.ExpectedConflicts), expectedUnder(p, p.ExpectedConflictsRepeated)
+	if dropped == repeated {
+		return dropped
+	}
+	return fmt.Sprintf("%s (%s)", dropped, repeated)
+}
+
+// expectedUnder is a mean number that is above zero if a create can fail, also
+// where it is too small for a number.
+func expectedUnder(p v1alpha1.Policy, mean *float64) string {
+	if mean != nil && *mean == 0 && p.AnyFailsLog10 != nil && *p.Tries > 1 {
+		return "< 1e-300"
+	}
+	return humanize.Expected(mean)
+}
+
+func suffixLength(p v1alpha1.Policy) string {
+	if p.EquivalentSuffixLength == nil {
+		return "any"
+	}
+	return strconv.FormatFloat(*p.EquivalentSuffixLength, 'f', 1, 64)
+}
+
+// printNext prints what does not depend on the number of creates, and what the
+// policies are.
+func (o *options) printNext(item v1alpha1.CollisionItem, report *v1alpha1.CollisionReport) {
+	fmt.Fprintf(o.Out, "\nThe next create, and the creates until the chance above passes %s:\n", humanize.ChanceOf(o.question.Probability))
+	w := printers.GetNewTabWriter(o.Out)
+	printRow(w, []string{"POLICY", "TRIES", "NEXT-CONFLICTS", "HEADROOM", "WHAT IT IS"})
+	for _, p := range item.Policies {
+		row := []string{string(p.Name), humanize.Unknown, humanize.Unknown, humanize.Unknown, policyMeaning(p, report.Server)}
+		if p.Tries != nil {
+			// The number itself can be too small: its logarithm is that of one try, times the tries.
+			next := humanize.Chance(*p.NextCreateFails, float64(*p.Tries)*taken(item.Existing, report.Space.Names))
+			row = []string{row[0], strconv.Itoa(*p.Tries), next, humanize.Headroom(p.Headroom.Creates), row[4]}
+		}
+		printRow(w, row)
+	}
+	_ = w.Flush()
+}
+
+// taken is the decimal logarithm of the share of names that exist.
+func taken(existing, names int64) float64 {
+	return math.Log10(float64(existing) / float64(names))
+}
+
+func policyMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
+	switch p.Name {
+	case v1alpha1.PolicyNone:
+		return "no retries"
+	case v1alpha1.PolicyServer:
+		return serverMeaning(p, server)
+	case v1alpha1.PolicyClient:
+		return "kubectl genname create"
+	}
+	return "the same, --naming=server"
+}
+
+func serverMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
+	switch {
+	case p.Tries == nil:
+		return "nothing tells its tries"
+	case server.AttemptsSource == v1alpha1.SourceFlag:
+		return "as given"
+	case server.GitVersion == nil:
+		return "Kubernetes 1.32 and later"
+	case *p.Tries == 1:
+		return "no retries by it"
+	}
+	return "retries by itself"
+}
+
+// meaning is the sentence that sums up: for how many creates conflicts stay
+// unlikely.
+func meaning(item v1alpha1.CollisionItem, probability string) string {
+	none, server, client := item.Policies[0], item.Policies[1], item.Policies[2]
+	rooms := []string{room(none) + " without retries"}
+	switch {
+	case server.Tries == nil:
+		rooms[0] += " (nothing tells whether the server has any)"
+	case *server.Tries == 1:
+		rooms[0] += " (the server has none)"
+	default:
+		rooms = append(rooms, room(server)+" with the server's")
+	}
+	rooms = append(rooms, room(client)+" with kubectl genname create")
+	return terminal.Wrapped(fmt.Sprintf("In short: the chance of a conflict stays within %s for %s.", probability, sequence(rooms)))
+}
+
+const reuseLegend = "RE-USE: a create takes the name of a deleted object, if each follows a deletion."
+
+func room(p v1alpha1.Policy) string {
+	switch creates := p.Headroom.Creates; {
+	case creates == nil:
+		return "any number of creates"
+	case *creates == 0:
+		return "no create"
+	case *creates == 1:
+		return "1 create"
+	default:
+		return humanize.Grouped(*creates) + " creates"
+	}
+}
+
+// sequence is "a and b" or "a, b and c".
+func sequence(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+func printRow(w io.Writer, cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
+
+// logOf is a logarithm of a report, where nil is that of zero.
+func logOf(log10 *float64) float64 {
+	if log10 == nil {
+		return math.Inf(-1)
+	}
+	return *log10
+}

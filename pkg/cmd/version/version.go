@@ -1,0 +1,129 @@
+// Package version is the command that shows the versions, and what the server does
+// on a conflict. It asks nobody by itself: internal/serverinfo does.
+package version
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+type options struct {
+	genericiooptions.IOStreams
+	factory    cmdutil.Factory
+	printFlags *output.Flags
+	clientOnly bool
+}
+
+// New is the command.
+func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags()}
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Show the versions, and what the server does on a conflict",
+		Long: templates.LongDesc(`
+			Show the versions of the plugin and of the server, and how many names the server tries
+			per create when a generated name is taken.
+
+			The server's version tells, outside of Kubernetes 1.30 to 1.34. Within, its metric
+			kubernetes_feature_enabled does, where you may read /metrics; else the default of the
+			version is shown, and said to be only that.`),
+		Example: templates.Examples(`
+			# Show the versions, and how many names the server tries
+			kubectl genname version
+
+			# The same for a script
+			kubectl genname version -o jsonpath='{.server.attempts}'`),
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.Run(cmd.Context()) },
+	}
+	cmd.Flags().BoolVar(&o.clientOnly, "client", false, "If true, show the client's version only and contact no server")
+	o.printFlags.AddFlags(cmd)
+	return cmd
+}
+
+// Run prints what is known, also if the server does not answer.
+func (o *options) Run(ctx context.Context) error {
+	report := &v1alpha1.VersionReport{TypeMeta: v1alpha1.TypeOf("VersionReport"), Client: clientVersion()}
+	var failure error
+	if !o.clientOnly {
+		report.Server, failure = o.serverVersion(ctx)
+	}
+	if err := o.print(report); err != nil {
+		return err
+	}
+	return failure
+}
+
+func clientVersion() v1alpha1.ClientVersion {
+	return v1alpha1.ClientVersion{GitVersion: buildinfo.Version(), GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+func (o *options) serverVersion(ctx context.Context) (*v1alpha1.ServerVersion, error) {
+	config, err := o.factory.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	server, err := serverinfo.Get(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	v := server.Version
+	return &v1alpha1.ServerVersion{
+		GitVersion: v.GitVersion, Major: v.Major, Minor: v.Minor,
+		EmulationMajor: v.EmulationMajor, EmulationMinor: v.EmulationMinor,
+		GoVersion: v.GoVersion, Platform: v.Platform,
+		Retries: server.Retries(),
+	}, nil
+}
+
+func (o *options) print(report *v1alpha1.VersionReport) error {
+	if o.printFlags.ForMachines() {
+		return o.printFlags.Print(report, o.Out)
+	}
+	fmt.Fprintf(o.Out, "Client Version: %s\n", report.Client.GitVersion)
+	if report.Server == nil {
+		return nil
+	}
+	emulated := ""
+	if s := report.Server; s.EmulationMinor != "" && s.EmulationMinor != s.Minor {
+		emulated = fmt.Sprintf(" (emulates %s.%s)", s.EmulationMajor, s.EmulationMinor)
+	}
+	fmt.Fprintln(o.Out, terminal.OneLine(fmt.Sprintf("Server Version: %s%s", report.Server.GitVersion, emulated)))
+	_, err := fmt.Fprintf(o.Out, "Names tried per create: %s\n", describeRetries(report.Server.Retries))
+	return err
+}
+
+// describeRetries says the number of tries and how it is known.
+func describeRetries(r v1alpha1.Retries) string {
+	if r.Attempts == nil {
+		return "unknown"
+	}
+	how := map[v1alpha1.AttemptsSource]string{
+		v1alpha1.SourceMetric:  "its metric kubernetes_feature_enabled says so",
+		v1alpha1.SourceVersion: "its version admits nothing else",
+		v1alpha1.SourceDefault: "the default; an administrator can have changed it",
+		v1alpha1.SourceFlag:    "as given by --server-attempts",
+	}[r.AttemptsSource]
+	return fmt.Sprintf("%d (%s)", *r.Attempts, how)
+}
+
+// noArguments refuses what stands on the command line beside flags.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return cmdutil.UsageErrorf(cmd, "Unexpected args: %v", args)
+	}
+	return nil
+}

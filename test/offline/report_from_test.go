@@ -1,0 +1,120 @@
+package offline
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// savedAudit is what an audit of two prefixes printed: one of an API whose
+// server's retries are unknown.
+const savedAudit = "testdata/audit.json"
+
+func readSavedAudit(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(savedAudit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// What the audit said of each item's attempts is used, and so is the flag.
+func TestReportFrom(t *testing.T) {
+	const columns = "custom-columns=RESOURCE:.resource,NS:.namespace,PREFIX:.prefix,EXISTING:.existing,TRIES:.policies[*].tries"
+	const want = `RESOURCE   NS   PREFIX           EXISTING   TRIES
+jobs       ci   nightly-report-  121        1,8,16,128
+backups         volume-backup-   200        1,<nil>,16,<nil>
+`
+	for _, test := range []struct {
+		name, stdin string
+		args        []string
+		want        string
+	}{
+		{"file", "", []string{"--from=" + savedAudit}, want},
+		{"stdin", readSavedAudit(t), []string{"--from=-"}, want},
+		{"flag", "", []string{"--from=" + savedAudit, "--server-attempts=3"}, strings.NewReplacer("1,8,16,128", "1,3,16,48", "1,<nil>,16,<nil>", "1,3,16,48").Replace(want)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			args := append([]string{"report", "--creates=10", "-o", columns}, test.args...)
+			stdout, stderr, code := runWith(t, test.stdin, args...)
+			if strings.Join(strings.Fields(stdout), " ") != strings.Join(strings.Fields(test.want), " ") || stderr != "" || code != 0 {
+				t.Errorf("code %d, stderr %q, stdout\n%s\nwant\n%s", code, stderr, stdout, test.want)
+			}
+		})
+	}
+}
+
+func TestReportFromServer(t *testing.T) {
+	stdout, _, _ := run(t, "report", "--from="+savedAudit, "-o", "jsonpath={.server}")
+	if want := `{"attempts":8,"attemptsSource":"metric","gitVersion":"v1.34.4"}`; stdout != want {
+		t.Errorf("server %s, want %s", stdout, want)
+	}
+}
+
+func TestReportFromText(t *testing.T) {
+	stdout, stderr, code := run(t, "report", "--from="+savedAudit, "--creates=10")
+	for _, want := range []string{
+		"jobs.batch/nightly-report- -n ci: 121 of 27^5 = 14,348,907 names are taken.\n",
+		"server          8       1 in 3.9e40      1,362,373    retries by itself\n",
+		"\n\nbackups.example.com/volume-backup-: 200 of 27^5 = 14,348,907 names are taken.\n",
+		"server          ?       ?                ?           nothing tells its tries\n",
+		"(nothing tells whether the server has any)",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+	if strings.Count(stdout, "RE-USE:") != 1 || stderr != "" || code != 0 {
+		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
+	}
+}
+
+// An audit that did not see all is said to be one, and passes no gate.
+func TestReportFromIncomplete(t *testing.T) {
+	incomplete := strings.Replace(readSavedAudit(t), `"complete": true`, `"complete": false`, 1)
+	incomplete = strings.Replace(incomplete, `"prefixes": 0,`, `"prefixes": 3,`, 1)
+	const warnings = "Warning: the audit was not complete: the counts, and so all chances, are lower bounds\n" +
+		"Warning: the audit hid 3 prefixes with 0 names, which are not reported on\n"
+	for _, test := range []struct {
+		args   string
+		code   int
+		stderr string
+	}{
+		{"--creates=10", 0, warnings},
+		{"--creates=10 --fail-above=50%", 1, warnings + "error: --fail-above is not exceeded, but the audit was not complete\n"},
+		{"--creates=10000 --fail-above=50%", 3, warnings + "1 row above --fail-above 50 %\n"},
+	} {
+		stdout, stderr, code := runWith(t, incomplete, append([]string{"report", "--from=-"}, strings.Fields(test.args)...)...)
+		if stdout == "" || stderr != test.stderr || code != test.code {
+			t.Errorf("%s: code %d, stderr\n%s\nwant\n%s", test.args, code, stderr, test.stderr)
+		}
+	}
+}
+
+func TestReportFromBadFiles(t *testing.T) {
+	whole := readSavedAudit(t)
+	before, _, _ := strings.Cut(whole, `"items"`)
+	empty := before + `"items": []}`
+	for _, test := range []struct{ name, data, want string }{
+		{"empty", "", "is empty"},
+		{"cut short", whole[:len(whole)/2], "is cut short"},
+		{"yaml", "kind: AuditReport\n", "is not a JSON object"},
+		{"another kind", strings.Replace(whole, "AuditReport", "CollisionReport", 1), "is kind CollisionReport of genname.dev/v1alpha1, not AuditReport of genname.dev/v1alpha1"},
+		{"a newer version", strings.Replace(whole, "v1alpha1", "v1", 1), "is of version genname.dev/v1, of which this plugin knows only genname.dev/v1alpha1: a newer plugin may read it"},
+		{"an impossible count", strings.Replace(whole, `"names": 121`, `"names": -121`, 1), "items[0]: names is -121, which is not from 1 to 14348907"},
+		{"no prefix", empty, "has no prefix (audit --min-count=1 shows all)"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "audit.json")
+			if err := os.WriteFile(path, []byte(test.data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			stdout, stderr, code := run(t, "report", "--from="+path)
+			if want := "error: --from: " + path + " " + test.want + "\n"; stdout != "" || stderr != want || code != 1 {
+				t.Errorf("code %d, stdout %q, stderr\n%s\nwant\n%s", code, stdout, stderr, want)
+			}
+		})
+	}
+}

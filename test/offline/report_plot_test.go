@@ -1,0 +1,156 @@
+package offline
+
+import (
+	"bytes"
+	"image/png"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The pictures in docs/figures are what the commands of docs/kep-4420.md draw.
+func TestFigures(t *testing.T) {
+	document, err := os.ReadFile("../../docs/kep-4420.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^    kubectl genname report --plot (\S+) (.*)$`).FindAllStringSubmatch(string(document), -1)
+	if len(commands) < 4 {
+		t.Fatalf("docs/kep-4420.md has %d commands", len(commands))
+	}
+	for _, command := range commands {
+		file, flags := command[1], strings.Fields(command[2])
+		t.Run(file, func(t *testing.T) {
+			want, err := os.ReadFile("../../" + file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			drawn := filepath.Join(t.TempDir(), "drawn.svg")
+			if _, stderr, code := run(t, append([]string{"report", "--plot", drawn}, flags...)...); code != 0 {
+				t.Fatal(stderr)
+			}
+			got, err := os.ReadFile(drawn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s differs from what is drawn; make figures draws it", file)
+			}
+		})
+	}
+}
+
+func TestReportPlotPNG(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "odds.PNG")
+	stdout, stderr, code := run(t, "report", "--plot", path, "--existing=5000")
+	if !strings.HasPrefix(stdout, "A prefix: 5,000 of") || stderr != "" || code != 0 {
+		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := png.Decode(bytes.NewReader(data)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A picture replaces the one that was there, and leaves nothing else behind.
+func TestReportPlotReplaces(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "odds.svg")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := run(t, "report", "--plot", path, "-o", "json"); code != 0 {
+		t.Fatal(stderr)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || !bytes.HasSuffix(data, []byte("</svg>\n")) {
+		t.Errorf("%v\n%s", err, data)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
+	}
+}
+
+func TestReportPlotInTheTerminal(t *testing.T) {
+	stdout, stderr, code := run(t, "report", "--plot=-", "--existing=121")
+	for _, want := range []string{
+		"Chance of a name conflict, of 27^5 = 14,348,907 names\n\n    100 % ┤  ",
+		"a  none (1 try)               0.1 % at 209, 50 % at 4,462\n",
+		"d  server+client (128 tries)  0.1 % at 12,429,300, 50 % at 13,075,758\n",
+		"now: 121 names exist\n",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+	if strings.Contains(stdout, "HEADROOM") || stderr != "" || code != 0 {
+		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
+	}
+	for line := range strings.SplitSeq(stdout, "\n") {
+		if len([]rune(line)) > 80 {
+			t.Errorf("%d columns: %s", len([]rune(line)), line)
+		}
+	}
+}
+
+// Policies with as many tries are one curve, those with unknown tries none.
+func TestReportPlotPolicies(t *testing.T) {
+	stdout, _, _ := run(t, "report", "--plot=-", "--server-attempts=1", "--client-attempts=2")
+	if !strings.Contains(stdout, "a  none, server (1 try)            ") || !strings.Contains(stdout, "b  client, server+client (2 tries)  ") {
+		t.Errorf("stdout\n%s", stdout)
+	}
+	unknown := readSavedAudit(t)
+	from := strings.Index(unknown, `"items": [`) + len(`"items": [`)
+	to := strings.Index(unknown, `"group": "example.com"`)
+	unknown = unknown[:from] + "{" + unknown[to:]
+	stdout, stderr, code := runWith(t, unknown, "report", "--plot=-", "--from=-")
+	if !strings.HasPrefix(stdout, "backups.example.com/volume-backup-: chance of a name conflict\n") || code != 0 ||
+		!strings.Contains(stdout, "a  none (1 try)  ") || !strings.Contains(stdout, "b  client (16 tries)  ") || strings.Contains(stdout, "\nc  ") {
+		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
+	}
+}
+
+// A plot that cannot be made is an error that names the flag; nothing is
+// printed, and nothing is left where the picture should be.
+func TestReportPlotBadInput(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "folder.svg")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	nonsuch := filepath.Join(dir, "nonsuch", "odds.svg")
+	for _, test := range []struct{ args, stderr string }{
+		{"--plot=odds.jpg", "error: --plot must be a file that ends in .svg or .png, or -, not \"odds.jpg\"\n"},
+		{"--plot=odds", "error: --plot must be a file that ends in .svg or .png, or -, not \"odds\"\n"},
+		{"--plot=", "error: --plot must be a file that ends in .svg or .png, or -, not \"\"\n"},
+		{"--plot=" + folder, "error: --plot: " + folder + " is there, and is no file\n"},
+		{"--plot=- -o json", "error: --plot=- and -o exclude each other: both print on stdout\n"},
+		{"--plot=- --plot-scale=cubic", "error: --plot-scale must be linear, semilog or log, not \"cubic\"\n"},
+		{"--plot-scale=log", "error: --plot-scale and --plot-retries say how --plot draws, which is not given\n"},
+		{"--plot-retries=0", "error: --plot-scale and --plot-retries say how --plot draws, which is not given\n"},
+		{"--plot=- --plot-retries=0-16", "error: --plot-retries can draw 16 curves at most, not 17\n"},
+		{"--plot=- --plot-retries=8-0", "error: invalid argument \"8-0\" for \"--plot-retries\" flag: \"8-0\" are not numbers of retries below 1024: say 0,1 or 0-8\n" + reportHelp},
+		{"--plot=- --plot-retries=-1", "error: invalid argument \"-1\" for \"--plot-retries\" flag: \"-1\" are not numbers of retries below 1024: say 0,1 or 0-8\n" + reportHelp},
+		{"--plot=- --plot-retries=0-1000000000", "error: invalid argument \"0-1000000000\" for \"--plot-retries\" flag: \"0-1000000000\" are not numbers of retries below 1024: say 0,1 or 0-8\n" + reportHelp},
+		{"--plot=- --existing=14348907", "error: --plot: all 14348907 names exist: there is no curve to draw\n"},
+		{"--plot=- --from=" + savedAudit, "error: --plot draws one prefix, not the 2 of " + savedAudit + ": save an audit with --prefix or --top=1, or give TYPE/PREFIX instead\n"},
+	} {
+		stdout, stderr, code := run(t, append([]string{"report"}, strings.Fields(test.args)...)...)
+		if stdout != "" || stderr != test.stderr || code != 1 {
+			t.Errorf("report %s: code %d, stdout %q, stderr\n%s\nwant\n%s", test.args, code, stdout, stderr, test.stderr)
+		}
+	}
+	stdout, stderr, code := run(t, "report", "--plot="+nonsuch)
+	if stdout != "" || !strings.HasPrefix(stderr, "error: --plot: cannot write "+nonsuch+": ") || !strings.HasSuffix(stderr, "no such file or directory\n") || code != 1 {
+		t.Errorf("code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
+	}
+}
