@@ -157,7 +157,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// Validate tells what is wrong with the flags.
+// Validate returns what is wrong with the flags.
 func (o *options) Validate() error {
 	switch {
 	case o.minCount < 0:

@@ -63,10 +63,10 @@ func (o *options) typesSkipped(skipped []census.Skipped) (types int) {
 	return types
 }
 
-// inPart tells a namespace that was skipped where all are counted.
+// inPart reports whether s is one namespace that was skipped where all are counted.
 func (o *options) inPart(s census.Skipped) bool { return o.namespace == "" && s.Namespace != "" }
 
-// mayMiss tells whether a report without what was skipped is whole: what never
+// mayMiss reports whether a report without what was skipped is whole: what never
 // holds generated names, and what a scan of all types may not list.
 func (o *options) mayMiss(s census.Skipped) bool {
 	switch s.Reason {
@@ -158,12 +158,12 @@ func skippedName(s v1alpha1.Skipped) string {
 	return text
 }
 
-// quiet tells what is not worth a warning of its own where types were not named.
+// quiet reports whether s is not worth a warning of its own where types were not named.
 func (o *options) quiet(s v1alpha1.Skipped) bool {
 	return !o.named && (s.Reason == string(census.Excluded) || o.isForbiddenType(s))
 }
 
-// isForbiddenType tells a type of which the user may list nothing.
+// isForbiddenType reports whether s is a type of which the user may list nothing.
 func (o *options) isForbiddenType(s v1alpha1.Skipped) bool {
 	return s.Reason == string(census.Forbidden) && s.Namespace == o.namespace
 }

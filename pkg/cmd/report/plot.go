@@ -28,8 +28,8 @@ const terminalPlot = "-"
 
 func (p *plotFlags) toTerminal() bool { return p.file == terminalPlot }
 
-// validate tells what is wrong with the flags. machine tells that stdout is for
-// machines.
+// validate returns what is wrong with the flags. machine is set where stdout is
+// for machines.
 func (p *plotFlags) validate(machine bool) error {
 	ending := strings.ToLower(filepath.Ext(p.file))
 	switch {

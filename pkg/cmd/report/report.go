@@ -139,7 +139,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Validate tells what is wrong with the flags.
+// Validate returns what is wrong with the flags.
 func (o *options) Validate() error {
 	if err := o.validateQuestion(); err != nil {
 		return err

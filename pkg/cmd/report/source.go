@@ -28,12 +28,12 @@ type subject struct {
 	server      v1alpha1.CollisionServer
 	populations []assess.Population
 	// warnings are what the reader must know of the counts, and incomplete
-	// tells that they may be too low.
+	// says that they may be too low.
 	warnings   []string
 	incomplete bool
 }
 
-// validateSource tells which sources of populations exclude each other, and
+// validateSource says which sources of populations exclude each other, and
 // what is wrong with the one.
 func (o *options) validateSource() error {
 	var given []string
@@ -125,7 +125,7 @@ func (o *options) readSaved() ([]byte, error) {
 	return os.ReadFile(o.from)
 }
 
-// counted is what exists on the cluster under the prefixes that wanted tells.
+// counted is what exists on the cluster under the prefixes that wanted returns.
 func (o *options) counted(ctx context.Context, wanted func(namespace string, enforce bool) ([]wantedPrefix, []string, error)) (subject, error) {
 	namespace, enforce, err := o.factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {

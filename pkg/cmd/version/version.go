@@ -68,7 +68,9 @@ func (o *options) Run(ctx context.Context) error {
 }
 
 func clientVersion() v1alpha1.ClientVersion {
-	return v1alpha1.ClientVersion{GitVersion: buildinfo.Version(), GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	return v1alpha1.ClientVersion{
+		GitVersion: buildinfo.Version(), GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
 }
 
 func (o *options) serverVersion(ctx context.Context) (*v1alpha1.ServerVersion, error) {

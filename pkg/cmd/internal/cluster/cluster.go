@@ -84,8 +84,9 @@ func (c *Cluster) Resources(named []string, namespace string) ([]census.Resource
 		}
 		return census.Resolve(mapper, named)
 	}
-	c.Config.WarningHandler = rest.NoWarnings{}                    // that a type is deprecated does not concern who counts all
-	client, err := discovery.NewDiscoveryClientForConfig(c.Config) // not from kubectl's cache: a new type must not be missed
+	c.Config.WarningHandler = rest.NoWarnings{} // that a type is deprecated does not concern who counts all
+	// Not from kubectl's cache: a new type must not be missed.
+	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {
 		return nil, nil, err
 	}

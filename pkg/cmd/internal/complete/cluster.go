@@ -72,10 +72,11 @@ func gather(ctx context.Context, found <-chan string, word string) []cobra.Compl
 
 // Types completes TYPE[,TYPE...].
 func Types(conn *connection.Connection) cobra.CompletionFunc {
-	return inTime(conn, cobra.ShellCompDirectiveNoFileComp, func(_ context.Context, conn *connection.Connection, word string, offer func(string)) error {
-		before := word[:strings.LastIndex(word, ",")+1]
-		return findTypes(conn, func(resource string) { offer(before + resource) })
-	})
+	return inTime(conn, cobra.ShellCompDirectiveNoFileComp,
+		func(_ context.Context, conn *connection.Connection, word string, offer func(string)) error {
+			before := word[:strings.LastIndex(word, ",")+1]
+			return findTypes(conn, func(resource string) { offer(before + resource) })
+		})
 }
 
 // Prefixes completes TYPE/PREFIX.

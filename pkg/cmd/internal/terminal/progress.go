@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time")
+	"time"
+)
 
 const (
 	progressAfter = time.Second
