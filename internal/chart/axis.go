@@ -19,6 +19,7 @@ type tick struct {
 	label string
 }
 
+// place returns where on the axis a value is: 0 at its beginning, 1 at its end.
 func (a axis) place(value float64) float64 {
 	if a.logarithmic {
 		value = math.Log10(value)
@@ -26,7 +27,7 @@ func (a axis) place(value float64) float64 {
 	return (value - a.low) / (a.high - a.low)
 }
 
-// value is the inverse of place.
+// value returns the value at a place of the axis: it is the inverse of place.
 func (a axis) value(place float64) float64 {
 	value := a.low + place*(a.high-a.low)
 	if a.logarithmic {
@@ -35,8 +36,8 @@ func (a axis) value(place float64) float64 {
 	return value
 }
 
-// countAxis is the axis of numbers of names that has at least low to high on
-// it.
+// countAxis returns the axis of numbers of names that has at least low to high
+// on it.
 func countAxis(low, high float64, logarithmic bool) axis {
 	if logarithmic {
 		return decades(low, high)
@@ -50,7 +51,7 @@ func countAxis(low, high float64, logarithmic bool) axis {
 	return a
 }
 
-// decades is a logarithmic axis with a label at each power of ten, or at every
+// decades returns a logarithmic axis with a label at each power of ten, or at every
 // second or third where there are many.
 func decades(low, high float64) axis {
 	const most = 7 // labels
@@ -73,7 +74,7 @@ func decades(low, high float64) axis {
 	return a
 }
 
-// chanceAxis is the axis of chances.
+// chanceAxis returns the axis of chances.
 func chanceAxis(scale Scale) axis {
 	if scale != Log {
 		a := axis{low: 0, high: 1}
@@ -89,12 +90,12 @@ func chanceAxis(scale Scale) axis {
 	return a
 }
 
-// percentOf is a power of ten in per cent.
+// percentOf returns a power of ten in per cent.
 func percentOf(exponent float64) string {
 	return strconv.FormatFloat(100*math.Pow(10, exponent), 'f', int(math.Max(0, -2-exponent)), 64) + " %"
 }
 
-// niceBelow and niceAbove are the next 1, 2 or 5 times a power of ten.
+// niceBelow returns the largest 1, 2 or 5 times a power of ten that is at most x.
 func niceBelow(x float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(x)+1e-9))
 	for _, digit := range []float64{5, 2} {
@@ -105,6 +106,8 @@ func niceBelow(x float64) float64 {
 	return power
 }
 
+// niceAbove returns the smallest 1, 2 or 5 times a power of ten that is at least
+// x.
 func niceAbove(x float64) float64 {
 	below := niceBelow(x)
 	if below >= x*(1-1e-9) {
@@ -113,8 +116,8 @@ func niceAbove(x float64) float64 {
 	return niceBelow(below * 2.5)
 }
 
-// grouped is a whole number with thousands separated, 14,348,907, or one too
-// long for that with three digits, 5.87e13.
+// grouped returns a whole number with its thousands separated, 14,348,907, or
+// with three digits if it is too long for that, 5.87e13.
 func grouped(x float64) string {
 	if x >= 1e9 {
 		return strings.NewReplacer("e+0", "e", "e+", "e").Replace(strconv.FormatFloat(x, 'g', 3, 64))

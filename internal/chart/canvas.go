@@ -1,6 +1,6 @@
 package chart
 
-// canvas is something to draw on. Coordinates are in pixels from the upper left
+// canvas is an image to draw on. Coordinates are in pixels from the upper left
 // corner.
 type canvas interface {
 	line(points []point, s stroke)
@@ -43,11 +43,14 @@ var distinct = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7"}
 
 // ordered are colours from dark to light along viridis, for more curves than
 // there are distinct ones: their order is that of the curves.
-var ordered = []string{"#440154", "#482173", "#433e85", "#38588c", "#2d708e", "#25858e", "#1e9b8a", "#2ab07f", "#52c569"}
+var ordered = []string{
+	"#440154", "#482173", "#433e85", "#38588c", "#2d708e", "#25858e", "#1e9b8a", "#2ab07f", "#52c569",
+}
 
+// dashes are the looks of lines, from solid to dotted.
 var dashes = [][]float64{nil, {9, 4}, {2, 3}, {9, 3, 2, 3}}
 
-// strokeOf is the look of curve i of n. Neighbours differ in dash as well as in
+// strokeOf returns the look of curve i of n. Neighbours differ in dash as well as in
 // colour.
 func strokeOf(i, n int) stroke {
 	s := stroke{width: 2.5, dash: dashes[i%len(dashes)]}

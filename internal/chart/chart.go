@@ -49,9 +49,10 @@ const (
 	Log Scale = "log"
 )
 
-// Scales are all of them.
+// Scales are all scales, from the plainest to the one for small chances.
 var Scales = []Scale{Linear, Semilog, Log}
 
+// check returns why the chart cannot be drawn, or nil.
 func (c Chart) check() error {
 	switch {
 	case len(c.Curves) == 0:
@@ -72,12 +73,12 @@ const (
 	certain  = 0.999
 )
 
-// names is the number of names at which a curve reaches a chance.
+// names returns the number of names at which a curve reaches a chance.
 func (c Chart) names(curve Curve, p float64) float64 {
 	return math.Min(float64(c.Existing)+float64(curve.Reaches(p)), float64(c.Names))
 }
 
-// span is the range of the numbers of names that shows all curves.
+// span returns the range of the numbers of names that shows all curves.
 func (c Chart) span() (low, high float64) {
 	low, high = math.Inf(1), 0
 	begin := visible
@@ -97,7 +98,7 @@ func (c Chart) span() (low, high float64) {
 	return low, high
 }
 
-// chanceAt is the chance at a number of names, on the axis of the scale: itself
+// chanceAt returns the chance at a number of names, on the axis of the scale: itself
 // or its decimal logarithm.
 func (c Chart) chanceAt(curve Curve, names float64) float64 {
 	log10 := curve.Log10(int64(math.Round(names)) - c.Existing)

@@ -27,7 +27,10 @@ func drawn(t testing.TB, scale Scale, length int, existing int64, tries ...int) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Chart{Title: "jobs/nightly-report- -n ci: chance of a name conflict", Scale: scale, Existing: existing, Names: names}
+	c := Chart{
+		Title: "jobs/nightly-report- -n ci: chance of a name conflict",
+		Scale: scale, Existing: existing, Names: names,
+	}
 	for _, n := range tries {
 		m, err := analyze.NewModel(names, n)
 		if err != nil {

@@ -12,14 +12,15 @@ const (
 	smallText, mainText = 13, 15
 )
 
-// draw draws the chart.
+// draw draws the chart on a canvas of width and height.
 func (c Chart) draw(on canvas) {
 	low, high := c.span()
 	x, y := countAxis(low, high, c.Scale != Linear), chanceAxis(c.Scale)
 	on.text(point{left, 26}, shortened(c.Title), textStyle{size: 18, color: ink, bold: true})
 	drawAxes(on, x, y)
 	on.text(point{(left + right) / 2, 520}, c.namesLabel(), textStyle{size: mainText, color: ink, anchor: 0.5})
-	on.text(point{20, (top + bottom) / 2}, "chance that any create has conflicted", textStyle{size: mainText, color: ink, anchor: 0.5, vertical: true})
+	on.text(point{20, (top + bottom) / 2}, "chance that any create has conflicted",
+		textStyle{size: mainText, color: ink, anchor: 0.5, vertical: true})
 	if c.Existing > 0 {
 		c.mark(on, x)
 	}
@@ -29,7 +30,7 @@ func (c Chart) draw(on canvas) {
 	c.legend(on)
 }
 
-// shortened is a title that fits the picture.
+// shortened returns a title that fits the picture.
 func shortened(title string) string {
 	const most = 84
 	if runes := []rune(title); len(runes) > most {
@@ -38,6 +39,7 @@ func shortened(title string) string {
 	return title
 }
 
+// namesLabel returns what the axis of names is labelled with.
 func (c Chart) namesLabel() string {
 	label := "names created under one prefix"
 	if c.Existing > 0 {
@@ -49,10 +51,11 @@ func (c Chart) namesLabel() string {
 	return label
 }
 
+// across returns where in the picture a place of the horizontal axis is.
 func across(place float64) float64 { return left + place*(right-left) }
-func upwards(place float64) float64 {
-	return bottom - place*(bottom-top)
-}
+
+// upwards returns where in the picture a place of the vertical axis is.
+func upwards(place float64) float64 { return bottom - place*(bottom-top) }
 
 // drawAxes draws the frame, the grid, and the labels of the ticks.
 func drawAxes(on canvas, x, y axis) {
@@ -76,18 +79,19 @@ func drawAxes(on canvas, x, y axis) {
 	on.line([]point{{left, top}, {left, bottom}, {right, bottom}}, frame)
 }
 
-// mark draws where the population is.
+// mark draws a line at the names that exist.
 func (c Chart) mark(on canvas, x axis) {
 	place := x.place(float64(c.Existing))
 	at := across(place)
 	on.line([]point{{at, top - 8}, {at, bottom}}, stroke{color: ink, width: 1.5, dash: []float64{3, 4}})
-	on.text(point{at, top - 16}, "now: "+grouped(float64(c.Existing)), textStyle{size: smallText, color: ink, anchor: place})
+	on.text(point{at, top - 16}, "now: "+grouped(float64(c.Existing)),
+		textStyle{size: smallText, color: ink, anchor: place})
 }
 
 // samples is how many points a curve has at most: more than one for 2 pixels.
 const samples = 400
 
-// points are those of a curve, at whole numbers of names, from where it leaves
+// points returns those of a curve, at whole numbers of names, from where it leaves
 // the axis to where it reaches the top.
 func (c Chart) points(curve Curve, x, y axis) []point {
 	const flat = 0.0005 // of the height: no pixel
@@ -123,12 +127,13 @@ func (c Chart) legend(on canvas) {
 		on.line([]point{{legendLeft, y}, {legendLeft + sample, y}}, strokeOf(i, len(c.Curves)))
 		on.text(point{legendLeft + sample + gap, y}, curve.Label, textStyle{size: smallText + 1, color: ink})
 		if pitch > 30 {
-			on.text(point{legendLeft + sample + gap, y + 16}, c.milestones(curve), textStyle{size: smallText - 1.5, color: faintInk})
+			on.text(point{legendLeft + sample + gap, y + 16}, c.milestones(curve),
+				textStyle{size: smallText - 1.5, color: faintInk})
 		}
 	}
 }
 
-// milestones are the names at which a conflict has the chance of 0.1 % and of
+// milestones returns the numbers of names at which a conflict has the chance of 0.1 % and of
 // 50 %.
 func (c Chart) milestones(curve Curve) string {
 	return "0.1 % at " + grouped(c.names(curve, 0.001)) + ", 50 % at " + grouped(c.names(curve, 0.5))

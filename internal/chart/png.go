@@ -35,13 +35,14 @@ func (c Chart) PNG() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// png is a canvas.
+// png is the canvas of a PNG image.
 type png struct {
 	image         *image.RGBA
 	strokes       *rasterx.Dasher
 	regular, bold *opentype.Font
 }
 
+// newPNG returns an image that is empty but for its background.
 func newPNG() (*png, error) {
 	regular, err := opentype.Parse(goregular.TTF)
 	if err != nil {
@@ -64,7 +65,8 @@ func (p *png) line(points []point, style stroke) {
 		dash = append(dash, length*density)
 	}
 	const noMiter = 4 << 6
-	p.strokes.SetStroke(pixels(style.width), noMiter, rasterx.ButtCap, rasterx.ButtCap, rasterx.RoundGap, rasterx.Round, dash, 0)
+	p.strokes.SetStroke(pixels(style.width), noMiter,
+		rasterx.ButtCap, rasterx.ButtCap, rasterx.RoundGap, rasterx.Round, dash, 0)
 	p.strokes.SetColor(rgb(style.color))
 	for i, at := range points {
 		place := fixed.Point26_6{X: pixels(at.x), Y: pixels(at.y)}
@@ -108,27 +110,30 @@ func (p *png) write(on draw.Image, at point, text string, style textStyle) {
 	drawer.DrawString(text)
 }
 
-// measure is the length of a text in pixels of the picture.
+// measure returns the length of a text in pixels of the picture.
 func (p *png) measure(text string, style textStyle) float64 {
 	return float64(font.MeasureString(p.face(style), text)) / 64 / density
 }
 
+// face returns the typeface of a text in its size.
 func (p *png) face(style textStyle) font.Face {
 	typeface := p.regular
 	if style.bold {
 		typeface = p.bold
 	}
-	face, err := opentype.NewFace(typeface, &opentype.FaceOptions{Size: style.size * density, DPI: 72, Hinting: font.HintingNone})
+	face, err := opentype.NewFace(typeface, &opentype.FaceOptions{
+		Size: style.size * density, DPI: 72, Hinting: font.HintingNone,
+	})
 	if err != nil {
 		panic(err) // cannot be: opentype refuses no size
 	}
 	return face
 }
 
-// pixels is a length in 64ths of a pixel of the image.
+// pixels returns a length in 64ths of a pixel of the image.
 func pixels(x float64) fixed.Int26_6 { return fixed.Int26_6(x * density * 64) }
 
-// rgb is the colour that #rrggbb says.
+// rgb returns the colour that #rrggbb says.
 func rgb(hex string) color.RGBA {
 	c := color.RGBA{A: 255}
 	if _, err := fmt.Sscanf(hex, "#%02x%02x%02x", &c.R, &c.G, &c.B); err != nil {

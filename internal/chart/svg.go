@@ -14,7 +14,8 @@ func (c Chart) SVG() ([]byte, error) {
 		return nil, err
 	}
 	s := &svg{}
-	fmt.Fprintf(s, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">`+"\n", width, height)
+	fmt.Fprintf(s, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d"`+
+		` role="img" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">`+"\n", width, height)
 	fmt.Fprintf(s, "<title>%s</title>\n", escaped(c.Title))
 	fmt.Fprintf(s, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", background)
 	c.draw(s)
@@ -22,7 +23,7 @@ func (c Chart) SVG() ([]byte, error) {
 	return s.Bytes(), nil
 }
 
-// svg is a canvas.
+// svg is the canvas of an SVG document.
 type svg struct{ bytes.Buffer }
 
 func (s *svg) line(points []point, style stroke) {
@@ -38,11 +39,12 @@ func (s *svg) line(points []point, style stroke) {
 		}
 		dash = ` stroke-dasharray="` + strings.Join(lengths, " ") + `"`
 	}
-	fmt.Fprintf(s, "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" stroke-linejoin=\"round\"%s/>\n",
+	fmt.Fprintf(s, `<polyline points="%s" fill="none" stroke="%s" stroke-width="%s" stroke-linejoin="round"%s/>`+"\n",
 		strings.Join(path, " "), style.color, decimal(style.width), dash)
 }
 
-// capHeight is that of common sans-serif fonts, of their size.
+// capHeight is the height of capitals in common sans-serif fonts, as a share of
+// the size of the font.
 const capHeight = 0.72
 
 func (s *svg) text(at point, text string, style textStyle) {
@@ -66,12 +68,13 @@ func (s *svg) text(at point, text string, style textStyle) {
 		decimal(x), decimal(y), decimal(style.size), style.color, anchor, weight, turn, escaped(text))
 }
 
-// decimal is a coordinate in hundredths of a pixel.
+// decimal returns a coordinate in hundredths of a pixel.
 func decimal(x float64) string {
 	text := strconv.FormatFloat(x, 'f', 2, 64)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
+// escaped returns text as XML has it.
 func escaped(text string) string {
 	var out strings.Builder
 	_ = xml.EscapeText(&out, []byte(text)) // a strings.Builder takes all

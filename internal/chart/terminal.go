@@ -8,17 +8,18 @@ import (
 	"github.com/guptarohit/asciigraph"
 )
 
-// The least that a chart can be drawn in, and what the axis takes of it.
+// The columns that a chart takes at least, and what its axes take of them.
 const (
 	minColumns  = 40
 	axisColumns = 12 // before it
 	overhang    = 5  // of the last label of the other axis
 )
 
-// letters stand for the curves: they are told apart without colours.
+// letters stand for the curves, so that these are told apart without colours.
 const letters = "abcdefghijklmnop"
 
-// Text draws the chart for a terminal of so many columns.
+// Text draws the chart for a terminal of a number of columns; for less than 40
+// it draws as for 40.
 func (c Chart) Text(columns int) (string, error) {
 	if err := c.check(); err != nil {
 		return "", err
@@ -40,10 +41,11 @@ func (c Chart) Text(columns int) (string, error) {
 		asciigraph.XAxisRange(0, 1), asciigraph.XAxisTickCount(plotColumns/15+1),
 		asciigraph.XAxisValueFormatter(func(place float64) string { return rounded(x.value(place)) }),
 	)
-	return c.Title + "\n\n" + plot + "\n" + strings.Repeat(" ", axisColumns) + c.namesLabel() + "\n\n" + c.textLegend(), nil
+	label := strings.Repeat(" ", axisColumns) + c.namesLabel()
+	return c.Title + "\n\n" + plot + "\n" + label + "\n\n" + c.textLegend(), nil
 }
 
-// row is a curve, one value for each column. What lies on the axis or at the
+// row returns a curve as one value for each column. What lies on the axis or at the
 // top is left out, where all curves are alike.
 func (c Chart) row(curve Curve, x, y axis, columns int) []float64 {
 	half := (y.high - y.low) / float64(c.rows()) / 2
@@ -67,7 +69,7 @@ func (c Chart) row(curve Curve, x, y axis, columns int) []float64 {
 	return values
 }
 
-// rows are the lines between the first and the last of the plot: two for each
+// rows returns the number of lines between the first and the last of the plot: two for each
 // power of ten, or one for each ten per cent.
 func (c Chart) rows() int {
 	if c.Scale == Log {
@@ -76,6 +78,7 @@ func (c Chart) rows() int {
 	return 10
 }
 
+// chanceText returns a value of the vertical axis in per cent.
 func (c Chart) chanceText(value float64) string {
 	if c.Scale == Log {
 		value = math.Pow(10, value)
@@ -87,7 +90,7 @@ func (c Chart) chanceText(value float64) string {
 	return fmt.Sprintf("%.1g %%", percent)
 }
 
-// rounded is a number of names with two digits: 25,000 and 1,000,000.
+// rounded returns a number of names with two digits: 25,000 and 1,000,000.
 func rounded(x float64) string {
 	if x < 100 {
 		return grouped(math.Round(x))
@@ -96,6 +99,7 @@ func rounded(x float64) string {
 	return grouped(math.Round(x/power) * power)
 }
 
+// textLegend returns a line for each curve, and one for the names that exist.
 func (c Chart) textLegend() string {
 	var out strings.Builder
 	widest := 0

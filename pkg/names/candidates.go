@@ -13,10 +13,10 @@ const candidateDomain = "genname.dev/candidate/v1\x00"
 // MaxSuffixLength is the length of the longest suffix of a Candidate.
 const MaxSuffixLength = 11
 
-// Candidate is the name to try for the object with the given creation id in
+// Candidate returns the name to try for the object with the given creation id in
 // its attempt-th attempt (0, 1, …): the first MaxLength-length bytes of
 // generateName, and length characters of Alphabet (SuffixLength as the server
-// does it, MaxSuffixLength at most). Where the cut splits a character, which
+// does it, from 1 to MaxSuffixLength). Where the cut splits a character, which
 // the names of RBAC's kinds can have, what is left of it is dropped, because
 // JSON cannot carry it. The same id gives the same names, in the same order,
 // on every machine; over ids, every suffix is equally likely.
@@ -42,6 +42,7 @@ func Candidate(generateName, id string, attempt uint32, length int) string {
 	}
 }
 
+// candidateBlock returns one block of the bytes that a suffix is read from.
 func candidateBlock(id string, attempt, block uint32) [sha256.Size]byte {
 	data := make([]byte, 0, len(candidateDomain)+8+len(id))
 	data = append(data, candidateDomain...)

@@ -22,14 +22,14 @@ const (
 	MaxPrefixLength = MaxLength - SuffixLength
 )
 
-// EffectivePrefix is what a name generated from generateName starts with: its
-// first 58 bytes. Prefixes with the same effective prefix share one name space.
+// EffectivePrefix returns what a name generated from generateName starts with:
+// its first MaxPrefixLength (58) bytes. Prefixes with the same effective prefix share one name space.
 func EffectivePrefix(generateName string) string {
 	return generateName[:min(len(generateName), MaxPrefixLength)]
 }
 
 // Split takes a name apart into the effective prefix and the suffix that it
-// would have if it was generated. It is false if the name does not end in five
+// would have if it was generated. ok is false if the name does not end in five
 // characters of Alphabet, has nothing before them, or is longer than a
 // generated name can be. True does not mean that the name was generated.
 func Split(name string) (prefix, suffix string, ok bool) {
@@ -45,14 +45,16 @@ func Split(name string) (prefix, suffix string, ok bool) {
 	return name[:cut], name[cut:], true
 }
 
-// GeneratedFrom tells whether a server can have made name from generateName:
-// whether nothing but characters of Alphabet follows the prefix. How many it
-// does not ask, so that a server that generates longer ones is understood.
+// GeneratedFrom reports whether a server can have made name from generateName:
+// whether nothing but characters of Alphabet follows the effective prefix, at
+// least one and however many, so that a server that generates longer suffixes is
+// understood.
 func GeneratedFrom(name, generateName string) bool {
 	suffix, ok := strings.CutPrefix(name, EffectivePrefix(generateName))
 	return ok && suffix != "" && strings.Trim(suffix, Alphabet) == ""
 }
 
+// inAlphabet has true for each character of Alphabet.
 var inAlphabet = func() (table [256]bool) {
 	for i := range len(Alphabet) {
 		table[Alphabet[i]] = true

@@ -93,7 +93,8 @@ func TestCandidatesAreGeneratedNames(t *testing.T) {
 		generateName := rapid.StringN(1, 100, 100).Draw(t, "generateName")
 		name := Candidate(generateName, rapid.String().Draw(t, "id"), rapid.Uint32().Draw(t, "attempt"), SuffixLength)
 		prefix, _, ok := Split(name)
-		if !utf8.ValidString(name) || (prefix != "" && !ok) || prefix != strings.ToValidUTF8(EffectivePrefix(generateName), "") {
+		want := strings.ToValidUTF8(EffectivePrefix(generateName), "")
+		if !utf8.ValidString(name) || (prefix != "" && !ok) || prefix != want {
 			t.Fatalf("%q is not a name generated from %q", name, generateName)
 		}
 	})
