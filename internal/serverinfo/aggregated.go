@@ -36,19 +36,37 @@ type Unavailable struct {
 	Message string // why, in kube-apiserver's words
 }
 
-// aggregation is which APIs other servers serve.
+// apiServer is which server answers for an API.
+type apiServer int
+
+const (
+	unknownServer apiServer = iota // the user may not know
+	kubeAPIServer                  // kube-apiserver itself
+	otherServer                    // one that kube-apiserver passes requests on to
+)
+
+// aggregation is what the APIServices say: which APIs are aggregated, that is
+// passed on to other servers. The zero value knows nothing, as of a user who may
+// not list APIServices.
 type aggregation struct {
-	known       bool // APIServices may be listed
+	known       bool
 	aggregated  map[schema.GroupVersion]bool
 	unavailable []Unavailable
 }
 
+// readAggregation asks for the APIServices.
 func readAggregation(ctx context.Context, client *rest.RESTClient) aggregation {
 	body, err := client.Get().AbsPath("/apis/apiregistration.k8s.io/v1/apiservices").Do(ctx).Raw()
 	var list apiServices
 	if err != nil || json.Unmarshal(body, &list) != nil {
 		return aggregation{}
 	}
+	return aggregationOf(list)
+}
+
+// aggregationOf returns what APIServices say. An API is aggregated if its
+// APIService names a Service.
+func aggregationOf(list apiServices) aggregation {
 	a := aggregation{known: true, aggregated: map[schema.GroupVersion]bool{}}
 	for _, item := range list.Items {
 		if len(item.Spec.Service) == 0 || string(item.Spec.Service) == "null" {
@@ -65,16 +83,14 @@ func readAggregation(ctx context.Context, client *rest.RESTClient) aggregation {
 	return a
 }
 
-// foreign is empty for an API of kube-apiserver itself, and else says in words
-// that it is passed on to another server: that its APIService names a Service.
-// A user who may not list APIServices learns that only of Kubernetes' own
-// groups: of all others it is not known who serves them.
-func (a *aggregation) foreign(api schema.GroupVersion) string {
+// servedBy returns which server answers for an API. Without the APIServices that
+// is known only of Kubernetes' own groups.
+func (a *aggregation) servedBy(api schema.GroupVersion) apiServer {
 	switch {
 	case a.aggregated[api]:
-		return "aggregated API: server retries unknown"
-	case !a.known && !scheme.Scheme.IsGroupRegistered(api.Group):
-		return "server retries unknown: an aggregated API or not (needs list on apiservices)"
+		return otherServer
+	case a.known || scheme.Scheme.IsGroupRegistered(api.Group):
+		return kubeAPIServer
 	}
-	return ""
+	return unknownServer
 }

@@ -27,11 +27,13 @@ const (
 	featureGateNameAttr = "name"
 )
 
-// Unknown is the retries of a server of which nothing is known.
-var Unknown = v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown}
+// unknownRetries returns the retries of a server of which nothing is known.
+func unknownRetries() v1alpha1.Retries {
+	return v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown}
+}
 
-// known makes the retries of a server that has them on or off.
-func known(on bool, source v1alpha1.AttemptsSource) v1alpha1.Retries {
+// knownRetries returns the retries of a server that has them on or off.
+func knownRetries(on bool, source v1alpha1.AttemptsSource) v1alpha1.Retries {
 	attempts := 1
 	if on {
 		attempts = ServerAttempts
@@ -39,27 +41,28 @@ func known(on bool, source v1alpha1.AttemptsSource) v1alpha1.Retries {
 	return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: source}
 }
 
-// decide tells the retries of a server by its version, and by its gate metric
-// where the version leaves it open. gate is asked only then; it is false for
-// ok if the metric cannot be had.
+// decide returns the retries of a server of the given version. Only where the
+// version leaves it open does it call gate, which returns whether the feature
+// gate is on, and false for ok if the metric that says it cannot be had.
 func decide(info *version.Info, gate func() (on, ok bool)) v1alpha1.Retries {
 	minor, ok := minorVersion(info)
 	switch {
 	case !ok:
-		return Unknown
+		return unknownRetries()
 	case minor < firstGatedMinor:
-		return known(false, v1alpha1.SourceVersion)
+		return knownRetries(false, v1alpha1.SourceVersion)
 	case minor > lastGatedMinor:
-		return known(true, v1alpha1.SourceVersion)
+		return knownRetries(true, v1alpha1.SourceVersion)
 	}
 	if on, ok := gate(); ok {
-		return known(on, v1alpha1.SourceMetric)
+		return knownRetries(on, v1alpha1.SourceMetric)
 	}
-	return known(minor >= firstOnByDefault, v1alpha1.SourceDefault)
+	return knownRetries(minor >= firstOnByDefault, v1alpha1.SourceDefault)
 }
 
-// minorVersion is the minor of the server's binary: it, and not the emulated
-// version, tells which code runs. Vendors append to it ("30+").
+// minorVersion returns the minor version of the server's binary, which is the
+// code that runs, whatever version it emulates. Vendors append to it ("30+"). It
+// is false for ok unless that is a number, and the major version 1.
 func minorVersion(info *version.Info) (minor int, ok bool) {
 	digits := strings.TrimRight(info.Minor, "+")
 	minor, err := strconv.Atoi(digits)

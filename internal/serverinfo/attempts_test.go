@@ -35,7 +35,10 @@ func TestDecide(t *testing.T) {
 		{"1", "", "", on, 0, v1alpha1.SourceUnknown},
 		{"", "31", "", on, 0, v1alpha1.SourceUnknown},
 	} {
-		info := &version.Info{Major: test.major, Minor: test.minor, EmulationMajor: test.major, EmulationMinor: test.emulation}
+		info := &version.Info{
+			Major: test.major, Minor: test.minor,
+			EmulationMajor: test.major, EmulationMinor: test.emulation,
+		}
 		got := decide(info, func() (bool, bool) { return test.gate == on, test.gate != unreadable })
 		attempts := 0
 		if got.Attempts != nil {

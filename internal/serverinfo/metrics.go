@@ -23,13 +23,15 @@ const gateTimeout = 10 * time.Second
 // maxFamily is the size of the metric that is read; it has some ten kilobytes.
 const maxFamily = 1 << 20
 
-// askGate asks for the feature gate. It is false for ok if /metrics may not be
-// read, or the server is too busy for it. Protobuf costs kube-apiserver half of what text does, and has a fifth
-// of its size.
+// askGate asks the server whether the feature gate is on. It is false for ok if
+// /metrics may not be read, or the server is too busy for it. The answer is in
+// Protobuf, which costs kube-apiserver half of what text does, and has a fifth of
+// its size.
 func askGate(ctx context.Context, client *rest.RESTClient) (on, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()
-	scrape, err := client.Get().MaxRetries(0).AbsPath("/metrics").SetHeader("Accept", string(expfmt.NewFormat(expfmt.TypeProtoDelim))).Stream(ctx)
+	format := string(expfmt.NewFormat(expfmt.TypeProtoDelim))
+	scrape, err := client.Get().MaxRetries(0).AbsPath("/metrics").SetHeader("Accept", format).Stream(ctx)
 	if err != nil {
 		return false, false
 	}
@@ -37,7 +39,8 @@ func askGate(ctx context.Context, client *rest.RESTClient) (on, ok bool) {
 	return readGate(scrape)
 }
 
-// readGate finds the feature gate in a scrape of /metrics.
+// readGate returns whether the feature gate is on in a scrape of /metrics. It is
+// false for ok if the scrape does not say.
 func readGate(scrape io.Reader) (on, ok bool) {
 	family, err := findFamily(bufio.NewReader(scrape), featureGateMetric)
 	if err != nil {
@@ -53,10 +56,11 @@ func readGate(scrape io.Reader) (on, ok bool) {
 	return false, false
 }
 
-// findFamily finds one metric in a scrape, which is messages of which each
+// findFamily returns one metric of a scrape, which is messages of which each
 // comes after its length. There may be megabytes, so only this one is decoded.
 func findFamily(scrape *bufio.Reader, name string) (*dto.MetricFamily, error) {
-	begin := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name) // the name is a family's first field
+	// The name is a family's first field.
+	begin := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name)
 	for {
 		size, err := binary.ReadUvarint(scrape)
 		if err != nil {
@@ -75,6 +79,7 @@ func findFamily(scrape *bufio.Reader, name string) (*dto.MetricFamily, error) {
 	}
 }
 
+// readFamily reads a metric that has so many bytes.
 func readFamily(scrape io.Reader, size uint64) (*dto.MetricFamily, error) {
 	if size > maxFamily {
 		return nil, fmt.Errorf("a metric of %d bytes", size)

@@ -37,7 +37,11 @@ func gauges(metric string, values map[string]float64) *dto.MetricFamily {
 
 func TestReadGate(t *testing.T) {
 	const metric = "kubernetes_feature_enabled"
-	others := []*dto.MetricFamily{gauges("x", nil), gauges("apiserver_requests", map[string]float64{"RetryGenerateName": 1}), gauges(metric+"_not", map[string]float64{"RetryGenerateName": 1})}
+	others := []*dto.MetricFamily{
+		gauges("x", nil),
+		gauges("apiserver_requests", map[string]float64{"RetryGenerateName": 1}),
+		gauges(metric+"_not", map[string]float64{"RetryGenerateName": 1}),
+	}
 	with := func(gates map[string]float64) string {
 		return scrapeOf(t, append(slices.Clone(others), gauges(metric, gates), gauges("zz", nil))...)
 	}

@@ -18,18 +18,18 @@ import (
 // Server is what is known of one API server. With several behind one address,
 // it is what the one that answered said.
 type Server struct {
-	// Version is its answer to /version.
+	// Version is the answer to /version.
 	Version version.Info
 	// RoundTrip is how long a small request took on an open connection.
 	RoundTrip time.Duration
 
-	retries func() v1alpha1.Retries
-	aggregation
+	retries     func() v1alpha1.Retries // asks once
+	aggregation aggregation
 }
 
-// Get asks the server. It fails if /version cannot be had. Of the rest,
-// what may not be read leaves the retries less certain, and they say so. ctx
-// bounds what Retries asks, too.
+// Get asks the server that config leads to. It fails if /version cannot be had.
+// Whatever else may not be read leaves the retries less certain, as their
+// AttemptsSource says. ctx bounds the request that Retries makes, too.
 func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	client, err := newClient(config)
 	if err != nil {
@@ -53,25 +53,29 @@ func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	return s, nil
 }
 
-// Retries is what kube-apiserver itself does. An API served by another server
-// behind it may differ: see RetriesOf. The first call may ask for /metrics,
-// which is megabytes and takes a big server seconds, ten at most; others wait
-// for it.
+// Retries returns what kube-apiserver itself does on a conflict. An API that is
+// aggregated may differ: see RetriesOf. The first call may ask for /metrics,
+// which is megabytes and takes a big server seconds, ten at most; calls that come
+// meanwhile wait for it.
 func (s *Server) Retries() v1alpha1.Retries { return s.retries() }
 
-// RetriesOf is what the server does for one API: kube-apiserver's retries if
-// it serves the API itself, else unknown, with the reason in words.
+// RetriesOf returns what is done on a conflict in one API: Retries if
+// kube-apiserver serves it, and otherwise that this is unknown, and why in words.
 func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, why string) {
-	if why := s.foreign(api); why != "" {
-		return Unknown, why
+	switch s.aggregation.servedBy(api) {
+	case otherServer:
+		return unknownRetries(), "aggregated API: server retries unknown"
+	case unknownServer:
+		return unknownRetries(), "server retries unknown: an aggregated API or not (needs list on apiservices)"
 	}
 	return s.Retries(), ""
 }
 
-// Unavailable is the APIs of other servers that cannot be reached, as far as the
-// user may know.
-func (s *Server) Unavailable() []Unavailable { return s.unavailable }
+// Unavailable returns the aggregated APIs whose servers cannot be reached, as far
+// as the user may know.
+func (s *Server) Unavailable() []Unavailable { return s.aggregation.unavailable }
 
+// newClient returns a client for paths of the server that belong to no API.
 func newClient(config *rest.Config) (*rest.RESTClient, error) {
 	config = rest.CopyConfig(config)
 	config.GroupVersion = &schema.GroupVersion{}

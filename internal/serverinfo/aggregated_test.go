@@ -1,0 +1,70 @@
+package serverinfo
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// An APIService is aggregated if it names a Service; one of kube-apiserver's own
+// APIs and of custom resources has null there, or nothing.
+const services = `{"items": [
+	{"spec": {"group": "", "version": "v1", "service": null}},
+	{"spec": {"group": "example.dev", "version": "v1"}},
+	{"spec": {"group": "metrics.k8s.io", "version": "v1beta1", "service": {"name": "metrics-server"}},
+	 "status": {"conditions": [{"type": "Available", "status": "True", "message": "all checks passed"}]}},
+	{"spec": {"group": "gone.dev", "version": "v1", "service": {"name": "gone"}},
+	 "status": {"conditions": [{"type": "Available", "status": "False", "message": "no endpoints"}]}}
+]}`
+
+func TestRetriesOf(t *testing.T) {
+	var list apiServices
+	if err := json.Unmarshal([]byte(services), &list); err != nil {
+		t.Fatal(err)
+	}
+	own := knownRetries(true, v1alpha1.SourceVersion)
+	const (
+		aggregated = "aggregated API: server retries unknown"
+		undecided  = "server retries unknown: an aggregated API or not (needs list on apiservices)"
+	)
+	for _, test := range []struct {
+		name        string
+		aggregation aggregation
+		api         schema.GroupVersion
+		why         string
+	}{
+		{"the core group", aggregationOf(list), schema.GroupVersion{Version: "v1"}, ""},
+		{"a custom resource", aggregationOf(list), schema.GroupVersion{Group: "example.dev", Version: "v1"}, ""},
+		{"aggregated", aggregationOf(list), schema.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}, aggregated},
+		{"another version of it", aggregationOf(list), schema.GroupVersion{Group: "metrics.k8s.io", Version: "v1"}, ""},
+		{"without rights, the core group", aggregation{}, schema.GroupVersion{Version: "v1"}, ""},
+		{"without rights, a group of Kubernetes", aggregation{}, schema.GroupVersion{Group: "batch", Version: "v1"}, ""},
+		{"without rights, any other", aggregation{}, schema.GroupVersion{Group: "example.dev", Version: "v1"}, undecided},
+	} {
+		server := &Server{retries: func() v1alpha1.Retries { return own }, aggregation: test.aggregation}
+		want := own
+		if test.why != "" {
+			want = v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown}
+		}
+		got, why := server.RetriesOf(test.api)
+		if diff := cmp.Diff(want, got); diff != "" || why != test.why {
+			t.Errorf("%s: %q, want %q (-want +got):\n%s", test.name, why, test.why, diff)
+		}
+	}
+}
+
+func TestUnavailable(t *testing.T) {
+	var list apiServices
+	if err := json.Unmarshal([]byte(services), &list); err != nil {
+		t.Fatal(err)
+	}
+	server := &Server{aggregation: aggregationOf(list)}
+	want := []Unavailable{{API: schema.GroupVersion{Group: "gone.dev", Version: "v1"}, Message: "no endpoints"}}
+	if diff := cmp.Diff(want, server.Unavailable()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
