@@ -1,6 +1,10 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // CollisionReport is how likely conflicts are.
 type CollisionReport struct {
@@ -53,6 +57,16 @@ type CollisionItem struct {
 	Reuse    Reuse    `json:"reuse"`
 	// Churn is the population at the rate of --rate; null if that was not given.
 	Churn *Churn `json:"churn"`
+}
+
+// Policy returns what the item says of one policy, or nil if it says nothing of
+// it.
+func (i CollisionItem) Policy(name PolicyName) *Policy {
+	at := slices.IndexFunc(i.Policies, func(p Policy) bool { return p.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &i.Policies[at]
 }
 
 // PolicyName names a way to deal with a conflict.
@@ -132,6 +146,16 @@ type Churn struct {
 	// Policies are in the order of those of the item.
 	Policies []ChurnPolicy `json:"policies"`
 	Reuse    Reuse         `json:"reuse"`
+}
+
+// Policy returns what the churn says of one policy, or nil if it says nothing of
+// it.
+func (c *Churn) Policy(name PolicyName) *ChurnPolicy {
+	at := slices.IndexFunc(c.Policies, func(p ChurnPolicy) bool { return p.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &c.Policies[at]
 }
 
 // ChurnPolicy is what to expect of a churn under one policy. Where tries is

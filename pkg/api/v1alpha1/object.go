@@ -12,7 +12,7 @@ import (
 // GroupVersion is the apiVersion of all kinds here.
 var GroupVersion = schema.GroupVersion{Group: "genname.dev", Version: "v1alpha1"}
 
-// TypeOf is the TypeMeta of a kind.
+// TypeOf returns the TypeMeta of a kind.
 func TypeOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: kind}
 }
@@ -26,7 +26,7 @@ func (r *CollisionReport) DeepCopyObject() runtime.Object { return copyOf(r) }
 // DeepCopyObject implements runtime.Object, by which kubectl's printers print.
 func (r *VersionReport) DeepCopyObject() runtime.Object { return copyOf(r) }
 
-// copyOf copies through JSON, which is what a report is.
+// copyOf returns a copy made through JSON, which is what a report is.
 func copyOf[T any](in *T) *T {
 	out := new(T)
 	data, err := json.Marshal(in)

@@ -56,6 +56,7 @@ func decode(data []byte, into any) error {
 	return errors.Join(strict...)
 }
 
+// checkKind returns why a value is not of the kind that is wanted, in this version.
 func checkKind(t metav1.TypeMeta, want string) error {
 	gv, err := schema.ParseGroupVersion(t.APIVersion)
 	switch {
@@ -66,12 +67,13 @@ func checkKind(t metav1.TypeMeta, want string) error {
 	case gv.Group != GroupVersion.Group || t.Kind != want:
 		return fmt.Errorf("is kind %s of %s, not %s of %s", t.Kind, t.APIVersion, want, GroupVersion)
 	case gv != GroupVersion:
-		return fmt.Errorf("is of version %s, of which this plugin knows only %s: a newer plugin may read it", gv, GroupVersion)
+		return fmt.Errorf("is of version %s, of which this plugin knows only %s: a newer plugin may read it",
+			gv, GroupVersion)
 	}
 	return nil
 }
 
-// check tells the first thing that no audit writes.
+// check returns the first thing in the report that no audit writes, as an error.
 func (r *AuditReport) check() error {
 	if r.Items == nil {
 		return errors.New("has no items")
@@ -87,6 +89,7 @@ func (r *AuditReport) check() error {
 	return nil
 }
 
+// check returns the first thing in the item that no audit writes, as an error.
 func (i AuditItem) check() error {
 	switch {
 	case i.Resource == "":
@@ -100,8 +103,11 @@ func (i AuditItem) check() error {
 }
 
 // sources are the values of attemptsSource.
-var sources = []string{string(SourceMetric), string(SourceVersion), string(SourceDefault), string(SourceFlag), string(SourceUnknown)}
+var sources = []string{
+	string(SourceMetric), string(SourceVersion), string(SourceDefault), string(SourceFlag), string(SourceUnknown),
+}
 
+// checkRetries returns what no audit writes of retries, as an error.
 func (r Retries) checkRetries() error {
 	if r.Attempts != nil && (*r.Attempts < 1 || *r.Attempts > maxAttempts) {
 		return fmt.Errorf("attempts is %d, which is not from 1 to %d", *r.Attempts, maxAttempts)

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// AttemptsSource tells how the number of names that a server tries is known.
+// AttemptsSource is how the number of names that a server tries is known.
 type AttemptsSource string
 
 const (
@@ -10,12 +10,13 @@ const (
 	SourceMetric AttemptsSource = "metric"
 	// SourceVersion means that the server's version admits no other number.
 	SourceVersion AttemptsSource = "version"
-	// SourceDefault means that it is the default of the server's version, or of current
-	// versions where no server was asked; an administrator can have changed it.
+	// SourceDefault means that it is the default of the server's version, or of
+	// current versions where no server was asked; an administrator can have changed
+	// it.
 	SourceDefault AttemptsSource = "default"
 	// SourceFlag means that the user said it.
 	SourceFlag AttemptsSource = "flag"
-	// SourceUnknown means that nothing tells.
+	// SourceUnknown means that the number is not known.
 	SourceUnknown AttemptsSource = "unknown"
 )
 

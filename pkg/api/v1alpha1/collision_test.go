@@ -1,0 +1,26 @@
+package v1alpha1
+
+import "testing"
+
+// A policy is found by its name, wherever it is in a report.
+func TestPolicy(t *testing.T) {
+	one, eight := 1, 8
+	item := CollisionItem{
+		Policies: []Policy{{Name: PolicyServer, Tries: &eight}, {Name: PolicyNone, Tries: &one}},
+		Churn:    &Churn{Policies: []ChurnPolicy{{Name: PolicyServer, Tries: &eight}, {Name: PolicyNone, Tries: &one}}},
+	}
+	for name, tries := range map[PolicyName]int{PolicyNone: 1, PolicyServer: 8} {
+		if p := item.Policy(name); p == nil || p.Name != name || *p.Tries != tries {
+			t.Errorf("%s of the item: %+v", name, p)
+		}
+		if p := item.Churn.Policy(name); p == nil || p.Name != name || *p.Tries != tries {
+			t.Errorf("%s of the churn: %+v", name, p)
+		}
+	}
+	if p := item.Policy(PolicyClient); p != nil {
+		t.Errorf("a policy that is not there: %+v", p)
+	}
+	if p := item.Churn.Policy(PolicyClient); p != nil {
+		t.Errorf("a policy that is not there: %+v", p)
+	}
+}
