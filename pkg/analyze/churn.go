@@ -15,11 +15,11 @@ type Churn struct {
 }
 
 // Churn returns the conflicts at a steady population: existing names, perDay
-// creates a day at random times (a Poisson process) and as many deletions, for
-// a number of days. Failures are then a Poisson process with perDay*(k/N)^t a
-// day. If the population fluctuates, use the mean of (k/N)^t or the peak, not
-// the mean population. Rates and times below zero or NaN, and endless creates,
-// are an error.
+// creates a day of 24 hours at random times (a Poisson process) and as many
+// deletions, for a number of days. Failures are then a Poisson process with
+// perDay*(k/N)^t a day (docs/mathematics.md). If the population fluctuates, use
+// the mean of (k/N)^t or the peak, not the mean population. A rate or a time below
+// 0, NaN, or a number of creates that is not finite, is an error.
 func (m Model) Churn(existing int64, perDay, days float64) (Churn, error) {
 	if err := checkPeriod(perDay, days); err != nil {
 		return Churn{}, err
@@ -45,8 +45,8 @@ type Forecast struct {
 // Forecast returns the expected conflicts of perDay creates a day for a number
 // of days, starting from existing names: for a steady population, c*(k/N)^t
 // with c = perDay*days, and for one that only grows, ExpectedConflicts of c
-// creates (linear between whole numbers of creates). Rates and times below zero
-// or NaN, and endless creates, are an error.
+// creates (linear between whole numbers of creates). A rate or a time below 0,
+// NaN, or a number of creates that is not finite, is an error.
 func (m Model) Forecast(existing int64, perDay, days float64) (Forecast, error) {
 	if err := checkPeriod(perDay, days); err != nil {
 		return Forecast{}, err
@@ -59,7 +59,8 @@ func (m Model) Forecast(existing int64, perDay, days float64) (Forecast, error) 
 	}, nil
 }
 
-// growing is ExpectedConflicts for a real number of creates.
+// growing returns ExpectedConflicts of a real number of creates: linear between
+// whole numbers.
 func (m Model) growing(existing int64, creates float64) float64 {
 	free := m.Names() - existing
 	if creates >= float64(free) {
@@ -69,9 +70,65 @@ func (m Model) growing(existing int64, creates float64) float64 {
 	return m.ExpectedConflicts(existing, int64(whole)) + part*m.NextFails(existing+int64(whole))
 }
 
+// checkPeriod returns an error unless a rate and a time are at least 0, and
+// their product is finite.
 func checkPeriod(perDay, days float64) error {
 	if !(perDay >= 0 && days >= 0 && perDay*days <= math.MaxFloat64) {
 		return fmt.Errorf("%v creates per day for %v days: must be 0 or more, and finite", perDay, days)
 	}
 	return nil
+}
+
+// Names of deleted objects come back: a create that succeeds takes each of the
+// free names with the same probability, including those that were in use before.
+// Retries do not help, because such a name is free. Whoever keys logs or metrics
+// by name, not by uid, mixes two objects up.
+
+// NextReuses returns the probability that the next create, if it succeeds,
+// takes one of D remembered names that are free because their objects were
+// deleted: D/(N-k), at most 1. In a full space no create succeeds and it is 0.
+func (m Model) NextReuses(existing, remembered int64) float64 {
+	free := m.Names() - m.clamp(existing)
+	if free == 0 {
+		return 0
+	}
+	return float64(min(max(remembered, 0), free)) / float64(free)
+}
+
+// AnyReuse returns the probability that among a number of creates, each after a
+// deletion so that existing names stay constant, at least one takes a name that
+// an earlier one of them had: the birthday problem among the N-k free names. In
+// a full space it is 0.
+func (m Model) AnyReuse(existing, creates int64) Probability {
+	free := m.Names() - m.clamp(existing)
+	if free == 0 {
+		return Probability{}
+	}
+	return Model{names: free, tries: 1}.AnyFails(0, creates)
+}
+
+// ExpectedReuses returns how many of a number of creates, each after a deletion
+// so that existing names stay constant, take on average a name that an earlier
+// one of them had: m - F(1-(1-1/F)^m) with F = N-k. In a full space it is 0.
+func (m Model) ExpectedReuses(existing, creates int64) float64 {
+	free, n := float64(m.Names()-m.clamp(existing)), float64(max(creates, 0))
+	if free == 0 {
+		return 0
+	}
+	if n > free {
+		return n + free*math.Expm1(n*math.Log1p(-1/free))
+	}
+	return expectedRepeats(n, free)
+}
+
+// expectedRepeats returns n - free*(1-(1-1/free)^n) as its binomial series, in
+// which nothing cancels for n <= free.
+func expectedRepeats(n, free float64) float64 {
+	term := n / 2 * (n - 1) / free
+	sum := term
+	for j := 2.0; math.Abs(term) > 0x1p-60*sum; j++ {
+		term *= -(n - j) / ((j + 1) * free)
+		sum += term
+	}
+	return sum
 }

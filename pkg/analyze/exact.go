@@ -23,7 +23,8 @@ const (
 	precision = 320
 	resolved  = 200
 
-	// exactCutoff is cutoff for them.
+	// exactCutoff is the cutoff of sums for those comparisons: how many times by a
+	// factor e a term may fall below the largest before the rest is left out.
 	exactCutoff = 80
 )
 
@@ -76,7 +77,7 @@ func relevant(m Model, existing, creates int64) (from, to int64) {
 	return from, to
 }
 
-// recursion is KEP-4420's C += (1-C)q over the states.
+// recursion returns the probability by KEP-4420's recursion C += (1-C)q over the states.
 func recursion(m Model, from, to int64) *big.Float {
 	names := newFloat(m.Names())
 	fails, step := newFloat(0), newFloat(0)
@@ -89,7 +90,7 @@ func recursion(m Model, from, to int64) *big.Float {
 	return fails
 }
 
-// powerSeries is the sum of -ln(1-q) over the states, as that over j of the
+// powerSeries returns the sum of -ln(1-q) over the states, as that over j of the
 // sums of (i/N)^(tj)/j. It needs q to be at most 1/4, and more states than
 // recursionStates.
 func powerSeries(m Model, from, to int64) *big.Float {
@@ -200,6 +201,7 @@ func power(x *big.Float, n int) *big.Float {
 	return result
 }
 
+// newFloat returns n with the precision of this file.
 func newFloat(n int64) *big.Float { return new(big.Float).SetPrec(precision).SetInt64(n) }
 
 // insignificant reports whether a part of a sum is zero or too small to matter

@@ -10,11 +10,11 @@ func (m Model) MeanCreatesToFirstFailure(existing int64) float64 {
 	existing = m.clamp(existing)
 	usual := m.usualFailure(existing)
 	certain := int64(float64(usual) * math.Exp(-cutoff/float64(m.Tries())))
-	path := survival{run: m.at(usual), state: max(existing, certain) - usual}
-	path.total.add(float64(usual + path.state - existing))
-	path.addEach()
-	path.addIntegral()
-	return path.total.value()
+	alive := survival{path: m.at(usual), state: max(existing, certain) - usual}
+	alive.total.add(float64(usual + alive.state - existing))
+	alive.addEach()
+	alive.addIntegral()
+	return alive.total.value()
 }
 
 // usualFailure returns about the state at which the hazard of the creates since
@@ -29,9 +29,9 @@ func (m Model) usualFailure(existing int64) int64 {
 	return max(int64(x), 1)
 }
 
-// at returns an empty run at a state.
-func (m Model) at(state int64) run {
-	return run{
+// at returns an empty path at a state.
+func (m Model) at(state int64) path {
+	return path{
 		top:   float64(state),
 		free:  float64(m.Names() - state),
 		tries: float64(m.Tries()),
@@ -42,7 +42,7 @@ func (m Model) at(state int64) run {
 // survival adds up the probability of having seen no failure over successive
 // states. Before it starts that is 1.
 type survival struct {
-	run    run   // at the state from which others are counted
+	path   path  // at the state from which others are counted
 	state  int64 // next state
 	hazard float64
 	total  accumulator
@@ -55,16 +55,16 @@ func (s *survival) alive() bool { return s.hazard < cutoff }
 // next state for an integral: few names exist, failures are likely, or the
 // space is so small that the survival may last until it is almost full.
 func (s *survival) rough(hazard float64) bool {
-	return s.run.top+float64(s.state) < smooth*s.run.tries ||
+	return s.path.top+float64(s.state) < smooth*s.path.tries ||
 		hazard > 1.0/smooth ||
-		s.run.top+s.run.free < 3*smooth*s.run.tries
+		s.path.top+s.path.free < 3*smooth*s.path.tries
 }
 
 // addEach adds states one by one while they are rough.
 func (s *survival) addEach() {
 	var sum accumulator
 	for s.alive() {
-		hazard := s.run.hazard(-float64(s.state))
+		hazard := s.path.hazard(-float64(s.state))
 		if !s.rough(hazard) {
 			return
 		}
@@ -83,8 +83,8 @@ func (s *survival) addIntegral() {
 	}
 	x := float64(s.state)
 	s.total.add(-s.endCorrection())
-	h := smoothHazard{run: s.run, to: x - 0.5}
-	h.total.add(s.hazard + s.run.endCorrection(run.hazard, 1-x))
+	h := smoothHazard{path: s.path, to: x - 0.5}
+	h.total.add(s.hazard + s.path.endCorrection(path.hazard, 1-x))
 	for x -= 0.5; s.alive(); {
 		width := s.panel(x)
 		for _, p := range gauss32 {
@@ -99,24 +99,24 @@ func (s *survival) addIntegral() {
 // up to a hazard of about e^-8, up to about 1, and then in steps in which
 // neither the hazard of a create nor that of the path changes too much.
 func (s *survival) panel(x float64) float64 {
-	switch early := s.run.top * math.Expm1(-8/s.run.tries); {
+	switch early := s.path.top * math.Expm1(-8/s.path.tries); {
 	case x < early:
 		return early - x
 	case x < 0:
 		return -x
 	default:
-		return min(3*(s.run.top+x)/s.run.tries, 16/s.run.hazard(-x))
+		return min(3*(s.path.top+x)/s.path.tries, 16/s.path.hazard(-x))
 	}
 }
 
-// endCorrection is endCorrection of the survival around the next state.
+// endCorrection returns endCorrection of the survival around the next state.
 func (s *survival) endCorrection() float64 {
 	var f [6]float64
 	g := -float64(s.state)
-	h := s.hazard - s.run.hazard(g+1) - s.run.hazard(g+2) - s.run.hazard(g+3)
+	h := s.hazard - s.path.hazard(g+1) - s.path.hazard(g+2) - s.path.hazard(g+3)
 	for i := range f {
 		f[i] = math.Exp(-h)
-		h += s.run.hazard(g + 3 - float64(i))
+		h += s.path.hazard(g + 3 - float64(i))
 	}
 	return endCorrection(f)
 }
@@ -125,14 +125,14 @@ func (s *survival) endCorrection() float64 {
 // states: an integral with the end correction of Euler-Maclaurin's midpoint
 // formula.
 type smoothHazard struct {
-	run   run
+	path  path
 	to    float64
 	total accumulator
 }
 
 // at returns the hazard of the path up to x; from call to call, x rises.
 func (h *smoothHazard) at(x float64) float64 {
-	h.run.addPanel(&h.total, gauss8, run.hazard, 0.5-x, x-0.5-h.to)
+	h.path.addPanel(&h.total, gauss8, path.hazard, 0.5-x, x-0.5-h.to)
 	h.to = x - 0.5
-	return h.total.value() - h.run.endCorrection(run.hazard, 1-x)
+	return h.total.value() - h.path.endCorrection(path.hazard, 1-x)
 }

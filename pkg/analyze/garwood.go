@@ -70,7 +70,7 @@ func orMore(n, x float64) (sum, slope float64) {
 	return sum, n / sum
 }
 
-// orFewer is orMore for n or fewer events.
+// orFewer returns what orMore does, for n or fewer events.
 func orFewer(n, x float64) (sum, slope float64) {
 	sum = 1
 	for term, j := 1.0, n; term > 0x1p-56*sum; j-- {

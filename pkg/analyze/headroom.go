@@ -42,6 +42,7 @@ func (m Model) Threshold(p float64) (int64, error) {
 	return below + min(1, math.MaxInt64-below), nil
 }
 
+// checkProbability returns an error unless p is from 0 to 1.
 func checkProbability(p float64) error {
 	if !(p >= 0 && p <= 1) {
 		return fmt.Errorf("probability %v: must be from 0 to 1", p)
@@ -78,6 +79,7 @@ type limit struct {
 	hazard   float64
 }
 
+// newLimit returns a limit of p, at least 0 and below 1.
 func newLimit(m Model, existing int64, p float64) limit {
 	return limit{m, existing, p, -math.Log1p(-p)}
 }

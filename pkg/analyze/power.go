@@ -73,6 +73,7 @@ func (x doubled) mul(y doubled) doubled {
 	return normal(p, rest, x.exp+y.exp)
 }
 
+// normal returns (hi + lo) * 2^exp with hi from 0.5 to 1.
 func normal(hi, lo float64, exp int) doubled {
 	hi, lo = twoSum(hi, lo)
 	frac, e := math.Frexp(hi)

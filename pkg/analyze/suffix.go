@@ -17,35 +17,35 @@ func (m Model) EquivalentSuffixLength(existing, creates int64) float64 {
 
 func (m Model) lnEquivalentNames(existing, creates int64) float64 {
 	possible, certain := m.split(existing, creates)
-	r, _ := m.run(existing, possible)
-	if m.Tries() == 1 || r.count == 0 || certain > 0 {
+	p, _ := m.path(existing, possible)
+	if m.Tries() == 1 || p.count == 0 || certain > 0 {
 		return math.Log(float64(m.Names()))
 	}
 	hazard := m.hazard(existing, possible)
-	r.tries = 1
-	sum := r.top * r.sum(run.relative, 1)
-	if lnNames := math.Log(sum) - hazard.ln(); lnNames-math.Log(r.top) > cutoff {
+	p.tries = 1
+	sum := p.top * p.sum(path.relative, 1)
+	if lnNames := math.Log(sum) - hazard.ln(); lnNames-math.Log(p.top) > cutoff {
 		return lnNames
 	}
-	return r.solveNames(sum/hazard.float(), hazard.float())
+	return p.solveNames(sum/hazard.float(), hazard.float())
 }
 
-// solveNames returns the logarithm of the number of names for which the run
+// solveNames returns the logarithm of the number of names for which the path
 // with one try has the given hazard. It solves for how many of them are free in
 // the last state, starting from an upper bound: the hazard's logarithm is a
 // concave function of the logarithm of that, so that Newton's method goes down
 // to the solution without overshooting.
-func (r run) solveNames(free, hazard float64) float64 {
+func (p path) solveNames(free, hazard float64) float64 {
 	for range 100 {
-		r.free = free
-		names := r.top + free
-		r.last = r.top / names
-		h := r.sum(run.hazard, 1)
-		step := math.Log(h/hazard) * h * names / (free * r.sum(run.repeats, 1))
+		p.free = free
+		names := p.top + free
+		p.last = p.top / names
+		h := p.sum(path.hazard, 1)
+		step := math.Log(h/hazard) * h * names / (free * p.sum(path.repeats, 1))
 		free *= math.Exp(step)
 		if math.Abs(step)*free < 1e-14*names {
 			break
 		}
 	}
-	return math.Log(r.top + free)
+	return math.Log(p.top + free)
 }
