@@ -1,4 +1,4 @@
-package assess
+package audit
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ var indexedPods = regexp.MustCompile(`-[0-9]+-$`)
 // (k8s.io/kubernetes/pkg/controller/resourceclaim/controller.go).
 const cutClaimsLeast, cutClaimsMost = 54, 57
 
-// notes say what a person should know of a space. retries is what is to be
+// notes returns what a person should know of a space. retries is what is to be
 // known of the server's, or empty.
 func notes(space census.Space, retries string) []string {
 	notes := []string{}
@@ -62,7 +62,7 @@ func notes(space census.Space, retries string) []string {
 	return notes
 }
 
-// sharedByPrefixes notes that the cut at 58 bytes made prefixes equal.
+// sharedByPrefixes returns the note that the cut at 58 bytes made prefixes equal.
 func sharedByPrefixes(space census.Space) string {
 	if space.RawPrefixes <= 1 {
 		return ""
@@ -74,7 +74,7 @@ func sharedByPrefixes(space census.Space) string {
 	return fmt.Sprintf("%d-byte cut: %s prefixes share this space", names.MaxPrefixLength, count)
 }
 
-// sharedByOwners notes that the objects of a space may be of several owners,
+// sharedByOwners returns the note that the objects of a space may be of several owners,
 // which controllers name them after, because the names of those are long.
 func sharedByOwners(space census.Space) string {
 	long := len(space.Prefix) == names.MaxPrefixLength
@@ -93,7 +93,7 @@ func sharedByOwners(space census.Space) string {
 	return ""
 }
 
-// sharedByChildren notes that the objects of a space have long generated names,
+// sharedByChildren returns the note that the objects of a space have long generated names,
 // after which a controller names others: their prefix is cut like every other.
 func sharedByChildren(space census.Space) string {
 	of := children[space.Resource.GroupResource()]

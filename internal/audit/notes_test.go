@@ -1,4 +1,4 @@
-package assess
+package audit
 
 import (
 	"fmt"
@@ -42,8 +42,12 @@ func TestNotes(t *testing.T) {
 		{"pods", x(54) + "-7-", 1, nil},
 		{"pods", x(56) + "--", 1, nil},
 		{"configmaps", x(55) + "-7-", 1, nil},
-		{"endpointslices.discovery.k8s.io", x(58), 2, []string{cut + "2 prefixes share this space", "their services' names agree in 58 bytes"}},
-		{"resourceclaims.resource.k8s.io", x(40) + "-" + x(16), 1, []string{"cut by the controller: pods with similar names share this space"}},
+		{"endpointslices.discovery.k8s.io", x(58), 2, []string{
+			cut + "2 prefixes share this space", "their services' names agree in 58 bytes",
+		}},
+		{"resourceclaims.resource.k8s.io", x(40) + "-" + x(16), 1, []string{
+			"cut by the controller: pods with similar names share this space",
+		}},
 		{"resourceclaims.resource.k8s.io", x(40) + "-" + x(15) + "-", 1, nil},
 		{"resourceclaims.resource.k8s.io", "pod-claim", 1, nil},
 		{"configmaps", x(58), census.MaxRawPrefixes, []string{cut + "64 or more prefixes share this space"}},

@@ -1,7 +1,6 @@
-package assess
+package audit
 
 import (
-	"cmp"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,21 +12,21 @@ import (
 )
 
 const (
-	// HeadroomProbability is the chance of any failure that an audit's headroom
-	// leaves.
-	HeadroomProbability = 0.001
+	// headroomProbability is the chance of any failure up to which there is
+	// headroom.
+	headroomProbability = 0.001
 	// rateConfidence is that of the interval of a rate.
 	rateConfidence = 0.95
 
 	day = 24 * time.Hour
 )
 
-// Lens is what an audit looks for in counts.
-type Lens struct {
-	// Window is the time over which the census counted recent creations.
-	Window time.Duration
-	// Forecast is the horizon of the expected conflicts.
-	Forecast time.Duration
+// estimator works out what counts mean. Only one goroutine at a time may use it.
+type estimator struct {
+	// window is the time over which the census counted recent creations.
+	window time.Duration
+	// forecast is the horizon of the expected conflicts.
+	forecast time.Duration
 
 	// headrooms are those that have been calculated, because one takes a fifth
 	// of a millisecond, and of many prefixes most have as many names as others.
@@ -39,10 +38,9 @@ type headroomKey struct {
 	names int64
 }
 
-// Item says what the count of one space means, where a create tries as many
+// item returns what the count of one space means, where a create tries as many
 // names as retries says. note is what else is known of the retries, or empty.
-// It may not be called by several goroutines at once.
-func (l *Lens) Item(space census.Space, retries v1alpha1.Retries, note string) (v1alpha1.AuditItem, error) {
+func (e *estimator) item(space census.Space, retries v1alpha1.Retries, note string) (v1alpha1.AuditItem, error) {
 	item := v1alpha1.AuditItem{
 		Group: space.Resource.Group, Version: space.Resource.Version, Resource: space.Resource.Resource,
 		Namespace: space.Namespace, Prefix: space.Prefix,
@@ -51,14 +49,14 @@ func (l *Lens) Item(space census.Space, retries v1alpha1.Retries, note string) (
 		Retries: retries,
 		Notes:   notes(space, note),
 	}
-	creates, err := l.creates(space.Recent)
+	creates, err := e.creates(space.Recent)
 	if err != nil {
 		return item, err
 	}
 	item.Creates = creates
-	item.Headroom.Probability = HeadroomProbability
-	item.Forecast.Days = l.Forecast.Hours() / day.Hours()
-	single, err := l.outlook(item, 1)
+	item.Headroom.Probability = headroomProbability
+	item.Forecast.Days = e.forecast.Hours() / day.Hours()
+	single, err := e.outlook(item, 1)
 	if err != nil {
 		return item, err
 	}
@@ -69,7 +67,7 @@ func (l *Lens) Item(space census.Space, retries v1alpha1.Retries, note string) (
 	if retries.Attempts == nil {
 		return item, nil
 	}
-	retried, err := l.outlook(item, *retries.Attempts)
+	retried, err := e.outlook(item, *retries.Attempts)
 	item.NextCreate.ServerRetry = &retried.next
 	item.Headroom.ServerRetry = retried.headroom
 	item.Forecast.Steady.ServerRetry = &retried.steady
@@ -84,38 +82,42 @@ type outlook struct {
 	steady, growing float64
 }
 
-func (l *Lens) outlook(item v1alpha1.AuditItem, tries int) (outlook, error) {
+// outlook returns what lies before the space of an item.
+func (e *estimator) outlook(item v1alpha1.AuditItem, tries int) (outlook, error) {
 	model, err := modelOf(tries)
 	if err != nil {
 		return outlook{}, err
 	}
-	headroom, err := l.headroom(model, item.Names)
+	headroom, err := e.headroom(model, item.Names)
 	if err != nil {
 		return outlook{}, err
 	}
 	forecast, err := model.Forecast(item.Names, item.Creates.PerDay, item.Forecast.Days)
 	return outlook{
-		next: model.NextFails(item.Names), headroom: bounded(headroom),
+		next: model.NextFails(item.Names), headroom: &headroom,
 		steady: forecast.Steady, growing: forecast.NothingDeleted,
 	}, err
 }
 
-func (l *Lens) headroom(model analyze.Model, names int64) (int64, error) {
+// headroom returns the number of creates until the chance of any failure passes
+// headroomProbability.
+func (e *estimator) headroom(model analyze.Model, names int64) (int64, error) {
 	key := headroomKey{model.Tries(), names}
-	if known, ok := l.headrooms[key]; ok {
+	if known, ok := e.headrooms[key]; ok {
 		return known, nil
 	}
-	headroom, err := model.Headroom(names, HeadroomProbability)
+	headroom, err := model.Headroom(names, headroomProbability)
 	if err != nil {
 		return 0, err
 	}
-	if l.headrooms == nil {
-		l.headrooms = map[headroomKey]int64{}
+	if e.headrooms == nil {
+		e.headrooms = map[headroomKey]int64{}
 	}
-	l.headrooms[key] = headroom
+	e.headrooms[key] = headroom
 	return headroom, nil
 }
 
+// modelOf returns the model of a create that tries a number of names.
 func modelOf(tries int) (analyze.Model, error) {
 	space, err := analyze.Space(names.SuffixLength)
 	if err != nil {
@@ -124,12 +126,12 @@ func modelOf(tries int) (analyze.Model, error) {
 	return analyze.NewModel(space, tries)
 }
 
-// creates is the rate that recent creations in the window tell.
-func (l *Lens) creates(recent int64) (v1alpha1.Creates, error) {
+// creates returns the rate that recent creations in the window show.
+func (e *estimator) creates(recent int64) (v1alpha1.Creates, error) {
 	lower, upper, err := analyze.Garwood(recent, rateConfidence)
-	perDay := day.Seconds() / l.Window.Seconds()
+	perDay := day.Seconds() / e.window.Seconds()
 	return v1alpha1.Creates{
-		WindowSeconds: l.Window.Seconds(),
+		WindowSeconds: e.window.Seconds(),
 		Observed:      recent,
 		PerDay:        float64(recent) * perDay,
 		PerDayLower:   lower * perDay,
@@ -137,39 +139,11 @@ func (l *Lens) creates(recent int64) (v1alpha1.Creates, error) {
 	}, err
 }
 
+// timestamp returns the time as a report has it, nil if it is unknown.
 func timestamp(t time.Time) *metav1.Time {
 	if t.IsZero() {
 		return nil
 	}
 	stamp := metav1.NewTime(t)
 	return &stamp
-}
-
-// Risk is the chance that the next create conflicts with the attempts in
-// force; unknown attempts count as one.
-func Risk(item v1alpha1.AuditItem) float64 {
-	if item.NextCreate.ServerRetry != nil {
-		return *item.NextCreate.ServerRetry
-	}
-	return item.NextCreate.NoRetry
-}
-
-// Order compares two spaces that a report may show.
-type Order func(a, b *row) int
-
-// Orders are the ways to sort a report, largest first; ties are broken by
-// resource, namespace and prefix, in which the order "prefix" consists.
-var Orders = map[string]Order{
-	"risk": func(a, b *row) int {
-		return cmp.Or(cmp.Compare(b.risk, a.risk), cmp.Compare(b.Names, a.Names), byPrefix(a, b))
-	},
-	"count":  func(a, b *row) int { return cmp.Or(cmp.Compare(b.Names, a.Names), byPrefix(a, b)) },
-	"rate":   func(a, b *row) int { return cmp.Or(cmp.Compare(b.Recent, a.Recent), byPrefix(a, b)) },
-	"prefix": byPrefix,
-}
-
-func byPrefix(a, b *row) int {
-	return cmp.Or(
-		cmp.Compare(a.Prefix, b.Prefix), cmp.Compare(a.Namespace, b.Namespace),
-		cmp.Compare(a.Resource.Group, b.Resource.Group), cmp.Compare(a.Resource.Resource, b.Resource.Resource))
 }

@@ -1,0 +1,147 @@
+package audit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// skipped is a type that was skipped in one namespace, or in all to be counted.
+func skipped(name, namespace string, reason census.Reason) census.Skipped {
+	return census.Skipped{Resource: name, Namespace: namespace, Reason: reason, Message: "why"}
+}
+
+// What cannot be read makes a report incomplete, unless it never holds generated
+// names, or is a type that a scan of all types may not list. A type of which one
+// namespace was read is read.
+func TestComplete(t *testing.T) {
+	const all, ci = "", "ci"
+	for _, test := range []struct {
+		name      string
+		namespace string
+		named     bool
+		before    []census.Skipped // skipped before the scan
+		during    []census.Skipped
+		complete  bool
+		types     int // read, of two
+	}{
+		{"all read", all, false, nil, nil, true, 2},
+		{"all read of named types", ci, true, nil, nil, true, 2},
+
+		{"an excluded type", all, false, []census.Skipped{skipped("events", all, census.Excluded)}, nil, true, 2},
+		{"a named excluded type", all, true, []census.Skipped{skipped("events", all, census.Excluded)}, nil, true, 2},
+		{"an undiscovered group", all, false, []census.Skipped{skipped("", all, census.Undiscovered)}, nil, false, 2},
+		{"an unreachable group", ci, false, []census.Skipped{skipped("", all, census.Unreachable)}, nil, false, 2},
+
+		{"a forbidden type", all, false, nil, []census.Skipped{skipped("pods", all, census.Forbidden)}, true, 1},
+		{"a type without lists", all, false, nil, []census.Skipped{skipped("pods", all, census.NotListable)}, true, 1},
+		{"a named forbidden type", all, true, nil, []census.Skipped{skipped("pods", all, census.Forbidden)}, false, 1},
+		{"a named type without lists", ci, true, nil, []census.Skipped{skipped("pods", ci, census.NotListable)}, false, 1},
+		{"forbidden where asked", ci, false, nil, []census.Skipped{skipped("pods", ci, census.Forbidden)}, true, 1},
+		{"forbidden in one of all", all, false, nil, []census.Skipped{skipped("pods", ci, census.Forbidden)}, false, 2},
+
+		{"a type in time", all, false, nil, []census.Skipped{skipped("pods", all, census.TimedOut)}, false, 1},
+		{"a malformed list", ci, false, nil, []census.Skipped{skipped("pods", ci, census.Malformed)}, false, 1},
+		{"an interrupt", all, false, nil, []census.Skipped{skipped("pods", all, census.Interrupted)}, false, 1},
+		{"nothing may be listed", all, false, nil, []census.Skipped{
+			skipped("jobs", all, census.Forbidden), skipped("pods", all, census.Forbidden),
+		}, false, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := collector(Options{Namespace: test.namespace, TypesNamed: test.named})
+			result, err := c.Report(Scan{
+				Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs")},
+				Skipped:   test.before,
+				Summary:   census.Summary{Skipped: test.during},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Report.Complete != test.complete || result.Report.Summary.ResourceTypes != test.types {
+				t.Errorf("complete: %v, %d types, want %v, %d",
+					result.Report.Complete, result.Report.Summary.ResourceTypes, test.complete, test.types)
+			}
+		})
+	}
+}
+
+// A server without any type has nothing that could not be read.
+func TestCompleteWithoutTypes(t *testing.T) {
+	if report := finish(t, collector(Options{})).Report; !report.Complete || report.Summary.ResourceTypes != 0 {
+		t.Errorf("complete: %v, %d types", report.Complete, report.Summary.ResourceTypes)
+	}
+}
+
+// The report says who was asked for what, what came of it, and what did not.
+func TestReport(t *testing.T) {
+	attempts, began := 8, time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	server := v1alpha1.AuditServer{
+		GitVersion: "v1.37.1",
+		Retries:    v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceVersion},
+	}
+	c := collector(Options{Namespace: "ci", LabelSelector: "app=x", MinCount: 10})
+	add(c, true, space("p-", 5))
+	result, err := c.Report(Scan{
+		Server: server, Began: began, Ended: began.Add(1500 * time.Millisecond),
+		Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs"), resource("", "configmaps")},
+		Skipped:   []census.Skipped{skipped("events", "", census.Excluded)},
+		Summary: census.Summary{
+			Objects: 7, Requests: 3, Inconsistent: []census.Resource{resource("batch", "jobs")},
+			Skipped: []census.Skipped{skipped("pods", "ci", census.Forbidden)},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &v1alpha1.AuditReport{
+		TypeMeta: metav1.TypeMeta{APIVersion: "genname.dev/v1alpha1", Kind: "AuditReport"},
+		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(began)},
+		Server:   server,
+		Scope: v1alpha1.AuditScope{
+			Namespace: "ci", Resources: []string{"configmaps", "jobs.batch", "pods"}, LabelSelector: "app=x", MinCount: 10,
+		},
+		Summary: v1alpha1.AuditSummary{
+			ResourceTypes: 2, Objects: 7, Prefixes: 1, Requests: 3, Seconds: 1.5, Inconsistent: []string{"jobs.batch"},
+		},
+		Items:  []v1alpha1.AuditItem{},
+		Hidden: v1alpha1.AuditHidden{Prefixes: 1, Objects: 5},
+		Skipped: []v1alpha1.Skipped{
+			{Resource: "events", Reason: "excluded", Message: "why"},
+			{Resource: "pods", Namespace: "ci", Reason: "forbidden", Message: "why"},
+		},
+		Complete: true,
+	}
+	if diff := cmp.Diff(want, result.Report); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if result.MostHidden.Names != 5 || len(result.NotFound) != 0 {
+		t.Errorf("%+v", result)
+	}
+}
+
+// A script can go through every list of a report: an empty one is not null.
+func TestReportOfNothing(t *testing.T) {
+	report := finish(t, collector(Options{})).Report
+	if !report.Scope.AllNamespaces || report.Gate != nil {
+		t.Errorf("%+v", report)
+	}
+	if report.Items == nil || report.Skipped == nil ||
+		report.Scope.Resources == nil || report.Summary.Inconsistent == nil {
+		t.Errorf("a list is null: %+v", report)
+	}
+}
+
+// A server that says nonsense of its tries makes no report.
+func TestReportFails(t *testing.T) {
+	c := collector(Options{})
+	c.retriesOf = retries(-1)
+	add(c, true, space("p-", 5))
+	if result, err := c.Report(Scan{}); err == nil {
+		t.Errorf("%+v", result.Report)
+	}
+}

@@ -1,0 +1,190 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// question is about a thousand creates with suffixes of five characters.
+func question() Question {
+	return Question{SuffixLength: 5, ClientAttempts: 3, Probability: 0.001, Creates: []int64{1000}}
+}
+
+// population is one whose server tries so many names; 0 for unknown.
+func population(existing int64, attempts int) Population {
+	p := Population{
+		Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-", Existing: existing,
+		Server: v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown},
+	}
+	if attempts > 0 {
+		p.Server = v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceFlag}
+	}
+	return p
+}
+
+func answer(t *testing.T, q Question, populations ...Population) *v1alpha1.CollisionReport {
+	t.Helper()
+	report, err := New(t.Context(), q, populations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// Each policy has the tries of its own, in the order that the API promises; what
+// depends on unknown tries is null.
+func TestPolicies(t *testing.T) {
+	rate := 24.0
+	q := question()
+	q.PerDay, q.Days = &rate, 1
+	for _, test := range []struct {
+		attempts int
+		want     map[v1alpha1.PolicyName]int
+	}{
+		{8, map[v1alpha1.PolicyName]int{"none": 1, "server": 8, "client": 3, "server+client": 24}},
+		{0, map[v1alpha1.PolicyName]int{"none": 1, "server": 0, "client": 3, "server+client": 0}},
+	} {
+		item := answer(t, q, population(1_000_000, test.attempts)).Items[0]
+		var order []v1alpha1.PolicyName
+		for _, p := range item.Policies {
+			order = append(order, p.Name)
+		}
+		if diff := cmp.Diff([]v1alpha1.PolicyName{"none", "server", "client", "server+client"}, order); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+		for name, tries := range test.want {
+			policy, churn := item.Policy(name), item.Churn.Policy(name)
+			if tries == 0 {
+				if diff := cmp.Diff(&v1alpha1.Policy{Name: name}, policy); diff != "" {
+					t.Errorf("%s with unknown tries (-want +got):\n%s", name, diff)
+				}
+				if diff := cmp.Diff(&v1alpha1.ChurnPolicy{Name: name}, churn); diff != "" {
+					t.Errorf("churn, %s with unknown tries (-want +got):\n%s", name, diff)
+				}
+				continue
+			}
+			want := math.Pow(1_000_000/14_348_907.0, float64(tries))
+			if *policy.Tries != tries || math.Abs(*policy.NextCreateFails/want-1) > 1e-12 {
+				t.Errorf("%s: %d tries, the next fails with %g, want %d, %g",
+					name, *policy.Tries, *policy.NextCreateFails, tries, want)
+			}
+			if *churn.Tries != tries || math.Abs(*churn.ConflictsPerDay/(24*want)-1) > 1e-12 {
+				t.Errorf("churn, %s: %d tries, %g conflicts a day, want %d, %g",
+					name, *churn.Tries, *churn.ConflictsPerDay, tries, 24*want)
+			}
+		}
+	}
+}
+
+// The gate is on the server's policy; where the server's tries are unknown, on
+// that without retries.
+func TestGate(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		attempts int
+		limit    float64
+		exceeded bool
+	}{
+		{"with retries, below", 8, 0.001, false},
+		{"with retries, above", 8, 1e-9, true},
+		{"unknown, as without retries", 0, 0.999, true},
+		{"a chance of one exceeds no limit of one", 0, 1, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			q := question()
+			q.FailAbove = &test.limit
+			report := answer(t, q, population(1_000_000, test.attempts))
+			item, policy := report.Items[0], v1alpha1.PolicyServer
+			if test.attempts == 0 {
+				policy = v1alpha1.PolicyNone
+			}
+			want := &v1alpha1.CollisionGate{FailAbove: test.limit, Exceeded: []v1alpha1.CollisionExceeded{}}
+			if test.exceeded {
+				want.Exceeded = append(want.Exceeded, v1alpha1.CollisionExceeded{
+					Resource: "jobs", Namespace: "ci", Prefix: "p-", Creates: 1000, AnyFails: *item.Policy(policy).AnyFails,
+				})
+			}
+			if diff := cmp.Diff(want, report.Gate); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	if gate := answer(t, question(), population(5, 8)).Gate; gate != nil {
+		t.Errorf("a gate that nobody asked for: %+v", gate)
+	}
+}
+
+// What has no finite value is null: the headroom of no bound, the repeats of a
+// create for which there is no name, the suffix that is as good as certainty.
+func TestNulls(t *testing.T) {
+	q := question()
+	q.Creates = []int64{1}
+	item := answer(t, q, population(14_348_907, 8)).Items[0]
+	if p := item.Policy(v1alpha1.PolicyServer); p.ExpectedConflictsRepeated != nil || *p.AnyFails != 1 {
+		t.Errorf("in a full space: %+v", p)
+	}
+	item = answer(t, q, population(0, 8)).Items[0]
+	p := item.Policy(v1alpha1.PolicyServer)
+	if p.AnyFailsLog10 != nil || p.EquivalentSuffixLength != nil || *p.AnyFails != 0 {
+		t.Errorf("in an empty space: %+v", p)
+	}
+}
+
+// Several populations with several numbers of creates are an item for each.
+func TestItems(t *testing.T) {
+	q := question()
+	q.Creates = []int64{10, 20}
+	other := population(7, 1)
+	other.Prefix = "q-"
+	type item struct {
+		prefix            string
+		existing, creates int64
+	}
+	var got []item
+	for _, i := range answer(t, q, population(5, 8), other).Items {
+		got = append(got, item{i.Prefix, i.Existing, i.Creates})
+	}
+	want := []item{{"p-", 5, 10}, {"p-", 5, 20}, {"q-", 7, 10}, {"q-", 7, 20}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(item{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if items := answer(t, q).Items; items == nil || len(items) != 0 {
+		t.Errorf("without a population: %+v", items)
+	}
+}
+
+// A number out of its range makes no report, and an impossible population says
+// so by its type.
+func TestErrors(t *testing.T) {
+	for _, existing := range []int64{-1, 14_348_908} {
+		var wrong *PopulationError
+		_, err := New(t.Context(), question(), []Population{population(existing, 8)})
+		if !errors.As(err, &wrong) || wrong.Existing != existing || wrong.Names != 14_348_907 {
+			t.Errorf("%d names: %v", existing, err)
+		}
+	}
+	rate := -1.0
+	for name, change := range map[string]func(*Question){
+		"a suffix of no characters": func(q *Question) { q.SuffixLength = 0 },
+		"no attempt":                func(q *Question) { q.ClientAttempts = 0 },
+		"a probability above 1":     func(q *Question) { q.Probability = 1.5 },
+		"a negative rate":           func(q *Question) { q.PerDay, q.Days = &rate, 1 },
+	} {
+		q := question()
+		change(&q)
+		if _, err := New(t.Context(), q, []Population{population(5, 8)}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := New(ctx, question(), []Population{population(5, 8)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its end: %v", err)
+	}
+}
