@@ -1,5 +1,5 @@
 // Package audit is the command that counts generated names: its flags, the table,
-// the gauges, and the gates' exit code. internal/census counts, and internal/assess
+// the gauges, and the gates' exit code. internal/census counts, and internal/audit
 // says what the counts mean.
 package audit
 
@@ -16,8 +16,9 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -164,7 +165,7 @@ func (o *options) Validate() error {
 		return fmt.Errorf("--min-count must not be negative, as %d is", o.minCount)
 	case o.top < 0:
 		return fmt.Errorf("--top must not be negative, as %d is", o.top)
-	case assess.Orders[o.sortBy] == nil:
+	case audit.Orders[o.sortBy] == nil:
 		return fmt.Errorf("--sort-by must be risk, count, rate or prefix, not %q", o.sortBy)
 	case o.window <= 0:
 		return fmt.Errorf("--window must be positive, not %s", o.window.String())
@@ -199,25 +200,32 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	survey := o.survey(counted)
+	collector := audit.NewCollector(o.engineOptions(), counted.RetriesOf)
 	scanner := o.scanner(counted, began)
 	scanner.Progress = cluster.ShowScan(progress)
 	scanner.Progress(census.Progress{Types: len(resources)})
-	summary, err := scanner.Scan(ctx, resources, o.namespace, survey.Begin)
+	summary, err := scanner.Scan(ctx, resources, o.namespace, collector.Begin)
 	if err != nil {
 		return err
 	}
 	progress.Say("working out what the counts mean")
-	report := o.report(counted, began, resources, summary, append(skipped, summary.Skipped...))
-	if err := survey.Fill(report); err != nil {
+	result, err := collector.Report(audit.Scan{
+		Server:    v1alpha1.AuditServer{GitVersion: counted.GitVersion(), Retries: counted.Retries()},
+		Began:     began,
+		Ended:     time.Now(),
+		Resources: resources,
+		Skipped:   skipped,
+		Summary:   summary,
+	})
+	if err != nil {
 		return err
 	}
 	progress.End()
-	if err := o.print(report, o.where(resources)); err != nil {
+	if err := o.print(result.Report, o.where(resources)); err != nil {
 		return err
 	}
-	o.explain(report, survey)
-	return o.judge(ctx, report)
+	o.explain(result)
+	return o.judge(ctx, result.Report)
 }
 
 // where says in which namespace was counted, if in one.
@@ -229,20 +237,20 @@ func (o *options) where(resources []census.Resource) string {
 	return fmt.Sprintf(" in %s namespace", o.namespace)
 }
 
-func (o *options) survey(c *cluster.Cluster) *assess.Survey {
-	survey := &assess.Survey{
-		Lens:      assess.Lens{Window: time.Duration(o.window), Forecast: time.Duration(o.forecast)},
-		RetriesOf: c.RetriesOf,
-		MinCount:  o.minCount, Top: o.top, Order: assess.Orders[o.sortBy],
-		Prefixes: o.prefixes,
+// engineOptions returns what the flags say of the audit.
+func (o *options) engineOptions() audit.Options {
+	options := audit.Options{
+		Namespace: o.namespace, LabelSelector: o.labelSelector, TypesNamed: o.named, Prefixes: o.prefixes,
+		Window: time.Duration(o.window), Forecast: time.Duration(o.forecast),
+		MinCount: o.minCount, Top: o.top, Order: audit.Orders[o.sortBy],
 	}
 	if o.failAbove.Given() {
-		survey.FailAbove = o.failAbove.Value
+		options.FailAbove = o.failAbove.Value
 	}
 	if o.countGate {
-		survey.FailAboveCount = &o.failAboveCount
+		options.FailAboveCount = &o.failAboveCount
 	}
-	return survey
+	return options
 }
 
 func (o *options) scanner(c *cluster.Cluster, now time.Time) *census.Scanner {

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -29,7 +29,7 @@ var prefixGauges = []prefixGauge{
 		return float64(i.Names), true
 	}},
 	{"genname_prefix_conflict_ratio", "ratio", "Chance that the next create conflicts with the attempts in force; without retries where these are unknown.", func(i v1alpha1.AuditItem) (float64, bool) {
-		return assess.Risk(i), true
+		return audit.Risk(i), true
 	}},
 	{"genname_prefix_conflict_without_retry_ratio", "ratio", "Chance that the next create conflicts if it tries one name.", func(i v1alpha1.AuditItem) (float64, bool) {
 		return i.NextCreate.NoRetry, true

@@ -2,84 +2,20 @@ package audit
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// report is the report but for what the survey fills in.
-func (o *options) report(c *cluster.Cluster, began time.Time, resources []census.Resource, summary census.Summary, skipped []census.Skipped) *v1alpha1.AuditReport {
-	report := &v1alpha1.AuditReport{
-		TypeMeta: v1alpha1.TypeOf("AuditReport"),
-		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(began)},
-		Server:   v1alpha1.AuditServer{GitVersion: c.GitVersion(), Retries: c.Retries()},
-		Scope: v1alpha1.AuditScope{
-			AllNamespaces: o.allNamespaces, Namespace: o.namespace, Resources: []string{},
-			LabelSelector: o.labelSelector, MinCount: o.minCount,
-		},
-		Summary: v1alpha1.AuditSummary{
-			ResourceTypes: len(resources) - o.typesSkipped(summary.Skipped), Objects: summary.Objects, Requests: summary.Requests,
-			Seconds: time.Since(began).Seconds(), Inconsistent: []string{},
-		},
-		Skipped:  []v1alpha1.Skipped{},
-		Complete: true,
-	}
-	for _, r := range resources {
-		report.Scope.Resources = append(report.Scope.Resources, r.GroupResource().String())
-	}
-	slices.Sort(report.Scope.Resources)
-	if len(resources) > 0 && report.Summary.ResourceTypes == 0 {
-		report.Complete = false // a gate must not pass because nothing may be read
-	}
-	for _, s := range skipped {
-		report.Skipped = append(report.Skipped, v1alpha1.Skipped{
-			Group: s.Group, Resource: s.Resource, Namespace: s.Namespace, Reason: string(s.Reason), Message: s.Message,
-		})
-		report.Complete = report.Complete && o.mayMiss(s)
-	}
-	for _, r := range summary.Inconsistent {
-		report.Summary.Inconsistent = append(report.Summary.Inconsistent, r.GroupResource().String())
-	}
-	return report
-}
-
-// typesSkipped is the number of types of which nothing was read.
-func (o *options) typesSkipped(skipped []census.Skipped) (types int) {
-	for _, s := range skipped {
-		if !o.inPart(s) {
-			types++
-		}
-	}
-	return types
-}
-
-// inPart reports whether s is one namespace that was skipped where all are counted.
-func (o *options) inPart(s census.Skipped) bool { return o.namespace == "" && s.Namespace != "" }
-
-// mayMiss reports whether a report without what was skipped is whole: what never
-// holds generated names, and what a scan of all types may not list.
-func (o *options) mayMiss(s census.Skipped) bool {
-	switch s.Reason {
-	case census.Excluded:
-		return true
-	case census.Forbidden, census.NotListable:
-		return !o.named && !o.inPart(s)
-	}
-	return false
-}
-
 // explain says on stderr how much was read, and what is not shown.
-func (o *options) explain(report *v1alpha1.AuditReport, survey *assess.Survey) {
+func (o *options) explain(result *audit.Result) {
+	report := result.Report
 	for _, s := range report.Skipped {
 		if !o.quiet(s) {
 			fmt.Fprintln(o.ErrOut, terminal.OneLine("Warning: skipped "+skippedName(s)+": "+s.Message))
@@ -92,9 +28,9 @@ func (o *options) explain(report *v1alpha1.AuditReport, survey *assess.Survey) {
 		fmt.Fprintln(o.ErrOut, terminal.OneLine("Warning: not of one instant, because a list expired or is not sorted: the counts of "+strings.Join(inconsistent, ", ")))
 	}
 	if report.Hidden.Prefixes > 0 {
-		fmt.Fprintln(o.ErrOut, terminal.OneLine(o.hiddenText(report, survey.MostHidden())))
+		fmt.Fprintln(o.ErrOut, terminal.OneLine(o.hiddenText(report, result.MostHidden)))
 	}
-	if none := survey.NotFound(); len(none) > 0 && report.Summary.ResourceTypes > 0 {
+	if none := result.NotFound; len(none) > 0 && report.Summary.ResourceTypes > 0 {
 		fmt.Fprintln(o.ErrOut, terminal.OneLine(fmt.Sprintf("No name has the prefix %s: prefixes are matched whole; is a '-' missing?", strings.Join(none, " or "))))
 	}
 	s := report.Summary
@@ -103,7 +39,7 @@ func (o *options) explain(report *v1alpha1.AuditReport, survey *assess.Survey) {
 
 // hiddenText says how much is not shown and why, where the most of it is unless
 // all is in one place, and how to see it where there is nothing else.
-func (o *options) hiddenText(report *v1alpha1.AuditReport, most assess.Hidden) string {
+func (o *options) hiddenText(report *v1alpha1.AuditReport, most audit.Hidden) string {
 	hidden := report.Hidden
 	text := fmt.Sprintf("%s hidden, with %s, by --min-count=%d", humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Objects, "name"), o.minCount)
 	if o.top > 0 {
@@ -119,7 +55,7 @@ func (o *options) hiddenText(report *v1alpha1.AuditReport, most assess.Hidden) s
 }
 
 // mostText says which part of the hidden names is where the most of them are.
-func mostText(most assess.Hidden, hidden int64) string {
+func mostText(most audit.Hidden, hidden int64) string {
 	where := most.Resource.String()
 	if most.Namespace != "" {
 		where += " in namespace " + most.Namespace

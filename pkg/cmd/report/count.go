@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/assess"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 )
 
@@ -17,9 +17,9 @@ type wantedPrefix struct{ resource, namespace, prefix string }
 // resource and namespace are counted in one walk.
 func count(
 	ctx context.Context, c *cluster.Cluster, prefixes []wantedPrefix, progress func(census.Progress),
-) ([]assess.Population, error) {
+) ([]report.Population, error) {
 	walks := map[walk]map[string]int64{} // names by prefix
-	populations := make([]assess.Population, 0, len(prefixes))
+	populations := make([]report.Population, 0, len(prefixes))
 	of := make([]walk, 0, len(prefixes))
 	for _, p := range prefixes {
 		r, err := typeOf(c, p.resource)
@@ -34,7 +34,7 @@ func count(
 			walks[w] = map[string]int64{}
 		}
 		walks[w][p.prefix] = 0
-		populations = append(populations, assess.Population{Group: r.Group, Resource: r.Resource, Namespace: w.namespace, Prefix: p.prefix})
+		populations = append(populations, report.Population{Group: r.Group, Resource: r.Resource, Namespace: w.namespace, Prefix: p.prefix})
 		of = append(of, w)
 	}
 	for w, names := range walks {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/assess"
 	"github.com/kubectl-genname/kubectl-genname/internal/chart"
+	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
@@ -50,7 +50,7 @@ func (p *plotFlags) validate(machine bool) error {
 }
 
 // plot draws the report's one population, into the file or on stdout.
-func (o *options) plot(report *v1alpha1.CollisionReport, populations []assess.Population) error {
+func (o *options) plot(report *v1alpha1.CollisionReport, populations []report.Population) error {
 	switch {
 	case len(populations) != 1 && o.from != "":
 		return fmt.Errorf("--plot draws one prefix, not the %d of %s: save an audit with --prefix or --top=1, or give TYPE/PREFIX instead", len(populations), o.from)

@@ -1,5 +1,5 @@
 // Package report is the command that says how likely conflicts are: its flags, where
-// the counts come from, the tables and the pictures. internal/assess and pkg/analyze
+// the counts come from, the tables and the pictures. internal/report and pkg/analyze
 // calculate, internal/census counts, internal/chart draws.
 package report
 
@@ -15,8 +15,8 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/assess"
 	"github.com/kubectl-genname/kubectl-genname/internal/chart"
+	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
@@ -44,7 +44,7 @@ type options struct {
 	existing      int64
 	existingGiven bool
 
-	question       assess.Question
+	question       report.Question
 	serverAttempts flagvalue.Attempts
 	failAbove      flagvalue.Probability
 	rate           float64
@@ -59,7 +59,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags()}
 	o.failAbove.Value = new(float64)
 	o.period = flagvalue.Duration(30 * 24 * time.Hour)
-	o.question = assess.Question{
+	o.question = report.Question{
 		SuffixLength: names.SuffixLength, ClientAttempts: flagvalue.ClientAttempts, Probability: 0.001,
 		Creates: []int64{100, 1_000, 10_000, 100_000, 1_000_000},
 	}
@@ -191,7 +191,7 @@ func (o *options) Run(ctx context.Context) error {
 		return err
 	}
 	o.question.Server = subject.server
-	report, err := assess.Collisions(ctx, o.question, subject.populations)
+	report, err := report.New(ctx, o.question, subject.populations)
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted: no report was made")
@@ -222,7 +222,7 @@ func (o *options) Run(ctx context.Context) error {
 
 // explained is err in the words of the command line.
 func (o *options) explained(err error) error {
-	var wrong *assess.PopulationError
+	var wrong *report.PopulationError
 	if !errors.As(err, &wrong) {
 		return err
 	}

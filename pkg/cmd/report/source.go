@@ -14,7 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/assess"
+	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
@@ -26,7 +26,7 @@ import (
 // subject is what a report is about.
 type subject struct {
 	server      v1alpha1.CollisionServer
-	populations []assess.Population
+	populations []report.Population
 	// warnings are what the reader must know of the counts, and incomplete
 	// says that they may be too low.
 	warnings   []string
@@ -77,7 +77,7 @@ func (o *options) subject(ctx context.Context) (subject, error) {
 		return o.counted(ctx, o.manifested)
 	}
 	server := v1alpha1.CollisionServer{Retries: o.serverAttempts.Or(assumedRetries())}
-	return subject{server: server, populations: []assess.Population{{Existing: o.existing, Server: server.Retries}}}, nil
+	return subject{server: server, populations: []report.Population{{Existing: o.existing, Server: server.Retries}}}, nil
 }
 
 // assumedRetries are those of current servers, where none is asked.
@@ -104,7 +104,7 @@ func (o *options) saved() (subject, error) {
 		incomplete: !audit.Complete,
 	}
 	for _, item := range audit.Items {
-		s.populations = append(s.populations, assess.Population{
+		s.populations = append(s.populations, report.Population{
 			Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix,
 			Existing: item.Names, Server: o.serverAttempts.Or(item.Retries),
 		})
@@ -164,7 +164,7 @@ func (o *options) named(namespace string, _ bool) (prefixes []wantedPrefix, warn
 
 // missing are the warnings of prefixes that were named and that nothing has:
 // they may be misspelt.
-func missing(populations []assess.Population) (warnings []string) {
+func missing(populations []report.Population) (warnings []string) {
 	for _, p := range populations {
 		if p.Existing > 0 {
 			continue

@@ -190,8 +190,8 @@ func serverMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
 // meaning is the sentence that sums up: for how many creates conflicts stay
 // unlikely.
 func meaning(item v1alpha1.CollisionItem, probability string) string {
-	none, server, client := item.Policies[0], item.Policies[1], item.Policies[2]
-	rooms := []string{room(none) + " without retries"}
+	server := item.Policy(v1alpha1.PolicyServer)
+	rooms := []string{room(item.Policy(v1alpha1.PolicyNone)) + " without retries"}
 	switch {
 	case server.Tries == nil:
 		rooms[0] += " (nothing tells whether the server has any)"
@@ -200,13 +200,13 @@ func meaning(item v1alpha1.CollisionItem, probability string) string {
 	default:
 		rooms = append(rooms, room(server)+" with the server's")
 	}
-	rooms = append(rooms, room(client)+" with kubectl genname create")
+	rooms = append(rooms, room(item.Policy(v1alpha1.PolicyClient))+" with kubectl genname create")
 	return terminal.Wrapped(fmt.Sprintf("In short: the chance of a conflict stays within %s for %s.", probability, sequence(rooms)))
 }
 
 const reuseLegend = "RE-USE: a create takes the name of a deleted object, if each follows a deletion."
 
-func room(p v1alpha1.Policy) string {
+func room(p *v1alpha1.Policy) string {
 	switch creates := p.Headroom.Creates; {
 	case creates == nil:
 		return "any number of creates"
