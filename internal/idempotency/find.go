@@ -10,10 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/pager"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
@@ -25,32 +25,46 @@ type Existing struct {
 	Owned    bool // a controller made it
 }
 
-// pageSize is how many objects one request asks for.
-const pageSize = 5000
+const (
+	// pageSize is how many objects one request asks for.
+	pageSize = 5000
+	// Pauses between tries grow from the first to the longest.
+	firstPause   = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+)
 
 // Find lists the metadata of what carries the run's label, of one type in one
 // namespace (empty for a cluster-scoped type). It needs the right to list
-// there, and says so if that is missing. What may pass is tried again until
-// patience is over.
-func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource, namespace string, patience time.Duration) ([]Existing, error) {
-	deadline := time.Now().Add(patience)
-	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 12, Cap: 5 * time.Second}
-	var found []Existing
-	var err error
-	interrupted := backoff.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (done bool, _ error) {
-		found, err = k.list(ctx, client.Resource(resource).Namespace(namespace))
-		return err == nil || definite(err) || time.Now().After(deadline), nil
-	})
-	place := Place{resource.GroupResource(), namespace}
-	switch {
-	case interrupted != nil:
-		return nil, interrupted
-	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
-		return nil, fmt.Errorf("a run with a key needs list on %s: %w", place, err)
-	case err != nil:
-		return nil, fmt.Errorf("list what the run has created of %s: %w", place, err)
+// there, and says so if that is missing. What may pass is tried again for as
+// long as timeout.
+func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource,
+	namespace string, timeout time.Duration,
+) ([]Existing, error) {
+	retrier := apistatus.NewRetrier(firstPause, longestPause, timeout)
+	for {
+		found, err := k.list(ctx, client.Resource(resource).Namespace(namespace))
+		if err == nil {
+			return found, nil
+		}
+		if !apistatus.Final(err) {
+			wait := retrier.Wait(ctx, err)
+			if wait == nil {
+				continue
+			}
+			if !errors.Is(wait, apistatus.ErrTimeUp) {
+				return nil, wait
+			}
+		}
+		return nil, explain(err, Place{resource.GroupResource(), namespace})
 	}
-	return found, nil
+}
+
+// explain says what could not be listed, and why that was to be.
+func explain(err error, place Place) error {
+	if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {
+		return fmt.Errorf("a run with a key needs list on %s: %w", place, err)
+	}
+	return fmt.Errorf("list what the run has created of %s: %w", place, err)
 }
 
 // list reads all pages, or none: a list that expired in between is an error.
@@ -59,25 +73,19 @@ func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (foun
 		return objects.List(ctx, options)
 	})
 	pages.PageSize = pageSize
-	err = pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: once.RunLabel + "=" + k.RunLabel()}, func(object runtime.Object) error {
+	ours := metav1.ListOptions{LabelSelector: once.RunLabel + "=" + k.RunLabel()}
+	err = pages.EachListItem(ctx, ours, func(object runtime.Object) error {
 		item, ok := object.(*metav1.PartialObjectMetadata)
 		if !ok {
 			return fmt.Errorf("the answer holds a %T", object)
 		}
-		found = append(found, Existing{Name: item.Name, ID: item.Annotations[once.Annotation], Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil})
+		found = append(found, Existing{
+			Name: item.Name, ID: item.Annotations[once.Annotation],
+			Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil,
+		})
 		return nil
 	})
 	return found, err
-}
-
-// definite tells of an answer that will not change by asking again.
-func definite(err error) bool {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return false
-	}
-	code := status.Status().Code
-	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsResourceExpired(err) && !apierrors.IsTimeout(err)
 }
 
 // Reference is an object at the place as arguments of kubectl, with what is

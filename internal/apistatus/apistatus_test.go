@@ -1,0 +1,139 @@
+package apistatus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+)
+
+var pods = schema.GroupResource{Resource: "pods"}
+
+// meaning is what the functions say about one error.
+type meaning struct{ passing, final, refusedForAll bool }
+
+func meaningOf(err error) meaning { return meaning{Passing(err), Final(err), RefusedForAll(err)} }
+
+var (
+	nothing  = meaning{}
+	passes   = meaning{passing: true}
+	remains  = meaning{final: true, refusedForAll: true}
+	ofTheOne = meaning{final: true}
+)
+
+// What every code means, answered by a server without a word, or with a Status
+// of the reason that kube-apiserver gives with it.
+func TestEveryCode(t *testing.T) {
+	for code := 300; code < 600; code++ {
+		want := nothing
+		switch {
+		case code == http.StatusConflict:
+			want = ofTheOne
+		case code == http.StatusTooManyRequests, code >= 500:
+			want = passes
+		case code >= 400:
+			want = remains
+		}
+		for name, err := range map[string]error{
+			"a bare Status":        &apierrors.StatusError{ErrStatus: metav1.Status{Code: int32(code)}},
+			"an answer of a proxy": apierrors.NewGenericServerResponse(code, "get", pods, "", "", 0, true),
+		} {
+			if got := meaningOf(fmt.Errorf("wrapped: %w", err)); got != want {
+				t.Errorf("%s %d: %+v, want %+v", name, code, got, want)
+			}
+			if got := Code(fmt.Errorf("wrapped: %w", err)); got != code {
+				t.Errorf("%s %d: code %d", name, code, got)
+			}
+			if token, expired := Expired(err); expired != (code == http.StatusGone) || token != "" {
+				t.Errorf("%s %d: expired %v with token %q", name, code, expired, token)
+			}
+		}
+	}
+}
+
+// Where the reason of a Status says more than its code.
+func TestReasons(t *testing.T) {
+	status := func(code int32, reason metav1.StatusReason) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Reason: reason}}
+	}
+	for name, test := range map[string]struct {
+		err  error
+		want meaning
+	}{
+		"408 Timeout":              {status(http.StatusRequestTimeout, metav1.StatusReasonTimeout), meaning{refusedForAll: true}},
+		"408":                      {status(http.StatusRequestTimeout, ""), remains},
+		"409 AlreadyExists":        {apierrors.NewAlreadyExists(pods, "a"), ofTheOne},
+		"409 Conflict":             {apierrors.NewConflict(pods, "a", errAny), ofTheOne},
+		"410 Expired":              {apierrors.NewResourceExpired("old"), meaning{refusedForAll: true}},
+		"410 Gone":                 {apierrors.NewGone("gone"), remains},
+		"429":                      {apierrors.NewTooManyRequests("busy", 1), passes},
+		"400 TooManyRequests":      {status(http.StatusBadRequest, metav1.StatusReasonTooManyRequests), meaning{refusedForAll: true}},
+		"500 ServerTimeout":        {apierrors.NewServerTimeout(pods, "list", 1), passes},
+		"504 Timeout":              {apierrors.NewTimeoutError("slow", 1), passes},
+		"a Status without a code":  {status(0, metav1.StatusReasonForbidden), nothing},
+		"no answer":                {errors.New("connection refused"), nothing},
+		"the client's own timeout": {context.DeadlineExceeded, nothing},
+		"no error":                 {nil, nothing},
+	} {
+		if got := meaningOf(test.err); got != test.want {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
+	}
+}
+
+func TestExpiredWithAToken(t *testing.T) {
+	expired := apierrors.NewResourceExpired("old")
+	expired.ErrStatus.Continue = "later"
+	if token, is := Expired(fmt.Errorf("list: %w", expired)); token != "later" || !is {
+		t.Error(token, is)
+	}
+	if _, is := Expired(errAny); is {
+		t.Error("an error without an answer has expired")
+	}
+}
+
+// Any answer is one, and a connection that is closed is none.
+func TestAnswers(t *testing.T) {
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		want    bool
+	}{
+		"200":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, true},
+		"403":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, true},
+		"503":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, true},
+		"hung up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
+	} {
+		requests := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests++
+			if r.URL.Path != "/version" {
+				t.Errorf("%s: a request for %s", name, r.URL)
+			}
+			test.handler(w, r)
+		}))
+		client, err := rest.UnversionedRESTClientFor(&rest.Config{
+			Host: server.URL, ContentConfig: rest.ContentConfig{NegotiatedSerializer: scheme.Codecs.WithoutConversion()},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Answers(t.Context(), client); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+		if requests == 0 || test.want && requests != 1 {
+			t.Errorf("%s: %d requests", name, requests)
+		}
+		server.Close()
+		if Answers(t.Context(), client) {
+			t.Error("a server that is gone answers")
+		}
+	}
+}
