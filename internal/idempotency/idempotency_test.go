@@ -8,23 +8,19 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 )
 
-func object(t *testing.T, text string) *unstructured.Unstructured {
+func sum(t *testing.T, text string) digest.Sum {
 	t.Helper()
 	var o unstructured.Unstructured
 	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
 		t.Fatal(err)
 	}
-	return &o
-}
-
-func digest(t *testing.T, text string) Digest {
-	t.Helper()
-	d, err := DigestOf(object(t, text))
+	d, err := digest.Of(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +32,7 @@ const demo = `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: demo-, 
 // The vectors were computed apart from this code, from the rules in the
 // comments. They are a promise: a key means the same run for ever.
 func TestVectors(t *testing.T) {
-	d := digest(t, demo)
+	d := sum(t, demo)
 	if got := hex.EncodeToString(d[:]); got != "b8dd7e5c96947bc20ec93d29a85990cf0ddd0d30ccff3602752dcef615c088ee" {
 		t.Errorf("the digest is %s", got)
 	}
@@ -67,7 +63,7 @@ func TestPublishedVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := digest(t, demo)
+	d := sum(t, demo)
 	key, place := Key("nightly-2026-11-21"), Place{schema.GroupResource{Resource: "configmaps"}, "default"}
 	for _, value := range []string{
 		hex.EncodeToString(d[:]), key.RunLabel(), key.CreationID(place, d, 0), key.CreationID(place, d, 1),
@@ -76,52 +72,6 @@ func TestPublishedVectors(t *testing.T) {
 		if !strings.Contains(string(page), "`"+value+"`") {
 			t.Errorf("docs/exactly-once.md lacks %s", value)
 		}
-	}
-}
-
-// What tools and servers write does not change a digest; what a user says does.
-func TestDigest(t *testing.T) {
-	want := digest(t, demo)
-	for name, same := range map[string]string{
-		"order":  `{kind: ConfigMap, data: {a: "<&>", b: "1"}, metadata: {namespace: default, generateName: demo-}, apiVersion: v1}`,
-		"status": strings.Replace(demo, ", data:", ", status: {x: 1}, data:", 1),
-		"what servers fill in and tools write": strings.Replace(demo, "generateName", `resourceVersion: "7", uid: u, labels: {genname.dev/run: x},
-			annotations: {genname.dev/creation-id: x, kubectl.kubernetes.io/last-applied-configuration: x, kubernetes.io/change-cause: x}, generateName`, 1),
-	} {
-		if digest(t, same) != want {
-			t.Errorf("%s: another digest", name)
-		}
-	}
-	for name, other := range map[string]string{
-		"value":        strings.Replace(demo, `"1"`, `"2"`, 1),
-		"type":         strings.Replace(demo, `"1"`, `1`, 1),
-		"generateName": strings.Replace(demo, "demo-", "demo2-", 1),
-		"annotation":   strings.Replace(demo, "generateName", "annotations: {genname.development: x}, generateName", 1),
-		"label":        strings.Replace(demo, "generateName", "labels: {a: b}, generateName", 1),
-		"null":         strings.Replace(demo, ", data:", ", immutable: null, data:", 1),
-	} {
-		if digest(t, other) == want {
-			t.Errorf("%s: the same digest", name)
-		}
-	}
-}
-
-// A digest is for ever, and so is what kubectl calls its annotation.
-func TestChangeCauseIsKubectls(t *testing.T) {
-	if changeCause != genericclioptions.ChangeCauseAnnotation {
-		t.Errorf("kubectl writes %s", genericclioptions.ChangeCauseAnnotation)
-	}
-}
-
-// The digest looks, and does not touch.
-func TestDigestLeavesTheObjectAlone(t *testing.T) {
-	o := object(t, strings.Replace(demo, "generateName", "annotations: {genname.dev/creation-id: x}, generateName", 1))
-	before, _ := yaml.Marshal(o)
-	if _, err := DigestOf(o); err != nil {
-		t.Fatal(err)
-	}
-	if after, _ := yaml.Marshal(o); string(after) != string(before) {
-		t.Errorf("it became\n%s", after)
 	}
 }
 
@@ -136,7 +86,7 @@ func TestCreationIDsDiffer(t *testing.T) {
 		return input{part.Draw(t, label), part.Draw(t, label), part.Draw(t, label), part.Draw(t, label), rapid.IntRange(0, 2).Draw(t, label)}
 	}
 	id := func(i input) string {
-		return Key(i.key).CreationID(Place{schema.GroupResource{Group: i.group, Resource: i.resource}, i.namespace}, Digest{}, i.n)
+		return Key(i.key).CreationID(Place{schema.GroupResource{Group: i.group, Resource: i.resource}, i.namespace}, digest.Sum{}, i.n)
 	}
 	place := func(i input) string {
 		return (schema.GroupResource{Group: i.group, Resource: i.resource}).String()

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 )
 
 // These separate the hashes from each other and from all others, and version
@@ -40,9 +42,9 @@ type Place struct {
 //
 // in hexadecimal, where frame puts the length before the bytes, and lengths
 // and n are 64-bit big-endian integers.
-func (k Key) CreationID(place Place, digest Digest, n int) string {
+func (k Key) CreationID(place Place, content digest.Sum, n int) string {
 	data := []byte(creationDomain)
-	for _, part := range []string{string(k), place.Resource.String(), place.Namespace, string(digest[:])} {
+	for _, part := range []string{string(k), place.Resource.String(), place.Namespace, string(content[:])} {
 		data = binary.BigEndian.AppendUint64(data, uint64(len(part)))
 		data = append(data, part...)
 	}

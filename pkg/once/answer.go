@@ -15,47 +15,45 @@ import (
 // whole seconds of Date and creationTimestamp hide.
 const clockMargin = 5 * time.Second
 
-// Answer is what one request brought. Server implementations make it with
-// postAnswer and getAnswer.
-type Answer struct {
-	// Object is what the server stored (POST) or has (GET), if it said.
-	Object *unstructured.Unstructured
-	// Err says why the request did not bring the object.
-	Err error
-	// RetryAfter is how long the server asks to wait.
-	RetryAfter time.Duration
-	// NotBefore is the earliest time, by the server's clock, at which it can
+// answer is what one request brought.
+type answer struct {
+	finding finding
+	// object is what the server stored (POST) or has (GET), if it said.
+	object *unstructured.Unstructured
+	// err says why the request did not bring the object.
+	err error
+	// retryAfter is how long the server asks to wait.
+	retryAfter time.Duration
+	// notBefore is the earliest time, by the server's clock, at which it can
 	// have carried out the request; zero if it did not say the time.
-	NotBefore time.Time
-
-	event event
+	notBefore time.Time
 }
 
-// judge tells whose the object is that a GET found: ours if it carries our
+// judge returns whose the object is that a GET found: ours if it carries our
 // id; another's only if it carries another id, or was there before our first
-// POST. The age of what has a name that follows from a key proves nothing: an
-// earlier run may have made it, and something removed its id.
-func (a Answer) judge(wanted Object, firstPost time.Time) event {
-	if a.event != unclear {
-		return a.event
+// POST. The age of what has a name that follows from an id proves nothing if an
+// earlier process may have made it: something may have removed its id.
+func (a answer) judge(w wanted, firstPost time.Time) finding {
+	if a.finding != unclear {
+		return a.finding
 	}
-	switch found := idOf(a.Object); {
-	case found == wanted.ID:
+	switch found := idOf(a.object); {
+	case found == w.id.creation:
 		return ours
 	case found != "":
 		return foreign
-	case wanted.Repeated && !wanted.named():
+	case w.id.repeated && !w.named():
 		return unclear
-	case a.Object.GetCreationTimestamp().Add(clockMargin).Before(firstPost):
+	case a.object.GetCreationTimestamp().Add(clockMargin).Before(firstPost):
 		return foreign
 	}
 	return unclear
 }
 
-// postEvent tells what the error of a POST means; connected tells whether a connection was had for it, and sent whether a name can be
-// that of the object. The rules are those of docs/exactly-once.md, "What an
-// answer means".
-func postEvent(err error, connected bool, sent func(name string) bool) event {
+// postFinding returns what the error of a POST means. connected says whether a
+// connection was had for it; sent reports whether a name can be that of the
+// object. The rules are those of docs/exactly-once.md, "What an answer means".
+func postFinding(err error, connected bool, sent func(name string) bool) finding {
 	var status *apierrors.StatusError
 	switch {
 	case !connected:
@@ -66,7 +64,7 @@ func postEvent(err error, connected bool, sent func(name string) bool) event {
 	s := status.Status()
 	switch code := int(s.Code); {
 	case s.Reason == metav1.StatusReasonAlreadyExists:
-		return conflictEvent(s.Details, sent)
+		return conflictFinding(s.Details, sent)
 	case code == http.StatusTooManyRequests, turnedAway(s):
 		return notStored
 	case code == http.StatusRequestTimeout, code == statusClientClosedRequest:
@@ -81,17 +79,17 @@ func postEvent(err error, connected bool, sent func(name string) bool) event {
 // when the client's side of the connection went away.
 const statusClientClosedRequest = 499
 
-// conflictEvent tells a conflict of the object sent from one that names
-// another: something picks names.
-func conflictEvent(details *metav1.StatusDetails, sent func(name string) bool) event {
+// conflictFinding distinguishes a conflict of the object sent from one that
+// names another: something picks names.
+func conflictFinding(details *metav1.StatusDetails, sent func(name string) bool) finding {
 	if details == nil || details.Name == "" || sent(details.Name) { // the kind, by whatever spelling, the GET will tell
 		return conflict
 	}
 	return renamed
 }
 
-// turnedAway tells of the answers that kube-apiserver gives before it stores
-// anything, under codes that elsewhere may follow the commit.
+// turnedAway reports whether s is an answer that kube-apiserver gives before it
+// stores anything, under codes that elsewhere may follow the commit.
 func turnedAway(s metav1.Status) bool {
 	switch s.Reason {
 	case metav1.StatusReasonConflict: // ResourceQuota's own update lost a race
@@ -104,9 +102,9 @@ func turnedAway(s metav1.Status) bool {
 	return false
 }
 
-// getEvent tells what the error of a GET means. Only an answer of the API
+// getFinding returns what the error of a GET means. Only an answer of the API
 // itself, a Status, proves that the object is not there: a proxy's 404 is not.
-func getEvent(err error) event {
+func getFinding(err error) finding {
 	switch {
 	case apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err):
 		return absent
@@ -116,8 +114,8 @@ func getEvent(err error) event {
 	return unread
 }
 
-// retryAfter is the server's wish, or zero.
-func retryAfter(err error) time.Duration {
+// suggestedDelay returns how long the server asks to wait, or zero.
+func suggestedDelay(err error) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return time.Duration(seconds) * time.Second
 }

@@ -22,7 +22,7 @@ func status(code int32, message string) error {
 
 // What each answer to a POST means. A wrong "refused" or "notStored" loses or
 // duplicates an object; a wrong "lost" only costs a request.
-func TestPostEvent(t *testing.T) {
+func TestPostFinding(t *testing.T) {
 	alreadyExists := func(kind, name string) error {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{
 			Code: 409, Reason: metav1.StatusReasonAlreadyExists, Details: &metav1.StatusDetails{Kind: kind, Name: name},
@@ -31,7 +31,7 @@ func TestPostEvent(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		err  error
-		want event
+		want finding
 	}{
 		{"EOF", io.EOF, lost},
 		{"deadline", context.DeadlineExceeded, lost},
@@ -64,22 +64,22 @@ func TestPostEvent(t *testing.T) {
 		{"409 of another name", alreadyExists("configmaps", "y"), renamed},
 		{"409 of the kind by another word", alreadyExists("ConfigMap", "x"), conflict},
 	} {
-		if got := postEvent(test.err, true, isX); got != test.want {
-			t.Errorf("%s: event %d, want %d", test.name, got, test.want)
+		if got := postFinding(test.err, true, isX); got != test.want {
+			t.Errorf("%s: finding %d, want %d", test.name, got, test.want)
 		}
-		if got := postEvent(test.err, false, isX); got != notStored {
-			t.Errorf("%s, not sent: event %d, want %d", test.name, got, notStored)
+		if got := postFinding(test.err, false, isX); got != notStored {
+			t.Errorf("%s, not sent: finding %d, want %d", test.name, got, notStored)
 		}
 	}
 }
 
 // Only the API itself can say that an object is not there.
-func TestGetEvent(t *testing.T) {
+func TestGetFinding(t *testing.T) {
 	proxys404 := apierrors.NewGenericServerResponse(http.StatusNotFound, "get", configMaps, "x", "<html>", 0, true)
 	for _, test := range []struct {
 		name string
 		err  error
-		want event
+		want finding
 	}{
 		{"404", apierrors.NewNotFound(configMaps, "x"), absent},
 		{"404 of a proxy", proxys404, unread},
@@ -89,8 +89,8 @@ func TestGetEvent(t *testing.T) {
 		{"500", apierrors.NewInternalError(io.EOF), unread},
 		{"EOF", io.EOF, unread},
 	} {
-		if got := getEvent(test.err); got != test.want {
-			t.Errorf("%s: event %d, want %d", test.name, got, test.want)
+		if got := getFinding(test.err); got != test.want {
+			t.Errorf("%s: finding %d, want %d", test.name, got, test.want)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestJudge(t *testing.T) {
 		id        string
 		created   time.Time
 		firstPost time.Time
-		want      event
+		want      finding
 	}{
 		{"our id", "v1-ours", now.Add(-time.Hour), now, ours},
 		{"another id", "v1-theirs", now, now, foreign},
@@ -117,8 +117,8 @@ func TestJudge(t *testing.T) {
 		if test.id != "" {
 			object.SetAnnotations(map[string]string{Annotation: test.id})
 		}
-		if got := (Answer{event: unclear, Object: object}).judge(Object{ID: "v1-ours"}, test.firstPost); got != test.want {
-			t.Errorf("%s: event %d, want %d", test.name, got, test.want)
+		if got := (answer{finding: unclear, object: object}).judge(wanted{generateName: "p-", id: ID{creation: "v1-ours"}}, test.firstPost); got != test.want {
+			t.Errorf("%s: finding %d, want %d", test.name, got, test.want)
 		}
 	}
 }
@@ -127,13 +127,13 @@ func TestJudge(t *testing.T) {
 func TestJudgeWhatAnEarlierRunMayHaveMade(t *testing.T) {
 	old := &unstructured.Unstructured{Object: map[string]any{}}
 	old.SetCreationTimestamp(metav1.NewTime(time.Now().Add(-time.Hour)))
-	found := Answer{event: unclear, Object: old}
-	for want, wanted := range map[event]Object{
-		unclear: {ID: "v1-ours", GenerateName: "p-", Repeated: true},
-		foreign: {ID: "v1-ours", Name: "p", Repeated: true},
+	found := answer{finding: unclear, object: old}
+	for want, w := range map[finding]wanted{
+		unclear: {generateName: "p-", id: Derived("v1-ours", "")},
+		foreign: {name: "p", id: Derived("v1-ours", "")},
 	} {
-		if got := found.judge(wanted, time.Now()); got != want {
-			t.Errorf("%+v: event %d, want %d", wanted, got, want)
+		if got := found.judge(w, time.Now()); got != want {
+			t.Errorf("%+v: finding %d, want %d", w, got, want)
 		}
 	}
 }

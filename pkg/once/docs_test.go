@@ -13,7 +13,7 @@ func TestDocumentedTransitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events := map[event]string{
+	findings := map[finding]string{
 		stored: "stored", conflict: "conflict", refused: "refused", notStored: "not stored", lost: "lost", renamed: "renamed",
 		ours: "ours", foreign: "foreign", unclear: "unclear", absent: "absent", noRight: "no right", unread: "unread",
 	}
@@ -22,7 +22,7 @@ func TestDocumentedTransitions(t *testing.T) {
 		created: "**created**", failed: "**failed**", unknown: "**unknown**", never: "–",
 	}
 	documented := map[string]string{} // the row of an event
-	_, table, _ := strings.Cut(string(doc), "\n| event | without a doubt | in doubt | unmarked |\n|---|---|---|---|\n")
+	_, table, _ := strings.Cut(string(doc), "\n| finding | without a doubt | in doubt | unmarked |\n|---|---|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for row := range strings.SplitSeq(table, "\n") {
 		name, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
@@ -32,13 +32,13 @@ func TestDocumentedTransitions(t *testing.T) {
 		documented[name] = row
 	}
 	for e, to := range transitions {
-		row := fmt.Sprintf("| %s | %s | %s | %s |", events[e], steps[to.clean], steps[to.inDoubt], steps[to.unmarked])
-		if documented[events[e]] != row {
-			t.Errorf("docs/exactly-once.md has the row %q, and the code %q", documented[events[e]], row)
+		row := fmt.Sprintf("| %s | %s | %s | %s |", findings[e], steps[to.clean], steps[to.inDoubt], steps[to.unmarked])
+		if documented[findings[e]] != row {
+			t.Errorf("docs/exactly-once.md has the row %q, and the code %q", documented[findings[e]], row)
 		}
-		delete(documented, events[e])
+		delete(documented, findings[e])
 	}
 	for _, row := range documented {
-		t.Errorf("docs/exactly-once.md has a row of no event: %q", row)
+		t.Errorf("docs/exactly-once.md has a row of no finding: %q", row)
 	}
 }

@@ -2,17 +2,19 @@ package once
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
 	"time"
 )
 
-// exchange is what the transport saw of one request.
+// exchange is what the transport saw of one POST.
 type exchange struct {
 	start time.Time
 	sent  atomic.Bool // a connection was had, so bytes may have left
-	date  time.Time   // the answer's Date header
+	trips atomic.Int32
+	date  time.Time // the answer's Date header
 }
 
 type exchangeKey struct{}
@@ -35,21 +37,33 @@ func (x *exchange) notBefore() time.Time {
 	return x.date.Add(-time.Since(x.start))
 }
 
-// WrapTransport lets the engine see the server's clock, the Date of its
-// answers. It belongs into the rest.Config of the client given to NewServer:
-// without it, a conflicting object that has no creation id is never told from
-// one's own.
-func WrapTransport(rt http.RoundTripper) http.RoundTripper { return dateReader{rt} }
+// errSentAgain ends a POST that something between Create and the connection has
+// sent a second time.
+var errSentAgain = errors.New("the configuration's transport sends requests again by itself")
 
-type dateReader struct{ http.RoundTripper }
+// observed is the innermost part of a Creator's transport: what it sees is what
+// goes to the server.
+func observed(rt http.RoundTripper) http.RoundTripper { return observer{rt} }
 
-func (d dateReader) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := d.RoundTripper.RoundTrip(req)
-	if x, ok := req.Context().Value(exchangeKey{}).(*exchange); ok && err == nil {
+type observer struct{ below http.RoundTripper }
+
+func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
+	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return o.below.RoundTrip(req)
+	}
+	if x.trips.Add(1) > 1 {
+		return nil, errSentAgain
+	}
+	resp, err := o.below.RoundTrip(req)
+	if err == nil {
 		x.date, _ = http.ParseTime(resp.Header.Get("Date"))
+		if resp.StatusCode >= http.StatusMultipleChoices && resp.StatusCode < http.StatusBadRequest {
+			x.trips.Store(0) // a redirect: nothing was carried out, and the client follows
+		}
 	}
 	return resp, err
 }
 
 // WrappedRoundTripper lets client-go reach the transport below.
-func (d dateReader) WrappedRoundTripper() http.RoundTripper { return d.RoundTripper }
+func (o observer) WrappedRoundTripper() http.RoundTripper { return o.below }

@@ -130,7 +130,7 @@ func (w *world) object(name string) *unstructured.Unstructured {
 	return object
 }
 
-func (w *world) Post(_ context.Context, name string) Answer {
+func (w *world) post(_ context.Context, name string) answer {
 	defer w.maybeCrash()
 	if name == "" {
 		w.picked++
@@ -138,28 +138,28 @@ func (w *world) Post(_ context.Context, name string) Answer {
 	}
 	w.maybeInterrupt()
 	w.meddle(name)
-	answer := func(e event) Answer { return Answer{event: e, Err: errModel, NotBefore: modelStart} }
+	tell := func(e finding) answer { return answer{finding: e, err: errModel, notBefore: modelStart} }
 	switch w.choices.choose(7) {
 	case 1:
-		return answer(refused)
+		return tell(refused)
 	case 2:
-		return answer(notStored)
+		return tell(notStored)
 	case 3: // the request is lost
-		return answer(lost)
+		return tell(lost)
 	case 4: // the answer is lost
 		w.store(name)
-		return answer(lost)
+		return tell(lost)
 	case 5: // the request is under way for long
 		w.late = name
-		return answer(lost)
+		return tell(lost)
 	case 6: // a proxy repeats it
 		w.twice = w.store(name) || w.twice
-		return answer(conflict)
+		return tell(conflict)
 	}
 	if !w.store(name) {
-		return answer(conflict)
+		return tell(conflict)
 	}
-	return Answer{event: stored, Object: w.object(name)}
+	return answer{finding: stored, object: w.object(name)}
 }
 
 func (w *world) maybeInterrupt() {
@@ -168,25 +168,27 @@ func (w *world) maybeInterrupt() {
 	}
 }
 
-func (w *world) Get(_ context.Context, name string) Answer {
+func (w *world) get(_ context.Context, name string) answer {
 	defer w.maybeCrash()
 	w.maybeInterrupt()
 	w.meddle(name)
 	switch w.choices.choose(3) {
 	case 1:
-		return Answer{event: noRight, Err: errModel}
+		return answer{finding: noRight, err: errModel}
 	case 2:
-		return Answer{event: unread, Err: errModel}
+		return answer{finding: unread, err: errModel}
 	}
 	if _, held := w.names[name]; !held {
-		return Answer{event: absent, Err: errModel}
+		return answer{finding: absent, err: errModel}
 	}
-	return Answer{event: unclear, Object: w.object(name)}
+	return answer{finding: unclear, object: w.object(name)}
 }
 
 // check is the promise. What is under way still lands after the end.
-func (w *world) check(r Result, unmarked bool) error {
-	promised := map[Outcome][2]int{Created: {1, 1}, Failed: {0, 0}, NotAttempted: {0, 0}, Unknown: {0, 1}}[r.Outcome]
+func (w *world) check(r Result, kind ending, unmarked bool) error {
+	promised := map[ending][2]int{
+		isCreated: {1, 1}, isFound: {1, 1}, isFailed: {0, 0}, isNotAttempted: {0, 0}, isUnknown: {0, 1},
+	}[kind]
 	if w.late != "" { // others may be gone by then
 		if holder := w.names[w.late]; holder != w.id && w.choices.choose(2) == 1 {
 			delete(w.names, w.late)
@@ -221,12 +223,13 @@ func (w *world) check(r Result, unmarked bool) error {
 }
 
 func TestModel(t *testing.T) {
+	generated := wanted{generateName: "p-", id: ID{creation: ourID}}
 	for name, m := range map[string]model{
-		"generated":              {depth: 8, object: Object{GenerateName: "p-", SuffixLength: 5, ID: ourID}},
-		"generated, interrupted": {depth: 10, object: Object{GenerateName: "p-", SuffixLength: 5, ID: ourID}, interrupts: true},
-		"named":                  {depth: 8, object: Object{Name: "p", ID: ourID}},
-		"generated, crashed":     {depth: 8, object: Object{GenerateName: "p-", SuffixLength: 5, ID: ourID, Repeated: true}, crashes: true},
-		"unmarked":               {depth: 12, object: Object{GenerateName: "p-"}, interrupts: true},
+		"generated":              {depth: 8, wanted: generated},
+		"generated, interrupted": {depth: 10, wanted: generated, interrupts: true},
+		"named":                  {depth: 8, wanted: wanted{name: "p", id: ID{creation: ourID}}},
+		"generated, crashed":     {depth: 8, wanted: wanted{generateName: "p-", id: Derived(ourID, "")}, crashes: true},
+		"unmarked":               {depth: 12, wanted: wanted{generateName: "p-", id: Unmarked()}, interrupts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -234,10 +237,10 @@ func TestModel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("created, failed, unknown, not attempted: %v", ends)
-			for _, o := range []Outcome{Created, Failed, Unknown} {
-				if ends[o] == 0 {
-					t.Errorf("no run ended in outcome %d: the model explores too little", o)
+			t.Logf("%v", ends)
+			for _, e := range []ending{isCreated, isFailed, isUnknown} {
+				if ends[e] == 0 {
+					t.Errorf("no run ended as %s: the model explores too little", e)
 				}
 			}
 		})
@@ -249,7 +252,7 @@ const ourID = "v1-ours"
 // model is an object and what may happen while it is created.
 type model struct {
 	depth      int
-	object     Object
+	wanted     wanted
 	interrupts bool
 	// crashes: the client may be killed once, and is run again with the same
 	// id, unless the object is found to be there, as a run with a key does
@@ -258,12 +261,12 @@ type model struct {
 
 // explore runs all histories and counts how they ended. The error is of the
 // first that broke the promise.
-func (m model) explore(t *testing.T) (ends map[Outcome]int, broken error) {
-	ends = map[Outcome]int{}
+func (m model) explore(t *testing.T) (ends map[ending]int, broken error) {
+	ends = map[ending]int{}
 	for c := (&choices{depth: m.depth}); broken == nil; {
 		synctest.Test(t, func(t *testing.T) {
-			result, err := m.run(t.Context(), c)
-			ends[result.Outcome]++
+			kind, err := m.run(t.Context(), c)
+			ends[kind]++
 			broken = err
 		})
 		if !c.advance() {
@@ -275,7 +278,7 @@ func (m model) explore(t *testing.T) (ends map[Outcome]int, broken error) {
 
 // untilKilled is the result of a create; of one that is killed in between, as
 // if it were found to be there.
-func untilKilled(create func() Result) (result Result) {
+func untilKilled(create func() (Result, error)) (result Result, failure error) {
 	defer func() {
 		if r := recover(); r != nil && r != any(errCrash) {
 			panic(r)
@@ -284,7 +287,7 @@ func untilKilled(create func() Result) (result Result) {
 	return create()
 }
 
-// there tells whether a list finds the object.
+// there reports whether a list finds the object.
 func (w *world) there() bool {
 	for _, holder := range w.names {
 		if holder == w.id {
@@ -294,7 +297,7 @@ func (w *world) there() bool {
 	return false
 }
 
-func (m model) run(ctx context.Context, c *choices) (result Result, err error) {
+func (m model) run(ctx context.Context, c *choices) (kind ending, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("it panics: %v", r)
@@ -306,19 +309,22 @@ func (m model) run(ctx context.Context, c *choices) (result Result, err error) {
 	if m.interrupts {
 		w.interrupt = interrupt
 	}
-	object := m.object
-	object.Server = w
-	engine := Engine{Attempts: 2, RetryTimeout: time.Minute, Settle: 5 * time.Second}
+	create := func() (Result, error) {
+		s := defaults()
+		s.attempts, s.retryTimeout = 2, time.Minute
+		return newOperation(m.wanted, w, s).run(ctx)
+	}
 	w.strips = c.choose(2) == 1
-	result = untilKilled(func() Result { return engine.Create(ctx, object) })
+	result, failure := untilKilled(create)
 	if w.crashed && (w.strips || !w.there()) {
 		for name := range w.names { // the second run comes long after
 			w.old[name] = true
 		}
-		result = engine.Create(ctx, object)
+		result, failure = create()
 	}
-	if err := w.check(result, object.ID == ""); err != nil {
-		return result, fmt.Errorf("%w and the outcome is %d (%w) after the choices %v", err, result.Outcome, result.Err, c.taken)
+	kind = endingOf(result, failure)
+	if err := w.check(result, kind, !m.wanted.marked()); err != nil {
+		return kind, fmt.Errorf("%w and it ended as %s (%w) after the choices %v", err, kind, failure, c.taken)
 	}
-	return result, nil
+	return kind, nil
 }

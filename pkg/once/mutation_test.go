@@ -8,7 +8,7 @@ import (
 
 // safe are the rules that could be others without breaking the promise: they
 // are what they are because users want their object.
-var safe = map[event][]step{
+var safe = map[finding][]step{
 	conflict:  {failed}, // of an unmarked object
 	refused:   {nextName},
 	notStored: {failed, nextName},
@@ -36,12 +36,12 @@ func TestModelFindsWrongRules(t *testing.T) {
 				*[]*step{&mutant.clean, &mutant.inDoubt, &mutant.unmarked}[column] = wrong
 				transitions = maps.Clone(original)
 				transitions[e] = mutant
-				m := model{depth: 8, object: Object{GenerateName: "p-", SuffixLength: 5}}
+				m := model{depth: 8, wanted: wanted{generateName: "p-", id: Unmarked()}}
 				if column <= inDoubt {
-					m.object.ID = ourID
+					m.wanted.id = ID{creation: ourID}
 				}
 				if _, err := m.explore(t); err == nil {
-					t.Errorf("event %d, column %d: step %d for %d is not found out", e, column, wrong, right)
+					t.Errorf("finding %d, column %d: step %d for %d is not found out", e, column, wrong, right)
 				}
 			}
 		}

@@ -1,17 +1,17 @@
 package once
 
-// An event is what one request told.
-type event int
+// A finding is what one request has told.
+type finding int
 
 const (
 	// After a POST:
 
-	stored    event = iota // 2xx, with the object sent
-	conflict               // AlreadyExists for the name sent
-	refused                // a definite refusal
-	notStored              // not sent, or turned away before storage: safe to repeat
-	lost                   // no answer, or one that may follow the commit
-	renamed                // an answer that names another object than the one sent
+	stored    finding = iota // 2xx, with the object sent
+	conflict                 // AlreadyExists for the name sent
+	refused                  // a definite refusal
+	notStored                // not sent, or turned away before storage: safe to repeat
+	lost                     // no answer, or one that may follow the commit
+	renamed                  // an answer that names another object than the one sent
 
 	// After a GET of the name:
 
@@ -39,34 +39,34 @@ const (
 	failed  // nothing of the object is on the server by this run
 	unknown // it may be there, under the current name
 
-	never // the event cannot happen: an object without a mark is not read back
+	never // the finding cannot happen: an object without a mark is not read back
 )
 
-// transitions is the whole of the rules: what to do after an event. An object
+// transitions is the whole of the rules: what to do after a finding. An object
 // that carries a creation id is clean until its first lost POST, and in doubt
 // from then on: only a 2xx or the object read back settles it, and its name
 // never changes. An object without one (unmarked) is created as kubectl does:
 // it cannot be known again, so nothing is read back, and a lost answer is the
 // end.
-var transitions = map[event]struct{ clean, inDoubt, unmarked step }{
+var transitions = map[finding]struct{ clean, inDoubt, unmarked step }{
 	stored:    {created, created, created},
 	conflict:  {read, read, nextName},
-	refused:   {failed, readLater, failed}, // in doubt: a quota or webhook may be answering for the first POST's success
+	refused:   {failed, readLater, failed}, // in doubt: a quota or webhook may answer for the first POST's success
 	notStored: {postLater, postLater, postLater},
 	lost:      {read, read, unknown},
 	renamed:   {failed, unknown, failed},
 
 	ours:    {created, created, never},
-	foreign: {nextName, unknown, never}, // in doubt: ours may have been there and deleted, or may land once the name is free
+	foreign: {nextName, unknown, never}, // in doubt: ours may have been deleted, or may land once the name is free
 	unclear: {unknown, unknown, never},
 	absent:  {postLater, postLater, never},
 	noRight: {nextName, unknown, never},
 	unread:  {readLater, readLater, never},
 }
 
-// next is the step after e.
-func next(e event, marked, inDoubt bool) step {
-	switch to := transitions[e]; {
+// stepAfter returns the rule for f.
+func stepAfter(f finding, marked, inDoubt bool) step {
+	switch to := transitions[f]; {
 	case !marked:
 		return to.unmarked
 	case inDoubt:
@@ -76,8 +76,8 @@ func next(e event, marked, inDoubt bool) step {
 	}
 }
 
-// posts tells whether the step sends a POST.
+// posts reports whether the step sends a POST.
 func (s step) posts() bool { return s == post || s == postLater || s == nextName }
 
-// waits tells whether a pause comes before the step.
+// waits reports whether a pause comes before the step.
 func (s step) waits() bool { return s == postLater || s == readLater }

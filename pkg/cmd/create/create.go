@@ -1,30 +1,27 @@
-// Package create is the command that creates each object exactly once: its flags, the
-// input, what is in flight, and what is printed. pkg/once creates, and
-// internal/idempotency makes a run repeatable.
+// Package create is the command that creates each object exactly once: its
+// flags, how its input is read, and what it prints and counts. The run itself is
+// in internal/create.
 package create
 
 import (
 	"context"
-	"fmt"
 	"os/signal"
 	"runtime"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/util/flowcontrol"
-	"k8s.io/kubectl/pkg/cmd/create"
+	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
 var createExample = templates.Examples(`
@@ -43,39 +40,18 @@ var createExample = templates.Examples(`
 	# Create what comes on stdin
 	cat job.yaml | kubectl genname create -f -`)
 
-// Who picks the names of objects with generateName.
-const (
-	namingClient = "client"
-	namingServer = "server"
-)
-
 // options are kubectl create's own, and ours.
 type options struct {
-	*create.CreateOptions
+	*kubectlcreate.CreateOptions
 
 	conn         *connection.Connection
 	fieldManager string
 	flags        ownCreateFlags
 }
 
-// ownCreateFlags are those that kubectl create does not have.
-type ownCreateFlags struct {
-	naming       string
-	attempts     int
-	retryTimeout time.Duration
-	key          string
-	count        int
-	concurrency  int
-	suffixLength int
-	qps          float32
-	burst        int
-
-	set *pflag.FlagSet // the flags themselves
-}
-
 // New is the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{CreateOptions: create.NewCreateOptions(streams), conn: conn}
+	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(streams), conn: conn}
 	cmd := &cobra.Command{
 		Use:                   "create -f FILENAME",
 		DisableFlagsInUseLine: true,
@@ -114,26 +90,6 @@ func (o *options) addKubectlFlags(cmd *cobra.Command) {
 	o.PrintFlags.AddFlags(cmd)
 }
 
-func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
-	f.set = pflag.NewFlagSet("own", pflag.ContinueOnError)
-	flags := f.set
-	flags.StringVar(&f.naming, "naming", namingClient, "Who picks the names of objects with generateName: client (exactly once) or server (as kubectl create, with a retry on a conflict)")
-	flags.IntVar(&f.attempts, "attempts", flagvalue.ClientAttempts, "Number of names to try per object before it fails")
-	flags.DurationVar(&f.retryTimeout, "retry-timeout", 2*time.Minute, "How long to pursue one object through throttling, dropped connections and unknown outcomes; a request under way has its own time, --request-timeout or one minute")
-	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: with the same key and input, what is there already is left unchanged. A key counts in the types and namespaces of the input")
-	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
-	flags.IntVar(&f.concurrency, "concurrency", 8, "Copies of one document in flight at once. If given, neighbouring documents of the same type and namespace overlap too")
-	flags.IntVar(&f.suffixLength, "suffix-length", names.SuffixLength, fmt.Sprintf("Number of random characters of a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
-	flags.Float32Var(&f.qps, "qps", 0, "Limit of requests per second; 0 for none: the server's flow control is always respected")
-	flags.IntVar(&f.burst, "burst", 0, "Requests that may exceed --qps at once (default the limit itself)")
-	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
-	cmd.Flags().AddFlagSet(flags)
-}
-
-// kubectlsWords tells whether the output shall be that of kubectl create to
-// the byte.
-func (f *ownCreateFlags) kubectlsWords() bool { return f.naming == namingServer && f.attempts == 1 }
-
 // Complete takes from the command line what kubectl create does.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	if o.flags.qps > 0 {
@@ -150,68 +106,13 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Validate tells what is wrong with the flags.
+// Validate returns what is wrong with the flags.
 func (o *options) Validate() error {
 	if err := o.flags.validate(); err != nil {
 		return err
 	}
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.validateKubectlsOwn()
-	}
-	return o.CreateOptions.Validate()
-}
-
-func (f *ownCreateFlags) validate() error {
-	switch {
-	case f.naming != namingClient && f.naming != namingServer:
-		return fmt.Errorf("--naming must be %q or %q, not %q", namingClient, namingServer, f.naming)
-	case f.attempts < 1:
-		return fmt.Errorf("--attempts must be at least 1, not %d", f.attempts)
-	case f.retryTimeout < 0:
-		return fmt.Errorf("--retry-timeout must not be negative, as %s is", f.retryTimeout)
-	case f.set.Changed("idempotency-key") && strings.TrimSpace(f.key) == "":
-		return fmt.Errorf("--idempotency-key must not be empty")
-	case f.key != "" && f.naming == namingServer:
-		return fmt.Errorf("--idempotency-key needs names that are picked here: it cannot be used with --naming=server")
-	case f.count < 1:
-		return fmt.Errorf("--count must be at least 1, not %d", f.count)
-	case f.concurrency < 1:
-		return fmt.Errorf("--concurrency must be at least 1, not %d", f.concurrency)
-	case f.suffixLength < names.SuffixLength || f.suffixLength > names.MaxSuffixLength:
-		return fmt.Errorf("--suffix-length must be from %d to %d, not %d", names.SuffixLength, names.MaxSuffixLength, f.suffixLength)
-	case f.suffixLength != names.SuffixLength && f.naming == namingServer:
-		return fmt.Errorf("--suffix-length cannot be used with --naming=server, which picks %d characters", names.SuffixLength)
-	case !(f.qps >= 0): // NaN too
-		return fmt.Errorf("--qps must not be negative, as %g is", f.qps)
-	case f.burst < 0, f.burst > 0 && f.qps == 0:
-		return fmt.Errorf("--burst must not be negative, and needs --qps")
-	}
-	return nil
-}
-
-// validateKubectlsOwn is for --edit and --raw, which kubectl's own code
-// carries out: what it would ignore is refused. It takes names from the server
-// and tries one, so that may be said.
-func (o *options) validateKubectlsOwn() error {
-	flag := "--raw"
-	if o.EditBeforeCreate {
-		flag = "--edit"
-	}
-	heeded := []string{"qps", "burst"}
-	if o.flags.kubectlsWords() {
-		heeded = append(heeded, "naming", "attempts")
-	}
-	var ignored error
-	o.flags.set.VisitAll(func(own *pflag.Flag) {
-		if own.Changed && !slices.Contains(heeded, own.Name) {
-			ignored = fmt.Errorf("--%s cannot be used with %s, which does just what kubectl create does", own.Name, flag)
-		}
-	})
-	if ignored != nil {
-		return ignored
-	}
-	if o.EditBeforeCreate && o.DryRunStrategy != cmdutil.DryRunNone {
-		return fmt.Errorf("--dry-run cannot be used with --edit: kubectl create would really create the object")
 	}
 	return o.CreateOptions.Validate()
 }
@@ -223,18 +124,42 @@ func (o *options) Run(ctx context.Context) error {
 		return o.RunCreate(o.conn.Factory)
 	}
 	signal.Ignore(syscall.SIGPIPE) // a reader that goes away must not cut off the account of what was created
-	objects, err := o.read()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	documents, err := o.documents(ctx)
 	if err != nil {
 		return err
 	}
-	run, err := o.newCreation(ctx)
+	config, err := o.config()
 	if err != nil {
 		return err
 	}
-	if run.key != "" && o.DryRunStrategy == cmdutil.DryRunNone {
-		err = run.repeatably(objects)
-	} else {
-		err = run.inOrder(objects)
+	results, err := o.newResults(ctx, stop)
+	if err != nil {
+		return err
 	}
-	return run.finish(err)
+	for event := range create.Run(ctx, config, documents) {
+		results.take(event)
+	}
+	return results.finish()
 }
+
+// config says what the run shall do.
+func (o *options) config() (create.Config, error) {
+	cluster, err := o.newCluster()
+	return create.Config{
+		Cluster: cluster,
+		Copies:  o.flags.count, Concurrency: o.flags.concurrency, Overlap: o.flags.set.Changed("concurrency"),
+		ServerNaming: o.flags.naming == namingServer, SuffixLength: o.flags.suffixLength,
+		Key: idempotency.Key(o.flags.key), DryRun: dryRuns[o.DryRunStrategy],
+		Whole: o.showsWhole(), ReadGrace: readGrace,
+	}, err
+}
+
+var dryRuns = map[cmdutil.DryRunStrategy]create.DryRun{
+	cmdutil.DryRunNone: create.NoDryRun, cmdutil.DryRunClient: create.ClientDryRun, cmdutil.DryRunServer: create.ServerDryRun,
+}
+
+// readGrace is how long reading goes on after an interrupt, so that what is
+// not attempted can be counted.
+const readGrace = time.Second

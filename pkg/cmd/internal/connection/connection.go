@@ -26,7 +26,6 @@ import (
 	"k8s.io/kubectl/pkg/kuberc"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // defaultRequestTimeout bounds every request for which --request-timeout says
@@ -109,7 +108,6 @@ func (c *Connection) configure(config *rest.Config) *rest.Config {
 		timeout = defaultRequestTimeout
 	}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return &boundedTransport{rt, c, timeout} })
-	config.Wrap(once.WrapTransport)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { // KEP-859, as kubectl
 		return &genericclioptions.CommandHeaderRoundTripper{Delegate: rt, Headers: c.headers.Headers}
 	})

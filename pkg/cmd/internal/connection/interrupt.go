@@ -6,12 +6,39 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"k8s.io/client-go/rest"
 )
 
+// ToRESTConfig returns the configuration that all requests are made with. They
+// end when the user interrupts.
+func (c *Connection) ToRESTConfig() (*rest.Config, error) { return c.Factory.ToRESTConfig() }
+
+// ToUninterruptedRESTConfig returns the configuration of requests that outlive
+// an interrupt, and end with their own context or deadline: those of a create in
+// flight.
+func (c *Connection) ToUninterruptedRESTConfig() (*rest.Config, error) {
+	config, err := c.Factory.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return uninterrupted{rt} })
+	return config, nil
+}
+
+type uninterrupted struct{ http.RoundTripper }
+
+type uninterruptedKey struct{}
+
+func (t uninterrupted) RoundTrip(req *http.Request) (*http.Response, error) {
+	return t.RoundTripper.RoundTrip(req.WithContext(context.WithValue(req.Context(), uninterruptedKey{}, true)))
+}
+
+// WrappedRoundTripper lets client-go reach the transport below.
+func (t uninterrupted) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
+
 // boundedTransport ends requests after a time, and when the user interrupts:
-// kubectl's own code makes many without a context (discovery, schemas). Those
-// of a create in flight outlive an interrupt, and end by themselves.
+// kubectl's own code makes many without a context (discovery, schemas).
 type boundedTransport struct {
 	http.RoundTripper
 	connection *Connection
@@ -20,7 +47,7 @@ type boundedTransport struct {
 
 func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, release := context.WithTimeout(req.Context(), t.timeout)
-	if t.connection.ctx != nil && !once.Outlives(ctx) {
+	if t.connection.ctx != nil && ctx.Value(uninterruptedKey{}) == nil {
 		cancel := release
 		stop := context.AfterFunc(t.connection.ctx, cancel)
 		release = func() { stop(); cancel() }

@@ -1,4 +1,7 @@
-package idempotency
+// Package digest tells objects apart by what their authors say, and not by what
+// servers and tools write into them. It owns the canonical form that is hashed,
+// and knows no cluster.
+package digest
 
 import (
 	"bytes"
@@ -14,17 +17,17 @@ import (
 // would bring a command line's libraries along.
 const changeCause = "kubernetes.io/change-cause"
 
-// Digest tells objects of a run apart by what they say.
-type Digest [sha256.Size]byte
+// Sum is the digest of an object.
+type Sum [sha256.Size]byte
 
-// DigestOf is the SHA-256 of the object as JSON without white space, with the
+// Of returns the SHA-256 of the object as JSON without white space, with the
 // keys of maps sorted by bytes, numbers as encoding/json writes them, and
 // nothing escaped that JSON does not require. Left out is what does not belong
 // to the user's words: status, metadata.resourceVersion, metadata.uid, labels
 // and annotations of genname.dev, and kubectl's annotations for the last
 // applied configuration and the change cause; labels and annotations that are
 // empty then are left out too.
-func DigestOf(object *unstructured.Unstructured) (Digest, error) {
+func Of(object *unstructured.Unstructured) (Sum, error) {
 	said := object.DeepCopy().Object
 	delete(said, "status")
 	if metadata, ok := said["metadata"].(map[string]any); ok {
@@ -37,7 +40,7 @@ func DigestOf(object *unstructured.Unstructured) (Digest, error) {
 	encoder := json.NewEncoder(&canonical)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(said); err != nil {
-		return Digest{}, err
+		return Sum{}, err
 	}
 	return sha256.Sum256(bytes.TrimSuffix(canonical.Bytes(), []byte("\n"))), nil
 }

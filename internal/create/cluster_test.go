@@ -1,0 +1,192 @@
+package create
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+// The engine is tested without a server: what it promises is about order,
+// overlap and accounts, and what a create does is given here. Times are those
+// of a synctest bubble.
+
+// cluster is a Cluster that notes what it is asked.
+type cluster struct {
+	// takes is how long a create takes.
+	takes time.Duration
+	// ends says how the create of an object ends; nil: it is created.
+	ends func(object string) (once.Result, error)
+	// during is called while an object is created.
+	during func(object string)
+
+	existing []idempotency.Existing
+	findErr  error
+	get      func(name string) (*unstructured.Unstructured, error)
+	verbs    []string
+	silent   bool
+
+	mu          sync.Mutex
+	sent        []string // objects, in the order in which they were sent
+	ids         []once.ID
+	inFlight    map[string]int
+	most        int // in flight at once
+	overlapping map[string]bool
+}
+
+func (c *cluster) Create(ctx context.Context, object runtime.Object, id once.ID, _ ...once.Option) (once.Result, error) {
+	if ctx.Err() != nil {
+		return once.Result{}, &once.Error{Kind: once.ErrInterrupted, Cause: once.ErrInterrupted}
+	}
+	o := object.(*unstructured.Unstructured)
+	name := o.GetName() + o.GetGenerateName()
+	c.begin(name, id)
+	defer c.end(name)
+	if c.during != nil {
+		c.during(name)
+	}
+	time.Sleep(c.takes)
+	if c.ends != nil {
+		if result, err := c.ends(name); err != nil {
+			return result, err
+		}
+	}
+	return once.Result{Outcome: once.Created, Name: name, Object: o}, nil
+}
+
+func (c *cluster) begin(name string, id once.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inFlight == nil {
+		c.inFlight, c.overlapping = map[string]int{}, map[string]bool{}
+	}
+	c.sent, c.ids = append(c.sent, name), append(c.ids, id)
+	c.inFlight[name]++
+	total := 0
+	for other, n := range c.inFlight {
+		total += n
+		if n > 0 && other != name {
+			c.overlapping[name+" "+other] = true
+			c.overlapping[other+" "+name] = true
+		}
+	}
+	c.most = max(c.most, total)
+}
+
+func (c *cluster) end(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inFlight[name]--
+}
+
+func (c *cluster) Find(context.Context, schema.GroupVersionResource, string) ([]idempotency.Existing, error) {
+	return c.existing, c.findErr
+}
+
+func (c *cluster) Get(_ context.Context, _ *Document, name string) (*unstructured.Unstructured, error) {
+	return c.get(name)
+}
+
+func (c *cluster) Verbs(schema.GroupVersionResource) []string { return c.verbs }
+func (c *cluster) Answers(context.Context) bool               { return !c.silent }
+
+// errors of creates
+var (
+	errForbidden = &once.Error{Kind: once.ErrRefused, Cause: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no"))}
+	errConflict  = &once.Error{Kind: once.ErrExhausted, Cause: apierrors.NewAlreadyExists(schema.GroupResource{Resource: "configmaps"}, "x")}
+	errUnknown   = &once.Error{Kind: once.ErrUnknown, Cause: errors.New("EOF")}
+	errSilence   = &once.Error{Kind: once.ErrExhausted, Cause: errors.New("dial: connection refused")}
+)
+
+// document is an object of a type and namespace: "configmaps/ns/NAME"; a name
+// that ends in a dash is a generateName.
+func document(text string) *Document {
+	part := strings.Split(text, "/")
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": part[0], "metadata": map[string]any{"namespace": part[1]},
+	}}
+	if strings.HasSuffix(part[2], "-") {
+		object.SetGenerateName(part[2])
+	} else {
+		object.SetName(part[2])
+	}
+	return &Document{
+		Object: object, Namespace: part[1], Source: "test.yaml",
+		Mapping: &meta.RESTMapping{
+			Resource:         schema.GroupVersionResource{Version: "v1", Resource: part[0]},
+			GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: part[0]},
+			Scope:            meta.RESTScopeNamespace,
+		},
+	}
+}
+
+// input are the documents, one after the other.
+func input(documents ...string) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for _, text := range documents {
+			if !yield(Item{Document: document(text)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func configOf(c *cluster) Config {
+	return Config{Cluster: c, Copies: 1, Concurrency: 8, SuffixLength: 5, ReadGrace: time.Second}
+}
+
+// words are the events of a run, one each.
+func words(events iter.Seq[Event]) (told []string) {
+	for e := range events {
+		told = append(told, word(e))
+	}
+	return told
+}
+
+func word(e Event) string {
+	switch e := e.(type) {
+	case Created:
+		return "created " + e.Result.Name
+	case Unchanged:
+		return "unchanged " + e.Name
+	case Shown:
+		return "shown " + e.Object.GetName() + e.Object.GetGenerateName()
+	case Failed:
+		return "failed " + e.Document.Object.GetName() + e.Document.Object.GetGenerateName()
+	case Unknown:
+		return "unknown " + e.Document.Object.GetName() + e.Document.Object.GetGenerateName()
+	case NotAttempted:
+		return fmt.Sprintf("%d not attempted", e.Copies)
+	case Retry:
+		return "retry"
+	case Warning:
+		return "warning " + e.Text
+	case Problem:
+		return "problem " + e.Err.Error()
+	case End:
+		return fmt.Sprintf("end %d", e.Documents)
+	}
+	return fmt.Sprintf("%T", e)
+}
+
+// expect compares the events of a run with those wanted.
+func expect(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("the events are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

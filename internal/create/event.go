@@ -1,0 +1,91 @@
+package create
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+// Event is one thing that a run tells. Each object ends in one of Created,
+// Unchanged, Shown, Failed, Unknown and NotAttempted.
+type Event interface{ event() }
+
+// Created is an object that the server has stored.
+type Created struct {
+	Document *Document
+	Result   once.Result
+}
+
+// Unchanged is an object that an earlier run with the key has created.
+type Unchanged struct {
+	Document *Document
+	Name     string
+	// Object is what is shown of it. It has no more than its name unless
+	// Config.Whole is set, and is nil if it could not be read then, for Err.
+	Object *unstructured.Unstructured
+	Err    error
+}
+
+// Shown is an object that a client's dry run would send.
+type Shown struct{ Object *unstructured.Unstructured }
+
+// Failed is an object that is not on the server by this run, or under a name
+// that was not sent (once.ErrRenamed).
+type Failed struct {
+	Document *Document
+	Result   once.Result
+	Err      error // of the server, or why it was given up
+}
+
+// Unknown is an object that may be on the server.
+type Unknown struct {
+	Document *Document
+	Result   once.Result
+	Err      error
+}
+
+// NotAttempted is a number of copies that were not sent, because of an
+// interrupt or because others have shown that it would be of no use.
+type NotAttempted struct{ Copies int }
+
+// Retry is something that went wrong on the way, and what is done about it.
+type Retry struct {
+	Document *Document
+	Retry    once.Event
+}
+
+// Warning is something a user should know. The same one may come often.
+type Warning struct{ Text string }
+
+// ErrUnread is what an input yields when an interrupt has cut it off.
+var ErrUnread = errors.New("the rest of the input was not read")
+
+// Problem is an error of the input or of the whole run, and not of one object.
+type Problem struct{ Err error }
+
+// End is the last event.
+type End struct {
+	// Documents is the number of documents that were read.
+	Documents int
+	// Unread reports that an interrupt left a part of the input unread, and
+	// Incomplete that a run with a key created nothing because of a Problem.
+	Unread, Incomplete bool
+	// Unreachable reports that the run stopped because nothing answered.
+	Unreachable bool
+	// Places are where the objects of a run with a key are.
+	Places []idempotency.Place
+}
+
+func (Created) event()      {}
+func (Unchanged) event()    {}
+func (Shown) event()        {}
+func (Failed) event()       {}
+func (Unknown) event()      {}
+func (NotAttempted) event() {}
+func (Retry) event()        {}
+func (Warning) event()      {}
+func (Problem) event()      {}
+func (End) event()          {}

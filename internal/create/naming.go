@@ -1,0 +1,83 @@
+package create
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+// serverNaming reports whether the server picks the document's name. A run with
+// a key cannot have it so.
+func (r *run) serverNaming(d *Document) (bool, error) {
+	if r.config.ServerNaming {
+		return true, nil
+	}
+	if !d.generated && r.config.Key == "" || r.config.DryRun != NoDryRun {
+		return false, nil
+	}
+	reason := r.noClientNaming(d.Mapping.Resource)
+	resource := d.Mapping.Resource.GroupResource()
+	switch {
+	case reason == "":
+		return false, nil
+	case r.config.Key != "":
+		return false, fmt.Errorf("--idempotency-key cannot be used for %s, which %s (in %s)", resource, reason, d.Source)
+	}
+	r.warn("%s %s: the server picks their names, and a lost answer cannot be settled", resource, reason)
+	return true, nil
+}
+
+var ipAddresses = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
+
+// noClientNaming says why names of the resource cannot be picked here, or is
+// empty. If discovery does not answer, reading back will tell.
+func (r *run) noClientNaming(resource schema.GroupVersionResource) string {
+	if resource.GroupResource() == ipAddresses {
+		return "take no chosen name (the server uses generateName as it is)"
+	}
+	reason, known := r.unreadable[resource]
+	if known {
+		return reason
+	}
+	switch verbs := r.config.Cluster.Verbs(resource); {
+	case len(verbs) == 0 || slices.Contains(verbs, "get"):
+	case len(verbs) == 1:
+		reason = "are answered, and not stored"
+	default:
+		reason = "cannot be read back (the API has no get)"
+	}
+	r.unreadable[resource] = reason
+	return reason
+}
+
+// id returns what the document's n-th copy (0, 1, …) is created under.
+func (c Config) id(d *Document, n int) once.ID {
+	switch {
+	case c.DryRun == ServerDryRun, !d.markable:
+		return once.Unmarked()
+	case c.Key != "":
+		return once.Derived(c.Key.CreationID(d.place, d.digest, d.first+n), c.Key.RunLabel())
+	case !d.generated, d.byServer, c.DryRun == ClientDryRun:
+		return once.Unmarked()
+	}
+	return once.NewID()
+}
+
+// stamped returns what a client's dry run prints: for a run with a key, the
+// object with its mark, and with the first name that would be tried.
+func (c Config) stamped(d *Document, id once.ID) *unstructured.Unstructured {
+	object := d.Object.DeepCopy()
+	if id.String() == "" {
+		return object
+	}
+	if object.GetName() == "" && object.GetGenerateName() != "" {
+		object.SetName(names.Candidate(object.GetGenerateName(), id.String(), 0, c.SuffixLength))
+	}
+	id.Stamp(object)
+	return object
+}

@@ -1,0 +1,235 @@
+package create
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/digest"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+// Run creates the objects of the input, and goes on after one that fails. When
+// ctx is done, nothing more is sent, what is in flight is followed for a moment,
+// and what is left of the input is counted. Events are handled before the next
+// document is sent that waits for those before it. Whoever stops taking events
+// stops the run.
+func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		r := &run{
+			config: config, ctx: ctx, stop: stop, yield: yield,
+			reader: read(input), jobs: make(chan job), reports: make(chan report),
+			unreadable: map[schema.GroupVersionResource]string{}, renamed: map[schema.GroupVersionResource]bool{},
+			numbers: map[equal]int{},
+		}
+		defer close(r.jobs)
+		if config.Key != "" && config.DryRun == NoDryRun {
+			r.repeatably()
+		} else {
+			r.inOrder()
+		}
+		r.emit(r.end)
+	}
+}
+
+// run is one run: what is in flight, and what has become of the objects so far.
+// One goroutine has it, that of the caller; workers and the reader only send to
+// its channels.
+type run struct {
+	config Config
+	ctx    context.Context // done when the user interrupts, or stops taking events
+	stop   context.CancelFunc
+	yield  func(Event) bool // nil once it has returned false
+
+	reader  *reader
+	jobs    chan job
+	reports chan report
+	workers int
+
+	inFlight int
+	lane     lane // of the documents in flight
+	changed  bool // something was created since the last Item.Reached
+
+	unreadable map[schema.GroupVersionResource]string // why names cannot be picked here, if they cannot
+	renamed    map[schema.GroupVersionResource]bool   // types whose objects were stored under other names
+	end        End
+
+	// Of a run with a key:
+
+	numbers  map[equal]int
+	existing map[inPlace][]idempotency.Existing // what has been created before
+}
+
+// equal is what equal documents have in common.
+type equal struct {
+	place  idempotency.Place
+	digest digest.Sum
+}
+
+// lane is what documents in flight at the same time have in common; none for
+// one that waits for those before it, and lets those after it wait.
+type lane struct {
+	resource  schema.GroupVersionResource
+	namespace string
+}
+
+var alone lane
+
+func (r *run) emit(e Event) {
+	if r.yield != nil && !r.yield(e) {
+		r.yield = nil
+		r.stop()
+	}
+}
+
+func (r *run) warn(format string, args ...any) { r.emit(Warning{fmt.Sprintf(format, args...)}) }
+
+// inOrder creates one document of the input after the other.
+func (r *run) inOrder() {
+	r.eachStep(func(s step) {
+		switch {
+		case s.err != nil:
+			r.emit(Problem{s.err})
+		case s.item.Document == nil:
+			r.wait()
+			s.item.Reached(r.changed)
+			r.changed = false
+		default:
+			if d := s.item.Document; r.prepare(d) {
+				r.create(d)
+			}
+		}
+	})
+	r.wait()
+}
+
+// eachStep calls do for every step of the input, until its end or, after an
+// interrupt, until nothing has come for a while.
+func (r *run) eachStep(do func(step)) {
+	for {
+		switch s, more := r.nextStep(); {
+		case !more:
+			return
+		case errors.Is(s.err, ErrUnread):
+			r.end.Unread = true
+		default:
+			do(s)
+		}
+	}
+}
+
+// nextStep waits for the next step, and meanwhile takes the reports of what is
+// in flight.
+func (r *run) nextStep() (s step, more bool) {
+	interrupted := r.ctx.Done()
+	var patience <-chan time.Time
+	for {
+		select { // what has ended goes first, for it may stop what follows
+		case report := <-r.reports:
+			r.take(report)
+			continue
+		default:
+		}
+		select {
+		case report := <-r.reports:
+			r.take(report)
+		case s, more = <-r.reader.items:
+			return s, more
+		case <-interrupted:
+			interrupted, patience = nil, time.After(r.config.ReadGrace)
+		case <-patience:
+			if r.inFlight > 0 {
+				patience = time.After(r.config.ReadGrace)
+				continue
+			}
+			r.reader.abandon()
+			r.end.Unread = true
+			return step{}, false
+		}
+	}
+}
+
+// prepare finds out how the document is to be created. It is false if it
+// cannot be.
+func (r *run) prepare(d *Document) bool {
+	r.end.Documents++
+	d.copies = 1
+	d.markable = once.CanCarry(d.Object)
+	d.generated = d.markable && d.Object.GetName() == ""
+	if d.generated {
+		d.copies = r.config.Copies
+	}
+	var err error
+	if d.byServer, err = r.serverNaming(d); err == nil && r.config.Key != "" {
+		err = r.number(d)
+	}
+	if err != nil {
+		r.emit(Problem{err})
+	}
+	return err == nil
+}
+
+// create starts to create the copies of a document, and waits for them unless
+// the next document may overlap.
+func (r *run) create(d *Document) {
+	next := r.laneOf(d)
+	if next == alone || next != r.lane {
+		r.wait()
+	}
+	r.lane = next
+	for n := range d.copies {
+		for r.inFlight == r.config.Concurrency {
+			r.take(<-r.reports)
+		}
+		r.takeReady()
+		if r.hopeless(d) {
+			r.emit(NotAttempted{d.copies - n})
+			break
+		}
+		r.start(job{d, n})
+	}
+	if next == alone {
+		r.wait()
+	}
+}
+
+// laneOf returns which other documents may be in flight with d.
+func (r *run) laneOf(d *Document) lane {
+	if !d.generated || !r.config.Overlap || r.config.DryRun != NoDryRun {
+		return alone
+	}
+	return lane{d.Mapping.Resource, d.Namespace}
+}
+
+// hopeless reports whether another copy shall not be tried: one before it was
+// refused, something changes the names of its type, nobody answers, or the
+// user has had enough.
+func (r *run) hopeless(d *Document) bool {
+	return r.ctx.Err() != nil || r.end.Unreachable || d.refused || r.renamed[d.Mapping.Resource]
+}
+
+// wait waits for what is in flight.
+func (r *run) wait() {
+	for r.inFlight > 0 {
+		r.take(<-r.reports)
+	}
+}
+
+// takeReady takes the reports that are there, without waiting.
+func (r *run) takeReady() {
+	for {
+		select {
+		case report := <-r.reports:
+			r.take(report)
+		default:
+			return
+		}
+	}
+}

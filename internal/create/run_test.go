@@ -1,0 +1,394 @@
+package create
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+// Documents go one after the other, and the events of one have been handled
+// before the next is sent.
+func TestOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{takes: time.Second}
+		handled := 0
+		c.during = func(string) {
+			if handled != len(c.sent)-1 {
+				t.Errorf("%d events were handled when %q was sent", handled, c.sent)
+			}
+		}
+		var told []string
+		for e := range Run(t.Context(), configOf(c), input("configmaps/a/x-", "secrets/a/y-", "configmaps/a/z", "configmaps/a/x-")) {
+			told = append(told, word(e))
+			handled++
+		}
+		expect(t, told, "created x-", "created y-", "created z", "created x-", "end 4")
+		if c.most != 1 {
+			t.Errorf("%d were in flight at once", c.most)
+		}
+	})
+}
+
+// Copies of one document overlap, and no more than Concurrency of them.
+func TestCopiesOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{takes: time.Second}
+		config := configOf(c)
+		config.Copies, config.Concurrency = 10, 4
+		start := time.Now()
+		told := words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/named", "configmaps/a/y-")))
+		if len(c.sent) != 21 || len(told) != 22 || c.most != 4 || len(c.overlapping) > 0 {
+			t.Errorf("%d sent, %d events, %d at once, overlapping: %v", len(c.sent), len(told), c.most, c.overlapping)
+		}
+		if took := time.Since(start); took != 7*time.Second { // 3 rounds of four, one alone, and 3 more
+			t.Errorf("it took %s", took)
+		}
+	})
+}
+
+// With Overlap, neighbours of one type and namespace are in flight together. A
+// named object, another type and another namespace wait.
+func TestLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{takes: time.Second}
+		config := configOf(c)
+		config.Overlap = true
+		told := words(Run(t.Context(), config, input(
+			"configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "configmaps/b/4-", "secrets/b/5-", "secrets/b/named", "secrets/b/6-", "secrets/b/7-")))
+		if len(told) != 9 {
+			t.Errorf("%q", told)
+		}
+		for _, want := range []string{"1- 2-", "3- 4-", "6- 7-"} {
+			if !c.overlapping[want] {
+				t.Errorf("%s do not overlap", want)
+			}
+		}
+		if len(c.overlapping) != 6 {
+			t.Errorf("overlapping: %v", c.overlapping)
+		}
+	})
+}
+
+// Dry runs keep the order, because their output is compared.
+func TestDryRunsDoNotOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{takes: time.Second}
+		config := configOf(c)
+		config.Overlap, config.DryRun = true, ServerDryRun
+		expect(t, words(Run(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-"))), "created 1-", "created 2-", "end 2")
+		if c.most != 1 || c.ids[0] != once.Unmarked() {
+			t.Errorf("%d at once, %v", c.most, c.ids)
+		}
+	})
+}
+
+// An interrupt before the first, while one is in flight, or among the copies
+// sends nothing more, and everything is accounted for.
+func TestInterrupt(t *testing.T) {
+	documents := []string{"configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-"}
+	for name, test := range map[string]struct {
+		at   string // the object during which the user interrupts; empty: before
+		want []string
+	}{
+		"before":    {"", []string{"2 not attempted", "2 not attempted", "2 not attempted", "end 3"}},
+		"the first": {"1-", []string{"created 1-", "1 not attempted", "2 not attempted", "2 not attempted", "end 3"}},
+		"the last":  {"3-", []string{"created 1-", "created 1-", "created 2-", "created 2-", "created 3-", "1 not attempted", "end 3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				defer interrupt()
+				c := &cluster{takes: time.Second, during: func(object string) {
+					if object == test.at {
+						interrupt()
+					}
+				}}
+				if test.at == "" {
+					interrupt()
+				}
+				config := configOf(c)
+				config.Copies, config.Concurrency = 2, 1
+				expect(t, words(Run(ctx, config, input(documents...))), test.want...)
+			})
+		})
+	}
+}
+
+// Reading that hangs holds up neither what was read before nor an interrupt.
+func TestReaderHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		hanging := make(chan struct{})
+		defer close(hanging)
+		c := &cluster{takes: 3 * time.Second}
+		time.AfterFunc(10*time.Second, interrupt)
+		start := time.Now()
+		var end End
+		var told []string
+		for e := range Run(ctx, configOf(c), func(yield func(Item, error) bool) {
+			yield(Item{Document: document("configmaps/a/1-")}, nil)
+			<-hanging
+		}) {
+			told = append(told, word(e))
+			end, _ = e.(End)
+		}
+		expect(t, told, "created 1-", "end 1")
+		if took := time.Since(start); !end.Unread || took != 11*time.Second {
+			t.Errorf("%+v after %s", end, took)
+		}
+	})
+}
+
+// What is in flight at the interrupt is waited for, also if reading hangs.
+func TestReaderHangsWhileOneIsInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		hanging := make(chan struct{})
+		defer close(hanging)
+		c := &cluster{takes: 5 * time.Second, during: func(string) { interrupt() }}
+		config := configOf(c)
+		config.Overlap = true
+		expect(t, words(Run(ctx, config, func(yield func(Item, error) bool) {
+			yield(Item{Document: document("configmaps/a/1-")}, nil)
+			<-hanging
+		})), "created 1-", "end 1")
+	})
+}
+
+// Reading goes on after what it cannot read, and its errors come in order.
+func TestProblemsOfReading(t *testing.T) {
+	c := &cluster{}
+	expect(t, words(Run(t.Context(), configOf(c), func(yield func(Item, error) bool) {
+		_ = yield(Item{Document: document("configmaps/a/1-")}, nil) &&
+			yield(Item{}, io.ErrUnexpectedEOF) &&
+			yield(Item{Document: document("configmaps/a/2-")}, nil)
+	})), "created 1-", "problem unexpected EOF", "created 2-", "end 2")
+}
+
+// A copy that is refused stops those that would be too; a conflict does not.
+func TestRefusals(t *testing.T) {
+	refuse := func(what string, err error, result once.Result) func(string) (once.Result, error) {
+		return func(object string) (once.Result, error) {
+			if object == what {
+				return result, err
+			}
+			return once.Result{}, nil
+		}
+	}
+	renamed := once.Result{Object: document("configmaps/a/other").Object}
+	for name, test := range map[string]struct {
+		ends   func(string) (once.Result, error)
+		silent bool
+		want   []string
+	}{
+		"refused":      {refuse("1-", errForbidden, once.Result{}), false, []string{"failed 1-", "1 not attempted", "created 2-", "created 2-", "created 3", "end 3"}},
+		"conflict":     {refuse("1-", errConflict, once.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"unknown":      {refuse("1-", errUnknown, once.Result{}), false, []string{"unknown 1-", "unknown 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"renamed":      {refuse("1-", errConflict, renamed), false, []string{"failed 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"}},
+		"no answer":    {refuse("1-", errSilence, once.Result{Unreachable: true}), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
+		"one unheard":  {refuse("1-", errSilence, once.Result{Unreachable: true}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"the last one": {refuse("3", errForbidden, once.Result{}), false, []string{"created 1-", "created 1-", "created 2-", "created 2-", "failed 3", "end 3"}},
+	} {
+		c := &cluster{ends: test.ends, silent: test.silent}
+		config := configOf(c)
+		config.Copies, config.Concurrency = 2, 1
+		t.Run(name, func(t *testing.T) {
+			expect(t, words(Run(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "secrets/a/3"))), test.want...)
+		})
+	}
+}
+
+// Whoever stops taking events, as when stdout is gone, stops the run.
+func TestNobodyListens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{takes: time.Second}
+		for range Run(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-")) {
+			break
+		}
+		if len(c.sent) != 1 {
+			t.Errorf("sent: %q", c.sent)
+		}
+	})
+}
+
+// Who cancels while an event is handled has nothing more sent.
+func TestCancelledByTheListener(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		c := &cluster{takes: time.Second}
+		var told []string
+		for e := range Run(ctx, configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-")) {
+			told = append(told, word(e))
+			cancel()
+		}
+		expect(t, told, "created 1-", "1 not attempted", "1 not attempted", "end 3")
+	})
+}
+
+// A place to wait is reached when all before it has ended, and tells whether
+// anything was created: a mapping that failed may be there by now.
+func TestReached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{takes: time.Second}
+		config := configOf(c)
+		config.Overlap = true
+		var changes []bool
+		place := func(yield func(Item, error) bool) {
+			reached := make(chan bool)
+			yield(Item{Reached: func(changed bool) { reached <- changed }}, nil)
+			changes = append(changes, <-reached)
+		}
+		told := words(Run(t.Context(), config, func(yield func(Item, error) bool) {
+			place(yield)
+			yield(Item{Document: document("configmaps/a/1-")}, nil)
+			yield(Item{Document: document("configmaps/a/2-")}, nil)
+			place(yield)
+			if len(c.sent) != 2 || c.inFlight["1-"]+c.inFlight["2-"] > 0 {
+				t.Errorf("sent: %q, in flight: %v", c.sent, c.inFlight)
+			}
+			place(yield)
+			yield(Item{Document: document("configmaps/a/3-")}, nil)
+		}))
+		if !slices.Equal(changes, []bool{false, true, false}) || len(told) != 4 {
+			t.Errorf("%v, %q", changes, told)
+		}
+	})
+}
+
+// Reading runs ahead of a slow create, and not without a bound.
+func TestReadAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{takes: time.Hour}
+		done, read := 0, 0
+		documents := func(yield func(Item, error) bool) {
+			for range 1000 {
+				if read++; !yield(Item{Document: document("configmaps/a/1-")}, nil) {
+					return
+				}
+				if ahead := read - done; ahead > readAhead+2 {
+					t.Fatalf("%d are read ahead", ahead)
+				}
+			}
+		}
+		for e := range Run(t.Context(), configOf(c), documents) {
+			synctest.Wait()
+			if _, created := e.(Created); created {
+				done++
+			}
+			if done == 10 && read < done+readAhead {
+				t.Errorf("after %d creates %d are read", done, read)
+			}
+		}
+	})
+}
+
+// A million copies take the memory of a few, and the goroutines of those in
+// flight.
+func TestMemory(t *testing.T) {
+	config := configOf(&cluster{})
+	config.Cluster = counting{}
+	config.Copies = 1_000_000
+	if testing.Short() {
+		config.Copies = 100_000
+	}
+	before := heap()
+	created, goroutines := 0, 0
+	for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
+		if _, is := e.(Created); is {
+			created++
+		}
+		if created == config.Copies/2 {
+			goroutines = runtime.NumGoroutine()
+			if grown := int64(heap()) - int64(before); grown > 1<<20 {
+				t.Errorf("after %d copies the heap has grown by %d bytes", created, grown)
+			}
+		}
+	}
+	if created != config.Copies || goroutines > config.Concurrency+10 {
+		t.Errorf("%d created by %d goroutines", created, goroutines)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// counting creates, and notes nothing.
+type counting struct{ Cluster }
+
+func (counting) Create(context.Context, k8sruntime.Object, once.ID, ...once.Option) (once.Result, error) {
+	return once.Result{Outcome: once.Created}, nil
+}
+func (counting) Verbs(schema.GroupVersionResource) []string { return nil }
+
+// Whatever happens, each object of the input ends in one event, nothing is sent
+// after an interrupt has been told of, and the order of lanes holds.
+func TestEveryObjectEndsOnce(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		documents := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "secrets/a/4-", "secrets/a/named", "configmaps/a/other",
+		}), 0, 12).Draw(rt, "documents")
+		copies, concurrency := rapid.IntRange(1, 5).Draw(rt, "copies"), rapid.IntRange(1, 4).Draw(rt, "concurrency")
+		overlap := rapid.Bool().Draw(rt, "overlap")
+		fates := rapid.SliceOfN(rapid.SampledFrom([]error{nil, nil, nil, errForbidden, errConflict, errUnknown, errSilence}), 60, 60).Draw(rt, "fates")
+		interruptAt := rapid.IntRange(0, 40).Draw(rt, "interrupt at")
+		synctest.Test(t, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			n := 0
+			c := &cluster{takes: time.Second}
+			c.ends = func(string) (once.Result, error) {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				if n++; n == interruptAt {
+					interrupt()
+				}
+				return once.Result{}, fates[n%len(fates)]
+			}
+			config := configOf(c)
+			config.Copies, config.Concurrency, config.Overlap = copies, concurrency, overlap
+			want, got := 0, 0
+			for _, d := range documents {
+				want++
+				if d[len(d)-1] == '-' {
+					want += copies - 1
+				}
+			}
+			for e := range Run(ctx, config, input(documents...)) {
+				switch e := e.(type) {
+				case Created, Failed, Unknown:
+					got++
+				case NotAttempted:
+					got += e.Copies
+				}
+			}
+			if got != want {
+				rt.Fatalf("%d of %d objects ended", got, want)
+			}
+			if c.most > concurrency {
+				rt.Fatalf("%d in flight of %d", c.most, concurrency)
+			}
+			for pair := range c.overlapping {
+				if pair != "1- 2-" && pair != "2- 1-" || !overlap {
+					rt.Fatalf("%s overlap", pair)
+				}
+			}
+		})
+	})
+}

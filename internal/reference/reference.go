@@ -1,0 +1,31 @@
+// Package reference names objects as kubectl does, so that what is printed can
+// be an argument of the next command. It knows no object, only names.
+package reference
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Name returns how kubectl prints an object: job.batch/NAME.
+func Name(mapping *meta.RESTMapping, name string) string {
+	kind := mapping.GroupVersionKind
+	return schema.GroupResource{Group: kind.Group, Resource: strings.ToLower(kind.Kind)}.String() + "/" + name
+}
+
+// Argument returns the object as arguments of kubectl: job.batch/NAME -n
+// NAMESPACE, without the namespace for an object of the cluster.
+func Argument(mapping *meta.RESTMapping, namespace, name string) string {
+	return In(Name(mapping, name), namespace)
+}
+
+// In returns the object with its namespace, if it has one, as arguments of
+// kubectl.
+func In(object, namespace string) string {
+	if namespace == "" {
+		return object
+	}
+	return object + " -n " + namespace
+}

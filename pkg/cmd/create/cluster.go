@@ -1,0 +1,102 @@
+package create
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+// cluster is where a run creates; it implements create.Cluster.
+type cluster struct {
+	*once.Creator
+	options *options
+	config  *rest.Config
+	// Of a run with a key:
+	metadata metadata.Interface
+	objects  dynamic.Interface
+}
+
+func (o *options) newCluster() (*cluster, error) {
+	config, err := o.conn.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	mapper, err := o.conn.Factory.ToRESTMapper()
+	if err != nil {
+		return nil, err
+	}
+	creates, err := o.conn.ToUninterruptedRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	attempts, posted := o.flags.attempts, metav1.CreateOptions{FieldManager: o.fieldManager, FieldValidation: o.ValidationDirective}
+	if o.DryRunStrategy == cmdutil.DryRunServer { // nothing is stored: as kubectl
+		attempts, posted.DryRun = 1, []string{metav1.DryRunAll}
+	}
+	creator, err := once.NewForConfig(creates,
+		once.WithMapper(mapper), once.WithCreateOptions(posted), once.WithAttempts(attempts),
+		once.WithRetryTimeout(o.flags.retryTimeout), once.WithSuffixLength(o.flags.suffixLength))
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{Creator: creator, options: o, config: config}
+	if o.flags.key == "" {
+		return c, nil
+	}
+	if c.metadata, err = metadata.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	c.objects, err = dynamic.NewForConfig(config)
+	return c, err
+}
+
+// Find implements create.Cluster.
+func (c *cluster) Find(ctx context.Context, resource schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error) {
+	return idempotency.Key(c.options.flags.key).Find(ctx, c.metadata, resource, namespace, c.options.flags.retryTimeout)
+}
+
+// Get implements create.Cluster.
+func (c *cluster) Get(ctx context.Context, d *create.Document, name string) (*unstructured.Unstructured, error) {
+	objects := c.objects.Resource(d.Mapping.Resource)
+	if d.Namespaced() {
+		return objects.Namespace(d.Namespace).Get(ctx, name, metav1.GetOptions{})
+	}
+	return objects.Get(ctx, name, metav1.GetOptions{})
+}
+
+// Verbs implements create.Cluster. It asks discovery, which the mapping of the
+// document has filled.
+func (c *cluster) Verbs(resource schema.GroupVersionResource) []string {
+	client, err := c.options.conn.Factory.ToDiscoveryClient()
+	if err != nil {
+		return nil
+	}
+	list, err := client.ServerResourcesForGroupVersion(resource.GroupVersion().String())
+	if err != nil {
+		return nil
+	}
+	for _, r := range list.APIResources {
+		if r.Name == resource.Resource {
+			return r.Verbs
+		}
+	}
+	return nil
+}
+
+// Answers implements create.Cluster.
+func (c *cluster) Answers(ctx context.Context) bool {
+	client, err := discovery.NewDiscoveryClientForConfig(c.config)
+	return err == nil && apistatus.Answers(ctx, client.RESTClient())
+}

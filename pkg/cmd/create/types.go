@@ -1,0 +1,60 @@
+package create
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/kubectl/pkg/validation"
+)
+
+// waitingTypes is a RESTClientGetter for reading ahead: a type that is not on
+// the server waits for the documents before it, for one of them may bring it,
+// and is then looked for again.
+type waitingTypes struct {
+	genericclioptions.RESTClientGetter
+	input *input
+}
+
+// ToRESTMapper returns the mapper that waits.
+func (t *waitingTypes) ToRESTMapper() (meta.RESTMapper, error) {
+	mapper, err := t.RESTClientGetter.ToRESTMapper()
+	return &waitingMapper{mapper, t.input}, err
+}
+
+type waitingMapper struct {
+	meta.RESTMapper
+	input *input
+}
+
+// RESTMapping finds a type, now or after what comes before it.
+func (m *waitingMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	mapping, err := m.RESTMapper.RESTMapping(kind, versions...)
+	if err == nil || !meta.IsNoMatchError(err) || !m.input.waitForOthers() {
+		return mapping, err
+	}
+	meta.MaybeResetRESTMapper(m.RESTMapper)
+	return m.RESTMapper.RESTMapping(kind, versions...)
+}
+
+// waitingValidator validates a document after those before it that bring types,
+// because what it knows of the server's types it asks for once.
+type waitingValidator struct {
+	validation.Schema
+	input *input
+}
+
+// ValidateBytes validates one document.
+func (v *waitingValidator) ValidateBytes(data []byte) error {
+	if v.input.typesMayCome {
+		v.input.typesMayCome = false
+		v.input.changed = v.input.waitForOthers()
+	}
+	return v.Schema.ValidateBytes(data)
+}
+
+// bringsTypes are the kinds of objects after which a server may have other
+// types than before.
+var bringsTypes = map[schema.GroupKind]bool{
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: true,
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             true,
+}

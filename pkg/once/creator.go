@@ -1,0 +1,176 @@
+package once
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/transport"
+)
+
+// Creator creates objects, each exactly once under its ID. It keeps nothing
+// of an object after its create, and may be used by several goroutines.
+type Creator struct {
+	config   *rest.Config
+	client   *http.Client
+	settings settings
+	mapper   meta.RESTMapper
+
+	mu        sync.Mutex // guards resources
+	resources map[schema.GroupVersionKind]*resource
+}
+
+// resource is a type of objects and the client of its group and version.
+type resource struct {
+	mapping *meta.RESTMapping
+	client  rest.Interface
+}
+
+// NewForConfig returns a Creator for the server of config. It makes a transport
+// of its own, on top of that of config: every POST is sent once, so the
+// repetitions are those of this package only, and the answers' Date is read.
+// Without a Timeout in config each request has a minute. QPS and RateLimiter
+// hold for each group and version.
+//
+// The error is about config or an option; no request is made.
+func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
+	c := &Creator{settings: defaults(), resources: map[schema.GroupVersionKind]*resource{}}
+	if err := c.settings.apply(options); err != nil {
+		return nil, err
+	}
+	c.config = rest.CopyConfig(config)
+	c.config.NegotiatedSerializer = statuses
+	c.config.WrapTransport = transport.Wrappers(observed, config.WrapTransport)
+	var err error
+	if c.client, err = rest.HTTPClientFor(c.config); err != nil {
+		return nil, err
+	}
+	if c.mapper = c.settings.mapper; c.mapper != nil {
+		return c, nil
+	}
+	client, err := discovery.NewDiscoveryClientForConfigAndClient(c.config, c.client)
+	if err != nil {
+		return nil, err
+	}
+	c.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client))
+	return c, nil
+}
+
+// statuses decodes what a server answers instead of an object: a Status. The
+// objects themselves are decoded without a scheme.
+var statuses = func() runtime.NegotiatedSerializer {
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	return serializer.NewCodecFactory(scheme).WithoutConversion()
+}()
+
+// Create creates object once under id, and follows it until its outcome is
+// certain, its names or its time are used up, or ctx is done. object is not
+// changed: it is an *unstructured.Unstructured, or a typed object that says its
+// kind or whose kind the scheme of WithScheme knows. options go before those of
+// the Creator.
+//
+// Without an error, the object is on the server, once, and the Result has it.
+// The error is an *Error for all that has become of object; any other one is
+// about the arguments or the type, and nothing was sent.
+func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID, options ...Option) (Result, error) {
+	s := c.settings
+	if err := s.apply(options); err != nil {
+		return Result{}, err
+	}
+	r, err := c.newRequest(object, id, s)
+	if err != nil {
+		return Result{}, err
+	}
+	return newOperation(r.wanted(), r, s).run(ctx)
+}
+
+// newRequest stamps a copy of object and finds out where it goes.
+func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request, error) {
+	if id == (ID{}) {
+		return nil, fmt.Errorf("an ID of no kind: use NewID, For, Derived or Unmarked")
+	}
+	stamped, err := s.unstructured(object)
+	if err != nil {
+		return nil, err
+	}
+	to, err := c.resourceOf(stamped.GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	namespaced := to.mapping.Scope.Name() == meta.RESTScopeNameNamespace
+	namespace := cmp.Or(stamped.GetNamespace(), s.namespace)
+	switch {
+	case namespaced && namespace == "":
+		return nil, fmt.Errorf("%s need a namespace", to.mapping.Resource.GroupResource())
+	case !id.unmarked && !CanCarry(stamped):
+		return nil, fmt.Errorf("the object has neither a name nor a generateName, or labels or annotations that are not maps")
+	}
+	r := &request{resource: *to, namespaced: namespaced, namespace: namespace, object: stamped, id: id, options: s.create}
+	if c.config.Timeout == 0 {
+		r.timeout = requestTimeout
+	}
+	r.content, err = id.prepare(stamped)
+	return r, err
+}
+
+// resourceOf returns the type and its client, which are looked up once.
+func (c *Creator) resourceOf(kind schema.GroupVersionKind) (*resource, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if known := c.resources[kind]; known != nil {
+		return known, nil
+	}
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return nil, err
+	}
+	config := rest.CopyConfig(c.config)
+	version := mapping.GroupVersionKind.GroupVersion()
+	config.GroupVersion, config.APIPath = &version, "/apis"
+	if version.Group == "" {
+		config.APIPath = "/api"
+	}
+	client, err := rest.RESTClientForConfigAndClient(config, c.client)
+	if err != nil {
+		return nil, err
+	}
+	c.resources[kind] = &resource{mapping, client}
+	return c.resources[kind], nil
+}
+
+// unstructured returns a copy of the object that is to be sent.
+func (s settings) unstructured(object runtime.Object) (*unstructured.Unstructured, error) {
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		return u.DeepCopy(), nil
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{Object: content}
+	if kind := u.GroupVersionKind(); kind.Kind != "" && kind.Version != "" {
+		return u, nil
+	}
+	if s.scheme == nil {
+		return nil, fmt.Errorf("a %T that does not say its apiVersion and kind needs WithScheme", object)
+	}
+	kinds, _, err := s.scheme.ObjectKinds(object)
+	if err != nil {
+		return nil, err
+	}
+	u.SetGroupVersionKind(kinds[0])
+	return u, nil
+}

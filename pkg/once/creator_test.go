@@ -1,0 +1,379 @@
+package once
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// store is an HTTP server of ConfigMaps. It generates no names: what these tests
+// are about is what a Creator sends, and how it reads answers; behaviour against
+// Kubernetes is tested on a real server in test/e2e.
+type store struct {
+	// before is called with every request; true: it has answered.
+	before func(w http.ResponseWriter, r *http.Request) bool
+	// loses cuts the connection after a POST has been stored.
+	loses bool
+
+	mu      sync.Mutex
+	objects map[string]*unstructured.Unstructured
+	posts   []http.Header
+}
+
+const configMapsPath = "/api/v1/namespaces/ns/configmaps"
+
+func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.before != nil && s.before(w, r) {
+		return
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, configMapsPath), "/")
+	switch {
+	case r.URL.Path == "/api":
+		answerWith(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
+	case r.URL.Path == "/apis":
+		answerWith(w, http.StatusOK, metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}})
+	case r.URL.Path == "/api/v1":
+		answerWith(w, http.StatusOK, metav1.APIResourceList{
+			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList"}, GroupVersion: "v1",
+			APIResources: []metav1.APIResource{{Name: "configmaps", SingularName: "configmap", Kind: "ConfigMap", Namespaced: true}},
+		})
+	case r.Method == http.MethodPost:
+		s.post(w, r)
+	case s.objects[name] != nil:
+		answerWith(w, http.StatusOK, s.objects[name])
+	default:
+		refuseWith(w, apierrors.NewNotFound(configMaps, name))
+	}
+}
+
+func (s *store) post(w http.ResponseWriter, r *http.Request) {
+	s.posts = append(s.posts, r.Header)
+	body, _ := io.ReadAll(r.Body)
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(body); err != nil {
+		refuseWith(w, apierrors.NewBadRequest(err.Error()))
+		return
+	}
+	if s.objects[object.GetName()] != nil {
+		refuseWith(w, apierrors.NewAlreadyExists(configMaps, object.GetName()))
+		return
+	}
+	object.SetCreationTimestamp(metav1.Now())
+	if s.objects == nil {
+		s.objects = map[string]*unstructured.Unstructured{}
+	}
+	s.objects[object.GetName()] = object
+	if s.loses {
+		panic(http.ErrAbortHandler)
+	}
+	answerWith(w, http.StatusCreated, object)
+}
+
+func answerWith(w http.ResponseWriter, code int, object any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(object)
+}
+
+func refuseWith(w http.ResponseWriter, err *apierrors.StatusError) {
+	status := err.Status()
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	answerWith(w, int(status.Code), status)
+}
+
+func (s *store) start(t *testing.T) *rest.Config {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL, QPS: -1}
+}
+
+func (s *store) creator(t *testing.T, options ...Option) *Creator {
+	t.Helper()
+	return creatorFor(t, s.start(t), options...)
+}
+
+func creatorFor(t *testing.T, config *rest.Config, options ...Option) *Creator {
+	t.Helper()
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, meta.RESTScopeNamespace)
+	c, err := NewForConfig(config, append([]Option{WithMapper(mapper), WithRetryTimeout(10 * time.Second)}, options...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func configMap(data string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "p-", Namespace: "ns"},
+		Data:       map[string]string{"key": data},
+	}
+}
+
+var owner = &metav1.ObjectMeta{UID: "6f2c9a3e-0001"}
+
+// The types are found by the server's discovery, and the answer is decoded.
+func TestCreate(t *testing.T) {
+	s := &store{}
+	c, err := NewForConfig(s.start(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := configMap("a")
+	result, err := c.Create(t.Context(), wanted, NewID())
+	if err != nil || result.Outcome != Created || len(s.posts) != 1 {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	var got corev1.ConfigMap
+	if err := result.Into(&got); err != nil || got.Data["key"] != "a" || got.Name != result.Name || got.CreationTimestamp.IsZero() {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if prefix, _, ok := names.Split(result.Name); !ok || prefix != "p-" || wanted.Name != "" || wanted.Annotations != nil {
+		t.Errorf("its name is %q, and what was given became %+v", result.Name, wanted)
+	}
+}
+
+// An object of an owner is created once, and found by every later call.
+func TestFor(t *testing.T) {
+	s := &store{}
+	config := s.start(t)
+	c := creatorFor(t, config)
+	first, err := c.Create(t.Context(), configMap("a"), For(owner, "worker-3"))
+	if err != nil || first.Outcome != Created || len(first.Name) != len("p-")+singleSuffixLength {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	second, err := creatorFor(t, config).Create(t.Context(), configMap("a"), For(owner, "worker-3"))
+	if err != nil || second.Outcome != Found || second.Name != first.Name || second.Object == nil {
+		t.Errorf("%+v, %v", second, err)
+	}
+	if other, err := c.Create(t.Context(), configMap("a"), For(owner, "worker-4")); err != nil || other.Outcome != Created {
+		t.Errorf("%+v, %v", other, err)
+	}
+	changed, err := c.Create(t.Context(), configMap("b"), For(owner, "worker-3"))
+	if !errors.Is(err, ErrMismatch) || changed.Object.GetName() != first.Name {
+		t.Errorf("%+v, %v", changed, err)
+	}
+	s.objects[first.Name].SetAnnotations(map[string]string{Annotation: "v1-of-somebody-else"})
+	if _, err := c.Create(t.Context(), configMap("a"), For(owner, "worker-3")); !errors.Is(err, ErrTaken) || !apierrors.IsAlreadyExists(err) {
+		t.Errorf("somebody else's: %v", err)
+	}
+	s.objects[first.Name].SetAnnotations(nil)
+	if _, err := c.Create(t.Context(), configMap("a"), For(owner, "worker-3")); !errors.Is(err, ErrUnknown) {
+		t.Errorf("without its marks: %v", err)
+	}
+	if len(s.objects) != 2 {
+		t.Errorf("%d objects are there", len(s.objects))
+	}
+}
+
+// The ids of owners are a promise: a controller finds what its older version
+// has made. They were computed apart from this code.
+func TestForVector(t *testing.T) {
+	if got := For(owner, "worker-3").String(); got != "v1-31816e00fbe99a83ed068f8119781220" {
+		t.Errorf("it is %s", got)
+	}
+	if For(owner, "a") == For(owner, "b") || For(&metav1.ObjectMeta{UID: "ab"}, "c") == For(&metav1.ObjectMeta{UID: "a"}, "bc") {
+		t.Error("two purposes have one id")
+	}
+}
+
+// A lost answer is read back, and not sent again.
+func TestLostAnswer(t *testing.T) {
+	s := &store{loses: true}
+	var events []Event
+	result, err := s.creator(t, WithEvents(func(e Event) { events = append(events, e) })).Create(t.Context(), configMap("a"), NewID())
+	if err != nil || result.Outcome != Created || len(s.posts) != 1 || len(s.objects) != 1 {
+		t.Errorf("%+v, %v, %d POSTs", result, err, len(s.posts))
+	}
+	if len(events) != 1 || events[0].Action != ReadBack || events[0].Name != result.Name {
+		t.Errorf("%+v", events)
+	}
+}
+
+// resender is a transport as some people configure: it sends what fails again.
+type resender struct{ http.RoundTripper }
+
+func (r resender) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := r.RoundTripper.RoundTrip(req)
+	if err == nil {
+		return resp, nil
+	}
+	again := req.Clone(req.Context())
+	again.Body, _ = req.GetBody()
+	return r.RoundTripper.RoundTrip(again)
+}
+
+// A transport that repeats a POST by itself does not get it past the Creator's.
+func TestTransportThatSendsAgain(t *testing.T) {
+	s := &store{loses: true}
+	config := s.start(t)
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return resender{rt} })
+	result, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID())
+	if err != nil || result.Outcome != Created || len(s.posts) != 1 {
+		t.Errorf("%+v, %v, %d POSTs", result, err, len(s.posts))
+	}
+}
+
+// A redirect is followed: nothing was carried out before it.
+func TestRedirect(t *testing.T) {
+	s := &store{}
+	moved := false
+	s.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if moved || r.Method != http.MethodPost {
+			return false
+		}
+		moved = true
+		http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
+		return true
+	}
+	if result, err := s.creator(t).Create(t.Context(), configMap("a"), NewID()); err != nil || result.Outcome != Created || !moved {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// client-go repeats a POST after 429 and Retry-After by itself; a Creator's are
+// its own, told of and counted.
+func TestNoSilentResending(t *testing.T) {
+	s := &store{}
+	busy := 2
+	s.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if busy == 0 {
+			return false
+		}
+		busy--
+		w.Header().Set("Retry-After", "0")
+		refuseWith(w, apierrors.NewTooManyRequests("busy", 0))
+		return true
+	}
+	var events []Event
+	_, err := s.creator(t, WithEvents(func(e Event) { events = append(events, e) })).Create(t.Context(), configMap("a"), NewID())
+	if err != nil || len(events) != 2 || events[0].Action != Resend || len(s.posts) != 1 {
+		t.Errorf("%v, %+v", err, events)
+	}
+}
+
+// A refusal keeps the server's words and type.
+func TestRefused(t *testing.T) {
+	s := &store{before: func(w http.ResponseWriter, _ *http.Request) bool {
+		refuseWith(w, apierrors.NewForbidden(configMaps, "x", errors.New("exceeded quota")))
+		return true
+	}}
+	_, err := s.creator(t).Create(t.Context(), configMap("a"), NewID())
+	if !errors.Is(err, ErrRefused) || !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota") {
+		t.Error(err)
+	}
+}
+
+// What kubectl does: the name is the server's affair, and nothing is read back.
+func TestUnmarked(t *testing.T) {
+	s := &store{loses: true}
+	named := configMap("a")
+	named.Name = "mine"
+	if _, err := s.creator(t).Create(t.Context(), named, Unmarked()); !errors.Is(err, ErrUnknown) || len(s.posts) != 1 {
+		t.Errorf("%v after %d POSTs", err, len(s.posts))
+	}
+	if annotations := s.objects["mine"].GetAnnotations(); annotations != nil {
+		t.Errorf("it is marked: %v", annotations)
+	}
+}
+
+// Errors about the arguments send nothing.
+func TestBadArguments(t *testing.T) {
+	s := &store{}
+	c := s.creator(t)
+	kindless, homeless, nameless := configMap("a"), configMap("a"), configMap("a")
+	kindless.TypeMeta, homeless.Namespace, nameless.GenerateName = metav1.TypeMeta{}, "", ""
+	unknown := configMap("a")
+	unknown.Kind = "Widget"
+	for name, test := range map[string]struct {
+		object runtime.Object
+		id     ID
+		option Option
+		says   string
+	}{
+		"no ID":        {configMap("a"), ID{}, WithGrace(0), "an ID of no kind"},
+		"no kind":      {kindless, NewID(), WithGrace(0), "needs WithScheme"},
+		"no namespace": {homeless, NewID(), WithGrace(0), "configmaps need a namespace"},
+		"no name":      {nameless, NewID(), WithGrace(0), "neither a name nor a generateName"},
+		"unknown kind": {unknown, NewID(), WithGrace(0), "no matches for kind"},
+		"attempts":     {configMap("a"), NewID(), WithAttempts(0), "WithAttempts must be at least 1, not 0"},
+		"suffix":       {configMap("a"), NewID(), WithSuffixLength(4), "WithSuffixLength must be from 5 to 11"},
+	} {
+		_, err := c.Create(t.Context(), test.object, test.id, test.option)
+		if ended := (*Error)(nil); err == nil || errors.As(err, &ended) || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(s.posts) > 0 {
+		t.Errorf("%d POSTs", len(s.posts))
+	}
+	if _, err := NewForConfig(&rest.Config{Host: "https://x"}, WithRetryTimeout(-1)); err == nil {
+		t.Error("a negative time is taken")
+	}
+}
+
+// A scheme says the kind of an object that does not.
+func TestWithScheme(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	object := configMap("a")
+	object.TypeMeta = metav1.TypeMeta{}
+	result, err := (&store{}).creator(t, WithScheme(scheme)).Create(t.Context(), object, NewID())
+	if err != nil || result.Object.GetKind() != "ConfigMap" {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// One Creator may be used by several goroutines.
+func TestConcurrently(t *testing.T) {
+	s := &store{}
+	c := s.creator(t)
+	var group sync.WaitGroup
+	for n := range 20 {
+		group.Go(func() {
+			if _, err := c.Create(t.Context(), configMap("a"), For(owner, fmt.Sprint(n%10))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if len(s.objects) != 10 {
+		t.Errorf("%d objects", len(s.objects))
+	}
+}
+
+// Every request has a deadline: that of the configuration, or a minute.
+func TestRequestsHaveADeadline(t *testing.T) {
+	for configured, want := range map[time.Duration]time.Duration{0: requestTimeout, time.Second: 0} {
+		config := (&store{}).start(t)
+		config.Timeout = configured
+		r, err := creatorFor(t, config).newRequest(configMap("a"), NewID(), defaults())
+		if err != nil || r.timeout != want {
+			t.Errorf("%s: %s, %v", configured, r.timeout, err)
+		}
+	}
+}

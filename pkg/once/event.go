@@ -1,0 +1,54 @@
+package once
+
+import (
+	"fmt"
+	"time"
+)
+
+// Action is what is done about something that went wrong on the way.
+type Action string
+
+const (
+	// Resend sends the object again, under the same name.
+	Resend Action = "Resend"
+	// ReadBack reads the object of the name that was sent.
+	ReadBack Action = "ReadBack"
+	// NextName sends the object under another name.
+	NextName Action = "NextName"
+)
+
+// Event is one retry, told before it is made: what happened to the object, and
+// what is done about it.
+type Event struct {
+	// Name is what the object was sent under; empty if the server picks it.
+	Name string
+	// Reason is the server's answer, or why there is none.
+	Reason error
+	Action Action
+	// Wait is the pause before the action. It is zero for NextName, and for the
+	// first reading back.
+	Wait time.Duration
+	// NextName is the name to be tried; empty if the server picks it.
+	NextName string
+}
+
+// What returns the action in words, like "trying demo-7x2kq".
+func (e Event) What() string {
+	wait := ""
+	if e.Wait > 0 || e.Action == Resend {
+		wait = " in " + e.Wait.Round(time.Millisecond).String()
+	}
+	switch e.Action {
+	case NextName:
+		if e.NextName == "" {
+			return "asking for another name"
+		}
+		return "trying " + e.NextName
+	case ReadBack:
+		return "reading it back" + wait
+	}
+	return "sending it again" + wait
+}
+
+// String returns the event in one sentence.
+func (e Event) String() string { return fmt.Sprintf("%s: %v; %s", e.Name, e.Reason, e.What()) }

@@ -1,0 +1,162 @@
+package once
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/digest"
+)
+
+const (
+	// Annotation holds the creation id of an object, by which its creator
+	// knows it again.
+	Annotation = "genname.dev/creation-id"
+	// ContentAnnotation holds the digest of the content that an object of For
+	// was created with.
+	ContentAnnotation = "genname.dev/creation-digest"
+	// RunLabel marks the objects of a run that has a key.
+	RunLabel = "genname.dev/run"
+)
+
+// An ID says which creation it is that shall happen once: creates under equal
+// IDs are one. It is made by NewID, For, Derived or Unmarked.
+type ID struct {
+	creation string // the value of Annotation
+	run      string // the value of RunLabel; empty for none
+	unmarked bool   // the object carries nothing
+	repeated bool   // an earlier process may have sent the object under the same id
+	single   bool   // there is one name to try, a long one
+}
+
+// singleSuffixLength is the number of random characters of an object of For:
+// 27^10 names, so that nobody else has it.
+const singleSuffixLength = 10
+
+// NewID returns an ID that no other create has, of 128 random bits: the object
+// is created once by this call of Create.
+func NewID() ID {
+	var bits [16]byte
+	_, _ = rand.Read(bits[:]) // never fails, by its documentation
+	return ID{creation: version1(bits[:])}
+}
+
+// forDomain separates the hash of For from all others and versions it: another
+// derivation is another version.
+const forDomain = "genname.dev/owner/v1\x00"
+
+// For returns the ID of what owner has for a purpose, like "worker-3": the
+// object is created once for the owner's UID and the purpose, by whatever
+// process, and found by every later one. Deleting the object frees the ID.
+//
+// It has exactly one name, of ten random characters, because a later reconcile
+// could not know which of several was taken before; an object of somebody else
+// under it is ErrTaken. The id is "v1-" and the first 128 bits of
+//
+//	SHA-256(domain ‖ frame(UID) ‖ frame(purpose))
+//
+// in hexadecimal, where frame puts the length as a 64-bit big-endian integer
+// before the bytes.
+func For(owner metav1.Object, purpose string) ID {
+	data := []byte(forDomain)
+	for _, part := range []string{string(owner.GetUID()), purpose} {
+		data = binary.BigEndian.AppendUint64(data, uint64(len(part)))
+		data = append(data, part...)
+	}
+	hash := sha256.Sum256(data)
+	return ID{creation: version1(hash[:16]), repeated: true, single: true}
+}
+
+// Derived returns the ID of a creation that the caller derives from what names
+// it, so that an earlier process may have used it, with the value of RunLabel
+// or an empty one. Unlike an ID of For it has a next name: the caller must look
+// for what it has created before.
+func Derived(creation, run string) ID { return ID{creation: creation, run: run, repeated: true} }
+
+// Unmarked returns the ID of an object that is created as kubectl create does:
+// it carries no mark, the server picks a generated name, and a lost answer is
+// the end, with ErrUnknown.
+func Unmarked() ID { return ID{unmarked: true} }
+
+// String returns the creation id, as the annotation has it; it is empty for
+// Unmarked.
+func (id ID) String() string { return id.creation }
+
+func version1(bits []byte) string { return "v1-" + hex.EncodeToString(bits) }
+
+// idOf returns the creation id that an object carries, or an empty one.
+func idOf(object *unstructured.Unstructured) string {
+	return object.GetAnnotations()[Annotation]
+}
+
+// prepare makes of object what is sent, and returns the value of
+// ContentAnnotation, empty for an object without it.
+func (id ID) prepare(object *unstructured.Unstructured) (content string, err error) {
+	object.SetResourceVersion("") // a server refuses it in a new object
+	id.Stamp(object)
+	if !id.single {
+		return "", nil
+	}
+	sum, err := digest.Of(object)
+	if err != nil {
+		return "", err
+	}
+	content = version1(sum[:16])
+	metadata := object.Object["metadata"].(map[string]any)
+	entries(metadata, "annotations")[ContentAnnotation] = content
+	return content, nil
+}
+
+// Stamp gives the object the marks of id, instead of those that it may have
+// from where it was copied. Unmarked leaves the object as it is.
+func (id ID) Stamp(object *unstructured.Unstructured) {
+	if id.creation == "" {
+		return
+	}
+	metadata := object.Object["metadata"].(map[string]any)
+	entries(metadata, "annotations")[Annotation] = id.creation
+	if id.run != "" {
+		entries(metadata, "labels")[RunLabel] = id.run
+	} else if labels, ok := metadata["labels"].(map[string]any); ok {
+		delete(labels, RunLabel)
+	}
+}
+
+// entries returns the map called field, which is made if there is none. What is
+// in it is kept as it is, also what the server will refuse.
+func entries(metadata map[string]any, field string) map[string]any {
+	found, ok := metadata[field].(map[string]any)
+	if !ok {
+		found = map[string]any{}
+		metadata[field] = found
+	}
+	return found
+}
+
+// CanCarry reports whether the object can carry a mark and a name: whether it
+// has a name or a prefix, and labels and annotations that are maps, or none.
+// Others are for the server to refuse, with Unmarked.
+func CanCarry(object *unstructured.Unstructured) bool {
+	metadata, ok := object.Object["metadata"].(map[string]any)
+	if !ok || object.GetName()+object.GetGenerateName() == "" {
+		return false
+	}
+	for field, value := range metadata {
+		switch field {
+		case "name", "generateName":
+			_, ok = value.(string)
+		case "labels", "annotations":
+			_, ok = value.(map[string]any)
+		default:
+			continue
+		}
+		if !ok && value != nil {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,134 @@
+package once
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// request makes the requests of one object. It implements server. client-go's
+// silent resending is switched off: every POST is an operation's own.
+type request struct {
+	resource   resource
+	namespaced bool
+	namespace  string
+	object     *unstructured.Unstructured
+	id         ID
+	content    string // what the object's ContentAnnotation says
+	options    metav1.CreateOptions
+	timeout    time.Duration // of one request; 0 if its client has one
+}
+
+func (r *request) wanted() wanted {
+	return wanted{name: r.object.GetName(), generateName: r.object.GetGenerateName(), id: r.id, content: r.content}
+}
+
+func (r *request) post(ctx context.Context, name string) answer {
+	if name != "" {
+		r.object.SetName(name)
+	}
+	body, err := r.object.MarshalJSON()
+	if err != nil {
+		return answer{finding: refused, err: err}
+	}
+	ctx, cancel := r.bound(ctx)
+	defer cancel()
+	var x exchange
+	result := r.target(r.resource.client.Post()).
+		VersionedParams(&r.options, metav1.ParameterCodec).
+		SetHeader("Content-Type", "application/json").
+		Body(body).
+		Do(x.observe(ctx))
+	a := answer{notBefore: x.notBefore()}
+	if err := result.Error(); err != nil {
+		a.err = err
+		a.finding = postFinding(err, x.sent.Load(), r.sent)
+		a.retryAfter = suggestedDelay(err)
+		return a
+	}
+	a.object, a.finding, a.err = r.accept(result, name)
+	return a
+}
+
+// sent reports whether name can be that of the object sent: the name it has, or
+// what a server makes of its generateName.
+func (r *request) sent(name string) bool {
+	if own := r.object.GetName(); own != "" {
+		return name == own
+	}
+	return names.GeneratedFrom(name, r.object.GetGenerateName())
+}
+
+// accept reads the body of a 2xx. What is not the object sent proves nothing;
+// but what comes back for an object without a mark is taken as it comes.
+func (r *request) accept(result rest.Result, name string) (*unstructured.Unstructured, finding, error) {
+	object, err := decode(result)
+	if err != nil {
+		return nil, lost, err
+	}
+	switch found := idOf(object); {
+	case r.id.unmarked:
+		return object, stored, nil
+	case object.GetKind() != r.object.GetKind() || (found != "" && found != r.id.creation):
+		return nil, lost, fmt.Errorf("the answer is a %s %q that was not sent", object.GetKind(), object.GetName())
+	case object.GetName() != name:
+		return object, renamed, fmt.Errorf("created as %q", object.GetName())
+	}
+	return object, stored, nil
+}
+
+// get reads the object back. Without a resourceVersion it is a quorum read.
+func (r *request) get(ctx context.Context, name string) answer {
+	ctx, cancel := r.bound(ctx)
+	defer cancel()
+	result := r.target(r.resource.client.Get()).Name(name).Do(ctx)
+	err := result.Error()
+	if err == nil {
+		var object *unstructured.Unstructured
+		if object, err = decode(result); err == nil && object.GetName() == name {
+			return answer{finding: unclear, object: object}
+		}
+		return answer{finding: unread, err: errors.Join(errors.New("the answer is not the object asked for"), err)}
+	}
+	a := answer{finding: getFinding(err), err: err, retryAfter: suggestedDelay(err)}
+	if a.finding == noRight {
+		mapping := r.resource.mapping
+		a.err = fmt.Errorf("it cannot be read back (needs get on %s): %w; to settle it: kubectl get %s",
+			mapping.Resource.GroupResource(), err, reference.Argument(mapping, r.namespace, name))
+	}
+	return a
+}
+
+func (r *request) target(to *rest.Request) *rest.Request {
+	return to.MaxRetries(0).
+		NamespaceIfScoped(r.namespace, r.namespaced).
+		Resource(r.resource.mapping.Resource.Resource)
+}
+
+// bound returns a context that ends when a request has taken too long.
+func (r *request) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, r.timeout)
+}
+
+func decode(result rest.Result) (*unstructured.Unstructured, error) {
+	body, err := result.Raw()
+	if err != nil {
+		return nil, err
+	}
+	var object unstructured.Unstructured
+	if err := object.UnmarshalJSON(body); err != nil {
+		return nil, fmt.Errorf("the answer cannot be read: %w", err)
+	}
+	return &object, nil
+}

@@ -1,0 +1,93 @@
+package once
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Outcome is how a create without an error has ended.
+type Outcome string
+
+const (
+	// Created means that this call has put the object on the server.
+	Created Outcome = "Created"
+	// Found means that the object was there, put there under the same ID by an
+	// earlier call, maybe of another process.
+	Found Outcome = "Found"
+)
+
+// The errors that an *Error is, by errors.Is.
+var (
+	// ErrUnknown means that the object may be there, under Result.Name.
+	ErrUnknown = errors.New("outcome unknown")
+	// ErrRefused means that the server has refused the object.
+	ErrRefused = errors.New("refused")
+	// ErrRenamed means that the server has stored the object, or answered for
+	// one, under a name that was not sent: a webhook or policy picks names.
+	// Result.Object is what it stored, if it said.
+	ErrRenamed = errors.New("stored under another name")
+	// ErrTaken means that somebody else's object has the only name there is to
+	// try: the object's own, or that of an ID of For.
+	ErrTaken = errors.New("name taken")
+	// ErrMismatch means that the object of an ID of For is there, and was
+	// created with another content than is asked for. Result.Object is it.
+	ErrMismatch = errors.New("found with other content")
+	// ErrExhausted means that nothing was stored, and that all names were
+	// taken, or the time was over.
+	ErrExhausted = errors.New("names or time exhausted")
+	// ErrInterrupted means that the context was done, and nothing was stored.
+	ErrInterrupted = errors.New("interrupted")
+)
+
+// Error says what has become of an object that was not created: which of the
+// errors above it is, and why.
+type Error struct {
+	// Kind is one of the errors above.
+	Kind error
+	// Cause wraps the server's last answer, where that is the reason.
+	Cause error
+}
+
+func (e *Error) Error() string {
+	if e.Kind == e.Cause {
+		return e.Kind.Error()
+	}
+	return fmt.Sprintf("%v: %v", e.Kind, e.Cause)
+}
+
+// Unwrap returns the kind and the cause.
+func (e *Error) Unwrap() []error { return []error{e.Kind, e.Cause} }
+
+// Result is what is known of an object after its create. It is of use beside
+// an error, too.
+type Result struct {
+	// Outcome is empty beside an error.
+	Outcome Outcome
+	// Name is the last name tried; empty if the server picks it.
+	Name string
+	// Object is what the server has, as far as that is known.
+	Object *unstructured.Unstructured
+	// Unmarked reports of a created object that it came back without its
+	// creation id: something strips annotations, and had an answer been lost,
+	// the object could not have been recognised.
+	Unmarked bool
+	// Unverified reports that a conflict could not be read back for want of a
+	// right, so that another name was tried on trust: had a proxy repeated the
+	// POST, the object is there under both names.
+	Unverified bool
+	// Unreachable reports that the object was given up because the time was
+	// over, and that nothing had answered at the end: the next object will
+	// hardly fare better.
+	Unreachable bool
+}
+
+// Into decodes Object into a typed object.
+func (r Result) Into(object runtime.Object) error {
+	if r.Object == nil {
+		return errors.New("the object is not known")
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(r.Object.Object, object)
+}
