@@ -56,6 +56,7 @@ type world struct {
 	interrupt func()
 	crashes   bool // the client may be killed after any request
 	crashed   bool
+	freeable  bool // a name may become free without an excuse
 	strips    bool // the server removes creation ids
 	id        string
 	picked    int               // names that the server picked itself
@@ -210,7 +211,7 @@ func (w *world) check(r Result, kind ending, unmarked bool) error {
 		return nil
 	case w.twice && unmarked: // no client can know it
 		return nil
-	case w.crashed && w.freed: // docs/exactly-once.md, "What cannot be promised"
+	case w.crashed && w.freed && !w.freeable: // docs/exactly-once.md, "What cannot be promised"
 		return nil
 	case alive > 1:
 		return fmt.Errorf("%d objects are alive", alive)
@@ -224,11 +225,14 @@ func (w *world) check(r Result, kind ending, unmarked bool) error {
 
 func TestModel(t *testing.T) {
 	generated := wanted{generateName: "p-", id: ID{creation: ourID}}
+	ofOwner := wanted{generateName: "p-", id: ID{creation: ourID, repeated: true, single: true}}
 	for name, m := range map[string]model{
 		"generated":              {depth: 8, wanted: generated},
 		"generated, interrupted": {depth: 10, wanted: generated, interrupts: true},
 		"named":                  {depth: 8, wanted: wanted{name: "p", id: ID{creation: ourID}}},
 		"generated, crashed":     {depth: 8, wanted: wanted{generateName: "p-", id: Derived(ourID, "")}, crashes: true},
+		"of an owner":            {depth: 8, wanted: ofOwner, again: true},
+		"of an owner, crashed":   {depth: 8, wanted: ofOwner, crashes: true, again: true},
 		"unmarked":               {depth: 12, wanted: wanted{generateName: "p-", id: Unmarked()}, interrupts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,6 +261,9 @@ type model struct {
 	// crashes: the client may be killed once, and is run again with the same
 	// id, unless the object is found to be there, as a run with a key does
 	crashes bool
+	// again: the client comes back in any case, without looking first, as a
+	// reconcile does whose cache knows nothing
+	again bool
 }
 
 // explore runs all histories and counts how they ended. The error is of the
@@ -305,7 +312,7 @@ func (m model) run(ctx context.Context, c *choices) (kind ending, err error) {
 	}()
 	ctx, interrupt := context.WithCancel(ctx)
 	defer interrupt()
-	w := &world{choices: c, crashes: m.crashes, id: ourID, names: map[string]string{}, old: map[string]bool{}}
+	w := &world{choices: c, crashes: m.crashes, freeable: m.again, id: ourID, names: map[string]string{}, old: map[string]bool{}}
 	if m.interrupts {
 		w.interrupt = interrupt
 	}
@@ -316,10 +323,11 @@ func (m model) run(ctx context.Context, c *choices) (kind ending, err error) {
 	}
 	w.strips = c.choose(2) == 1
 	result, failure := untilKilled(create)
-	if w.crashed && (w.strips || !w.there()) {
+	if m.again || w.crashed && (w.strips || !w.there()) {
 		for name := range w.names { // the second run comes long after
 			w.old[name] = true
 		}
+		w.crashed = true // at the latest now: nothing is left of the first run but what it has sent
 		result, failure = create()
 	}
 	kind = endingOf(result, failure)

@@ -47,3 +47,12 @@ func TestModelFindsWrongRules(t *testing.T) {
 		}
 	}
 }
+
+// Why an ID of For has one name: with a next one, a reconcile that finds the
+// first name free again creates a second object.
+func TestModelFindsASecondName(t *testing.T) {
+	m := model{depth: 8, wanted: wanted{generateName: "p-", id: Derived(ourID, "")}, again: true}
+	if _, err := m.explore(t); err == nil {
+		t.Error("the model does not find it")
+	}
+}
