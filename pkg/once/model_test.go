@@ -231,7 +231,7 @@ func TestModel(t *testing.T) {
 		"generated, interrupted": {depth: 10, wanted: generated, interrupts: true},
 		"named":                  {depth: 8, wanted: wanted{name: "p", id: ID{creation: ourID}}},
 		"generated, crashed":     {depth: 8, wanted: wanted{generateName: "p-", id: Derived(ourID, "")}, crashes: true},
-		"of an owner":            {depth: 8, wanted: ofOwner, again: true},
+		"of an owner":            {depth: 7, wanted: ofOwner, again: true},
 		"of an owner, crashed":   {depth: 8, wanted: ofOwner, crashes: true, again: true},
 		"unmarked":               {depth: 12, wanted: wanted{generateName: "p-", id: Unmarked()}, interrupts: true},
 	} {
