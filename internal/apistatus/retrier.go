@@ -31,9 +31,12 @@ func NewRetrier(first, longest, timeout time.Duration) *Retrier {
 }
 
 // Wait sleeps until the next try after cause. If it returns an error there is
-// none: ErrTimeUp, at once, if the pause would end after the deadline, or that
-// of ctx.
+// none: that of ctx, or ErrTimeUp, at once, if the pause would end after the
+// deadline.
 func (r *Retrier) Wait(ctx context.Context, cause error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	pause := r.backoff.Step()
 	if seconds, ok := apierrors.SuggestsClientDelay(cause); ok {
 		pause = max(pause, time.Duration(seconds)*time.Second)

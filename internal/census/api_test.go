@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -16,9 +15,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 )
 
 var configMaps = Resource{schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "ConfigMap", true}
@@ -164,34 +164,13 @@ func (a *api) pageOf(version int, namespace, start, limit string) *metav1.Partia
 
 func (a *api) write(w http.ResponseWriter, list *metav1.PartialObjectMetadataList) {
 	list.TypeMeta = metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}
-	body, contentType := encodeProtobuf(list), "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	body, contentType := censustest.Protobuf(list), "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 	if a.jsonOnly {
-		body, contentType = encodeJSON(list), "application/json"
+		body, contentType = censustest.JSON(list), "application/json"
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body)
-}
-
-func encodeJSON(list *metav1.PartialObjectMetadataList) []byte {
-	body, err := json.Marshal(list)
-	if err != nil {
-		panic(err)
-	}
-	return body
-}
-
-func encodeProtobuf(list *metav1.PartialObjectMetadataList) []byte {
-	raw, err := list.Marshal()
-	if err != nil {
-		panic(err)
-	}
-	unknown := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: list.APIVersion, Kind: list.Kind}, Raw: raw}
-	body, err := unknown.Marshal()
-	if err != nil {
-		panic(err)
-	}
-	return append([]byte("k8s\x00"), body...)
 }
 
 func writeStatus(w http.ResponseWriter, status *metav1.Status) {
@@ -214,29 +193,29 @@ func (a *api) cut(w http.ResponseWriter, r *http.Request, part float64) {
 	panic(http.ErrAbortHandler)
 }
 
-// ledger collects the committed spaces.
-type ledger struct {
+// committed collects the committed spaces.
+type committed struct {
 	mu     sync.Mutex
 	spaces []Space
 }
 
-func (l *ledger) begin() Batch { return &ledgerBatch{ledger: l} }
+func (l *committed) begin() Batch { return &committedBatch{to: l} }
 
-type ledgerBatch struct {
-	ledger *ledger
+type committedBatch struct {
+	to     *committed
 	spaces []Space
 }
 
-func (b *ledgerBatch) Add(s Space) { b.spaces = append(b.spaces, s) }
+func (b *committedBatch) Add(s Space) { b.spaces = append(b.spaces, s) }
 
-func (b *ledgerBatch) Commit() {
-	b.ledger.mu.Lock()
-	defer b.ledger.mu.Unlock()
-	b.ledger.spaces = append(b.ledger.spaces, b.spaces...)
+func (b *committedBatch) Commit() {
+	b.to.mu.Lock()
+	defer b.to.mu.Unlock()
+	b.to.spaces = append(b.to.spaces, b.spaces...)
 }
 
 // sorted is the spaces in order; two of the same identity stay two.
-func (l *ledger) sorted() []Space {
+func (l *committed) sorted() []Space {
 	slices.SortFunc(l.spaces, compareSpaces)
 	return l.spaces
 }
@@ -260,7 +239,7 @@ func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]Space, Summary) {
 	if s.Config == nil {
 		s.Config = a.start(t)
 	}
-	var l ledger
+	var l committed
 	summary, err := s.Scan(context.Background(), []Resource{configMaps}, "", l.begin)
 	if err != nil {
 		t.Fatal(err)
@@ -268,38 +247,17 @@ func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]Space, Summary) {
 	return l.sorted(), summary
 }
 
-// population is n objects in each namespace: generated ones, named ones, and
-// some that say a prefix that is not theirs.
-func population(namespaces []string, n int) []metav1.ObjectMeta {
-	var objects []metav1.ObjectMeta
-	for _, ns := range namespaces {
-		for i := range n {
-			suffix := suffixOf(i)
-			o := metav1.ObjectMeta{Namespace: ns, CreationTimestamp: metav1.Unix(1_700_000_000+int64(i), 0)}
-			switch i % 10 {
-			case 0:
-				o.Name = fmt.Sprintf("named-%d", i)
-			case 1:
-				o.Name, o.GenerateName = fmt.Sprintf("zzz-%s", suffix), "job-"
-			case 2:
-				o.Name = "job-" + suffix
-			default:
-				o.Name, o.GenerateName = "job-"+suffix, "job-"
-			}
-			objects = append(objects, o)
-		}
+// naiveCount is what the oracle counts of the objects of a resource.
+func naiveCount(resource Resource, objects []metav1.ObjectMeta, s *Scanner) []Space {
+	var counted []Space
+	for _, c := range (censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since}).Count(objects) {
+		counted = append(counted, Space{
+			Resource: resource, Namespace: c.Namespace, Prefix: c.Prefix,
+			Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, Recent: c.Recent,
+			Oldest: c.Oldest, Newest: c.Newest,
+		})
 	}
-	return objects
-}
-
-// suffixOf makes different suffixes of small numbers.
-func suffixOf(i int) string {
-	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
-	suffix := make([]byte, 5)
-	for j, v := 0, i*7919; j < 5; j, v = j+1, v/27 {
-		suffix[j] = alphabet[v%27]
-	}
-	return string(suffix)
+	return counted
 }
 
 var testSince = time.Unix(1_700_000_050, 0)

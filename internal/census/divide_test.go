@@ -9,13 +9,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 )
 
 // A big type is read namespace by namespace where that is possible, and the
 // counts are those of the first page's instant whatever happens meanwhile.
 func TestDivide(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
-	objects := population(namespaces, divideAbove/3)
+	objects := censustest.Population(namespaces, divideAbove/3)
 	want := naiveCount(configMaps, objects, &Scanner{Since: testSince})
 	refuse := func(code int32, path, query string) func(*api, http.ResponseWriter, *http.Request) bool {
 		return func(_ *api, w http.ResponseWriter, r *http.Request) bool {
@@ -41,7 +43,7 @@ func TestDivide(t *testing.T) {
 		"the version expires between namespaces": {listed: namespaces, fault: refuse(http.StatusGone, "/c/configmaps", "resourceVersionMatch=Exact")},
 		"objects come and go": {listed: namespaces, divided: true, fault: func(a *api, _ http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Query().Has("resourceVersionMatch") {
-				a.set(population(namespaces[1:], divideAbove/2))
+				a.set(censustest.Population(namespaces[1:], divideAbove/2))
 			}
 			return false
 		}},
@@ -79,7 +81,7 @@ func TestFewObjectsAreOneRequest(t *testing.T) {
 // A namespace that cannot be read is skipped; the others count.
 func TestDivideSkipsANamespace(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
-	objects := population(namespaces, divideAbove/3)
+	objects := censustest.Population(namespaces, divideAbove/3)
 	a := &api{namespaces: namespaces}
 	a.set(objects)
 	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {

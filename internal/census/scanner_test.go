@@ -21,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 )
 
 // drawObjects draws objects whose stems nest, collide and come late: generated
@@ -96,15 +98,14 @@ func TestCountsAreTheOracles(t *testing.T) {
 
 // scanWith scans with few targets in a sweep, so that several are needed.
 func scanWith(t *rapid.T, s *Scanner, targets int) ([]Space, Summary) {
-	client, err := newClient(s.Config)
+	var l committed
+	run, err := s.newScan(l.begin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var l ledger
-	run := s.newScan(client, l.begin)
-	run.targetsAtOnce = targets
-	run.scan(t.Context(), configMaps, "")
-	return l.sorted(), run.summary
+	run.rules.AtOnce = targets
+	run.count(t.Context(), configMaps, "")
+	return l.sorted(), run.summary()
 }
 
 // The cases that chance makes rarely.
@@ -164,8 +165,8 @@ func TestSelectedFromElsewhere(t *testing.T) {
 func TestManyRawPrefixes(t *testing.T) {
 	long := strings.Repeat("x", 58)
 	var objects []metav1.ObjectMeta
-	for i, o := range population([]string{"a"}, 2*MaxRawPrefixes) {
-		objects = append(objects, metav1.ObjectMeta{Name: long + suffixOf(i), GenerateName: fmt.Sprint(long, i), CreationTimestamp: o.CreationTimestamp})
+	for i, o := range censustest.Population([]string{"a"}, 2*MaxRawPrefixes) {
+		objects = append(objects, metav1.ObjectMeta{Name: long + censustest.SuffixOf(i), GenerateName: fmt.Sprint(long, i), CreationTimestamp: o.CreationTimestamp})
 	}
 	a := &api{}
 	a.set(objects)
@@ -176,7 +177,7 @@ func TestManyRawPrefixes(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	objects := population([]string{"a", "b"}, 300)
+	objects := censustest.Population([]string{"a", "b"}, 300)
 	want := naiveCount(configMaps, objects, &Scanner{Since: testSince})
 	status := func(w http.ResponseWriter, code int) {
 		writeStatus(w, &metav1.Status{Status: "Failure", Code: int32(code)})
@@ -399,7 +400,7 @@ func TestSkipped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := &api{}
-			a.set(population([]string{"a"}, 100))
+			a.set(censustest.Population([]string{"a"}, 100))
 			a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n == 0 {
 					return false // the first page is well
@@ -447,9 +448,9 @@ func TestInterrupted(t *testing.T) {
 		<-r.Context().Done()
 		return true
 	}}
-	a.set(population([]string{"a"}, 100))
+	a.set(censustest.Population([]string{"a"}, 100))
 	secrets := Resource{schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, "Secret", true}
-	var l ledger
+	var l committed
 	s := Scanner{Config: a.start(t), Concurrency: 1}
 	// One after the other: the first scan shows what the second must keep.
 	summary, err := s.Scan(ctx, []Resource{configMaps}, "", l.begin)
@@ -469,7 +470,7 @@ func TestInterrupted(t *testing.T) {
 
 func TestProgressNeverGoesBack(t *testing.T) {
 	a := &api{}
-	a.set(population([]string{"a"}, 300))
+	a.set(censustest.Population([]string{"a"}, 300))
 	var seen []int64
 	var last Progress
 	scanOf(t, a, &Scanner{ChunkSize: 100, Progress: func(p Progress) {
@@ -492,14 +493,14 @@ func TestServerHangs(t *testing.T) {
 		}
 		return n > 0
 	}}
-	a.set(population([]string{"a"}, 10))
+	a.set(censustest.Population([]string{"a"}, 10))
 	var resources []Resource
 	for i := range 300 {
 		resources = append(resources, Resource{schema.GroupVersionResource{Group: "example.dev", Version: "v1", Resource: fmt.Sprintf("type%03d", i)}, "T", true})
 	}
 	s := Scanner{Config: a.start(t), RetryTimeout: 300 * time.Millisecond}
 	s.Config.Timeout = 100 * time.Millisecond
-	var l ledger
+	var l committed
 	summary, err := s.Scan(t.Context(), resources, "", l.begin)
 	if err != nil || len(summary.Skipped) < 299 {
 		t.Fatal(len(summary.Skipped), err)
@@ -516,7 +517,7 @@ func TestServerHangs(t *testing.T) {
 
 // An aggregated server that makes no metadata of its objects gives them whole.
 func TestServerWithoutMetadata(t *testing.T) {
-	objects := population([]string{"a", "b"}, 100)
+	objects := censustest.Population([]string{"a", "b"}, 100)
 	a := &api{}
 	a.set(objects)
 	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -558,7 +559,7 @@ func TestNoHTTP2(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	s := Scanner{Config: &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}}
-	summary, err := s.Scan(t.Context(), []Resource{configMaps}, "", (&ledger{}).begin)
+	summary, err := s.Scan(t.Context(), []Resource{configMaps}, "", (&committed{}).begin)
 	if err != nil || len(summary.Skipped) != 0 || protocols["HTTP/1.1"] != 1 || len(protocols) != 1 {
 		t.Errorf("%+v, %v, requests by protocol: %v", summary, err, protocols)
 	}

@@ -1,14 +1,14 @@
 package census
 
 import (
-	"cmp"
-	"strings"
 	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
 // MaxRawPrefixes is up to which number different generateNames of one space
 // are told apart.
-const MaxRawPrefixes = 64
+const MaxRawPrefixes = spaces.MaxRawPrefixes
 
 // Space is the name space of one prefix, and what exists in it.
 type Space struct {
@@ -41,26 +41,18 @@ type Batch interface {
 	Commit()
 }
 
-// spaceID names a space within one resource.
-type spaceID struct{ namespace, prefix string }
-
-// compare orders spaces like the server orders objects.
-func (a spaceID) compare(b spaceID) int {
-	return compareKeys(a.namespace, a.prefix, b.namespace, b.prefix)
+// spaceOf is what has been tallied of a space of r, as it is reported.
+func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) Space {
+	return Space{
+		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix,
+		Names: t.Names, Generated: t.Generated, RawPrefixes: t.RawPrefixes(), Recent: t.Recent,
+		Oldest: unix(t.Oldest), Newest: unix(t.Newest),
+	}
 }
 
-// compareKeys orders objects as storage does, by the bytes of "namespace/name".
-// That is not the order of namespaces: "a-b/" comes before "a/".
-func compareKeys(namespace1, name1, namespace2, name2 string) int {
-	if namespace1 == namespace2 {
-		return strings.Compare(name1, name2)
+func unix(seconds int64) time.Time {
+	if seconds == 0 {
+		return time.Time{}
 	}
-	n := min(len(namespace1), len(namespace2))
-	if c := strings.Compare(namespace1[:n], namespace2[:n]); c != 0 {
-		return c
-	}
-	if len(namespace1) < len(namespace2) {
-		return cmp.Compare('/', namespace2[n])
-	}
-	return cmp.Compare(namespace1[n], '/')
+	return time.Unix(seconds, 0).UTC()
 }

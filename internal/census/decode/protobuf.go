@@ -1,4 +1,4 @@
-package census
+package decode
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
@@ -58,7 +58,7 @@ func (d *decoder) decodeProtobuf(w *wire) error {
 			complete = true
 		case unknownContentEncoding:
 			if f.end > w.offset {
-				err = malformed("encoded content")
+				err = Malformed("encoded content")
 			}
 		}
 		if err == nil {
@@ -69,7 +69,7 @@ func (d *decoder) decodeProtobuf(w *wire) error {
 		}
 	}
 	if !complete {
-		return malformed("an envelope without content")
+		return Malformed("an envelope without content")
 	}
 	return nil
 }
@@ -103,11 +103,11 @@ func (d *decoder) listMeta(w *wire, f field) error {
 	return w.message(f, func(f field) (err error) {
 		switch f.number {
 		case listMetaResourceVersion:
-			err = w.string(f, maxString, &d.page.resourceVersion, "")
+			err = w.string(f, maxString, &d.page.ResourceVersion, "")
 		case listMetaContinue:
-			err = w.string(f, maxToken, &d.page.next, "")
+			err = w.string(f, maxToken, &d.page.Continue, "")
 		case listMetaRemainingItemCount:
-			d.page.remaining = max(0, int64(f.value))
+			d.page.Remaining = max(0, int64(f.value))
 		}
 		return err
 	})
@@ -116,9 +116,7 @@ func (d *decoder) listMeta(w *wire, f field) error {
 // item reads one object. Neighbours in a list mostly share their namespace and
 // generateName, so these are not made anew.
 func (d *decoder) item(w *wire, f field) error {
-	before := d.object
-	clear(before.labels)
-	d.object = object{labels: before.labels}
+	before := d.begin()
 	err := w.message(f, func(f field) error {
 		if f.number != itemMetadata {
 			return nil
@@ -131,18 +129,18 @@ func (d *decoder) item(w *wire, f field) error {
 	return d.found()
 }
 
-func (d *decoder) meta(w *wire, f field, before *object) error {
+func (d *decoder) meta(w *wire, f field, before *Object) error {
 	switch f.number {
 	case metaName:
-		return w.string(f, maxString, &d.object.name, "")
+		return w.string(f, maxString, &d.object.Name, "")
 	case metaGenerateName:
-		return w.string(f, maxString, &d.object.generateName, before.generateName)
+		return w.string(f, maxString, &d.object.GenerateName, before.GenerateName)
 	case metaNamespace:
-		return w.string(f, maxString, &d.object.namespace, before.namespace)
+		return w.string(f, maxString, &d.object.Namespace, before.Namespace)
 	case metaCreationTimestamp:
 		return w.message(f, func(f field) error {
 			if f.number == timeSeconds {
-				d.object.created = int64(f.value)
+				d.object.Created = int64(f.value)
 			}
 			return nil
 		})

@@ -76,33 +76,33 @@ func TestPagesShrink(t *testing.T) {
 	}
 }
 
-func TestPace(t *testing.T) {
-	p := (&Scanner{}).newPace()
+func TestPageSize(t *testing.T) {
+	p := newPageSize(0)
 	expect := func(what string, want int64) {
 		t.Helper()
-		if got := p.next(); got != want {
+		if got := p.current(); got != want {
 			t.Errorf("%s: %d, want %d", what, got, want)
 		}
 	}
-	p.succeed(firstPage, 3*time.Second)
+	p.succeeded(firstPage, 3*time.Second)
 	expect("a slow page", firstPage)
-	p.succeed(firstPage, time.Second)
+	p.succeeded(firstPage, time.Second)
 	expect("a quick page", 5*firstPage)
-	p.succeed(firstPage, time.Second)
+	p.succeeded(firstPage, time.Second)
 	expect("a quick page that is smaller than what is asked for by now", 5*firstPage)
 	for range 2 {
-		if !p.fail(5 * firstPage) {
+		if !p.shrink(5 * firstPage) {
 			t.Error("a page that failed is not followed by a smaller one")
 		}
 	}
 	expect("two pages of the same size that failed", 5*firstPage/2)
-	p.succeed(5*firstPage/2, time.Second)
+	p.succeeded(5*firstPage/2, time.Second)
 	expect("a quick page after one that failed", 3125)
 	for range 20 {
-		p.fail(p.next())
+		p.shrink(p.current())
 	}
 	expect("many that failed", smallestPage)
-	if p.fail(smallestPage) {
+	if p.shrink(smallestPage) {
 		t.Error("smaller than the smallest")
 	}
 }

@@ -1,31 +1,13 @@
-package census
+package decode
 
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
-
-const (
-	// bufferSize is the memory that reading a page takes, whatever its size.
-	bufferSize = 64 << 10
-	// maxString is the longest text of an object that is looked at. Names have
-	// at most 253 bytes; a type without that rule is bounded by URLs.
-	maxString = 4 << 10
-	// maxToken is the longest continue token that is taken.
-	maxToken = 32 << 10
-)
-
-// malformed is the error of an answer that is not a list.
-type malformed string
-
-func (m malformed) Error() string { return "malformed answer: " + string(m) }
-
-func malformedf(format string, args ...any) error { return malformed(fmt.Sprintf(format, args...)) }
 
 // wire reads protobuf from a stream through a buffer of fixed size.
 type wire struct {
@@ -87,7 +69,7 @@ func (w *wire) varint() (uint64, error) {
 			return v, nil
 		}
 		if len(buffered) >= binary.MaxVarintLen64 {
-			return 0, malformed("a number of more than 64 bits")
+			return 0, Malformed("a number of more than 64 bits")
 		}
 		if err := w.more(); err != nil {
 			return 0, err
@@ -150,7 +132,7 @@ func (w *wire) message(f field, visit func(field) error) error {
 	return nil
 }
 
-// done tells whether the stream has ended, where it may end.
+// done reports whether the stream has ended, where it may end.
 func (w *wire) done() (bool, error) {
 	if w.start < w.end {
 		return false, nil

@@ -1,4 +1,4 @@
-package census
+package decode
 
 import (
 	"bytes"
@@ -15,20 +15,23 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/randfill"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 )
 
 // decodeAll decodes body, which comes from r, into a page and its objects.
-func decodeAll(r io.Reader, labels map[string]bool) (page, []object, error) {
-	var objects []object
-	d := decoder{labels: labels, visit: func(o *object) error {
+func decodeAll(r io.Reader, labels map[string]bool) (Page, []Object, error) {
+	var objects []Object
+	p, err := List(r, make([]byte, BufferSize), labels, func(o *Object) error {
 		kept := *o
-		kept.labels = maps.Clone(o.labels)
+		kept.Labels = maps.Clone(o.Labels)
 		objects = append(objects, kept)
 		return nil
-	}}
-	p, err := d.decode(r, make([]byte, bufferSize))
+	})
 	return p, objects, err
 }
+
+func ignore(*Object) error { return nil }
 
 // Whatever the metadata, what is read of it is what was written; the number of
 // bytes that come at once makes no difference.
@@ -47,20 +50,20 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 		var list metav1.PartialObjectMetadataList
 		fill.Fill(&list)
 		list.TypeMeta = metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}
-		var want []object
+		var want []Object
 		for i := range list.Items {
 			o := &list.Items[i]
 			o.Labels = map[string]string{"app": o.Name, "other": "x"}
-			want = append(want, object{
-				namespace: o.Namespace, name: o.Name, generateName: o.GenerateName,
-				created: o.CreationTimestamp.Unix(), labels: map[string]string{"app": o.Name},
+			want = append(want, Object{
+				Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
+				Created: o.CreationTimestamp.Unix(), Labels: map[string]string{"app": o.Name},
 			})
 		}
-		wantPage := page{resourceVersion: list.ResourceVersion, next: list.Continue, objects: int64(len(want))}
+		wantPage := Page{ResourceVersion: list.ResourceVersion, Continue: list.Continue, Objects: int64(len(want))}
 		if list.RemainingItemCount != nil {
-			wantPage.remaining = max(0, *list.RemainingItemCount)
+			wantPage.Remaining = max(0, *list.RemainingItemCount)
 		}
-		for format, body := range map[string][]byte{"protobuf": encodeProtobuf(&list), "JSON": encodeJSON(&list)} {
+		for format, body := range map[string][]byte{"protobuf": censustest.Protobuf(&list), "JSON": censustest.JSON(&list)} {
 			for speed, r := range map[string]io.Reader{
 				"at once":     bytes.NewReader(body),
 				"by the byte": iotest.OneByteReader(bytes.NewReader(body)),
@@ -70,8 +73,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s %s: %v", format, speed, err)
 				}
-				all := cmp.AllowUnexported(object{}, page{})
-				if diff := cmp.Diff(wantPage, p, all) + cmp.Diff(want, objects, all); diff != "" {
+				if diff := cmp.Diff(wantPage, p) + cmp.Diff(want, objects); diff != "" {
 					t.Fatalf("%s %s: (-want +got)\n%s", format, speed, diff)
 				}
 			}
@@ -82,17 +84,17 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 // However a stream is cut, the end is missed.
 func TestDecodeMissesTheEnd(t *testing.T) {
 	list := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: listKind}}
-	for _, o := range population([]string{"a"}, 20) {
+	for _, o := range censustest.Population([]string{"a"}, 20) {
 		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: o})
 	}
-	for format, body := range map[string][]byte{"protobuf": encodeProtobuf(&list), "JSON": encodeJSON(&list)} {
+	for format, body := range map[string][]byte{"protobuf": censustest.Protobuf(&list), "JSON": censustest.JSON(&list)} {
 		last := len(body)
 		if format == "protobuf" {
 			last -= 4 // contentEncoding and contentType, empty
 		}
 		for n := range last {
 			_, _, err := decodeAll(bytes.NewReader(body[:n]), nil)
-			if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, new(malformed)) {
+			if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, new(Malformed)) {
 				t.Fatalf("%s cut to %d of %d bytes: %v", format, n, len(body), err)
 			}
 		}
@@ -124,42 +126,46 @@ func inItem(meta string) string {
 }
 
 var hostile = map[string]string{
-	"a list of 2^60 bytes":             "k8s\x00" + message(unknownRaw, 1<<60, "\x12"),
-	"an item of 2^60 bytes":            "k8s\x00" + bytesField(unknownRaw, message(listItems, 1<<60, "")),
-	"an item of 2^60 in 2^61 bytes":    "k8s\x00" + message(unknownRaw, 1<<61, message(listItems, 1<<60, message(itemMetadata, 1<<59, message(metaName, 1<<58, "x")))),
-	"a name of 2^63 bytes":             inItem(message(metaName, 1<<63, "x")),
-	"a name of all but 2^64 bytes":     inItem(message(metaName, 1<<64-1, "x")),
-	"a name of 60 kB":                  inItem(bytesField(metaName, strings.Repeat("x", 60<<10))),
-	"a continue token of 1 MB":         "k8s\x00" + bytesField(unknownRaw, bytesField(listMetadata, bytesField(listMetaContinue, strings.Repeat("x", 1<<20)))),
-	"a varint without end":             "k8s\x00" + strings.Repeat("\xff", 100),
-	"a length without end":             "k8s\x00\x12" + strings.Repeat("\xff", 100),
-	"a group":                          "k8s\x00\x13",
-	"field 0":                          "k8s\x00\x02\x00",
-	"a name that is a number":          inItem("\x08\x01"),
-	"an item that is a number":         "k8s\x00" + bytesField(unknownRaw, "\x10\x01"),
-	"an object without a name":         inItem(""),
-	"a number beyond its message":      "k8s\x00" + bytesField(unknownRaw, "\x08\xff") + "\x01",
-	"a fixed64 beyond its message":     "k8s\x00" + bytesField(unknownRaw, "\x09\x00"),
-	"only the magic":                   "k8s\x00",
-	"another kind":                     "k8s\x00" + bytesField(unknownTypeMeta, bytesField(typeMetaKind, "Status")) + message(unknownRaw, 0, ""),
-	"encoded content":                  "k8s\x00" + bytesField(unknownContentEncoding, "gzip") + message(unknownRaw, 0, ""),
-	"nothing":                          "",
-	"JSON: an array":                   "[]",
-	"JSON: null":                       "null",
-	"JSON: another kind":               `{"kind":"Pod","items":[]}`,
-	"JSON: a name of 10 MB":            `{"items":[{"metadata":{"name":"` + strings.Repeat("x", 10<<20) + `"}}]}`,
-	"JSON: a name of 100 kB":           `{"items":[{"metadata":{"name":"` + strings.Repeat("x", 100<<10) + `"}}]}`,
-	"JSON: a key of 10 MB":             `{"` + strings.Repeat("x", 10<<20) + `":1}`,
-	"JSON: a number of 10 MB":          `{"x":` + strings.Repeat("1", 10<<20) + `}`,
-	"JSON: 10 MB of space":             `{"items":[` + strings.Repeat(" ", 10<<20) + `]}`,
-	"JSON: 100,000 levels":             `{"x":` + strings.Repeat("[", 100_000),
-	"JSON: a name that is a number":    `{"items":[{"metadata":{"name":1}}]}`,
-	"JSON: a time that is none":        `{"items":[{"metadata":{"name":"x","creationTimestamp":"now"}}]}`,
-	"JSON: metadata that is text":      `{"items":[{"metadata":"x"}]}`,
-	"JSON: items that are an object":   `{"items":{}}`,
-	"JSON: a bad escape":               `{"items":[{"metadata":{"name":"\x"}}]}`,
-	"JSON: no items":                   `{"metadata":{}}`,
-	"JSON: an object without metadata": `{"items":[{}]}`,
+	"a list of 2^60 bytes":              "k8s\x00" + message(unknownRaw, 1<<60, "\x12"),
+	"an item of 2^60 bytes":             "k8s\x00" + bytesField(unknownRaw, message(listItems, 1<<60, "")),
+	"an item of 2^60 in 2^61 bytes":     "k8s\x00" + message(unknownRaw, 1<<61, message(listItems, 1<<60, message(itemMetadata, 1<<59, message(metaName, 1<<58, "x")))),
+	"a name of 2^63 bytes":              inItem(message(metaName, 1<<63, "x")),
+	"a name of all but 2^64 bytes":      inItem(message(metaName, 1<<64-1, "x")),
+	"a name of 60 kB":                   inItem(bytesField(metaName, strings.Repeat("x", 60<<10))),
+	"a continue token of 1 MB":          "k8s\x00" + bytesField(unknownRaw, bytesField(listMetadata, bytesField(listMetaContinue, strings.Repeat("x", 1<<20)))),
+	"a varint without end":              "k8s\x00" + strings.Repeat("\xff", 100),
+	"a length without end":              "k8s\x00\x12" + strings.Repeat("\xff", 100),
+	"a group":                           "k8s\x00\x13",
+	"field 0":                           "k8s\x00\x02\x00",
+	"a name that is a number":           inItem("\x08\x01"),
+	"an item that is a number":          "k8s\x00" + bytesField(unknownRaw, "\x10\x01"),
+	"an object without a name":          inItem(""),
+	"a number beyond its message":       "k8s\x00" + bytesField(unknownRaw, "\x08\xff") + "\x01",
+	"a fixed64 beyond its message":      "k8s\x00" + bytesField(unknownRaw, "\x09\x00"),
+	"only the magic":                    "k8s\x00",
+	"another kind":                      "k8s\x00" + bytesField(unknownTypeMeta, bytesField(typeMetaKind, "Status")) + message(unknownRaw, 0, ""),
+	"encoded content":                   "k8s\x00" + bytesField(unknownContentEncoding, "gzip") + message(unknownRaw, 0, ""),
+	"nothing":                           "",
+	"JSON: an array":                    "[]",
+	"JSON: null":                        "null",
+	"JSON: another kind":                `{"kind":"Pod","items":[]}`,
+	"JSON: a name of 10 MB":             `{"items":[{"metadata":{"name":"` + strings.Repeat("x", 10<<20) + `"}}]}`,
+	"JSON: a name of 100 kB":            `{"items":[{"metadata":{"name":"` + strings.Repeat("x", 100<<10) + `"}}]}`,
+	"JSON: a key of 10 MB":              `{"` + strings.Repeat("x", 10<<20) + `":1}`,
+	"JSON: a number of 10 MB":           `{"x":` + strings.Repeat("1", 10<<20) + `}`,
+	"JSON: 10 MB of space":              `{"items":[` + strings.Repeat(" ", 10<<20) + `]}`,
+	"JSON: an object of 10 MB":          `{"items":[{"metadata":{"name":"x"},"data":{` + strings.Repeat(`"k":"v",`, 10<<20/8) + `"k":"v"}}]}`,
+	"JSON: labels that are text":        `{"items":[{"metadata":{"name":"x","labels":"x"}}]}`,
+	"JSON: a label that is a number":    `{"items":[{"metadata":{"name":"x","labels":{"app":1}}}]}`,
+	"JSON: an object of 100,000 levels": `{"items":[{"x":` + strings.Repeat("[", 100_000),
+	"JSON: 100,000 levels":              `{"x":` + strings.Repeat("[", 100_000),
+	"JSON: a name that is a number":     `{"items":[{"metadata":{"name":1}}]}`,
+	"JSON: a time that is none":         `{"items":[{"metadata":{"name":"x","creationTimestamp":"now"}}]}`,
+	"JSON: metadata that is text":       `{"items":[{"metadata":"x"}]}`,
+	"JSON: items that are an object":    `{"items":{}}`,
+	"JSON: a bad escape":                `{"items":[{"metadata":{"name":"\x"}}]}`,
+	"JSON: no items":                    `{"metadata":{}}`,
+	"JSON: an object without metadata":  `{"items":[{}]}`,
 }
 
 // Hostile bytes are an error, and take no memory to speak of.
@@ -167,12 +173,12 @@ func TestDecodeHostileBytes(t *testing.T) {
 	for name, body := range hostile {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := decodeAll(strings.NewReader(body), nil)
+		_, _, err := decodeAll(strings.NewReader(body), map[string]bool{"app": true})
 		runtime.ReadMemStats(&after)
-		if !errors.As(err, new(malformed)) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if !errors.As(err, new(Malformed)) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if took := after.TotalAlloc - before.TotalAlloc; took > 10*maxJSONToken {
+		if took := after.TotalAlloc - before.TotalAlloc; took > 10*maxJSONValue {
 			t.Errorf("%s: %d bytes allocated", name, took)
 		}
 	}
@@ -186,7 +192,7 @@ func TestDecodeLeniently(t *testing.T) {
 		"JSON":     `{"items":[{"spec":{"metadata":{"name":"wrong"}},"metadata":{"uid":null,"labels":null,"creationTimestamp":null,"name":"n","namespace":"ns"}}],"extra":[1,{"x":[true]}],"metadata":{"continue":"c","remainingItemCount":null},"kind":"SecretList"}`,
 	} {
 		p, objects, err := decodeAll(strings.NewReader(body), map[string]bool{"x": true})
-		if err != nil || p.next != "c" || len(objects) != 1 || objects[0].name != "n" || objects[0].namespace != "ns" {
+		if err != nil || p.Continue != "c" || len(objects) != 1 || objects[0].Name != "n" || objects[0].Namespace != "ns" {
 			t.Errorf("%s: %+v %+v %v", name, p, objects, err)
 		}
 	}
@@ -195,16 +201,27 @@ func TestDecodeLeniently(t *testing.T) {
 // Metadata that is skipped allocates nothing per object.
 func TestDecodeAllocatesLittle(t *testing.T) {
 	const n = 1000
-	body := encodeProtobuf(bigList(n))
-	d := decoder{visit: func(*object) error { return nil }}
-	buf := make([]byte, bufferSize)
-	allocs := testing.AllocsPerRun(5, func() {
-		if _, err := d.decode(bytes.NewReader(body), buf); err != nil {
-			t.Fatal(err)
+	list := bigList(n)
+	for format, test := range map[string]struct {
+		body   []byte
+		labels map[string]bool
+		most   float64 // allocations per object
+	}{
+		"protobuf": {body: censustest.Protobuf(list), most: 1.5}, // the name, and a generateName now and then
+		"JSON":     {body: censustest.JSON(list), most: 10},      // four texts, and what the decoder needs
+		"JSON with labels": {
+			body: censustest.JSON(list), labels: map[string]bool{"app": true}, most: 30,
+		},
+	} {
+		buffer := make([]byte, BufferSize)
+		allocs := testing.AllocsPerRun(5, func() {
+			if _, err := List(bytes.NewReader(test.body), buffer, test.labels, ignore); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocs > test.most*n {
+			t.Errorf("%s: %.1f allocations per object", format, allocs/n)
 		}
-	})
-	if allocs > 1.5*n { // the name of each, and a generateName now and then
-		t.Errorf("%.1f allocations per object", allocs/n)
 	}
 }
 
@@ -212,7 +229,7 @@ func TestDecodeAllocatesLittle(t *testing.T) {
 func bigList(n int) *metav1.PartialObjectMetadataList {
 	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}}
 	fields := metav1.NewFieldsV1(`{"f:metadata":{` + strings.Repeat(`"f:labels":{".":{},"f:app":{}},`, 20) + `"f:x":{}}}`)
-	for _, o := range population([]string{"a"}, n) {
+	for _, o := range censustest.Population([]string{"a"}, n) {
 		o.Labels = map[string]string{"app": "x", "batch.kubernetes.io/job-name": "job", "controller-uid": "0123456789"}
 		o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kube-controller-manager", FieldsV1: fields}, {Manager: "kubelet", FieldsV1: fields}}
 		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: o})
@@ -228,8 +245,8 @@ func FuzzDecode(f *testing.F) {
 			f.Add([]byte(body))
 		}
 	}
-	f.Add(encodeProtobuf(bigList(2)))
-	f.Add(encodeJSON(bigList(2)))
+	f.Add(censustest.Protobuf(bigList(2)))
+	f.Add(censustest.JSON(bigList(2)))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		asked := map[string]bool{"app": true}
 		p1, objects1, err1 := decodeAll(bytes.NewReader(body), asked)
@@ -239,7 +256,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		total := 0
 		for _, o := range objects1 {
-			total += len(o.name)
+			total += len(o.Name)
 		}
 		if total > 2*len(body) {
 			t.Fatalf("%d bytes of names from %d", total, len(body))
@@ -250,13 +267,13 @@ func FuzzDecode(f *testing.F) {
 func BenchmarkDecode(b *testing.B) {
 	const n = 1000
 	list := bigList(n)
-	for format, body := range map[string][]byte{"protobuf": encodeProtobuf(list), "JSON": encodeJSON(list)} {
+	for format, body := range map[string][]byte{"protobuf": censustest.Protobuf(list), "JSON": censustest.JSON(list)} {
 		b.Run(format, func(b *testing.B) {
-			buf := make([]byte, bufferSize)
+			buffer := make([]byte, BufferSize)
 			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
 			for b.Loop() {
-				d := decoder{visit: func(*object) error { return nil }}
-				if _, err := d.decode(bytes.NewReader(body), buf); err != nil {
+				if _, err := List(bytes.NewReader(body), buffer, nil, ignore); err != nil {
 					b.Fatal(err)
 				}
 			}

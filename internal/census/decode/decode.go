@@ -1,0 +1,108 @@
+// Package decode reads one page of a list, as a server answers it, from bytes as
+// they arrive: protobuf through a buffer of fixed size, JSON one object at a
+// time. It owns both formats and what is taken from an object; it keeps no
+// object, sends no request, and counts nothing but the objects of the page.
+package decode
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+const (
+	// BufferSize is the memory that List needs for a page, whatever its size.
+	BufferSize = 64 << 10
+	// maxString is the longest text of an object that is looked at. Names have
+	// at most 253 bytes; a type without that rule is bounded by URLs.
+	maxString = 4 << 10
+	// maxToken is the longest continue token that is taken.
+	maxToken = 32 << 10
+)
+
+// Object is what the census reads of one object.
+type Object struct {
+	Namespace, Name, GenerateName string
+
+	Created int64             // Unix seconds; 0 if it is not known
+	Labels  map[string]string // only those asked for
+}
+
+// Page is what a server says about one page of a list.
+type Page struct {
+	ResourceVersion string
+	Continue        string // the token of the page after this one; empty on the last
+	Remaining       int64  // objects after this page; 0 if it is not known
+	Objects         int64  // on this page
+}
+
+// Malformed is the error of an answer that is not a list.
+type Malformed string
+
+func (m Malformed) Error() string { return "malformed answer: " + string(m) }
+
+func malformedf(format string, args ...any) error { return Malformed(fmt.Sprintf(format, args...)) }
+
+// protobufMagic is what protobuf from a Kubernetes server starts with
+// (k8s.io/apimachinery/pkg/runtime/serializer/protobuf).
+var protobufMagic = []byte("k8s\x00")
+
+// List reads a PartialObjectMetadataList, or in JSON any list, through buffer,
+// of at least BufferSize bytes. It calls visit for every object, which visit may
+// not keep, with those labels whose keys are in labels; an error of visit ends
+// the reading. A stream that ends too early is an io.ErrUnexpectedEOF, one that
+// is no list a Malformed. Along with an error it returns the part of the page
+// that has been read.
+func List(r io.Reader, buffer []byte, labels map[string]bool, visit func(*Object) error) (Page, error) {
+	w := &wire{r: r, buf: buffer}
+	for w.end < len(protobufMagic) {
+		if err := w.more(); err != nil {
+			return Page{}, err
+		}
+	}
+	d := decoder{labels: labels, visit: visit}
+	var err error
+	if head := buffer[:len(protobufMagic)]; bytes.Equal(head, protobufMagic) {
+		w.advance(len(protobufMagic))
+		err = d.decodeProtobuf(w)
+	} else {
+		err = d.decodeJSON(io.MultiReader(bytes.NewReader(buffer[:w.end]), r))
+	}
+	return d.page, err
+}
+
+// decoder is what is known while a page is read.
+type decoder struct {
+	labels map[string]bool
+	visit  func(*Object) error
+	page   Page
+	object Object // the one that is being read
+}
+
+// begin makes the decoder ready for the next object, and returns the last one.
+func (d *decoder) begin() (before Object) {
+	before = d.object
+	clear(before.Labels)
+	d.object = Object{Labels: before.Labels}
+	return before
+}
+
+// found hands the object that has been read to visit.
+func (d *decoder) found() error {
+	if d.object.Name == "" {
+		return Malformed("an object without a name")
+	}
+	d.page.Objects++
+	return d.visit(&d.object)
+}
+
+// setLabel sets a label of the object, if it is one asked for.
+func (d *decoder) setLabel(key, value string) {
+	if !d.labels[key] {
+		return
+	}
+	if d.object.Labels == nil {
+		d.object.Labels = map[string]string{}
+	}
+	d.object.Labels[key] = value
+}

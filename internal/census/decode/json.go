@@ -1,0 +1,244 @@
+package decode
+
+import (
+	gojson "encoding/json"
+	"errors"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/json"
+)
+
+// maxJSONValue bounds the memory that one object of a list, or anything else
+// that is read at once, may take. etcd stores no object of more than 1.5 MiB.
+const maxJSONValue = 4 << 20
+
+// jsonListMeta is what is read of a list's metadata.
+type jsonListMeta struct {
+	ResourceVersion    string            `json:"resourceVersion"`
+	Continue           string            `json:"continue"`
+	RemainingItemCount gojson.RawMessage `json:"remainingItemCount"`
+}
+
+// jsonItem is what is read of an object.
+type jsonItem struct {
+	Metadata jsonMeta `json:"metadata"`
+}
+
+type jsonMeta struct {
+	Name              string            `json:"name"`
+	GenerateName      string            `json:"generateName"`
+	Namespace         string            `json:"namespace"`
+	CreationTimestamp string            `json:"creationTimestamp"`
+	Labels            gojson.RawMessage `json:"labels"` // read on only if one is asked for
+}
+
+// decodeJSON reads a list in JSON. What it does not know is passed over, and
+// null is as good as nothing.
+func (d *decoder) decodeJSON(r io.Reader) error {
+	m := &meter{r: r}
+	j := jsonReader{decoder: json.NewDecoderCaseSensitivePreserveInts(m), meter: m}
+	var meta jsonListMeta
+	complete := false
+	err := j.object(func(key string) error {
+		switch key {
+		case "kind":
+			return j.listKind()
+		case "metadata":
+			return d.jsonListMeta(j, &meta)
+		case "items":
+			complete = true
+			return d.jsonItems(j)
+		}
+		var ignored gojson.RawMessage
+		return j.value(&ignored)
+	})
+	if err == nil && !complete {
+		return Malformed("no items")
+	}
+	return err
+}
+
+func (d *decoder) jsonListMeta(j jsonReader, meta *jsonListMeta) error {
+	if err := j.value(meta); err != nil {
+		return err
+	}
+	d.page.ResourceVersion, d.page.Continue = meta.ResourceVersion, meta.Continue
+	remaining, _ := strconv.ParseInt(string(meta.RemainingItemCount), 10, 64)
+	d.page.Remaining = max(0, remaining) // 0, not known, if it is no such number
+	return bounded(meta.ResourceVersion, meta.Continue)
+}
+
+func (d *decoder) jsonItems(j jsonReader) error {
+	var item jsonItem
+	return j.array(func() error {
+		item.Metadata = jsonMeta{Labels: item.Metadata.Labels[:0]} // their memory is used again
+		if err := j.value(&item); err != nil {
+			return err
+		}
+		if err := d.jsonObject(&item.Metadata); err != nil {
+			return err
+		}
+		return d.found()
+	})
+}
+
+// jsonObject makes of meta the object that has been read.
+func (d *decoder) jsonObject(meta *jsonMeta) error {
+	d.begin()
+	if err := bounded(meta.Name, meta.GenerateName, meta.Namespace); err != nil {
+		return err
+	}
+	d.object.Name, d.object.GenerateName, d.object.Namespace = meta.Name, meta.GenerateName, meta.Namespace
+	if meta.CreationTimestamp != "" {
+		created, err := time.Parse(time.RFC3339, meta.CreationTimestamp)
+		if err != nil {
+			return malformedf("the time %.64q", meta.CreationTimestamp)
+		}
+		d.object.Created = created.Unix()
+	}
+	if len(d.labels) > 0 && len(meta.Labels) > 0 {
+		return d.jsonLabels(meta.Labels)
+	}
+	return nil
+}
+
+func (d *decoder) jsonLabels(raw []byte) error {
+	var all map[string]string
+	if err := json.UnmarshalCaseSensitivePreserveInts(raw, &all); err != nil {
+		return malformedJSON(err)
+	}
+	for key := range d.labels {
+		if value, ok := all[key]; ok {
+			d.setLabel(key, value)
+		}
+	}
+	return nil
+}
+
+// bounded refuses texts that are longer than any that a server needs.
+func bounded(texts ...string) error {
+	for _, text := range texts {
+		if len(text) > maxToken {
+			return malformedf("a text of %d bytes", len(text))
+		}
+	}
+	return nil
+}
+
+// jsonReader reads JSON value by value. The end of the stream is always
+// unexpected: who has read the list does not ask for more.
+type jsonReader struct {
+	decoder json.Decoder
+	meter   *meter
+}
+
+// meter bounds what may be read, and so must be buffered, for one value.
+type meter struct {
+	r    io.Reader
+	left int
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	if m.left == 0 {
+		return 0, malformedf("a JSON value of more than %d bytes", maxJSONValue)
+	}
+	n, err := m.r.Read(p[:min(len(p), m.left)])
+	m.left -= n
+	return n, err
+}
+
+// listKind reads the kind, which must be that of a list.
+func (j jsonReader) listKind() error {
+	var kind string
+	err := j.value(&kind)
+	if err == nil && !strings.HasSuffix(kind, "List") {
+		err = malformedf("a %.64q", kind)
+	}
+	return err
+}
+
+// object calls visit for every key of an object, to read the value.
+func (j jsonReader) object(visit func(key string) error) error {
+	if some, err := j.open('{', "an object"); !some {
+		return err
+	}
+	for {
+		token, err := j.token()
+		if err != nil || token == gojson.Delim('}') {
+			return err
+		}
+		key, _ := token.(string) // the decoder has made sure of it
+		if err := visit(key); err != nil {
+			return err
+		}
+	}
+}
+
+// array calls visit before every element of an array, to read it.
+func (j jsonReader) array(visit func() error) error {
+	if some, err := j.open('[', "an array"); !some {
+		return err
+	}
+	for j.more() {
+		if err := visit(); err != nil {
+			return err
+		}
+	}
+	_, err := j.token()
+	return err
+}
+
+// open reads the beginning of an object or array, and reports whether there is
+// one; null is none.
+func (j jsonReader) open(delim gojson.Delim, expected string) (bool, error) {
+	token, err := j.token()
+	if err != nil || token == nil {
+		return false, err
+	}
+	if token != delim {
+		return false, malformedf("%T where %s was expected", token, expected)
+	}
+	return true, nil
+}
+
+// more reports whether another element of an array follows.
+func (j jsonReader) more() bool {
+	j.meter.left = maxJSONValue
+	return j.decoder.More()
+}
+
+// value reads one value into v.
+func (j jsonReader) value(v any) error {
+	j.meter.left = maxJSONValue
+	return malformedJSON(j.decoder.Decode(v))
+}
+
+// token reads what begins, ends or names a value.
+func (j jsonReader) token() (gojson.Token, error) {
+	j.meter.left = maxJSONValue
+	token, err := j.decoder.Token()
+	return token, malformedJSON(err)
+}
+
+// malformedJSON is err in words of this package, where it is about the bytes.
+func malformedJSON(err error) error {
+	var mismatch *gojson.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return io.ErrUnexpectedEOF
+	case errors.As(err, &mismatch):
+		expected := "an object"
+		if mismatch.Type.Kind() == reflect.String {
+			expected = "text"
+		}
+		return malformedf("a JSON %s where %s was expected", mismatch.Value, expected)
+	}
+	if syntax, _ := json.SyntaxErrorOffset(err); syntax {
+		return Malformed(err.Error())
+	}
+	return err
+}

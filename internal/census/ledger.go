@@ -1,0 +1,104 @@
+package census
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Progress is how far a scan is.
+type Progress struct {
+	// Types is the number of types to be counted, Done how many of them are.
+	Types, Done int
+	// Objects is how many have been read, those read again included.
+	Objects int64
+	// Current is the type that was read from last.
+	Current Resource
+}
+
+// Summary is what a scan did.
+type Summary struct {
+	// Objects is how many objects the lists had that were counted, and Requests
+	// how many requests that and all else took.
+	Objects, Requests int64
+	// Skipped is what could not be read, in order. No space of it was emitted.
+	Skipped []Skipped
+	// Inconsistent are the resources whose counts are not of one instant.
+	Inconsistent []Resource
+}
+
+// sort puts into an order what came in that of the network.
+func (s *Summary) sort() {
+	slices.SortFunc(s.Skipped, func(a, b Skipped) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Namespace, b.Namespace))
+	})
+	slices.SortFunc(s.Inconsistent, func(a, b Resource) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+	})
+}
+
+// ledger is what the lists of a scan, which are read at once, have come to. It
+// calls the functions of the caller, one at a time.
+type ledger struct {
+	mu       sync.Mutex
+	begin    func() Batch
+	report   func(Progress) // may be nil
+	progress Progress
+	summary  Summary // but for the requests
+}
+
+func (l *ledger) newBatch() Batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.begin()
+}
+
+// commit makes the lists of a resource count.
+func (l *ledger) commit(r Resource, lists []listCount) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	inconsistent := false
+	for _, c := range lists {
+		c.batch.Commit()
+		l.summary.Objects += c.objects
+		inconsistent = inconsistent || c.inconsistent
+	}
+	if inconsistent {
+		l.summary.Inconsistent = append(l.summary.Inconsistent, r)
+	}
+}
+
+// skip notes that err kept a resource from being counted.
+func (l *ledger) skip(ctx context.Context, r Resource, namespace string, err error) {
+	skipped := Skipped{
+		Group: r.Group, Resource: r.Resource, Namespace: namespace,
+		Reason: reasonFor(err), Message: fmt.Sprintf("list %s: %v", r.GroupResource(), err),
+	}
+	if ctx.Err() != nil {
+		skipped.Reason = Interrupted
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.summary.Skipped = append(l.summary.Skipped, skipped)
+}
+
+// pageRead notes that a page of r, or a part of one, has been read.
+func (l *ledger) pageRead(r Resource, objects int64) {
+	l.advance(func(p *Progress) { p.Objects, p.Current = p.Objects+objects, r })
+}
+
+// typeDone notes that a resource is counted or skipped.
+func (l *ledger) typeDone() {
+	l.advance(func(p *Progress) { p.Done++ })
+}
+
+func (l *ledger) advance(change func(*Progress)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change(&l.progress)
+	if l.report != nil {
+		l.report(l.progress)
+	}
+}

@@ -1,0 +1,40 @@
+package spaces
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// shortlist keeps the first of the spaces it is offered, at most limit.
+type shortlist struct {
+	limit int
+	ids   map[ID]bool
+}
+
+func (l *shortlist) offer(id ID) {
+	if l.ids[id] {
+		return
+	}
+	if l.ids == nil {
+		l.ids = map[ID]bool{}
+	}
+	l.ids[ID{strings.Clone(id.Namespace), strings.Clone(id.Prefix)}] = true
+	if len(l.ids) == 2*l.limit {
+		l.trim()
+	}
+}
+
+func (l *shortlist) trim() {
+	first := l.first()
+	clear(l.ids)
+	for _, id := range first {
+		l.ids[id] = true
+	}
+}
+
+// first is the spaces that it keeps, in their order.
+func (l *shortlist) first() []ID {
+	ids := slices.SortedFunc(maps.Keys(l.ids), ID.compare)
+	return ids[:min(len(ids), l.limit)]
+}

@@ -1,0 +1,71 @@
+// Package spaces finds the name spaces among the objects of one list and tallies
+// what exists in each. It owns the rules of what counts, the count of a list in
+// order (stems.go), and that of any list, some spaces at a time (sweep.go). It
+// knows no server and no types; objects are dropped at once, so its memory grows
+// neither with them nor with the spaces.
+package spaces
+
+import (
+	"cmp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// ID names a space within one resource.
+type ID struct{ Namespace, Prefix string }
+
+// compare orders spaces as storage orders objects.
+func (a ID) compare(b ID) int {
+	return StorageOrder(a.Namespace, a.Prefix, b.Namespace, b.Prefix)
+}
+
+// StorageOrder compares two objects by the order in which storage has them, by
+// the bytes of "namespace/name". That is not the order of namespaces: "a-b/"
+// comes before "a/".
+func StorageOrder(namespace1, name1, namespace2, name2 string) int {
+	if namespace1 == namespace2 {
+		return strings.Compare(name1, name2)
+	}
+	n := min(len(namespace1), len(namespace2))
+	if c := strings.Compare(namespace1[:n], namespace2[:n]); c != 0 {
+		return c
+	}
+	if len(namespace1) < len(namespace2) {
+		return cmp.Compare('/', namespace2[n])
+	}
+	return cmp.Compare(namespace1[n], '/')
+}
+
+// Emit takes a space that has been counted. The tally is used again after it.
+type Emit func(ID, *Tally)
+
+// Rules are what is counted. A space counts if an object says its prefix, by
+// generateName, or Prefixes has it, and if Selector chooses it.
+type Rules struct {
+	Since    int64           // Unix seconds from which an object is recent
+	Selector labels.Selector // of the prefixes; nil selects all
+	Prefixes map[string]bool // count although nobody says them
+
+	AtOnce int // how many spaces one sweep counts, which bounds its memory
+}
+
+// LabelKeys are the labels that the selector looks at.
+func (r *Rules) LabelKeys() map[string]bool {
+	if r.Selector == nil {
+		return nil
+	}
+	requirements, _ := r.Selector.Requirements()
+	keys := map[string]bool{}
+	for _, requirement := range requirements {
+		keys[requirement.Key()] = true
+	}
+	return keys
+}
+
+// chooses reports whether the selector chooses the prefixes of o.
+func (r *Rules) chooses(o *decode.Object) bool {
+	return r.Selector == nil || r.Selector.Matches(labels.Set(o.Labels))
+}

@@ -1,0 +1,143 @@
+package census
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+)
+
+// walk is one reading of a list from its beginning to its end.
+type walk struct {
+	list  *list
+	visit func(*decode.Object) error
+	token string // of the page to be read; empty for the first one
+	// last is the last object visited. A page that is read again is taken up
+	// after it; again is then how far the reading has come, and nil otherwise.
+	last    position
+	again   *position
+	objects int64
+}
+
+// position is where an object is in a list.
+type position struct{ namespace, name string }
+
+func (p position) compare(q position) int {
+	return spaces.StorageOrder(p.namespace, p.name, q.namespace, q.name)
+}
+
+// walk calls visit for every object of the list once, and returns their
+// number.
+func (l *list) walk(ctx context.Context, visit func(*decode.Object) error) (int64, error) {
+	w := &walk{list: l, visit: visit}
+	for {
+		p, err := w.page(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if err := w.check(p); err != nil {
+			return 0, err
+		}
+		if p.Continue == "" {
+			return w.objects, nil
+		}
+		w.token = p.Continue
+	}
+}
+
+// check looks at what the server said about the page that has been read.
+func (w *walk) check(p decode.Page) error {
+	if p.Continue != "" && p.Continue == w.token {
+		return decode.Malformed("the continue token of a page is its own")
+	}
+	if w.token != "" {
+		return nil
+	}
+	l := w.list
+	if l.at != "" && p.ResourceVersion != l.at {
+		l.inconsistent = true // asked for a state and given another one
+	}
+	w.learn(p)
+	if total := w.objects + p.Remaining; l.mayDivide && l.at != "" && total > divideAbove {
+		return &tooBig{total, l.at, l.size}
+	}
+	return nil
+}
+
+// learn remembers the state that a first page is of.
+func (w *walk) learn(p decode.Page) {
+	if w.list.at == "" && w.token == "" && !w.list.unordered && p.ResourceVersion != "0" {
+		w.list.at = p.ResourceVersion
+	}
+}
+
+// page reads one page, again and again if need be. Objects of a page that
+// broke off are not visited twice: a page that is read again is the same one,
+// by its token or by the state it is of, and in order.
+func (w *walk) page(ctx context.Context) (decode.Page, error) {
+	server, size := w.list.scan.server, w.list.size
+	var retrier *apistatus.Retrier // from the first failure on
+	for {
+		limit := size.current()
+		p, err := w.list.get(ctx, pageRequest{limit, w.token, w.list.at}, w.take)
+		if err == nil {
+			return p, nil
+		}
+		if err := w.recover(ctx, p, err); err != nil {
+			return p, err
+		}
+		if size.shrink(limit) && timedOut(err) { // a smaller page may come in time
+			retrier = nil
+			continue
+		}
+		if retrier == nil {
+			retrier = server.newRetrier()
+		}
+		if err := server.wait(ctx, retrier, err); err != nil {
+			return p, err
+		}
+	}
+}
+
+// recover makes the walk ready to read the page again of which p was read
+// before err, or returns why that is not to be.
+func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
+	w.learn(p)
+	l, first := w.list, w.token == ""
+	token, expired := apistatus.Expired(err)
+	switch {
+	case expired && token != "":
+		w.token, l.inconsistent = token, true
+	case expired, first && l.at != "" && apistatus.Code(err) == http.StatusBadRequest:
+		return fmt.Errorf("%w: %w", errStartAgain, err)
+	case !transient(ctx, err):
+		return err
+	case p.Objects > 0 && (l.unordered || first && l.at == ""):
+		return fmt.Errorf("%w: %w", errStartAgain, err)
+	}
+	if w.objects > 0 && !l.unordered {
+		w.again = &position{}
+	}
+	return nil
+}
+
+// take hands an object to visit, if it has not been before.
+func (w *walk) take(o *decode.Object) error {
+	at := position{o.Namespace, o.Name}
+	if w.again != nil {
+		if at.compare(*w.again) <= 0 {
+			return spaces.ErrUnsorted
+		}
+		*w.again = at
+		if at.compare(w.last) <= 0 {
+			return nil
+		}
+		w.again = nil
+	}
+	w.last = at
+	w.objects++
+	return w.visit(o)
+}

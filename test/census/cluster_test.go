@@ -1,0 +1,187 @@
+package census_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// cluster is a real server with a population.
+type cluster struct {
+	*controlplane.ControlPlane
+	objects dynamic.Interface
+}
+
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	cp := controlplane.New(t)
+	client, err := dynamic.NewForConfig(cp.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &cluster{cp, client}
+}
+
+var (
+	configMaps      = resource("", "v1", "configmaps", "ConfigMap", true)
+	namespaces      = resource("", "v1", "namespaces", "Namespace", false)
+	widgets         = resource("example.dev", "v1", "widgets", "Widget", true)
+	priorityClasses = resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false)
+	definitions     = resource("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false)
+)
+
+func resource(group, version, name, kind string, namespaced bool) census.Resource {
+	return census.Resource{
+		GroupVersionResource: schema.GroupVersionResource{Group: group, Version: version, Resource: name},
+		Kind:                 kind, Namespaced: namespaced,
+	}
+}
+
+// create makes one object, and returns its name.
+func (c *cluster) create(t *testing.T, r census.Resource, object map[string]any) string {
+	t.Helper()
+	u := &unstructured.Unstructured{Object: object}
+	u.SetAPIVersion(r.GroupVersion().String())
+	u.SetKind(r.Kind)
+	var client dynamic.ResourceInterface = c.objects.Resource(r.GroupVersionResource)
+	if ns := u.GetNamespace(); ns != "" {
+		client = c.objects.Resource(r.GroupVersionResource).Namespace(ns)
+	}
+	made, err := client.Create(t.Context(), u, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.GetName()
+}
+
+// populate makes objects of every sort in the namespaces team and team-b.
+func (c *cluster) populate(t *testing.T) {
+	t.Helper()
+	c.create(t, definitions, map[string]any{
+		"metadata": map[string]any{"name": "widgets.example.dev"},
+		"spec": map[string]any{
+			"group": "example.dev", "scope": "Namespaced",
+			"names": map[string]any{"kind": "Widget", "plural": "widgets", "singular": "widget", "shortNames": []any{"wd"}},
+			"versions": []any{map[string]any{
+				"name": "v1", "served": true, "storage": true,
+				"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}},
+			}},
+		},
+	})
+	c.waitFor(t, widgets)
+	long := strings.Repeat("long-", 12) // 60 bytes
+	for _, ns := range []string{"team", "team-b"} {
+		c.create(t, namespaces, map[string]any{"metadata": map[string]any{"name": ns}})
+		metadata := func(m map[string]any) map[string]any {
+			m["namespace"] = ns
+			return map[string]any{"metadata": m}
+		}
+		for i := range 40 {
+			c.create(t, configMaps, metadata(map[string]any{"generateName": "job-"}))
+			c.create(t, configMaps, metadata(map[string]any{"generateName": "job-b", "labels": map[string]any{"app": "x"}}))
+			c.create(t, configMaps, metadata(map[string]any{"generateName": fmt.Sprint(long, i%3, "-")}))
+			c.create(t, widgets, metadata(map[string]any{"generateName": "w-"}))
+		}
+		c.create(t, configMaps, metadata(map[string]any{"name": "job-bbbbb"}))
+		c.create(t, configMaps, metadata(map[string]any{"name": "job-bbbbbbbbbb", "generateName": "job-bbbbb"}))
+		c.create(t, configMaps, metadata(map[string]any{"name": "a-late-prefix", "generateName": "late-"}))
+		c.create(t, configMaps, metadata(map[string]any{"name": "late-bbbbb"}))
+		c.create(t, configMaps, metadata(map[string]any{"name": "z-early-prefix", "generateName": "early-"}))
+		c.create(t, configMaps, metadata(map[string]any{"name": "early-bbbbb"}))
+		c.create(t, configMaps, metadata(map[string]any{"name": "no-names-of-it", "generateName": "nobody-"}))
+		held := c.create(t, configMaps, metadata(map[string]any{"generateName": "job-", "finalizers": []any{"example.dev/hold"}}))
+		if err := c.objects.Resource(configMaps.GroupVersionResource).Namespace(ns).Delete(t.Context(), held, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.create(t, priorityClasses, map[string]any{"metadata": map[string]any{"generateName": "class-"}, "value": int64(1)})
+}
+
+// waitFor waits until the type is served.
+func (c *cluster) waitFor(t *testing.T, r census.Resource) {
+	t.Helper()
+	for {
+		_, err := c.objects.Resource(r.GroupVersionResource).List(t.Context(), metav1.ListOptions{})
+		if err == nil {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// count counts plain lists, in order.
+func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resources ...census.Resource) []census.Space {
+	t.Helper()
+	var spaces []census.Space
+	for _, r := range resources {
+		list, err := c.objects.Resource(r.GroupVersionResource).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var objects []metav1.ObjectMeta
+		for _, o := range list.Items {
+			objects = append(objects, metav1.ObjectMeta{
+				Name: o.GetName(), Namespace: o.GetNamespace(), GenerateName: o.GetGenerateName(),
+				Labels: o.GetLabels(), CreationTimestamp: o.GetCreationTimestamp(),
+			})
+		}
+		oracle := censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since}
+		for _, c := range oracle.Count(objects) {
+			spaces = append(spaces, census.Space{
+				Resource: r, Namespace: c.Namespace, Prefix: c.Prefix,
+				Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, Recent: c.Recent,
+				Oldest: c.Oldest, Newest: c.Newest,
+			})
+		}
+	}
+	return sorted(spaces)
+}
+
+// scan returns the spaces that s finds, in order.
+func scan(t *testing.T, s *census.Scanner, resources []census.Resource, namespace string) ([]census.Space, census.Summary) {
+	t.Helper()
+	var all committed
+	summary, err := s.Scan(t.Context(), resources, namespace, func() census.Batch { return &batch{to: &all} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sorted(all.spaces), summary
+}
+
+func sorted(spaces []census.Space) []census.Space {
+	slices.SortFunc(spaces, func(a, b census.Space) int {
+		return cmp.Or(
+			cmp.Compare(a.Resource.String(), b.Resource.String()),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
+		)
+	})
+	return spaces
+}
+
+// committed is the spaces of all batches that have been committed, which the
+// scanner does one at a time.
+type committed struct{ spaces []census.Space }
+
+type batch struct {
+	to     *committed
+	spaces []census.Space
+}
+
+func (b *batch) Add(s census.Space) { b.spaces = append(b.spaces, s) }
+func (b *batch) Commit()            { b.to.spaces = append(b.to.spaces, b.spaces...) }

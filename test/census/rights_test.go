@@ -1,0 +1,64 @@
+package census_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+)
+
+// A user who may list widgets, and ConfigMaps only in one namespace.
+func testFewRights(t *testing.T, c *cluster) {
+	admin := kubernetes.NewForConfigOrDie(c.Admin())
+	subjects := []rbacv1.Subject{{Kind: "User", Name: "few"}}
+	list := func(group, resource string) []rbacv1.PolicyRule {
+		return []rbacv1.PolicyRule{{Verbs: []string{"list"}, APIGroups: []string{group}, Resources: []string{resource}}}
+	}
+	meta := metav1.ObjectMeta{Name: "few"}
+	_, err1 := admin.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: list("example.dev", "widgets")}, metav1.CreateOptions{})
+	_, err2 := admin.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "few"}}, metav1.CreateOptions{})
+	_, err3 := admin.RbacV1().Roles("team").Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: list("", "configmaps")}, metav1.CreateOptions{})
+	_, err4 := admin.RbacV1().RoleBindings("team").Create(t.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{Kind: "Role", Name: "few"}}, metav1.CreateOptions{})
+	for _, err := range []error{err1, err2, err3, err4} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := census.Scanner{Config: c.User("few")}
+	resources := []census.Resource{widgets, configMaps}
+	for namespace, skips := range map[string]int{"": 1, "team": 0} {
+		want := c.count(t, &s, namespace, resources[:2-skips]...)
+		got, summary := eventually(t, func() ([]census.Space, census.Summary, bool) {
+			spaces, summary := scan(t, &s, resources, namespace)
+			return spaces, summary, len(summary.Skipped) == skips
+		})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("in %q (-want +got)\n%s", namespace, diff)
+		}
+		if skips > 0 && (summary.Skipped[0].Reason != census.Forbidden || !strings.Contains(summary.Skipped[0].Message, `User "few" cannot list resource "configmaps"`)) {
+			t.Errorf("%+v", summary.Skipped)
+		}
+	}
+}
+
+// eventually scans until it went as expected: new rights take a moment.
+func eventually(t *testing.T, scan func() ([]census.Space, census.Summary, bool)) ([]census.Space, census.Summary) {
+	t.Helper()
+	for {
+		spaces, summary, ok := scan()
+		if ok {
+			return spaces, summary
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("%+v", summary)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
