@@ -55,7 +55,8 @@ func Passing(err error) bool {
 // Final reports whether err is an answer that the same list gets again. A list
 // that expired between two pages can be read from the beginning.
 func Final(err error) bool {
-	return inClass4(err) && !apierrors.IsTooManyRequests(err) && !apierrors.IsResourceExpired(err) && !apierrors.IsTimeout(err)
+	passing := apierrors.IsTooManyRequests(err) || apierrors.IsResourceExpired(err) || apierrors.IsTimeout(err)
+	return inClass4(err) && !passing
 }
 
 // RefusedForAll reports whether err is an answer to a create that equal objects
@@ -85,7 +86,7 @@ func Expired(err error) (token string, expired bool) {
 const answersWithin = 5 * time.Second
 
 // Answers reports whether the server says anything at all when it is asked for
-// its version, once. It tells a server that is gone from one that does not
+// its version, once: a server that is gone differs in that from one that does not
 // answer another request.
 func Answers(ctx context.Context, client interface{ Get() *rest.Request }) bool {
 	err := client.Get().AbsPath("/version").MaxRetries(0).Timeout(answersWithin).Do(ctx).Error()

@@ -73,7 +73,7 @@ func TestReasons(t *testing.T) {
 		"409 AlreadyExists":        {apierrors.NewAlreadyExists(pods, "a"), ofTheOne},
 		"409 Conflict":             {apierrors.NewConflict(pods, "a", errAny), ofTheOne},
 		"410 Expired":              {apierrors.NewResourceExpired("old"), meaning{refusedForAll: true}},
-		"410 Gone":                 {apierrors.NewGone("gone"), remains},
+		"410 Gone":                 {status(http.StatusGone, metav1.StatusReasonGone), remains},
 		"429":                      {apierrors.NewTooManyRequests("busy", 1), passes},
 		"400 TooManyRequests":      {status(http.StatusBadRequest, metav1.StatusReasonTooManyRequests), meaning{refusedForAll: true}},
 		"500 ServerTimeout":        {apierrors.NewServerTimeout(pods, "list", 1), passes},

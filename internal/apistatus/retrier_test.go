@@ -39,7 +39,8 @@ func TestPauseIsWhatTheServerAsksFor(t *testing.T) {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		began = time.Now()
-		if err := retrier.Wait(t.Context(), apierrors.NewTooManyRequests("busy", 54)); !errors.Is(err, ErrTimeUp) || time.Since(began) > 0 {
+		err := retrier.Wait(t.Context(), apierrors.NewTooManyRequests("busy", 54))
+		if !errors.Is(err, ErrTimeUp) || time.Since(began) > 0 {
 			t.Errorf("a pause that ends after the deadline: %v after %s", err, time.Since(began))
 		}
 	})

@@ -22,8 +22,10 @@ var unmentioned = map[schema.GroupResource]bool{
 
 // excluded are the types for which no names are generated, and why.
 var excluded = map[schema.GroupResource]string{
-	{Group: "networking.k8s.io", Resource: "ipaddresses"}:                  "an IPAddress is named after its address; nothing is added to a generateName",
-	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}: "a CustomResourceDefinition must be named PLURAL.GROUP; a generated name is always refused",
+	{Group: "networking.k8s.io", Resource: "ipaddresses"}: "an IPAddress is named after its address; " +
+		"nothing is added to a generateName",
+	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}: "a CustomResourceDefinition must be named " +
+		"PLURAL.GROUP; a generated name is always refused",
 }
 
 // Discover lists every type that can be listed and created, in its preferred

@@ -1,16 +1,24 @@
 // Package census counts generated names: per resource, namespace and effective
-// prefix, the names that exist. It lists metadata only, decodes objects as
-// their bytes arrive and drops them at once, so that its memory grows neither
-// with the objects nor with the prefixes. It knows no probabilities and prints
-// nothing.
+// prefix, the names that exist. It lists metadata only and drops objects at
+// once, so that its memory grows neither with the objects nor with the
+// prefixes. It owns the way through the lists: which types there are, pages and
+// their size, faults, and when a list is begun anew or divided. What a page says
+// is read by decode, and what its objects come to is counted by spaces. It knows
+// no probabilities and prints nothing.
 //
 // # How it counts
 //
 // Servers list in the order of "namespace/name". A stem, a name without its
 // last five characters, can therefore be closed as soon as the names no longer
-// start with it (stems.go). What order cannot settle is counted in further
-// walks over the same list: prefixes that only objects of other names say, and
-// everything of a server that does not sort (sweep.go).
+// start with it. What order cannot settle is counted in sweeps, further walks
+// over the same list: prefixes that only objects of other names say, and
+// everything of a server that does not sort.
+//
+// # Words
+//
+// A list is one scope, a resource in all namespaces or in one; a walk is one
+// reading of a list from its beginning to its end, page by page; a tally is what
+// has been counted of one space.
 //
 // # What it promises
 //

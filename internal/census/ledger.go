@@ -32,7 +32,10 @@ type Summary struct {
 // sort puts into an order what came in that of the network.
 func (s *Summary) sort() {
 	slices.SortFunc(s.Skipped, func(a, b Skipped) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Namespace, b.Namespace))
+		return cmp.Or(
+			cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource),
+			cmp.Compare(a.Namespace, b.Namespace),
+		)
 	})
 	slices.SortFunc(s.Inconsistent, func(a, b Resource) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))

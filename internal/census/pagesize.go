@@ -7,7 +7,7 @@ import (
 
 const (
 	// firstPage is the number of objects asked for at first. Most types have
-	// fewer; of others this tells how many there are.
+	// fewer; of others the first page says how many there are.
 	firstPage = 1_000
 	// largestPage is what pages grow to, while they come quickly.
 	largestPage = 25_000

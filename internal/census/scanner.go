@@ -54,7 +54,9 @@ type Scanner struct {
 // one goroutine at a time. What fails is skipped and does not stop the rest;
 // when ctx is done, all that is not finished is skipped. The error is about
 // the configuration, before any request.
-func (s *Scanner) Scan(ctx context.Context, resources []Resource, namespace string, begin func() Batch) (Summary, error) {
+func (s *Scanner) Scan(
+	ctx context.Context, resources []Resource, namespace string, begin func() Batch,
+) (Summary, error) {
 	run, err := s.newScan(begin)
 	if err != nil {
 		return Summary{}, err
@@ -81,7 +83,8 @@ type scan struct {
 }
 
 func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
-	server, err := newServer(s.Config, cmp.Or(s.Concurrency, defaultConcurrency), cmp.Or(s.RetryTimeout, defaultRetryTimeout))
+	concurrency, timeout := cmp.Or(s.Concurrency, defaultConcurrency), cmp.Or(s.RetryTimeout, defaultRetryTimeout)
+	server, err := newServer(s.Config, concurrency, timeout)
 	if err != nil {
 		return nil, err
 	}

@@ -35,16 +35,17 @@ func startCluster(t *testing.T) *cluster {
 }
 
 var (
-	configMaps      = resource("", "v1", "configmaps", "ConfigMap", true)
-	namespaces      = resource("", "v1", "namespaces", "Namespace", false)
-	widgets         = resource("example.dev", "v1", "widgets", "Widget", true)
-	priorityClasses = resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false)
-	definitions     = resource("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false)
+	configMaps      = resource("", "configmaps", "ConfigMap", true)
+	namespaces      = resource("", "namespaces", "Namespace", false)
+	widgets         = resource("example.dev", "widgets", "Widget", true)
+	priorityClasses = resource("scheduling.k8s.io", "priorityclasses", "PriorityClass", false)
+	definitions     = resource("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", false)
 )
 
-func resource(group, version, name, kind string, namespaced bool) census.Resource {
+// resource is a type, of the version v1.
+func resource(group, name, kind string, namespaced bool) census.Resource {
 	return census.Resource{
-		GroupVersionResource: schema.GroupVersionResource{Group: group, Version: version, Resource: name},
+		GroupVersionResource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: name},
 		Kind:                 kind, Namespaced: namespaced,
 	}
 }
@@ -90,7 +91,8 @@ func (c *cluster) populate(t *testing.T) {
 		}
 		for i := range 40 {
 			c.create(t, configMaps, metadata(map[string]any{"generateName": "job-"}))
-			c.create(t, configMaps, metadata(map[string]any{"generateName": "job-b", "labels": map[string]any{"app": "x"}}))
+			labels := map[string]any{"app": "x"}
+			c.create(t, configMaps, metadata(map[string]any{"generateName": "job-b", "labels": labels}))
 			c.create(t, configMaps, metadata(map[string]any{"generateName": fmt.Sprint(long, i%3, "-")}))
 			c.create(t, widgets, metadata(map[string]any{"generateName": "w-"}))
 		}
@@ -101,8 +103,10 @@ func (c *cluster) populate(t *testing.T) {
 		c.create(t, configMaps, metadata(map[string]any{"name": "z-early-prefix", "generateName": "early-"}))
 		c.create(t, configMaps, metadata(map[string]any{"name": "early-bbbbb"}))
 		c.create(t, configMaps, metadata(map[string]any{"name": "no-names-of-it", "generateName": "nobody-"}))
-		held := c.create(t, configMaps, metadata(map[string]any{"generateName": "job-", "finalizers": []any{"example.dev/hold"}}))
-		if err := c.objects.Resource(configMaps.GroupVersionResource).Namespace(ns).Delete(t.Context(), held, metav1.DeleteOptions{}); err != nil {
+		finalizers := []any{"example.dev/hold"}
+		held := c.create(t, configMaps, metadata(map[string]any{"generateName": "job-", "finalizers": finalizers}))
+		objects := c.objects.Resource(configMaps.GroupVersionResource).Namespace(ns)
+		if err := objects.Delete(t.Context(), held, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -154,7 +158,9 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 }
 
 // scan returns the spaces that s finds, in order.
-func scan(t *testing.T, s *census.Scanner, resources []census.Resource, namespace string) ([]census.Space, census.Summary) {
+func scan(
+	t *testing.T, s *census.Scanner, resources []census.Resource, namespace string,
+) ([]census.Space, census.Summary) {
 	t.Helper()
 	var all committed
 	summary, err := s.Scan(t.Context(), resources, namespace, func() census.Batch { return &batch{to: &all} })

@@ -88,7 +88,8 @@ func (l *recorder) checkDivided(t *testing.T) {
 			paths[u.Path] = true
 		}
 	}
-	if len(versions) != 1 || !paths["/api/v1/namespaces/team/configmaps"] || !paths["/api/v1/namespaces/team-b/configmaps"] {
+	const ofTeam, ofTeamB = "/api/v1/namespaces/team/configmaps", "/api/v1/namespaces/team-b/configmaps"
+	if len(versions) != 1 || !paths[ofTeam] || !paths[ofTeamB] {
 		t.Errorf("read %v at %v", paths, versions)
 	}
 }

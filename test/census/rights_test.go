@@ -15,16 +15,20 @@ import (
 
 // A user who may list widgets, and ConfigMaps only in one namespace.
 func testFewRights(t *testing.T, c *cluster) {
-	admin := kubernetes.NewForConfigOrDie(c.Admin())
-	subjects := []rbacv1.Subject{{Kind: "User", Name: "few"}}
+	rbac, ctx, options := kubernetes.NewForConfigOrDie(c.Admin()).RbacV1(), t.Context(), metav1.CreateOptions{}
+	few, subjects := metav1.ObjectMeta{Name: "few"}, []rbacv1.Subject{{Kind: "User", Name: "few"}}
 	list := func(group, resource string) []rbacv1.PolicyRule {
 		return []rbacv1.PolicyRule{{Verbs: []string{"list"}, APIGroups: []string{group}, Resources: []string{resource}}}
 	}
-	meta := metav1.ObjectMeta{Name: "few"}
-	_, err1 := admin.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: list("example.dev", "widgets")}, metav1.CreateOptions{})
-	_, err2 := admin.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "few"}}, metav1.CreateOptions{})
-	_, err3 := admin.RbacV1().Roles("team").Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: list("", "configmaps")}, metav1.CreateOptions{})
-	_, err4 := admin.RbacV1().RoleBindings("team").Create(t.Context(), &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{Kind: "Role", Name: "few"}}, metav1.CreateOptions{})
+	everywhere := &rbacv1.ClusterRole{ObjectMeta: few, Rules: list("example.dev", "widgets")}
+	_, err1 := rbac.ClusterRoles().Create(ctx, everywhere, options)
+	_, err2 := rbac.ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: few, Subjects: subjects, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "few"},
+	}, options)
+	_, err3 := rbac.Roles("team").Create(ctx, &rbacv1.Role{ObjectMeta: few, Rules: list("", "configmaps")}, options)
+	_, err4 := rbac.RoleBindings("team").Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: few, Subjects: subjects, RoleRef: rbacv1.RoleRef{Kind: "Role", Name: "few"},
+	}, options)
 	for _, err := range []error{err1, err2, err3, err4} {
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +45,8 @@ func testFewRights(t *testing.T, c *cluster) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("in %q (-want +got)\n%s", namespace, diff)
 		}
-		if skips > 0 && (summary.Skipped[0].Reason != census.Forbidden || !strings.Contains(summary.Skipped[0].Message, `User "few" cannot list resource "configmaps"`)) {
+		const refusal = `User "few" cannot list resource "configmaps"`
+		if skips > 0 && (summary.Skipped[0].Reason != census.Forbidden || !strings.Contains(summary.Skipped[0].Message, refusal)) {
 			t.Errorf("%+v", summary.Skipped)
 		}
 	}

@@ -36,8 +36,8 @@ type jsonMeta struct {
 	Labels            gojson.RawMessage `json:"labels"` // read on only if one is asked for
 }
 
-// decodeJSON reads a list in JSON. What it does not know is passed over, and
-// null is as good as nothing.
+// decodeJSON reads a list in JSON. What it does not know is passed over, null is
+// as good as nothing, and of a key that comes twice the last one counts.
 func (d *decoder) decodeJSON(r io.Reader) error {
 	m := &meter{r: r}
 	j := jsonReader{decoder: json.NewDecoderCaseSensitivePreserveInts(m), meter: m}

@@ -1,0 +1,116 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+)
+
+// find looks for what a run has made at a server that answers as told.
+func find(ctx context.Context, t *testing.T, timeout time.Duration, answer http.HandlerFunc) ([]Existing, error) {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	defer server.Close()
+	client, err := metadata.NewForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	return Key("k").Find(ctx, client, pods, "ns", timeout)
+}
+
+const (
+	somePods = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[
+		{"metadata":{"name":"a","annotations":{"genname.dev/creation-id":"1"}}},
+		{"metadata":{"name":"b","deletionTimestamp":"2026-01-01T00:00:00Z","ownerReferences":[{"uid":"u","controller":true}]}}]}`
+	status = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"message":"told so","code":%d}`
+)
+
+func writeStatus(w http.ResponseWriter, code int, reason string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = fmt.Fprintf(w, status, reason, code)
+}
+
+// What may pass is asked for again.
+func TestFind(t *testing.T) {
+	for name, fault := range map[string]func(http.ResponseWriter){
+		"none":    nil,
+		"500":     func(w http.ResponseWriter) { writeStatus(w, http.StatusInternalServerError, "InternalError") },
+		"expired": func(w http.ResponseWriter) { writeStatus(w, http.StatusGone, "Expired") },
+		"hung up": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+	} {
+		faults := 2
+		found, err := find(t.Context(), t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
+			if selector := r.URL.Query().Get("labelSelector"); selector != "genname.dev/run="+Key("k").RunLabel() {
+				t.Errorf("%s: selected %q", name, selector)
+			}
+			if faults--; fault != nil && faults >= 0 {
+				fault(w)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(somePods))
+		})
+		want := []Existing{{Name: "a", ID: "1"}, {Name: "b", Deleting: true, Owned: true}}
+		if diff := cmp.Diff(want, found); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+		}
+	}
+}
+
+// What will not pass is said at once, and what does not pass when time is up.
+func TestFindFails(t *testing.T) {
+	const (
+		needed = `a run with a key needs list on pods in "ns": told so`
+		listed = `list what the run has created of pods in "ns": told so`
+	)
+	for name, test := range map[string]struct {
+		code     int
+		timeout  time.Duration
+		requests int // at least; 1 is exactly one
+		want     string
+	}{
+		"Forbidden":          {http.StatusForbidden, time.Minute, 1, needed},
+		"MethodNotAllowed":   {http.StatusMethodNotAllowed, time.Minute, 1, needed},
+		"NotFound":           {http.StatusNotFound, time.Minute, 1, listed},
+		"InternalError":      {http.StatusInternalServerError, 250 * time.Millisecond, 2, listed},
+		"InternalError once": {http.StatusInternalServerError, 0, 1, listed},
+		"Conflict":           {http.StatusConflict, time.Minute, 1, listed},
+	} {
+		requests := 0
+		_, err := find(t.Context(), t, test.timeout, func(w http.ResponseWriter, _ *http.Request) {
+			requests++
+			reason, _, _ := strings.Cut(name, " ")
+			writeStatus(w, test.code, reason)
+		})
+		if err == nil || err.Error() != test.want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if requests < test.requests || test.requests == 1 && requests > 1 {
+			t.Errorf("%s: %d requests", name, requests)
+		}
+	}
+}
+
+// An interrupt is no error of the list.
+func TestFindInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := find(ctx, t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {
+		cancel()
+		writeStatus(w, http.StatusInternalServerError, "InternalError")
+	})
+	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "list what") {
+		t.Error(err)
+	}
+}
