@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -111,9 +112,9 @@ func TestAnswers(t *testing.T) {
 		"503":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, true},
 		"hung up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
 	} {
-		requests := 0
+		var requests atomic.Int32
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			requests++
+			requests.Add(1)
 			if r.URL.Path != "/version" {
 				t.Errorf("%s: a request for %s", name, r.URL)
 			}
@@ -128,8 +129,8 @@ func TestAnswers(t *testing.T) {
 		if got := Answers(t.Context(), client); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
-		if requests == 0 || test.want && requests != 1 {
-			t.Errorf("%s: %d requests", name, requests)
+		if n := requests.Load(); n == 0 || test.want && n != 1 {
+			t.Errorf("%s: %d requests", name, n)
 		}
 		server.Close()
 		if Answers(t.Context(), client) {

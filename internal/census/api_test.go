@@ -117,7 +117,9 @@ func (a *api) position(r *http.Request) (version int, start string, expired bool
 }
 
 func (a *api) expired(start string) *metav1.Status {
-	status := &metav1.Status{Status: "Failure", Code: http.StatusGone, Reason: metav1.StatusReasonExpired, Message: "too old"}
+	status := &metav1.Status{
+		Status: "Failure", Code: http.StatusGone, Reason: metav1.StatusReasonExpired, Message: "too old",
+	}
 	if start != "" {
 		status.Continue = token("latest", start)
 	}
@@ -164,7 +166,8 @@ func (a *api) pageOf(version int, namespace, start, limit string) *metav1.Partia
 
 func (a *api) write(w http.ResponseWriter, list *metav1.PartialObjectMetadataList) {
 	list.TypeMeta = metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}
-	body, contentType := censustest.Protobuf(list), "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	body := censustest.Protobuf(list)
+	contentType := "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 	if a.jsonOnly {
 		body, contentType = censustest.JSON(list), "application/json"
 	}
@@ -221,7 +224,10 @@ func (l *committed) sorted() []Space {
 }
 
 func compareSpaces(a, b Space) int {
-	return cmp.Or(cmp.Compare(a.Resource.String(), b.Resource.String()), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix))
+	return cmp.Or(
+		cmp.Compare(a.Resource.String(), b.Resource.String()),
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
+	)
 }
 
 // scanOf scans the ConfigMaps of a, and fails if anything was skipped.

@@ -24,8 +24,8 @@ var unmentioned = map[schema.GroupResource]bool{
 var excluded = map[schema.GroupResource]string{
 	{Group: "networking.k8s.io", Resource: "ipaddresses"}: "an IPAddress is named after its address; " +
 		"nothing is added to a generateName",
-	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}: "a CustomResourceDefinition must be named " +
-		"PLURAL.GROUP; a generated name is always refused",
+	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}: "a CustomResourceDefinition " +
+		"must be named PLURAL.GROUP; a generated name is always refused",
 }
 
 // Discover lists every type that can be listed and created, in its preferred
@@ -112,7 +112,8 @@ func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, erro
 			if err != nil {
 				return nil, nil, err
 			}
-			r := Resource{mapping.Resource, mapping.GroupVersionKind.Kind, mapping.Scope.Name() == meta.RESTScopeNameNamespace}
+			namespaced := mapping.Scope.Name() == meta.RESTScopeNameNamespace
+			r := Resource{mapping.Resource, mapping.GroupVersionKind.Kind, namespaced}
 			if !slices.Contains(found, r) {
 				found = append(found, r)
 			}

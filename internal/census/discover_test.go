@@ -36,9 +36,12 @@ func TestDiscoverInPart(t *testing.T) {
 			}},
 			{GroupVersion: "not/a/version"},
 		},
-		err: &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{dead: errors.New("stale GroupVersion discovery")}},
+		err: &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{
+			dead: errors.New("stale GroupVersion discovery"),
+		}},
 	})
-	want := []Resource{configMaps, {schema.GroupVersionResource{Group: "g", Version: "v2", Resource: "elsewhere"}, "E", false}}
+	elsewhere := schema.GroupVersionResource{Group: "g", Version: "v2", Resource: "elsewhere"}
+	want := []Resource{configMaps, {elsewhere, "E", false}}
 	if err != nil || !slices.Equal(found, want) {
 		t.Errorf("%+v, %v", found, err)
 	}

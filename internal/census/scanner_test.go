@@ -120,17 +120,22 @@ func TestCountsOfNeighbours(t *testing.T) {
 			object("a", "job-bbbbb", "job-"), object("a-b", "job-bbbbb", "job-"), object("a0", "job-bbbbb", "job-"),
 		},
 		"a stem in a stem": {
-			object("a", "job-bbbbb", "job-"), object("a", "job-bbbbbccccc", "job-bbbbb"), object("a", "job-bbbbbccccd", ""), object("a", "job-ccccc", "job-"),
+			object("a", "job-bbbbb", "job-"), object("a", "job-bbbbbccccc", "job-bbbbb"),
+			object("a", "job-bbbbbccccd", ""), object("a", "job-ccccc", "job-"),
 		},
-		"said after its names":   {object("a", "job-bbbbb", ""), object("a", "job-z", "job-")},
-		"said after its end":     {object("a", "job-bbbbb", ""), object("a", "z", "job-")},
-		"said before its names":  {object("a", "a", "job-"), object("a", "job-bbbbb", "")},
-		"said twice":             {object("a", "a", "job-"), object("a", "job-bbbbb", "job-"), object("a", "z", "job-")},
-		"said elsewhere":         {object("a", "z", "job-"), object("b", "job-bbbbb", "")},
-		"said for nobody":        {object("a", "z", "job-")},
-		"its own generateName":   {object("a", "job-", "job-")},
-		"several raw prefixes":   {object("a", long+"bbbbb", long+"1"), object("a", long+"bbbbc", long+"2"), object("a", long+"bbbbd", long+"2")},
-		"raw prefixes elsewhere": {object("a", "b", "c"), object("a", long+"bbbbb", long+"1"), object("b", long+"bbbbb", long+"2")},
+		"said after its names":  {object("a", "job-bbbbb", ""), object("a", "job-z", "job-")},
+		"said after its end":    {object("a", "job-bbbbb", ""), object("a", "z", "job-")},
+		"said before its names": {object("a", "a", "job-"), object("a", "job-bbbbb", "")},
+		"said twice":            {object("a", "a", "job-"), object("a", "job-bbbbb", "job-"), object("a", "z", "job-")},
+		"said elsewhere":        {object("a", "z", "job-"), object("b", "job-bbbbb", "")},
+		"said for nobody":       {object("a", "z", "job-")},
+		"its own generateName":  {object("a", "job-", "job-")},
+		"several raw prefixes": {
+			object("a", long+"bbbbb", long+"1"), object("a", long+"bbbbc", long+"2"), object("a", long+"bbbbd", long+"2"),
+		},
+		"raw prefixes elsewhere": {
+			object("a", "b", "c"), object("a", long+"bbbbb", long+"1"), object("b", long+"bbbbb", long+"2"),
+		},
 	} {
 		for _, unsorted := range []bool{false, true} {
 			a := &api{unsorted: unsorted}
@@ -156,7 +161,8 @@ func TestSelectedFromElsewhere(t *testing.T) {
 		{Name: "z", GenerateName: "job-", Labels: map[string]string{"app": "x"}},
 	})
 	got, _ := scanOf(t, a, &Scanner{Selector: labels.SelectorFromSet(labels.Set{"app": "x"})})
-	if want := []Space{{Resource: configMaps, Prefix: "job-", Names: 1, Generated: 1, RawPrefixes: 1}}; !cmp.Equal(want, got, cmpopts.IgnoreFields(Space{}, "Recent")) {
+	want := []Space{{Resource: configMaps, Prefix: "job-", Names: 1, Generated: 1, RawPrefixes: 1}}
+	if !cmp.Equal(want, got, cmpopts.IgnoreFields(Space{}, "Recent")) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -166,7 +172,8 @@ func TestManyRawPrefixes(t *testing.T) {
 	long := strings.Repeat("x", 58)
 	var objects []metav1.ObjectMeta
 	for i, o := range censustest.Population([]string{"a"}, 2*MaxRawPrefixes) {
-		objects = append(objects, metav1.ObjectMeta{Name: long + censustest.SuffixOf(i), GenerateName: fmt.Sprint(long, i), CreationTimestamp: o.CreationTimestamp})
+		o.Namespace, o.Name, o.GenerateName = "", long+censustest.SuffixOf(i), fmt.Sprint(long, i)
+		objects = append(objects, o)
 	}
 	a := &api{}
 	a.set(objects)
@@ -214,7 +221,9 @@ func TestFaults(t *testing.T) {
 			}
 			return false
 		}},
-		"first page cut, no versions": {api: &api{noVersions: true}, inconsistent: true, fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
+		"first page cut, no versions": {api: &api{noVersions: true}, inconsistent: true, fault: func(
+			a *api, n int, w http.ResponseWriter, r *http.Request,
+		) bool {
 			if n == 0 {
 				a.cut(w, r, 0.7)
 			}
@@ -232,7 +241,9 @@ func TestFaults(t *testing.T) {
 			}
 			return false
 		}},
-		"unsorted pages cut": {api: &api{unsorted: true}, inconsistent: true, fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
+		"unsorted pages cut": {api: &api{unsorted: true}, inconsistent: true, fault: func(
+			a *api, n int, w http.ResponseWriter, r *http.Request,
+		) bool {
 			if n == 1 || n == 14 {
 				a.cut(w, r, 0.5)
 			}
@@ -251,7 +262,9 @@ func TestFaults(t *testing.T) {
 			}
 			return n == 2
 		}},
-		"expired before the sweep": {inconsistent: true, fault: func(_ *api, _ int, w http.ResponseWriter, r *http.Request) bool {
+		"expired before the sweep": {inconsistent: true, fault: func(
+			_ *api, _ int, w http.ResponseWriter, r *http.Request,
+		) bool {
 			if r.URL.Query().Has("resourceVersion") {
 				status(w, http.StatusGone)
 				return true
@@ -416,7 +429,8 @@ func TestSkipped(t *testing.T) {
 				t.Fatalf("skipped %+v", summary.Skipped)
 			}
 			skipped := summary.Skipped[0]
-			if skipped.Reason != test.reason || skipped.Resource != "configmaps" || !strings.HasPrefix(skipped.Message, "list configmaps: ") {
+			told := strings.HasPrefix(skipped.Message, "list configmaps: ")
+			if skipped.Reason != test.reason || skipped.Resource != "configmaps" || !told {
 				t.Errorf("%+v, want %s", skipped, test.reason)
 			}
 		})
@@ -496,7 +510,8 @@ func TestServerHangs(t *testing.T) {
 	a.set(censustest.Population([]string{"a"}, 10))
 	var resources []Resource
 	for i := range 300 {
-		resources = append(resources, Resource{schema.GroupVersionResource{Group: "example.dev", Version: "v1", Resource: fmt.Sprintf("type%03d", i)}, "T", true})
+		name := schema.GroupVersionResource{Group: "example.dev", Version: "v1", Resource: fmt.Sprintf("type%03d", i)}
+		resources = append(resources, Resource{name, "T", true})
 	}
 	s := Scanner{Config: a.start(t), RetryTimeout: 300 * time.Millisecond}
 	s.Config.Timeout = 100 * time.Millisecond
@@ -532,7 +547,8 @@ func TestServerWithoutMetadata(t *testing.T) {
 		list := a.pageOf(1, "", "", "")
 		items := []any{}
 		for _, item := range list.Items {
-			items = append(items, map[string]any{"metadata": item.ObjectMeta, "spec": map[string]any{"metadata": map[string]any{"name": "no"}}})
+			spec := map[string]any{"metadata": map[string]any{"name": "no"}}
+			items = append(items, map[string]any{"metadata": item.ObjectMeta, "spec": spec})
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "ConfigMapList", "apiVersion": "v1", "items": items})
 		return true

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,12 +51,12 @@ func TestFind(t *testing.T) {
 		"expired": func(w http.ResponseWriter) { writeStatus(w, http.StatusGone, "Expired") },
 		"hung up": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
 	} {
-		faults := 2
+		var requests atomic.Int32
 		found, err := find(t.Context(), t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
 			if selector := r.URL.Query().Get("labelSelector"); selector != "genname.dev/run="+Key("k").RunLabel() {
 				t.Errorf("%s: selected %q", name, selector)
 			}
-			if faults--; fault != nil && faults >= 0 {
+			if fault != nil && requests.Add(1) <= 2 {
 				fault(w)
 				return
 			}
@@ -78,7 +79,7 @@ func TestFindFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		code     int
 		timeout  time.Duration
-		requests int // at least; 1 is exactly one
+		requests int32 // at least; 1 is exactly one
 		want     string
 	}{
 		"Forbidden":          {http.StatusForbidden, time.Minute, 1, needed},
@@ -88,17 +89,17 @@ func TestFindFails(t *testing.T) {
 		"InternalError once": {http.StatusInternalServerError, 0, 1, listed},
 		"Conflict":           {http.StatusConflict, time.Minute, 1, listed},
 	} {
-		requests := 0
+		var requests atomic.Int32
 		_, err := find(t.Context(), t, test.timeout, func(w http.ResponseWriter, _ *http.Request) {
-			requests++
+			requests.Add(1)
 			reason, _, _ := strings.Cut(name, " ")
 			writeStatus(w, test.code, reason)
 		})
 		if err == nil || err.Error() != test.want {
 			t.Errorf("%s: %v", name, err)
 		}
-		if requests < test.requests || test.requests == 1 && requests > 1 {
-			t.Errorf("%s: %d requests", name, requests)
+		if n := requests.Load(); n < test.requests || test.requests == 1 && n > 1 {
+			t.Errorf("%s: %d requests", name, n)
 		}
 	}
 }
