@@ -56,6 +56,8 @@ type run struct {
 	inFlight int
 	lane     lane // of the documents in flight
 	changed  bool // something was created since the last Item.Reached
+	// readUntil is when reading ends after an interrupt; zero while it need not.
+	readUntil time.Time
 
 	unreadable map[schema.GroupVersionResource]string // why names cannot be picked here, if they cannot
 	renamed    map[schema.GroupVersionResource]bool   // types whose objects were stored under other names
@@ -126,16 +128,22 @@ func (r *run) eachStep(do func(step)) {
 }
 
 // nextStep waits for the next step, and meanwhile takes the reports of what is
-// in flight.
+// in flight, which go first: they may stop what follows.
 func (r *run) nextStep() (s step, more bool) {
-	interrupted := r.ctx.Done()
-	var patience <-chan time.Time
 	for {
-		select { // what has ended goes first, for it may stop what follows
-		case report := <-r.reports:
-			r.take(report)
-			continue
-		default:
+		r.takeReady()
+		interrupted, over := r.ctx.Done(), (<-chan time.Time)(nil)
+		if r.ctx.Err() != nil {
+			interrupted = nil
+		}
+		if r.ctx.Err() != nil && r.inFlight == 0 {
+			left := r.readingLeft()
+			if left <= 0 {
+				r.reader.abandon()
+				r.end.Unread = true
+				return step{}, false
+			}
+			over = time.After(left)
 		}
 		select {
 		case report := <-r.reports:
@@ -143,17 +151,18 @@ func (r *run) nextStep() (s step, more bool) {
 		case s, more = <-r.reader.items:
 			return s, more
 		case <-interrupted:
-			interrupted, patience = nil, time.After(r.config.ReadGrace)
-		case <-patience:
-			if r.inFlight > 0 {
-				patience = time.After(r.config.ReadGrace)
-				continue
-			}
-			r.reader.abandon()
-			r.end.Unread = true
-			return step{}, false
+		case <-over:
 		}
 	}
+}
+
+// readingLeft returns how long reading may still go on after an interrupt, from
+// the moment on that nothing is in flight any more.
+func (r *run) readingLeft() time.Duration {
+	if r.readUntil.IsZero() {
+		r.readUntil = time.Now().Add(r.config.ReadGrace)
+	}
+	return time.Until(r.readUntil)
 }
 
 // prepare finds out how the document is to be created. It is false if it

@@ -167,6 +167,28 @@ func TestReaderHangsWhileOneIsInFlight(t *testing.T) {
 	})
 }
 
+// An input without an end does not hold up an interrupt either.
+func TestEndlessInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		c := &cluster{takes: time.Second}
+		time.AfterFunc(2500*time.Millisecond, interrupt)
+		start := time.Now()
+		var end End
+		for e := range Run(ctx, configOf(c), func(yield func(Item, error) bool) {
+			for yield(Item{Document: document("configmaps/a/1-")}, nil) {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}) {
+			end, _ = e.(End)
+		}
+		if took := time.Since(start); !end.Unread || took > 5*time.Second || len(c.sent) != 3 {
+			t.Errorf("%+v after %s, sent %d", end, took, len(c.sent))
+		}
+		time.Sleep(time.Second) // the reader ends, too
+	})
+}
+
 // Reading goes on after what it cannot read, and its errors come in order.
 func TestProblemsOfReading(t *testing.T) {
 	c := &cluster{}
