@@ -40,8 +40,8 @@ func retries(attempts int) RetriesOf {
 // collector returns a collector for servers that try eight names.
 func collector(options Options) *Collector {
 	options.Window, options.Forecast = 24*time.Hour, 30*24*time.Hour
-	if options.Order == nil {
-		options.Order = Orders["risk"]
+	if options.Order == "" {
+		options.Order = ByRisk
 	}
 	return NewCollector(options, retries(8))
 }
@@ -112,7 +112,7 @@ func TestCollector(t *testing.T) {
 		},
 		{
 			"by prefix",
-			Options{Top: 2, Order: Orders["prefix"]},
+			Options{Top: 2, Order: ByPrefix},
 			[]string{"p00-", "p01-"},
 			v1alpha1.AuditHidden{Prefixes: 98, Objects: 5050 - 1 - 8},
 			-1,

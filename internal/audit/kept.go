@@ -65,7 +65,7 @@ func (k *kept) trim(c *Collector) {
 		r.risk, err = c.risk(r.Space)
 		k.fail(err)
 	}
-	slices.SortFunc(k.rows, c.options.Order)
+	slices.SortFunc(k.rows, c.options.Order.compare)
 	top := c.options.Top
 	if top == 0 || len(k.rows) <= top {
 		return

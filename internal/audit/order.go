@@ -15,20 +15,34 @@ func Risk(item v1alpha1.AuditItem) float64 {
 	return item.NextCreate.NoRetry
 }
 
-// Order compares two spaces that a report may show.
-type Order func(a, b *row) int
+// Order is a way to sort the spaces of a report.
+type Order string
 
-// Orders are the ways to sort a report: by "risk", the chance that the next create
-// conflicts, by "count", the number of names, and by "rate", the number of recent
-// creations, each with the largest first; and by "prefix", which breaks the ties of
-// the others.
-var Orders = map[string]Order{
-	"risk": func(a, b *row) int {
+const (
+	// ByRisk begins with the highest chance that the next create conflicts.
+	ByRisk Order = "risk"
+	// ByCount begins with the most names.
+	ByCount Order = "count"
+	// ByRate begins with the most recent creations.
+	ByRate Order = "rate"
+	// ByPrefix is alphabetical. It breaks the ties of the others.
+	ByPrefix Order = "prefix"
+)
+
+// Orders are all of them.
+var Orders = []Order{ByRisk, ByCount, ByRate, ByPrefix}
+
+// compare orders two spaces that a report may show.
+func (o Order) compare(a, b *row) int {
+	switch o {
+	case ByRisk:
 		return cmp.Or(cmp.Compare(b.risk, a.risk), cmp.Compare(b.Names, a.Names), byPrefix(a, b))
-	},
-	"count":  func(a, b *row) int { return cmp.Or(cmp.Compare(b.Names, a.Names), byPrefix(a, b)) },
-	"rate":   func(a, b *row) int { return cmp.Or(cmp.Compare(b.Recent, a.Recent), byPrefix(a, b)) },
-	"prefix": byPrefix,
+	case ByCount:
+		return cmp.Or(cmp.Compare(b.Names, a.Names), byPrefix(a, b))
+	case ByRate:
+		return cmp.Or(cmp.Compare(b.Recent, a.Recent), byPrefix(a, b))
+	}
+	return byPrefix(a, b)
 }
 
 // byPrefix orders spaces by prefix, namespace and resource, which no two share.

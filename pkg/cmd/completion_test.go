@@ -1,11 +1,14 @@
 package cmd_test
 
 import (
+	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
@@ -43,3 +46,28 @@ func TestEveryFlagCompletes(t *testing.T) {
 	}
 	visit(cmd.NewCommand())
 }
+
+// The words of a flag are those that it takes, in the order of its help.
+func TestWordsOfFlags(t *testing.T) {
+	for line, want := range map[string]string{
+		"create --naming=":     "client server",
+		"create --dry-run=":    "none client server",
+		"create --output=":     "json yaml kyaml name " + templates,
+		"audit --sort-by=":     "risk count rate prefix",
+		"audit --output=":      "wide json yaml kyaml " + templates + " custom-columns custom-columns-file openmetrics",
+		"report --plot-scale=": "linear semilog log",
+		"report --output=":     "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",
+		"version --output=":    "json yaml kyaml " + templates + " custom-columns custom-columns-file",
+		"version --profile=":   "none cpu heap goroutine threadcreate block mutex trace",
+	} {
+		var out, errOut bytes.Buffer
+		args := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(line)...)
+		code := cmd.Execute(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
+		want = strings.ReplaceAll(want, " ", "\n") + "\n:4\n" // and no files
+		if code != 0 || out.String() != want {
+			t.Errorf("%s: exit code %d, stderr %q, %q, want %q", line, code, errOut.String(), out.String(), want)
+		}
+	}
+}
+
+const templates = "go-template go-template-file template templatefile jsonpath jsonpath-as-json jsonpath-file"

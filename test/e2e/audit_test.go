@@ -271,7 +271,7 @@ func TestAuditBadInput(t *testing.T) {
 	}{
 		{"unknown type", admin, []string{"nonsuch"}, 1, ``, `error: the server doesn't have a resource type "nonsuch"\n`},
 		{"selector", admin, []string{"-l", "a b"}, 1, ``, `error: --selector: .*\n`},
-		{"sort", admin, []string{"--sort-by=name"}, 1, ``, `error: --sort-by must be risk, count, rate or prefix, not "name"\n`},
+		{"sort", admin, []string{"--sort-by=name"}, 1, ``, `error: invalid argument "name" for "--sort-by" flag: must be risk, count, rate or prefix\n` + seeHelp},
 		{"count", admin, []string{"--min-count=-1"}, 1, ``, `error: --min-count must not be negative, as -1 is\n`},
 		{"window", admin, []string{"--window=0"}, 1, ``, `error: --window must be positive, not 0s\n`},
 		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: "soon" is not a duration: say 90m, 24h or 30d\n` + seeHelp},

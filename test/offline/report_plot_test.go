@@ -131,7 +131,7 @@ func TestReportPlotBadInput(t *testing.T) {
 		{"--plot=", "error: --plot must be a file that ends in .svg or .png, or -, not \"\"\n"},
 		{"--plot=" + folder, "error: --plot: " + folder + " is there, and is no file\n"},
 		{"--plot=- -o json", "error: --plot=- and -o exclude each other: both print on stdout\n"},
-		{"--plot=- --plot-scale=cubic", "error: --plot-scale must be linear, semilog or log, not \"cubic\"\n"},
+		{"--plot=- --plot-scale=cubic", "error: invalid argument \"cubic\" for \"--plot-scale\" flag: must be linear, semilog or log\n" + reportHelp},
 		{"--plot-scale=log", "error: --plot-scale and --plot-retries say how --plot draws, which is not given\n"},
 		{"--plot-retries=0", "error: --plot-scale and --plot-retries say how --plot draws, which is not given\n"},
 		{"--plot=- --plot-retries=0-16", "error: --plot-retries can draw 16 curves at most, not 17\n"},

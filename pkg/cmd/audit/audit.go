@@ -50,7 +50,7 @@ type options struct {
 	prefixes       []string
 	minCount       int64
 	top            int
-	sortBy         string
+	sortBy         flagvalue.Enum[audit.Order]
 	window         flagvalue.Duration
 	forecast       flagvalue.Duration
 	serverAttempts flagvalue.Attempts
@@ -64,9 +64,10 @@ type options struct {
 // New is the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{
-		IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags(),
+		IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags(output.Wide, openMetricsFormat),
 		window: flagvalue.Duration(24 * time.Hour), forecast: flagvalue.Duration(30 * 24 * time.Hour),
 		failAbove: flagvalue.Probability{Value: new(float64)},
+		sortBy:    flagvalue.NewEnum(audit.ByRisk, audit.Orders...),
 	}
 	cmd := &cobra.Command{
 		Use:                   "audit [TYPE[,TYPE...]] [-n NAMESPACE | -A] [-l SELECTOR]",
@@ -120,7 +121,9 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVar(&o.prefixes, "prefix", nil, "Count only these prefixes: whole generateNames, like run-, no patterns")
 	flags.Int64Var(&o.minCount, "min-count", 10, "Hide prefixes with fewer names")
 	flags.IntVar(&o.top, "top", 0, "Show only so many prefixes, the first in the order of --sort-by; 0 shows all")
-	flags.StringVar(&o.sortBy, "sort-by", "risk", "Order: risk (the chance that the next create conflicts with the attempts in force), count, rate or prefix")
+	flags.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", map[audit.Order]string{
+		audit.ByRisk: "the chance that the next create conflicts with the attempts in force",
+	}))
 	flags.Var(&o.window, "window", "Time in which creations are counted for the rate, like 90m, 24h or 7d")
 	flags.Var(&o.forecast, "forecast", "Horizon of the expected conflicts, like 12h or 30d")
 	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create; auto asks the server")
@@ -131,8 +134,6 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "If present, print no headers")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
-	output.AddWide(cmd)
-	addOpenMetrics(cmd)
 }
 
 // Complete takes the scope and the output format from the command line and the
@@ -144,10 +145,11 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	for i, prefix := range o.prefixes {
 		o.prefixes[i] = names.EffectivePrefix(prefix)
 	}
-	if err := o.takeFormat(); err != nil {
+	err := o.printFlags.Check() // before anything is counted
+	if err != nil {
 		return err
 	}
-	var err error
+	o.wide, o.openMetrics = o.printFlags.Take(output.Wide), o.printFlags.Take(openMetricsFormat)
 	if o.selector, err = labels.Parse(o.labelSelector); err != nil {
 		return fmt.Errorf("--selector: %w", err)
 	}
@@ -165,8 +167,6 @@ func (o *options) Validate() error {
 		return fmt.Errorf("--min-count must not be negative, as %d is", o.minCount)
 	case o.top < 0:
 		return fmt.Errorf("--top must not be negative, as %d is", o.top)
-	case audit.Orders[o.sortBy] == nil:
-		return fmt.Errorf("--sort-by must be risk, count, rate or prefix, not %q", o.sortBy)
 	case o.window <= 0:
 		return fmt.Errorf("--window must be positive, not %s", o.window.String())
 	case o.forecast < 0:
@@ -242,7 +242,7 @@ func (o *options) engineOptions() audit.Options {
 	options := audit.Options{
 		Namespace: o.namespace, LabelSelector: o.labelSelector, TypesNamed: o.named, Prefixes: o.prefixes,
 		Window: time.Duration(o.window), Forecast: time.Duration(o.forecast),
-		MinCount: o.minCount, Top: o.top, Order: audit.Orders[o.sortBy],
+		MinCount: o.minCount, Top: o.top, Order: o.sortBy.Value,
 	}
 	if o.failAbove.Given() {
 		options.FailAbove = o.failAbove.Value

@@ -1,44 +1,17 @@
 package audit
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // openMetricsFormat is what -o has for an audit beside wide and kubectl's.
 const openMetricsFormat = "openmetrics"
-
-func addOpenMetrics(cmd *cobra.Command) {
-	flag := cmd.Flags().Lookup("output")
-	flag.Usage = strings.Replace(flag.Usage, ").", ", "+openMetricsFormat+").", 1)
-}
-
-// takeFormat takes the formats that are not kubectl's out of the flags, and
-// refuses one that there is not before anything is counted.
-func (o *options) takeFormat() error {
-	o.wide = o.printFlags.TakeWide()
-	if *o.printFlags.OutputFormat == openMetricsFormat {
-		o.openMetrics = true
-		return nil
-	}
-	err := o.printFlags.Check()
-	var none genericclioptions.NoCompatiblePrinterError
-	if errors.As(err, &none) {
-		none.AllowedFormats = append(none.AllowedFormats, output.Wide, openMetricsFormat)
-		return none
-	}
-	return err
-}
 
 // print prints the report in the format asked for. where is what a table that
 // would be empty says instead.

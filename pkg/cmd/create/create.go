@@ -88,6 +88,8 @@ func (o *options) addKubectlFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.Raw, "raw", o.Raw, "Raw URI to POST to the server.  Uses the transport specified by the kubeconfig file.")
 	cmdutil.AddFieldManagerFlagVar(cmd, &o.fieldManager, "kubectl-create")
 	o.PrintFlags.AddFlags(cmd)
+	formats := cobra.FixedCompletions(o.PrintFlags.AllowedFormats(), cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("output", formats) // fails only for a flag that is not there
 }
 
 // Complete takes from the command line what kubectl create does.
@@ -150,7 +152,7 @@ func (o *options) config() (create.Config, error) {
 	return create.Config{
 		Cluster: cluster,
 		Copies:  o.flags.count, Concurrency: o.flags.concurrency, Overlap: o.flags.set.Changed("concurrency"),
-		ServerNaming: o.flags.naming == namingServer, SuffixLength: o.flags.suffixLength,
+		ServerNaming: o.flags.naming.Value == namingServer, SuffixLength: o.flags.suffixLength,
 		Key: idempotency.Key(o.flags.key), DryRun: dryRuns[o.DryRunStrategy],
 		Whole: o.showsWhole(), ReadGrace: readGrace,
 	}, err

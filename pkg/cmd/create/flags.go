@@ -10,19 +10,22 @@ import (
 	"github.com/spf13/pflag"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// Who picks the names of objects with generateName.
+// naming is who picks the names of objects with generateName.
+type naming string
+
 const (
-	namingClient = "client"
-	namingServer = "server"
+	namingClient naming = "client"
+	namingServer naming = "server"
 )
 
 // ownCreateFlags are those that kubectl create does not have.
 type ownCreateFlags struct {
-	naming       string
+	naming       flagvalue.Enum[naming]
 	attempts     int
 	retryTimeout time.Duration
 	key          string
@@ -38,7 +41,11 @@ type ownCreateFlags struct {
 func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	f.set = pflag.NewFlagSet("own", pflag.ContinueOnError)
 	flags := f.set
-	flags.StringVar(&f.naming, "naming", namingClient, "Who picks the names of objects with generateName: client (exactly once) or server (as kubectl create, with a retry on a conflict)")
+	f.naming = flagvalue.NewEnum(namingClient, namingClient, namingServer)
+	flags.Var(&f.naming, "naming", f.naming.Usage("Who picks the names of objects with generateName", map[naming]string{
+		namingClient: "exactly once",
+		namingServer: "as kubectl create, with a retry on a conflict",
+	}))
 	flags.IntVar(&f.attempts, "attempts", once.DefaultAttempts, "Number of names to try per object before it fails")
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", once.DefaultRetryTimeout, "How long to pursue one object through throttling, dropped connections and unknown outcomes; a request under way has its own time, --request-timeout or one minute")
 	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: with the same key and input, what is there already is left unchanged. A key counts in the types and namespaces of the input")
@@ -53,19 +60,19 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 
 // kubectlsWords reports whether the output shall be that of kubectl create to
 // the byte.
-func (f *ownCreateFlags) kubectlsWords() bool { return f.naming == namingServer && f.attempts == 1 }
+func (f *ownCreateFlags) kubectlsWords() bool {
+	return f.naming.Value == namingServer && f.attempts == 1
+}
 
 func (f *ownCreateFlags) validate() error {
 	switch {
-	case f.naming != namingClient && f.naming != namingServer:
-		return fmt.Errorf("--naming must be %q or %q, not %q", namingClient, namingServer, f.naming)
 	case f.attempts < 1:
 		return fmt.Errorf("--attempts must be at least 1, not %d", f.attempts)
 	case f.retryTimeout < 0:
 		return fmt.Errorf("--retry-timeout must not be negative, as %s is", f.retryTimeout)
 	case f.set.Changed("idempotency-key") && strings.TrimSpace(f.key) == "":
 		return fmt.Errorf("--idempotency-key must not be empty")
-	case f.key != "" && f.naming == namingServer:
+	case f.key != "" && f.naming.Value == namingServer:
 		return fmt.Errorf("--idempotency-key needs names that are picked here: it cannot be used with --naming=server")
 	case f.count < 1:
 		return fmt.Errorf("--count must be at least 1, not %d", f.count)
@@ -73,7 +80,7 @@ func (f *ownCreateFlags) validate() error {
 		return fmt.Errorf("--concurrency must be at least 1, not %d", f.concurrency)
 	case f.suffixLength < names.SuffixLength || f.suffixLength > names.MaxSuffixLength:
 		return fmt.Errorf("--suffix-length must be from %d to %d, not %d", names.SuffixLength, names.MaxSuffixLength, f.suffixLength)
-	case f.suffixLength != names.SuffixLength && f.naming == namingServer:
+	case f.suffixLength != names.SuffixLength && f.naming.Value == namingServer:
 		return fmt.Errorf("--suffix-length cannot be used with --naming=server, which picks %d characters", names.SuffixLength)
 	case !(f.qps >= 0): // NaN too
 		return fmt.Errorf("--qps must not be negative, as %g is", f.qps)

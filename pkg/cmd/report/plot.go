@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -20,7 +21,7 @@ import (
 type plotFlags struct {
 	given   bool
 	file    string
-	scale   string
+	scale   flagvalue.Enum[chart.Scale]
 	retries retriesValue
 }
 
@@ -33,7 +34,7 @@ func (p *plotFlags) toTerminal() bool { return p.file == terminalPlot }
 func (p *plotFlags) validate(machine bool) error {
 	ending := strings.ToLower(filepath.Ext(p.file))
 	switch {
-	case !p.given && (p.scale != string(chart.Semilog) || len(p.retries) > 0):
+	case !p.given && (p.scale.Value != chart.Semilog || len(p.retries) > 0):
 		return errors.New("--plot-scale and --plot-retries say how --plot draws, which is not given")
 	case !p.given:
 		return nil
@@ -41,8 +42,6 @@ func (p *plotFlags) validate(machine bool) error {
 		return fmt.Errorf("--plot must be a file that ends in .svg or .png, or -, not %q", p.file)
 	case p.toTerminal() && machine:
 		return errors.New("--plot=- and -o exclude each other: both print on stdout")
-	case !slices.Contains(chart.Scales, chart.Scale(p.scale)):
-		return fmt.Errorf("--plot-scale must be linear, semilog or log, not %q", p.scale)
 	case len(p.retries) > chart.MaxCurves:
 		return fmt.Errorf("--plot-retries can draw %d curves at most, not %d", chart.MaxCurves, len(p.retries))
 	}
@@ -90,7 +89,7 @@ func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
 	item := report.Items[0]
 	c := chart.Chart{
 		Title: fmt.Sprintf("Chance of a name conflict, of %d^%d = %s names", report.Space.AlphabetSize, report.Space.SuffixLength, humanize.Grouped(report.Space.Names)),
-		Scale: chart.Scale(o.plotFlags.scale), Existing: item.Existing, Names: report.Space.Names,
+		Scale: o.plotFlags.scale.Value, Existing: item.Existing, Names: report.Space.Names,
 	}
 	if item.Prefix != "" {
 		c.Title = terminal.OneLine(subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix) + ": chance of a name conflict")

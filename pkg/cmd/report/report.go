@@ -56,8 +56,9 @@ type options struct {
 
 // New is the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags()}
+	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags(output.Wide)}
 	o.failAbove.Value = new(float64)
+	o.plotFlags.scale = flagvalue.NewEnum(chart.Semilog, chart.Scales...)
 	o.period = flagvalue.Duration(30 * 24 * time.Hour)
 	o.question = report.Question{
 		SuffixLength: names.SuffixLength, ClientAttempts: flagvalue.ClientAttempts, Probability: 0.001,
@@ -116,11 +117,13 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Float64Var(&o.rate, "rate", 0, "Creates per day, and as many deletions, to report on the conflicts of")
 	flags.Var(&o.period, "for", "How long --rate lasts, like 90m, 12h or 30d")
 	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a conflict against the number of names into FILE.svg or FILE.png; - draws in the terminal, instead of the tables")
-	flags.StringVar(&o.plotFlags.scale, "plot-scale", string(chart.Semilog), "Axes of --plot: linear, semilog (a logarithmic number of names) or log (both logarithmic, which shows small chances)")
+	flags.Var(&o.plotFlags.scale, "plot-scale", o.plotFlags.scale.Usage("Axes of --plot", map[chart.Scale]string{
+		chart.Semilog: "a logarithmic number of names",
+		chart.Log:     "both logarithmic, which shows small chances",
+	}))
 	flags.Var(&o.plotFlags.retries, "plot-retries", "Numbers of retries to draw a curve for, like 0,1 or 0-8, instead of one for each policy")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
-	output.AddWide(cmd)
 }
 
 // Complete takes what was given, and the output format, from the command line.
@@ -129,7 +132,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.prefixes = args
 	o.existingGiven, o.rateGiven, o.periodGiven = given("existing"), given("rate"), given("for")
 	o.plotFlags.given = given("plot")
-	o.wide = o.printFlags.TakeWide()
+	o.wide = o.printFlags.Take(output.Wide)
 	if o.failAbove.Given() {
 		o.question.FailAbove = o.failAbove.Value
 	}

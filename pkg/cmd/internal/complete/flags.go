@@ -6,7 +6,6 @@ package complete
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,14 +14,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
 
-// fixedValues are the values of flags that have few.
-var fixedValues = map[string][]string{
+// enum is a flag that says itself what it takes.
+type enum interface{ Words() []string }
+
+// kubectlsWords are what flags of kubectl take, which do not say so, and the
+// values of --server-attempts that servers have.
+var kubectlsWords = map[string][]string{
 	"dry-run":         {"none", "client", "server"},
-	"naming":          {"client", "server"},
-	"plot-scale":      {"linear", "semilog", "log"},
 	"profile":         {"none", "cpu", "heap", "goroutine", "threadcreate", "block", "mutex", "trace"},
 	"server-attempts": {"auto", "1", "8"},
-	"sort-by":         {"risk", "count", "rate", "prefix"},
 	"validate":        {"strict", "warn", "ignore"},
 }
 
@@ -58,8 +58,8 @@ func Flags(conn *connection.Connection, cmd *cobra.Command) {
 }
 
 func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.CompletionFunc {
-	if values, is := fixedValues[flag.Name]; is {
-		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	if e, is := flag.Value.(enum); is {
+		return cobra.FixedCompletions(e.Words(), cobra.ShellCompDirectiveNoFileComp)
 	}
 	if extensions, is := fileExtensions[flag.Name]; is {
 		return completeFiles(extensions)
@@ -70,7 +70,7 @@ func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.Completion
 	if find := finderOf(flag.Name); find != nil {
 		return inTime(conn, cobra.ShellCompDirectiveNoFileComp, find)
 	}
-	return cobra.FixedCompletions(oneOf(flag.Usage), cobra.ShellCompDirectiveNoFileComp)
+	return cobra.FixedCompletions(kubectlsWords[flag.Name], cobra.ShellCompDirectiveNoFileComp)
 }
 
 func completeFiles(extensions []string) cobra.CompletionFunc {
@@ -94,14 +94,4 @@ func finderOf(flag string) finder {
 		return fromKubeconfig(func(k clientcmdapi.Config) []string { return slices.Collect(maps.Keys(k.AuthInfos)) })
 	}
 	return nil
-}
-
-// oneOf are the values that the usage of a flag lists, as that of -o does.
-func oneOf(usage string) []string {
-	_, list, ok := strings.Cut(usage, "One of: (")
-	if !ok {
-		return nil
-	}
-	list, _, _ = strings.Cut(list, ")")
-	return strings.Split(list, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,37 +18,69 @@ import (
 	"k8s.io/kubectl/pkg/cmd/get"
 )
 
-// Flags are kubectl's -o for an object of ours: json, yaml, kyaml,
-// jsonpath, go-template and custom-columns, and wide where the command has a
-// table. There is no -o name: a report has none.
+// Wide is the format of a table with all its columns.
+const Wide = "wide"
+
+// Flags are kubectl's -o for an object of ours: json, yaml, kyaml, jsonpath,
+// go-template and custom-columns, and the formats that the command has of its own.
+// There is no -o name: a report has none.
 type Flags struct {
-	*genericclioptions.PrintFlags
-	columns *get.CustomColumnsPrintFlags
+	kubectls *genericclioptions.PrintFlags
+	columns  *get.CustomColumnsPrintFlags
+	own      []string
 }
 
-// NewFlags are the flags as they are before the command line is read.
-func NewFlags() *Flags {
+// NewFlags returns the flags as they are before the command line is read. own are
+// the formats that the command prints itself.
+func NewFlags(own ...string) *Flags {
 	flags := genericclioptions.NewPrintFlags("")
 	flags.NamePrintFlags = nil
-	return &Flags{flags, get.NewCustomColumnsPrintFlags()}
+	return &Flags{flags, get.NewCustomColumnsPrintFlags(), own}
 }
 
 // AddFlags gives the command -o and its companions.
 func (f *Flags) AddFlags(cmd *cobra.Command) {
-	f.PrintFlags.AddFlags(cmd)
-	flag := cmd.Flags().Lookup("output")
-	formats := strings.Join(append(f.AllowedFormats(), f.columns.AllowedFormats()...), ", ")
-	flag.Usage = fmt.Sprintf("Output format. One of: (%s).", formats)
+	f.kubectls.AddFlags(cmd)
+	const name = "output"
+	cmd.Flags().Lookup(name).Usage = fmt.Sprintf("Output format. One of: (%s).", strings.Join(f.formats(), ", "))
+	offer := cobra.FixedCompletions(f.formats(), cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for a flag that is not there
 }
 
-// ForMachines reports whether the user asked for one of those formats.
+// formats returns what -o takes, in the order of its help.
+func (f *Flags) formats() []string {
+	formats := append(f.kubectls.AllowedFormats(), f.columns.AllowedFormats()...)
+	for _, own := range f.own {
+		if own == Wide { // where kubectl get has it
+			formats = slices.Insert(formats, 0, own)
+			continue
+		}
+		formats = append(formats, own)
+	}
+	return formats
+}
+
+// Take reports whether the user asked for a format of the command's own, and
+// takes it out of the flags: what is left of them is for machines.
+func (f *Flags) Take(own string) bool {
+	f.own = slices.DeleteFunc(f.own, func(format string) bool { return format == own })
+	if *f.kubectls.OutputFormat != own {
+		return false
+	}
+	*f.kubectls.OutputFormat = ""
+	f.kubectls.OutputFlagSpecified = func() bool { return false }
+	return true
+}
+
+// ForMachines reports whether the user asked for one of the formats that are left.
 func (f *Flags) ForMachines() bool {
-	return *f.OutputFormat != "" || f.OutputFlagSpecified() || *f.TemplatePrinterFlags.TemplateArgument != ""
+	return *f.kubectls.OutputFormat != "" || f.kubectls.OutputFlagSpecified() ||
+		*f.kubectls.TemplatePrinterFlags.TemplateArgument != ""
 }
 
 // Check refuses a format that there is not, before any work is done.
 func (f *Flags) Check() error {
-	if !f.ForMachines() {
+	if !f.ForMachines() || slices.Contains(f.own, *f.kubectls.OutputFormat) {
 		return nil
 	}
 	_, err := f.printer()
@@ -64,18 +97,18 @@ func (f *Flags) Print(object runtime.Object, out io.Writer) error {
 }
 
 func (f *Flags) printer() (printers.ResourcePrinter, error) {
-	f.columns.TemplateArgument = *f.TemplatePrinterFlags.TemplateArgument
-	columns, err := f.columns.ToPrinter(*f.OutputFormat)
+	f.columns.TemplateArgument = *f.kubectls.TemplatePrinterFlags.TemplateArgument
+	columns, err := f.columns.ToPrinter(*f.kubectls.OutputFormat)
 	if !genericclioptions.IsNoCompatiblePrinterError(err) {
 		return contentPrinter{columns}, err
 	}
-	printer, err := f.ToPrinter()
+	printer, err := f.kubectls.ToPrinter()
 	var none genericclioptions.NoCompatiblePrinterError
 	switch {
 	case errors.As(err, &none):
-		none.AllowedFormats = append(none.AllowedFormats, f.columns.AllowedFormats()...)
+		none.AllowedFormats = f.formats()
 		return nil, none
-	case strings.HasPrefix(*f.OutputFormat, "jsonpath"):
+	case strings.HasPrefix(*f.kubectls.OutputFormat, "jsonpath"):
 		return contentPrinter{printer}, err
 	}
 	return printer, err
@@ -84,7 +117,7 @@ func (f *Flags) printer() (printers.ResourcePrinter, error) {
 // contentPrinter prints the content of an object of ours as kubectl's printers
 // print what a cluster has: integers have all their digits in jsonpath, and
 // custom columns have a row for each item.
-type contentPrinter struct{ printers.ResourcePrinter }
+type contentPrinter struct{ printer printers.ResourcePrinter }
 
 func (p contentPrinter) PrintObj(object runtime.Object, out io.Writer) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
@@ -93,49 +126,11 @@ func (p contentPrinter) PrintObj(object runtime.Object, out io.Writer) error {
 	}
 	items, ok := content["items"].([]any)
 	if !ok {
-		return p.ResourcePrinter.PrintObj(&unstructured.Unstructured{Object: content}, out)
+		return p.printer.PrintObj(&unstructured.Unstructured{Object: content}, out)
 	}
 	list := &unstructured.UnstructuredList{Object: content}
 	for _, item := range items {
 		list.Items = append(list.Items, unstructured.Unstructured{Object: item.(map[string]any)})
 	}
-	return p.ResourcePrinter.PrintObj(list, out)
+	return p.printer.PrintObj(list, out)
 }
-
-// Wide is the format that a table has beside kubectl's.
-const Wide = "wide"
-
-// AddWide makes the help of the command's -o name the format wide.
-func AddWide(cmd *cobra.Command) {
-	flag := cmd.Flags().Lookup("output")
-	flag.Usage = strings.Replace(flag.Usage, "One of: (", "One of: ("+Wide+", ", 1)
-}
-
-// TakeWide reports whether the user asked for the wide table. It is taken out of
-// the flags then, so that what is left of them is for machines.
-func (f *Flags) TakeWide() bool {
-	if *f.OutputFormat != Wide {
-		return false
-	}
-	*f.OutputFormat = ""
-	f.OutputFlagSpecified = func() bool { return false }
-	return true
-}
-
-// CheckedWriter remembers the first error, because not every printer of
-// kubectl's returns it: a result that is lost is no success.
-type CheckedWriter struct {
-	io.Writer
-	err error
-}
-
-func (w *CheckedWriter) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	if w.err == nil {
-		w.err = err
-	}
-	return n, err
-}
-
-// Err is the first error of a write.
-func (w *CheckedWriter) Err() error { return w.err }
