@@ -29,10 +29,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
-// maxLists is how many lists may be in flight; each has a connection and a
+// maxLists is the largest number of lists in flight; each has a connection and a
 // buffer of 64 KiB.
 const maxLists = 256
 
+// options are what the flags say.
 type options struct {
 	genericiooptions.IOStreams
 	factory    cmdutil.Factory
@@ -42,7 +43,7 @@ type options struct {
 
 	openMetrics    bool
 	types          []string
-	named          bool // types were
+	named          bool // whether types were named
 	namespace      string
 	allNamespaces  bool
 	labelSelector  string
@@ -56,12 +57,12 @@ type options struct {
 	serverAttempts flagvalue.Attempts
 	failAbove      flagvalue.Probability
 	failAboveCount int64
-	countGate      bool // --fail-above-count was given
+	countGate      bool // whether --fail-above-count was given
 	chunkSize      int64
 	concurrency    int
 }
 
-// New is the command.
+// New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{
 		IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags(output.Wide, openMetricsFormat),
@@ -116,9 +117,12 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "If present, count across all namespaces, and cluster-scoped types too")
-	flags.StringVarP(&o.labelSelector, "selector", "l", "", "Show only prefixes with an object that matches this label query; counts are not lowered by it")
-	flags.StringSliceVar(&o.prefixes, "prefix", nil, "Count only these prefixes: whole generateNames, like run-, no patterns")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
+		"If present, count across all namespaces, and cluster-scoped types too")
+	flags.StringVarP(&o.labelSelector, "selector", "l", "",
+		"Show only prefixes with an object that matches this label query; counts are not lowered by it")
+	flags.StringSliceVar(&o.prefixes, "prefix", nil,
+		"Count only these prefixes: whole generateNames, like run-, no patterns")
 	flags.Int64Var(&o.minCount, "min-count", 10, "Hide prefixes with fewer names")
 	flags.IntVar(&o.top, "top", 0, "Show only so many prefixes, the first in the order of --sort-by; 0 shows all")
 	flags.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", map[audit.Order]string{
@@ -127,8 +131,11 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Var(&o.window, "window", "Time in which creations are counted for the rate, like 90m, 24h or 7d")
 	flags.Var(&o.forecast, "forecast", "Horizon of the expected conflicts, like 12h or 30d")
 	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create; auto asks the server")
-	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the WITH-RETRY of a prefix, or its CONFLICT where the server's tries are unknown, exceeds this, like 0.001 or 0.1%. With 8 tries that takes 6 million names: --fail-above-count is for less")
-	flags.Int64Var(&o.failAboveCount, "fail-above-count", 0, "Exit with 3 if a prefix has more names than this, hidden prefixes included")
+	flags.Var(&o.failAbove, "fail-above",
+		"Exit with 3 if the WITH-RETRY of a prefix, or its CONFLICT where the server's tries are unknown, exceeds this, "+
+			"like 0.001 or 0.1%. With 8 tries that takes 6 million names: --fail-above-count is for less")
+	flags.Int64Var(&o.failAboveCount, "fail-above-count", 0,
+		"Exit with 3 if a prefix has more names than this, hidden prefixes included")
 	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects to ask for in one request; 0 chooses")
 	flags.IntVar(&o.concurrency, "concurrency", 0, "Number of lists in flight; 0 chooses")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "If present, print no headers")
@@ -228,7 +235,7 @@ func (o *options) Run(ctx context.Context) error {
 	return o.judge(ctx, result.Report)
 }
 
-// where says in which namespace was counted, if in one.
+// where returns in which namespace was counted, if in one, for the end of a sentence.
 func (o *options) where(resources []census.Resource) string {
 	namespaced := func(r census.Resource) bool { return r.Namespaced }
 	if o.allNamespaces || !slices.ContainsFunc(resources, namespaced) {
@@ -253,6 +260,7 @@ func (o *options) engineOptions() audit.Options {
 	return options
 }
 
+// scanner returns the scanner that the flags ask for.
 func (o *options) scanner(c *cluster.Cluster, now time.Time) *census.Scanner {
 	return &census.Scanner{
 		Config:      c.Config,

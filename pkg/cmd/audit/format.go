@@ -33,7 +33,7 @@ func (o *options) print(report *v1alpha1.AuditReport, where string) error {
 	return printer.PrintObj(table(columns, report.Items, !o.wide && terminal.IsTerminal(o.Out)), o.Out)
 }
 
-// sayEmpty says why there is no table, unless nothing could be read, which the
+// sayEmpty says on stderr why there is no table, unless nothing could be read, which the
 // warnings and the error say.
 func (o *options) sayEmpty(report *v1alpha1.AuditReport, where string) {
 	summary := report.Summary

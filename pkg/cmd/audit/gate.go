@@ -12,8 +12,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// judge makes the exit code: an exceeded gate is 3, also if not all could be
-// read, since counts only grow; otherwise an incomplete report is a failure.
+// judge returns the error that makes the exit code: an exceeded gate is 3, also if
+// not all could be read, since counts only grow; otherwise an incomplete report is a
+// failure.
 func (o *options) judge(ctx context.Context, report *v1alpha1.AuditReport) error {
 	if ctx.Err() != nil {
 		line := "interrupted"
@@ -29,10 +30,11 @@ func (o *options) judge(ctx context.Context, report *v1alpha1.AuditReport) error
 	if report.Gate == nil || len(report.Gate.Exceeded) == 0 {
 		return incomplete
 	}
-	return &exitcode.Error{Code: exitcode.Gate, Err: incomplete, Lines: []string{terminal.OneLine(exceededText(report.Gate))}}
+	line := terminal.OneLine(exceededText(report.Gate))
+	return &exitcode.Error{Code: exitcode.Gate, Err: incomplete, Lines: []string{line}}
 }
 
-// exceededText says how many prefixes are above which limits, and the worst.
+// exceededText returns how many prefixes are above which limits, and the worst.
 func exceededText(gate *v1alpha1.AuditGate) string {
 	worst := gate.Exceeded[0]
 	named := worst.Resource + "/" + worst.Prefix
@@ -55,7 +57,7 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 	return fmt.Sprintf("%s, the worst %s; -o json lists %s", text, named, listed(gate))
 }
 
-// listed is how many of the prefixes above the limits a report has.
+// listed returns how many of the prefixes above the limits the report lists.
 func listed(gate *v1alpha1.AuditGate) string {
 	if kept := int64(len(gate.Exceeded)); kept < gate.ExceededCount {
 		return "the worst " + humanize.Grouped(kept)

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// prefixGauge is a gauge with a sample for each item of an audit; value is
+// prefixGauge is a gauge with a sample for each item of an audit; value returns
 // false for ok where the item has none.
 type prefixGauge struct {
 	name, unit, help string
@@ -25,31 +25,45 @@ type prefixGauge struct {
 }
 
 var prefixGauges = []prefixGauge{
-	{"genname_prefix_names", "names", "Names that exist under a prefix, of 14348907 possible ones.", func(i v1alpha1.AuditItem) (float64, bool) {
-		return float64(i.Names), true
-	}},
-	{"genname_prefix_conflict_ratio", "ratio", "Chance that the next create conflicts with the attempts in force; without retries where these are unknown.", func(i v1alpha1.AuditItem) (float64, bool) {
-		return audit.Risk(i), true
-	}},
-	{"genname_prefix_conflict_without_retry_ratio", "ratio", "Chance that the next create conflicts if it tries one name.", func(i v1alpha1.AuditItem) (float64, bool) {
-		return i.NextCreate.NoRetry, true
-	}},
-	{"genname_prefix_attempts", "attempts", "Names that the server tries per create; absent where that is unknown.", func(i v1alpha1.AuditItem) (float64, bool) {
-		if i.Attempts == nil {
-			return 0, false
-		}
-		return float64(*i.Attempts), true
-	}},
-	{"genname_prefix_headroom_creates", "creates", "Further creates until the chance of any conflict passes 0.1 %, with the attempts in force.", func(i v1alpha1.AuditItem) (float64, bool) {
-		headroom := headroomOf(i)
-		if headroom == nil {
-			return math.Inf(1), true
-		}
-		return float64(*headroom), true
-	}},
-	{"genname_prefix_creates_per_day", "", "Creates seen in the window, per day. A lower bound: only survivors are seen.", func(i v1alpha1.AuditItem) (float64, bool) {
-		return i.Creates.PerDay, true
-	}},
+	{
+		"genname_prefix_names", "names", "Names that exist under a prefix, of 14348907 possible ones.",
+		func(i v1alpha1.AuditItem) (float64, bool) { return float64(i.Names), true },
+	},
+	{
+		"genname_prefix_conflict_ratio", "ratio", "Chance that the next create conflicts with the attempts in force; " +
+			"without retries where these are unknown.",
+		func(i v1alpha1.AuditItem) (float64, bool) { return audit.Risk(i), true },
+	},
+	{
+		"genname_prefix_conflict_without_retry_ratio", "ratio",
+		"Chance that the next create conflicts if it tries one name.",
+		func(i v1alpha1.AuditItem) (float64, bool) { return i.NextCreate.NoRetry, true },
+	},
+	{
+		"genname_prefix_attempts", "attempts", "Names that the server tries per create; absent where that is unknown.",
+		func(i v1alpha1.AuditItem) (float64, bool) {
+			if i.Attempts == nil {
+				return 0, false
+			}
+			return float64(*i.Attempts), true
+		},
+	},
+	{
+		"genname_prefix_headroom_creates", "creates",
+		"Further creates until the chance of any conflict passes 0.1 %, with the attempts in force.",
+		func(i v1alpha1.AuditItem) (float64, bool) {
+			headroom := headroomOf(i)
+			if headroom == nil {
+				return math.Inf(1), true
+			}
+			return float64(*headroom), true
+		},
+	},
+	{
+		"genname_prefix_creates_per_day", "",
+		"Creates seen in the window, per day. A lower bound: only survivors are seen.",
+		func(i v1alpha1.AuditItem) (float64, bool) { return i.Creates.PerDay, true },
+	},
 }
 
 // auditGauge is a gauge with one sample about the audit itself.
@@ -59,29 +73,50 @@ type auditGauge struct {
 }
 
 var auditGauges = []auditGauge{
-	{"genname_audit_complete", "", "1 if all that was to be counted was counted, else 0. Types that the user may not list do not make it 0, unless they were named or none may be listed: genname_audit_skipped counts them.", func(r *v1alpha1.AuditReport) float64 {
-		if r.Complete {
-			return 1
-		}
-		return 0
-	}},
-	{"genname_audit_timestamp_seconds", "seconds", "When the audit began, in Unix time.", func(r *v1alpha1.AuditReport) float64 {
-		return float64(r.Metadata.CreationTimestamp.Unix())
-	}},
-	{"genname_audit_duration_seconds", "seconds", "How long the audit took.", func(r *v1alpha1.AuditReport) float64 { return r.Summary.Seconds }},
-	{"genname_audit_objects", "objects", "Objects that were read.", func(r *v1alpha1.AuditReport) float64 { return float64(r.Summary.Objects) }},
-	{"genname_audit_prefixes", "prefixes", "Prefixes that have names.", func(r *v1alpha1.AuditReport) float64 { return float64(r.Summary.Prefixes) }},
-	{"genname_audit_hidden_prefixes", "prefixes", "Prefixes that are not among the samples, by --min-count and --top.", func(r *v1alpha1.AuditReport) float64 {
-		return float64(r.Hidden.Prefixes)
-	}},
-	{"genname_audit_skipped", "", "Types, groups, or types in one namespace that were not counted, for want of rights too. Types that generate no names are not among them.", func(r *v1alpha1.AuditReport) (skipped float64) {
-		for _, s := range r.Skipped {
-			if s.Reason != string(census.Excluded) {
-				skipped++
+	{
+		"genname_audit_complete", "", "1 if all that was to be counted was counted, else 0. " +
+			"Types that the user may not list do not make it 0, unless they were named or none may be listed: " +
+			"genname_audit_skipped counts them.",
+		func(r *v1alpha1.AuditReport) float64 {
+			if r.Complete {
+				return 1
 			}
-		}
-		return skipped
-	}},
+			return 0
+		},
+	},
+	{
+		"genname_audit_timestamp_seconds", "seconds", "When the audit began, in Unix time.",
+		func(r *v1alpha1.AuditReport) float64 { return float64(r.Metadata.CreationTimestamp.Unix()) },
+	},
+	{
+		"genname_audit_duration_seconds", "seconds", "How long the audit took.",
+		func(r *v1alpha1.AuditReport) float64 { return r.Summary.Seconds },
+	},
+	{
+		"genname_audit_objects", "objects", "Objects that were read.",
+		func(r *v1alpha1.AuditReport) float64 { return float64(r.Summary.Objects) },
+	},
+	{
+		"genname_audit_prefixes", "prefixes", "Prefixes that have names.",
+		func(r *v1alpha1.AuditReport) float64 { return float64(r.Summary.Prefixes) },
+	},
+	{
+		"genname_audit_hidden_prefixes", "prefixes",
+		"Prefixes that are not among the samples, by --min-count and --top.",
+		func(r *v1alpha1.AuditReport) float64 { return float64(r.Hidden.Prefixes) },
+	},
+	{
+		"genname_audit_skipped", "", "Types, groups, or types in one namespace that were not counted, " +
+			"for want of rights too. Types that generate no names are not among them.",
+		func(r *v1alpha1.AuditReport) (skipped float64) {
+			for _, s := range r.Skipped {
+				if s.Reason != string(census.Excluded) {
+					skipped++
+				}
+			}
+			return skipped
+		},
+	},
 }
 
 // writeOpenMetrics writes the gauges of a report in the OpenMetrics text
@@ -134,7 +169,7 @@ func labelsOf(item v1alpha1.AuditItem) []*dto.LabelPair {
 	}
 }
 
-// labelText is text as a label may have it, and a terminal: control characters,
+// labelText returns text as a label may have it, and a terminal: control characters,
 // and the halves of characters that the cut at 58 bytes leaves, are escaped.
 func labelText(text string) string {
 	unfit := func(r rune) bool { return !unicode.IsPrint(r) }

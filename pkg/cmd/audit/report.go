@@ -18,30 +18,38 @@ func (o *options) explain(result *audit.Result) {
 	report := result.Report
 	for _, s := range report.Skipped {
 		if !o.quiet(s) {
-			fmt.Fprintln(o.ErrOut, terminal.OneLine("Warning: skipped "+skippedName(s)+": "+s.Message))
+			o.say("Warning: skipped " + skippedName(s) + ": " + s.Message)
 		}
 	}
 	if forbidden := o.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
-		fmt.Fprintln(o.ErrOut, terminal.OneLine("Warning: "+forbiddenText(forbidden, report)))
+		o.say("Warning: " + forbiddenText(forbidden, report))
 	}
 	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
-		fmt.Fprintln(o.ErrOut, terminal.OneLine("Warning: not of one instant, because a list expired or is not sorted: the counts of "+strings.Join(inconsistent, ", ")))
+		o.say("Warning: not of one instant, because a list expired or is not sorted: the counts of " +
+			strings.Join(inconsistent, ", "))
 	}
 	if report.Hidden.Prefixes > 0 {
-		fmt.Fprintln(o.ErrOut, terminal.OneLine(o.hiddenText(report, result.MostHidden)))
+		o.say(o.hiddenText(report, result.MostHidden))
 	}
 	if none := result.NotFound; len(none) > 0 && report.Summary.ResourceTypes > 0 {
-		fmt.Fprintln(o.ErrOut, terminal.OneLine(fmt.Sprintf("No name has the prefix %s: prefixes are matched whole; is a '-' missing?", strings.Join(none, " or "))))
+		o.say(fmt.Sprintf("No name has the prefix %s: prefixes are matched whole; is a '-' missing?",
+			strings.Join(none, " or ")))
 	}
 	s := report.Summary
-	fmt.Fprintf(o.ErrOut, "Read %s of %s in %s and %.1f s: %s\n", humanize.Count(s.Objects, "object"), humanize.Count(int64(s.ResourceTypes), "type"), humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix"))
+	o.say(fmt.Sprintf("Read %s of %s in %s and %.1f s: %s",
+		humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
+		humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix")))
 }
 
-// hiddenText says how much is not shown and why, where the most of it is unless
+// say writes a line on stderr.
+func (o *options) say(text string) { fmt.Fprintln(o.ErrOut, terminal.OneLine(text)) }
+
+// hiddenText returns how much is not shown and why, where the most of it is unless
 // all is in one place, and how to see it where there is nothing else.
 func (o *options) hiddenText(report *v1alpha1.AuditReport, most audit.Hidden) string {
 	hidden := report.Hidden
-	text := fmt.Sprintf("%s hidden, with %s, by --min-count=%d", humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Objects, "name"), o.minCount)
+	text := fmt.Sprintf("%s hidden, with %s, by --min-count=%d",
+		humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Objects, "name"), o.minCount)
 	if o.top > 0 {
 		text += fmt.Sprintf(" and --top=%d", o.top)
 	}
@@ -54,7 +62,7 @@ func (o *options) hiddenText(report *v1alpha1.AuditReport, most audit.Hidden) st
 	return text
 }
 
-// mostText says which part of the hidden names is where the most of them are.
+// mostText returns where the most of the hidden names are, and how many.
 func mostText(most audit.Hidden, hidden int64) string {
 	where := most.Resource.String()
 	if most.Namespace != "" {
@@ -69,7 +77,7 @@ func mostText(most audit.Hidden, hidden int64) string {
 	return fmt.Sprintf("the most %s: %s", where, humanize.Count(most.Names, "name"))
 }
 
-// forbiddenText says which types the user may not list, and that a gate that
+// forbiddenText returns which types the user may not list, and that a gate that
 // was given says nothing about them.
 func forbiddenText(forbidden []string, report *v1alpha1.AuditReport) string {
 	types := humanize.Count(len(forbidden), "type")
@@ -78,11 +86,13 @@ func forbiddenText(forbidden []string, report *v1alpha1.AuditReport) string {
 	case len(forbidden) == len(report.Scope.Resources):
 		return fmt.Sprintf("skipped all %s: you may list none of them (needs list)", types)
 	case report.Gate != nil:
-		return fmt.Sprintf("the gate was not checked for %s that you may not list (%s); name the types to make that a failure", types, list)
+		return fmt.Sprintf("the gate was not checked for %s that you may not list (%s); "+
+			"name the types to make that a failure", types, list)
 	}
 	return fmt.Sprintf("skipped %s that you may not list (needs list): %s", types, list)
 }
 
+// skippedName returns the type, or the group, with its namespace if it is one's.
 func skippedName(s v1alpha1.Skipped) string {
 	text := s.Group
 	if s.Resource != "" {
@@ -104,7 +114,7 @@ func (o *options) isForbiddenType(s v1alpha1.Skipped) bool {
 	return s.Reason == string(census.Forbidden) && s.Namespace == o.namespace
 }
 
-// forbiddenTypes are what one warning is enough for.
+// forbiddenTypes returns the types that are named in one warning.
 func (o *options) forbiddenTypes(skipped []v1alpha1.Skipped) []string {
 	var types []string
 	for _, s := range skipped {

@@ -42,6 +42,7 @@ var tableColumns = []column{
 	{notesColumn, false, func(i v1alpha1.AuditItem) string { return strings.Join(i.Notes, "; ") }},
 }
 
+// withRetry returns the chance that all tries of the server meet taken names.
 func withRetry(i v1alpha1.AuditItem) string {
 	if i.NextCreate.ServerRetry == nil {
 		return humanize.Unknown
@@ -51,10 +52,11 @@ func withRetry(i v1alpha1.AuditItem) string {
 	return humanize.Chance(*i.NextCreate.ServerRetry, float64(*i.Attempts)*math.Log10(i.NextCreate.NoRetry))
 }
 
-// headroomInForce is the headroom with the attempts in force, or without
-// retries, which is less, where those are unknown.
+// headroomInForce returns the text of headroomOf.
 func headroomInForce(i v1alpha1.AuditItem) string { return humanize.Headroom(headroomOf(i)) }
 
+// headroomOf returns the headroom with the attempts in force, or without retries,
+// which is less, where those are unknown.
 func headroomOf(i v1alpha1.AuditItem) *int64 {
 	if i.Attempts == nil {
 		return i.Headroom.NoRetry
@@ -62,16 +64,18 @@ func headroomOf(i v1alpha1.AuditItem) *int64 {
 	return i.Headroom.ServerRetry
 }
 
-// forecastText is the expected conflicts over the horizon: of a steady
+// forecastText returns the expected conflicts over the horizon: of a steady
 // population, and of one that nobody deletes from.
 func forecastText(i v1alpha1.AuditItem) string {
 	steady, growing := &i.Forecast.Steady.NoRetry, &i.Forecast.NothingDeleted.NoRetry
 	if i.Attempts != nil {
 		steady, growing = i.Forecast.Steady.ServerRetry, i.Forecast.NothingDeleted.ServerRetry
 	}
-	return fmt.Sprintf("%s..%s in %sd", humanize.Expected(steady), humanize.Expected(growing), trimmedCount(i.Forecast.Days))
+	return fmt.Sprintf("%s..%s in %sd",
+		humanize.Expected(steady), humanize.Expected(growing), trimmedCount(i.Forecast.Days))
 }
 
+// timeText returns a time to the minute, in UTC.
 func timeText(t *metav1.Time) string {
 	if t == nil {
 		return humanize.Unknown
@@ -79,7 +83,7 @@ func timeText(t *metav1.Time) string {
 	return t.UTC().Format("2006-01-02T15:04Z")
 }
 
-// trimmedCount is a number of events without needless digits.
+// trimmedCount returns a number of events without needless digits.
 func trimmedCount(x float64) string {
 	if x == math.Trunc(x) && x < math.MaxInt64 {
 		return humanize.Grouped(int64(x))
@@ -92,7 +96,7 @@ func trimmedCount(x float64) string {
 // and where another program reads them, cells are whole.
 const maxCell = 30
 
-// table is what kubectl's printer aligns. The cells are safe for a terminal:
+// table returns what kubectl's printer aligns. The cells are safe for a terminal:
 // kubectl's printer escapes ESC, but not the other control characters.
 func table(columns []column, items []v1alpha1.AuditItem, shorten bool) *metav1.Table {
 	table := &metav1.Table{}
@@ -117,7 +121,7 @@ func table(columns []column, items []v1alpha1.AuditItem, shorten bool) *metav1.T
 	return table
 }
 
-// shortened is text without its middle, if it is too long for a cell.
+// shortened returns text without its middle, if it is too long for a cell.
 func shortened(text string) string {
 	const middle = "..."
 	runes := []rune(text)
