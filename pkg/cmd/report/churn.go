@@ -15,25 +15,31 @@ import (
 // printChurn prints what the rate of --rate makes of the population.
 func (o *options) printChurn(item v1alpha1.CollisionItem, names int64) {
 	churn := item.Churn
-	fmt.Fprintf(o.Out, "\n%s creates and as many deletions a day, for %s:\n", rateText(churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
+	fmt.Fprintf(o.Out, "\n%s creates and as many deletions a day, for %s:\n",
+		rateText(churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
 	w := printers.GetNewTabWriter(o.Out)
 	printRow(w, []string{"POLICY", "TRIES", "CONFLICTS-PER-DAY", "FIRST-AFTER", "ANY-CONFLICT"})
 	for _, p := range churn.Policies {
 		row := []string{string(p.Name), humanize.Unknown, humanize.Unknown, humanize.Unknown, humanize.Unknown}
 		if p.Tries != nil {
 			perDay := math.Log10(churn.CreatesPerDay) + float64(*p.Tries)*taken(item.Existing, names)
-			row = []string{row[0], strconv.Itoa(*p.Tries), rare(*p.ConflictsPerDay, perDay), span(-perDay), humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10))}
+			row = []string{
+				row[0], strconv.Itoa(*p.Tries), rare(*p.ConflictsPerDay, perDay), span(-perDay),
+				humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)),
+			}
 		}
 		printRow(w, row)
 	}
 	_ = w.Flush()
 	fmt.Fprintf(o.Out, "Of %s creates, %s take a name used before (chance of any: %s).\n",
-		rateText(churn.Creates), humanize.Significant(churn.Reuse.ExpectedReuses), humanize.ChanceOf(churn.Reuse.AnyReuse))
+		rateText(churn.Creates), humanize.Significant(churn.Reuse.ExpectedReuses),
+		humanize.ChanceOf(churn.Reuse.AnyReuse))
 }
 
+// shortDurations takes zeros off the durations that Go writes.
 var shortDurations = strings.NewReplacer("h0m0s", "h", "m0s", "m")
 
-// rateText is a number of creates, which may be a fraction.
+// rateText returns a number of creates, which may be a fraction, for people.
 func rateText(creates float64) string {
 	if creates == math.Trunc(creates) {
 		return humanize.Grouped(int64(creates))
@@ -41,8 +47,8 @@ func rateText(creates float64) string {
 	return strconv.FormatFloat(creates, 'f', -1, 64)
 }
 
-// rare is a mean number of events, of which also the decimal logarithm is
-// given, since the number itself may be too small.
+// rare returns a mean number of events for people. Its decimal logarithm is given
+// too, since the number itself may be too small.
 func rare(mean, log10 float64) string {
 	if math.IsInf(log10, -1) || mean >= 1e-4 {
 		return humanize.Significant(mean)
@@ -55,7 +61,7 @@ func rare(mean, log10 float64) string {
 	return fmt.Sprintf("%.1fe%.0f", mantissa, exponent)
 }
 
-// span is a time for people, given as the decimal logarithm of days; +Inf is
+// span returns a time for people, given as the decimal logarithm of days; +Inf is
 // never.
 func span(log10Days float64) string {
 	const minutesOfDay, hoursOfDay, daysOfYear = 1440, 24, 365.25

@@ -13,43 +13,58 @@ import (
 // wantedPrefix is an effective prefix whose names are to be counted.
 type wantedPrefix struct{ resource, namespace, prefix string }
 
+// place is where names are counted in one scan: one type, in one namespace if it
+// is namespaced.
+type place struct {
+	resource  census.Resource
+	namespace string
+}
+
 // count counts the names under the prefixes, in their order. Those of one
-// resource and namespace are counted in one walk.
+// resource and namespace are counted in one scan.
 func count(
 	ctx context.Context, c *cluster.Cluster, prefixes []wantedPrefix, progress func(census.Progress),
 ) ([]report.Population, error) {
-	walks := map[walk]map[string]int64{} // names by prefix
-	populations := make([]report.Population, 0, len(prefixes))
-	of := make([]walk, 0, len(prefixes))
+	counted := map[place]map[string]int64{} // names by prefix
+	places := make([]place, 0, len(prefixes))
 	for _, p := range prefixes {
-		r, err := typeOf(c, p.resource)
+		at, err := placeOf(c, p)
 		if err != nil {
 			return nil, err
 		}
-		w := walk{Resource: r}
-		if r.Namespaced {
-			w.namespace = p.namespace
+		if counted[at] == nil {
+			counted[at] = map[string]int64{}
 		}
-		if walks[w] == nil {
-			walks[w] = map[string]int64{}
-		}
-		walks[w][p.prefix] = 0
-		populations = append(populations, report.Population{Group: r.Group, Resource: r.Resource, Namespace: w.namespace, Prefix: p.prefix})
-		of = append(of, w)
+		counted[at][p.prefix] = 0
+		places = append(places, at)
 	}
-	for w, names := range walks {
-		if err := w.count(ctx, c, names, progress); err != nil {
+	for at, names := range counted {
+		if err := at.count(ctx, c, names, progress); err != nil {
 			return nil, err
 		}
 	}
-	for i := range populations {
-		populations[i].Existing = walks[of[i]][populations[i].Prefix]
-		populations[i].Server, _ = c.RetriesOf(of[i].GroupVersion())
+	populations := make([]report.Population, 0, len(prefixes))
+	for i, at := range places {
+		prefix := prefixes[i].prefix
+		server, _ := c.RetriesOf(at.resource.GroupVersion())
+		populations = append(populations, report.Population{
+			Group: at.resource.Group, Resource: at.resource.Resource, Namespace: at.namespace, Prefix: prefix,
+			Existing: counted[at][prefix], Server: server,
+		})
 	}
 	return populations, nil
 }
 
-// typeOf is the type that the user's word means.
+// placeOf returns where the names under a prefix are.
+func placeOf(c *cluster.Cluster, p wantedPrefix) (place, error) {
+	resource, err := typeOf(c, p.resource)
+	if err != nil || !resource.Namespaced {
+		return place{resource: resource}, err
+	}
+	return place{resource, p.namespace}, nil
+}
+
+// typeOf returns the type that the user's word means.
 func typeOf(c *cluster.Cluster, word string) (census.Resource, error) {
 	resources, skipped, err := c.Resources([]string{word}, "")
 	switch {
@@ -63,39 +78,39 @@ func typeOf(c *cluster.Cluster, word string) (census.Resource, error) {
 	return resources[0], nil
 }
 
-// walk is the objects of one type, in one namespace if it is namespaced.
-type walk struct {
-	census.Resource
-	namespace string
-}
-
 // count counts the names of the prefixes that are the keys of names.
-func (w walk) count(ctx context.Context, c *cluster.Cluster, names map[string]int64, progress func(census.Progress)) error {
+func (p place) count(
+	ctx context.Context, c *cluster.Cluster, names map[string]int64, progress func(census.Progress),
+) error {
 	scanner := census.Scanner{Config: c.Config, Progress: progress}
 	for prefix := range names {
 		scanner.Prefixes = append(scanner.Prefixes, prefix)
 	}
-	summary, err := scanner.Scan(ctx, []census.Resource{w.Resource}, w.namespace, func() census.Batch { return &tally{of: names} })
+	begin := func() census.Batch { return &batch{names: names} }
+	summary, err := scanner.Scan(ctx, []census.Resource{p.resource}, p.namespace, begin)
 	if err == nil && len(summary.Skipped) > 0 {
 		err = errors.New(summary.Skipped[0].Message)
 	}
 	return err
 }
 
-// tally takes the names under the prefixes that are the keys of of.
-type tally struct {
-	of     map[string]int64
+// batch takes the spaces of one list. Those under the prefixes that are keys of
+// names count once the list is whole.
+type batch struct {
+	names  map[string]int64
 	spaces []census.Space
 }
 
-func (t *tally) Add(space census.Space) {
-	if _, wanted := t.of[space.Prefix]; wanted {
-		t.spaces = append(t.spaces, space)
+// Add implements census.Batch.
+func (b *batch) Add(space census.Space) {
+	if _, wanted := b.names[space.Prefix]; wanted {
+		b.spaces = append(b.spaces, space)
 	}
 }
 
-func (t *tally) Commit() {
-	for _, space := range t.spaces {
-		t.of[space.Prefix] += space.Names
+// Commit implements census.Batch.
+func (b *batch) Commit() {
+	for _, space := range b.spaces {
+		b.names[space.Prefix] += space.Names
 	}
 }

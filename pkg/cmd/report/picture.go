@@ -45,7 +45,7 @@ func createFile(path string, data []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// cause is an error of the file system without the name of the file, which is
+// cause returns an error of the file system without the name of the file, which is
 // not the one that the user knows.
 func cause(err error) error {
 	var ofPath *fs.PathError

@@ -25,11 +25,12 @@ type plotFlags struct {
 	retries retriesValue
 }
 
+// terminalPlot is the file that means the terminal.
 const terminalPlot = "-"
 
 func (p *plotFlags) toTerminal() bool { return p.file == terminalPlot }
 
-// validate returns what is wrong with the flags. machine is set where stdout is
+// validate returns what is wrong with the flags. machine is true where stdout is
 // for machines.
 func (p *plotFlags) validate(machine bool) error {
 	ending := strings.ToLower(filepath.Ext(p.file))
@@ -52,7 +53,8 @@ func (p *plotFlags) validate(machine bool) error {
 func (o *options) plot(report *v1alpha1.CollisionReport, populations []report.Population) error {
 	switch {
 	case len(populations) != 1 && o.from != "":
-		return fmt.Errorf("--plot draws one prefix, not the %d of %s: save an audit with --prefix or --top=1, or give TYPE/PREFIX instead", len(populations), o.from)
+		return fmt.Errorf("--plot draws one prefix, not the %d of %s: save an audit with --prefix or --top=1, "+
+			"or give TYPE/PREFIX instead", len(populations), o.from)
 	case len(populations) != 1:
 		return fmt.Errorf("--plot draws one prefix, not %d: name one", len(populations))
 	}
@@ -66,6 +68,7 @@ func (o *options) plot(report *v1alpha1.CollisionReport, populations []report.Po
 	return nil
 }
 
+// draw writes the chart to where the flag says.
 func (o *options) draw(c chart.Chart) error {
 	if o.plotFlags.toTerminal() {
 		text, err := c.Text(terminal.Width(o.Out))
@@ -83,19 +86,21 @@ func (o *options) draw(c chart.Chart) error {
 	return writeWhole(o.plotFlags.file, picture)
 }
 
-// chart is the picture of the report: a curve for each number of retries, or
+// chart returns the picture of the report: a curve for each number of retries, or
 // for each policy if none is given.
 func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
-	item := report.Items[0]
+	space, item := report.Space, report.Items[0]
 	c := chart.Chart{
-		Title: fmt.Sprintf("Chance of a name conflict, of %d^%d = %s names", report.Space.AlphabetSize, report.Space.SuffixLength, humanize.Grouped(report.Space.Names)),
-		Scale: o.plotFlags.scale.Value, Existing: item.Existing, Names: report.Space.Names,
+		Title: fmt.Sprintf("Chance of a name conflict, of %d^%d = %s names",
+			space.AlphabetSize, space.SuffixLength, humanize.Grouped(space.Names)),
+		Scale: o.plotFlags.scale.Value, Existing: item.Existing, Names: space.Names,
 	}
 	if item.Prefix != "" {
-		c.Title = terminal.OneLine(subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix) + ": chance of a name conflict")
+		subject := subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)
+		c.Title = terminal.OneLine(subject + ": chance of a name conflict")
 	}
 	for _, line := range o.plotLines(item) {
-		model, err := analyze.NewModel(report.Space.Names, line.tries)
+		model, err := analyze.NewModel(space.Names, line.tries)
 		if err != nil {
 			return c, err
 		}
@@ -104,7 +109,7 @@ func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
 	return c, nil
 }
 
-// curve is that of a model. Its chances are in their ranges, so that no
+// curve returns the curve of a model. Its chances are in their ranges, so that no
 // headroom fails.
 func curve(label string, model analyze.Model, existing int64) chart.Curve {
 	return chart.Curve{
@@ -123,6 +128,7 @@ type plotLine struct {
 	label string
 }
 
+// plotLines returns the curves that the flags ask for.
 func (o *options) plotLines(item v1alpha1.CollisionItem) []plotLine {
 	var lines []plotLine
 	for _, retries := range o.plotFlags.retries {
@@ -141,7 +147,7 @@ func (o *options) plotLines(item v1alpha1.CollisionItem) []plotLine {
 	return lines
 }
 
-// policyLines has a curve for each known number of tries.
+// policyLines returns a curve for each known number of tries.
 func policyLines(policies []v1alpha1.Policy) []plotLine {
 	var lines []plotLine
 	for _, p := range policies {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/chart"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
@@ -31,6 +32,7 @@ import (
 // maxSuffixLength is the longest suffix reported on.
 const maxSuffixLength = 11
 
+// options are what the flags say.
 type options struct {
 	genericiooptions.IOStreams
 	factory    cmdutil.Factory
@@ -54,7 +56,7 @@ type options struct {
 	plotFlags      plotFlags
 }
 
-// New is the command.
+// New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags(output.Wide)}
 	o.failAbove.Value = new(float64)
@@ -65,7 +67,8 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		Creates: []int64{100, 1_000, 10_000, 100_000, 1_000_000},
 	}
 	cmd := &cobra.Command{
-		Use:                   "report [TYPE/PREFIX ... | -f FILENAME | --from AUDIT.json | --existing N] [--creates N,...]",
+		Use: "report [TYPE/PREFIX ... | -f FILENAME | --from AUDIT.json | --existing N] " +
+			"[--creates N,...]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Calculate how likely conflicts of generated names are",
 		Long: templates.LongDesc(`
@@ -106,22 +109,31 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with objects whose generateName is to be reported on")
-	flags.StringVar(&o.from, "from", "", "File with an AuditReport, as audit -o json prints it, whose counts are taken; - is stdin")
+	flags.StringVar(&o.from, "from", "",
+		"File with an AuditReport, as audit -o json prints it, whose counts are taken; - is stdin")
 	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist already")
-	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates, "Numbers of further creates to report on, like 100,10000")
-	flags.IntVar(&o.question.SuffixLength, "suffix-length", o.question.SuffixLength, "Number of random characters in a name, 1 to 11")
-	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create. With auto, a server that is counted on is asked, a saved audit knows, and 8 are assumed elsewhere")
-	flags.IntVar(&o.question.ClientAttempts, "client-attempts", o.question.ClientAttempts, "Number of names that kubectl genname create tries")
-	flags.Var(&flagvalue.Probability{Value: &o.question.Probability}, "probability", "Chance of a conflict that headroom leaves, like 0.001 or 0.1%")
-	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the chance that any create fails, with the server's retries, exceeds this, like 0.001 or 0.1%")
+	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates,
+		"Numbers of further creates to report on, like 100,10000")
+	flags.IntVar(&o.question.SuffixLength, "suffix-length", o.question.SuffixLength,
+		"Number of random characters in a name, 1 to 11")
+	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create. With auto, "+
+		"a server that is counted on is asked, a saved audit knows, and 8 are assumed elsewhere")
+	flags.IntVar(&o.question.ClientAttempts, "client-attempts", o.question.ClientAttempts,
+		"Number of names that kubectl genname create tries")
+	flags.Var(&flagvalue.Probability{Value: &o.question.Probability}, "probability",
+		"Chance of a conflict that headroom leaves, like 0.001 or 0.1%")
+	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the chance that any create fails, "+
+		"with the server's retries, exceeds this, like 0.001 or 0.1%")
 	flags.Float64Var(&o.rate, "rate", 0, "Creates per day, and as many deletions, to report on the conflicts of")
 	flags.Var(&o.period, "for", "How long --rate lasts, like 90m, 12h or 30d")
-	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a conflict against the number of names into FILE.svg or FILE.png; - draws in the terminal, instead of the tables")
+	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a conflict against the number of names "+
+		"into FILE.svg or FILE.png; - draws in the terminal, instead of the tables")
 	flags.Var(&o.plotFlags.scale, "plot-scale", o.plotFlags.scale.Usage("Axes of --plot", map[chart.Scale]string{
 		chart.Semilog: "a logarithmic number of names",
 		chart.Log:     "both logarithmic, which shows small chances",
 	}))
-	flags.Var(&o.plotFlags.retries, "plot-retries", "Numbers of retries to draw a curve for, like 0,1 or 0-8, instead of one for each policy")
+	flags.Var(&o.plotFlags.retries, "plot-retries",
+		"Numbers of retries to draw a curve for, like 0,1 or 0-8, instead of one for each policy")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }
@@ -156,6 +168,7 @@ func (o *options) Validate() error {
 	return o.printFlags.Check()
 }
 
+// validateQuestion returns what is wrong with the numbers that were given.
 func (o *options) validateQuestion() error {
 	q := o.question
 	switch {
@@ -212,18 +225,26 @@ func (o *options) Run(ctx context.Context) error {
 	for _, warning := range subject.warnings {
 		fmt.Fprintln(o.ErrOut, terminal.OneLine("Warning: "+warning))
 	}
+	return judge(report.Gate, subject.incomplete)
+}
+
+// judge returns the error that makes the exit code: 3 if the gate is exceeded, which
+// an audit that was not complete cannot rule out.
+func judge(gate *v1alpha1.CollisionGate, incomplete bool) error {
 	switch {
-	case report.Gate == nil:
+	case gate == nil:
 		return nil
-	case len(report.Gate.Exceeded) > 0:
-		return &exitcode.Error{Code: exitcode.Gate, Lines: []string{fmt.Sprintf("%s above --fail-above %s", humanize.Count(len(report.Gate.Exceeded), "row"), humanize.ChanceOf(report.Gate.FailAbove))}}
-	case subject.incomplete:
+	case len(gate.Exceeded) > 0:
+		line := fmt.Sprintf("%s above --fail-above %s",
+			humanize.Count(len(gate.Exceeded), "row"), humanize.ChanceOf(gate.FailAbove))
+		return &exitcode.Error{Code: exitcode.Gate, Lines: []string{line}}
+	case incomplete:
 		return errors.New("--fail-above is not exceeded, but the audit was not complete")
 	}
 	return nil
 }
 
-// explained is err in the words of the command line.
+// explained returns err in the words of the command line.
 func (o *options) explained(err error) error {
 	var wrong *report.PopulationError
 	if !errors.As(err, &wrong) {
@@ -234,5 +255,6 @@ func (o *options) explained(err error) error {
 		source = subjectOf(wrong.Group, wrong.Resource, wrong.Namespace, wrong.Prefix)
 	}
 	return fmt.Errorf("%s: %s existing names are not from 0 to the %s that suffixes of %s make",
-		source, humanize.Grouped(wrong.Existing), humanize.Grouped(wrong.Names), humanize.Count(o.question.SuffixLength, "character"))
+		source, humanize.Grouped(wrong.Existing), humanize.Grouped(wrong.Names),
+		humanize.Count(o.question.SuffixLength, "character"))
 }

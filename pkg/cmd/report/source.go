@@ -27,14 +27,14 @@ import (
 type subject struct {
 	server      v1alpha1.CollisionServer
 	populations []report.Population
-	// warnings are what the reader must know of the counts, and incomplete
-	// says that they may be too low.
-	warnings   []string
+	// warnings are what the reader must know of the counts.
+	warnings []string
+	// incomplete is true if the counts may be too low.
 	incomplete bool
 }
 
-// validateSource says which sources of populations exclude each other, and
-// what is wrong with the one.
+// validateSource returns which sources of populations exclude each other, or what is
+// wrong with the one.
 func (o *options) validateSource() error {
 	var given []string
 	for _, source := range []struct {
@@ -76,17 +76,20 @@ func (o *options) subject(ctx context.Context) (subject, error) {
 	case !cmdutil.IsFilenameSliceEmpty(o.manifests.Filenames, o.manifests.Kustomize):
 		return o.counted(ctx, o.manifested)
 	}
-	server := v1alpha1.CollisionServer{Retries: o.serverAttempts.Or(assumedRetries())}
-	return subject{server: server, populations: []report.Population{{Existing: o.existing, Server: server.Retries}}}, nil
+	retries := o.serverAttempts.Or(assumedRetries())
+	return subject{
+		server:      v1alpha1.CollisionServer{Retries: retries},
+		populations: []report.Population{{Existing: o.existing, Server: retries}},
+	}, nil
 }
 
-// assumedRetries are those of current servers, where none is asked.
+// assumedRetries returns those of current servers, where none is asked.
 func assumedRetries() v1alpha1.Retries {
 	attempts := serverinfo.ServerAttempts
 	return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
 }
 
-// saved is what an audit counted.
+// saved returns what an audit counted.
 func (o *options) saved() (subject, error) {
 	data, err := o.readSaved()
 	if err != nil {
@@ -100,7 +103,9 @@ func (o *options) saved() (subject, error) {
 		return subject{}, fmt.Errorf("--from: %s has no prefix (audit --min-count=1 shows all)", o.from)
 	}
 	s := subject{
-		server:     v1alpha1.CollisionServer{GitVersion: &audit.Server.GitVersion, Retries: o.serverAttempts.Or(audit.Server.Retries)},
+		server: v1alpha1.CollisionServer{
+			GitVersion: &audit.Server.GitVersion, Retries: o.serverAttempts.Or(audit.Server.Retries),
+		},
 		incomplete: !audit.Complete,
 	}
 	for _, item := range audit.Items {
@@ -113,7 +118,8 @@ func (o *options) saved() (subject, error) {
 		s.warnings = append(s.warnings, "the audit was not complete: the counts, and so all chances, are lower bounds")
 	}
 	if hidden := audit.Hidden; hidden.Prefixes > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("the audit hid %s with %s, which are not reported on", humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Objects, "name")))
+		s.warnings = append(s.warnings, fmt.Sprintf("the audit hid %s with %s, which are not reported on",
+			humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Objects, "name")))
 	}
 	return s, nil
 }
@@ -125,8 +131,10 @@ func (o *options) readSaved() ([]byte, error) {
 	return os.ReadFile(o.from)
 }
 
-// counted is what exists on the cluster under the prefixes that wanted returns.
-func (o *options) counted(ctx context.Context, wanted func(namespace string, enforce bool) ([]wantedPrefix, []string, error)) (subject, error) {
+// counted returns what exists on the cluster under the prefixes that wanted returns.
+func (o *options) counted(
+	ctx context.Context, wanted func(namespace string, enforce bool) ([]wantedPrefix, []string, error),
+) (subject, error) {
 	namespace, enforce, err := o.factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return subject{}, err
@@ -153,7 +161,7 @@ func (o *options) counted(ctx context.Context, wanted func(namespace string, enf
 	}, nil
 }
 
-// named are the prefixes of the arguments TYPE/PREFIX.
+// named returns the prefixes of the arguments TYPE/PREFIX.
 func (o *options) named(namespace string, _ bool) (prefixes []wantedPrefix, warnings []string, err error) {
 	for _, argument := range o.prefixes {
 		resource, prefix, _ := strings.Cut(argument, "/")
@@ -162,8 +170,8 @@ func (o *options) named(namespace string, _ bool) (prefixes []wantedPrefix, warn
 	return prefixes, nil, nil
 }
 
-// missing are the warnings of prefixes that were named and that nothing has:
-// they may be misspelt.
+// missing returns warnings of prefixes that were named and that nothing has: they
+// may be misspelt.
 func missing(populations []report.Population) (warnings []string) {
 	for _, p := range populations {
 		if p.Existing > 0 {
@@ -173,15 +181,18 @@ func missing(populations []report.Population) (warnings []string) {
 		if p.Namespace != "" {
 			where, hint = " in namespace "+p.Namespace, ", or is it another namespace"
 		}
-		warnings = append(warnings, fmt.Sprintf("no object of %s%s has the prefix %s: prefixes are matched whole; is a '-' missing%s?",
-			schema.GroupResource{Group: p.Group, Resource: p.Resource}, where, p.Prefix, hint))
+		resource := schema.GroupResource{Group: p.Group, Resource: p.Resource}
+		warnings = append(warnings, fmt.Sprintf("no object of %s%s has the prefix %s: "+
+			"prefixes are matched whole; is a '-' missing%s?", resource, where, p.Prefix, hint))
 	}
 	return warnings
 }
 
-// manifested are the prefixes of the objects in the files of -f, each once. An
+// manifested returns the prefixes of the objects in the files of -f, each once. An
 // object with a name of its own generates none, and is left out.
-func (o *options) manifested(namespace string, enforce bool) (prefixes []wantedPrefix, warnings []string, err error) {
+func (o *options) manifested(
+	namespace string, enforce bool,
+) (prefixes []wantedPrefix, warnings []string, err error) {
 	objects := o.factory.NewBuilder().
 		Unstructured().
 		NamespaceParam(namespace).DefaultNamespace().
@@ -194,11 +205,16 @@ func (o *options) manifested(namespace string, enforce bool) (prefixes []wantedP
 		}
 		object := info.Object.(*unstructured.Unstructured)
 		if object.GetName() != "" || object.GetGenerateName() == "" {
-			warnings = append(warnings, fmt.Sprintf("%s: skipped %s: %s", info.Source, info.ObjectName(), whyNotGenerated(object)))
+			warnings = append(warnings,
+				fmt.Sprintf("%s: skipped %s: %s", info.Source, info.ObjectName(), whyNotGenerated(object)))
 			return nil
 		}
 		gvr := info.Mapping.Resource
-		wanted := wantedPrefix{strings.Join([]string{gvr.Resource, gvr.Version, gvr.Group}, "."), info.Namespace, names.EffectivePrefix(object.GetGenerateName())}
+		wanted := wantedPrefix{
+			resource:  strings.Join([]string{gvr.Resource, gvr.Version, gvr.Group}, "."),
+			namespace: info.Namespace,
+			prefix:    names.EffectivePrefix(object.GetGenerateName()),
+		}
 		if !slices.Contains(prefixes, wanted) {
 			prefixes = append(prefixes, wanted)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
+// print prints the report in the format asked for.
 func (o *options) print(report *v1alpha1.CollisionReport) error {
 	if o.printFlags.ForMachines() {
 		return o.printFlags.Print(report, o.Out)
@@ -39,10 +40,10 @@ func (o *options) printPopulation(report *v1alpha1.CollisionReport, items []v1al
 	fmt.Fprintln(o.Out, terminal.OneLine(title(report.Space, first)))
 	o.printOdds(items)
 	if o.wide {
-		o.printTable("Expected conflicts (in brackets: if each create is repeated until it succeeds):", items, expectedConflicts)
-		o.printTable("Expected extra tries, each a call of every validating webhook:", items, func(p v1alpha1.Policy) string {
-			return expectedUnder(p, p.ExpectedExtraTries)
-		})
+		o.printTable("Expected conflicts (in brackets: if each create is repeated until it succeeds):", items,
+			expectedConflicts)
+		o.printTable("Expected extra tries, each a call of every validating webhook:", items,
+			func(p v1alpha1.Policy) string { return expectedUnder(p, p.ExpectedExtraTries) })
 		o.printTable("Suffix length with the same chance and no retries:", items, suffixLength)
 	}
 	o.printNext(first, report)
@@ -52,12 +53,14 @@ func (o *options) printPopulation(report *v1alpha1.CollisionReport, items []v1al
 	fmt.Fprintf(o.Out, "\n%s\n", meaning(first, humanize.ChanceOf(o.question.Probability)))
 }
 
-// title says whose names are counted.
+// title returns whose names are counted, and how many are taken.
 func title(space v1alpha1.Space, item v1alpha1.CollisionItem) string {
-	return fmt.Sprintf("%s: %s of %d^%d = %s names are taken.", subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix), humanize.Grouped(item.Existing), space.AlphabetSize, space.SuffixLength, humanize.Grouped(space.Names))
+	return fmt.Sprintf("%s: %s of %d^%d = %s names are taken.",
+		subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix), humanize.Grouped(item.Existing),
+		space.AlphabetSize, space.SuffixLength, humanize.Grouped(space.Names))
 }
 
-// subjectOf names a prefix as an argument of report and its flag would.
+// subjectOf returns a prefix as an argument of report and its flag would.
 func subjectOf(group, resource, namespace, prefix string) string {
 	subject := schema.GroupResource{Group: group, Resource: resource}.String() + "/" + prefix
 	switch {
@@ -71,18 +74,25 @@ func subjectOf(group, resource, namespace, prefix string) string {
 
 // printOdds prints the chance of a conflict, and of re-use beside it.
 func (o *options) printOdds(items []v1alpha1.CollisionItem) {
-	o.printRows("Chance that any of the creates conflicts, and that any takes a name used before:", append(policyNames(items[0]), "RE-USE"), items, func(item v1alpha1.CollisionItem) []string {
-		return append(cells(item, func(p v1alpha1.Policy) string { return humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)) }), humanize.ChanceOf(item.Reuse.AnyReuse))
-	})
+	anyFails := func(p v1alpha1.Policy) string { return humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)) }
+	row := func(item v1alpha1.CollisionItem) []string {
+		return append(cells(item, anyFails), humanize.ChanceOf(item.Reuse.AnyReuse))
+	}
+	o.printRows("Chance that any of the creates conflicts, and that any takes a name used before:",
+		append(policyNames(items[0]), "RE-USE"), items, row)
 }
 
 // printTable prints a row for each number of creates and a column for each
 // policy.
 func (o *options) printTable(title string, items []v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) {
-	o.printRows(title, policyNames(items[0]), items, func(item v1alpha1.CollisionItem) []string { return cells(item, cell) })
+	row := func(item v1alpha1.CollisionItem) []string { return cells(item, cell) }
+	o.printRows(title, policyNames(items[0]), items, row)
 }
 
-func (o *options) printRows(title string, headers []string, items []v1alpha1.CollisionItem, row func(v1alpha1.CollisionItem) []string) {
+// printRows prints a table with a row for each number of creates.
+func (o *options) printRows(
+	title string, headers []string, items []v1alpha1.CollisionItem, row func(v1alpha1.CollisionItem) []string,
+) {
 	fmt.Fprintf(o.Out, "\n%s\n", title)
 	w := printers.GetNewTabWriter(o.Out)
 	printRow(w, append([]string{"CREATES"}, headers...))
@@ -92,7 +102,7 @@ func (o *options) printRows(title string, headers []string, items []v1alpha1.Col
 	_ = w.Flush() // Execute sees an error of the writer below
 }
 
-// cells has one for each policy, a question mark where its tries are unknown.
+// cells returns a cell for each policy, a question mark where its tries are unknown.
 func cells(item v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) []string {
 	var row []string
 	for _, p := range item.Policies {
@@ -113,7 +123,7 @@ func policyNames(item v1alpha1.CollisionItem) []string {
 	return names
 }
 
-// expectedConflicts has in brackets what differs if creates are repeated.
+// expectedConflicts returns a mean, with in brackets what differs if creates are repeated.
 func expectedConflicts(p v1alpha1.Policy) string {
 	dropped, repeated := expectedUnder(p, p.ExpectedConflicts), expectedUnder(p, p.ExpectedConflictsRepeated)
 	if dropped == repeated {
@@ -122,8 +132,8 @@ func expectedConflicts(p v1alpha1.Policy) string {
 	return fmt.Sprintf("%s (%s)", dropped, repeated)
 }
 
-// expectedUnder is a mean number that is above zero if a create can fail, also
-// where it is too small for a number.
+// expectedUnder returns a mean number for people. It is above zero if a create can
+// fail, also where it is too small for a number.
 func expectedUnder(p v1alpha1.Policy, mean *float64) string {
 	if mean != nil && *mean == 0 && p.AnyFailsLog10 != nil && *p.Tries > 1 {
 		return "< 1e-300"
@@ -131,6 +141,7 @@ func expectedUnder(p v1alpha1.Policy, mean *float64) string {
 	return humanize.Expected(mean)
 }
 
+// suffixLength returns how long suffixes would have to be without retries.
 func suffixLength(p v1alpha1.Policy) string {
 	if p.EquivalentSuffixLength == nil {
 		return "any"
@@ -141,26 +152,28 @@ func suffixLength(p v1alpha1.Policy) string {
 // printNext prints what does not depend on the number of creates, and what the
 // policies are.
 func (o *options) printNext(item v1alpha1.CollisionItem, report *v1alpha1.CollisionReport) {
-	fmt.Fprintf(o.Out, "\nThe next create, and the creates until the chance above passes %s:\n", humanize.ChanceOf(o.question.Probability))
+	fmt.Fprintf(o.Out, "\nThe next create, and the creates until the chance above passes %s:\n",
+		humanize.ChanceOf(o.question.Probability))
 	w := printers.GetNewTabWriter(o.Out)
 	printRow(w, []string{"POLICY", "TRIES", "NEXT-CONFLICTS", "HEADROOM", "WHAT IT IS"})
 	for _, p := range item.Policies {
-		row := []string{string(p.Name), humanize.Unknown, humanize.Unknown, humanize.Unknown, policyMeaning(p, report.Server)}
+		tries, next, headroom := humanize.Unknown, humanize.Unknown, humanize.Unknown
 		if p.Tries != nil {
+			tries, headroom = strconv.Itoa(*p.Tries), humanize.Headroom(p.Headroom.Creates)
 			// The number itself can be too small: its logarithm is that of one try, times the tries.
-			next := humanize.Chance(*p.NextCreateFails, float64(*p.Tries)*taken(item.Existing, report.Space.Names))
-			row = []string{row[0], strconv.Itoa(*p.Tries), next, humanize.Headroom(p.Headroom.Creates), row[4]}
+			next = humanize.Chance(*p.NextCreateFails, float64(*p.Tries)*taken(item.Existing, report.Space.Names))
 		}
-		printRow(w, row)
+		printRow(w, []string{string(p.Name), tries, next, headroom, policyMeaning(p, report.Server)})
 	}
 	_ = w.Flush()
 }
 
-// taken is the decimal logarithm of the share of names that exist.
+// taken returns the decimal logarithm of the share of names that exist.
 func taken(existing, names int64) float64 {
 	return math.Log10(float64(existing) / float64(names))
 }
 
+// policyMeaning returns what a policy is.
 func policyMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
 	switch p.Name {
 	case v1alpha1.PolicyNone:
@@ -187,7 +200,7 @@ func serverMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
 	return "retries by itself"
 }
 
-// meaning is the sentence that sums up: for how many creates conflicts stay
+// meaning returns the sentence that sums up: for how many creates conflicts stay
 // unlikely.
 func meaning(item v1alpha1.CollisionItem, probability string) string {
 	server := item.Policy(v1alpha1.PolicyServer)
@@ -201,11 +214,13 @@ func meaning(item v1alpha1.CollisionItem, probability string) string {
 		rooms = append(rooms, room(server)+" with the server's")
 	}
 	rooms = append(rooms, room(item.Policy(v1alpha1.PolicyClient))+" with kubectl genname create")
-	return terminal.Wrapped(fmt.Sprintf("In short: the chance of a conflict stays within %s for %s.", probability, sequence(rooms)))
+	return terminal.Wrapped(fmt.Sprintf("In short: the chance of a conflict stays within %s for %s.",
+		probability, sequence(rooms)))
 }
 
 const reuseLegend = "RE-USE: a create takes the name of a deleted object, if each follows a deletion."
 
+// room returns a policy's headroom in words.
 func room(p *v1alpha1.Policy) string {
 	switch creates := p.Headroom.Creates; {
 	case creates == nil:
@@ -219,7 +234,7 @@ func room(p *v1alpha1.Policy) string {
 	}
 }
 
-// sequence is "a and b" or "a, b and c".
+// sequence returns "a and b" or "a, b and c".
 func sequence(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " and " + words[last]
@@ -227,7 +242,7 @@ func sequence(words []string) string {
 
 func printRow(w io.Writer, cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
 
-// logOf is a logarithm of a report, where nil is that of zero.
+// logOf returns a logarithm of a report, where nil is that of zero.
 func logOf(log10 *float64) float64 {
 	if log10 == nil {
 		return math.Inf(-1)
