@@ -18,7 +18,10 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) }) // a second signal ends the program at once; one that comes with the first, from a runner that tells all processes, does not
-	http.DefaultClient.Timeout = time.Minute                             // cli-runtime reads -f URL with it
-	os.Exit(cmd.Execute(ctx, cmd.Arguments(os.Args), genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
+	// A second signal ends the program at once; one that comes with the first, from a
+	// runner that signals all processes, does not.
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
+	http.DefaultClient.Timeout = time.Minute // cli-runtime reads -f URL with it, and with no other
+	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+	os.Exit(cmd.Execute(ctx, cmd.Arguments(os.Args), streams))
 }

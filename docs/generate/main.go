@@ -90,7 +90,10 @@ func writeCompletions(folder string) error {
 		return err
 	}
 	for shell, file := range map[string]string{
-		"bash": "kubectl-genname.bash", "zsh": "_kubectl-genname", "fish": "kubectl-genname.fish", "powershell": "kubectl-genname.ps1",
+		"bash":       "kubectl-genname.bash",
+		"zsh":        "_kubectl-genname",
+		"fish":       "kubectl-genname.fish",
+		"powershell": "kubectl-genname.ps1",
 	} {
 		var script strings.Builder
 		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &script, ErrOut: io.Discard}

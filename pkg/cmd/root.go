@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/component-base/cli"
+	"k8s.io/klog/v2"
 	"k8s.io/kubectl/pkg/cmd/options"
 	"k8s.io/kubectl/pkg/util/templates"
 
@@ -32,6 +34,9 @@ import (
 // Execute runs the command line args (without the program's name) and returns
 // the exit code. When ctx is done, it ends early and says what was not done.
 func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
+	if asksForCompletions(args) {
+		klog.SetLogger(logr.Discard()) // what fails then is of no interest to who presses Tab
+	}
 	out := &output.CheckedWriter{Writer: streams.Out}
 	kubectl, conn := newKubectl(genericiooptions.IOStreams{In: streams.In, Out: out, ErrOut: streams.ErrOut})
 	kubectl.SetContext(ctx)
@@ -61,7 +66,7 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 // name.
 const shim = "kubectl_complete-" + buildinfo.Name
 
-// Arguments are the arguments of Execute for a process that was started with
+// Arguments returns the arguments of Execute for a process that was started with
 // argv: under the name kubectl_complete-genname, it is asked for completions.
 func Arguments(argv []string) []string {
 	if len(argv) == 0 {
@@ -74,7 +79,7 @@ func Arguments(argv []string) []string {
 	return argv[1:]
 }
 
-// NewCommand is the plugin's command, without streams: for what is made from
+// NewCommand returns the plugin's command, without streams: for what is made from
 // its words, like the reference.
 func NewCommand() *cobra.Command {
 	kubectl, _ := newKubectl(genericiooptions.NewTestIOStreamsDiscard())
@@ -85,7 +90,7 @@ func NewCommand() *cobra.Command {
 	return genname
 }
 
-// newKubectl is a root command that stands for kubectl, so that help, errors,
+// newKubectl returns a root command that stands for kubectl, so that help, errors,
 // completion and request headers say "kubectl genname".
 func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection.Connection) {
 	kubectl := &cobra.Command{Use: "kubectl", CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
@@ -113,13 +118,15 @@ func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection
 	)
 	complete.Flags(conn, genname)
 	for _, command := range genname.Commands() {
-		command.Flags().SetOutput(streams.ErrOut) // for deprecations: with SetOut, cobra would print them on stdout
+		// For deprecations: with SetOut, cobra would print them on stdout.
+		command.Flags().SetOutput(streams.ErrOut)
 	}
 	kubectl.AddCommand(genname)
 	templates.ActsAsRootCommand(kubectl, []string{"options"})
 	usage := genname.FlagErrorFunc()
 	genname.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if args := cmd.Flags().Args(); cmd == genname && len(args) > 0 { // it is the command that is unknown, not its flags
+		// It may be the command that is unknown, and not its flags.
+		if args := cmd.Flags().Args(); cmd == genname && len(args) > 0 {
 			return noSuchCommand(cmd, args)
 		}
 		return usage(cmd, err)
@@ -127,16 +134,23 @@ func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection
 	return kubectl, conn
 }
 
-// underKubectl puts the plugin's name where kubectl's user had it: first, or
-// after the hidden command that asks for completions.
+// asksForCompletions reports whether args begin with the hidden command that shells
+// ask for completions.
+func asksForCompletions(args []string) bool {
+	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
+}
+
+// underKubectl returns args with the plugin's name where kubectl's user had it: first,
+// or after the hidden command that asks for completions.
 func underKubectl(args []string) []string {
 	at := 0
-	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+	if asksForCompletions(args) {
 		at = 1
 	}
 	return slices.Insert(slices.Clone(args), at, buildinfo.Name)
 }
 
+// noSuchCommand refuses a word that is no command, and names similar ones.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

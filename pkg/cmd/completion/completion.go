@@ -1,5 +1,5 @@
 // Package completion is the command that prints what makes a shell complete our
-// words. What is offered is no concern of its.
+// words. It never says which words: each command and flag does.
 package completion
 
 import (
@@ -28,7 +28,7 @@ var shells = []struct {
 	{"powershell", (*cobra.Command).GenPowerShellCompletionWithDesc},
 }
 
-// New is the command.
+// New returns the command.
 func New(streams genericiooptions.IOStreams) *cobra.Command {
 	var names []string
 	for _, shell := range shells {
@@ -68,6 +68,7 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	}
 }
 
+// noShell refuses arguments that are not one, and names the shells.
 func noShell(names []string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {

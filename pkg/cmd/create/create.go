@@ -1,6 +1,6 @@
 // Package create is the command that creates each object exactly once: its
-// flags, how its input is read, and what it prints and counts. The run itself is
-// in internal/create.
+// flags, how its input is read, and what it prints and counts. It never decides
+// what is sent: internal/create does.
 package create
 
 import (
@@ -49,7 +49,7 @@ type options struct {
 	flags        ownCreateFlags
 }
 
-// New is the command.
+// New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(streams), conn: conn}
 	cmd := &cobra.Command{
@@ -81,11 +81,13 @@ func (o *options) addKubectlFlags(cmd *cobra.Command) {
 	cmdutil.AddFilenameOptionFlags(cmd, &o.FilenameOptions, "to use to create the resource")
 	cmdutil.AddValidateFlags(cmd)
 	cmd.Flags().BoolVar(&o.EditBeforeCreate, "edit", o.EditBeforeCreate, "Edit the API resource before creating")
-	cmd.Flags().Bool("windows-line-endings", runtime.GOOS == "windows", "Only relevant if --edit=true. Defaults to the line ending native to your platform.")
+	cmd.Flags().Bool("windows-line-endings", runtime.GOOS == "windows",
+		"Only relevant if --edit=true. Defaults to the line ending native to your platform.")
 	cmdutil.AddApplyAnnotationFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)
 	cmdutil.AddLabelSelectorFlagVar(cmd, &o.Selector)
-	cmd.Flags().StringVar(&o.Raw, "raw", o.Raw, "Raw URI to POST to the server.  Uses the transport specified by the kubeconfig file.")
+	cmd.Flags().StringVar(&o.Raw, "raw", o.Raw,
+		"Raw URI to POST to the server.  Uses the transport specified by the kubeconfig file.")
 	cmdutil.AddFieldManagerFlagVar(cmd, &o.fieldManager, "kubectl-create")
 	o.PrintFlags.AddFlags(cmd)
 	formats := cobra.FixedCompletions(o.PrintFlags.AllowedFormats(), cobra.ShellCompDirectiveNoFileComp)
@@ -125,7 +127,10 @@ func (o *options) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.RunCreate(o.conn.Factory)
 	}
-	signal.Ignore(syscall.SIGPIPE) // a reader that goes away must not cut off the account of what was created
+	// A reader that goes away must not cut off the account of what was created. It
+	// is of the whole process, but not for main: every other command ends then, as
+	// kubectl does.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	documents, err := o.documents(ctx)
@@ -146,20 +151,31 @@ func (o *options) Run(ctx context.Context) error {
 	return results.finish()
 }
 
-// config says what the run shall do.
+// config returns what the run shall do.
 func (o *options) config() (create.Config, error) {
 	cluster, err := o.newCluster()
 	return create.Config{
 		Cluster: cluster,
-		Copies:  o.flags.count, Concurrency: o.flags.concurrency, Overlap: o.flags.set.Changed("concurrency"),
-		ServerNaming: o.flags.naming.Value == namingServer, SuffixLength: o.flags.suffixLength,
-		Key: idempotency.Key(o.flags.key), DryRun: dryRuns[o.DryRunStrategy],
-		Whole: o.showsWhole(), ReadGrace: readGrace,
+		Copies:  o.flags.count,
+
+		Concurrency: o.flags.concurrency,
+		Overlap:     o.flags.set.Changed("concurrency"),
+
+		ServerNaming: o.flags.naming.Value == namingServer,
+		SuffixLength: o.flags.suffixLength,
+
+		Key:    idempotency.Key(o.flags.key),
+		DryRun: dryRuns[o.DryRunStrategy],
+
+		Whole:     o.showsWhole(),
+		ReadGrace: readGrace,
 	}, err
 }
 
 var dryRuns = map[cmdutil.DryRunStrategy]create.DryRun{
-	cmdutil.DryRunNone: create.NoDryRun, cmdutil.DryRunClient: create.ClientDryRun, cmdutil.DryRunServer: create.ServerDryRun,
+	cmdutil.DryRunNone:   create.NoDryRun,
+	cmdutil.DryRunClient: create.ClientDryRun,
+	cmdutil.DryRunServer: create.ServerDryRun,
 }
 
 // readGrace is how long reading goes on after an interrupt, so that what is

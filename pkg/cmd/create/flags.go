@@ -47,12 +47,18 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		namingServer: "as kubectl create, with a retry on a conflict",
 	}))
 	flags.IntVar(&f.attempts, "attempts", once.DefaultAttempts, "Number of names to try per object before it fails")
-	flags.DurationVar(&f.retryTimeout, "retry-timeout", once.DefaultRetryTimeout, "How long to pursue one object through throttling, dropped connections and unknown outcomes; a request under way has its own time, --request-timeout or one minute")
-	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: with the same key and input, what is there already is left unchanged. A key counts in the types and namespaces of the input")
+	flags.DurationVar(&f.retryTimeout, "retry-timeout", once.DefaultRetryTimeout,
+		"How long to pursue one object through throttling, dropped connections and unknown outcomes; "+
+			"a request under way has its own time, --request-timeout or one minute")
+	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: with the same key and input, "+
+		"what is there already is left unchanged. A key counts in the types and namespaces of the input")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
-	flags.IntVar(&f.concurrency, "concurrency", 8, "Copies of one document in flight at once. If given, neighbouring documents of the same type and namespace overlap too")
-	flags.IntVar(&f.suffixLength, "suffix-length", names.SuffixLength, fmt.Sprintf("Number of random characters of a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
-	flags.Float32Var(&f.qps, "qps", 0, "Limit of requests per second; 0 for none: the server's flow control is always respected")
+	flags.IntVar(&f.concurrency, "concurrency", 8, "Copies of one document in flight at once. "+
+		"If given, neighbouring documents of the same type and namespace overlap too")
+	flags.IntVar(&f.suffixLength, "suffix-length", names.SuffixLength,
+		fmt.Sprintf("Number of random characters of a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
+	flags.Float32Var(&f.qps, "qps", 0,
+		"Limit of requests per second; 0 for none: the server's flow control is always respected")
 	flags.IntVar(&f.burst, "burst", 0, "Requests that may exceed --qps at once (default the limit itself)")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 	cmd.Flags().AddFlagSet(flags)
@@ -64,6 +70,7 @@ func (f *ownCreateFlags) kubectlsWords() bool {
 	return f.naming.Value == namingServer && f.attempts == 1
 }
 
+// validate returns what is wrong with the flags.
 func (f *ownCreateFlags) validate() error {
 	switch {
 	case f.attempts < 1:
@@ -79,9 +86,11 @@ func (f *ownCreateFlags) validate() error {
 	case f.concurrency < 1:
 		return fmt.Errorf("--concurrency must be at least 1, not %d", f.concurrency)
 	case f.suffixLength < names.SuffixLength || f.suffixLength > names.MaxSuffixLength:
-		return fmt.Errorf("--suffix-length must be from %d to %d, not %d", names.SuffixLength, names.MaxSuffixLength, f.suffixLength)
+		return fmt.Errorf("--suffix-length must be from %d to %d, not %d",
+			names.SuffixLength, names.MaxSuffixLength, f.suffixLength)
 	case f.suffixLength != names.SuffixLength && f.naming.Value == namingServer:
-		return fmt.Errorf("--suffix-length cannot be used with --naming=server, which picks %d characters", names.SuffixLength)
+		return fmt.Errorf("--suffix-length cannot be used with --naming=server, which picks %d characters",
+			names.SuffixLength)
 	case !(f.qps >= 0): // NaN too
 		return fmt.Errorf("--qps must not be negative, as %g is", f.qps)
 	case f.burst < 0, f.burst > 0 && f.qps == 0:
@@ -90,9 +99,9 @@ func (f *ownCreateFlags) validate() error {
 	return nil
 }
 
-// validateKubectlsOwn is for --edit and --raw, which kubectl's own code
-// carries out: what it would ignore is refused. It takes names from the server
-// and tries one, so that may be said.
+// validateKubectlsOwn returns what is wrong with the flags beside --edit and --raw,
+// which kubectl's own code carries out: what it would ignore is refused. It takes
+// names from the server and tries one, so that may be said.
 func (o *options) validateKubectlsOwn() error {
 	flag := "--raw"
 	if o.EditBeforeCreate {
@@ -105,7 +114,8 @@ func (o *options) validateKubectlsOwn() error {
 	var ignored error
 	o.flags.set.VisitAll(func(own *pflag.Flag) {
 		if own.Changed && !slices.Contains(heeded, own.Name) {
-			ignored = fmt.Errorf("--%s cannot be used with %s, which does just what kubectl create does", own.Name, flag)
+			ignored = fmt.Errorf("--%s cannot be used with %s, which does just what kubectl create does",
+				own.Name, flag)
 		}
 	})
 	if ignored != nil {

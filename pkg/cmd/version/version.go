@@ -1,5 +1,5 @@
 // Package version is the command that shows the versions, and what the server does
-// on a conflict. It asks nobody by itself: internal/serverinfo does.
+// on a conflict. It asks no server itself: internal/serverinfo does.
 package version
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
+// options are what the flags say.
 type options struct {
 	genericiooptions.IOStreams
 	factory    cmdutil.Factory
@@ -27,7 +28,7 @@ type options struct {
 	clientOnly bool
 }
 
-// New is the command.
+// New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags()}
 	cmd := &cobra.Command{
@@ -67,12 +68,14 @@ func (o *options) Run(ctx context.Context) error {
 	return failure
 }
 
+// clientVersion returns the version of this program.
 func clientVersion() v1alpha1.ClientVersion {
 	return v1alpha1.ClientVersion{
 		GitVersion: buildinfo.Version(), GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 }
 
+// serverVersion returns what the server says of itself.
 func (o *options) serverVersion(ctx context.Context) (*v1alpha1.ServerVersion, error) {
 	config, err := o.factory.ToRESTConfig()
 	if err != nil {
@@ -91,6 +94,7 @@ func (o *options) serverVersion(ctx context.Context) (*v1alpha1.ServerVersion, e
 	}, nil
 }
 
+// print prints the report in the format asked for.
 func (o *options) print(report *v1alpha1.VersionReport) error {
 	if o.printFlags.ForMachines() {
 		return o.printFlags.Print(report, o.Out)
@@ -103,12 +107,13 @@ func (o *options) print(report *v1alpha1.VersionReport) error {
 	if s := report.Server; s.EmulationMinor != "" && s.EmulationMinor != s.Minor {
 		emulated = fmt.Sprintf(" (emulates %s.%s)", s.EmulationMajor, s.EmulationMinor)
 	}
-	fmt.Fprintln(o.Out, terminal.OneLine(fmt.Sprintf("Server Version: %s%s", report.Server.GitVersion, emulated)))
+	line := fmt.Sprintf("Server Version: %s%s", report.Server.GitVersion, emulated)
+	fmt.Fprintln(o.Out, terminal.OneLine(line))
 	_, err := fmt.Fprintf(o.Out, "Names tried per create: %s\n", describeRetries(report.Server.Retries))
 	return err
 }
 
-// describeRetries says the number of tries and how it is known.
+// describeRetries returns the number of tries and how it is known.
 func describeRetries(r v1alpha1.Retries) string {
 	if r.Attempts == nil {
 		return "unknown"

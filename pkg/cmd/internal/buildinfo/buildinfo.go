@@ -10,7 +10,7 @@ const Name = "genname"
 // release is the version of a release build, set by the linker.
 var release string
 
-// Version is this program's version: that of the release, or of the module as
+// Version returns this program's version: that of the release, or of the module as
 // "go install" knows it, or "devel".
 func Version() string {
 	if release != "" {

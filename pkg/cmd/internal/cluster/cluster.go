@@ -25,13 +25,14 @@ import (
 // Cluster is a cluster whose names are counted, and what its server does on a
 // conflict.
 type Cluster struct {
+	Config *rest.Config // of the lists
+
 	factory cmdutil.Factory
-	Config  *rest.Config // of the lists
 	server  *serverinfo.Server
 	flag    *flagvalue.Attempts
 }
 
-// near is the round trip up to which a server is taken to be on a fast network.
+// near is the longest round trip to a server that is taken to be on a fast network.
 // There compression costs more time than it saves, and it costs kube-apiserver
 // more than encoding the list does.
 const near = 5 * time.Millisecond
@@ -55,10 +56,10 @@ func New(ctx context.Context, factory cmdutil.Factory, flag *flagvalue.Attempts)
 	return &Cluster{factory: factory, Config: config, server: server, flag: flag}, nil
 }
 
-// GitVersion is the version of the server.
+// GitVersion returns the version of the server.
 func (c *Cluster) GitVersion() string { return c.server.Version.GitVersion }
 
-// Retries is what the server itself does on a conflict.
+// Retries returns what the server itself does on a conflict.
 func (c *Cluster) Retries() v1alpha1.Retries {
 	if c.flag.Given() {
 		return c.flag.Retries()
@@ -66,7 +67,7 @@ func (c *Cluster) Retries() v1alpha1.Retries {
 	return c.server.Retries()
 }
 
-// RetriesOf is what is done on a conflict in one API.
+// RetriesOf returns what is done on a conflict in one API.
 func (c *Cluster) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, note string) {
 	if c.flag.Given() {
 		return c.flag.Retries(), ""
@@ -74,7 +75,7 @@ func (c *Cluster) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, 
 	return c.server.RetriesOf(api)
 }
 
-// Resources are the types to count: those named, or all that there are, without
+// Resources returns the types to count: those named, or all that there are, without
 // cluster-scoped ones where one namespace is counted.
 func (c *Cluster) Resources(named []string, namespace string) ([]census.Resource, []census.Skipped, error) {
 	if len(named) > 0 {
@@ -107,13 +108,13 @@ func (c *Cluster) Resources(named []string, namespace string) ([]census.Resource
 	return namespaced, skipped, nil
 }
 
-// unavailable is the groups of servers that cannot be reached, but for those
-// that discovery has already told of.
-func (c *Cluster) unavailable(told []census.Skipped) []census.Skipped {
+// unavailable returns the groups of servers that cannot be reached, but for those
+// that are known to discovery.
+func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 	var skipped []census.Skipped
 	for _, u := range c.server.Unavailable() {
 		isGroup := func(s census.Skipped) bool { return s.Group == u.API.Group && s.Resource == "" }
-		if !slices.ContainsFunc(told, isGroup) {
+		if !slices.ContainsFunc(known, isGroup) {
 			skipped = append(skipped, census.Skipped{
 				Group: u.API.Group, Reason: census.Unreachable,
 				Message: fmt.Sprintf("discover %s: the server behind this API is unavailable: %s", u.API, u.Message),
@@ -123,10 +124,11 @@ func (c *Cluster) unavailable(told []census.Skipped) []census.Skipped {
 	return skipped
 }
 
-// ShowScan makes progress say how far a scan is.
+// ShowScan returns a function that makes progress say how far a scan is.
 func ShowScan(progress *terminal.Progress) func(census.Progress) {
 	return func(at census.Progress) {
-		text := fmt.Sprintf("%d of %s, %s", at.Done, humanize.Count(at.Types, "type"), humanize.Count(at.Objects, "object"))
+		text := fmt.Sprintf("%d of %s, %s",
+			at.Done, humanize.Count(at.Types, "type"), humanize.Count(at.Objects, "object"))
 		if at.Objects > 0 {
 			text += ": " + at.Current.GroupResource().String()
 		}

@@ -28,14 +28,14 @@ const (
 // finder offers what could stand in the place of word.
 type finder func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error
 
-// inTime makes a completer of find. It takes completionTime at most and never
+// inTime returns a completer that asks find. It takes completionTime at most and never
 // complains: a cluster that does not answer has nothing to offer. The
 // credential plugins that the user's kuberc forbids are not run for it either.
 func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, find finder) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 		defer cancel()
-		conn.KeepQuiet()
+		conn.AskNothing()
 		found := make(chan string)
 		go func() {
 			defer close(found)
@@ -52,7 +52,8 @@ func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, fin
 	}
 }
 
-// gather takes what starts with word, until there is no more or ctx is done.
+// gather returns what starts with word, of what is found until there is no more or
+// ctx is done.
 func gather(ctx context.Context, found <-chan string, word string) []cobra.Completion {
 	offered := map[string]bool{}
 	for {
@@ -70,7 +71,7 @@ func gather(ctx context.Context, found <-chan string, word string) []cobra.Compl
 	}
 }
 
-// Types completes TYPE[,TYPE...].
+// Types returns what completes TYPE[,TYPE...].
 func Types(conn *connection.Connection) cobra.CompletionFunc {
 	return inTime(conn, cobra.ShellCompDirectiveNoFileComp,
 		func(_ context.Context, conn *connection.Connection, word string, offer func(string)) error {
@@ -79,7 +80,7 @@ func Types(conn *connection.Connection) cobra.CompletionFunc {
 		})
 }
 
-// Prefixes completes TYPE/PREFIX.
+// Prefixes returns what completes TYPE/PREFIX.
 func Prefixes(conn *connection.Connection) cobra.CompletionFunc {
 	types := inTime(conn, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace,
 		func(_ context.Context, conn *connection.Connection, _ string, offer func(string)) error {
@@ -107,7 +108,7 @@ func findTypes(conn *connection.Connection, offer func(string)) error {
 	return err
 }
 
-// findPrefixes offers what generateName the objects of a type have.
+// findPrefixes offers the generateNames that the objects of a type have.
 func findPrefixes(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {
 	resource, _, _ := strings.Cut(word, "/")
 	mapper, err := conn.Factory.ToRESTMapper()
@@ -135,7 +136,8 @@ func findPrefixes(ctx context.Context, conn *connection.Connection, word string,
 // findNamespaces offers the cluster's namespaces.
 func findNamespaces(ctx context.Context, conn *connection.Connection, _ string, offer func(string)) error {
 	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	return eachObject(ctx, conn, namespaces, metav1.NamespaceNone, func(o *metav1.PartialObjectMetadata) { offer(o.Name) })
+	offerName := func(o *metav1.PartialObjectMetadata) { offer(o.Name) }
+	return eachObject(ctx, conn, namespaces, metav1.NamespaceNone, offerName)
 }
 
 // eachObject reads the metadata of objects, page by page.
@@ -166,7 +168,7 @@ func eachObject(
 	}
 }
 
-// fromKubeconfig makes a finder of the names that are in the kubeconfig.
+// fromKubeconfig returns a finder of the names that are in the kubeconfig.
 func fromKubeconfig(names func(clientcmdapi.Config) []string) finder {
 	return func(_ context.Context, conn *connection.Connection, _ string, offer func(string)) error {
 		config, err := conn.Factory.ToRawKubeConfigLoader().RawConfig()

@@ -26,7 +26,7 @@ var kubectlsWords = map[string][]string{
 	"validate":        {"strict", "warn", "ignore"},
 }
 
-// fileExtensions are those of the files that flags name. No extension is any
+// fileExtensions are the extensions of the files that flags name; none for any
 // file.
 var fileExtensions = map[string][]string{
 	"certificate-authority": nil,
@@ -57,6 +57,7 @@ func Flags(conn *connection.Connection, cmd *cobra.Command) {
 	}
 }
 
+// completerOf returns what completes a flag.
 func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.CompletionFunc {
 	if e, is := flag.Value.(enum); is {
 		return cobra.FixedCompletions(e.Words(), cobra.ShellCompDirectiveNoFileComp)
@@ -73,6 +74,7 @@ func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.Completion
 	return cobra.FixedCompletions(kubectlsWords[flag.Name], cobra.ShellCompDirectiveNoFileComp)
 }
 
+// completeFiles returns what completes files with one of the extensions.
 func completeFiles(extensions []string) cobra.CompletionFunc {
 	if extensions == nil {
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
@@ -80,8 +82,8 @@ func completeFiles(extensions []string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
-// finderOf finds the values of flags that are in the cluster or in the
-// kubeconfig; it is nil for other flags.
+// finderOf returns what finds the values of flags that are in the cluster or in the
+// kubeconfig; nil for other flags.
 func finderOf(flag string) finder {
 	switch flag {
 	case "namespace":

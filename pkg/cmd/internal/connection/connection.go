@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -21,7 +20,6 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/component-base/logs"
-	"k8s.io/klog/v2"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/kuberc"
 
@@ -49,12 +47,13 @@ type Connection struct {
 	ctx              context.Context // done when the user interrupts
 }
 
+// warningCounter is the part of client-go's writer of warnings that is used.
 type warningCounter interface {
 	rest.WarningHandler
 	WarningCount() int
 }
 
-// New is a connection as its flags are before the command line is read.
+// New returns a connection as its flags are before the command line is read.
 func New(streams genericiooptions.IOStreams) *Connection {
 	c := &Connection{streams: streams}
 	c.flags = genericclioptions.NewConfigFlags(true).
@@ -70,7 +69,7 @@ func New(streams genericiooptions.IOStreams) *Connection {
 	return c
 }
 
-// initLogs sets up what all of a process has one of.
+// initLogs sets up the logs, of which a process has one.
 var initLogs = sync.OnceFunc(logs.InitLogs)
 
 // AddTo gives root and all commands below it the flags, and what goes with
@@ -81,7 +80,8 @@ func (c *Connection) AddTo(root *cobra.Command) {
 	c.matchVersion.AddFlags(flags)
 	kuberc.NewPreferences().AddFlags(flags)
 	c.profile.addTo(flags)
-	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false, "Treat warnings received from the server as errors and exit with a non-zero exit code")
+	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false,
+		"Treat warnings received from the server as errors and exit with a non-zero exit code")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		initLogs() // component-base's own call is in a hook of kubectl's, which this one hides
 		c.ctx = cmd.Context()
@@ -134,6 +134,7 @@ func (c *Connection) ReadPluginPolicy(cmd *cobra.Command) error {
 	return nil
 }
 
+// checkWarnings returns an error if there were warnings that the user wants to be one.
 func (c *Connection) checkWarnings() error {
 	count := c.warnings.WarningCount()
 	switch {
@@ -145,10 +146,9 @@ func (c *Connection) checkWarnings() error {
 	return fmt.Errorf("%d warnings received", count)
 }
 
-// KeepQuiet keeps client-go from asking for a user name, which it does on
-// stdout where a password could be given, and from logging what fails.
-func (c *Connection) KeepQuiet() {
-	klog.SetLogger(logr.Discard())
+// AskNothing keeps client-go from asking for a user name, which it does on stdout
+// where a password could be given.
+func (c *Connection) AskNothing() {
 	if c.flags.Password != nil && *c.flags.Password == "" {
 		c.flags.Password = nil
 	}

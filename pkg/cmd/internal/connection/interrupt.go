@@ -26,21 +26,22 @@ func (c *Connection) ToUninterruptedRESTConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-type uninterrupted struct{ http.RoundTripper }
+// uninterrupted marks requests that boundedTransport shall not interrupt.
+type uninterrupted struct{ next http.RoundTripper }
 
 type uninterruptedKey struct{}
 
 func (t uninterrupted) RoundTrip(req *http.Request) (*http.Response, error) {
-	return t.RoundTripper.RoundTrip(req.WithContext(context.WithValue(req.Context(), uninterruptedKey{}, true)))
+	return t.next.RoundTrip(req.WithContext(context.WithValue(req.Context(), uninterruptedKey{}, true)))
 }
 
 // WrappedRoundTripper lets client-go reach the transport below.
-func (t uninterrupted) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
+func (t uninterrupted) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 // boundedTransport ends requests after a time, and when the user interrupts:
 // kubectl's own code makes many without a context (discovery, schemas).
 type boundedTransport struct {
-	http.RoundTripper
+	next       http.RoundTripper
 	connection *Connection
 	timeout    time.Duration
 }
@@ -52,7 +53,7 @@ func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 		stop := context.AfterFunc(t.connection.ctx, cancel)
 		release = func() { stop(); cancel() }
 	}
-	resp, err := t.RoundTripper.RoundTrip(req.WithContext(ctx))
+	resp, err := t.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		release()
 		return nil, err
@@ -62,8 +63,9 @@ func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 }
 
 // WrappedRoundTripper lets client-go reach the transport below.
-func (t *boundedTransport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
+func (t *boundedTransport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
+// releasingBody releases what bounds a request once its answer is read.
 type releasingBody struct {
 	io.ReadCloser
 	release func()

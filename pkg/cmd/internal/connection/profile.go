@@ -20,10 +20,12 @@ type profiling struct {
 }
 
 func (p *profiling) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&p.name, "profile", "none", "Name of profile to capture. One of (none|cpu|heap|goroutine|threadcreate|block|mutex|trace)")
+	flags.StringVar(&p.name, "profile", "none",
+		"Name of profile to capture. One of (none|cpu|heap|goroutine|threadcreate|block|mutex|trace)")
 	flags.StringVar(&p.output, "profile-output", "profile.pprof", "Name of the file to write the profile to")
 }
 
+// start starts the profile, if the user asked for one.
 func (p *profiling) start() (err error) {
 	p.started = p.name != "none"
 	switch p.name {

@@ -10,8 +10,8 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 )
 
-// The exit codes other than 0. When more than one applies, they go before one
-// another in this order: 4, 130, 3, 1. kubectl on Windows turns all into 1.
+// The exit codes other than 0. When more than one applies, the first of 4, 130, 3
+// and 1 is taken. kubectl on Windows turns all into 1.
 const (
 	Failed      = 1
 	Gate        = 3   // a --fail-above gate was exceeded, whether or not all could be read
@@ -36,8 +36,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Describe turns what a command returned into the text for stderr and the
-// exit code.
+// Describe returns the text for stderr and the exit code of what a command
+// returned.
 func Describe(err error) (message string, code int) {
 	var exit *Error
 	if !errors.As(err, &exit) {
@@ -54,7 +54,7 @@ func Describe(err error) (message string, code int) {
 // fatal guards kubectl's global for what to do with a fatal error.
 var fatal sync.Mutex
 
-// inKubectlsWords is the text that kubectl prints for err, and its exit code.
+// inKubectlsWords returns the text that kubectl prints for err, and its exit code.
 func inKubectlsWords(err error) (message string, code int) {
 	fatal.Lock()
 	defer fatal.Unlock()

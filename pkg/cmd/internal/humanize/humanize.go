@@ -12,7 +12,7 @@ import (
 // Unknown is written where a number is not known.
 const Unknown = "?"
 
-// Grouped is an integer with thousands separated: 14,348,907.
+// Grouped returns an integer with thousands separated: 14,348,907.
 func Grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
@@ -45,12 +45,12 @@ func Chance(p, log10 float64) string {
 	return trimmed(Significant(p*100)) + " %"
 }
 
-// trimmed is a decimal fraction without zeros at its end.
+// trimmed returns a decimal fraction without zeros at its end.
 func trimmed(number string) string {
 	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
 }
 
-// Significant is a number with two significant digits, without an exponent
+// Significant returns a number with two significant digits, without an exponent
 // where it is not tiny or huge.
 func Significant(x float64) string {
 	switch {
@@ -68,10 +68,10 @@ func Significant(x float64) string {
 // exponents are written without a plus and zeros: 7.2e6, 6.7e-5.
 var exponents = strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e-")
 
-// ChanceOf is a probability that is not too small for a number, for people.
+// ChanceOf returns a probability that is not too small for a number, for people.
 func ChanceOf(p float64) string { return Chance(p, math.Log10(p)) }
 
-// Expected is a mean number of events for people; nil is without bound.
+// Expected returns a mean number of events for people; nil is without bound.
 func Expected(mean *float64) string {
 	if mean == nil {
 		return "unbounded"
@@ -79,7 +79,7 @@ func Expected(mean *float64) string {
 	return Significant(*mean)
 }
 
-// Headroom is a headroom for people; nil is without bound.
+// Headroom returns a headroom for people; nil is without bound.
 func Headroom(creates *int64) string {
 	if creates == nil {
 		return "unbounded"
@@ -87,7 +87,7 @@ func Headroom(creates *int64) string {
 	return Grouped(*creates)
 }
 
-// Count is a number of things: "1 prefix", "1,234 prefixes".
+// Count returns a number of things: "1 prefix", "1,234 prefixes".
 func Count[N int | int64](n N, thing string) string {
 	if n != 1 {
 		if strings.HasSuffix(thing, "x") {

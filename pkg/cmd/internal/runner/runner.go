@@ -17,7 +17,8 @@ type Options interface {
 	Run(ctx context.Context) error
 }
 
-// RunE takes the steps one after the other, until one fails.
+// RunE returns a cobra.Command's RunE that takes the steps one after the other, until
+// one fails.
 func RunE(o Options) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := o.Complete(cmd, args); err != nil {

@@ -64,6 +64,7 @@ func (p *Progress) End() {
 	p.stopped.Wait()
 }
 
+// show writes the text every now and then, until the end.
 func (p *Progress) show() {
 	for wait := progressAfter; ; wait = progressEvery {
 		select {

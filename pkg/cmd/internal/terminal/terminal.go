@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 )
 
-// ttyOf is what w writes to, as kubectl sees terminals.
+// ttyOf returns what w writes to, as kubectl sees terminals.
 func ttyOf(w io.Writer) term.TTY {
 	if checked, ok := w.(*output.CheckedWriter); ok {
 		w = checked.Writer
@@ -22,7 +22,7 @@ func ttyOf(w io.Writer) term.TTY {
 // IsTerminal reports whether w writes to a terminal.
 func IsTerminal(w io.Writer) bool { return ttyOf(w).IsTerminalOut() }
 
-// Width is the width of the terminal that w is, or of one as it was always.
+// Width returns the width of the terminal that w writes to, or 80.
 func Width(w io.Writer) int {
 	if size := ttyOf(w).GetSize(); size != nil && size.Width > 0 {
 		return int(size.Width)

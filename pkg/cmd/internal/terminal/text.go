@@ -8,13 +8,13 @@ import (
 	"github.com/mitchellh/go-wordwrap"
 )
 
-// Printable makes text from a cluster safe for a terminal: control characters
-// other than line breaks and tabs are shown by their code.
+// Printable returns text from a cluster as it is safe for a terminal: control
+// characters other than line breaks and tabs are shown by their code.
 func Printable(text string) string {
 	return escape(text, "\n\t")
 }
 
-// OneLine is printable text without line breaks.
+// OneLine returns printable text without line breaks.
 func OneLine(text string) string {
 	return escape(strings.Join(strings.Fields(text), " "), "")
 }
@@ -31,8 +31,8 @@ func escape(text, keep string) string {
 	return out.String()
 }
 
-// lineWidth is that of a terminal as it was always.
+// lineWidth is the width of a terminal that does not say its own.
 const lineWidth = 80
 
-// Wrapped is text with line breaks, so that it fits a terminal.
+// Wrapped returns text with line breaks, so that it fits a terminal.
 func Wrapped(text string) string { return wordwrap.WrapString(text, lineWidth) }

@@ -1,0 +1,59 @@
+package flagvalue
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+const (
+	// MaxAttempts keeps numbers of tries, and products of two, sane.
+	MaxAttempts = 1024
+	// ClientAttempts is how many names create tries unless the user says
+	// otherwise, and so what reports count with.
+	ClientAttempts = 16
+)
+
+// Attempts is the flag --server-attempts: auto, or a number of tries.
+type Attempts struct{ attempts int }
+
+// Set takes what the user said.
+func (a *Attempts) Set(text string) error {
+	if text == "auto" {
+		a.attempts = 0
+		return nil
+	}
+	attempts, err := strconv.Atoi(text)
+	if err != nil || attempts < 1 || attempts > MaxAttempts {
+		return fmt.Errorf("%q is neither auto nor a number from 1 to %d", text, MaxAttempts)
+	}
+	a.attempts = attempts
+	return nil
+}
+
+func (a *Attempts) String() string {
+	if a.attempts == 0 {
+		return "auto"
+	}
+	return strconv.Itoa(a.attempts)
+}
+
+// Type names the value in help.
+func (a *Attempts) Type() string { return "auto|N" }
+
+// Given reports whether the user said a number.
+func (a *Attempts) Given() bool { return a.attempts != 0 }
+
+// Retries returns what the user said.
+func (a *Attempts) Retries() v1alpha1.Retries {
+	return v1alpha1.Retries{Attempts: &a.attempts, AttemptsSource: v1alpha1.SourceFlag}
+}
+
+// Or returns what the user said, or otherwise what is known.
+func (a *Attempts) Or(known v1alpha1.Retries) v1alpha1.Retries {
+	if a.Given() {
+		return a.Retries()
+	}
+	return known
+}
