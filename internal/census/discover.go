@@ -142,7 +142,8 @@ func mappingFor(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) 
 	case !meta.IsNoMatchError(err):
 		return mapping, err
 	case resource.Group != "":
-		return nil, fmt.Errorf("the server doesn't have a resource type %q in group %q", resource.Resource, resource.Group)
+		return nil, fmt.Errorf("the server doesn't have a resource type %q in group %q",
+			resource.Resource, resource.Group)
 	}
 	return nil, fmt.Errorf("the server doesn't have a resource type %q", resource.Resource)
 }

@@ -26,7 +26,8 @@ func (r *run) serverNaming(d *Document) (bool, error) {
 	case reason == "":
 		return false, nil
 	case r.config.Key != "":
-		return false, fmt.Errorf("--idempotency-key cannot be used for %s, which %s (in %s)", resource, reason, d.Source)
+		return false, fmt.Errorf("--idempotency-key cannot be used for %s, which %s (in %s)",
+			resource, reason, d.Source)
 	}
 	r.warn("%s %s: the server picks their names, and a lost answer cannot be settled", resource, reason)
 	return true, nil

@@ -104,7 +104,8 @@ type StrangersError struct {
 }
 
 func (e *StrangersError) Error() string {
-	return fmt.Sprintf("the run of this key has created %d that this input does not ask for: %s", len(e.Strangers), e.Strangers[0])
+	return fmt.Sprintf("the run of this key has created %d that this input does not ask for: %s",
+		len(e.Strangers), e.Strangers[0])
 }
 
 // strangers returns the objects of the run that the input does not ask for.
@@ -140,11 +141,11 @@ func (r *run) strangers(documents []*Document) ([]string, error) {
 	return slices.Sorted(maps.Values(strangers)), nil
 }
 
-// warnOfTTL says where a key promises less than one may think.
+// warnOfTTL warns where a key promises less than one may think.
 func (r *run) warnOfTTL(d *Document) {
 	spec, _ := d.Object.Object["spec"].(map[string]any)
 	if spec["ttlSecondsAfterFinished"] != nil {
-		r.warn("%s with ttlSecondsAfterFinished are deleted some time after they finish: a later run with the same key creates them again",
-			d.place.Resource)
+		r.warn("%s with ttlSecondsAfterFinished are deleted some time after they finish: "+
+			"a later run with the same key creates them again", d.place.Resource)
 	}
 }

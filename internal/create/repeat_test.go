@@ -17,10 +17,10 @@ import (
 
 const key = idempotency.Key("k")
 
-// idOf is the creation id of the n-th copy of a document under the key.
-func idOf(t *testing.T, text string, n int) string {
+// idOf is the creation id of the n-th copy of configmaps/a/x- under the key.
+func idOf(t *testing.T, n int) string {
 	t.Helper()
-	d := document(text)
+	d := document("configmaps/a/x-")
 	sum, err := digest.Of(d.Object)
 	if err != nil {
 		t.Fatal(err)
@@ -36,13 +36,13 @@ func keyed(c *cluster) Config {
 
 // A run with a key creates what is missing, equal documents numbered through.
 func TestRepeatably(t *testing.T) {
-	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, "configmaps/a/x-", 1)}}}
+	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 1)}}}
 	config := keyed(c)
 	config.Copies = 2
 	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/x-"))),
 		"created x-", "unchanged x-11111", "created x-", "created x-", "end 2")
 	for i, n := range []int{0, 2, 3} {
-		if want := once.Derived(idOf(t, "configmaps/a/x-", n), key.RunLabel()); c.ids[i] != want {
+		if want := once.Derived(idOf(t, n), key.RunLabel()); c.ids[i] != want {
 			t.Errorf("create %d is under %v, want %v", i, c.ids[i], want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestNothingIsCreatedInDoubt(t *testing.T) {
 // What is there is read where it is shown whole; what is gone by then is
 // created again.
 func TestUnchangedAndWhole(t *testing.T) {
-	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, "configmaps/a/x-", 0)}}}
+	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 0)}}}
 	config := keyed(c)
 	config.Whole = true
 	c.get = func(name string) (*unstructured.Unstructured, error) {
@@ -116,7 +116,7 @@ func TestUnchangedAndWhole(t *testing.T) {
 
 // Copies that others made, and objects that are being deleted, are told of.
 func TestWarnings(t *testing.T) {
-	id := idOf(t, "configmaps/a/x-", 0)
+	id := idOf(t, 0)
 	c := &cluster{existing: []idempotency.Existing{{Name: "x-1", ID: id, Deleting: true}, {Name: "x-2", ID: id}}}
 	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))),
 		`warning configmaps in "a" x-1 and x-2 carry the same creation id: somebody has copied one of them`,
@@ -165,7 +165,7 @@ func TestClientDryRun(t *testing.T) {
 	config.DryRun = ClientDryRun
 	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "shown x-", "end 1")
 	config.Key = key
-	id := idOf(t, "configmaps/a/x-", 0)
+	id := idOf(t, 0)
 	for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
 		if shown, is := e.(Shown); is && (shown.Object.GetName() != names.Candidate("x-", id, 0, 5) || shown.Object.GetAnnotations()[once.Annotation] != id) {
 			t.Errorf("%v", shown.Object)

@@ -114,16 +114,16 @@ func (w *worker) reportOf(d *Document, result once.Result, err error) report {
 	return told
 }
 
-// warnOf says where the promise is weaker than it should be.
+// warnOf warns where the promise is weaker than it should be.
 func (w *worker) warnOf(d *Document, result once.Result) {
 	resource := d.Mapping.Resource.GroupResource().String()
 	if result.Unmarked && result.Object != nil {
-		w.warn("%s come back without the annotation %s: something removes it; had an answer been lost, the object could not have been recognised",
-			resource, once.Annotation)
+		w.warn("%s come back without the annotation %s: something removes it; "+
+			"had an answer been lost, the object could not have been recognised", resource, once.Annotation)
 	}
 	if result.Unverified {
-		w.warn("conflicts of %s cannot be read back (needs get on %s): another name is tried on trust that no proxy repeated the request",
-			resource, resource)
+		w.warn("conflicts of %s cannot be read back (needs get on %s): "+
+			"another name is tried on trust that no proxy repeated the request", resource, resource)
 	}
 }
 
@@ -134,10 +134,12 @@ func (w *worker) there(d *Document, id once.ID) (idempotency.Existing, bool) {
 		return idempotency.Existing{}, false
 	}
 	if len(found) > 1 {
-		w.warn("%s %s and %s carry the same creation id: somebody has copied one of them", d.place, found[0].Name, found[1].Name)
+		w.warn("%s %s and %s carry the same creation id: somebody has copied one of them",
+			d.place, found[0].Name, found[1].Name)
 	}
 	if found[0].Deleting {
-		w.warn("%s is being deleted: a later run with this key creates it again", reference.Name(d.Mapping, found[0].Name))
+		w.warn("%s is being deleted: a later run with this key creates it again",
+			reference.Name(d.Mapping, found[0].Name))
 	}
 	return found[0], true
 }

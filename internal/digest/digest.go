@@ -52,7 +52,8 @@ func withoutOurs(metadata map[string]any, field string) {
 		return
 	}
 	for name := range entries {
-		if strings.HasPrefix(name, "genname.dev/") || name == corev1.LastAppliedConfigAnnotation || name == changeCause {
+		switch {
+		case strings.HasPrefix(name, "genname.dev/"), name == corev1.LastAppliedConfigAnnotation, name == changeCause:
 			delete(entries, name)
 		}
 	}

@@ -62,7 +62,8 @@ func licenses(program string) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintln(&out, "kubectl-genname is under the Apache License 2.0 (see LICENSE). Linked into it is:")
 	for _, sources := range byText(texts) {
-		fmt.Fprintf(&out, "\n%s\n%s\n\n%s\n", strings.Repeat("=", 80), strings.Join(sources, "\n"), strings.TrimSpace(texts[sources[0]]))
+		rule, text := strings.Repeat("=", 80), strings.TrimSpace(texts[sources[0]])
+		fmt.Fprintf(&out, "\n%s\n%s\n\n%s\n", rule, strings.Join(sources, "\n"), text)
 	}
 	return out.Bytes(), nil
 }
@@ -147,7 +148,8 @@ func (p pkg) collect(texts map[string]string) error {
 			if err != nil {
 				return err
 			}
-			texts[p.Module.Path+" "+p.Module.Version+" "+filepath.ToSlash(relative)] = strings.ReplaceAll(string(text), "\r\n", "\n")
+			source := p.Module.Path + " " + p.Module.Version + " " + filepath.ToSlash(relative)
+			texts[source] = strings.ReplaceAll(string(text), "\r\n", "\n")
 			found++
 		}
 		if dir == p.Module.Dir {

@@ -3,6 +3,7 @@ package once
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -116,9 +117,12 @@ func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request
 	case namespaced && namespace == "":
 		return nil, fmt.Errorf("%s need a namespace", to.mapping.Resource.GroupResource())
 	case !id.unmarked && !CanCarry(stamped):
-		return nil, fmt.Errorf("the object has neither a name nor a generateName, or labels or annotations that are not maps")
+		return nil, errors.New("the object has neither a name nor a generateName, " +
+			"or labels or annotations that are not maps")
 	}
-	r := &request{resource: *to, namespaced: namespaced, namespace: namespace, object: stamped, id: id, options: s.create}
+	r := &request{
+		resource: *to, namespaced: namespaced, namespace: namespace, object: stamped, id: id, options: s.create,
+	}
 	if c.config.Timeout == 0 {
 		r.timeout = requestTimeout
 	}

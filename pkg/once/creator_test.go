@@ -258,7 +258,7 @@ func TestRedirect(t *testing.T) {
 func TestNoSilentResending(t *testing.T) {
 	s := &store{}
 	busy := 2
-	s.before = func(w http.ResponseWriter, r *http.Request) bool {
+	s.before = func(w http.ResponseWriter, _ *http.Request) bool {
 		if busy == 0 {
 			return false
 		}

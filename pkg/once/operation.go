@@ -22,6 +22,10 @@ type server interface {
 	get(ctx context.Context, name string) answer
 }
 
+// notGenerated is what a server says at the end of a conflict, also where it was
+// not asked to generate a name.
+const notGenerated = ", the server was not able to generate a unique name for the object"
+
 // wanted is what is to be created, as far as the rules need it.
 type wanted struct {
 	name         string // the object's own, if it has one
@@ -182,7 +186,8 @@ func (o *operation) beforeNextName(f finding) step {
 	case f == noRight:
 		return unknown // a proxy, or an earlier process, may have repeated the POST
 	case !o.wanted.named() && o.settings.attempts > 1:
-		o.refusal = apistatus.Explain(o.refusal, fmt.Sprintf("; gave up after %d %s", o.settings.attempts, o.whatIsTried()))
+		o.refusal = apistatus.Explain(o.refusal,
+			fmt.Sprintf("; gave up after %d %s", o.settings.attempts, o.whatIsTried()))
 	}
 	return failed
 }
@@ -219,7 +224,8 @@ func (o *operation) over(ctx, requests context.Context, s step, pause time.Durat
 	case s == read, !time.Now().Add(pause).After(o.deadline): // what is in doubt is read back once, however late
 		return nil
 	case o.answer.retryAfter > limit:
-		return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)", o.answer.retryAfter, limit)
+		return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)",
+			o.answer.retryAfter, limit)
 	}
 	return fmt.Errorf("not settled in %s", max(limit, time.Since(o.start)).Round(time.Millisecond))
 }
@@ -319,7 +325,8 @@ func (o *operation) explainRenaming() string {
 	if o.name == "" {
 		sent = fmt.Sprintf("generateName %q", o.wanted.generateName)
 	}
-	return fmt.Sprintf(" (the server answered for this name although %s was sent: a webhook or policy picks names)", sent)
+	return fmt.Sprintf(" (the server answered for this name although %s was sent: "+
+		"a webhook or policy picks names)", sent)
 }
 
 // unknown is the error of an object that may be there: what the first lost
@@ -350,8 +357,8 @@ func (o *operation) tell(f finding, s step, pause time.Duration) {
 	switch s {
 	case nextName:
 		e.Action, e.Reason, e.NextName = NextName, o.refusal, o.candidate(o.attempt+1)
-		if o.wanted.marked() { // the server was not asked to generate one
-			e.Reason = errors.New(strings.TrimSuffix(o.refusal.Error(), ", the server was not able to generate a unique name for the object"))
+		if o.wanted.marked() {
+			e.Reason = errors.New(strings.TrimSuffix(o.refusal.Error(), notGenerated))
 		}
 	case read, readLater:
 		e.Action = ReadBack

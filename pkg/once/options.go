@@ -2,7 +2,6 @@ package once
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -106,5 +105,5 @@ func (s *settings) suffixFits() error {
 	if s.suffixLength >= names.SuffixLength && s.suffixLength <= names.MaxSuffixLength {
 		return nil
 	}
-	return errors.New("WithSuffixLength must be from " + fmt.Sprint(names.SuffixLength) + " to " + fmt.Sprint(names.MaxSuffixLength))
+	return fmt.Errorf("WithSuffixLength must be from %d to %d", names.SuffixLength, names.MaxSuffixLength)
 }

@@ -52,7 +52,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Kind == e.Cause {
+	if e.Kind == e.Cause { //nolint:errorlint // what wraps it says more
 		return e.Kind.Error()
 	}
 	return fmt.Sprintf("%v: %v", e.Kind, e.Cause)

@@ -132,8 +132,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Var(&o.forecast, "forecast", "Horizon of the expected conflicts, like 12h or 30d")
 	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create; auto asks the server")
 	flags.Var(&o.failAbove, "fail-above",
-		"Exit with 3 if the WITH-RETRY of a prefix, or its CONFLICT where the server's tries are unknown, exceeds this, "+
-			"like 0.001 or 0.1%. With 8 tries that takes 6 million names: --fail-above-count is for less")
+		"Exit with 3 if the WITH-RETRY of a prefix, or its CONFLICT where the server's tries are unknown, "+
+			"exceeds this, like 0.001 or 0.1%. With 8 tries that takes 6 million names: --fail-above-count is for less")
 	flags.Int64Var(&o.failAboveCount, "fail-above-count", 0,
 		"Exit with 3 if a prefix has more names than this, hidden prefixes included")
 	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects to ask for in one request; 0 chooses")

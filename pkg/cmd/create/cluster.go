@@ -41,7 +41,8 @@ func (o *options) newCluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	attempts, posted := o.flags.attempts, metav1.CreateOptions{FieldManager: o.fieldManager, FieldValidation: o.ValidationDirective}
+	attempts := o.flags.attempts
+	posted := metav1.CreateOptions{FieldManager: o.fieldManager, FieldValidation: o.ValidationDirective}
 	if o.DryRunStrategy == cmdutil.DryRunServer { // nothing is stored: as kubectl
 		attempts, posted.DryRun = 1, []string{metav1.DryRunAll}
 	}
@@ -63,7 +64,9 @@ func (o *options) newCluster() (*cluster, error) {
 }
 
 // Find implements create.Cluster.
-func (c *cluster) Find(ctx context.Context, resource schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error) {
+func (c *cluster) Find(
+	ctx context.Context, resource schema.GroupVersionResource, namespace string,
+) ([]idempotency.Existing, error) {
 	return idempotency.Key(c.options.flags.key).Find(ctx, c.metadata, resource, namespace, c.options.flags.retryTimeout)
 }
 

@@ -115,7 +115,8 @@ func (o *options) document(info *resource.Info) (*create.Document, error) {
 		klog.V(4).Infof("error recording current command: %v", err)
 	}
 	return &create.Document{
-		Object: info.Object.(*unstructured.Unstructured), Mapping: info.Mapping, Namespace: info.Namespace, Source: info.Source,
+		Object:  info.Object.(*unstructured.Unstructured),
+		Mapping: info.Mapping, Namespace: info.Namespace, Source: info.Source,
 	}, nil
 }
 

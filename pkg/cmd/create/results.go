@@ -52,8 +52,8 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 		r.progress = terminal.StartProgress(o.ErrOut)
 	}
 	if o.flags.suffixLength != names.SuffixLength {
-		r.warn(fmt.Sprintf("names will end in %d random characters: whatever takes a generated name apart by its last 5, "+
-			"kubectl genname audit too, does not know them", o.flags.suffixLength))
+		r.warn(fmt.Sprintf("names will end in %d random characters: whatever takes a generated name apart "+
+			"by its last 5, kubectl genname audit too, does not know them", o.flags.suffixLength))
 	}
 	return r, nil
 }
@@ -168,7 +168,8 @@ func explainBoth(err error, object *unstructured.Unstructured) error {
 	if object.GetGenerateName() == "" || object.GetName() == "" || !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	return apistatus.Explain(err, " (the object has a name and a generateName: the name wins, and generateName is ignored)")
+	return apistatus.Explain(err,
+		" (the object has a name and a generateName: the name wins, and generateName is ignored)")
 }
 
 // unknown says the line of an object whose outcome is not known, at once: a
@@ -183,7 +184,8 @@ func (r *results) unknown(e create.Unknown) error {
 	if r.flags.kubectlsWords() {
 		return r.failure(e.Document, e.Err)
 	}
-	r.say(terminal.OneLine(fmt.Sprintf("%s: outcome unknown: %v", e.Document.Argument(e.Result.Name), apistatus.Brief(e.Err))))
+	r.say(terminal.OneLine(fmt.Sprintf("%s: outcome unknown: %v",
+		e.Document.Argument(e.Result.Name), apistatus.Brief(e.Err))))
 	return nil
 }
 
