@@ -135,7 +135,7 @@ func TestReportChurnJSON(t *testing.T) {
 		t.Fatal(err, code)
 	}
 	churn := report.Items[0].Churn
-	server := churn.Policies[1]
+	server := churn.Policy(v1alpha1.PolicyServer)
 	// The example of analyze.Model.Churn: 4.81e-5 a day, the first after 57 years.
 	if churn.Creates != 86400*365 || *server.Tries != 8 || math.Abs(*server.ConflictsPerDay/4.81e-5-1) > 0.01 ||
 		math.Abs(*server.DaysToFirst/365/57-1) > 0.01 || math.Abs(*server.AnyFails/0.0174-1) > 0.01 || *server.AnyFailsLog10 > -1.7 {
@@ -185,7 +185,7 @@ func TestReportJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 		t.Fatal(err)
 	}
-	server := report.Items[0].Policies[1]
+	server := report.Items[0].Policy(v1alpha1.PolicyServer)
 	if report.Kind != "CollisionReport" || report.APIVersion != "genname.dev/v1alpha1" || report.Server.AttemptsSource != v1alpha1.SourceFlag {
 		t.Errorf("the report is %s %s, server %+v", report.APIVersion, report.Kind, report.Server)
 	}

@@ -127,9 +127,9 @@ func (o *options) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.RunCreate(o.conn.Factory)
 	}
-	// A reader that goes away must not cut off the account of what was created. It
-	// is of the whole process, but not for main: every other command ends then, as
-	// kubectl does.
+	// A reader that goes away must not cut off what is said of the objects that were
+	// created. This is set for the process, but not by main: with every other command
+	// the process ends then, as kubectl does.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

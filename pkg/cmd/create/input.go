@@ -120,7 +120,8 @@ func (o *options) document(info *resource.Info) (*create.Document, error) {
 	}, nil
 }
 
-// recordAsPlugin makes --record say "kubectl genname", as it was called.
+// recordAsPlugin makes --record say "kubectl genname", as it was called. kubectl's
+// recorder has the command line from os.Args, so that is what is looked for.
 func (o *options) recordAsPlugin() {
 	recorded := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := o.Recorder.Record(recorded); err != nil {

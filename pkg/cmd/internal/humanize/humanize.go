@@ -21,7 +21,7 @@ func Grouped(n int64) string {
 	return digits
 }
 
-// Chance is a probability for people, of which also the decimal logarithm is
+// Chance returns a probability for people, of which also the decimal logarithm is
 // given, since the probability itself may be too small for a number: "0",
 // "1 in 1.6e13", "0.87 %", "> 99.99 %".
 func Chance(p, log10 float64) string {
