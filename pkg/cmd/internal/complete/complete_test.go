@@ -1,0 +1,116 @@
+package complete
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+)
+
+// offered returns what a flag offers after Tab, where nothing is to be asked.
+func offered(t *testing.T, cmd *cobra.Command, flag, word string) ([]string, cobra.ShellCompDirective) {
+	t.Helper()
+	complete, has := cmd.GetFlagCompletionFunc(flag)
+	if !has {
+		t.Fatalf("--%s has no completion", flag)
+	}
+	return complete(cmd, nil, word)
+}
+
+// A flag that knows its words is asked for them; the others complete by their
+// names, on commands below as well; and what a command completes itself stays.
+func TestFlags(t *testing.T) {
+	root, child := &cobra.Command{Use: "root"}, &cobra.Command{Use: "child"}
+	root.AddCommand(child)
+	colour := flagvalue.NewEnum("red", "red", "green")
+	root.Flags().Var(&colour, "dry-run", "")
+	child.Flags().String("validate", "", "")
+	child.Flags().String("plot", "", "")
+	child.Flags().String("cache-dir", "", "")
+	child.Flags().String("kubeconfig", "", "")
+	child.Flags().Int("count", 0, "One of: (not, words).")
+	child.Flags().String("output", "", "")
+	own := cobra.FixedCompletions([]string{"wide"}, cobra.ShellCompDirectiveNoSpace)
+	if err := child.RegisterFlagCompletionFunc("output", own); err != nil {
+		t.Fatal(err)
+	}
+	Flags(connection.New(genericiooptions.NewTestIOStreamsDiscard()), root)
+	for _, test := range []struct {
+		cmd       *cobra.Command
+		flag      string
+		want      []string
+		directive cobra.ShellCompDirective
+	}{
+		{root, "dry-run", []string{"red", "green"}, cobra.ShellCompDirectiveNoFileComp},
+		{child, "validate", []string{"strict", "warn", "ignore"}, cobra.ShellCompDirectiveNoFileComp},
+		{child, "plot", []string{"svg", "png"}, cobra.ShellCompDirectiveFilterFileExt},
+		{child, "cache-dir", nil, cobra.ShellCompDirectiveFilterDirs},
+		{child, "kubeconfig", nil, cobra.ShellCompDirectiveDefault},
+		{child, "count", nil, cobra.ShellCompDirectiveNoFileComp},
+		{child, "output", []string{"wide"}, cobra.ShellCompDirectiveNoSpace},
+	} {
+		if got, directive := offered(t, test.cmd, test.flag, ""); !slices.Equal(got, test.want) || directive != test.directive {
+			t.Errorf("--%s: %q %d, want %q %d", test.flag, got, directive, test.want, test.directive)
+		}
+	}
+}
+
+// completed returns what find offers for word, and how long that takes.
+func completed(t *testing.T, find finder, word string) ([]string, time.Duration) {
+	t.Helper()
+	cmd := &cobra.Command{}
+	cmd.SetContext(t.Context())
+	began := time.Now()
+	got, _ := inTime(connection.New(genericiooptions.NewTestIOStreamsDiscard()), cobra.ShellCompDirectiveNoFileComp, find)(cmd, nil, word)
+	return got, time.Since(began)
+}
+
+// What begins with the word is offered once, in order, and an error is none of
+// the user's concern.
+func TestInTime(t *testing.T) {
+	t.Setenv("KUBECTL_KUBERC", "false")
+	got, _ := completed(t, func(_ context.Context, _ *connection.Connection, _ string, offer func(string)) error {
+		for _, name := range []string{"run-b", "run-a", "other", "run-a"} {
+			offer(name)
+		}
+		return errors.New("forbidden")
+	}, "run")
+	if !slices.Equal(got, []string{"run-a", "run-b"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A cluster that stops to answer does not keep the user waiting, and what it has
+// said is offered.
+func TestInTimeWithoutAnswer(t *testing.T) {
+	t.Setenv("KUBECTL_KUBERC", "false")
+	synctest.Test(t, func(t *testing.T) {
+		got, took := completed(t, func(ctx context.Context, _ *connection.Connection, _ string, offer func(string)) error {
+			offer("run-a")
+			<-ctx.Done()
+			offer("run-b") // to nobody
+			return nil
+		}, "")
+		if !slices.Equal(got, []string{"run-a"}) || took != completionTime {
+			t.Errorf("%q after %s", got, took)
+		}
+	})
+}
+
+func TestFromKubeconfig(t *testing.T) {
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	t.Setenv("KUBECTL_KUBERC", "false")
+	find := fromKubeconfig(func(clientcmdapi.Config) []string { return []string{"one", "two"} })
+	if got, _ := completed(t, find, "t"); !slices.Equal(got, []string{"two"}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,139 @@
+package output
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// parsed returns the flags of a command line, and what the help says of -o.
+func parsed(t *testing.T, args string, own ...string) (*Flags, string) {
+	t.Helper()
+	f, cmd := NewFlags(own...), &cobra.Command{}
+	f.AddFlags(cmd)
+	if err := cmd.ParseFlags(strings.Fields(args)); err != nil {
+		t.Fatal(err)
+	}
+	return f, cmd.Flags().Lookup("output").Usage
+}
+
+const kubectls = "json, yaml, kyaml, go-template, go-template-file, template, templatefile, " +
+	"jsonpath, jsonpath-as-json, jsonpath-file, custom-columns, custom-columns-file"
+
+// The help and the error of a format that there is not know the same ones; the
+// error has them in the order of the alphabet.
+func TestFormats(t *testing.T) {
+	for _, test := range []struct {
+		own  []string
+		help string
+	}{
+		{nil, kubectls},
+		{[]string{Wide}, Wide + ", " + kubectls},
+		{[]string{Wide, "gauges"}, Wide + ", " + kubectls + ", gauges"},
+	} {
+		f, usage := parsed(t, "-o nope", test.own...)
+		if want := "Output format. One of: (" + test.help + ")."; usage != want {
+			t.Errorf("usage %q, want %q", usage, want)
+		}
+		want := `unable to match a printer suitable for the output format "nope", allowed formats are: ` +
+			strings.Join(slices.Sorted(slices.Values(strings.Split(test.help, ", "))), ",")
+		if err := f.Check(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestTake(t *testing.T) {
+	f, _ := parsed(t, "-o wide", Wide)
+	if err := f.Check(); err != nil || !f.Take(Wide) || f.ForMachines() || f.Check() != nil {
+		t.Errorf("%v: -o wide is not taken for a table", err)
+	}
+	f, _ = parsed(t, "-o json", Wide)
+	if f.Take(Wide) || !f.ForMachines() || f.Check() != nil {
+		t.Error("-o json is taken for a table")
+	}
+	f, _ = parsed(t, "-o nope", Wide)
+	if err := f.Check(); f.Take(Wide) || err == nil || !strings.Contains(err.Error(), "wide") || strings.Contains(f.Check().Error(), "wide") {
+		t.Errorf("%v, and when it is taken %v", err, f.Check())
+	}
+	f, _ = parsed(t, "-o wide")
+	if err := f.Check(); err == nil || !f.ForMachines() {
+		t.Error("a command without a table takes -o wide")
+	}
+}
+
+func TestForMachines(t *testing.T) {
+	for args, want := range map[string]bool{"": false, "-o json": true, "-o=": true, "--template={{.kind}}": true} {
+		if f, _ := parsed(t, args); f.ForMachines() != want {
+			t.Errorf("%q: %v", args, !want)
+		}
+	}
+}
+
+// Integers have all their digits, and custom columns a row for each item.
+func TestPrint(t *testing.T) {
+	version := &v1alpha1.VersionReport{TypeMeta: v1alpha1.TypeOf("VersionReport")}
+	version.Client.GitVersion = "v1.2.3"
+	collision := &v1alpha1.CollisionReport{
+		TypeMeta: v1alpha1.TypeOf("CollisionReport"),
+		Items:    []v1alpha1.CollisionItem{{Existing: 14348907}, {Existing: 2}},
+	}
+	for args, want := range map[string]string{
+		"-o jsonpath={.client.gitVersion}":          "v1.2.3",
+		"-o go-template={{.kind}}":                  "VersionReport",
+		"--template={{.kind}}":                      "VersionReport",
+		"-o custom-columns=V:.client.gitVersion":    "V\nv1.2.3\n",
+		"-o yaml":                                   "apiVersion: genname.dev/v1alpha1\n",
+		"-o custom-columns=N:.existing":             "N\n14348907\n2\n",
+		"-o jsonpath={.items[*].existing}":          "14348907 2",
+		"-o custom-columns=N:.existing,K:.nonsuch ": "N          K\n14348907   <none>\n2          <none>\n",
+	} {
+		f, _ := parsed(t, args)
+		var out strings.Builder
+		err := f.Print(version, &out)
+		if strings.Contains(args, "existing") {
+			out.Reset()
+			err = f.Print(collision, &out)
+		}
+		if err != nil || !strings.HasPrefix(out.String(), want) {
+			t.Errorf("%s: %v, %q, want %q", args, err, out.String(), want)
+		}
+	}
+	f, _ := parsed(t, "-o nope")
+	if err := f.Print(version, io.Discard); err == nil {
+		t.Error("-o nope prints")
+	}
+}
+
+// failing takes so many bytes.
+type failing struct{ left int }
+
+func (f *failing) Write(p []byte) (int, error) {
+	n := min(len(p), f.left)
+	f.left -= n
+	if n < len(p) {
+		return n, errors.New("full")
+	}
+	return n, nil
+}
+
+func TestCheckedWriter(t *testing.T) {
+	w := &CheckedWriter{Writer: &failing{left: 3}}
+	if n, err := w.Write([]byte("ab")); n != 2 || err != nil || w.Err() != nil {
+		t.Errorf("%d, %v, %v", n, err, w.Err())
+	}
+	n, first := w.Write([]byte("cd"))
+	if n != 1 || first == nil {
+		t.Errorf("%d, %v", n, first)
+	}
+	w.Writer = &failing{left: 9}
+	if _, err := w.Write([]byte("e")); err != nil || !errors.Is(w.Err(), first) {
+		t.Errorf("%v: the error %v is forgotten: %v", err, first, w.Err())
+	}
+}

@@ -1,0 +1,118 @@
+package terminal
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+)
+
+func TestText(t *testing.T) {
+	for _, test := range []struct{ text, printable, oneLine string }{
+		{"", "", ""},
+		{"a b", "a b", "a b"},
+		{"é → 日本", "é → 日本", "é → 日本"},
+		{"a\n\tb  c\n", "a\n\tb  c\n", "a b c"},
+		{"\x1b[31mred\a\r\x00", `\u001b[31mred\u0007\u000d\u0000`, `\u001b[31mred\u0007 \u0000`},
+		{"\u202egnp.exe\u200b", `\u202egnp.exe\u200b`, `\u202egnp.exe\u200b`},
+		{"\u009b2J", `\u009b2J`, `\u009b2J`},
+		{"cut\xc3", "cut\ufffd", "cut\ufffd"},
+	} {
+		if got := Printable(test.text); got != test.printable {
+			t.Errorf("Printable(%q) = %q, want %q", test.text, got, test.printable)
+		}
+		if got := OneLine(test.text); got != test.oneLine {
+			t.Errorf("OneLine(%q) = %q, want %q", test.text, got, test.oneLine)
+		}
+	}
+}
+
+func TestWrapped(t *testing.T) {
+	text := strings.TrimSpace(strings.Repeat("word ", 40))
+	wrapped := Wrapped(text)
+	for line := range strings.SplitSeq(wrapped, "\n") {
+		if len(line) > 80 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+	if strings.ReplaceAll(wrapped, "\n", " ") != text {
+		t.Errorf("%q", wrapped)
+	}
+}
+
+// Where no terminal is, no progress is shown, however long it takes, and lines
+// are written as they are.
+func TestProgressInAPipe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		p := StartProgress(&out)
+		p.Say("1 of 2")
+		time.Sleep(time.Minute)
+		p.Line("Warning: slow")
+		time.Sleep(time.Minute)
+		p.End()
+		p.End()
+		if out.String() != "Warning: slow\n" {
+			t.Errorf("%q", out.String())
+		}
+	})
+}
+
+// What is behind a CheckedWriter is still seen as what it is.
+func TestTerminalOfAWriter(t *testing.T) {
+	if IsTerminal(&strings.Builder{}) || Width(&strings.Builder{}) != 80 {
+		t.Error("a string is a terminal")
+	}
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = ptmx.Close(), tty.Close() }()
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: 123}); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []io.Writer{tty, &output.CheckedWriter{Writer: tty}} {
+		if !IsTerminal(w) || Width(w) != 123 {
+			t.Errorf("%T: terminal %v, width %d", w, IsTerminal(w), Width(w))
+		}
+	}
+}
+
+// On a terminal the line appears after a second, lines go above it, and nothing
+// of it is left.
+func TestProgressOnATerminal(t *testing.T) {
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ptmx.Close() }()
+	p := StartProgress(tty)
+	p.Say("1 of\n2 \x1b[31m")
+	text, blank := "\r1 of 2 \\u001b[31m"+strings.Repeat(" ", 79-17), "\r"+strings.Repeat(" ", 79)
+	if got := read(t, ptmx, len(text)); got != text {
+		t.Errorf("%q, want %q", got, text)
+	}
+	p.Line("Warning: slow")
+	p.End()
+	_ = tty.Close()
+	rest, _ := io.ReadAll(ptmx) // ends with an error, since nobody has the other end
+	got := strings.ReplaceAll(string(rest), text, "")
+	if want := blank + "\rWarning: slow\r\n" + blank + "\r"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// read returns the next n bytes.
+func read(t *testing.T, from io.Reader, n int) string {
+	t.Helper()
+	data := make([]byte, n)
+	if _, err := io.ReadFull(from, data); err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
