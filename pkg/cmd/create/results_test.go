@@ -144,40 +144,47 @@ func TestResults(t *testing.T) {
 		want       run
 	}{
 		{
-			"created", "", fate{},
+			"created", "",
+			fate{},
 			[]create.Event{created(d, "demo-1"), created(other, "demo-2"), readTo(2)},
 			run{"configmap/demo-1 created\nconfigmap/demo-2 created\n", "", 0},
 		},
 		{
-			"created, in another format", "-o name", fate{},
+			"created, in another format", "-o name",
+			fate{},
 			[]create.Event{created(d, "demo-1"), readTo(1)},
 			run{"configmap/demo-1\n", "", 0},
 		},
 		{
-			"shown by a client's dry run", "", fate{dryRun: cmdutil.DryRunClient},
+			"shown by a client's dry run", "",
+			fate{dryRun: cmdutil.DryRunClient},
 			[]create.Event{create.Shown{Object: configMap("demo-1")}, readTo(1)},
 			run{"configmap/demo-1 created (dry run)\n", "", 0},
 		},
 		{"nothing passed", "", fate{}, []create.Event{readTo(0)}, run{"", "error: no objects passed to create", 1}},
 		{
-			"nothing passed, for what could not be read", "", fate{},
+			"nothing passed, for what could not be read", "",
+			fate{},
 			[]create.Event{create.Problem{Err: errors.New("no such file")}, readTo(0)},
 			run{"", "error: no such file", 1},
 		},
 		{
-			"unchanged", "--idempotency-key=k", fate{},
+			"unchanged", "--idempotency-key=k",
+			fate{},
 			[]create.Event{
 				create.Unchanged{Document: d, Name: "demo-1", Object: configMap("demo-1")}, created(other, "demo-2"), readTo(2),
 			},
 			run{"configmap/demo-1 unchanged\nconfigmap/demo-2 created\n", "", 0},
 		},
 		{
-			"unchanged, but cannot be shown", "--idempotency-key=k -o yaml", fate{},
+			"unchanged, but cannot be shown", "--idempotency-key=k -o yaml",
+			fate{},
 			[]create.Event{create.Unchanged{Document: d, Name: "demo-1", Err: errors.New("forbidden")}, readTo(1)},
 			run{"", "error: configmap/demo-1 is there, but cannot be shown: forbidden", 1},
 		},
 		{
-			"a run with a key names its objects", "--idempotency-key=k", fate{},
+			"a run with a key names its objects", "--idempotency-key=k",
+			fate{},
 			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Places: []idempotency.Place{
 				{Resource: schema.GroupResource{Group: "batch", Resource: "jobs"}, Namespace: "prod"},
 				{Resource: configMaps, Namespace: "prod"},
@@ -186,7 +193,8 @@ func TestResults(t *testing.T) {
 				once.RunLabel + "=" + idempotency.Key("k").RunLabel() + "\n", 0},
 		},
 		{
-			"of several namespaces", "--idempotency-key=k", fate{},
+			"of several namespaces", "--idempotency-key=k",
+			fate{},
 			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Places: []idempotency.Place{
 				{Resource: configMaps, Namespace: "prod"}, {Resource: configMaps, Namespace: "dev"},
 			}}},
@@ -194,94 +202,110 @@ func TestResults(t *testing.T) {
 				once.RunLabel + "=" + idempotency.Key("k").RunLabel() + "\n", 0},
 		},
 		{
-			"failed", "", fate{},
+			"failed", "",
+			fate{},
 			[]create.Event{failed(d, tooMuch), created(other, "demo-2"), readTo(2)},
 			run{"configmap/demo-2 created\n", "Error from server (Forbidden): error when creating \"demo.yaml\": " +
 				"configmaps is forbidden: exceeded quota", 1},
 		},
 		{
-			"copies fail in the same way", "--count=3", fate{},
+			"copies fail in the same way", "--count=3",
+			fate{},
 			[]create.Event{created(d, "demo-1"), failed(d, tooMuch), failed(d, tooMuch), readTo(1)},
 			run{"configmap/demo-1 created\n", "Error from server (Forbidden): error when creating \"demo.yaml\": " +
 				"configmaps is forbidden: exceeded quota\n" +
 				"not all were created: 1 created, 0 unchanged, 2 failed, 0 unknown, 0 not attempted", 1},
 		},
 		{
-			"stored under another name", "", fate{},
+			"stored under another name", "",
+			fate{},
 			[]create.Event{
 				create.Failed{Document: d, Result: once.Result{Object: configMap("picked")}, Err: errors.New("renamed")}, readTo(1),
 			},
 			run{"configmap/picked created\n", "error: error when creating \"demo.yaml\": renamed", 1},
 		},
 		{
-			"unknown", "", fate{},
+			"unknown", "",
+			fate{},
 			[]create.Event{unknown(d, "demo-1"), readTo(1)},
 			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" + fmt.Sprintf(again, 1), 4},
 		},
 		{
-			"unknown, in a run that can be repeated", "--idempotency-key=k", fate{},
+			"unknown, in a run that can be repeated", "--idempotency-key=k",
+			fate{},
 			[]create.Event{unknown(d, "demo-1"), readTo(1)},
 			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" + same, 4},
 		},
 		{
-			"unknown goes before what failed", "", fate{},
+			"unknown goes before what failed", "",
+			fate{},
 			[]create.Event{unknown(d, "demo-1"), failed(other, errors.New("no")), readTo(2)},
 			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
 				"error: error when creating \"demo.yaml\": no\n" + fmt.Sprintf(again, 1), 4},
 		},
 		{
-			"unknown, in a dry run", "", fate{dryRun: cmdutil.DryRunServer},
+			"unknown, in a dry run", "",
+			fate{dryRun: cmdutil.DryRunServer},
 			[]create.Event{unknown(d, "demo-1"), readTo(1)},
 			run{"", "error: error when creating \"demo.yaml\": Post \"https://10.0.0.1/api/v1/namespaces/prod/configmaps\": reset", 1},
 		},
 		{
-			"unknown, in kubectl's words", "--naming=server --attempts=1", fate{},
+			"unknown, in kubectl's words", "--naming=server --attempts=1",
+			fate{},
 			[]create.Event{unknown(d, ""), readTo(1)},
 			run{"", "error: error when creating \"demo.yaml\": Post \"https://10.0.0.1/api/v1/namespaces/prod/configmaps\": reset", 4},
 		},
 		{
-			"not attempted after a failure", "--count=3", fate{},
+			"not attempted after a failure", "--count=3",
+			fate{},
 			[]create.Event{created(d, "demo-1"), failed(d, errors.New("no")), create.NotAttempted{Copies: 1}, readTo(1)},
 			run{"configmap/demo-1 created\n", "error: error when creating \"demo.yaml\": no\n" +
 				"stopped after a failure: 1 created, 0 unchanged, 1 failed, 0 unknown, 1 not attempted\n" +
 				fmt.Sprintf(again, 1), 1},
 		},
 		{
-			"not attempted, for nothing answers", "--idempotency-key=k", fate{},
+			"not attempted, for nothing answers", "--idempotency-key=k",
+			fate{},
 			[]create.Event{failed(d, errors.New("no")), create.NotAttempted{Copies: 7}, create.End{Documents: 8, Unreachable: true}},
 			run{"", "error: error when creating \"demo.yaml\": no\nstopped because the server does not answer: " +
 				"0 created, 0 unchanged, 1 failed, 0 unknown, 7 not attempted\n" + same, 1},
 		},
 		{
-			"interrupted", "", fate{interrupt: true},
+			"interrupted", "",
+			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), create.NotAttempted{Copies: 2}, readTo(3)},
 			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, 2 not attempted\n" +
 				fmt.Sprintf(again, 1), 130},
 		},
 		{
-			"interrupted when all was done", "", fate{interrupt: true},
+			"interrupted when all was done", "",
+			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), readTo(1)},
 			run{"configmap/demo-1 created\n", "", 0},
 		},
 		{
-			"unread", "", fate{interrupt: true},
+			"unread", "",
+			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Unread: true}},
 			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted; " +
 				"the rest of the input was not read\n" + fmt.Sprintf(again, 1), 130},
 		},
 		{
-			"incomplete", "--idempotency-key=k", fate{},
+			"incomplete", "--idempotency-key=k",
+			fate{},
 			[]create.Event{create.Problem{Err: errors.New("demo.yaml: no kind")}, create.End{Documents: 1, Incomplete: true}},
 			run{"", "error: demo.yaml: no kind\nnothing was created: a run with a key needs its whole input", 1},
 		},
 		{
-			"incomplete and unread", "--idempotency-key=k", fate{interrupt: true},
+			"incomplete and unread", "--idempotency-key=k",
+			fate{interrupt: true},
 			[]create.Event{create.End{Documents: 1, Incomplete: true, Unread: true}},
 			run{"", "error: the rest of the input was not read\n" +
 				"nothing was created: a run with a key needs its whole input", 130},
 		},
 		{
-			"a retry", "", fate{},
+			"a retry", "",
+			fate{},
 			[]create.Event{
 				create.Retry{Document: d, Retry: once.Event{Name: "demo-1", Reason: reset, Action: once.ReadBack}},
 				create.Retry{Document: d, Retry: once.Event{Name: "demo-1", Reason: tooMuch, Action: once.Resend, Wait: time.Second}},
@@ -291,21 +315,26 @@ func TestResults(t *testing.T) {
 				"configmap/demo-1: configmaps is forbidden: exceeded quota; sending it again in 1s\n", 0},
 		},
 		{
-			"a warning comes once, and cannot harm a terminal", "", fate{},
+			"a warning comes once, and cannot harm a terminal", "",
+			fate{},
 			[]create.Event{
-				create.Warning{Text: "mind \x1b[31m"}, create.Warning{Text: "the gap"}, create.Warning{Text: "mind \x1b[31m"},
+				create.Warning{Text: "mind \x1b[31m"},
+				create.Warning{Text: "the gap"},
+				create.Warning{Text: "mind \x1b[31m"},
 				created(d, "demo-1"), readTo(1),
 			},
 			run{"configmap/demo-1 created\n", "Warning: mind \\u001b[31m\nWarning: the gap\n", 0},
 		},
 		{
-			"a suffix of another length", "--suffix-length=8", fate{},
+			"a suffix of another length", "--suffix-length=8",
+			fate{},
 			[]create.Event{created(d, "demo-1"), readTo(1)},
 			run{"configmap/demo-1 created\n", "Warning: names will end in 8 random characters: whatever takes a generated " +
 				"name apart by its last 5, kubectl genname audit too, does not know them\n", 0},
 		},
 		{
-			"strangers", "--idempotency-key=k", fate{},
+			"strangers", "--idempotency-key=k",
+			fate{},
 			[]create.Event{
 				create.Problem{Err: &create.StrangersError{Strangers: []string{"configmaps/demo-1 -n prod"}}},
 				create.End{Documents: 1, Incomplete: true},
@@ -317,25 +346,29 @@ func TestResults(t *testing.T) {
 				"nothing was created: a run with a key needs its whole input", 1},
 		},
 		{
-			"stdout is gone", "", fate{stdout: gone{}},
+			"stdout is gone", "",
+			fate{stdout: gone{}},
 			[]create.Event{created(d, "demo-1"), create.NotAttempted{Copies: 4}, readTo(5)},
 			run{"", "error: configmap/demo-1 was created, but cannot be printed: broken pipe\n" +
 				"stopped because the results cannot be written: " +
 				"1 created, 0 unchanged, 0 failed, 0 unknown, 4 not attempted\n" + fmt.Sprintf(again, 1), 1},
 		},
 		{
-			"an object that cannot be printed", "", fate{printer: func(runtime.Object) error { return errors.New("no column") }},
+			"an object that cannot be printed", "",
+			fate{printer: func(runtime.Object) error { return errors.New("no column") }},
 			[]create.Event{created(d, "demo-1"), created(other, "demo-2"), readTo(2)},
 			run{"", "configmap/demo-1 was created, but cannot be printed: no column\n" +
 				"configmap/demo-2 was created, but cannot be printed: no column", 1},
 		},
 		{
-			"in kubectl's words", "--naming=server --attempts=1", fate{stdout: gone{}},
+			"in kubectl's words", "--naming=server --attempts=1",
+			fate{stdout: gone{}},
 			[]create.Event{created(d, "demo-1"), readTo(1)},
 			run{"", "error: broken pipe", 1},
 		},
 		{
-			"kubectl gives no advice", "--naming=server --attempts=1", fate{interrupt: true},
+			"kubectl gives no advice", "--naming=server --attempts=1",
+			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), create.NotAttempted{Copies: 1}, readTo(2)},
 			run{
 				"configmap/demo-1 created\n",
