@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 )
 
 // Versions of what is built; the modules' go.mod files pin the same.
@@ -125,7 +127,7 @@ func (p program) dir(ctx context.Context) (string, error) {
 }
 
 func (p program) cachePath(dir string) (string, error) {
-	cache, err := os.UserCacheDir()
+	cache, err := testenv.Cache()
 	if err != nil {
 		return "", err
 	}
@@ -133,7 +135,7 @@ func (p program) cachePath(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(cache, "kubectl-genname", "control-plane", hash, p.name), nil
+	return filepath.Join(cache, "control-plane", hash, p.name), nil
 }
 
 // hash covers the module's sources, go.mod and go.sum (and by them the sources

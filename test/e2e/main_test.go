@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
@@ -39,12 +40,14 @@ func TestMain(m *testing.M) {
 		fmt.Println("-short: all of test/e2e is skipped, because it needs a control plane")
 		return
 	}
-	code, err := runOnServers(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	os.Exit(testenv.Run(func() int {
+		code, err := runOnServers(m)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+		return code
+	}))
 }
 
 func runOnServers(m *testing.M) (code int, err error) {
