@@ -4,6 +4,7 @@
 GO       ?= go
 PKGS     := ./...
 COVERAGE := 85
+QUICK    := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/schema
 
 # What a release needs that is no file here: syft for SBOMs, and cosign with
 # its service for signatures.
@@ -18,7 +19,7 @@ REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_V
 MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit cover chance lint bench campaign figures schemas measure docs release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare cover chance lint bench campaign figures schemas measure docs release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,7 +34,11 @@ demo: build control-plane ## Tour the commands on a real kube-apiserver
 	$(GO) run ./test/controlplane/run bash examples/demo.sh
 
 unit: ## Run the tests that need no control plane (seconds)
-	$(GO) test -short ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/schema
+	$(GO) test -short $(QUICK)
+
+bare: control-plane ## Run the quick tests, and those that kubectl runs in, in a bare environment
+	.ci/bare $(GO) test -short -count=1 $(QUICK)
+	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion' ./test/e2e
 
 test: control-plane ## Run all tests, on a real control plane, with the race detector
 	$(GO) test -race -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PKGS)
