@@ -61,7 +61,7 @@ func TestInside(t *testing.T) {
 // environment.
 func TestEveryPackageHasIt(t *testing.T) {
 	const root = "../.."
-	needs := regexp.MustCompile(`\t"(os/exec|github\.com/kubectl-genname/kubectl-genname/(pkg/cmd(/.*)?|test/controlplane))"\n`)
+	needs := regexp.MustCompile(`\t"(os/exec|github\.com/kubectl-genname/kubectl-genname/(pkg/cmd(/.*)?|test/(controlplane|harness)))"\n`)
 	needing, having := map[string]bool{}, map[string]bool{}
 	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
@@ -71,7 +71,7 @@ func TestEveryPackageHasIt(t *testing.T) {
 		folder, _ := filepath.Rel(root, filepath.Dir(path))
 		folder = filepath.ToSlash(folder)
 		needing[folder] = needing[folder] || needs.Match(text) || strings.HasPrefix(folder+"/", "pkg/cmd/")
-		having[folder] = having[folder] || regexp.MustCompile(`\b(testenv\.)?Run\((m\.Run|func\(\) int \{)`).Match(text)
+		having[folder] = having[folder] || regexp.MustCompile(`os\.Exit\(((testenv\.)?Run\(m\.Run\)|harness\.Main\()`).Match(text)
 		return err
 	})
 	if err != nil || !needing["test/e2e"] {
