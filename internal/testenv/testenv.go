@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -135,7 +136,7 @@ func environment(folder string) ([]string, error) {
 		marker + "=" + strconv.Itoa(os.Getpid()), cacheVariable + "=" + cache,
 		"HOME=" + home, "TMPDIR=" + temporary, "PATH=" + bin,
 		"LANG=C.UTF-8", "TERM=xterm", "TZ=UTC",
-		"CGO_ENABLED=0", // no C compiler, and what is built is what "make build" has built
+		"CGO_ENABLED=0", // as make has it: what it has compiled is not compiled again
 	}
 	for _, name := range kept {
 		if value, is := os.LookupEnv(name); is {
@@ -166,6 +167,9 @@ func goSettings() (settings []string, root string, err error) {
 	values := map[string]string{}
 	if err := json.Unmarshal(out, &values); err != nil {
 		return nil, "", err
+	}
+	if !strings.Contains(values["GOFLAGS"], "-trimpath") { // as make has it
+		values["GOFLAGS"] = strings.TrimSpace(values["GOFLAGS"] + " -trimpath")
 	}
 	for _, name := range ofGo {
 		if values[name] != "" {
