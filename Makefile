@@ -7,14 +7,16 @@ COVERAGE := 85
 # The libraries of Kubernetes take minutes to compile, so all is compiled in
 # two ways only: as the plugin, kubectl and the servers are, and for the race
 # detector, which needs C.
-export CGO_ENABLED := 0
-GOFLAGS            := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
+USERFLAGS          := $(shell $(GO) env GOFLAGS)
+GOFLAGS            := $(filter-out -trimpath,$(USERFLAGS)) -trimpath
 export GOFLAGS
+export CGO_ENABLED := 0
+WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
 
 # The tests that need the race detector, because much runs at the same time in
 # their own process; those that need no control plane; and those of neither, of
 # which test/release is run by itself.
-RACE    := CGO_ENABLED=1 $(GO) test -race
+RACE    := $(WITHC) $(GO) test -race
 RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/census ./test/campaign ./test/faultproxy
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/schema
 OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/test/(e2e|offline|census|campaign|faultproxy|release)$$')
@@ -59,7 +61,7 @@ test: control-plane build ## Run all tests but those of a release, on a real con
 	@echo "The tests of examples/monitoring, and at first Prometheus, which they are of: 2 minutes"
 	$(GO) test -C test/monitoring ./...
 	@echo "The libraries of Kubernetes for the race detector: 4 minutes at first"
-	CGO_ENABLED=1 $(GO) build -race -v $(filter %/...,$(RACES)) ./test/harness 2>&1 | awk 'NR % 200 == 0 { print NR " packages"; fflush() } / |:/'
+	$(WITHC) $(GO) build -race -v $(filter %/...,$(RACES)) ./test/harness 2>&1 | awk 'NR % 200 == 0 { print NR " packages"; fflush() } / |:/'
 	@echo "The tests under the race detector: 5 minutes, most of them test/e2e"
 	$(RACE) -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(RACES)
 	@$(MAKE) --no-print-directory cover

@@ -47,6 +47,7 @@ const (
 )
 
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	u := harness.As(t, cp.Admin())
 	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap+"---\n"+strings.ReplaceAll(configMap, "demo-", "other-")), "--count=3").

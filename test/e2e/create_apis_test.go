@@ -33,6 +33,7 @@ metadata: {generateName: thing-}
 // A custom resource is created once, also when the answer is lost, and with a
 // key the run can be repeated.
 func TestCreateCustomResources(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	admin := harness.As(t, cp.Admin())
 	admin.Run("create", "-f", harness.File(t, "crd.yaml", `
@@ -55,6 +56,7 @@ spec:
 // So is an object of an aggregated API, whose server is not kube-apiserver and
 // retries nothing.
 func TestCreateAggregated(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	server := httptest.NewTLSServer(&aggregated{things: map[string]*unstructured.Unstructured{}})
 	t.Cleanup(server.Close)

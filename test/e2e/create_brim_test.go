@@ -19,6 +19,7 @@ const smallSpace = 27 * 27
 // is there until no name is free; then creates fail, soon, and say how hard
 // they tried.
 func TestCreateToTheBrim(t *testing.T) {
+	t.Parallel()
 	for _, server := range []struct {
 		name    string
 		options []controlplane.Option
@@ -34,6 +35,7 @@ func TestCreateToTheBrim(t *testing.T) {
 		{"the server does not retry", []controlplane.Option{controlplane.WithoutServerRetries}, 200, 20000},
 	} {
 		t.Run(server.name, func(t *testing.T) {
+			t.Parallel()
 			cp := controlplane.New(t, append(server.options, controlplane.SuffixLength(2))...)
 			b := brim{t: t, cp: cp, namespace: harness.Namespace(t, cp), manifest: harness.File(t, "cm.yaml", configMap)}
 			b.askTooMuch()

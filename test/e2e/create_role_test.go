@@ -22,6 +22,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]
 
 // The ready ClusterRole for create is enough for it, with a key too.
 func TestRoleForCreate(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	u := bound(t, cp, "creator", "create.yaml", "genname-create")
 	manifest := harness.File(t, "job.yaml", job)

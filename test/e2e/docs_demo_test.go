@@ -20,6 +20,7 @@ const recorded = harness.Root + "docs/demo.txt"
 // The tour of "make demo", through kubectl, prints what docs/demo.txt says, but
 // for what chance and the clock make.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {

@@ -24,6 +24,7 @@ import (
 // Every example of every command's help works as it is printed, one after the
 // other, in the folder examples.
 func TestHelpExamples(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	u := harness.As(t, cp.Admin())
 	go finishJobs(t.Context(), t, cp)

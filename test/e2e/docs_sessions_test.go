@@ -17,6 +17,7 @@ import (
 // The sessions that the documentation quotes are what a terminal shows: each
 // is run again, from its own commands, on a control plane of its own.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob(harness.Root + "docs/sessions/*.txt")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no sessions: %v", err)
