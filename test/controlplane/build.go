@@ -37,12 +37,13 @@ type program struct {
 	module  string // folder, relative to this package's
 	pkg     string // package, relative to the module
 	version string // stamped into k8s.io/component-base/version; empty for none
+	takes   string // on two cores, when nothing is compiled yet
 }
 
 var (
-	apiServer = program{"kube-apiserver", "servers", "./kube-apiserver", ServerVersion}
-	etcd      = program{"etcd", "servers", "./etcd", ""}
-	kubectl   = program{"kubectl", "kubectl", ".", KubectlVersion}
+	apiServer = program{"kube-apiserver", "servers", "./kube-apiserver", ServerVersion, "3 minutes"}
+	etcd      = program{"etcd", "servers", "./etcd", "", "half a minute"}
+	kubectl   = program{"kubectl", "kubectl", ".", KubectlVersion, "2 minutes"}
 )
 
 // Build returns the programs' paths. What is not in the user's cache directory
@@ -77,7 +78,7 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 		return path, nil
 	}
 	start := time.Now()
-	fmt.Fprintf(log, "building %s %s (once; a first build of all takes about four minutes on two cores)\n", p.name, p.version)
+	fmt.Fprintf(log, "building %s (once, about %s on two cores)\n", strings.TrimSpace(p.name+" "+p.version), p.takes)
 	if err := p.compile(ctx, dir, path); err != nil {
 		return "", err
 	}
