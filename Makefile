@@ -42,7 +42,7 @@ help: ## Show this help
 build: ## Build the plugin into bin/
 	$(GO) build -o bin/ ./cmd/kubectl-genname
 
-control-plane: ## Build kube-apiserver, etcd and kubectl into the user's cache (4 minutes, once)
+control-plane: ## Build kube-apiserver, etcd and kubectl into the user's cache (5 minutes, once)
 	$(GO) run ./test/controlplane/run
 
 demo: control-plane build ## Tour the commands on a real kube-apiserver
@@ -56,18 +56,18 @@ bare: control-plane ## Run the quick tests, and those that kubectl runs in, in a
 	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion' ./test/e2e
 
 test: control-plane build ## Run all tests but those of a release, on a real control plane (minutes)
-	@echo "The tests that need no race detector: 3 minutes"
+	@echo "The tests that need no race detector: 2 to 3 minutes"
 	$(GO) test -timeout 20m $(OTHERS)
 	@echo "The tests of examples/monitoring, and at first Prometheus, which they are of: 2 minutes"
 	$(GO) test -C test/monitoring ./...
-	@echo "The libraries of Kubernetes for the race detector: 4 minutes at first"
+	@echo "The libraries of Kubernetes for the race detector: 3 minutes at first"
 	$(WITHC) $(GO) build -race -v $(filter %/...,$(RACES)) ./test/harness 2>&1 | awk 'NR % 200 == 0 { print NR " packages"; fflush() } / |:/'
 	@echo "The tests under the race detector: 5 minutes, most of them test/e2e"
 	$(RACE) -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(RACES)
 	@$(MAKE) --no-print-directory cover
 
-release-test: control-plane ## Make a release of this platform and take it apart (goreleaser: 5 minutes at first)
-	@echo "goreleaser, whose libraries are those of three clouds: 5 minutes at first"
+release-test: control-plane ## Make a release of this platform and take it apart (goreleaser: 3 minutes at first)
+	@echo "goreleaser, whose libraries are those of three clouds: 3 minutes at first"
 	$(GORELEASER) check
 	$(GO) test -timeout 20m ./test/release
 

@@ -57,8 +57,8 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// Every package whose tests start programs or run a command has this
-// environment.
+// Every package has this environment whose tests start programs or run a
+// command, and every one of the commands' that knows of kubeconfigs.
 func TestEveryPackageHasIt(t *testing.T) {
 	const root = "../.."
 	needs := regexp.MustCompile(`\t"(os/exec|github\.com/kubectl-genname/kubectl-genname/(pkg/cmd(/.*)?|test/(controlplane|harness)))"\n`)

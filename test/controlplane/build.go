@@ -41,13 +41,13 @@ type program struct {
 }
 
 var (
-	apiServer = program{"kube-apiserver", "servers", "./kube-apiserver", ServerVersion, "3 minutes"}
-	etcd      = program{"etcd", "servers", "./etcd", "", "half a minute"}
+	apiServer = program{"kube-apiserver", "servers", "./kube-apiserver", ServerVersion, "4 minutes"}
+	etcd      = program{"etcd", "servers", "./etcd", "", "10 seconds"}
 	kubectl   = program{"kubectl", "kubectl", ".", KubectlVersion, "2 minutes"}
 )
 
 // Build returns the programs' paths. What is not in the user's cache directory
-// yet is built first, which takes about four minutes on two cores and is said
+// yet is built first, which takes five to six minutes on two cores and is said
 // on log. A program is cached under a hash of all that goes into it, so that a
 // fresh clone finds it and a stale one is never used.
 func Build(ctx context.Context, log io.Writer) (Binaries, error) {
