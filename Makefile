@@ -2,8 +2,24 @@
 # whatever else is needed is built from Go modules, pinned by their go.sum.
 
 GO       ?= go
-PKGS     := ./...
 COVERAGE := 85
+
+# The libraries of Kubernetes take minutes to compile, so all is compiled in
+# two ways only: as the plugin, kubectl and the servers are, and for the race
+# detector, which needs C.
+USERFLAGS          := $(shell $(GO) env GOFLAGS)
+GOFLAGS            := $(filter-out -trimpath,$(USERFLAGS)) -trimpath
+export GOFLAGS
+export CGO_ENABLED := 0
+WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
+
+# The tests that need the race detector, because much runs at the same time in
+# their own process; those that need no control plane; and those of neither, of
+# which test/release is run by itself.
+RACE    := $(WITHC) $(GO) test -race
+RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/census ./test/campaign ./test/faultproxy
+QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/schema
+OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/test/(e2e|offline|census|campaign|faultproxy|release)$$')
 
 # What a release needs that is no file here: syft for SBOMs, and cosign with
 # its service for signatures.
@@ -18,40 +34,55 @@ REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_V
 MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit cover chance lint bench campaign figures schemas measure docs release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance lint bench campaign figures schemas measure docs release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build the plugin into bin/
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/kubectl-genname
+	$(GO) build -o bin/ ./cmd/kubectl-genname
 
-control-plane: ## Build kube-apiserver, etcd and kubectl into the user's cache (4 minutes, once)
+control-plane: ## Build kube-apiserver, etcd and kubectl into the user's cache (5 minutes, once)
 	$(GO) run ./test/controlplane/run
 
-demo: build control-plane ## Tour the commands on a real kube-apiserver
+demo: control-plane build ## Tour the commands on a real kube-apiserver
 	$(GO) run ./test/controlplane/run bash examples/demo.sh
 
 unit: ## Run the tests that need no control plane (seconds)
-	$(GO) test -short ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/schema
+	$(GO) test -short $(QUICK)
 
-test: control-plane ## Run all tests, on a real control plane, with the race detector
-	$(GO) test -race -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PKGS)
-	@$(MAKE) --no-print-directory cover
+bare: control-plane ## Run the quick tests, and those that kubectl runs in, in a bare environment
+	.ci/bare $(GO) test -short -count=1 $(QUICK)
+	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion' ./test/e2e
+
+test: control-plane build ## Run all tests but those of a release, on a real control plane (minutes)
+	@echo "The tests that need no race detector: 2 to 3 minutes"
+	$(GO) test -timeout 20m $(OTHERS)
+	@echo "The tests of examples/monitoring, and at first Prometheus, which they are of: 2 minutes"
 	$(GO) test -C test/monitoring ./...
+	@echo "The libraries of Kubernetes for the race detector: 3 minutes at first"
+	$(WITHC) $(GO) build -race -v $(filter %/...,$(RACES)) ./test/harness 2>&1 | awk 'NR % 200 == 0 { print NR " packages"; fflush() } / |:/'
+	@echo "The tests under the race detector: 5 minutes, most of them test/e2e"
+	$(RACE) -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(RACES)
+	@$(MAKE) --no-print-directory cover
+
+release-test: control-plane ## Make a release of this platform and take it apart (goreleaser: 3 minutes at first)
+	@echo "goreleaser, whose libraries are those of three clouds: 3 minutes at first"
+	$(GORELEASER) check
+	$(GO) test -timeout 20m ./test/release
 
 cover: # Fail if pkg/ and internal/ are covered less than they should be (after test)
 	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/ and internal/: " $$3; exit ($$3+0 < least)}'
 
 chance: control-plane ## Run the tests that follow from a seed with another one; SEED= repeats it
 	@seed=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; echo "make chance SEED=$$seed"; \
-	GENNAME_SEED=$$seed $(GO) test -race -count=1 -timeout 20m -run 'TestCampaign|TestAuditOfChance' ./test/campaign ./test/e2e
+	GENNAME_SEED=$$seed $(RACE) -count=1 -timeout 20m -run 'TestCampaign|TestAuditOfChance' ./test/campaign ./test/e2e
 
-lint: ## Run the linters over the code, the workflows and the release's configuration
+lint: ## Run the linters over the code and the workflows
+	@echo "golangci-lint: 2 minutes at first"
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
 	@for module in $(MODULES); do echo "go vet in $$module"; $(GO) vet -C $$module ./... || exit 1; done
 	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
-	$(GORELEASER) check
 
 vulnerabilities: ## Look for known vulnerabilities that the code reaches (asks vuln.go.dev)
 	$(GO) tool -modfile=tools/govulncheck/go.mod govulncheck ./...

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -36,7 +37,7 @@ const pluginName = "kubectl-genname"
 // TestMain is also the plugin that is killed: this program under its name.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != pluginName {
-		os.Exit(m.Run())
+		os.Exit(testenv.Run(m.Run))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := cmd.Execute(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})

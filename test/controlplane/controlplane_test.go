@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 )
 
 const starterEnv = "GENNAME_TEST_STARTER"
@@ -23,7 +25,7 @@ const starterEnv = "GENNAME_TEST_STARTER"
 // plane, says where it is, and waits.
 func TestMain(m *testing.M) {
 	if os.Getenv(starterEnv) == "" {
-		os.Exit(m.Run())
+		os.Exit(testenv.Run(m.Run))
 	}
 	cp, err := Start(context.Background(), os.Stderr)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // onPage injures the lists of ConfigMaps, which are numbered from 1.
@@ -58,7 +59,7 @@ func (c *cutWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 // Pages are throttled, refused, dropped before and in their midst: the counts
 // are those of an undisturbed list.
 func TestAuditThroughFaults(t *testing.T) {
-	ns := namespace(t, retrying)
+	ns := harness.Namespace(t, retrying)
 	populate(t, retrying, ns)
 	want := count(t, retrying, configMapResource, ns)
 	proxy := faultproxy.New(t, retrying.Admin(), onPage(func(n int64) faultproxy.Fault {
@@ -74,7 +75,7 @@ func TestAuditThroughFaults(t *testing.T) {
 		}
 		return nil
 	}))
-	report, got := audit(t, as(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=30")
+	report, got := audit(t, harness.As(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=30")
 	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
 		t.Errorf("the audit differs from the count (-count +audit):\n%s", diff)
 	}
@@ -86,7 +87,7 @@ func TestAuditThroughFaults(t *testing.T) {
 // etcd forgets the version that a list is read at, while it is read: the list
 // goes on at a later one, nothing counts twice, and the report says so.
 func TestAuditOfAListThatExpires(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	var expire func()
 	proxy := faultproxy.New(t, single.Admin(), onPage(func(n int64) faultproxy.Fault {
@@ -96,10 +97,10 @@ func TestAuditOfAListThatExpires(t *testing.T) {
 		return nil
 	}))
 	expire = func() {
-		as(t, single.Admin()).run("create", "-f", file(t, "cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: late-, namespace: "+ns+"}\n"))
+		harness.As(t, single.Admin()).Run("create", "-f", harness.File(t, "cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: late-, namespace: "+ns+"}\n"))
 		compact(t, single)
 	}
-	report, got := audit(t, as(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=20")
+	report, got := audit(t, harness.As(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=20")
 	// All but the object that came meanwhile was there at every instant.
 	want := count(t, single, configMapResource, ns)
 	for _, counts := range [][]counted{want, got} {
@@ -144,7 +145,7 @@ func compact(t *testing.T, cp *controlplane.ControlPlane) {
 // waits for it, and the counts are right.
 func TestAuditOverARestart(t *testing.T) {
 	cp := controlplane.New(t)
-	ns := namespace(t, cp)
+	ns := harness.Namespace(t, cp)
 	populate(t, cp, ns)
 	want := count(t, cp, configMapResource, ns)
 	restarted := make(chan error, 1)
@@ -157,7 +158,7 @@ func TestAuditOverARestart(t *testing.T) {
 		}
 		return nil
 	}))
-	report, got := audit(t, as(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=20")
+	report, got := audit(t, harness.As(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=20")
 	if err := <-restarted; err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestAuditCompressesFromAfar(t *testing.T) {
 			})
 		}
 	})
-	u := as(t, proxy.Config)
+	u := harness.As(t, proxy.Config)
 	audit(t, u, "configmaps", "-n", "default")
 	if compressed.Load() != 1 || plain.Load() != 0 {
 		t.Errorf("%d lists are compressed, %d are not", compressed.Load(), plain.Load())
@@ -209,7 +210,7 @@ func TestAuditWithSlowMetrics(t *testing.T) {
 			asked.Add(1)
 			return func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					eventually(t, func() error {
+					harness.Eventually(t, func() error {
 						if !listed.Load() {
 							return errors.New("nothing was listed before the metrics had come")
 						}
@@ -221,12 +222,12 @@ func TestAuditWithSlowMetrics(t *testing.T) {
 		}
 		return nil
 	})
-	u := as(t, proxy.Config)
-	u.run("audit", "configmaps", "-A", tries).expect(t, 0, `1 metric`, `.*`)
+	u := harness.As(t, proxy.Config)
+	u.Run("audit", "configmaps", "-A", tries).Expect(t, 0, `1 metric`, `.*`)
 	if n := asked.Load(); n != 1 {
 		t.Errorf("asked %d times for metrics", n)
 	}
-	u.run("audit", "configmaps", "-A", tries, "--server-attempts=8").expect(t, 0, `8 flag`, `.*`)
+	u.Run("audit", "configmaps", "-A", tries, "--server-attempts=8").Expect(t, 0, `8 flag`, `.*`)
 	if asked.Load() != 1 {
 		t.Error("asked for metrics, although the tries were given")
 	}
@@ -242,7 +243,7 @@ func TestAuditWithoutMetrics(t *testing.T) {
 		return faultproxy.Answer(http.StatusServiceUnavailable, http.Header{"Retry-After": {"30"}}, "not now")
 	})
 	began := time.Now()
-	as(t, proxy.Config).run("audit", "configmaps", "-A", "-o=jsonpath={.server.attempts} {.server.attemptsSource}").expect(t, 0, `8 default`, `.*`)
+	harness.As(t, proxy.Config).Run("audit", "configmaps", "-A", "-o=jsonpath={.server.attempts} {.server.attemptsSource}").Expect(t, 0, `8 default`, `.*`)
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("waited %v for the metrics", took)
 	}

@@ -14,16 +14,17 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // The server takes the manifest of examples/monitoring, and what its ClusterRole
 // grants is enough for the audit that its CronJob runs.
 func TestMonitoringManifest(t *testing.T) {
-	const manifest = root + "examples/monitoring/cronjob.yaml"
-	ns := namespace(t, retrying)
+	const manifest = harness.Root + "examples/monitoring/cronjob.yaml"
+	ns := harness.Namespace(t, retrying)
 	populate(t, retrying, ns)
-	admin := as(t, retrying.Admin())
-	admin.run("create", "--validate=strict", "-f", manifest).expect(t, 0, `(?:\S+ created\n){5}`, ``)
+	admin := harness.As(t, retrying.Admin())
+	admin.Run("create", "--validate=strict", "-f", manifest).Expect(t, 0, `(?:\S+ created\n){5}`, ``)
 
 	content, err := os.ReadFile(manifest)
 	if err != nil {
@@ -33,10 +34,10 @@ func TestMonitoringManifest(t *testing.T) {
 	if command == nil {
 		t.Fatal("the CronJob runs no audit")
 	}
-	account := as(t, retrying.User("system:serviceaccount:genname:genname-audit", "system:serviceaccounts", "system:authenticated"))
-	var r result
-	eventually(t, func() error { // new rights take a moment
-		if r = account.run(strings.Fields(command[1])...); r.code != 0 {
+	account := harness.As(t, retrying.User("system:serviceaccount:genname:genname-audit", "system:serviceaccounts", "system:authenticated"))
+	var r harness.Result
+	harness.Eventually(t, func() error { // new rights take a moment
+		if r = account.Run(strings.Fields(command[1])...); r.Code != 0 {
 			return fmt.Errorf("%+v", r)
 		}
 		return nil
@@ -47,12 +48,12 @@ func TestMonitoringManifest(t *testing.T) {
 		fmt.Sprintf("\ngenname_prefix_names{resource=\"configmaps\",namespace=%q,prefix=\"run-\"} 17.0\n", ns),
 		fmt.Sprintf("\ngenname_prefix_attempts{resource=\"configmaps\",namespace=%q,prefix=\"run-\"} 8.0\n", ns),
 	} {
-		if !strings.Contains(r.stdout, want) {
-			t.Errorf("no %q in\n%s", want, r.stdout)
+		if !strings.Contains(r.Stdout, want) {
+			t.Errorf("no %q in\n%s", want, r.Stdout)
 		}
 	}
 	// What is not granted is not there, so that the test means something.
-	if r := account.run("audit", "secrets", "-A"); r.code != 1 {
+	if r := account.Run("audit", "secrets", "-A"); r.Code != 1 {
 		t.Errorf("the account may list secrets: %+v", r)
 	}
 }
@@ -78,29 +79,29 @@ func TestAuditOfAnUnavailableAPI(t *testing.T) {
 	if _, err := services.Create(t.Context(), dead, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	ns := namespace(t, single)
-	u := as(t, single.Admin())
+	ns := harness.Namespace(t, single)
+	u := harness.As(t, single.Admin())
 	defer func() { // other tests share the server
 		if err := services.Delete(t.Context(), "v1.dead.example.e2e", metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
-		eventually(t, func() error {
-			if r := u.run("audit", "-n", ns); r.code != 0 {
+		harness.Eventually(t, func() error {
+			if r := u.Run("audit", "-n", ns); r.Code != 0 {
 				return fmt.Errorf("%+v", r)
 			}
 			return nil
 		})
 	}()
-	var r result
-	eventually(t, func() error { // the server looks for the service now and then
-		if r = u.run("audit", "-n", ns, "-o", "json"); r.code == 0 {
-			return fmt.Errorf("the API is not found to be unavailable: %s", r.stderr)
+	var r harness.Result
+	harness.Eventually(t, func() error { // the server looks for the service now and then
+		if r = u.Run("audit", "-n", ns, "-o", "json"); r.Code == 0 {
+			return fmt.Errorf("the API is not found to be unavailable: %s", r.Stderr)
 		}
 		return nil
 	})
-	r.expect(t, 1, `.*`, `Warning: skipped dead.example.e2e: discover dead.example.e2e/v1: .*\nRead .*error: not everything could be read: the counts are not complete\n`)
+	r.Expect(t, 1, `.*`, `Warning: skipped dead.example.e2e: discover dead.example.e2e/v1: .*\nRead .*error: not everything could be read: the counts are not complete\n`)
 	var report v1alpha1.AuditReport
-	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
 		t.Fatal(err)
 	}
 	found := 0
@@ -115,7 +116,7 @@ func TestAuditOfAnUnavailableAPI(t *testing.T) {
 	if found != 1 || report.Complete {
 		t.Errorf("%d times, complete: %v: %+v", found, report.Complete, report.Skipped)
 	}
-	if r := u.run("audit", "configmaps", "-n", ns); r.code != 0 {
+	if r := u.Run("audit", "configmaps", "-n", ns); r.Code != 0 {
 		t.Errorf("a type that was named is served by another server: %+v", r)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // seeded is a source of chance by GENNAME_SEED, or always the same one: a check
@@ -119,7 +120,7 @@ func TestAuditOfChance(t *testing.T) {
 		{gadgets, "Kind-of-gadgets"},
 	}
 	for round := range 3 {
-		namespaces := []string{namespace(t, retrying), namespace(t, retrying)}
+		namespaces := []string{harness.Namespace(t, retrying), harness.Namespace(t, retrying)}
 		want := []counted{}
 		for _, c := range types {
 			c.fill(t, r, namespaces, 20+r.IntN(80))
@@ -128,7 +129,7 @@ func TestAuditOfChance(t *testing.T) {
 			}
 		}
 		chunk := fmt.Sprintf("--chunk-size=%d", 1+r.IntN(120))
-		admin := as(t, retrying.Admin())
+		admin := harness.As(t, retrying.Admin())
 		_, all := audit(t, admin, "-A", "--min-count=0", chunk)
 		all = slices.DeleteFunc(all, func(c counted) bool { return !slices.Contains(namespaces, c.Namespace) })
 		compare(t, fmt.Sprintf("round %d, all namespaces, %s", round, chunk), want, all)
@@ -140,9 +141,9 @@ func TestAuditOfChance(t *testing.T) {
 		compare(t, fmt.Sprintf("round %d, one namespace, %s", round, chunk), here2, here)
 
 		name := "few-" + ns
-		grant(t, retrying, ns, name, []string{"list"}, "configmaps", "gadgets")
+		harness.Grant(t, retrying, ns, name, []string{"list"}, "configmaps", "gadgets")
 		few := slices.DeleteFunc(slices.Clone(here2), func(c counted) bool { return c.Resource == "secrets" })
-		compareFew(t, as(t, retrying.User(name)), ns, few)
+		compareFew(t, harness.As(t, retrying.User(name)), ns, few)
 	}
 }
 
@@ -155,13 +156,13 @@ func compare(t *testing.T, what string, want, got []counted) {
 
 // compareFew audits as a user who may not list everything: what the user may is
 // right, and the rest is named.
-func compareFew(t *testing.T, u user, ns string, want []counted) {
+func compareFew(t *testing.T, u harness.User, ns string, want []counted) {
 	t.Helper()
 	var report v1alpha1.AuditReport
-	eventually(t, func() error { // new rights take a moment
-		r := u.run("audit", "-n", ns, "-o", "json", "--min-count=0")
+	harness.Eventually(t, func() error { // new rights take a moment
+		r := u.Run("audit", "-n", ns, "-o", "json", "--min-count=0")
 		report = v1alpha1.AuditReport{}
-		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+		if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
 			return fmt.Errorf("%+v", r)
 		}
 		if report.Summary.ResourceTypes < 2 {

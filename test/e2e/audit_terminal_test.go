@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // slow makes lists of ConfigMaps wait.
@@ -33,20 +33,20 @@ func slow(wait time.Duration) func(r *http.Request) faultproxy.Fault {
 // On a terminal, long work shows how far it is, in a line that is gone before
 // the results, and long prefixes are shown without their middle.
 func TestAuditOnATerminal(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	terminal, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = terminal.Close() }()
-	u := as(t, faultproxy.New(t, single.Admin(), slow(1600*time.Millisecond)).Config)
+	u := harness.As(t, faultproxy.New(t, single.Admin(), slow(1600*time.Millisecond)).Config)
 	shown := make(chan string)
 	go func() {
 		all, _ := io.ReadAll(terminal) // ends with an error once nobody has the other end
 		shown <- string(all)
 	}()
-	code := cmd.Execute(t.Context(), []string{"audit", "cm", "-n", ns, "--kubeconfig=" + u.kubeconfig, "--cache-dir=" + t.TempDir()},
+	code := cmd.Execute(t.Context(), []string{"audit", "cm", "-n", ns, "--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + t.TempDir()},
 		genericiooptions.IOStreams{In: strings.NewReader(""), Out: tty, ErrOut: tty})
 	_ = tty.Close()
 	got := <-shown
@@ -58,41 +58,7 @@ func TestAuditOnATerminal(t *testing.T) {
 		t.Errorf("after the progress came\n%s", table)
 	}
 	// Nothing of it in a pipe.
-	if r := u.run("audit", "cm", "-n", ns); strings.Contains(r.stderr+r.stdout, "\r") || !strings.Contains(r.stdout, strings.Repeat("x", 58)) {
+	if r := u.Run("audit", "cm", "-n", ns); strings.Contains(r.Stderr+r.Stdout, "\r") || !strings.Contains(r.Stdout, strings.Repeat("x", 58)) {
 		t.Errorf("%+v", r)
-	}
-}
-
-// So does create, where the terminal does not show the results themselves; a
-// line about an object stands above it.
-func TestCreateOnATerminal(t *testing.T) {
-	ns := namespace(t, single)
-	terminal, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = terminal.Close() }()
-	shown := make(chan string)
-	go func() {
-		all, _ := io.ReadAll(terminal)
-		shown <- string(all)
-	}()
-	var posts atomic.Int64
-	u := as(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if r.Method == http.MethodPost && posts.Add(1) == 2 {
-			return faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"2"}}, "slow down")
-		}
-		return nil
-	}).Config)
-	var out strings.Builder
-	code := cmd.Execute(t.Context(), []string{"create", "-n", ns, "-f", file(t, "two.yaml", configMap+"---"+configMap), "--kubeconfig=" + u.kubeconfig, "--cache-dir=" + t.TempDir()},
-		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: tty})
-	_ = tty.Close()
-	got := <-shown
-	if code != 0 || !strings.Contains(got, "\r1 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted  ") || !strings.HasSuffix(got, "\r"+strings.Repeat(" ", 79)+"\r") {
-		t.Errorf("exit code %d and\n%q", code, got)
-	}
-	if !strings.Contains(got, "sending it again in 2s\r\n") || strings.Count(out.String(), "\n") != 2 {
-		t.Errorf("stderr\n%q\nstdout\n%s", got, out.String())
 	}
 }

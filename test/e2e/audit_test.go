@@ -21,12 +21,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // populate fills a namespace with what an audit must tell apart.
 func populate(t *testing.T, cp *controlplane.ControlPlane, namespace string) {
 	t.Helper()
-	maps := clientset(t, cp).CoreV1().ConfigMaps(namespace)
+	maps := harness.Clientset(t, cp).CoreV1().ConfigMaps(namespace)
 	create := func(meta metav1.ObjectMeta) {
 		t.Helper()
 		if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
@@ -55,7 +56,7 @@ func populate(t *testing.T, cp *controlplane.ControlPlane, namespace string) {
 // held is the name of the object with a finalizer.
 func held(t *testing.T, cp *controlplane.ControlPlane, namespace string) string {
 	t.Helper()
-	for _, cm := range configMaps(t, cp, namespace) {
+	for _, cm := range harness.ConfigMaps(t, cp, namespace) {
 		if len(cm.Finalizers) > 0 {
 			return cm.Name
 		}
@@ -72,14 +73,14 @@ type counted struct {
 }
 
 // audit runs the audit and reads its JSON.
-func audit(t *testing.T, u user, args ...string) (v1alpha1.AuditReport, []counted) {
+func audit(t *testing.T, u harness.User, args ...string) (v1alpha1.AuditReport, []counted) {
 	t.Helper()
-	r := u.run(append([]string{"audit", "-o", "json"}, args...)...)
-	if r.code != 0 {
+	r := u.Run(append([]string{"audit", "-o", "json"}, args...)...)
+	if r.Code != 0 {
 		t.Fatalf("%+v", r)
 	}
 	var report v1alpha1.AuditReport
-	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
 		t.Fatal(err)
 	}
 	counts := []counted{}
@@ -113,7 +114,7 @@ func count(t *testing.T, cp *controlplane.ControlPlane, resource schema.GroupVer
 	counts := []counted{}
 	for prefix := range raw {
 		c := counted{Resource: resource.Resource, Namespace: namespace, Prefix: prefix}
-		name := regexp.MustCompile("^" + regexp.QuoteMeta(prefix) + suffix + "$")
+		name := regexp.MustCompile("^" + regexp.QuoteMeta(prefix) + harness.Suffix + "$")
 		for _, o := range list.Items {
 			if !name.MatchString(o.GetName()) {
 				continue
@@ -140,7 +141,7 @@ func sorted(counts []counted) []counted {
 var configMapResource = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
 func TestAuditEqualsAnIndependentCount(t *testing.T) {
-	ns := namespace(t, retrying)
+	ns := harness.Namespace(t, retrying)
 	populate(t, retrying, ns)
 	widgets := customResource(t, retrying, "widgets")
 	client, err := dynamic.NewForConfig(retrying.Admin())
@@ -155,14 +156,14 @@ func TestAuditEqualsAnIndependentCount(t *testing.T) {
 		}
 	}
 	want := append(count(t, retrying, configMapResource, ns), count(t, retrying, widgets, ns)...)
-	report, got := audit(t, as(t, retrying.Admin()), "-n", ns, "--min-count=0", "--chunk-size=7")
+	report, got := audit(t, harness.As(t, retrying.Admin()), "-n", ns, "--min-count=0", "--chunk-size=7")
 	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
 		t.Errorf("the audit differs from the count (-count +audit):\n%s", diff)
 	}
 	if !report.Complete || report.Summary.Objects != 79 || *report.Server.Attempts != 8 {
 		t.Errorf("complete %v, %+v, %+v", report.Complete, report.Summary, report.Server)
 	}
-	_, all := audit(t, as(t, retrying.Admin()), "configmaps,widgets", "-A", "--min-count=0", "--chunk-size=20")
+	_, all := audit(t, harness.As(t, retrying.Admin()), "configmaps,widgets", "-A", "--min-count=0", "--chunk-size=20")
 	here := slices.DeleteFunc(all, func(c counted) bool { return c.Namespace != ns })
 	if diff := cmp.Diff(sorted(want), sorted(here)); diff != "" {
 		t.Errorf("the audit of all namespaces differs from the count (-count +audit):\n%s", diff)
@@ -182,13 +183,13 @@ spec:
   names: {kind: Kind-of-%[1]s, plural: %[1]s, singular: one-of-%[1]s}
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `, plural)
-	as(t, cp.Admin()).run("create", "-f", file(t, "crd.yaml", crd)).expect(t, 0, `.*created\n`, ``)
+	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "crd.yaml", crd)).Expect(t, 0, `.*created\n`, ``)
 	resource := schema.GroupVersionResource{Group: "example.e2e", Version: "v1", Resource: plural}
 	client, err := dynamic.NewForConfig(cp.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() error {
+	harness.Eventually(t, func() error {
 		_, err := client.Resource(resource).List(t.Context(), metav1.ListOptions{})
 		return err
 	})
@@ -196,75 +197,64 @@ spec:
 }
 
 func TestAuditTable(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
-	u := as(t, single.Admin())
+	u := harness.As(t, single.Admin())
 	const summary = `Read \d+ objects of \d+ types? in \d+ requests? and [\d.]+ s: 4 prefixes\n`
-	u.run("audit", "cm", "-n", ns).expect(t, 0,
+	u.Run("audit", "cm", "-n", ns).Expect(t, 0,
 		`RESOURCE     PREFIX {55}NAMES   PER-DAY   CONFLICT     WITH-RETRY   HEADROOM   NOTES\n`+
 			`configmaps   x{58}   30      ≥30       1 in 4.8e5   1 in 4.8e5   142        58-byte cut: 2 prefixes share this space\n`+
 			`configmaps   run- {57}17      ≥17 .*`,
 		`1 prefix hidden, with 1 name, by --min-count=10\n`+summary)
-	u.run("audit", "cm", "-n", ns, "--prefix=late-", "--min-count=1", "--no-headers").expect(t, 0,
+	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--min-count=1", "--no-headers").Expect(t, 0,
 		`configmaps   late-   1     ≥1    .*\n`, `Read .*`)
-	u.run("audit", "cm", "-n", ns, "--prefix=late-,run", "--min-count=1").expect(t, 0,
+	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run", "--min-count=1").Expect(t, 0,
 		`RESOURCE .* late- .*\n`, `No name has the prefix run: prefixes are matched whole; is a '-' missing\?\nRead .*`)
-	u.run("audit", "cm", "-n", ns, "--prefix=nonsuch-").expect(t, 0, ``, `No generated names to show in `+ns+` namespace \(-A takes all namespaces\)\.\nNo name has the prefix nonsuch-: prefixes are matched whole; is a '-' missing\?\nRead .*: 0 prefixes\n`)
+	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, `No generated names to show in `+ns+` namespace \(-A takes all namespaces\)\.\nNo name has the prefix nonsuch-: prefixes are matched whole; is a '-' missing\?\nRead .*: 0 prefixes\n`)
 }
 
 func TestAuditGates(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
-	u := as(t, single.Admin())
-	r := u.run("audit", "cm", "-n", ns, "--fail-above-count=20", "--min-count=1000")
-	r.expect(t, 3, ``, `.*; --min-count=1 shows them\n.*\n1 prefix above --fail-above-count 20: configmaps/x{58} in namespace "`+ns+`" with 30 names\n`)
-	u.run("audit", "cm", "-n", ns, "--fail-above=1e-6", "--fail-above-count=1").expect(t, 3, `.*`,
+	u := harness.As(t, single.Admin())
+	r := u.Run("audit", "cm", "-n", ns, "--fail-above-count=20", "--min-count=1000")
+	r.Expect(t, 3, ``, `.*; --min-count=1 shows them\n.*\n1 prefix above --fail-above-count 20: configmaps/x{58} in namespace "`+ns+`" with 30 names\n`)
+	u.Run("audit", "cm", "-n", ns, "--fail-above=1e-6", "--fail-above-count=1").Expect(t, 3, `.*`,
 		`.*\n3 prefixes above --fail-above 1 in 1.0e6 or --fail-above-count 1, the worst configmaps/x{58} in namespace "`+ns+`" with 30 names and a chance of 1 in 4.8e5 that the next create conflicts; -o json lists all\n`)
-	if r := u.run("audit", "cm", "-n", ns, "--fail-above=0.001%", "--fail-above-count=30"); r.code != 0 {
+	if r := u.Run("audit", "cm", "-n", ns, "--fail-above=0.001%", "--fail-above-count=30"); r.Code != 0 {
 		t.Errorf("no gate is exceeded: %+v", r)
 	}
-	if r := u.run("audit", "cm", "-n", ns, "--fail-above=1e-6"); r.code != 3 {
+	if r := u.Run("audit", "cm", "-n", ns, "--fail-above=1e-6"); r.Code != 3 {
 		t.Errorf("30 names conflict at 2.1e-6: %+v", r)
 	}
 }
 
 // An exceeded gate goes before a scan that is not complete, and both are said.
 func TestAuditGateOfAPart(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
-	grant(t, single, ns, "part", []string{"list"}, "configmaps")
-	as(t, single.User("part")).run("audit", "cm,secrets", "-n", ns, "--fail-above-count=20").expect(t, 3, `RESOURCE .*`,
+	harness.Grant(t, single, ns, "part", []string{"list"}, "configmaps")
+	harness.As(t, single.User("part")).Run("audit", "cm,secrets", "-n", ns, "--fail-above-count=20").Expect(t, 3, `RESOURCE .*`,
 		`.*Warning: skipped secrets in .*error: not everything could be read: the counts are not complete\n1 prefix above --fail-above-count 20: .*`)
 }
 
 // What is hidden is told with the place where the most of it is.
 func TestAuditHidden(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
-	as(t, single.Admin()).run("audit", "cm,secrets", "-n", ns, "--min-count=1000").expect(t, 0, ``,
+	harness.As(t, single.Admin()).Run("audit", "cm,secrets", "-n", ns, "--min-count=1000").Expect(t, 0, ``,
 		`No generated names to show in `+ns+` namespace\.\n4 prefixes hidden, with 63 names, by --min-count=1000, all of them configmaps in namespace `+ns+`; --min-count=1 shows them\nRead .*`)
 }
 
-func TestReportOfAPrefix(t *testing.T) {
-	ns := namespace(t, single)
-	populate(t, single, ns)
-	u := as(t, single.Admin())
-	u.run("report", "configmaps/run-", "cm/nobody-says-", "-n", ns, "--creates=10", "-o",
-		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].tries};{end}`).
-		expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`,
-			`Warning: no object of configmaps in namespace `+ns+` has the prefix nobody-says-: prefixes are matched whole; is a '-' missing, or is it another namespace\?\n`)
-	u.run("report", "configmaps/none-", "-n", ns, "--creates=10").expect(t, 0, `configmaps/none- -n `+ns+`: 1 of 27\^5 = 14,348,907 names are taken.\n.*`, ``)
-}
-
 func TestAuditBadInput(t *testing.T) {
-	ns := namespace(t, single)
-	admin := as(t, single.Admin())
-	grant(t, single, ns, "lister", []string{"list"}, "configmaps")
-	lister := as(t, single.User("lister"))
+	ns := harness.Namespace(t, single)
+	admin := harness.As(t, single.Admin())
+	harness.Grant(t, single, ns, "lister", []string{"list"}, "configmaps")
+	lister := harness.As(t, single.User("lister"))
 	const seeHelp = `See 'kubectl genname audit --help' for usage.\n`
 	for _, test := range []struct {
 		name           string
-		user           user
+		user           harness.User
 		args           []string
 		code           int
 		stdout, stderr string
@@ -290,8 +280,8 @@ func TestAuditBadInput(t *testing.T) {
 		{"no server", admin, []string{"--server=https://127.0.0.1:1"}, 1, ``, `error: ask the server for its version: .*connection refused\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.user.t = t
-			test.user.run(append([]string{"audit"}, test.args...)...).expect(t, test.code, test.stdout, test.stderr)
+			test.user.T = t
+			test.user.Run(append([]string{"audit"}, test.args...)...).Expect(t, test.code, test.stdout, test.stderr)
 		})
 	}
 }
@@ -300,33 +290,25 @@ func TestAuditBadInput(t *testing.T) {
 // kind allows them in its names.
 func TestAuditTableIsSafeForATerminal(t *testing.T) {
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: \"evil\\u009b31m\\u202egnp-\"}\n"
-	u := as(t, single.Admin())
-	u.run("create", "-f", file(t, "role.yaml", role)).expect(t, 0, `clusterrole.*created\n`, ``)
-	u.run("audit", "clusterroles", "--min-count=1", "--no-headers").expect(t, 0, `.*evil\\u009b31m\\u202egnp- .*`, `Read .*`)
-}
-
-// A name whose prefix the cut at 58 bytes splits within a character is made
-// valid before it is sent, so that it is recognised when it comes back.
-func TestCreateSplitCharacter(t *testing.T) {
-	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: " + strings.Repeat("r", 57) + "é-}\n"
-	as(t, single.Admin()).run("create", "-f", file(t, "role.yaml", role)).
-		expect(t, 0, `clusterrole.rbac.authorization.k8s.io/r{57}`+suffix+` created\n`, ``)
+	u := harness.As(t, single.Admin())
+	u.Run("create", "-f", harness.File(t, "role.yaml", role)).Expect(t, 0, `clusterrole.*created\n`, ``)
+	u.Run("audit", "clusterroles", "--min-count=1", "--no-headers").Expect(t, 0, `.*evil\\u009b31m\\u202egnp- .*`, `Read .*`)
 }
 
 // A user who may list nothing does not pass a gate.
 func TestAuditGateOfWhoMayListNothing(t *testing.T) {
-	as(t, single.User("nobody")).run("audit", "-A", "--fail-above-count=1").expect(t, 1, ``,
+	harness.As(t, single.User("nobody")).Run("audit", "-A", "--fail-above-count=1").Expect(t, 1, ``,
 		`Warning: skipped all \d+ types: you may list none of them \(needs list\)\nRead .*error: not everything could be read: the counts are not complete\n`)
 }
 
 // An interrupt is exit code 130. What has been counted by then is shown, and
 // what has not is named; also if nothing has been read.
 func TestAuditInterrupted(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	ctx, interrupt := context.WithCancel(t.Context())
 	var asked atomic.Int64
-	u := as(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		switch {
 		case !strings.HasSuffix(r.URL.Path, "/secrets"):
 			return nil
@@ -336,15 +318,15 @@ func TestAuditInterrupted(t *testing.T) {
 		interrupt()
 		return faultproxy.DropRequest
 	}).Config)
-	u.ctx = ctx
-	u.run("audit", "configmaps,secrets", "-n", ns).expect(t, 130,
+	u.Context = ctx
+	u.Run("audit", "configmaps,secrets", "-n", ns).Expect(t, 130,
 		`RESOURCE .*configmaps +run- +17 .*`, `Warning: skipped secrets in `+ns+`: .*canceled.*Read .*interrupted: the counts are not complete\n`)
 
 	ctx, interrupt = context.WithCancel(t.Context())
-	u = as(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
+	u = harness.As(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
 		interrupt()
 		return faultproxy.DropRequest
 	}).Config)
-	u.ctx = ctx
-	u.run("audit", "configmaps", "-n", ns).expect(t, 130, ``, `error: .*\n`)
+	u.Context = ctx
+	u.Run("audit", "configmaps", "-n", ns).Expect(t, 130, ``, `error: .*\n`)
 }

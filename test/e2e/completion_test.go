@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -13,56 +12,22 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
-
-// shell runs kubectl as a user's shell does, with the plugin and, as after
-// "krew install" and the link that the documentation names, its shim on PATH.
-type shell struct {
-	t   *testing.T
-	env []string
-}
-
-func newShell(t *testing.T, kubeconfig string) shell {
-	t.Helper()
-	env := environment(t, kubeconfig)
-	bin := t.TempDir()
-	if err := os.Symlink(pluginPath(t), filepath.Join(bin, "kubectl_complete-genname")); err != nil {
-		t.Fatal(err)
-	}
-	for i, variable := range env {
-		if rest, is := strings.CutPrefix(variable, "PATH="); is {
-			env[i] = "PATH=" + bin + string(os.PathListSeparator) + rest
-		}
-	}
-	return shell{t, env}
-}
-
-func (s shell) run(command string, args ...string) result {
-	s.t.Helper()
-	if command == "kubectl" {
-		command = retrying.Binaries.Kubectl
-	}
-	cmd := exec.CommandContext(s.t.Context(), command, args...)
-	cmd.Env = s.env
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	_ = cmd.Run() // the exit code is compared
-	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
-}
 
 // completions is what Tab offers (shells take out what does not start with the
 // last word) after kubectl genname and words, through kubectl, and the
 // directive to the shell.
-func (s shell) completions(words ...string) (offered []string, directive string) {
-	s.t.Helper()
-	r := s.run("kubectl", append([]string{"__completeNoDesc", "genname"}, words...)...)
-	lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
-	if r.code != 0 || len(lines) == 0 {
-		s.t.Fatalf("%v: %+v", words, r)
+func completions(s harness.Shell, words ...string) (offered []string, directive string) {
+	s.T.Helper()
+	r := s.Run("kubectl", append([]string{"__completeNoDesc", "genname"}, words...)...)
+	lines := strings.Split(strings.TrimSuffix(r.Stdout, "\n"), "\n")
+	if r.Code != 0 || len(lines) == 0 {
+		s.T.Fatalf("%v: %+v", words, r)
 	}
-	for line := range strings.SplitSeq(r.stderr, "\n") {
+	for line := range strings.SplitSeq(r.Stderr, "\n") {
 		if line != "" && !strings.HasPrefix(line, "[Debug]") && !strings.HasPrefix(line, "Completion ended with directive") {
-			s.t.Errorf("%v: stderr has %q", words, line)
+			s.T.Errorf("%v: stderr has %q", words, line)
 		}
 	}
 	for _, line := range lines[:len(lines)-1] {
@@ -82,11 +47,12 @@ const (
 )
 
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
-	u := as(t, cp.Admin())
-	u.run("create", "-f", file(t, "cm.yaml", configMap+"---\n"+strings.ReplaceAll(configMap, "demo-", "other-")), "--count=3").
-		expect(t, 0, `(configmap/(demo|other)-`+suffix+` created\n){6}`, ``)
-	s := newShell(t, u.kubeconfig)
+	u := harness.As(t, cp.Admin())
+	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap+"---\n"+strings.ReplaceAll(configMap, "demo-", "other-")), "--count=3").
+		Expect(t, 0, `(configmap/(demo|other)-`+harness.Suffix+` created\n){6}`, ``)
+	s := harness.NewShell(t, u.Kubeconfig)
 	for _, test := range []struct {
 		words     []string
 		want      []string
@@ -115,8 +81,8 @@ func TestCompletion(t *testing.T) {
 		{[]string{"report", "nope/"}, nil, nothing},
 	} {
 		want := slices.Sorted(slices.Values(test.want))
-		eventually(t, func() error { // a busy server may not answer in time; then one presses Tab again
-			got, directive := s.completions(test.words...)
+		harness.Eventually(t, func() error { // a busy server may not answer in time; then one presses Tab again
+			got, directive := completions(s, test.words...)
 			if slices.Sort(got); !slices.Equal(got, want) || directive != test.directive {
 				return fmt.Errorf("%q: %q %s, want %q %s", test.words, got, directive, want, test.directive)
 			}
@@ -133,10 +99,10 @@ func TestCompletionWithoutAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = silent.Close() }()
-	s := newShell(t, filepath.Join(t.TempDir(), "none"))
+	s := harness.NewShell(t, filepath.Join(t.TempDir(), "none"))
 	for _, words := range [][]string{{"audit", ""}, {"audit", "-n", ""}, {"report", "jobs/"}} {
 		start := time.Now()
-		got, directive := s.completions(append([]string{words[0], "--server=https://" + silent.Addr().String()}, words[1:]...)...)
+		got, directive := completions(s, append([]string{words[0], "--server=https://" + silent.Addr().String()}, words[1:]...)...)
 		if len(got) > 0 || !strings.HasPrefix(directive, ":4") && directive != slash {
 			t.Errorf("%q: %q %s", words, got, directive)
 		}
@@ -149,12 +115,12 @@ func TestCompletionWithoutAnswer(t *testing.T) {
 // A user who forbids credential plugins has none run by Tab either.
 func TestCompletionHonoursCredentialPluginPolicy(t *testing.T) {
 	kubeconfig, kuberc, ran := forbiddenPlugin(t)
-	s := newShell(t, kubeconfig)
-	s.completions("audit", "--kuberc="+kuberc, "-n", "")
+	s := harness.NewShell(t, kubeconfig)
+	completions(s, "audit", "--kuberc="+kuberc, "-n", "")
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the plugin ran")
 	}
-	s.completions("audit", "-n", "")
+	completions(s, "audit", "-n", "")
 	if _, err := os.Stat(ran); err != nil {
 		t.Errorf("without the policy the plugin does not run, so this test shows nothing: %v", err)
 	}
@@ -163,23 +129,23 @@ func TestCompletionHonoursCredentialPluginPolicy(t *testing.T) {
 // kubectl finds nothing to warn of, and what looks like a request for help is
 // one, whatever name the program answers to.
 func TestKubectlListsThePlugin(t *testing.T) {
-	s := newShell(t, as(t, retrying.Admin()).kubeconfig)
-	s.run("kubectl", "plugin", "list").expect(t, 0, `The following compatible plugins are available:\n\n[^\n]*/kubectl-genname\n(.*/kubectl-[^\n]*\n)*`, ``)
-	s.run("kubectl", "genname", "help", "create").expect(t, 0, `Create objects from a file or from stdin, .*`, ``)
+	s := harness.NewShell(t, harness.As(t, retrying.Admin()).Kubeconfig)
+	s.Run("kubectl", "plugin", "list").Expect(t, 0, `The following compatible plugins are available:\n\n[^\n]*/kubectl-genname\n(.*/kubectl-[^\n]*\n)*`, ``)
+	s.Run("kubectl", "genname", "help", "create").Expect(t, 0, `Create objects from a file or from stdin, .*`, ``)
 }
 
 // The scripts are ones that their shells read. zsh and fish are not everywhere.
 func TestCompletionScripts(t *testing.T) {
-	s := newShell(t, as(t, retrying.Admin()).kubeconfig)
+	s := harness.NewShell(t, harness.As(t, retrying.Admin()).Kubeconfig)
 	for shell, want := range map[string]string{"bash": "complete -o default", "zsh": "#compdef kubectl-genname", "fish": "complete -c kubectl-genname", "powershell": "Register-ArgumentCompleter -CommandName 'kubectl-genname'"} {
-		r := s.run("kubectl", "genname", "completion", shell)
-		if r.code != 0 || r.stderr != "" || !strings.Contains(r.stdout, want) {
-			t.Errorf("%s: exit code %d, stderr %q, %q not in %.300s", shell, r.code, r.stderr, want, r.stdout)
+		r := s.Run("kubectl", "genname", "completion", shell)
+		if r.Code != 0 || r.Stderr != "" || !strings.Contains(r.Stdout, want) {
+			t.Errorf("%s: exit code %d, stderr %q, %q not in %.300s", shell, r.Code, r.Stderr, want, r.Stdout)
 		}
 		if path, err := exec.LookPath(shell); err == nil && shell != "powershell" {
-			s.run(path, "-n", file(t, "script", r.stdout)).expect(t, 0, ``, ``)
+			s.Run(path, "-n", harness.File(t, "script", r.Stdout)).Expect(t, 0, ``, ``)
 		}
 	}
-	s.run("kubectl", "genname", "completion").expect(t, 1, ``, `error: name one shell: bash, zsh, fish, powershell\n`)
-	s.run("kubectl", "genname", "completion", "tcsh").expect(t, 1, ``, `error: invalid argument "tcsh" for "kubectl genname completion"\n`)
+	s.Run("kubectl", "genname", "completion").Expect(t, 1, ``, `error: name one shell: bash, zsh, fish, powershell\n`)
+	s.Run("kubectl", "genname", "completion", "tcsh").Expect(t, 1, ``, `error: invalid argument "tcsh" for "kubectl genname completion"\n`)
 }

@@ -6,7 +6,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
+
+func TestReportOfAPrefix(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	populate(t, single, ns)
+	u := harness.As(t, single.Admin())
+	u.Run("report", "configmaps/run-", "cm/nobody-says-", "-n", ns, "--creates=10", "-o",
+		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].tries};{end}`).
+		Expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`,
+			`Warning: no object of configmaps in namespace `+ns+` has the prefix nobody-says-: prefixes are matched whole; is a '-' missing, or is it another namespace\?\n`)
+	u.Run("report", "configmaps/none-", "-n", ns, "--creates=10").Expect(t, 0, `configmaps/none- -n `+ns+`: 1 of 27\^5 = 14,348,907 names are taken.\n.*`, ``)
+}
 
 const reportedManifests = `
 apiVersion: v1
@@ -27,67 +40,67 @@ const countsOf = `jsonpath={range .items[*]}{.resource} {.namespace} {.prefix} {
 
 // The names under the prefixes of manifests are counted, each prefix once.
 func TestReportOfManifests(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
-	u := as(t, single.Admin())
-	path := file(t, "objects.yaml", reportedManifests)
-	u.run("report", "-f", path, "-n", ns, "--creates=10", "-o", countsOf).expect(t, 0,
+	u := harness.As(t, single.Admin())
+	path := harness.File(t, "objects.yaml", reportedManifests)
+	u.Run("report", "-f", path, "-n", ns, "--creates=10", "-o", countsOf).Expect(t, 0,
 		fmt.Sprintf(`configmaps %[1]s run- 17 1;configmaps %[1]s run-a- 15 1;clusterroles  nobody-has- 0 1;`, ns),
 		`Warning: `+path+`: skipped configmaps/named: its name wins, and generateName is ignored\n`+
 			`Warning: `+path+`: skipped configmaps/other: it has no generateName\n`)
-	u.run("report", "-R", "-f", filepath.Dir(path), "-n", ns, "--creates=10", "--fail-above=1e-9").
-		expect(t, 3, `configmaps/run- -n `+ns+`: 17 of .*RE-USE: [^\n]*\n`, `.*3 rows above --fail-above 1 in 1.0e9\n`)
+	u.Run("report", "-R", "-f", filepath.Dir(path), "-n", ns, "--creates=10", "--fail-above=1e-9").
+		Expect(t, 3, `configmaps/run- -n `+ns+`: 17 of .*RE-USE: [^\n]*\n`, `.*3 rows above --fail-above 1 in 1.0e9\n`)
 }
 
 func TestReportOfManifestsBadInput(t *testing.T) {
-	ns := namespace(t, single)
-	u := as(t, single.Admin())
-	u.run("report", "-n", ns, "-f", "nonsuch.yaml").expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
-	named := file(t, "named.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: named}\n")
-	u.run("report", "-n", ns, "-f", named).expect(t, 1, ``,
+	ns := harness.Namespace(t, single)
+	u := harness.As(t, single.Admin())
+	u.Run("report", "-n", ns, "-f", "nonsuch.yaml").Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
+	named := harness.File(t, "named.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: named}\n")
+	u.Run("report", "-n", ns, "-f", named).Expect(t, 1, ``,
 		`error: no object with generateName and without a name passed to report: `+named+`: skipped configmaps/named: it has no generateName\n`)
-	unknown := file(t, "unknown.yaml", "apiVersion: example.org/v1\nkind: Nonsuch\nmetadata: {generateName: x-}\n")
-	u.run("report", "-n", ns, "-f", unknown).expect(t, 1, ``, `error: .*no matches for kind "Nonsuch" in version "example.org/v1".*\n`)
-	elsewhere := file(t, "elsewhere.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x-, namespace: elsewhere}\n")
-	u.run("report", "-n", ns, "-f", elsewhere).expect(t, 1, ``, `error: the namespace from the provided object "elsewhere" does not match the namespace "`+ns+`".*\n`)
-	u.run("report", "-n", ns, "nonsuches/x-").expect(t, 1, ``, `error: the server doesn't have a resource type "nonsuches"\n`)
+	unknown := harness.File(t, "unknown.yaml", "apiVersion: example.org/v1\nkind: Nonsuch\nmetadata: {generateName: x-}\n")
+	u.Run("report", "-n", ns, "-f", unknown).Expect(t, 1, ``, `error: .*no matches for kind "Nonsuch" in version "example.org/v1".*\n`)
+	elsewhere := harness.File(t, "elsewhere.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x-, namespace: elsewhere}\n")
+	u.Run("report", "-n", ns, "-f", elsewhere).Expect(t, 1, ``, `error: the namespace from the provided object "elsewhere" does not match the namespace "`+ns+`".*\n`)
+	u.Run("report", "-n", ns, "nonsuches/x-").Expect(t, 1, ``, `error: the server doesn't have a resource type "nonsuches"\n`)
 }
 
 // Who may not list is told so, and nothing is reported.
 func TestReportOfWhoMayNotList(t *testing.T) {
-	ns := namespace(t, single)
-	as(t, single.User("nobody")).run("report", "secrets/x-", "-n", ns).
-		expect(t, 1, ``, `error: .*cannot list resource "secrets".*\n`)
+	ns := harness.Namespace(t, single)
+	harness.As(t, single.User("nobody")).Run("report", "secrets/x-", "-n", ns).
+		Expect(t, 1, ``, `error: .*cannot list resource "secrets".*\n`)
 }
 
 // The present population is marked in the picture.
 func TestReportPlotOfAPrefix(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
-	u := as(t, single.Admin())
+	u := harness.As(t, single.Admin())
 	path := filepath.Join(t.TempDir(), "odds.svg")
-	u.run("report", "configmaps/run-", "-n", ns, "--plot", path).expect(t, 0, `configmaps/run- -n `+ns+`: 17 of .*`, ``)
+	u.Run("report", "configmaps/run-", "-n", ns, "--plot", path).Expect(t, 0, `configmaps/run- -n `+ns+`: 17 of .*`, ``)
 	picture, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(picture), ">now: 17<") || !strings.Contains(string(picture), ">none, server (1 try)<") {
 		t.Errorf("%v\n%s", err, picture)
 	}
-	u.run("report", "configmaps/run-", "-n", ns, "--plot=-").
-		expect(t, 0, `configmaps/run- -n `+ns+`: chance of a name conflict\n.*now: 17 names exist\n`, ``)
+	u.Run("report", "configmaps/run-", "-n", ns, "--plot=-").
+		Expect(t, 0, `configmaps/run- -n `+ns+`: chance of a name conflict\n.*now: 17 names exist\n`, ``)
 }
 
 // What an audit saved is what the report counts.
 func TestReportOfAnAudit(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
-	u := as(t, single.Admin())
-	audit := u.run("audit", "configmaps", "-n", ns, "-o", "json", "--prefix=run-,run-a-", "--sort-by=prefix")
+	u := harness.As(t, single.Admin())
+	audit := u.Run("audit", "configmaps", "-n", ns, "-o", "json", "--prefix=run-,run-a-", "--sort-by=prefix")
 	path := filepath.Join(t.TempDir(), "audit.json")
-	if err := os.WriteFile(path, []byte(audit.stdout), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(audit.Stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	live := u.run("report", "cm/run-", "cm/run-a-", "-n", ns, "-o", "json")
-	saved := u.run("report", "--from", path, "-o", "json", "--server=https://127.0.0.1:1")
-	if saved.code != 0 || saved.stdout != live.stdout || !strings.Contains(saved.stdout, `"gitVersion": "v1.34.4"`) {
+	live := u.Run("report", "cm/run-", "cm/run-a-", "-n", ns, "-o", "json")
+	saved := u.Run("report", "--from", path, "-o", "json", "--server=https://127.0.0.1:1")
+	if saved.Code != 0 || saved.Stdout != live.Stdout || !strings.Contains(saved.Stdout, `"gitVersion": "v1.34.4"`) {
 		t.Errorf("of the audit:\n%+v\nlive:\n%+v", saved, live)
 	}
 }

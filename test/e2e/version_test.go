@@ -4,8 +4,47 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
+
+// What an aggregated API does on a conflict is not known, whatever
+// kube-apiserver does; and who may not list APIServices does not know which
+// those are, but for Kubernetes' own groups.
+func TestRetriesOfAggregatedAPIs(t *testing.T) {
+	cp := controlplane.New(t)
+	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "api.yaml", `
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.aggregated.e2e}
+spec: {group: aggregated.e2e, version: v1, groupPriorityMinimum: 1, versionPriority: 1, service: {name: other, namespace: default}}
+`)).Expect(t, 0, `apiservice.apiregistration.k8s.io/v1.aggregated.e2e created\n`, ``)
+	for _, test := range []struct {
+		user *rest.Config
+		api  schema.GroupVersion
+		want v1alpha1.AttemptsSource
+		why  string
+	}{
+		{cp.Admin(), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceMetric, ""},
+		{cp.Admin(), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceMetric, ""},
+		{cp.Admin(), schema.GroupVersion{Group: "aggregated.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "aggregated API: server retries unknown"},
+		{cp.User("someone"), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceDefault, ""},
+		{cp.User("someone"), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "server retries unknown: an aggregated API or not (needs list on apiservices)"},
+	} {
+		server, err := serverinfo.Get(t.Context(), test.user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if retries, why := server.RetriesOf(test.api); retries.AttemptsSource != test.want || why != test.why {
+			t.Errorf("%s: %s, %q, want %s, %q", test.api, retries.AttemptsSource, why, test.want, test.why)
+		}
+	}
+}
 
 // Both servers are the same binary and say the same minor version: only the
 // metric tells them apart, and who may not read it is told the default, and
@@ -25,23 +64,23 @@ func TestVersion(t *testing.T) {
 		{"single, few rights", single, nil, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 8 \(the default; an administrator can have changed it\)\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			as(t, test.cp.User("someone", test.groups...)).run("version").expect(t, 0, client+test.want, ``)
+			harness.As(t, test.cp.User("someone", test.groups...)).Run("version").Expect(t, 0, client+test.want, ``)
 		})
 	}
 }
 
 func TestVersionForMachines(t *testing.T) {
-	u := as(t, single.Admin())
-	u.run("version", "-o", "jsonpath={.kind} {.server.attempts} {.server.attemptsSource} {.server.emulationMinor}").
-		expect(t, 0, `VersionReport 1 metric 31`, ``)
-	if r := u.run("version", "--client", "-o", "json"); r.code != 0 || !strings.Contains(r.stdout, `"server": null`) {
+	u := harness.As(t, single.Admin())
+	u.Run("version", "-o", "jsonpath={.kind} {.server.attempts} {.server.attemptsSource} {.server.emulationMinor}").
+		Expect(t, 0, `VersionReport 1 metric 31`, ``)
+	if r := u.Run("version", "--client", "-o", "json"); r.Code != 0 || !strings.Contains(r.Stdout, `"server": null`) {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestVersionWithoutServer(t *testing.T) {
-	u := as(t, single.Admin())
-	u.run("version", "--server=https://127.0.0.1:1").expect(t, 1, `Client Version: [^\n]+\n`,
+	u := harness.As(t, single.Admin())
+	u.Run("version", "--server=https://127.0.0.1:1").Expect(t, 1, `Client Version: [^\n]+\n`,
 		`error: ask the server for its version: Get "https://127.0.0.1:1/version": dial tcp 127.0.0.1:1: connect: connection refused\n`)
-	u.run("version", "--client", "--server=https://127.0.0.1:1").expect(t, 0, `Client Version: [^\n]+\n`, ``)
+	u.Run("version", "--client", "--server=https://127.0.0.1:1").Expect(t, 0, `Client Version: [^\n]+\n`, ``)
 }

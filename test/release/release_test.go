@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 )
 
 const root = "../../"
@@ -58,12 +60,7 @@ var made = sync.OnceValues(func() (release, error) {
 })
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	code := m.Run()
-	if r, err := made(); err == nil && *given == "" && code == 0 {
-		_ = os.RemoveAll(filepath.Dir(r.folder))
-	}
-	os.Exit(code)
+	os.Exit(testenv.Run(m.Run))
 }
 
 func theRelease(t *testing.T) release {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -17,10 +16,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// docs is the folder of that name.
+// docs is the repository's folder of that name: tests run below it, in the
+// folder of their package.
 func docs() string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "..", "..", "docs")
+	above := ".."
+	for range 10 {
+		folder := filepath.Join(above, "docs")
+		if _, err := os.Stat(filepath.Join(folder, "schemas")); err == nil {
+			return folder
+		}
+		above = filepath.Join(above, "..")
+	}
+	panic("there is no docs/schemas above the folder of the test")
 }
 
 // path is where the schema of a kind is published.

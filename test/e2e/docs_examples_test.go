@@ -18,22 +18,24 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // Every example of every command's help works as it is printed, one after the
 // other, in the folder examples.
 func TestHelpExamples(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
-	u := as(t, cp.Admin())
+	u := harness.As(t, cp.Admin())
 	go finishJobs(t.Context(), t, cp)
-	s := newShell(t, u.kubeconfig)
+	s := harness.NewShell(t, u.Kubeconfig)
 	prepare(t, cp, s)
 	folder, ran := examples(t), 0
 	eachCommand(cmd.NewCommand(), func(c *cobra.Command) {
 		for _, example := range examplesOf(c) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			bash := exec.CommandContext(ctx, "bash", "-c", example)
-			bash.Env, bash.Dir = s.env, folder
+			bash.Env, bash.Dir = s.Env, folder
 			if out, err := bash.CombinedOutput(); err != nil {
 				t.Errorf("an example of %s fails: %v\n$ %s\n%s", c.CommandPath(), err, example, out)
 			}
@@ -68,13 +70,13 @@ func examplesOf(c *cobra.Command) []string {
 
 // prepare makes what the examples take for granted: the namespace of a CI, the
 // folder of krew and that of fish.
-func prepare(t *testing.T, cp *controlplane.ControlPlane, s shell) {
+func prepare(t *testing.T, cp *controlplane.ControlPlane, s harness.Shell) {
 	t.Helper()
 	ci := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ci"}}
-	if _, err := clientset(t, cp).CoreV1().Namespaces().Create(t.Context(), ci, metav1.CreateOptions{}); err != nil {
+	if _, err := harness.Clientset(t, cp).CoreV1().Namespaces().Create(t.Context(), ci, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, variable := range s.env {
+	for _, variable := range s.Env {
 		if home, is := strings.CutPrefix(variable, "HOME="); is {
 			for _, folder := range []string{".krew/bin", ".config/fish/completions"} {
 				if err := os.MkdirAll(filepath.Join(home, folder), 0o755); err != nil {
@@ -88,7 +90,7 @@ func prepare(t *testing.T, cp *controlplane.ControlPlane, s shell) {
 // finishJobs does what a controller and a kubelet would: every Job is complete
 // soon.
 func finishJobs(ctx context.Context, t *testing.T, cp *controlplane.ControlPlane) {
-	client := clientset(t, cp)
+	client := harness.Clientset(t, cp)
 	for ctx.Err() == nil {
 		jobs, err := client.BatchV1().Jobs(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 		if err == nil {

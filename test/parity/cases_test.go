@@ -1,4 +1,4 @@
-package e2e
+package parity
 
 import (
 	"net/http"
@@ -9,9 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-var parityCases = []parityCase{
+var cases = []parityCase{
 	// Where objects come from.
 	{args: "-f one.yaml", says: "configmap/one-SUFFIX created\n"},
 	{args: "-f named.yaml", says: "configmap/named created\n"},
@@ -115,7 +116,7 @@ var parityCases = []parityCase{
 	{args: "-f one.yaml -f elsewhere.yaml -n $NS", code: 1, says: "one-SUFFIX created\n"},
 	{
 		args: "-f one.yaml", prepare: endNamespace, code: 1, says: `configmaps "one-" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated`,
-		client: &result{code: 1, stderr: `Error from server \(Forbidden\): error when creating "one.yaml": configmaps "one-SUFFIX" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated\n`},
+		client: &harness.Result{Code: 1, Stderr: `Error from server \(Forbidden\): error when creating "one.yaml": configmaps "one-SUFFIX" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated\n`},
 	},
 
 	// Which of them.
@@ -187,15 +188,15 @@ var parityCases = []parityCase{
 	{args: "-f one.yaml -o go-template={{.nope}}", says: "<no value>"},
 	{
 		args: "-f one.yaml -o go-template={{.nope}} --allow-missing-template-keys=false", code: 1, says: "map has no entry for key",
-		client: &result{code: 1, stdout: `Error executing template: .*`, stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing template .*`},
+		client: &harness.Result{Code: 1, Stdout: `Error executing template: .*`, Stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing template .*`},
 	},
 	{
 		args: "-f one.yaml -o jsonpath={.nope} --allow-missing-template-keys=false", code: 1, says: "nope is not found",
-		client: &result{code: 1, stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing jsonpath .*`},
+		client: &harness.Result{Code: 1, Stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing jsonpath .*`},
 	},
 	{
 		args: "-f labels.yaml -o jsonpath={.metadata.labels.app}{.metadata.nope} --allow-missing-template-keys=false", code: 1, says: "nope is not found",
-		client: &result{code: 1, stderr: `configmap/a-SUFFIX was created, but .*\nconfigmap/b-SUFFIX was created, but .*`},
+		client: &harness.Result{Code: 1, Stderr: `configmap/a-SUFFIX was created, but .*\nconfigmap/b-SUFFIX was created, but .*`},
 	},
 	{args: "-f one.yaml -o go-template={{", code: 1, says: "error: error parsing template"},
 	{args: "-f one.yaml -o go-template-file=template.txt", says: "ConfigMap one-\n"},
@@ -236,7 +237,7 @@ var parityCases = []parityCase{
 	{args: "-f one.yaml --as=someone", user: "nobody", code: 1, says: "failed to download openapi: unknown"},
 	{
 		args: "-f both.yaml -f both.yaml", code: 1, says: `the server was not able to generate a unique name`,
-		client: &result{code: 1, stdout: `configmap/both created\n`, stderr: `Error from server \(AlreadyExists\): error when creating "both.yaml": configmaps "both" already exists, the server was not able to generate a unique name for the object \(the object has a name and a generateName: the name wins, and generateName is ignored\)\n`},
+		client: &harness.Result{Code: 1, Stdout: `configmap/both created\n`, Stderr: `Error from server \(AlreadyExists\): error when creating "both.yaml": configmaps "both" already exists, the server was not able to generate a unique name for the object \(the object has a name and a generateName: the name wins, and generateName is ignored\)\n`},
 	},
 
 	// The command line and the connection.
@@ -290,55 +291,34 @@ var parityCases = []parityCase{
 	// about; with --naming=server --attempts=1 kubectl's words come with the
 	// exit code of an unknown outcome.
 	{
-		args: "-f one.yaml", faults: first(1, faultproxy.DropAnswer), code: 1, unknown: true, says: `error when creating "one.yaml": Post "SERVER/`,
-		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\n`},
+		args: "-f one.yaml", faults: harness.First(1, faultproxy.DropAnswer), code: 1, unknown: true, says: `error when creating "one.yaml": Post "SERVER/`,
+		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\n`},
 	},
 	{
-		args: "-f three.yaml", faults: first(1, faultproxy.AnswerAfter(504, nil, "gone")), code: 1, unknown: true, says: `c-SUFFIX created`,
-		client: &result{stdout: `(configmap/.-SUFFIX created\n){3}`, stderr: `configmap/a-SUFFIX: [^\n]*; reading it back\n`},
+		args: "-f three.yaml", faults: harness.First(1, faultproxy.AnswerAfter(504, nil, "gone")), code: 1, unknown: true, says: `c-SUFFIX created`,
+		client: &harness.Result{Stdout: `(configmap/.-SUFFIX created\n){3}`, Stderr: `configmap/a-SUFFIX: [^\n]*; reading it back\n`},
 	},
 	{
-		args: "-f one.yaml", faults: first(1, faultproxy.AnswerAfter(500, http.Header{"Content-Type": {"application/json"}}, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","code":500}`)),
+		args: "-f one.yaml", faults: harness.First(1, faultproxy.AnswerAfter(500, http.Header{"Content-Type": {"application/json"}}, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","code":500}`)),
 		code: 1, unknown: true, says: `etcdserver: request timed out`,
-		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: etcdserver: request timed out; reading it back\n`},
+		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: etcdserver: request timed out; reading it back\n`},
 	},
 	{
-		args: "-f one.yaml", faults: first(2, faultproxy.Answer(429, http.Header{"Retry-After": {"1"}}, "busy")), says: "one-SUFFIX created\n",
-		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `(configmap/one-SUFFIX: [^\n]*; sending it again in 1s\n){2}`},
+		args: "-f one.yaml", faults: harness.First(2, faultproxy.Answer(429, http.Header{"Retry-After": {"1"}}, "busy")), says: "one-SUFFIX created\n",
+		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `(configmap/one-SUFFIX: [^\n]*; sending it again in 1s\n){2}`},
 	},
 	{
-		args: "-f one.yaml", faults: first(1, faultproxy.Answer(503, nil, "busy")), code: 1, unknown: true, says: `the server is currently unable to handle the request (post configmaps)`,
-		client: &result{stdout: `configmap/one-SUFFIX created\n`, stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\nconfigmap/one-SUFFIX: [^\n]*; sending it again in [^\n]*\n`},
+		args: "-f one.yaml", faults: harness.First(1, faultproxy.Answer(503, nil, "busy")), code: 1, unknown: true, says: `the server is currently unable to handle the request (post configmaps)`,
+		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\nconfigmap/one-SUFFIX: [^\n]*; sending it again in [^\n]*\n`},
 	},
-	{args: "-f one.yaml --dry-run=server", faults: first(1, faultproxy.DropAnswer), code: 1, says: `error when creating "one.yaml": Post "SERVER/`},
-}
-
-// first applies the fault to the first n POSTs of a run.
-func first(n int, fault faultproxy.Fault) func() func(*http.Request) faultproxy.Fault {
-	return func() func(*http.Request) faultproxy.Fault {
-		choose := make(chan faultproxy.Fault, n)
-		for range n {
-			choose <- fault
-		}
-		return func(r *http.Request) faultproxy.Fault {
-			if r.Method != http.MethodPost {
-				return nil
-			}
-			select {
-			case fault := <-choose:
-				return fault
-			default:
-				return nil
-			}
-		}
-	}
+	{args: "-f one.yaml --dry-run=server", faults: harness.First(1, faultproxy.DropAnswer), code: 1, says: `error when creating "one.yaml": Post "SERVER/`},
 }
 
 // holdName takes the name "named".
 func holdName(t *testing.T, namespace string) {
 	t.Helper()
 	holder := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "named", Finalizers: []string{"example.com/held"}}}
-	if _, err := clientset(t, retrying).CoreV1().ConfigMaps(namespace).Create(t.Context(), holder, metav1.CreateOptions{}); err != nil {
+	if _, err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(namespace).Create(t.Context(), holder, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -347,7 +327,7 @@ func holdName(t *testing.T, namespace string) {
 func endHolder(t *testing.T, namespace string) {
 	t.Helper()
 	holdName(t, namespace)
-	if err := clientset(t, retrying).CoreV1().ConfigMaps(namespace).Delete(t.Context(), "named", metav1.DeleteOptions{}); err != nil {
+	if err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(namespace).Delete(t.Context(), "named", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -356,7 +336,7 @@ func endHolder(t *testing.T, namespace string) {
 // finalizes it.
 func endNamespace(t *testing.T, namespace string) {
 	t.Helper()
-	if err := clientset(t, retrying).CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{}); err != nil {
+	if err := harness.Clientset(t, retrying).CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -364,7 +344,7 @@ func endNamespace(t *testing.T, namespace string) {
 // quotaOfTwo allows two ConfigMaps. No controller counts what is there.
 func quotaOfTwo(t *testing.T, namespace string) {
 	t.Helper()
-	quotas := clientset(t, retrying).CoreV1().ResourceQuotas(namespace)
+	quotas := harness.Clientset(t, retrying).CoreV1().ResourceQuotas(namespace)
 	hard := corev1.ResourceList{"count/configmaps": resource.MustParse("2")}
 	quota, err := quotas.Create(t.Context(), &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "two"},

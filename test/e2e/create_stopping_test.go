@@ -16,7 +16,36 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
+
+// interruptedAtFirstPost is a user who interrupts while the first POST is on
+// its way, which is carried out and answered.
+func interruptedAtFirstPost(t *testing.T) harness.User {
+	t.Helper()
+	ctx, interrupt := context.WithCancel(t.Context())
+	proxy := faultproxy.New(t, retrying.Admin(), firstPost(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			interrupt()
+			next.ServeHTTP(w, r)
+		})
+	}))
+	u := harness.As(t, proxy.Config)
+	u.Context = ctx
+	return u
+}
+
+// What was not attempted when the user interrupts is counted, and the rest
+// said.
+func TestCreateInterrupted(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := interruptedAtFirstPost(t)
+	u.Run("create", "-n", ns, "-f", harness.File(t, "three.yaml", strings.Repeat(configMap+"---", 3))).Expect(t, 130,
+		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, 2 not attempted\n`+again)
+	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
+		t.Errorf("%d objects are there, want 1", n)
+	}
+}
 
 // countPosts counts POSTs, and injures them with fault.
 func countPosts(posts *atomic.Int64, fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
@@ -31,10 +60,10 @@ func countPosts(posts *atomic.Int64, fault faultproxy.Fault) func(*http.Request)
 
 // What is refused once is refused for every copy: it is not tried on.
 func TestRefusalStopsTheCopies(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, single.User("nobody"), countPosts(&posts, nil))
-	as(t, proxy.Config).run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--count=100", "--concurrency=1").expect(t, 1, ``,
+	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=100", "--concurrency=1").Expect(t, 1, ``,
 		`Error from server \(Forbidden\): [^\n]*\nstopped after a failure: 0 created, 0 unchanged, 1 failed, 0 unknown, 99 not attempted\n`)
 	if posts.Load() != 1 {
 		t.Errorf("%d POSTs, want 1", posts.Load())
@@ -46,7 +75,7 @@ const again = `do not just run it again: that would create up to \d+ a second ti
 
 // A server that does not answer is not asked for one object after the other.
 func TestDeadServerStopsTheRun(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if strings.Contains(r.URL.Path, "configmaps") {
@@ -58,9 +87,9 @@ func TestDeadServerStopsTheRun(t *testing.T) {
 		}
 		return nil
 	})
-	input := file(t, "cm.yaml", strings.Repeat(configMap+"---", 20))
-	as(t, proxy.Config).run("create", "-n", ns, "-f", input, "--retry-timeout=1s").expect(t, 4, ``,
-		`(configmap/demo-[^\n]*\n)*configmap/demo-`+suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+
+	input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 20))
+	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, ``,
+		`(configmap/demo-[^\n]*\n)*configmap/demo-`+harness.Suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+
 			`stopped because the server does not answer: 0 created, 0 unchanged, 0 failed, 1 unknown, 19 not attempted\n`+again)
 	if posts.Load() > 20 {
 		t.Errorf("%d requests for one object", posts.Load())
@@ -69,32 +98,32 @@ func TestDeadServerStopsTheRun(t *testing.T) {
 
 // One object that does not get through does not stop the others.
 func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if strings.Contains(string(faultproxy.Body(r)), "bad-") {
 			return faultproxy.ResetRequest
 		}
 		return nil
 	})
-	input := file(t, "cm.yaml", configMap+"---"+strings.ReplaceAll(configMap, "demo-", "bad-")+"---"+configMap)
-	as(t, proxy.Config).run("create", "-n", ns, "-f", input, "--retry-timeout=1s").expect(t, 4, `(configmap/demo-`+suffix+` created\n){2}`,
-		`(configmap/bad-[^\n]*\n)*configmap/bad-`+suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+again)
+	input := harness.File(t, "cm.yaml", configMap+"---"+strings.ReplaceAll(configMap, "demo-", "bad-")+"---"+configMap)
+	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, `(configmap/demo-`+harness.Suffix+` created\n){2}`,
+		`(configmap/bad-[^\n]*\n)*configmap/bad-`+harness.Suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+again)
 }
 
 // An interrupt is accounted for, whatever kind of object comes next.
 func TestInterruptBeforeAnotherKind(t *testing.T) {
-	ns := namespace(t, retrying)
+	ns := harness.Namespace(t, retrying)
 	u := interruptedAtFirstPost(t)
 	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: role-}\n"
-	u.run("create", "-n", ns, "-f", file(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role)).expect(t, 130,
-		`configmap/demo-`+suffix+` created\n`, `interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, \d not attempted(; the rest of the input was not read)?\n`+again)
+	u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role)).Expect(t, 130,
+		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, \d not attempted(; the rest of the input was not read)?\n`+again)
 }
 
 // An interrupt ends what hangs before anything is created: discovery, and the
 // reading of the input.
 func TestInterruptWhileNothingIsCreated(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	hang := func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	}
@@ -111,7 +140,7 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 		input  string
 		stderr string
 	}{
-		{"discovery", func(*http.Request) faultproxy.Fault { return hang }, file(t, "cm.yaml", configMap), `interrupted: 0 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted; the rest of the input was not read\n`},
+		{"discovery", func(*http.Request) faultproxy.Fault { return hang }, harness.File(t, "cm.yaml", configMap), `interrupted: 0 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted; the rest of the input was not read\n`},
 		{"input", nil, slow.URL + "/cm.yaml", `interrupted: 0 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted; the rest of the input was not read\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -121,10 +150,10 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 			}
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer time.AfterFunc(500*time.Millisecond, interrupt).Stop()
-			u := as(t, config)
-			u.ctx = ctx
+			u := harness.As(t, config)
+			u.Context = ctx
 			start := time.Now()
-			u.run("create", "-n", ns, "-f", test.input).expect(t, 130, ``, test.stderr)
+			u.Run("create", "-n", ns, "-f", test.input).Expect(t, 130, ``, test.stderr)
 			if took := time.Since(start); took > 20*time.Second { // a request has a minute
 				t.Errorf("it took %s", took)
 			}
@@ -134,7 +163,7 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 
 // A POST that hangs when the user interrupts is read back: it was carried out.
 func TestInterruptedPostIsReadBack(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	ctx, interrupt := context.WithCancel(t.Context())
 	proxy := faultproxy.New(t, single.Admin(), firstPost(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -143,17 +172,17 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 			<-r.Context().Done()
 		})
 	}))
-	u := as(t, proxy.Config)
-	u.ctx = ctx
-	u.run("create", "-n", ns, "-f", file(t, "cm.yaml", configMap)).expect(t, 0,
-		`configmap/demo-`+suffix+` created\n`, `configmap/demo-`+suffix+`: [^\n]*; reading it back\n`)
+	u := harness.As(t, proxy.Config)
+	u.Context = ctx
+	u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0,
+		`configmap/demo-`+harness.Suffix+` created\n`, `configmap/demo-`+harness.Suffix+`: [^\n]*; reading it back\n`)
 }
 
 // When nobody reads the results any more, nothing more is created, and what
 // was is still accounted for.
 func TestClosedPipe(t *testing.T) {
-	ns := namespace(t, single)
-	plugin := pluginPath(t)
+	ns := harness.Namespace(t, single)
+	plugin := harness.Plugin(t)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, single.Admin()); err != nil {
 		t.Fatal(err)
@@ -171,7 +200,7 @@ func TestClosedPipe(t *testing.T) {
 		_ = writer.Close()
 		return cmd.ProcessState, said.String()
 	}
-	ended, stderr := run("create", "-f", file(t, "cm.yaml", configMap), "--count=50", "--concurrency=1")
+	ended, stderr := run("create", "-f", harness.File(t, "cm.yaml", configMap), "--count=50", "--concurrency=1")
 	want := "error: configmap/demo-"
 	if ended.ExitCode() != 1 || !strings.HasPrefix(stderr, want) || !strings.Contains(stderr, "stopped because the results cannot be written: 1 created") {
 		t.Errorf("%v, stderr\n%s", ended, stderr)
@@ -182,55 +211,16 @@ func TestClosedPipe(t *testing.T) {
 			t.Errorf("%v: %v, stderr\n%s", args, ended, stderr)
 		}
 	}
-	if n := len(configMaps(t, single, ns)); n != 1 {
+	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
-	}
-}
-
-// --naming=server is kubectl's way, with a retry on a conflict; a lost answer
-// is not sent again.
-func TestServerNaming(t *testing.T) {
-	conflicting := faultproxy.Answer(409, http.Header{"Content-Type": {"application/json"}},
-		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409,"details":{"name":"demo-bbbbb","kind":"configmaps","retryAfterSeconds":1},"message":"configmaps \"demo-bbbbb\" already exists, the server was not able to generate a unique name for the object"}`)
-	elsewhere := faultproxy.Answer(409, http.Header{"Content-Type": {"application/json"}},
-		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409,"details":{"name":"fixed","kind":"configmaps"},"message":"configmaps \"fixed\" already exists"}`)
-	for _, test := range []struct {
-		name           string
-		fault          faultproxy.Fault
-		args           []string
-		code, objects  int
-		stdout, stderr string
-	}{
-		{"no fault", nil, nil, 0, 1, `configmap/demo-` + suffix + ` created\n`, ``},
-		{"conflict", conflicting, nil, 0, 1, `configmap/demo-` + suffix + ` created\n`, `configmap/demo-: configmaps "demo-bbbbb" already exists[^\n]*; asking for another name\n`},
-		{"conflict in one attempt", conflicting, []string{"--attempts=1"}, 1, 0, ``, `Error from server \(AlreadyExists\): error when creating "[^"]*": configmaps "demo-bbbbb" already exists, the server was not able to generate a unique name for the object\n`},
-		{"another's name", elsewhere, nil, 1, 0, ``, `Error from server \(AlreadyExists\): [^\n]*"fixed" already exists \(the server answered for this name although generateName "demo-" was sent: a webhook or policy picks names\)\n`},
-		{"answer lost", faultproxy.DropAnswer, nil, 4, 1, ``, `configmap/demo- -n [^\n]*: outcome unknown: [^\n]*\n` + again},
-		{"answer lost in one attempt", faultproxy.DropAnswer, []string{"--attempts=1"}, 4, 1, ``, `error: error when creating "[^"]*": Post [^\n]*\n`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			ns := namespace(t, single)
-			proxy := faultproxy.New(t, single.Admin(), firstPost(test.fault))
-			args := append([]string{"create", "-n", ns, "--naming=server", "-f", file(t, "cm.yaml", configMap)}, test.args...)
-			as(t, proxy.Config).run(args...).expect(t, test.code, test.stdout, test.stderr)
-			found := configMaps(t, single, ns)
-			if len(found) != test.objects {
-				t.Errorf("%d objects are there, want %d", len(found), test.objects)
-			}
-			for _, cm := range found {
-				if len(cm.Annotations)+len(cm.Labels) != 0 {
-					t.Errorf("%s has annotations %v, labels %v", cm.Name, cm.Annotations, cm.Labels)
-				}
-			}
-		})
 	}
 }
 
 // A named object without a key is created as kubectl does, but a lost answer
 // is said to be one.
 func TestNamedObjectWithALostAnswer(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropAnswer))
-	as(t, proxy.Config).run("create", "-n", ns, "-f", file(t, "cm.yaml", strings.ReplaceAll(configMap, "generateName: demo-", "name: own"))).
-		expect(t, 4, ``, `configmap/own -n `+ns+`: outcome unknown: [^\n]*\n`+again)
+	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "generateName: demo-", "name: own"))).
+		Expect(t, 4, ``, `configmap/own -n `+ns+`: outcome unknown: [^\n]*\n`+again)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // A prefix of a server with two random characters has so many names.
@@ -18,6 +19,7 @@ const smallSpace = 27 * 27
 // is there until no name is free; then creates fail, soon, and say how hard
 // they tried.
 func TestCreateToTheBrim(t *testing.T) {
+	t.Parallel()
 	for _, server := range []struct {
 		name    string
 		options []controlplane.Option
@@ -33,8 +35,9 @@ func TestCreateToTheBrim(t *testing.T) {
 		{"the server does not retry", []controlplane.Option{controlplane.WithoutServerRetries}, 200, 20000},
 	} {
 		t.Run(server.name, func(t *testing.T) {
+			t.Parallel()
 			cp := controlplane.New(t, append(server.options, controlplane.SuffixLength(2))...)
-			b := brim{t: t, cp: cp, namespace: namespace(t, cp), manifest: file(t, "cm.yaml", configMap)}
+			b := brim{t: t, cp: cp, namespace: harness.Namespace(t, cp), manifest: harness.File(t, "cm.yaml", configMap)}
 			b.askTooMuch()
 			if b.there < server.least || b.there > smallSpace {
 				t.Errorf("%d objects were made before creates failed, want %d to %d", b.there, server.least, smallSpace)
@@ -59,8 +62,8 @@ func (b *brim) askTooMuch() {
 	const asked = 800
 	r := b.create("--count=800")
 	account := fmt.Sprintf("not all were created: %d created, 0 unchanged, %d failed, 0 unknown, 0 not attempted\n", b.there, asked-b.there)
-	if failures := gaveUp.FindAllString(r.stderr, -1); r.code != 1 || len(failures) != 1 || !strings.HasSuffix(r.stderr, account) {
-		b.t.Errorf("exit code %d, want 1, %d failures, want 1, and the end of stderr is\n%s\nwant\n%s", r.code, len(failures), end(r.stderr), account)
+	if failures := gaveUp.FindAllString(r.Stderr, -1); r.Code != 1 || len(failures) != 1 || !strings.HasSuffix(r.Stderr, account) {
+		b.t.Errorf("exit code %d, want 1, %d failures, want 1, and the end of stderr is\n%s\nwant\n%s", r.Code, len(failures), end(r.Stderr), account)
 	}
 }
 
@@ -71,16 +74,16 @@ func (b *brim) fill(attempts int) {
 		return
 	}
 	r := b.create(fmt.Sprintf("--count=%d", left), fmt.Sprintf("--attempts=%d", attempts))
-	if r.code != 0 || b.there != smallSpace {
-		b.t.Errorf("exit code %d, and %d objects are there, want %d; the end of stderr is\n%s", r.code, b.there, smallSpace, end(r.stderr))
+	if r.Code != 0 || b.there != smallSpace {
+		b.t.Errorf("exit code %d, and %d objects are there, want %d; the end of stderr is\n%s", r.Code, b.there, smallSpace, end(r.Stderr))
 	}
 }
 
 func (b *brim) askForOneMore() {
 	conflict := `configmaps "demo-..+" already exists, the server was not able to generate a unique name for the object`
 	failure := `Error from server \(AlreadyExists\): error when creating ".*/cm.yaml": ` + conflict
-	b.create().expect(b.t, 1, ``, `(configmap/demo-: `+conflict+`; asking for another name\n){15}`+failure+`; gave up after 16 attempts\n`)
-	b.create("--attempts=1").expect(b.t, 1, ``, failure+`\n`)
+	b.create().Expect(b.t, 1, ``, `(configmap/demo-: `+conflict+`; asking for another name\n){15}`+failure+`; gave up after 16 attempts\n`)
+	b.create("--attempts=1").Expect(b.t, 1, ``, failure+`\n`)
 	if b.there != smallSpace {
 		b.t.Errorf("%d objects are there, want %d", b.there, smallSpace)
 	}
@@ -91,24 +94,24 @@ var gaveUp = regexp.MustCompile(`(?m)^Error from server \(AlreadyExists\): .*; g
 
 // create runs the command, for two minutes at most (it takes seconds), and
 // checks that what it says it created, and nothing else, has come.
-func (b *brim) create(args ...string) result {
+func (b *brim) create(args ...string) harness.Result {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
 	defer cancel()
-	u := as(b.t, b.cp.Admin())
-	u.ctx = ctx
-	r := u.run(append([]string{"create", "--naming=server", "-n", b.namespace, "-f", b.manifest}, args...)...)
+	u := harness.As(b.t, b.cp.Admin())
+	u.Context = ctx
+	r := u.Run(append([]string{"create", "--naming=server", "-n", b.namespace, "-f", b.manifest}, args...)...)
 
 	said := map[string]bool{}
-	for line := range strings.Lines(r.stdout) {
+	for line := range strings.Lines(r.Stdout) {
 		said[line] = true
 	}
-	objects := configMaps(b.t, b.cp, b.namespace)
+	objects := harness.ConfigMaps(b.t, b.cp, b.namespace)
 	for _, object := range objects {
 		delete(said, "configmap/"+object.Name+" created\n")
 	}
 	came := len(objects) - b.there
-	if lines := strings.Count(r.stdout, "\n"); len(said) > 0 || lines != came {
+	if lines := strings.Count(r.Stdout, "\n"); len(said) > 0 || lines != came {
 		b.t.Errorf("%d objects have come, and %d are said to: %v are not there", came, lines, said)
 	}
 	b.there = len(objects)

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 const thing = `
@@ -32,9 +33,10 @@ metadata: {generateName: thing-}
 // A custom resource is created once, also when the answer is lost, and with a
 // key the run can be repeated.
 func TestCreateCustomResources(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
-	admin := as(t, cp.Admin())
-	admin.run("create", "-f", file(t, "crd.yaml", `
+	admin := harness.As(t, cp.Admin())
+	admin.Run("create", "-f", harness.File(t, "crd.yaml", `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: things.custom.e2e}
@@ -47,13 +49,14 @@ spec:
     served: true
     storage: true
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`)).expect(t, 0, `customresourcedefinition.apiextensions.k8s.io/things.custom.e2e created\n`, ``)
+`)).Expect(t, 0, `customresourcedefinition.apiextensions.k8s.io/things.custom.e2e created\n`, ``)
 	createThings(t, cp, "custom.e2e")
 }
 
 // So is an object of an aggregated API, whose server is not kube-apiserver and
 // retries nothing.
 func TestCreateAggregated(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	server := httptest.NewTLSServer(&aggregated{things: map[string]*unstructured.Unstructured{}})
 	t.Cleanup(server.Close)
@@ -61,8 +64,8 @@ func TestCreateAggregated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin := as(t, cp.Admin())
-	admin.run("create", "-f", file(t, "api.yaml", strings.ReplaceAll(`
+	admin := harness.As(t, cp.Admin())
+	admin.Run("create", "-f", harness.File(t, "api.yaml", strings.ReplaceAll(`
 apiVersion: v1
 kind: Service
 metadata: {name: other, namespace: default}
@@ -78,42 +81,42 @@ spec:
   versionPriority: 1
   insecureSkipTLSVerify: true
   service: {name: other, namespace: default, port: PORT}
-`, "PORT", port))).expect(t, 0, `service/other created\napiservice.apiregistration.k8s.io/v1.aggregated.e2e created\n`, ``)
+`, "PORT", port))).Expect(t, 0, `service/other created\napiservice.apiregistration.k8s.io/v1.aggregated.e2e created\n`, ``)
 	createThings(t, cp, "aggregated.e2e")
 }
 
 // createThings creates Things of the group, which may take a while to appear.
 func createThings(t *testing.T, cp *controlplane.ControlPlane, group string) {
 	t.Helper()
-	ns := namespace(t, cp)
+	ns := harness.Namespace(t, cp)
 	client, err := dynamic.NewForConfig(cp.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}
 	things := client.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "things"}).Namespace(ns)
-	eventually(t, func() error {
+	harness.Eventually(t, func() error {
 		_, err := things.List(t.Context(), metav1.ListOptions{})
 		return err
 	})
-	input := file(t, "thing.yaml", strings.ReplaceAll(thing, "GROUP", group))
-	created := `thing.` + group + `/thing-` + suffix + ` created\n`
+	input := harness.File(t, "thing.yaml", strings.ReplaceAll(thing, "GROUP", group))
+	created := `thing.` + group + `/thing-` + harness.Suffix + ` created\n`
 	for name, fault := range map[string]faultproxy.Fault{
 		"no fault": nil, "answer lost": faultproxy.DropAnswer, "request lost": faultproxy.DropRequest, "repeated": faultproxy.RepeatSecond,
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := countMarked(t, things)
 			proxy := faultproxy.New(t, cp.Admin(), firstPost(fault))
-			as(t, proxy.Config).run("create", "-n", ns, "-f", input).expect(t, 0, created, `(thing.`+group+`/thing-[^\n]*\n)*`)
+			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input).Expect(t, 0, created, `(thing.`+group+`/thing-[^\n]*\n)*`)
 			if n := countMarked(t, things) - before; n != 1 {
 				t.Errorf("%d objects were made, want 1", n)
 			}
 		})
 	}
 	t.Run("with a key", func(t *testing.T) {
-		u := as(t, cp.Admin())
+		u := harness.As(t, cp.Admin())
 		args := []string{"create", "-n", ns, "-f", input, "--idempotency-key=k", "--count=2"}
-		u.run(args...).expect(t, 0, `(`+created+`){2}`, closing(ns, "things."+group, "k"))
-		u.run(args...).expect(t, 0, `(`+strings.ReplaceAll(created, "created", "unchanged")+`){2}`, closing(ns, "things."+group, "k"))
+		u.Run(args...).Expect(t, 0, `(`+created+`){2}`, closing(ns, "things."+group, "k"))
+		u.Run(args...).Expect(t, 0, `(`+strings.ReplaceAll(created, "created", "unchanged")+`){2}`, closing(ns, "things."+group, "k"))
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // firstPost applies the fault to the first POST.
@@ -71,7 +72,7 @@ var (
 
 // injuredUser is a user whose first POST is injured.
 type injuredUser struct {
-	user
+	harness.User
 	faultproxy.Injury
 	namespace, file string
 	proxy           *faultproxy.Proxy
@@ -87,13 +88,13 @@ func eachInjury(t *testing.T, protocols []faultproxy.Protocol, configured func(t
 			}
 			t.Run(protocol.String()+"/"+injury.Name, func(t *testing.T) {
 				t.Parallel()
-				ns := namespace(t, single)
+				ns := harness.Namespace(t, single)
 				proxy, err := faultproxy.Start(protocol, configured(t, ns), firstPost(injury.Fault))
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(proxy.Close)
-				test(t, injuredUser{as(t, proxy.Config), injury, ns, file(t, "cm.yaml", configMap), proxy})
+				test(t, injuredUser{harness.As(t, proxy.Config), injury, ns, harness.File(t, "cm.yaml", configMap), proxy})
 			})
 		}
 	}
@@ -104,20 +105,20 @@ func admin(*testing.T, string) *rest.Config { return single.Admin() }
 // create runs the command, and returns when nothing of it is under way. What
 // is late is so after three seconds; nothing else needs a deadline, which a
 // busy machine may miss.
-func (u injuredUser) create(flags ...string) result {
+func (u injuredUser) create(flags ...string) harness.Result {
 	args := append([]string{"create", "-n", u.namespace, "-f", u.file}, flags...)
 	if strings.HasSuffix(u.Name, "after the deadline") {
 		args = append(args, "--request-timeout=3s")
 	}
 	defer u.proxy.Wait()
-	return u.run(args...)
+	return u.Run(args...)
 }
 
 // there fails the test unless n objects are there, and returns the name of the
 // last one.
 func (u injuredUser) there(t *testing.T, n int) (name string) {
 	t.Helper()
-	found := configMaps(t, single, u.namespace)
+	found := harness.ConfigMaps(t, single, u.namespace)
 	if len(found) != n {
 		t.Errorf("%d objects are there, want %d", len(found), n)
 	}
@@ -127,7 +128,7 @@ func (u injuredUser) there(t *testing.T, n int) (name string) {
 	return name
 }
 
-const oneCreated = `configmap/demo-` + suffix + ` created\n`
+const oneCreated = `configmap/demo-` + harness.Suffix + ` created\n`
 
 // Whatever happens to the POST of an object or to its answer, one object is
 // there in the end. kubectl create reports an error for most of these, and a
@@ -139,7 +140,7 @@ func TestCreateInjuredEndsInOneObject(t *testing.T) {
 			t.Fatal("what the plugin does is not in the table")
 		}
 		r := u.create()
-		r.expect(t, 0, "configmap/"+u.there(t, 1)+` created\n`, want.stderr)
+		r.Expect(t, 0, "configmap/"+u.there(t, 1)+` created\n`, want.stderr)
 	})
 }
 
@@ -147,28 +148,28 @@ func TestCreateInjuredEndsInOneObject(t *testing.T) {
 // this user may create the object and not read it.
 func TestCreateInjuredWithoutReading(t *testing.T) {
 	creator := func(t *testing.T, ns string) *rest.Config {
-		grant(t, single, ns, "creator", []string{"create"}, "configmaps")
+		harness.Grant(t, single, ns, "creator", []string{"create"}, "configmaps")
 		return single.User("creator")
 	}
 	eachInjury(t, bothProtocols, creator, func(t *testing.T, u injuredUser) {
 		r := u.create()
 		switch want := whenInjured[u.Name]; {
 		case want.unknown:
-			object := `configmap/demo-` + suffix
+			object := `configmap/demo-` + harness.Suffix
 			if u.Carried {
 				object = "configmap/" + u.there(t, 1)
 			} else {
 				u.there(t, 0)
 			}
-			r.expect(t, 4, ``, object+`: [^\n]*; reading it back\n`+
+			r.Expect(t, 4, ``, object+`: [^\n]*; reading it back\n`+
 				object+` -n `+u.namespace+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+u.namespace+`\n`+again)
 		case want.twice:
 			u.there(t, 2)
-			r.expect(t, 0, oneCreated,
-				`configmap/demo-[^\n]*; trying demo-`+suffix+`\nWarning: conflicts of configmaps cannot be read back[^\n]*\n`)
+			r.Expect(t, 0, oneCreated,
+				`configmap/demo-[^\n]*; trying demo-`+harness.Suffix+`\nWarning: conflicts of configmaps cannot be read back[^\n]*\n`)
 		default:
 			u.there(t, 1)
-			r.expect(t, 0, oneCreated, want.stderr)
+			r.Expect(t, 0, oneCreated, want.stderr)
 		}
 	})
 }
@@ -179,8 +180,8 @@ func TestCreateInjuredWithKey(t *testing.T) {
 	eachInjury(t, theUsual, admin, func(t *testing.T, u injuredUser) {
 		flags := []string{"--idempotency-key=" + u.namespace, "--count=2", "--concurrency=1"}
 		end := closing(u.namespace, "configmaps", u.namespace)
-		u.create(flags...).expect(t, 0, `(`+oneCreated+`){2}`, whenInjured[u.Name].stderr+end)
-		u.create(flags...).expect(t, 0, `(configmap/demo-`+suffix+` unchanged\n){2}`, end)
+		u.create(flags...).Expect(t, 0, `(`+oneCreated+`){2}`, whenInjured[u.Name].stderr+end)
+		u.create(flags...).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` unchanged\n){2}`, end)
 		u.there(t, 2)
 	})
 }
@@ -194,13 +195,13 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 		switch want := whenInjured[u.Name]; {
 		case want.unknown:
 			u.there(t, map[bool]int{true: 1}[u.Carried])
-			r.expect(t, 4, ``, `configmap/demo- -n `+u.namespace+`: outcome unknown: [^\n]*\n`+again)
+			r.Expect(t, 4, ``, `configmap/demo- -n `+u.namespace+`: outcome unknown: [^\n]*\n`+again)
 		case strings.HasPrefix(u.Name, "repeated"):
 			u.there(t, 2)
-			r.expect(t, 0, oneCreated, ``)
+			r.Expect(t, 0, oneCreated, ``)
 		default:
 			u.there(t, 1)
-			r.expect(t, 0, oneCreated, want.stderr)
+			r.Expect(t, 0, oneCreated, want.stderr)
 		}
 	})
 }
@@ -208,7 +209,7 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 // A run that was thought dead is not, and works beside the one that repeats
 // it: each object is there once, and both say of all that they are there.
 func TestCreateTwoRunsWithOneKey(t *testing.T) {
-	ns := namespace(t, single)
+	ns := harness.Namespace(t, single)
 	mix := &faultproxy.Mix{Seed: 1, Rate: 0.1}
 	var lists atomic.Int32 // neither run creates anything before both have looked
 	bothListed := make(chan struct{})
@@ -229,17 +230,17 @@ func TestCreateTwoRunsWithOneKey(t *testing.T) {
 		}
 		return nil
 	})
-	args := []string{"create", "-n", ns, "-f", file(t, "cm.yaml", configMap), "--idempotency-key=twice", "--count=60", "--request-timeout=5s"}
-	results := make(chan result, 2)
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=twice", "--count=60", "--request-timeout=5s"}
+	results := make(chan harness.Result, 2)
 	for range cap(results) {
-		u := as(t, proxy.Config)
-		go func() { results <- u.run(args...) }()
+		u := harness.As(t, proxy.Config)
+		go func() { results <- u.Run(args...) }()
 	}
 	for range cap(results) {
-		(<-results).expect(t, 0, `(configmap/demo-`+suffix+` (created|unchanged)\n){60}`, `.*`)
+		(<-results).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` (created|unchanged)\n){60}`, `.*`)
 	}
 	proxy.Wait()
-	if n := len(configMaps(t, single, ns)); n != 60 {
+	if n := len(harness.ConfigMaps(t, single, ns)); n != 60 {
 		t.Errorf("%d objects are there, want 60", n)
 	}
 }

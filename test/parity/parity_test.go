@@ -1,4 +1,4 @@
-package e2e
+package parity
 
 import (
 	"bytes"
@@ -27,13 +27,14 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // parityCase is one command line, given to the reference kubectl and to the
 // plugin. What they print, their exit codes and the objects that they leave
 // must be the same.
 type parityCase struct {
-	args string // after "create"; the files are those of testdata/parity
+	args string // after "create"; the files are those of testdata/files
 	code int    // kubectl's exit code
 	says string // a part of what kubectl prints: the case is what it seems
 
@@ -46,27 +47,27 @@ type parityCase struct {
 
 	// client is what the contract says of the plugin's own naming, where that
 	// differs: regular expressions.
-	client *result
+	client *harness.Result
 }
 
 func TestParity(t *testing.T) {
 	p := newParity(t)
-	for _, c := range parityCases {
+	for _, c := range cases {
 		t.Run(c.args, func(t *testing.T) {
 			t.Parallel()
 			kubectls := p.run(t, c, retrying.Binaries.Kubectl, "create")
-			if kubectls.code != c.code || !strings.Contains(kubectls.stdout+kubectls.stderr, c.says) {
+			if kubectls.Code != c.code || !strings.Contains(kubectls.Stdout+kubectls.Stderr, c.says) {
 				t.Errorf("kubectl does not do what the case says (exit code %d, %q): %+v", c.code, c.says, kubectls)
 			}
 			ours := p.run(t, c, p.plugin, "create", "--naming=server", "--attempts=1")
 			expected := kubectls
 			if c.unknown {
-				expected.code = 4
+				expected.Code = 4
 			}
 			p.compare(t, "--naming=server --attempts=1", expected, ours)
 			ours = p.run(t, c, p.plugin, "create")
 			if c.client != nil {
-				ours.expect(t, c.client.code, c.client.stdout, c.client.stderr)
+				ours.Expect(t, c.client.Code, c.client.Stdout, c.client.Stderr)
 				return
 			}
 			p.compare(t, "by default", kubectls, ours)
@@ -83,15 +84,15 @@ type parity struct {
 
 // left is what a run leaves: with the objects, as JSON.
 type left struct {
-	result
+	harness.Result
 	objects string
 }
 
 func newParity(t *testing.T) *parity {
 	t.Helper()
-	p := &parity{plugin: pluginPath(t), home: t.TempDir()}
+	p := &parity{plugin: harness.Plugin(t), home: t.TempDir()}
 	setUpParity(t)
-	p.files = httptest.NewServer(unsteady(http.FileServer(http.Dir("testdata/parity"))))
+	p.files = httptest.NewServer(unsteady(http.FileServer(http.Dir("testdata/files"))))
 	t.Cleanup(p.files.Close)
 	return p
 }
@@ -99,20 +100,20 @@ func newParity(t *testing.T) *parity {
 // setUpParity puts a custom resource and an admission policy on the server.
 func setUpParity(t *testing.T) {
 	t.Helper()
-	admin := as(t, retrying.Admin())
+	admin := harness.As(t, retrying.Admin())
 	kubectl := func(args ...string) ([]byte, error) {
-		return exec.Command(retrying.Binaries.Kubectl, append(args, "--kubeconfig="+admin.kubeconfig, "--cache-dir="+t.TempDir())...).CombinedOutput()
+		return exec.Command(retrying.Binaries.Kubectl, append(args, "--kubeconfig="+admin.Kubeconfig, "--cache-dir="+t.TempDir())...).CombinedOutput()
 	}
-	if out, err := kubectl("create", "-f", "testdata/parity-setup.yaml"); err != nil {
+	if out, err := kubectl("create", "-f", "testdata/setup.yaml"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Cleanup(func() {
-		if out, err := kubectl("delete", "--wait=false", "-f", "testdata/parity-setup.yaml"); err != nil {
+		if out, err := kubectl("delete", "--wait=false", "-f", "testdata/setup.yaml"); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
-	eventually(t, func() error {
-		if out, err := kubectl("create", "-f", "testdata/parity/denied.yaml", "--dry-run=server"); err == nil {
+	harness.Eventually(t, func() error {
+		if out, err := kubectl("create", "-f", "testdata/files/denied.yaml", "--dry-run=server"); err == nil {
 			return fmt.Errorf("the policy does not deny: %s", out)
 		}
 		out, err := kubectl("get", "widgets")
@@ -150,10 +151,10 @@ func unsteady(files http.Handler) http.Handler {
 // kubeconfig's, beside files of its own.
 func (p *parity) run(t *testing.T, c parityCase, program string, args ...string) left {
 	t.Helper()
-	ns := namespace(t, retrying)
+	ns := harness.Namespace(t, retrying)
 	dir := t.TempDir()
 	expand := strings.NewReplacer("$NS", ns, "$URL", p.files.URL).Replace
-	copyFiles(t, "testdata/parity", dir, expand, c.args+" "+c.stdin)
+	copyFiles(t, "testdata/files", dir, expand, c.args+" "+c.stdin)
 	if c.prepare != nil {
 		c.prepare(t, ns)
 	}
@@ -181,7 +182,7 @@ func (p *parity) run(t *testing.T, c parityCase, program string, args ...string)
 	}
 	plain := plainer(ns, dir)
 	return left{
-		result{plain(stdout.String()), plain(stderr.String()), cmd.ProcessState.ExitCode()},
+		harness.Result{Stdout: plain(stdout.String()), Stderr: plain(stderr.String()), Code: cmd.ProcessState.ExitCode()},
 		plain(objects(t, ns)),
 	}
 }
@@ -237,7 +238,7 @@ func plainer(namespace, dir string) func(string) string {
 		strings.NewReplacer(namespace, "NAMESPACE", dir, "DIR", "kubectl genname create", "kubectl create").Replace,
 		replace(`https://127\.0\.0\.1:\d+`, "SERVER"),
 		replace(`http://127\.0\.0\.1:\d+`, "FILES"),
-		replace(`-`+suffix+`\b`, "-SUFFIX"),
+		replace(`-`+harness.Suffix+`\b`, "-SUFFIX"),
 		replace(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`, "UID"),
 		replace(`(resourceVersion\\?"?: ?\\?"?)\d+`, "${1}N"),
 		replace(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`, "TIME"),
@@ -291,7 +292,7 @@ func objects(t *testing.T, namespace string) string {
 
 // nameOf is a name to sort by, without what chance made of it.
 func nameOf(text string) string {
-	return regexp.MustCompile(`-`+suffix).ReplaceAllString(regexp.MustCompile(`"name": "[^"]*"`).FindString(text), "")
+	return regexp.MustCompile(`-`+harness.Suffix).ReplaceAllString(regexp.MustCompile(`"name": "[^"]*"`).FindString(text), "")
 }
 
 func (p *parity) compare(t *testing.T, how string, kubectls, ours left) {
@@ -301,8 +302,8 @@ func (p *parity) compare(t *testing.T, how string, kubectls, ours left) {
 		Stdout, Stderr, Objects string
 	}
 	if diff := gocmp.Diff(
-		plain{kubectls.code, kubectls.stdout, kubectls.stderr, kubectls.objects},
-		plain{ours.code, unmarked(ours.stdout), ours.stderr, unmarked(ours.objects)},
+		plain{kubectls.Code, kubectls.Stdout, kubectls.Stderr, kubectls.objects},
+		plain{ours.Code, unmarked(ours.Stdout), ours.Stderr, unmarked(ours.objects)},
 	); diff != "" {
 		t.Errorf("%s: it differs (-kubectl's +ours):\n%s", how, diff)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // closing is the line that a run with a key ends with.
@@ -24,19 +25,19 @@ func closing(ns, resources, key string) string {
 // A run with a key can be repeated: what is there is left alone, what is
 // missing is created, and documents may move and copies be added.
 func TestCreateWithAKey(t *testing.T) {
-	ns := namespace(t, retrying)
-	u := as(t, retrying.Admin())
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
 	named := strings.ReplaceAll(configMap, "generateName: demo-", "name: own")
 	key := "--idempotency-key=k1"
-	input := file(t, "in.yaml", configMap+"---"+configMap+"---"+named)
-	first := u.run("create", "-n", ns, "-f", input, key)
-	first.expect(t, 0, `(configmap/demo-`+suffix+` created\n){2}configmap/own created\n`, closing(ns, "configmaps", "k1"))
-	unchanged := strings.ReplaceAll(first.stdout, "created", "unchanged")
-	u.run("create", "-n", ns, "-f", input, key).expect(t, 0, regexp.QuoteMeta(unchanged), closing(ns, "configmaps", "k1"))
+	input := harness.File(t, "in.yaml", configMap+"---"+configMap+"---"+named)
+	first := u.Run("create", "-n", ns, "-f", input, key)
+	first.Expect(t, 0, `(configmap/demo-`+harness.Suffix+` created\n){2}configmap/own created\n`, closing(ns, "configmaps", "k1"))
+	unchanged := strings.ReplaceAll(first.Stdout, "created", "unchanged")
+	u.Run("create", "-n", ns, "-f", input, key).Expect(t, 0, regexp.QuoteMeta(unchanged), closing(ns, "configmaps", "k1"))
 
-	moved := file(t, "moved.yaml", named+"---"+configMap)
-	u.run("create", "-n", ns, "-f", moved, key, "--count=3", "-o", "name").expect(t, 0, `configmap/own\n(configmap/demo-`+suffix+`\n){3}`, closing(ns, "configmaps", "k1"))
-	found := configMaps(t, retrying, ns)
+	moved := harness.File(t, "moved.yaml", named+"---"+configMap)
+	u.Run("create", "-n", ns, "-f", moved, key, "--count=3", "-o", "name").Expect(t, 0, `configmap/own\n(configmap/demo-`+harness.Suffix+`\n){3}`, closing(ns, "configmaps", "k1"))
+	found := harness.ConfigMaps(t, retrying, ns)
 	if len(found) != 4 {
 		t.Fatalf("%d objects are there, want 4", len(found))
 	}
@@ -45,21 +46,21 @@ func TestCreateWithAKey(t *testing.T) {
 			t.Errorf("%s has labels %v and annotations %v", cm.Name, cm.Labels, cm.Annotations)
 		}
 	}
-	u.run("create", "-n", ns, "-f", input, "--idempotency-key=k2").expect(t, 1,
-		`(configmap/demo-`+suffix+` created\n){2}`,
+	u.Run("create", "-n", ns, "-f", input, "--idempotency-key=k2").Expect(t, 1,
+		`(configmap/demo-`+harness.Suffix+` created\n){2}`,
 		closing(ns, "configmaps", "k2")+`Error from server \(AlreadyExists\): error when creating ".*in.yaml": configmaps "own" already exists\n`)
 
-	one := u.run("create", "-n", ns, "-f", file(t, "one.yaml", named), "--idempotency-key=k1", "-o", "yaml")
-	one.expect(t, 1, ``, `error: the idempotency key was used for a different input, so nothing was changed. Its run has created 3 objects that this input does not ask for \([^)]*\): (configmaps/demo-`+suffix+` -n `+ns+`(, )?){3}. Run it with the old input, or use another key, which creates everything anew\n`)
+	one := u.Run("create", "-n", ns, "-f", harness.File(t, "one.yaml", named), "--idempotency-key=k1", "-o", "yaml")
+	one.Expect(t, 1, ``, `error: the idempotency key was used for a different input, so nothing was changed. Its run has created 3 objects that this input does not ask for \([^)]*\): (configmaps/demo-`+harness.Suffix+` -n `+ns+`(, )?){3}. Run it with the old input, or use another key, which creates everything anew\n`)
 }
 
 // The example of a pipeline starts one job per commit, however often it runs.
 func TestExamplePipeline(t *testing.T) {
-	ns := namespace(t, retrying)
-	u := as(t, retrying.Admin())
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
 	step := func(commit string) string {
 		cmd := exec.CommandContext(t.Context(), "bash", "pipeline.sh", ns, commit)
-		cmd.Dir, cmd.Env = root+"examples", environment(t, u.kubeconfig)
+		cmd.Dir, cmd.Env = harness.Root+"examples", harness.Environment(t, u.Kubeconfig)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatal(err)
@@ -67,41 +68,41 @@ func TestExamplePipeline(t *testing.T) {
 		return string(out)
 	}
 	first, again, other := step("4f1d2e8"), step("4f1d2e8"), step("97ab310")
-	if !regexp.MustCompile(`^job.batch/migrate-`+suffix+`\n$`).MatchString(first) || again != first || other == first {
+	if !regexp.MustCompile(`^job.batch/migrate-`+harness.Suffix+`\n$`).MatchString(first) || again != first || other == first {
 		t.Errorf("%q, %q, %q", first, again, other)
 	}
 }
 
 // What is there appears in every format, whole.
 func TestCreateWithAKeyPrintsWhatIsThere(t *testing.T) {
-	ns := namespace(t, retrying)
-	u := as(t, retrying.Admin())
-	input := file(t, "in.yaml", configMap+"data: {a: b}\n")
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	input := harness.File(t, "in.yaml", configMap+"data: {a: b}\n")
 	args := []string{"create", "-n", ns, "-f", input, "--idempotency-key=k"}
-	created := u.run(append(args, "-o", "yaml")...)
-	again := u.run(append(args, "-o", "yaml")...)
-	if created.code != 0 || again.code != 0 || created.stdout != again.stdout || !strings.Contains(again.stdout, "a: b") {
-		t.Errorf("created\n%s\nunchanged\n%s", created.stdout, again.stdout)
+	created := u.Run(append(args, "-o", "yaml")...)
+	again := u.Run(append(args, "-o", "yaml")...)
+	if created.Code != 0 || again.Code != 0 || created.Stdout != again.Stdout || !strings.Contains(again.Stdout, "a: b") {
+		t.Errorf("created\n%s\nunchanged\n%s", created.Stdout, again.Stdout)
 	}
-	u.run(append(args, "-o", "jsonpath={.data.a}")...).expect(t, 0, "b", `.*`)
-	u.run(append(args, "--template={{.data.a}}")...).expect(t, 0, "b", `.*`)
-	u.run(append(args, "--dry-run=client")...).expect(t, 0, regexp.QuoteMeta("configmap/"+configMaps(t, retrying, ns)[0].Name+" created (dry run)\n"), ``)
+	u.Run(append(args, "-o", "jsonpath={.data.a}")...).Expect(t, 0, "b", `.*`)
+	u.Run(append(args, "--template={{.data.a}}")...).Expect(t, 0, "b", `.*`)
+	u.Run(append(args, "--dry-run=client")...).Expect(t, 0, regexp.QuoteMeta("configmap/"+harness.ConfigMaps(t, retrying, ns)[0].Name+" created (dry run)\n"), ``)
 }
 
 // The input is read whole before anything is created, and the listing needs
 // its right.
 func TestCreateWithAKeyRefuses(t *testing.T) {
-	ns := namespace(t, retrying)
-	admin := as(t, retrying.Admin())
-	grant(t, retrying, ns, "no-list", []string{"create", "get"}, "configmaps")
-	noList := as(t, retrying.User("no-list"))
-	input := file(t, "in.yaml", configMap)
-	broken := file(t, "b.yaml", configMap+"---\na: [\n")
-	review := file(t, "r.yaml", "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}")
-	address := file(t, "ip.yaml", "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {generateName: 10.0.0.7}, spec: {parentRef: {resource: services, name: x, namespace: default}}}")
+	ns := harness.Namespace(t, retrying)
+	admin := harness.As(t, retrying.Admin())
+	harness.Grant(t, retrying, ns, "no-list", []string{"create", "get"}, "configmaps")
+	noList := harness.As(t, retrying.User("no-list"))
+	input := harness.File(t, "in.yaml", configMap)
+	broken := harness.File(t, "b.yaml", configMap+"---\na: [\n")
+	review := harness.File(t, "r.yaml", "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}")
+	address := harness.File(t, "ip.yaml", "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {generateName: 10.0.0.7}, spec: {parentRef: {resource: services, name: x, namespace: default}}}")
 	for _, test := range []struct {
 		name   string
-		user   user
+		user   harness.User
 		args   []string
 		stderr string
 	}{
@@ -115,34 +116,34 @@ func TestCreateWithAKeyRefuses(t *testing.T) {
 		{"no chosen name", admin, []string{"-f", address}, `error: --idempotency-key cannot be used for ipaddresses.networking.k8s.io, which take no chosen name [^\n]*\nnothing was created: [^\n]*\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.user.t = t
-			test.user.run(append([]string{"create", "-n", ns, "--idempotency-key=s3cret"}, test.args...)...).expect(t, 1, ``, test.stderr)
+			test.user.T = t
+			test.user.Run(append([]string{"create", "-n", ns, "--idempotency-key=s3cret"}, test.args...)...).Expect(t, 1, ``, test.stderr)
 		})
 	}
-	if n := len(configMaps(t, retrying, ns)); n != 0 {
+	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 0 {
 		t.Errorf("%d objects are there, want none", n)
 	}
 }
 
 // The key itself goes nowhere, and --record says the command without it.
 func TestTheKeyStaysHere(t *testing.T) {
-	ns := namespace(t, retrying)
+	ns := harness.Namespace(t, retrying)
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
 		if strings.Contains(fmt.Sprint(r.URL, r.Header), "s3cret") {
 			t.Errorf("%s carries the key", r.URL)
 		}
 		return nil
 	})
-	r := as(t, proxy.Config).run("create", "-n", ns, "-f", file(t, "in.yaml", configMap), "--idempotency-key=s3cret", "--record", "-o", "yaml")
-	if r.code != 0 || strings.Contains(r.stdout+r.stderr, "s3cret") {
-		t.Errorf("exit code %d, stdout\n%s\nstderr\n%s", r.code, r.stdout, r.stderr)
+	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=s3cret", "--record", "-o", "yaml")
+	if r.Code != 0 || strings.Contains(r.Stdout+r.Stderr, "s3cret") {
+		t.Errorf("exit code %d, stdout\n%s\nstderr\n%s", r.Code, r.Stdout, r.Stderr)
 	}
 }
 
 // Objects that a TTL deletes are created again by a later run: said before.
 func TestCreateWithAKeyWarnsOfTTL(t *testing.T) {
-	ns := namespace(t, retrying)
-	job := file(t, "job.yaml", `
+	ns := harness.Namespace(t, retrying)
+	job := harness.File(t, "job.yaml", `
 apiVersion: batch/v1
 kind: Job
 metadata: {generateName: ttl-}
@@ -150,19 +151,19 @@ spec:
   ttlSecondsAfterFinished: 60
   template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
 `)
-	as(t, retrying.Admin()).run("create", "-n", ns, "-f", job, "--idempotency-key=k").expect(t, 0, `job.batch/ttl-`+suffix+` created\n`,
+	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", job, "--idempotency-key=k").Expect(t, 0, `job.batch/ttl-`+harness.Suffix+` created\n`,
 		`Warning: jobs.batch with ttlSecondsAfterFinished are deleted some time after they finish: a later run with the same key creates them again\n`+closing(ns, "jobs.batch", "k"))
 }
 
 // A copy that somebody made of an object of the run, and one that is being
 // deleted, are told.
 func TestCreateWithAKeyTellsOfOddities(t *testing.T) {
-	ns := namespace(t, retrying)
-	u := as(t, retrying.Admin())
-	args := []string{"create", "-n", ns, "-f", file(t, "in.yaml", configMap), "--idempotency-key=k"}
-	u.run(args...)
-	client := clientset(t, retrying).CoreV1().ConfigMaps(ns)
-	cm := configMaps(t, retrying, ns)[0]
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}
+	u.Run(args...)
+	client := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
+	cm := harness.ConfigMaps(t, retrying, ns)[0]
 	duplicate := cm.DeepCopy()
 	duplicate.ObjectMeta = metav1.ObjectMeta{Name: "zz-copy", Labels: cm.Labels, Annotations: cm.Annotations}
 	if _, err := client.Create(t.Context(), duplicate, metav1.CreateOptions{}); err != nil {
@@ -175,7 +176,7 @@ func TestCreateWithAKeyTellsOfOddities(t *testing.T) {
 	if err := client.Delete(t.Context(), cm.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	u.run(args...).expect(t, 0, `configmap/`+cm.Name+` unchanged\n`,
+	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` unchanged\n`,
 		`Warning: configmaps in "`+ns+`" `+cm.Name+` and zz-copy carry the same creation id: somebody has copied one of them\n`+
 			`Warning: configmap/`+cm.Name+` is being deleted: a later run with this key creates it again\n`+closing(ns, "configmaps", "k"))
 	cm.Annotations = nil
@@ -183,13 +184,13 @@ func TestCreateWithAKeyTellsOfOddities(t *testing.T) {
 	if _, err := client.Update(t.Context(), duplicate, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	u.run(args...).expect(t, 1, ``, `error: the idempotency key was used for a different input, [^\n]*configmaps/zz-copy -n `+ns+` \(without its creation id\)[^\n]*\n`)
+	u.Run(args...).Expect(t, 1, ``, `error: the idempotency key was used for a different input, [^\n]*configmaps/zz-copy -n `+ns+` \(without its creation id\)[^\n]*\n`)
 }
 
 // What cannot carry a mark is sent as it is, for the server to refuse, and
 // what a user wrote is never dropped.
 func TestCreateWithAKeyOfWhatTheServerRefuses(t *testing.T) {
-	ns := namespace(t, retrying)
+	ns := harness.Namespace(t, retrying)
 	for name, metadata := range map[string]string{
 		"neither name nor generateName":    `{labels: {x: y}}`,
 		"an annotation that is a number":   `{generateName: demo-, annotations: {keep: "yes", port: 8080}}`,
@@ -199,19 +200,19 @@ func TestCreateWithAKeyOfWhatTheServerRefuses(t *testing.T) {
 	} {
 		for _, key := range []string{"", "--idempotency-key=k"} {
 			t.Run(name+key, func(t *testing.T) {
-				list := file(t, "list.yaml", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: "+metadata+"}\n")
+				list := harness.File(t, "list.yaml", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: "+metadata+"}\n")
 				args := []string{"create", "-n", ns, "-f", list}
 				if key != "" {
 					args = append(args, key)
 				}
-				r := as(t, retrying.Admin()).run(args...)
-				if r.code != 1 || r.stdout != "" || !strings.Contains(r.stderr, "error") {
+				r := harness.As(t, retrying.Admin()).Run(args...)
+				if r.Code != 1 || r.Stdout != "" || !strings.Contains(r.Stderr, "error") {
 					t.Errorf("%+v", r)
 				}
 			})
 		}
 	}
-	if found := configMaps(t, retrying, ns); len(found) != 0 {
+	if found := harness.ConfigMaps(t, retrying, ns); len(found) != 0 {
 		t.Errorf("%d objects are there, want none", len(found))
 	}
 }
@@ -219,32 +220,32 @@ func TestCreateWithAKeyOfWhatTheServerRefuses(t *testing.T) {
 // When something removed the marks of what an earlier run has made, a re-run
 // does not take it for somebody else's.
 func TestCreateWithAKeyAfterTheMarksAreGone(t *testing.T) {
-	ns := namespace(t, retrying)
-	u := as(t, retrying.Admin())
-	args := []string{"create", "-n", ns, "-f", file(t, "in.yaml", configMap), "--idempotency-key=k"}
-	u.run(args...)
-	cm := configMaps(t, retrying, ns)[0]
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}
+	u.Run(args...)
+	cm := harness.ConfigMaps(t, retrying, ns)[0]
 	cm.Labels, cm.Annotations = nil, nil
-	if _, err := clientset(t, retrying).CoreV1().ConfigMaps(ns).Update(t.Context(), &cm, metav1.UpdateOptions{}); err != nil {
+	if _, err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns).Update(t.Context(), &cm, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	u.run(args...).expect(t, 4, ``, `configmap/`+cm.Name+` -n `+ns+`: outcome unknown: [^\n]*it may be what an earlier run has made\n`+
+	u.Run(args...).Expect(t, 4, ``, `configmap/`+cm.Name+` -n `+ns+`: outcome unknown: [^\n]*it may be what an earlier run has made\n`+
 		closing(ns, "configmaps", "k")+`to go on, run the same command again: what is there stays unchanged\n`)
-	if found := configMaps(t, retrying, ns); len(found) != 1 {
+	if found := harness.ConfigMaps(t, retrying, ns); len(found) != 1 {
 		t.Errorf("%d objects are there, want 1", len(found))
 	}
 }
 
 // Showing what is there needs get; creating what is missing goes on without.
 func TestCreateWithAKeyShowsWhatItMay(t *testing.T) {
-	ns := namespace(t, retrying)
-	grant(t, retrying, ns, "no-get", []string{"create", "list"}, "configmaps")
-	args := []string{"create", "-n", ns, "-f", file(t, "in.yaml", configMap), "--idempotency-key=k", "--retry-timeout=0"}
-	as(t, retrying.Admin()).run(args...)
-	name := configMaps(t, retrying, ns)[0].Name
-	as(t, retrying.User("no-get")).run(append(args, "--count=20", "-o", "jsonpath={.kind}")...).expect(t, 1, `(ConfigMap){19}`,
+	ns := harness.Namespace(t, retrying)
+	harness.Grant(t, retrying, ns, "no-get", []string{"create", "list"}, "configmaps")
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k", "--retry-timeout=0"}
+	harness.As(t, retrying.Admin()).Run(args...)
+	name := harness.ConfigMaps(t, retrying, ns)[0].Name
+	harness.As(t, retrying.User("no-get")).Run(append(args, "--count=20", "-o", "jsonpath={.kind}")...).Expect(t, 1, `(ConfigMap){19}`,
 		closing(ns, "configmaps", "k")+`error: configmap/`+name+` is there, but cannot be shown: configmaps "`+name+`" is forbidden: [^\n]*\n`)
-	if found := configMaps(t, retrying, ns); len(found) != 20 {
+	if found := harness.ConfigMaps(t, retrying, ns); len(found) != 20 {
 		t.Errorf("%d objects are there, want 20", len(found))
 	}
 }
@@ -252,13 +253,13 @@ func TestCreateWithAKeyShowsWhatItMay(t *testing.T) {
 // What a controller makes of an object, with its labels and annotations, is no
 // part of the run, and neither is what is created from an export of it.
 func TestCreateWithAKeyIsNotMisledByCopies(t *testing.T) {
-	ns := namespace(t, retrying)
-	u := as(t, retrying.Admin())
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
 	secret := strings.ReplaceAll(strings.ReplaceAll(configMap, "ConfigMap", "Secret"), "demo-", "other-")
-	args := []string{"create", "-n", ns, "-f", file(t, "in.yaml", configMap+"---"+secret), "--idempotency-key=k"}
-	u.run(args...)
-	cm := configMaps(t, retrying, ns)[0]
-	secrets := clientset(t, retrying).CoreV1().Secrets(ns)
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---"+secret), "--idempotency-key=k"}
+	u.Run(args...)
+	cm := harness.ConfigMaps(t, retrying, ns)[0]
+	secrets := harness.Clientset(t, retrying).CoreV1().Secrets(ns)
 	yes := true
 	owner := []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: cm.Name, UID: cm.UID, Controller: &yes}}
 	for _, copied := range []metav1.ObjectMeta{
@@ -269,9 +270,9 @@ func TestCreateWithAKeyIsNotMisledByCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	u.run(args...).expect(t, 0, `configmap/`+cm.Name+` unchanged\nsecret/other-`+suffix+` unchanged\n`, closing(ns, "configmaps,secrets", "k"))
+	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` unchanged\nsecret/other-`+harness.Suffix+` unchanged\n`, closing(ns, "configmaps,secrets", "k"))
 
 	export := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, labels: {genname.dev/run: %s}}\n", cm.Labels[once.RunLabel])
-	u.run("create", "-n", ns, "-f", file(t, "export.yaml", export)).expect(t, 0, `configmap/demo-`+suffix+` created\n`, ``)
-	u.run(args...).expect(t, 0, `(?:[^\n]* unchanged\n){2}`, closing(ns, "configmaps,secrets", "k"))
+	u.Run("create", "-n", ns, "-f", harness.File(t, "export.yaml", export)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, ``)
+	u.Run(args...).Expect(t, 0, `(?:[^\n]* unchanged\n){2}`, closing(ns, "configmaps,secrets", "k"))
 }

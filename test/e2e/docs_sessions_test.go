@@ -11,12 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // The sessions that the documentation quotes are what a terminal shows: each
 // is run again, from its own commands, on a control plane of its own.
 func TestSessions(t *testing.T) {
-	paths, err := filepath.Glob(root + "docs/sessions/*.txt")
+	t.Parallel()
+	paths, err := filepath.Glob(harness.Root + "docs/sessions/*.txt")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no sessions: %v", err)
 	}
@@ -71,7 +73,7 @@ func play(t *testing.T, script []string) string {
 		t.Fatal(err)
 	}
 	bash := exec.CommandContext(t.Context(), "bash", "-c", program.String())
-	bash.Env, bash.Dir = environment(t, kubeconfig), examples(t)
+	bash.Env, bash.Dir = harness.Environment(t, kubeconfig), examples(t)
 	printed, _ := bash.Output() // its exit code is that of the last command
 	outputs := strings.Split(strings.ReplaceAll(string(printed), bash.Dir, "/home/me/examples"), end)
 	var session strings.Builder
@@ -89,7 +91,7 @@ func play(t *testing.T, script []string) string {
 func examples(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(root+"examples")); err != nil {
+	if err := os.CopyFS(folder, os.DirFS(harness.Root+"examples")); err != nil {
 		t.Fatal(err)
 	}
 	return folder

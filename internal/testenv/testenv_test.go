@@ -1,0 +1,89 @@
+package testenv
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMain(m *testing.M) { os.Exit(Run(m.Run)) }
+
+// However much the machine has set, tests see a home without a kubeconfig, an
+// empty folder for temporary files, one folder on PATH, and no variable of anyone else.
+func TestEnvironment(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the environment stays as it is")
+	}
+	inside := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInside$")
+	temporary := t.TempDir()
+	inside.Env = append(os.Environ(), marker+"=", "GENNAME_SEED=7", "LC_ALL=de_DE.UTF-8", "HOME="+t.TempDir(), "TMPDIR="+temporary,
+		"PATH=/nonexistent"+string(os.PathListSeparator)+os.Getenv("PATH"), "KUBECONFIG=/nonexistent", "KUBERC=/nonexistent", "EDITOR=vi")
+	if out, err := inside.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("after the tests there are %v, %v", left, err)
+	}
+}
+
+func TestInside(t *testing.T) {
+	if os.Getenv("GENNAME_SEED") != "7" {
+		t.Skip("run by TestEnvironment")
+	}
+	known := slices.Concat(kept, ofGo, []string{marker, cacheVariable, "HOME", "TMPDIR", "PATH", "LANG", "TERM", "TZ", "CGO_ENABLED"})
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); !slices.Contains(known, name) {
+			t.Errorf("%s is set", variable)
+		}
+	}
+	if entries, err := os.ReadDir(os.TempDir()); err != nil || len(entries) > 0 {
+		t.Errorf("TMPDIR has %v, %v", entries, err)
+	}
+	if _, err := os.Stat(filepath.Join(os.Getenv("HOME"), ".kube")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("HOME has .kube: %v", err)
+	}
+	if folders := filepath.SplitList(os.Getenv("PATH")); len(folders) != 1 {
+		t.Errorf("PATH has %q", folders)
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output(); err != nil || !filepath.IsAbs(strings.TrimSpace(string(out))) {
+		t.Errorf("go says %s, %v", out, err)
+	}
+}
+
+// Every package has this environment whose tests start programs or run a
+// command, and every one of the commands' that knows of kubeconfigs.
+func TestEveryPackageHasIt(t *testing.T) {
+	const root = "../.."
+	needs := regexp.MustCompile(`\t"(os/exec|github\.com/kubectl-genname/kubectl-genname/(pkg/cmd(/.*)?|test/(controlplane|harness)))"\n`)
+	kubeconfigs := regexp.MustCompile(`\t"k8s\.io/(client-go|cli-runtime|kubectl)/`)
+	tested, needing, having := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		folder, _ := filepath.Rel(root, filepath.Dir(path))
+		folder = filepath.ToSlash(folder)
+		isTest := strings.HasSuffix(path, "_test.go")
+		command := strings.HasPrefix(folder, "pkg/cmd") && kubeconfigs.Match(text)
+		tested[folder] = tested[folder] || isTest
+		needing[folder] = needing[folder] || isTest && needs.Match(text) || command
+		having[folder] = having[folder] || regexp.MustCompile(`os\.Exit\(((testenv\.)?Run\(m\.Run\)|harness\.Main\()`).Match(text)
+		return err
+	})
+	if err != nil || !needing["test/e2e"] {
+		t.Fatalf("%v; of %v", err, needing)
+	}
+	for folder, needs := range needing {
+		if tested[folder] && needs && !having[folder] {
+			t.Errorf("the tests of %s run in the machine's environment: begin their TestMain with testenv.Run", folder)
+		}
+	}
+}

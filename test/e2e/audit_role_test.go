@@ -1,0 +1,20 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// The ready ClusterRole for audit is enough to count every type but Secrets and
+// custom resources, in all namespaces, and to know what the server does.
+func TestRoleForAudit(t *testing.T) {
+	cp := controlplane.New(t)
+	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "job.yaml", job), "--count=12").
+		Expect(t, 0, `(job.batch/report-`+harness.Suffix+` created\n){12}`, ``)
+	u := bound(t, cp, "auditor", "audit.yaml", "genname-audit")
+	u.Run("audit", "-A", "-o", "jsonpath={.server.attemptsSource} {.complete}{range .items[*]} {.prefix}={.names}{end}{range .skipped[?(@.reason==\"forbidden\")]} {.resource}{end}").
+		Expect(t, 0, `metric true report-=12 secrets`, `.*`)
+	u.Run("create", "-f", harness.File(t, "job.yaml", job)).Expect(t, 1, ``, `Error from server \(Forbidden\): .*`)
+}

@@ -1,0 +1,105 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// A conflict: the name that the plugin picked is taken, and the next one is
+// tried, unless the holder may be the object itself.
+func TestCreateConflict(t *testing.T) {
+	for _, test := range []struct {
+		name           string
+		holder         map[string]string // annotations
+		age            time.Duration     // of the holder, by the server's Date
+		code           int
+		stdout, stderr string
+	}{
+		{
+			name: "another id", holder: map[string]string{once.Annotation: "v1-another"}, code: 0,
+			stdout: `configmap/demo-` + harness.Suffix + ` created\n`,
+			stderr: `configmap/demo-` + harness.Suffix + `: [^\n]*already exists[^\n]*; trying demo-` + harness.Suffix + `\n`,
+		},
+		{
+			name: "older", age: time.Hour, code: 0,
+			stdout: `configmap/demo-` + harness.Suffix + ` created\n`,
+			stderr: `configmap/demo-` + harness.Suffix + `: [^\n]*already exists[^\n]*; trying demo-` + harness.Suffix + `\n`,
+		},
+		{
+			name: "too young to tell", code: 4,
+			stderr: `configmap/demo-` + harness.Suffix + ` -n [^\n]*: outcome unknown: [^\n]*without a creation id[^\n]*\n` + again,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			ns := harness.Namespace(t, single)
+			proxy := faultproxy.New(t, single.Admin(), firstPost(func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					takeName(t, single, ns, r, test.holder)
+					next.ServeHTTP(postdated{w, test.age}, r)
+				})
+			}))
+			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).
+				Expect(t, test.code, test.stdout, test.stderr)
+			if found := harness.ConfigMaps(t, single, ns); len(found) != 2-test.code/4 {
+				t.Errorf("%d objects are there", len(found))
+			}
+		})
+	}
+}
+
+// takeName creates an object of somebody else under the name that the request
+// is about to use.
+func takeName(t *testing.T, cp *controlplane.ControlPlane, namespace string, r *http.Request, annotations map[string]string) {
+	var sent corev1.ConfigMap
+	body, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, json.Unmarshal(body, &sent)); err != nil {
+		t.Error(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	holder := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: sent.Name, Annotations: annotations}}
+	if _, err := harness.Clientset(t, cp).CoreV1().ConfigMaps(namespace).Create(t.Context(), holder, metav1.CreateOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// postdated adds to the time in the Date header.
+type postdated struct {
+	http.ResponseWriter
+	by time.Duration
+}
+
+func (p postdated) WriteHeader(code int) {
+	p.Header().Set("Date", time.Now().Add(p.by).UTC().Format(http.TimeFormat))
+	p.ResponseWriter.WriteHeader(code)
+}
+
+// Without the right to read a conflict back, the next name is taken, and a
+// warning says what that rests on.
+func TestCreateConflictThatCannotBeReadBack(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	harness.Grant(t, single, ns, "creator", []string{"create"}, "configmaps")
+	proxy := faultproxy.New(t, single.User("creator"), firstPost(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			takeName(t, single, ns, r, nil)
+			next.ServeHTTP(w, r)
+		})
+	}))
+	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0,
+		`configmap/demo-`+harness.Suffix+` created\n`,
+		`configmap/demo-[^\n]*; trying demo-`+harness.Suffix+`\n`+
+			`Warning: conflicts of configmaps cannot be read back \(needs get on configmaps\)[^\n]*\n`)
+}

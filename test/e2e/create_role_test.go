@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+const job = `
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: report-}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
+`
+
+// The ready ClusterRole for create is enough for it, with a key too.
+func TestRoleForCreate(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.New(t)
+	u := bound(t, cp, "creator", "create.yaml", "genname-create")
+	manifest := harness.File(t, "job.yaml", job)
+	u.Run("create", "-f", manifest).Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, ``)
+	// A key looks for what an earlier run made, so it needs list too.
+	if create, _, err := cmd.NewCommand().Find([]string{"create"}); err != nil {
+		t.Error(err)
+	} else if create.Flags().Lookup("idempotency-key") != nil {
+		first := u.Run("create", "-f", manifest, "--idempotency-key=nightly")
+		again := u.Run("create", "-f", manifest, "--idempotency-key=nightly")
+		if first.Code != 0 || again.Code != 0 || again.Stdout != strings.ReplaceAll(first.Stdout, " created", " unchanged") {
+			t.Errorf("first %+v\nagain %+v", first, again)
+		}
+	}
+	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``, `Error from server \(Forbidden\): .*cannot create resource "configmaps".*\n`)
+}
+
+// bound is a user who has one ClusterRole of examples/rbac, and nothing else.
+func bound(t *testing.T, cp *controlplane.ControlPlane, name, manifest, role string) harness.User {
+	t.Helper()
+	admin := harness.NewShell(t, harness.As(t, cp.Admin()).Kubeconfig)
+	admin.Run("kubectl", "apply", "-f", filepath.Join(harness.Root, "examples", "rbac", manifest)).
+		Expect(t, 0, `clusterrole.rbac.authorization.k8s.io/`+role+` created\n`, ``)
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}},
+		RoleRef:    rbacv1.RoleRef{Kind: "ClusterRole", APIGroup: rbacv1.GroupName, Name: role},
+	}
+	if _, err := harness.Clientset(t, cp).RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return harness.As(t, cp.User(name))
+}

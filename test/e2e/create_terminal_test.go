@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/creack/pty"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// So does create, where the terminal does not show the results themselves; a
+// line about an object stands above it.
+func TestCreateOnATerminal(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	terminal, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = terminal.Close() }()
+	shown := make(chan string)
+	go func() {
+		all, _ := io.ReadAll(terminal)
+		shown <- string(all)
+	}()
+	var posts atomic.Int64
+	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if r.Method == http.MethodPost && posts.Add(1) == 2 {
+			return faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"2"}}, "slow down")
+		}
+		return nil
+	}).Config)
+	var out strings.Builder
+	code := cmd.Execute(t.Context(), []string{"create", "-n", ns, "-f", harness.File(t, "two.yaml", configMap+"---"+configMap), "--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + t.TempDir()},
+		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: tty})
+	_ = tty.Close()
+	got := <-shown
+	if code != 0 || !strings.Contains(got, "\r1 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted  ") || !strings.HasSuffix(got, "\r"+strings.Repeat(" ", 79)+"\r") {
+		t.Errorf("exit code %d and\n%q", code, got)
+	}
+	if !strings.Contains(got, "sending it again in 2s\r\n") || strings.Count(out.String(), "\n") != 2 {
+		t.Errorf("stderr\n%q\nstdout\n%s", got, out.String())
+	}
+}

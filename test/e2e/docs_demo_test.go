@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// recorded is the tour as it was.
+const recorded = harness.Root + "docs/demo.txt"
+
+// The tour of "make demo", through kubectl, prints what docs/demo.txt says, but
+// for what chance and the clock make.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.New(t)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	tour := exec.CommandContext(t.Context(), "bash", harness.Root+"examples/demo.sh")
+	tour.Env = harness.Environment(t, kubeconfig)
+	tour.Stdout, tour.Stderr = &stdout, &stderr
+	if err := tour.Run(); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, stdout.String(), stderr.String())
+	}
+	if *update {
+		if err := os.WriteFile(recorded, stdout.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(withoutChance(string(want)), withoutChance(stdout.String())); diff != "" {
+		t.Errorf("the tour differs from docs/demo.txt (-recorded +printed); go test ./test/e2e -run TestDemo -update records it:\n%s", diff)
+	}
+	if !regexp.MustCompile(`^(Read [^\n]*\n|[^\n]* hidden[^\n]*\n|the objects of this run: kubectl get jobs.batch -n default -l genname.dev/run=v1-[0-9a-f]{32}\n)+$`).MatchString(stderr.String()) {
+		t.Errorf("stderr is\n%s", stderr.String())
+	}
+}
+
+// withoutChance replaces what differs from run to run.
+func withoutChance(text string) string {
+	for _, r := range []struct{ pattern, by string }{
+		{`(-|re)` + harness.Suffix + `\b`, `${1}xxxxx`},
+		{`v1-[0-9a-f]{32}`, `v1-id`},
+		{`(Client Version:) \S+`, `$1 version`},
+		{`and [\d.]+ s: `, `and a while: `},
+	} {
+		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.by)
+	}
+	return text
+}

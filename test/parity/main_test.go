@@ -1,0 +1,16 @@
+// Package parity gives command lines of kubectl create to the reference kubectl
+// and to the plugin, on a real API server, and compares all that they do.
+package parity
+
+import (
+	"os"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// retrying is the server, which retries generated names by itself.
+var retrying *controlplane.ControlPlane
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m, harness.Server{ControlPlane: &retrying})) }
