@@ -8,10 +8,10 @@
 // Who asks decides what an answer means, so there is a function for each
 // question, and they differ:
 //
-//	                          408  409  410  429  other 4xx   5xx
-//	RefusedForAll, equal POST yes  no   yes  no   yes         no
-//	Final, a list             yes* yes  yes* no   yes         no
-//	Passing, a page           no   no   no   yes  no          yes
+//	                          401  408  409  410  429  other 4xx   5xx
+//	RefusedForAll, equal POST no   yes  no   yes  no   yes         no
+//	Final, a list             yes  yes* yes  yes* no   yes         no
+//	Passing, a page           no   no   no   no   yes  no          yes
 //
 // (*) unless the reason is Timeout (408) or Expired (410). An error without an
 // answer is none of them.
@@ -60,11 +60,14 @@ func Final(err error) bool {
 }
 
 // RefusedForAll reports whether err is an answer to a create that equal objects
-// would get too: a conflict (409) is about a name, and a busy server (429) about
-// now.
+// would get too: a 401 is about a credential, which may be another one soon, a
+// conflict (409) about a name, and a busy server (429) about now.
 func RefusedForAll(err error) bool {
-	code := Code(err)
-	return inClass4(err) && code != http.StatusConflict && code != http.StatusTooManyRequests
+	switch Code(err) {
+	case http.StatusUnauthorized, http.StatusConflict, http.StatusTooManyRequests:
+		return false
+	}
+	return inClass4(err)
 }
 
 func inClass4(err error) bool {

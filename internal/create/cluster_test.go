@@ -109,6 +109,7 @@ var (
 	errForbidden = &once.Error{Kind: once.ErrRefused, Cause: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no"))}
 	errConflict  = &once.Error{Kind: once.ErrExhausted, Cause: apierrors.NewAlreadyExists(schema.GroupResource{Resource: "configmaps"}, "x")}
 	errUnknown   = &once.Error{Kind: once.ErrUnknown, Cause: errors.New("EOF")}
+	errDenied    = &once.Error{Kind: once.ErrRefused, Cause: apierrors.NewUnauthorized("who")}
 	errSilence   = &once.Error{Kind: once.ErrExhausted, Cause: errors.New("dial: connection refused")}
 )
 
@@ -146,7 +147,7 @@ func input(documents ...string) iter.Seq2[Item, error] {
 }
 
 func configOf(c *cluster) Config {
-	return Config{Cluster: c, Copies: 1, Concurrency: 8, SuffixLength: 5, ReadGrace: time.Second}
+	return Config{Cluster: c, Copies: 1, Concurrency: 8, SuffixLength: 5, Attempts: 16, ReadGrace: time.Second}
 }
 
 // words are the events of a run, one each.

@@ -30,8 +30,9 @@ type Config struct {
 	Key idempotency.Key
 	// DryRun says whether objects are sent, and stored.
 	DryRun DryRun
-	// SuffixLength is that of the names that a client's dry run shows.
-	SuffixLength int
+	// SuffixLength is the number of random characters of the names that the
+	// Cluster tries, and Attempts how many it tries per object.
+	SuffixLength, Attempts int
 	// Whole reads objects that are there already, to be shown whole.
 	Whole bool
 	// ReadGrace is how long reading goes on after an interrupt, so that what is

@@ -75,6 +75,9 @@ type End struct {
 	Unread, Incomplete bool
 	// Unreachable reports that the run stopped because nothing answered.
 	Unreachable bool
+	// Unauthorized reports that the run stopped because the server did not know
+	// the credential (401), three objects in a row.
+	Unauthorized bool
 	// Places are where the objects of a run with a key are.
 	Places []idempotency.Place
 }

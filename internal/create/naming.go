@@ -69,6 +69,20 @@ func (c Config) id(d *Document, n int) once.ID {
 	return once.NewID()
 }
 
+// rank returns which attempt of the document's copy the name is of; a name that
+// does not follow from the id, so that somebody else has given it, ranks last.
+func (c Config) rank(d *Document, id once.ID, name string) int {
+	if own := d.Object.GetName(); own != "" && name == own {
+		return 0
+	}
+	for attempt := range c.Attempts {
+		if name == names.Candidate(d.Object.GetGenerateName(), id.String(), uint32(attempt), c.SuffixLength) {
+			return attempt
+		}
+	}
+	return c.Attempts
+}
+
 // stamped returns what a client's dry run prints: for a run with a key, the
 // object with its mark, and with the first name that would be tried.
 func (c Config) stamped(d *Document, id once.ID) *unstructured.Unstructured {

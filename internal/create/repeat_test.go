@@ -130,6 +130,20 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// Of several objects with one id, the one that is told of is that whose name
+// follows from the id, whichever comes first in a list.
+func TestCopiesOfOthers(t *testing.T) {
+	id := idOf(t, 0)
+	own := names.Candidate("x-", id, 1, 5)
+	for _, copied := range []string{"a", "zzz"} {
+		c := &cluster{existing: []idempotency.Existing{{Name: copied, ID: id}, {Name: own, ID: id}}}
+		told := words(Run(t.Context(), keyed(c), input("configmaps/a/x-")))
+		if len(told) != 3 || told[1] != "unchanged "+own {
+			t.Errorf("%q", told)
+		}
+	}
+}
+
 // What cannot be read back is named by the server, and refuses a key.
 func TestNaming(t *testing.T) {
 	for name, test := range map[string]struct {

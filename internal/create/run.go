@@ -26,7 +26,7 @@ func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.
 		r := &run{
 			config: config, ctx: ctx, stop: stop, yield: yield,
 			reader: read(input), jobs: make(chan job), reports: make(chan report),
-			unreadable: map[schema.GroupVersionResource]string{}, renamed: map[schema.GroupVersionResource]bool{},
+			unreadable: map[schema.GroupVersionResource]string{}, renamed: map[lane]bool{},
 			numbers: map[equal]int{},
 		}
 		defer close(r.jobs)
@@ -60,8 +60,10 @@ type run struct {
 	readUntil time.Time
 
 	unreadable map[schema.GroupVersionResource]string // why names cannot be picked here, if they cannot
-	renamed    map[schema.GroupVersionResource]bool   // types whose objects were stored under other names
+	renamed    map[lane]bool                          // where objects were stored under other names
 	end        End
+
+	unauthorized int // objects refused for it, one after the other
 
 	// Of a run with a key:
 
@@ -214,14 +216,16 @@ func (r *run) laneOf(d *Document) lane {
 	if !d.generated || !r.config.Overlap || r.config.DryRun != NoDryRun {
 		return alone
 	}
-	return lane{d.Mapping.Resource, d.Namespace}
+	return laneIn(d)
 }
 
+func laneIn(d *Document) lane { return lane{d.Mapping.Resource, d.Namespace} }
+
 // hopeless reports whether another copy shall not be tried: one before it was
-// refused, something changes the names of its type, nobody answers, or the
-// user has had enough.
+// refused, something changes the names of its type in its namespace, nobody
+// answers or knows the credential, or the user has had enough.
 func (r *run) hopeless(d *Document) bool {
-	return r.ctx.Err() != nil || r.end.Unreachable || d.refused || r.renamed[d.Mapping.Resource]
+	return r.ctx.Err() != nil || r.end.Unreachable || r.end.Unauthorized || d.refused || r.renamed[laneIn(d)]
 }
 
 // wait waits for what is in flight.

@@ -221,6 +221,8 @@ func TestRefusals(t *testing.T) {
 		"renamed":      {refuse("1-", errConflict, renamed), false, []string{"failed 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"}},
 		"no answer":    {refuse("1-", errSilence, once.Result{Unreachable: true}), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
 		"one unheard":  {refuse("1-", errSilence, once.Result{Unreachable: true}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"401":          {refuse("1-", errDenied, once.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"all 401":      {func(string) (once.Result, error) { return once.Result{}, errDenied }, false, []string{"failed 1-", "failed 1-", "failed 2-", "1 not attempted", "1 not attempted", "end 3"}},
 		"the last one": {refuse("3", errForbidden, once.Result{}), false, []string{"created 1-", "created 1-", "created 2-", "created 2-", "failed 3", "end 3"}},
 	} {
 		c := &cluster{ends: test.ends, silent: test.silent}
@@ -230,6 +232,19 @@ func TestRefusals(t *testing.T) {
 			expect(t, words(Run(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "secrets/a/3"))), test.want...)
 		})
 	}
+}
+
+// Something that picks names in one namespace does not stop the others.
+func TestRenamedInOneNamespace(t *testing.T) {
+	renamed := once.Result{Object: document("configmaps/a/other").Object}
+	c := &cluster{ends: func(object string) (once.Result, error) {
+		if object == "1-" {
+			return renamed, errConflict
+		}
+		return once.Result{}, nil
+	}}
+	expect(t, words(Run(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "secrets/a/4-"))),
+		"failed 1-", "1 not attempted", "created 3-", "created 4-", "end 4")
 }
 
 // Whoever stops taking events, as when stdout is gone, stops the run.

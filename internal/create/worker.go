@@ -1,9 +1,11 @@
 package create
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,8 +28,8 @@ type report struct {
 	// document is that of a job that is done with the event, and else nil. The
 	// others of its copies, of its type, or all are hopeless if it was refused,
 	// renamed, or nobody answered.
-	document                      *Document
-	refused, renamed, unreachable bool
+	document                                    *Document
+	refused, renamed, unreachable, unauthorized bool
 }
 
 // start gives the job to a worker. There are as many as were ever needed at
@@ -57,9 +59,27 @@ func (r *run) take(told report) {
 	r.inFlight--
 	told.document.refused = told.document.refused || told.refused
 	if told.renamed {
-		r.renamed[told.document.Mapping.Resource] = true
+		r.renamed[laneIn(told.document)] = true
 	}
+	r.countUnauthorized(told)
 	r.end.Unreachable = r.end.Unreachable || told.unreachable
+}
+
+// maxUnauthorized is how many objects in a row may be refused for want of a
+// valid credential before the run stops.
+const maxUnauthorized = 3
+
+// countUnauthorized counts objects that were refused with a 401, one after the
+// other: what was not sent says nothing.
+func (r *run) countUnauthorized(told report) {
+	if _, is := told.event.(NotAttempted); is {
+		return
+	}
+	r.unauthorized++
+	if !told.unauthorized {
+		r.unauthorized = 0
+	}
+	r.end.Unauthorized = r.end.Unauthorized || r.unauthorized >= maxUnauthorized
 }
 
 // worker creates one copy after the other. It shares nothing that changes.
@@ -110,6 +130,7 @@ func (w *worker) reportOf(d *Document, result once.Result, err error) report {
 		told.event = Failed{d, result, cause}
 		told.refused = apistatus.RefusedForAll(cause)
 		told.renamed = result.Object != nil
+		told.unauthorized = apierrors.IsUnauthorized(cause)
 	}
 	return told
 }
@@ -127,12 +148,16 @@ func (w *worker) warnOf(d *Document, result once.Result) {
 	}
 }
 
-// there returns the object with the id, if it is there already.
+// there returns the object with the id, if it is there already: of several,
+// that whose name follows from the id, or is the document's own.
 func (w *worker) there(d *Document, id once.ID) (idempotency.Existing, bool) {
-	found := w.existing[inPlace{d.place, id.String()}]
+	found := slices.Clone(w.existing[inPlace{d.place, id.String()}])
 	if len(found) == 0 {
 		return idempotency.Existing{}, false
 	}
+	slices.SortStableFunc(found, func(a, b idempotency.Existing) int {
+		return cmp.Compare(w.config.rank(d, id, a.Name), w.config.rank(d, id, b.Name))
+	})
 	if len(found) > 1 {
 		w.warn("%s %s and %s carry the same creation id: somebody has copied one of them",
 			d.place, found[0].Name, found[1].Name)

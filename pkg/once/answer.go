@@ -65,6 +65,8 @@ func postFinding(err error, connected bool, sent func(name string) bool) finding
 	switch code := int(s.Code); {
 	case s.Reason == metav1.StatusReasonAlreadyExists:
 		return conflictFinding(s.Details, sent)
+	case code == http.StatusUnauthorized:
+		return unauthorized
 	case code == http.StatusTooManyRequests, turnedAway(s):
 		return notStored
 	case code == http.StatusRequestTimeout, code == statusClientClosedRequest:
@@ -108,10 +110,10 @@ func getFinding(err error) finding {
 	switch {
 	case apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err):
 		return absent
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), apierrors.IsMethodNotSupported(err):
+	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
 		return noRight
 	}
-	return unread
+	return unread // a 401 too: it is about the credential, which may be another one soon
 }
 
 // suggestedDelay returns how long the server asks to wait, or zero.

@@ -50,7 +50,7 @@ func TestPostFinding(t *testing.T) {
 		{"quota's race", apierrors.NewConflict(schema.GroupResource{Resource: "resourcequotas"}, "q", errors.New("modified")), notStored},
 
 		{"400", apierrors.NewBadRequest("strict decoding error"), refused},
-		{"401", apierrors.NewUnauthorized("who"), refused},
+		{"401", apierrors.NewUnauthorized("who"), unauthorized},
 		{"403", apierrors.NewForbidden(configMaps, "x", errors.New("exceeded quota")), refused},
 		{"404", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns"), refused},
 		{"405", apierrors.NewMethodNotSupported(configMaps, "create"), refused},
@@ -84,7 +84,7 @@ func TestGetFinding(t *testing.T) {
 		{"404", apierrors.NewNotFound(configMaps, "x"), absent},
 		{"404 of a proxy", proxys404, unread},
 		{"403", apierrors.NewForbidden(configMaps, "x", nil), noRight},
-		{"401", apierrors.NewUnauthorized("who"), noRight},
+		{"401", apierrors.NewUnauthorized("who"), unread},
 		{"405", apierrors.NewMethodNotSupported(configMaps, "get"), noRight},
 		{"500", apierrors.NewInternalError(io.EOF), unread},
 		{"EOF", io.EOF, unread},

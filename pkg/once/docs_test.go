@@ -14,7 +14,7 @@ func TestDocumentedTransitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	findings := map[finding]string{
-		stored: "stored", conflict: "conflict", refused: "refused", notStored: "not stored", lost: "lost", renamed: "renamed",
+		stored: "stored", conflict: "conflict", refused: "refused", notStored: "not stored", lost: "lost", renamed: "renamed", unauthorized: "unauthorized",
 		ours: "ours", foreign: "foreign", unclear: "unclear", absent: "absent", noRight: "no right", unread: "unread",
 	}
 	steps := map[step]string{

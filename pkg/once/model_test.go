@@ -140,7 +140,9 @@ func (w *world) post(_ context.Context, name string) answer {
 	w.maybeInterrupt()
 	w.meddle(name)
 	tell := func(e finding) answer { return answer{finding: e, err: errModel, notBefore: modelStart} }
-	switch w.choices.choose(7) {
+	switch w.choices.choose(8) {
+	case 7:
+		return tell(unauthorized)
 	case 1:
 		return tell(refused)
 	case 2:

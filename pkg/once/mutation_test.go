@@ -14,6 +14,8 @@ var safe = map[finding][]step{
 	notStored: {failed, nextName},
 	foreign:   {failed},
 	absent:    {failed, nextName},
+
+	unauthorized: {failed, nextName}, // a 401 is given before anything is stored
 }
 
 // A rule that promises or sends where the right one does not is found out by

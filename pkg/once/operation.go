@@ -52,7 +52,7 @@ type operation struct {
 	deadline time.Time
 	backoff  wait.Backoff
 
-	posted    bool   // a POST was made under name
+	posted    bool   // a POST was made under name that may have been carried out
 	inDoubt   bool   // a POST under name was lost
 	answer    answer // the last one
 	loss      error  // what the first lost POST said
@@ -62,6 +62,8 @@ type operation struct {
 	// notBefore is the earliest time, by the server's clock, at which the
 	// first POST under name can have been carried out; zero if not known.
 	notBefore time.Time
+	// unauthorized: a POST was answered 401
+	unauthorized bool
 }
 
 func newOperation(w wanted, to server, s settings) *operation {
@@ -135,7 +137,7 @@ func (o *operation) take(posts, requests context.Context, s step) finding {
 	}
 	o.answer = o.server.post(posts, o.name)
 	o.refusal = o.answer.err
-	if !o.posted {
+	if !o.posted && o.answer.finding != notStored {
 		o.posted, o.notBefore = true, o.answer.notBefore
 	}
 	if o.answer.finding == lost && !o.inDoubt {
@@ -148,6 +150,8 @@ func (o *operation) take(posts, requests context.Context, s step) finding {
 func (o *operation) stepAfter(f finding) step {
 	s := stepAfter(f, o.wanted.marked(), o.inDoubt)
 	switch {
+	case f == unauthorized:
+		return o.afterUnauthorized(s)
 	case f == absent && !o.inDoubt:
 		return o.afterVanishing(s)
 	case s == nextName:
@@ -156,6 +160,18 @@ func (o *operation) stepAfter(f finding) step {
 		return failed // kubectl repeats only what the server asks it to
 	}
 	return s
+}
+
+// afterUnauthorized returns s the first time: a credential may just have
+// expired, and be another one by now (client-go asks credential plugins and
+// token files again after a 401, and hands the 401 on). The second 401 is a
+// refusal.
+func (o *operation) afterUnauthorized(s step) step {
+	if !o.unauthorized {
+		o.unauthorized = true
+		return s
+	}
+	return stepAfter(refused, o.wanted.marked(), o.inDoubt)
 }
 
 // afterVanishing returns s, unless the server keeps saying that a name is taken

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
@@ -226,4 +227,55 @@ func causeOf(err error) string {
 		return ""
 	}
 	return failure.Cause.Error()
+}
+
+// A credential that has just expired is another one at the second POST; one that
+// is no good is not tried a third time.
+func TestUnauthorized(t *testing.T) {
+	denied := answer{finding: unauthorized, err: apierrors.NewUnauthorized("who")}
+	done := answer{finding: stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
+	synctest.Test(t, func(t *testing.T) {
+		server := &script{posts: []answer{denied, done}}
+		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || server.sent[0] != server.sent[1] {
+			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
+		}
+		server = &script{posts: []answer{denied}}
+		if _, err := create(t.Context(), server); !errors.Is(err, ErrRefused) || !apierrors.IsUnauthorized(err) || len(server.sent) != 2 {
+			t.Errorf("%v after %d POSTs", err, len(server.sent))
+		}
+	})
+}
+
+// After a conflict that may be a repeated POST of ours, a 401 on the GET does not
+// lead to another name, which would be a second object.
+func TestUnauthorizedOnReadingBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours := &unstructured.Unstructured{Object: map[string]any{}}
+		ours.SetAnnotations(map[string]string{Annotation: "v1-id"})
+		server := &script{
+			posts: []answer{taken()},
+			gets:  []answer{{finding: getFinding(apierrors.NewUnauthorized("who")), err: apierrors.NewUnauthorized("who")}, {finding: unclear, object: ours}},
+		}
+		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || len(server.sent) != 1 {
+			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
+		}
+	})
+}
+
+// A POST that certainly was not stored says nothing about the time of the one
+// that may have been: an old object is somebody else's, whatever came before.
+func TestNotSentBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := &unstructured.Unstructured{Object: map[string]any{}}
+		old.SetCreationTimestamp(metav1.NewTime(time.Now().Add(-time.Hour)))
+		conflict, done := taken(), answer{finding: stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
+		conflict.notBefore = time.Now()
+		server := &script{
+			posts: []answer{{finding: notStored, err: io.EOF}, conflict, done},
+			gets:  []answer{{finding: unclear, object: old}},
+		}
+		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || len(server.sent) != 3 || server.sent[2] == server.sent[1] {
+			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
+		}
+	})
 }

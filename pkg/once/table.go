@@ -6,12 +6,13 @@ type finding int
 const (
 	// After a POST:
 
-	stored    finding = iota // 2xx, with the object sent
-	conflict                 // AlreadyExists for the name sent
-	refused                  // a definite refusal
-	notStored                // not sent, or turned away before storage: safe to repeat
-	lost                     // no answer, or one that may follow the commit
-	renamed                  // an answer that names another object than the one sent
+	stored       finding = iota // 2xx, with the object sent
+	conflict                    // AlreadyExists for the name sent
+	refused                     // a definite refusal
+	notStored                   // not sent, or turned away before storage: safe to repeat
+	lost                        // no answer, or one that may follow the commit
+	renamed                     // an answer that names another object than the one sent
+	unauthorized                // 401: the credential may just have expired
 
 	// After a GET of the name:
 
@@ -55,6 +56,8 @@ var transitions = map[finding]struct{ clean, inDoubt, unmarked step }{
 	notStored: {postLater, postLater, postLater},
 	lost:      {read, read, unknown},
 	renamed:   {failed, unknown, failed},
+
+	unauthorized: {postLater, postLater, failed}, // once; then it is refused
 
 	ours:    {created, created, never},
 	foreign: {nextName, unknown, never}, // in doubt: ours may have been deleted, or may land once the name is free

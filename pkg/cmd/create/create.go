@@ -163,6 +163,7 @@ func (o *options) config() (create.Config, error) {
 
 		ServerNaming: o.flags.naming.Value == namingServer,
 		SuffixLength: o.flags.suffixLength,
+		Attempts:     o.flags.attempts,
 
 		Key:    idempotency.Key(o.flags.key),
 		DryRun: dryRuns[o.DryRunStrategy],

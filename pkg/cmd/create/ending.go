@@ -80,6 +80,8 @@ func (r *results) closing() []string {
 		why = "stopped because the results cannot be written"
 	case r.end.Unreachable:
 		why = "stopped because the server does not answer"
+	case r.end.Unauthorized:
+		why = "stopped because the server does not accept the credentials"
 	}
 	lines := []string{why + ": " + r.totals.String()}
 	if unread {
