@@ -244,3 +244,65 @@ func TestCreateTwoRunsWithOneKey(t *testing.T) {
 		t.Errorf("%d objects are there, want 60", n)
 	}
 }
+
+// expired is kube-apiserver's answer to a credential that has just expired.
+var expired = faultproxy.Answer(http.StatusUnauthorized, http.Header{"Content-Type": {"application/json"}},
+	`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`)
+
+// A credential that expires among the copies costs one POST, and no object.
+func TestCreateWhileCredentialsExpire(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	var posts atomic.Int32
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if r.Method != http.MethodPost {
+			return nil
+		}
+		if n := posts.Add(1); n%10 == 3 && n < 30 {
+			return expired
+		}
+		return nil
+	})
+	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=30").
+		Expect(t, 0, `(`+oneCreated+`){30}`, `(configmap/demo-[^\n]*: Unauthorized; `+`sending it again in [^\n]*\n){3}`)
+	if n := len(harness.ConfigMaps(t, single, ns)); n != 30 {
+		t.Errorf("%d objects are there, want 30", n)
+	}
+}
+
+// A 401 on reading back is no missing right: with a next name, what a proxy has
+// repeated would be there twice.
+func TestCreateWithACredentialThatExpiresBeforeReadingBack(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	var posts, gets atomic.Int32
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		switch {
+		case r.Method == http.MethodPost && posts.Add(1) == 1:
+			return faultproxy.RepeatSecond
+		case r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/configmaps/demo-") && gets.Add(1) == 1:
+			return expired
+		}
+		return nil
+	})
+	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).
+		Expect(t, 0, oneCreated, `configmap/demo-[^\n]*: Unauthorized; reading it back in [^\n]*\n`)
+	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
+		t.Errorf("%d objects are there, want 1", n)
+	}
+}
+
+// A credential that is no good stops the run at the third object.
+func TestCreateWithoutAValidCredential(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if r.Method == http.MethodPost {
+			return expired
+		}
+		return nil
+	})
+	input := strings.Repeat("---\n"+configMap, 10)
+	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", input))
+	want := "stopped because the server does not accept the credentials: 0 created, 0 unchanged, 3 failed, 0 unknown, 7 not attempted\n"
+	if r.Code != 1 || !strings.HasSuffix(r.Stderr, want) {
+		t.Errorf("exit code %d, stderr\n%s", r.Code, r.Stderr)
+	}
+}

@@ -271,6 +271,13 @@ func TestResults(t *testing.T) {
 				"0 created, 0 unchanged, 1 failed, 0 unknown, 7 not attempted\n" + same, 1},
 		},
 		{
+			"not attempted, for the credentials are not accepted", "--idempotency-key=k",
+			fate{},
+			[]create.Event{failed(d, errors.New("no")), create.NotAttempted{Copies: 7}, create.End{Documents: 8, Unauthorized: true}},
+			run{"", "error: error when creating \"demo.yaml\": no\nstopped because the server does not accept the credentials: " +
+				"0 created, 0 unchanged, 1 failed, 0 unknown, 7 not attempted\n" + same, 1},
+		},
+		{
 			"interrupted", "",
 			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), create.NotAttempted{Copies: 2}, readTo(3)},
