@@ -44,7 +44,7 @@ func TestEnginesAreLibraries(t *testing.T) {
 		if strings.HasPrefix(name+"/", "pkg/cmd/") || name == "cmd/kubectl-genname" {
 			continue
 		}
-		unwanted := regexp.MustCompile(`^github\.com/spf13/`)
+		unwanted := regexp.MustCompile(`^(github\.com/spf13|k8s\.io/(cli-runtime|kubectl))/`)
 		if name == "pkg/analyze" {
 			unwanted = regexp.MustCompile(`^[^/]+\.[^/]+/`) // all but the standard library
 		}
