@@ -35,7 +35,7 @@ type store struct {
 
 	mu      sync.Mutex
 	objects map[string]*unstructured.Unstructured
-	posts   []http.Header
+	posts   int
 }
 
 const configMapsPath = "/api/v1/namespaces/ns/configmaps"
@@ -67,7 +67,7 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *store) post(w http.ResponseWriter, r *http.Request) {
-	s.posts = append(s.posts, r.Header)
+	s.posts++
 	body, _ := io.ReadAll(r.Body)
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON(body); err != nil {
@@ -87,6 +87,30 @@ func (s *store) post(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	answerWith(w, http.StatusCreated, object)
+}
+
+func (s *store) posted() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.posts
+}
+
+func (s *store) stored() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.objects)
+}
+
+func (s *store) annotations(name string) map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.objects[name].GetAnnotations()
+}
+
+func (s *store) annotate(name string, annotations map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects[name].SetAnnotations(annotations)
 }
 
 func answerWith(w http.ResponseWriter, code int, object any) {
@@ -143,7 +167,7 @@ func TestCreate(t *testing.T) {
 	}
 	wanted := configMap("a")
 	result, err := c.Create(t.Context(), wanted, NewID())
-	if err != nil || result.Outcome != Created || len(s.posts) != 1 {
+	if err != nil || result.Outcome != Created || s.posted() != 1 {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	var got corev1.ConfigMap
@@ -175,16 +199,16 @@ func TestFor(t *testing.T) {
 	if !errors.Is(err, ErrMismatch) || changed.Object.GetName() != first.Name {
 		t.Errorf("%+v, %v", changed, err)
 	}
-	s.objects[first.Name].SetAnnotations(map[string]string{Annotation: "v1-of-somebody-else"})
+	s.annotate(first.Name, map[string]string{Annotation: "v1-of-somebody-else"})
 	if _, err := c.Create(t.Context(), configMap("a"), For(owner, "worker-3")); !errors.Is(err, ErrTaken) || !apierrors.IsAlreadyExists(err) {
 		t.Errorf("somebody else's: %v", err)
 	}
-	s.objects[first.Name].SetAnnotations(nil)
+	s.annotate(first.Name, nil)
 	if _, err := c.Create(t.Context(), configMap("a"), For(owner, "worker-3")); !errors.Is(err, ErrUnknown) {
 		t.Errorf("without its marks: %v", err)
 	}
-	if len(s.objects) != 2 {
-		t.Errorf("%d objects are there", len(s.objects))
+	if s.stored() != 2 {
+		t.Errorf("%d objects are there", s.stored())
 	}
 }
 
@@ -204,8 +228,8 @@ func TestLostAnswer(t *testing.T) {
 	s := &store{loses: true}
 	var events []Event
 	result, err := s.creator(t, WithEvents(func(e Event) { events = append(events, e) })).Create(t.Context(), configMap("a"), NewID())
-	if err != nil || result.Outcome != Created || len(s.posts) != 1 || len(s.objects) != 1 {
-		t.Errorf("%+v, %v, %d POSTs", result, err, len(s.posts))
+	if err != nil || result.Outcome != Created || s.posted() != 1 || s.stored() != 1 {
+		t.Errorf("%+v, %v, %d POSTs", result, err, s.posted())
 	}
 	if len(events) != 1 || events[0].Action != ReadBack || events[0].Name != result.Name {
 		t.Errorf("%+v", events)
@@ -231,8 +255,8 @@ func TestTransportThatSendsAgain(t *testing.T) {
 	config := s.start(t)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return resender{rt} })
 	result, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID())
-	if err != nil || result.Outcome != Created || len(s.posts) != 1 {
-		t.Errorf("%+v, %v, %d POSTs", result, err, len(s.posts))
+	if err != nil || result.Outcome != Created || s.posted() != 1 {
+		t.Errorf("%+v, %v, %d POSTs", result, err, s.posted())
 	}
 }
 
@@ -269,7 +293,7 @@ func TestNoSilentResending(t *testing.T) {
 	}
 	var events []Event
 	_, err := s.creator(t, WithEvents(func(e Event) { events = append(events, e) })).Create(t.Context(), configMap("a"), NewID())
-	if err != nil || len(events) != 2 || events[0].Action != Resend || len(s.posts) != 1 {
+	if err != nil || len(events) != 2 || events[0].Action != Resend || s.posted() != 1 {
 		t.Errorf("%v, %+v", err, events)
 	}
 }
@@ -291,10 +315,10 @@ func TestUnmarked(t *testing.T) {
 	s := &store{loses: true}
 	named := configMap("a")
 	named.Name = "mine"
-	if _, err := s.creator(t).Create(t.Context(), named, Unmarked()); !errors.Is(err, ErrUnknown) || len(s.posts) != 1 {
-		t.Errorf("%v after %d POSTs", err, len(s.posts))
+	if _, err := s.creator(t).Create(t.Context(), named, Unmarked()); !errors.Is(err, ErrUnknown) || s.posted() != 1 {
+		t.Errorf("%v after %d POSTs", err, s.posted())
 	}
-	if annotations := s.objects["mine"].GetAnnotations(); annotations != nil {
+	if annotations := s.annotations("mine"); annotations != nil {
 		t.Errorf("it is marked: %v", annotations)
 	}
 }
@@ -326,8 +350,8 @@ func TestBadArguments(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if len(s.posts) > 0 {
-		t.Errorf("%d POSTs", len(s.posts))
+	if s.posted() > 0 {
+		t.Errorf("%d POSTs", s.posted())
 	}
 	if _, err := NewForConfig(&rest.Config{Host: "https://x"}, WithRetryTimeout(-1)); err == nil {
 		t.Error("a negative time is taken")
@@ -361,8 +385,8 @@ func TestConcurrently(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if len(s.objects) != 10 {
-		t.Errorf("%d objects", len(s.objects))
+	if s.stored() != 10 {
+		t.Errorf("%d objects", s.stored())
 	}
 }
 

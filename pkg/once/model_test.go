@@ -234,7 +234,7 @@ func TestModel(t *testing.T) {
 		"named":                  {depth: 8, wanted: wanted{name: "p", id: ID{creation: ourID}}},
 		"generated, crashed":     {depth: 8, wanted: wanted{generateName: "p-", id: Derived(ourID, "")}, crashes: true},
 		"of an owner":            {depth: 7, wanted: ofOwner, again: true},
-		"of an owner, crashed":   {depth: 8, wanted: ofOwner, crashes: true, again: true},
+		"of an owner, crashed":   {depth: 7, wanted: ofOwner, crashes: true, again: true},
 		"unmarked":               {depth: 12, wanted: wanted{generateName: "p-", id: Unmarked()}, interrupts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
