@@ -30,7 +30,10 @@ type Unchanged struct {
 }
 
 // Shown is an object that a client's dry run would send.
-type Shown struct{ Object *unstructured.Unstructured }
+type Shown struct {
+	Document *Document
+	Object   *unstructured.Unstructured
+}
 
 // Failed is an object that is not on the server by this run, or under a name
 // that was not sent (once.ErrRenamed).

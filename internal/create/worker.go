@@ -99,14 +99,15 @@ func (w *worker) create(j job) report {
 	d := j.document
 	id := w.config.id(d, j.copy)
 	if w.config.DryRun == ClientDryRun {
-		return report{document: d, event: Shown{w.config.stamped(d, id)}}
+		return report{document: d, event: Shown{d, w.config.stamped(d, id)}}
 	}
 	if existing, there := w.there(d, id); there {
 		if event := w.leave(d, existing); event != nil {
 			return report{document: d, event: event}
 		}
 	}
-	result, err := w.config.Cluster.Create(w.ctx, d.Object, id, once.WithNamespace(d.Namespace),
+	result, err := w.config.Cluster.Create(w.ctx, d.Object, id,
+		once.WithMapping(d.Mapping), once.WithNamespace(d.Namespace),
 		once.WithEvents(func(e once.Event) { w.tell(Retry{d, e}) }))
 	w.warnOf(d, result)
 	return w.reportOf(d, result, err)
@@ -115,16 +116,16 @@ func (w *worker) create(j job) report {
 // reportOf returns what the end of a create means for the run.
 func (w *worker) reportOf(d *Document, result once.Result, err error) report {
 	told := report{document: d, unreachable: result.Unreachable && !w.config.Cluster.Answers(w.ctx)}
-	cause := err
+	kind, cause := err, err
 	if ended := (*once.Error)(nil); errors.As(err, &ended) {
-		cause = ended.Cause
+		kind, cause = ended.Kind, ended.Cause
 	}
 	switch {
 	case err == nil:
 		told.event = Created{d, result}
-	case errors.Is(err, once.ErrInterrupted):
+	case errors.Is(kind, once.ErrInterrupted):
 		told.event = NotAttempted{1}
-	case errors.Is(err, once.ErrUnknown):
+	case errors.Is(kind, once.ErrUnknown):
 		told.event = Unknown{d, result, cause}
 	default:
 		told.event = Failed{d, result, cause}
@@ -138,7 +139,7 @@ func (w *worker) reportOf(d *Document, result once.Result, err error) report {
 // warnOf warns where the promise is weaker than it should be.
 func (w *worker) warnOf(d *Document, result once.Result) {
 	resource := d.Mapping.Resource.GroupResource().String()
-	if result.Unmarked && result.Object != nil {
+	if result.MarkLost && result.Object != nil {
 		w.warn("%s come back without the annotation %s: something removes it; "+
 			"had an answer been lost, the object could not have been recognised", resource, once.Annotation)
 	}

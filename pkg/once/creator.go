@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,8 +30,9 @@ type Creator struct {
 	settings settings
 	mapper   meta.RESTMapper
 
-	mu        sync.Mutex // guards resources
+	mu        sync.Mutex // guards what follows
 	resources map[schema.GroupVersionKind]*resource
+	asked     time.Time // when the server was last asked anew for its types
 }
 
 // resource is a type of objects and the client of its group and version.
@@ -40,10 +42,10 @@ type resource struct {
 }
 
 // NewForConfig returns a Creator for the server of config. It makes a transport
-// of its own, on top of that of config: every POST is sent once, so the
-// repetitions are those of this package only, and the answers' Date is read.
-// Without a Timeout in config each request has a minute. QPS and RateLimiter
-// hold for each group and version.
+// of its own, below whatever wraps that of config: every POST is sent once, so
+// the repetitions are those of this package only, and the answers' Date is read.
+// Without a Timeout in config each request has a minute. QPS holds for each
+// group and version, a RateLimiter for all.
 //
 // The error is about config or an option; no request is made.
 func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
@@ -53,7 +55,14 @@ func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
 	}
 	c.config = rest.CopyConfig(config)
 	c.config.NegotiatedSerializer = statuses
-	c.config.WrapTransport = transport.Wrappers(observed, config.WrapTransport)
+	c.config.ContentType, c.config.AcceptContentTypes = runtime.ContentTypeJSON, ""
+	c.config.WrapTransport = transport.Wrappers(func(rt http.RoundTripper) http.RoundTripper {
+		o := observer{below: rt, untraced: config.Transport != nil}
+		if config.Timeout == 0 {
+			o.timeout = requestTimeout
+		}
+		return o
+	}, config.WrapTransport)
 	var err error
 	if c.client, err = rest.HTTPClientFor(c.config); err != nil {
 		return nil, err
@@ -80,8 +89,9 @@ var statuses = func() runtime.NegotiatedSerializer {
 // Create creates object once under id, and follows it until its outcome is
 // certain, its names or its time are used up, or ctx is done. object is not
 // changed: it is an *unstructured.Unstructured, or a typed object that says its
-// kind or whose kind the scheme of WithScheme knows. options go before those of
-// the Creator.
+// kind or whose kind the scheme of WithScheme knows. options override those of
+// the Creator. When ctx is done, Create still follows what is in flight for a
+// moment (WithGrace).
 //
 // Without an error, the object is on the server, once, and the Result has it.
 // The error is an *Error for all that has become of object; any other one is
@@ -101,13 +111,13 @@ func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID, opti
 // newRequest stamps a copy of object and finds out where it goes.
 func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request, error) {
 	if id == (ID{}) {
-		return nil, fmt.Errorf("an ID of no kind: use NewID, For, Derived or Unmarked")
+		return nil, errors.New("an ID of no kind: use NewID, For (of an owner that has a UID), Derived or Unmarked")
 	}
 	stamped, err := s.unstructured(object)
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.resourceOf(stamped.GroupVersionKind())
+	to, err := c.resourceOf(stamped.GroupVersionKind(), s.mapping)
 	if err != nil {
 		return nil, err
 	}
@@ -123,26 +133,30 @@ func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request
 	r := &request{
 		resource: *to, namespaced: namespaced, namespace: namespace, object: stamped, id: id, options: s.create,
 	}
-	if c.config.Timeout == 0 {
-		r.timeout = requestTimeout
+	if id.single { // so that the digest is the same wherever the namespace was said
+		stamped.SetNamespace(namespace)
 	}
 	r.content, err = id.prepare(stamped)
 	return r, err
 }
 
-// resourceOf returns the type and its client, which are looked up once.
-func (c *Creator) resourceOf(kind schema.GroupVersionKind) (*resource, error) {
+// resourceOf returns the type and its client, which are looked up once. known
+// is the type's mapping, if the caller has it.
+func (c *Creator) resourceOf(kind schema.GroupVersionKind, known *meta.RESTMapping) (*resource, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if known := c.resources[kind]; known != nil {
-		return known, nil
+	found := c.resources[kind]
+	c.mu.Unlock()
+	if found != nil {
+		return found, nil
 	}
-	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil {
-		return nil, err
+	if known == nil {
+		var err error
+		if known, err = c.find(kind); err != nil {
+			return nil, err
+		}
 	}
 	config := rest.CopyConfig(c.config)
-	version := mapping.GroupVersionKind.GroupVersion()
+	version := known.GroupVersionKind.GroupVersion()
 	config.GroupVersion, config.APIPath = &version, "/apis"
 	if version.Group == "" {
 		config.APIPath = "/api"
@@ -151,8 +165,35 @@ func (c *Creator) resourceOf(kind schema.GroupVersionKind) (*resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.resources[kind] = &resource{mapping, client}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.resources[kind] == nil { // nobody else was faster: a client has a rate
+		c.resources[kind] = &resource{known, client}
+	}
 	return c.resources[kind], nil
+}
+
+// askAgain is how long a type that the server did not have is not asked for.
+const askAgain = 10 * time.Second
+
+// find looks the type up, and once more if the server may have it by now.
+func (c *Creator) find(kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if !meta.IsNoMatchError(err) || c.settings.mapper != nil || !c.mayAskAgain() {
+		return mapping, err
+	}
+	meta.MaybeResetRESTMapper(c.mapper)
+	return c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+}
+
+func (c *Creator) mayAskAgain() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.asked) < askAgain {
+		return false
+	}
+	c.asked = time.Now()
+	return true
 }
 
 // unstructured returns a copy of the object that is to be sent.

@@ -1,6 +1,7 @@
 package once
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
@@ -390,14 +392,164 @@ func TestConcurrently(t *testing.T) {
 	}
 }
 
-// Every request has a deadline: that of the configuration, or a minute.
+// Every request has a deadline: that of the configuration, or a minute, which
+// begins below client-go's rate limiter.
 func TestRequestsHaveADeadline(t *testing.T) {
 	for configured, want := range map[time.Duration]time.Duration{0: requestTimeout, time.Second: 0} {
 		config := (&store{}).start(t)
 		config.Timeout = configured
-		r, err := creatorFor(t, config).newRequest(configMap("a"), NewID(), defaults())
-		if err != nil || r.timeout != want {
-			t.Errorf("%s: %s, %v", configured, r.timeout, err)
+		rt := creatorFor(t, config).client.Transport
+		for {
+			if o, is := rt.(observer); is {
+				if o.timeout != want {
+					t.Errorf("%s: %s", configured, o.timeout)
+				}
+				break
+			}
+			rt = rt.(interface{ WrappedRoundTripper() http.RoundTripper }).WrappedRoundTripper()
 		}
+	}
+}
+
+// limiter is a rate limiter that makes nobody wait.
+type limiter struct {
+	flowcontrol.RateLimiter
+	deadlines int
+}
+
+func (l *limiter) Wait(ctx context.Context) error {
+	if _, has := ctx.Deadline(); has {
+		l.deadlines++
+	}
+	return nil
+}
+
+// The time for a request begins when it is sent: a limiter that has many to let
+// through gives up at once where it sees that the time will not do.
+func TestLimiterSeesNoDeadline(t *testing.T) {
+	config := (&store{}).start(t)
+	l := &limiter{RateLimiter: flowcontrol.NewFakeAlwaysRateLimiter()}
+	config.RateLimiter = l
+	if _, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID()); err != nil || l.deadlines > 0 {
+		t.Errorf("%v, %d deadlines", err, l.deadlines)
+	}
+}
+
+// roundTripper is a transport that is not net/http's own.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// A transport that says nothing of its connections may have sent every request:
+// what it loses is read back, and an answer counts as one.
+func TestTransportOfOnesOwn(t *testing.T) {
+	s := &store{loses: true}
+	config := s.start(t)
+	config.Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
+		return http.DefaultTransport.RoundTrip(req.WithContext(context.WithoutCancel(context.Background())))
+	})
+	result, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID())
+	if err != nil || result.Outcome != Created || s.posted() != 1 {
+		t.Errorf("%+v, %v, %d POSTs", result, err, s.posted())
+	}
+	s.before = func(w http.ResponseWriter, _ *http.Request) bool {
+		refuseWith(w, apierrors.NewForbidden(configMaps, "x", errors.New("no")))
+		return true
+	}
+	if _, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID()); !errors.Is(err, ErrRefused) {
+		t.Error(err)
+	}
+}
+
+// What was created with other content is that also after a lost answer.
+func TestMismatchInDoubt(t *testing.T) {
+	s := &store{}
+	config := s.start(t)
+	if _, err := creatorFor(t, config).Create(t.Context(), configMap("a"), For(owner, "x")); err != nil {
+		t.Fatal(err)
+	}
+	cut := false
+	s.before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost && !cut {
+			cut = true
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	result, err := creatorFor(t, config).Create(t.Context(), configMap("b"), For(owner, "x"))
+	if !errors.Is(err, ErrMismatch) || result.Object == nil || !cut {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// The content is the same wherever the namespace was said.
+func TestNamespaceOfAnOption(t *testing.T) {
+	s := &store{}
+	c := s.creator(t, WithNamespace("ns"))
+	homeless := configMap("a")
+	homeless.Namespace = ""
+	for n, object := range []*corev1.ConfigMap{homeless, configMap("a")} {
+		result, err := c.Create(t.Context(), object, For(owner, "x"))
+		if want := []Outcome{Created, Found}[n]; err != nil || result.Outcome != want {
+			t.Errorf("%+v, %v, want %s", result, err, want)
+		}
+	}
+}
+
+// IDs of nothing are none, and refused.
+func TestNoID(t *testing.T) {
+	s := &store{}
+	for _, id := range []ID{For(&metav1.ObjectMeta{}, "x"), Derived("", "run")} {
+		if _, err := s.creator(t).Create(t.Context(), configMap("a"), id); err == nil || s.posted() > 0 {
+			t.Errorf("%v, %d POSTs", err, s.posted())
+		}
+	}
+	object := &unstructured.Unstructured{}
+	NewID().Stamp(object)
+	if idOf(object) == "" {
+		t.Error("an object without metadata is not stamped")
+	}
+}
+
+// A type that was not there at first is found once it is.
+func TestTypeThatComesLater(t *testing.T) {
+	s := &store{}
+	there := false
+	s.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/api/v1" && !there {
+			answerWith(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList"}, GroupVersion: "v1"})
+			return true
+		}
+		return false
+	}
+	c, err := NewForConfig(s.start(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Create(t.Context(), configMap("a"), NewID()); !meta.IsNoMatchError(err) {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	there = true
+	s.mu.Unlock()
+	c.asked = time.Now().Add(-askAgain) // as if the time were over
+	if _, err := c.Create(t.Context(), configMap("a"), NewID()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever encoding the configuration is for, objects are sent and read as JSON.
+func TestEncoding(t *testing.T) {
+	s := &store{}
+	config := s.start(t)
+	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf
+	s.before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if accept := r.Header.Get("Accept"); strings.Contains(accept, "protobuf") {
+			t.Errorf("it accepts %s", accept)
+		}
+		return false
+	}
+	if _, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID()); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package once
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
@@ -41,19 +42,40 @@ func (x *exchange) notBefore() time.Time {
 // sent a second time.
 var errSentAgain = errors.New("the configuration's transport sends requests again by itself")
 
-// observed is the innermost part of a Creator's transport: what it sees is what
-// goes to the server.
-func observed(rt http.RoundTripper) http.RoundTripper { return observer{rt} }
-
-type observer struct{ below http.RoundTripper }
+// observer is the innermost part of a Creator's transport: what it sees is what
+// goes to the server. It gives every request its time.
+type observer struct {
+	below   http.RoundTripper
+	timeout time.Duration // 0 if the client has one
+	// untraced: below is not net/http's own, and may not say when it has had a
+	// connection, so that every request may have been sent
+	untraced bool
+}
 
 func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
+	if o.timeout == 0 {
+		return o.observe(req)
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), o.timeout)
+	resp, err := o.observe(req.WithContext(ctx))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	resp.Body = &cancellingBody{resp.Body, cancel}
+	return resp, nil
+}
+
+func (o observer) observe(req *http.Request) (*http.Response, error) {
 	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
 	if !ok {
 		return o.below.RoundTrip(req)
 	}
 	if x.trips.Add(1) > 1 {
 		return nil, errSentAgain
+	}
+	if o.untraced {
+		x.sent.Store(true)
 	}
 	resp, err := o.below.RoundTrip(req)
 	if err == nil {
@@ -67,3 +89,14 @@ func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // WrappedRoundTripper lets client-go reach the transport below.
 func (o observer) WrappedRoundTripper() http.RoundTripper { return o.below }
+
+// cancellingBody ends the time of a request whose answer has been read.
+type cancellingBody struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (b *cancellingBody) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}

@@ -49,9 +49,11 @@ func NewID() ID {
 // derivation is another version.
 const forDomain = "genname.dev/owner/v1\x00"
 
-// For returns the ID of what owner has for a purpose, like "worker-3": the
-// object is created once for the owner's UID and the purpose, by whatever
-// process, and found by every later one. Deleting the object frees the ID.
+// For returns the ID of what owner has for a purpose, like "worker-3": of each
+// type, namespace and generateName, the object is created once for the owner's
+// UID and the purpose, by whatever process, and found by every later one.
+// Deleting the object frees the ID. An owner without a UID, which no server has
+// stored, has no ID: Create refuses it.
 //
 // It has exactly one name, of ten random characters, because a later reconcile
 // could not know which of several was taken before; an object of somebody else
@@ -62,6 +64,9 @@ const forDomain = "genname.dev/owner/v1\x00"
 // in hexadecimal, where frame puts the length as a 64-bit big-endian integer
 // before the bytes.
 func For(owner metav1.Object, purpose string) ID {
+	if owner.GetUID() == "" {
+		return ID{}
+	}
 	data := []byte(forDomain)
 	for _, part := range []string{string(owner.GetUID()), purpose} {
 		data = binary.BigEndian.AppendUint64(data, uint64(len(part)))
@@ -74,8 +79,14 @@ func For(owner metav1.Object, purpose string) ID {
 // Derived returns the ID of a creation that the caller derives from what names
 // it, so that an earlier process may have used it, with the value of RunLabel
 // or an empty one. Unlike an ID of For it has a next name: the caller must look
-// for what it has created before.
-func Derived(creation, run string) ID { return ID{creation: creation, run: run, repeated: true} }
+// for what it has created before. creation is a label value; an empty one is no
+// ID, which Create refuses.
+func Derived(creation, run string) ID {
+	if creation == "" {
+		return ID{}
+	}
+	return ID{creation: creation, run: run, repeated: true}
+}
 
 // Unmarked returns the ID of an object that is created as kubectl create does:
 // it carries no mark, the server picks a generated name, and a lost answer is
@@ -101,13 +112,16 @@ func (id ID) prepare(object *unstructured.Unstructured) (content string, err err
 	if !id.single {
 		return "", nil
 	}
-	sum, err := digest.Of(object)
+	said := object.DeepCopy()
+	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "selfLink"} { // a server's
+		unstructured.RemoveNestedField(said.Object, "metadata", field)
+	}
+	sum, err := digest.Of(said)
 	if err != nil {
 		return "", err
 	}
 	content = version1(sum[:16])
-	metadata := object.Object["metadata"].(map[string]any)
-	entries(metadata, "annotations")[ContentAnnotation] = content
+	entries(metadataOf(object), "annotations")[ContentAnnotation] = content
 	return content, nil
 }
 
@@ -117,7 +131,7 @@ func (id ID) Stamp(object *unstructured.Unstructured) {
 	if id.creation == "" {
 		return
 	}
-	metadata := object.Object["metadata"].(map[string]any)
+	metadata := metadataOf(object)
 	entries(metadata, "annotations")[Annotation] = id.creation
 	if id.run != "" {
 		entries(metadata, "labels")[RunLabel] = id.run
@@ -126,13 +140,21 @@ func (id ID) Stamp(object *unstructured.Unstructured) {
 	}
 }
 
+// metadataOf returns the object's metadata, which are made if there are none.
+func metadataOf(object *unstructured.Unstructured) map[string]any {
+	if object.Object == nil {
+		object.Object = map[string]any{}
+	}
+	return entries(object.Object, "metadata")
+}
+
 // entries returns the map called field, which is made if there is none. What is
 // in it is kept as it is, also what the server will refuse.
-func entries(metadata map[string]any, field string) map[string]any {
-	found, ok := metadata[field].(map[string]any)
+func entries(in map[string]any, field string) map[string]any {
+	found, ok := in[field].(map[string]any)
 	if !ok {
 		found = map[string]any{}
-		metadata[field] = found
+		in[field] = found
 	}
 	return found
 }

@@ -285,20 +285,21 @@ func (o *operation) finish(s step, f finding) (Result, *Error) {
 }
 
 // success is the result of an object that is there. It was found, not created,
-// if the very first POST under an id that others may have used was a conflict.
+// if the very first POST under an id that others may have used was a conflict;
+// and one of other content cannot be what this call has sent.
 func (o *operation) success(f finding) (Result, *Error) {
-	result := Result{Outcome: Created, Object: o.answer.object}
-	result.Unmarked = o.wanted.marked() && idOf(o.answer.object) == ""
-	if f != ours || o.inDoubt || !o.wanted.id.repeated {
-		return result, nil
-	}
-	content := o.answer.object.GetAnnotations()[ContentAnnotation]
-	if o.wanted.id.single && content != "" && content != o.wanted.content {
-		return Result{Object: o.answer.object}, &Error{Kind: ErrMismatch, Cause: errors.New(
+	found := o.answer.object
+	content := found.GetAnnotations()[ContentAnnotation]
+	switch {
+	case f == ours && o.wanted.id.single && content != "" && content != o.wanted.content:
+		return Result{Object: found}, &Error{Kind: ErrMismatch, Cause: errors.New(
 			"the object was created with other content under the same id")}
+	case f == ours && o.wanted.id.repeated && !o.inDoubt:
+		return Result{Outcome: Found, Object: found}, nil
 	}
-	result.Outcome = Found
-	return result, nil
+	return Result{
+		Outcome: Created, Object: found, MarkLost: o.wanted.marked() && idOf(found) == "",
+	}, nil
 }
 
 // failure is the result of an object that was refused, with what the server

@@ -37,6 +37,7 @@ type settings struct {
 	create       metav1.CreateOptions
 	events       func(Event)
 	mapper       meta.RESTMapper
+	mapping      *meta.RESTMapping
 	scheme       *runtime.Scheme
 }
 
@@ -76,11 +77,20 @@ func WithCreateOptions(o metav1.CreateOptions) Option { return func(s *settings)
 
 // WithEvents has f told of every retry before it is made, by the goroutine that
 // has called Create.
-func WithEvents(f func(Event)) Option { return func(s *settings) { s.events = f } }
+func WithEvents(f func(Event)) Option {
+	if f == nil {
+		f = func(Event) {}
+	}
+	return func(s *settings) { s.events = f }
+}
 
 // WithMapper finds the resources of kinds by m, instead of the server's
 // discovery. It is an option of NewForConfig.
 func WithMapper(m meta.RESTMapper) Option { return func(s *settings) { s.mapper = m } }
+
+// WithMapping says the resource of an object to Create, for a caller that has
+// looked it up.
+func WithMapping(m *meta.RESTMapping) Option { return func(s *settings) { s.mapping = m } }
 
 // WithScheme knows the kinds of typed objects that do not say theirs.
 func WithScheme(scheme *runtime.Scheme) Option { return func(s *settings) { s.scheme = scheme } }

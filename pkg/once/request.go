@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,7 +23,6 @@ type request struct {
 	id         ID
 	content    string // what the object's ContentAnnotation says
 	options    metav1.CreateOptions
-	timeout    time.Duration // of one request; 0 if its client has one
 }
 
 func (r *request) wanted() wanted {
@@ -39,8 +37,6 @@ func (r *request) post(ctx context.Context, name string) answer {
 	if err != nil {
 		return answer{finding: refused, err: err}
 	}
-	ctx, cancel := r.bound(ctx)
-	defer cancel()
 	var x exchange
 	result := r.target(r.resource.client.Post()).
 		VersionedParams(&r.options, metav1.ParameterCodec).
@@ -87,8 +83,6 @@ func (r *request) accept(result rest.Result, name string) (*unstructured.Unstruc
 
 // get reads the object back. Without a resourceVersion it is a quorum read.
 func (r *request) get(ctx context.Context, name string) answer {
-	ctx, cancel := r.bound(ctx)
-	defer cancel()
 	result := r.target(r.resource.client.Get()).Name(name).Do(ctx)
 	err := result.Error()
 	if err == nil {
@@ -111,14 +105,6 @@ func (r *request) target(to *rest.Request) *rest.Request {
 	return to.MaxRetries(0).
 		NamespaceIfScoped(r.namespace, r.namespaced).
 		Resource(r.resource.mapping.Resource.Resource)
-}
-
-// bound returns a context that ends when a request has taken too long.
-func (r *request) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if r.timeout == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, r.timeout)
 }
 
 func decode(result rest.Result) (*unstructured.Unstructured, error) {

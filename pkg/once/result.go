@@ -12,7 +12,9 @@ import (
 type Outcome string
 
 const (
-	// Created means that this call has put the object on the server.
+	// Created means that this call has put the object on the server. After an
+	// answer that was lost, that is also said of what an earlier call under the
+	// same ID may have put there; in a dry run, of what the server would store.
 	Created Outcome = "Created"
 	// Found means that the object was there, put there under the same ID by an
 	// earlier call, maybe of another process.
@@ -47,7 +49,7 @@ var (
 type Error struct {
 	// Kind is one of the errors above.
 	Kind error
-	// Cause wraps the server's last answer, where that is the reason.
+	// Cause wraps the server's last answer, where that alone is the reason.
 	Cause error
 }
 
@@ -70,10 +72,10 @@ type Result struct {
 	Name string
 	// Object is what the server has, as far as that is known.
 	Object *unstructured.Unstructured
-	// Unmarked reports of a created object that it came back without its
+	// MarkLost reports of a created object that it came back without its
 	// creation id: something strips annotations, and had an answer been lost,
 	// the object could not have been recognised.
-	Unmarked bool
+	MarkLost bool
 	// Unverified reports that a conflict could not be read back for want of a
 	// right, so that another name was tried on trust: had a proxy repeated the
 	// POST, the object is there under both names.

@@ -38,10 +38,7 @@ func (r *results) finish() error {
 	if r.end.Incomplete && r.end.Unread {
 		r.fail(create.ErrUnread)
 	}
-	var err error
-	if all := utilerrors.NewAggregate(r.errs); all != nil {
-		err = utilerrors.Flatten(all) // copies' errors are listed as documents' are
-	}
+	err := together(r.errs)
 	lines := r.closing()
 	if r.end.Incomplete {
 		lines = append(lines, "nothing was created: a run with a key needs its whole input")
@@ -57,6 +54,18 @@ func (r *results) finish() error {
 		return &exitcode.Error{Code: exitcode.Failed, Err: err, Lines: lines}
 	}
 	return err
+}
+
+// together returns the errors as kubectl's reading of files does, which has
+// errors of its own together in one: so its words for them come out.
+func together(errs []error) error {
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	return utilerrors.NewAggregate(errs)
 }
 
 // interrupted reports whether the user has had enough.

@@ -2,14 +2,12 @@ package create
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/klog/v2"
@@ -29,7 +27,7 @@ type input struct {
 	stopped bool // nobody takes documents any more
 
 	typesMayCome bool // by a document that was handed over
-	changed      bool // what waitForOthers reported, if that was of no use yet
+	changed      bool // something was created, and no type was looked for again since
 }
 
 // documents starts to read the input, as kubectl create does, and returns what
@@ -75,7 +73,7 @@ func (in *input) visit(objects *resource.Result) {
 	if err != nil && in.ctx.Err() != nil { // what reading says then is the interrupt's
 		err = create.ErrUnread
 	}
-	for _, err := range flat(err) {
+	if err != nil {
 		in.hand(create.Item{}, err)
 	}
 }
@@ -89,10 +87,6 @@ func (in *input) hand(item create.Item, err error) {
 // waitForOthers waits until all documents that were handed over have been
 // created, and reports whether any was since it was last called.
 func (in *input) waitForOthers() bool {
-	if in.changed {
-		in.changed = false
-		return true
-	}
 	reached := make(chan bool, 1)
 	in.hand(create.Item{Reached: func(changed bool) { reached <- changed }}, nil)
 	if in.stopped {
@@ -100,6 +94,7 @@ func (in *input) waitForOthers() bool {
 	}
 	select {
 	case changed := <-reached:
+		changed, in.changed = changed || in.changed, false
 		return changed
 	case <-in.ctx.Done():
 		return false
@@ -135,15 +130,4 @@ func (o *options) recordAsPlugin() {
 	if recorder, err := o.RecordFlags.ToRecorder(); err == nil {
 		o.Recorder = recorder
 	}
-}
-
-// flat returns the errors that err is made of.
-func flat(err error) []error {
-	if all := utilerrors.Aggregate(nil); errors.As(err, &all) {
-		return utilerrors.Flatten(all).Errors()
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
 }

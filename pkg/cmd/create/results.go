@@ -68,7 +68,7 @@ func (r *results) take(event create.Event) {
 		r.totals.unchanged++
 		r.collect(e.Document, r.printUnchanged(e))
 	case create.Shown:
-		r.fail(r.printer.created(e.Object))
+		r.collect(e.Document, r.printer.created(e.Object))
 	case create.Failed:
 		r.totals.failed++
 		r.collect(e.Document, r.print(e.Document, e.Result.Object), r.failure(e.Document, e.Err))
@@ -108,7 +108,7 @@ func (r *results) collect(d *create.Document, errs ...error) {
 		r.unsaid = true
 	default:
 		r.said[d] = true
-		r.errs = append(r.errs, err)
+		r.errs = append(r.errs, utilerrors.Flatten(err).Errors()...) // listed as documents' are
 	}
 }
 

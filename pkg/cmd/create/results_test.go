@@ -158,7 +158,7 @@ func TestResults(t *testing.T) {
 		{
 			"shown by a client's dry run", "",
 			fate{dryRun: cmdutil.DryRunClient},
-			[]create.Event{create.Shown{Object: configMap("demo-1")}, readTo(1)},
+			[]create.Event{create.Shown{Document: d, Object: configMap("demo-1")}, readTo(1)},
 			run{"configmap/demo-1 created (dry run)\n", "", 0},
 		},
 		{"nothing passed", "", fate{}, []create.Event{readTo(0)}, run{"", "error: no objects passed to create", 1}},
