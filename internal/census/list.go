@@ -41,7 +41,7 @@ type list struct {
 
 // newList is a list of its own page size, to be read at the latest state.
 func (s *scan) newList(r Resource, namespace string) *list {
-	return &list{scan: s, resource: r, namespace: namespace, size: newPageSize(s.chunkSize)}
+	return &list{scan: s, resource: r, namespace: namespace, size: newPageSize(s.chunkSize, s.quick)}
 }
 
 // get makes one request for one page. It waits for its turn. What it returns

@@ -13,8 +13,9 @@ const (
 	largestPage = 25_000
 	// smallestPage is what pages shrink to, when they fail.
 	smallestPage = 100
-	// quick is how long a page may take after which larger ones are asked for.
-	quick = 2 * time.Second
+	// defaultQuick is how long a page may take after which larger ones are asked
+	// for.
+	defaultQuick = 2 * time.Second
 )
 
 // pageSize is the number of objects of one resource to ask for in a request.
@@ -26,15 +27,16 @@ type pageSize struct {
 	mu     sync.Mutex
 	limit  int64
 	fixed  bool // as the user said
+	quick  time.Duration
 	failed bool // a page did
 }
 
 // newPageSize is that of the user, or if it is 0 one that adapts.
-func newPageSize(chunkSize int64) *pageSize {
+func newPageSize(chunkSize int64, quick time.Duration) *pageSize {
 	if chunkSize > 0 {
 		return &pageSize{limit: chunkSize, fixed: true}
 	}
-	return &pageSize{limit: firstPage}
+	return &pageSize{limit: firstPage, quick: quick}
 }
 
 // current is how many objects to ask for.
@@ -49,7 +51,7 @@ func (p *pageSize) current() int64 {
 func (p *pageSize) succeeded(limit int64, took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.fixed || limit < p.limit || took > quick {
+	if p.fixed || limit < p.limit || took > p.quick {
 		return
 	}
 	larger := 5 * limit

@@ -45,7 +45,7 @@ func TestPagesGrow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := &api{}
 			a.set(inOrder(40_000))
-			_, summary := scanOf(t, a, &Scanner{ChunkSize: test.chunkSize})
+			_, summary := scanOf(t, a, &Scanner{ChunkSize: test.chunkSize, quick: time.Hour})
 			if diff := cmp.Diff(test.want, limitsOf(t, a)); diff != "" || summary.Objects != 40_000 {
 				t.Errorf("%+v, (-want +got)\n%s", summary, diff)
 			}
@@ -77,7 +77,7 @@ func TestPagesShrink(t *testing.T) {
 }
 
 func TestPageSize(t *testing.T) {
-	p := newPageSize(0)
+	p := newPageSize(0, defaultQuick)
 	expect := func(what string, want int64) {
 		t.Helper()
 		if got := p.current(); got != want {
