@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/pager"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
@@ -91,14 +92,11 @@ func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (foun
 // Reference is an object at the place as arguments of kubectl, with what is
 // wrong about it.
 func (p Place) Reference(e Existing) string {
-	reference := p.Resource.String() + "/" + e.Name
-	if p.Namespace != "" {
-		reference += " -n " + p.Namespace
-	}
+	object := reference.In(p.Resource.String()+"/"+e.Name, p.Namespace)
 	if e.ID == "" {
-		reference += " (without its creation id)"
+		object += " (without its creation id)"
 	}
-	return reference
+	return object
 }
 
 // String is the place in words.

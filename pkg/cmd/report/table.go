@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -62,14 +63,10 @@ func title(space v1alpha1.Space, item v1alpha1.CollisionItem) string {
 
 // subjectOf returns a prefix as an argument of report and its flag would.
 func subjectOf(group, resource, namespace, prefix string) string {
-	subject := schema.GroupResource{Group: group, Resource: resource}.String() + "/" + prefix
-	switch {
-	case prefix == "":
+	if prefix == "" {
 		return "A prefix"
-	case namespace == "":
-		return subject
 	}
-	return subject + " -n " + namespace
+	return reference.In(schema.GroupResource{Group: group, Resource: resource}.String()+"/"+prefix, namespace)
 }
 
 // printOdds prints the chance of a conflict, and of re-use beside it.
