@@ -139,7 +139,7 @@ func (w *worker) reportOf(d *Document, result once.Result, err error) report {
 // warnOf warns where the promise is weaker than it should be.
 func (w *worker) warnOf(d *Document, result once.Result) {
 	resource := d.Mapping.Resource.GroupResource().String()
-	if result.MarkLost && result.Object != nil {
+	if slices.Contains(result.MarksLost, once.Annotation) {
 		w.warn("%s come back without the annotation %s: something removes it; "+
 			"had an answer been lost, the object could not have been recognised", resource, once.Annotation)
 	}

@@ -15,6 +15,12 @@ const (
 	ReadBack Action = "ReadBack"
 	// NextName sends the object under another name.
 	NextName Action = "NextName"
+	// LookAgain reads the object of a name whose POST was refused, several
+	// times over some seconds, because the refusal may be due to the success
+	// of a first copy of it. It is told once, before the pauses begin; Wait is
+	// all of them. The object is not sent again: a caller that waits for it
+	// before it goes on with others may stop waiting.
+	LookAgain Action = "LookAgain"
 )
 
 // Event is one retry, told before it is made: what happened to the object, and
@@ -44,6 +50,8 @@ func (e Event) What() string {
 			return "asking for another name"
 		}
 		return "trying " + e.NextName
+	case LookAgain:
+		return "looking for it for " + e.Wait.Round(time.Second).String()
 	case ReadBack:
 		return "reading it back" + wait
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -39,6 +40,20 @@ func (w wanted) named() bool { return w.name != "" || w.generateName == "" }
 
 // marked reports whether the object can be known again.
 func (w wanted) marked() bool { return w.id.creation != "" }
+
+// marksLost returns the keys of the marks that found lacks.
+func (w wanted) marksLost(found *unstructured.Unstructured) (lost []string) {
+	for _, mark := range []struct{ key, sent, has string }{
+		{Annotation, w.id.creation, idOf(found)},
+		{ContentAnnotation, w.content, found.GetAnnotations()[ContentAnnotation]},
+		{RunLabel, w.id.run, found.GetLabels()[RunLabel]},
+	} {
+		if mark.sent != "" && mark.has == "" {
+			lost = append(lost, mark.key)
+		}
+	}
+	return lost
+}
 
 // operation is one object on its way to the server.
 type operation struct {
@@ -252,6 +267,7 @@ func (o *operation) giveUp(s step, why error) (Result, *Error) {
 	interrupted := errors.Is(why, ErrInterrupted)
 	answered := apierrors.APIStatus(nil)
 	result := Result{
+		TimeOver:    !interrupted,
 		Unreachable: !interrupted && o.answer.err != nil && !errors.As(o.answer.err, &answered),
 	}
 	switch {
@@ -295,11 +311,9 @@ func (o *operation) success(f finding) (Result, *Error) {
 		return Result{Object: found}, &Error{Kind: ErrMismatch, Cause: errors.New(
 			"the object was created with other content under the same id")}
 	case f == ours && o.wanted.id.repeated && !o.inDoubt:
-		return Result{Outcome: Found, Object: found}, nil
+		return Result{Outcome: Found, Object: found, MarksLost: o.wanted.marksLost(found)}, nil
 	}
-	return Result{
-		Outcome: Created, Object: found, MarkLost: o.wanted.marked() && idOf(found) == "",
-	}, nil
+	return Result{Outcome: Created, Object: found, MarksLost: o.wanted.marksLost(found)}, nil
 }
 
 // failure is the result of an object that was refused, with what the server

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -137,7 +138,7 @@ func TestRetryAfter(t *testing.T) {
 		server := &script{posts: []answer{{finding: notStored, err: io.EOF, retryAfter: 7 * time.Second}, done}}
 		var events []Event
 		r, err := create(t.Context(), server, WithAttempts(1), WithRetryTimeout(time.Minute), WithEvents(func(e Event) { events = append(events, e) }))
-		if err != nil || r.Outcome != Created || !r.MarkLost || time.Since(start) != 7*time.Second {
+		if err != nil || r.Outcome != Created || !slices.Equal(r.MarksLost, []string{Annotation}) || time.Since(start) != 7*time.Second {
 			t.Errorf("%+v after %s", r, time.Since(start))
 		}
 		if len(events) != 1 || events[0].String() != r.Name+": EOF; sending it again in 7s" || events[0].Action != Resend {

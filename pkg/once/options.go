@@ -54,7 +54,8 @@ func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
 
 // WithRetryTimeout bounds how long one object is followed through throttling,
 // dropped connections and unknown outcomes; a request that is under way then
-// still has its own time. 0 sends each request once.
+// still has its own time. 0 sends one POST and, where its outcome is unknown,
+// reads the object back once, for at most 30 s.
 func WithRetryTimeout(d time.Duration) Option { return func(s *settings) { s.retryTimeout = d } }
 
 // WithGrace sets how long an object in flight is still followed after the

@@ -72,14 +72,20 @@ type Result struct {
 	Name string
 	// Object is what the server has, as far as that is known.
 	Object *unstructured.Unstructured
-	// MarkLost reports of a created object that it came back without its
-	// creation id: something strips annotations, and had an answer been lost,
-	// the object could not have been recognised.
-	MarkLost bool
-	// Unverified reports that a conflict could not be read back for want of a
-	// right, so that another name was tried on trust: had a proxy repeated the
-	// POST, the object is there under both names.
+	// MarksLost are the keys of the annotations and labels that were sent and
+	// that the object came back without, created or found: of Annotation,
+	// ContentAnnotation and RunLabel. Something removes them. Without its
+	// Annotation it could not be recognised had an answer been lost, and
+	// without its RunLabel a later run with the key does not find it.
+	MarksLost []string
+	// Unverified reports that what the server said could not be checked by
+	// reading back, for want of a right: a conflict, so that another name was
+	// tried on trust, or a refusal. Had a proxy repeated the POST, an object is
+	// there that is not known of.
 	Unverified bool
+	// TimeOver reports that the object was given up because the whole time of
+	// WithRetryTimeout was used up.
+	TimeOver bool
 	// Unreachable reports that the object was given up because the time was
 	// over, and that nothing had answered at the end: the next object will
 	// hardly fare better.
