@@ -3,6 +3,8 @@ package once
 import (
 	"errors"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,10 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// clockMargin is how far apart two clocks of API servers may be, with what the
-// whole seconds of Date and creationTimestamp hide.
-const clockMargin = 5 * time.Second
-
 // answer is what one request brought.
 type answer struct {
 	finding finding
@@ -22,32 +20,13 @@ type answer struct {
 	object *unstructured.Unstructured
 	// err says why the request did not bring the object.
 	err error
-	// retryAfter is how long the server asks to wait.
+	// unsent reports of a POST that it cannot have stored anything: nothing of
+	// it left, or it was a dry run.
+	unsent bool
+	// retryAfter is how long the server asks to wait, and resend whether
+	// client-go sends the POST again then.
 	retryAfter time.Duration
-	// notBefore is the earliest time, by the server's clock, at which it can
-	// have carried out the request; zero if it did not say the time.
-	notBefore time.Time
-}
-
-// judge returns whose the object is that a GET found: ours if it carries our
-// id; another's only if it carries another id, or was there before our first
-// POST. The age of what has a name that follows from an id proves nothing if an
-// earlier process may have made it: something may have removed its id.
-func (a answer) judge(w wanted, firstPost time.Time) finding {
-	if a.finding != unclear {
-		return a.finding
-	}
-	switch found := idOf(a.object); {
-	case found == w.id.creation:
-		return ours
-	case found != "":
-		return foreign
-	case w.id.repeated && !w.named():
-		return unclear
-	case a.object.GetCreationTimestamp().Add(clockMargin).Before(firstPost):
-		return foreign
-	}
-	return unclear
+	resend     bool
 }
 
 // postFinding returns what the error of a POST means. connected says whether a
@@ -65,17 +44,57 @@ func postFinding(err error, connected bool, sent func(name string) bool) finding
 	switch code := int(s.Code); {
 	case s.Reason == metav1.StatusReasonAlreadyExists:
 		return conflictFinding(s.Details, sent)
-	case code == http.StatusUnauthorized:
-		return unauthorized
 	case code == http.StatusTooManyRequests, turnedAway(s):
 		return notStored
-	case code == http.StatusRequestTimeout, code == statusClientClosedRequest:
+	case code == http.StatusRequestTimeout, code == statusClientClosedRequest, code < 400, code >= 500:
 		return lost
-	case code >= 400 && code < 500:
-		return refused
+	case deniedByAdmission(s):
+		return denied
+	case code == http.StatusUnauthorized:
+		return unauthorized
+	case cannotBeACopys(s):
+		return rejected
 	}
-	return lost
+	return denied
 }
+
+// deniedByAdmission reports whether s is the denial of a webhook or policy,
+// which chooses its code and reason.
+func deniedByAdmission(s metav1.Status) bool {
+	return strings.HasPrefix(s.Message, "admission webhook ") || strings.Contains(s.Message, " denied request: ")
+}
+
+// cannotBeACopys reports whether s refuses a POST for what no copy of it that
+// was carried out can have caused. Quota, a port or an address in use can be.
+func cannotBeACopys(s metav1.Status) bool {
+	switch s.Code {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+		return true
+	case http.StatusForbidden:
+		return forbidden.MatchString(s.Message)
+	case http.StatusUnprocessableEntity:
+		return s.Details != nil && len(s.Details.Causes) > 0 && !slices.ContainsFunc(s.Details.Causes, mayBeInUse)
+	}
+	return false
+}
+
+// forbidden is what the authorizers, NamespaceLifecycle and PodSecurity say:
+// they look at the request and the namespace alone.
+var forbidden = regexp.MustCompile(
+	`^[^"]* is forbidden: User "[^"]*" cannot create resource "|` +
+		` is forbidden: unable to create new content in namespace \S+ because it is being terminated$|` +
+		` is forbidden: violates PodSecurity "`)
+
+// mayBeInUse reports whether the cause of an invalid object may be another
+// object. A policy's cause has no type.
+func mayBeInUse(cause metav1.StatusCause) bool {
+	return !strings.HasPrefix(string(cause.Type), "FieldValue") ||
+		cause.Type == metav1.CauseTypeFieldValueDuplicate || inUse.MatchString(cause.Message)
+}
+
+// inUse is what the allocators of ports and addresses say.
+var inUse = regexp.MustCompile(`(?i)allocat|already|in use`)
 
 // statusClientClosedRequest is what nginx and others log and sometimes answer
 // when the client's side of the connection went away.

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 var configMaps = schema.GroupResource{Resource: "configmaps"}
@@ -20,8 +21,28 @@ func status(code int32, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: message}}
 }
 
-// What each answer to a POST means. A wrong "refused" or "notStored" loses or
-// duplicates an object; a wrong "lost" only costs a request.
+// forbiddenTo is a 403 as kube-apiserver words it.
+func forbiddenTo(name, text string) error {
+	return apierrors.NewForbidden(configMaps, name, errors.New(text))
+}
+
+// invalid is a 422 of validation.
+func invalid(errs ...*field.Error) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", errs)
+}
+
+// policyDenial is what a ValidatingAdmissionPolicy makes of a 403, with the
+// reason that it is given.
+func policyDenial(code int32, reason metav1.StatusReason) error {
+	const text = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"
+	err := apierrors.NewForbidden(configMaps, "x", errors.New(text))
+	err.ErrStatus.Code, err.ErrStatus.Reason = code, reason
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: text}}
+	return err
+}
+
+// What each answer to a POST means. A wrong "rejected" or "notStored"
+// loses an object, a wrong "denied" costs seconds, a wrong "lost" minutes.
 func TestPostFinding(t *testing.T) {
 	alreadyExists := func(kind, name string) error {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -49,14 +70,38 @@ func TestPostFinding(t *testing.T) {
 		{"webhook not called", apierrors.NewInternalError(errors.New(`failed calling webhook "a.b.c": connection refused`)), notStored},
 		{"quota's race", apierrors.NewConflict(schema.GroupResource{Resource: "resourcequotas"}, "q", errors.New("modified")), notStored},
 
-		{"400", apierrors.NewBadRequest("strict decoding error"), refused},
+		{"400", apierrors.NewBadRequest("strict decoding error"), rejected},
 		{"401", apierrors.NewUnauthorized("who"), unauthorized},
-		{"403", apierrors.NewForbidden(configMaps, "x", errors.New("exceeded quota")), refused},
-		{"404", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns"), refused},
-		{"405", apierrors.NewMethodNotSupported(configMaps, "create"), refused},
-		{"409 of another kind", apierrors.NewConflict(configMaps, "x", errors.New("webhook says so")), refused},
-		{"413", apierrors.NewRequestEntityTooLargeError("big"), refused},
-		{"422", apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "x", nil), refused},
+		{"403 of RBAC", forbiddenTo("", `User "jane" cannot create resource "configmaps" in API group "" in the namespace "ns"`), rejected},
+		{"403 of another authorizer", forbiddenTo("", `User "jane" cannot create resource "configmaps" in API group "" in the namespace "ns": no`), rejected},
+		{"403 in a namespace that ends", forbiddenTo("x", "unable to create new content in namespace ns because it is being terminated"), rejected},
+		{"403 of PodSecurity", forbiddenTo("x", `violates PodSecurity "restricted:latest": privileged`), rejected},
+		{"404", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns"), rejected},
+		{"405", apierrors.NewMethodNotSupported(configMaps, "create"), rejected},
+		{"413", apierrors.NewRequestEntityTooLargeError("big"), rejected},
+		{"413 of a proxy", apierrors.NewGenericServerResponse(413, "post", configMaps, "", "<html>", 0, true), rejected},
+		{"415", status(415, "the body of the request was in an unknown format"), rejected},
+		{"422 of a field", invalid(field.Required(field.NewPath("spec"), "")), rejected},
+		{"422 of a CRD's schema", invalid(field.TypeInvalid(field.NewPath("spec"), 1, "must be of type string")), rejected},
+
+		{"403 of quota", forbiddenTo("x", "exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1"), denied},
+		{"403 of LimitRanger", forbiddenTo("x", "maximum cpu usage per Container is 1"), denied},
+		{"403 of a proxy", apierrors.NewGenericServerResponse(403, "post", configMaps, "", "<html>", 0, true), denied},
+		{"409 of another kind", apierrors.NewConflict(configMaps, "x", errors.New("webhook says so")), denied},
+		{"422 of a port", invalid(field.Invalid(field.NewPath("spec", "ports").Index(0).Child("nodePort"), 30080, "provided port is already allocated")), denied},
+		{"422 of an address", invalid(field.Invalid(field.NewPath("spec", "clusterIPs"), nil, "failed to allocate IP 10.0.0.9: provided IP is already allocated")), denied},
+		{"422 of a duplicate", invalid(field.Duplicate(field.NewPath("spec", "x"), "x")), denied},
+		{"422 of a field and a port", invalid(field.Required(field.NewPath("spec"), ""), field.Invalid(field.NewPath("x"), 1, "provided port is already allocated")), denied},
+		{"422 without a cause", apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "x", nil), denied},
+		{"a webhook's 400", status(400, `admission webhook "a.b.c" denied the request: no`), denied},
+		{"a webhook's 401", status(401, `admission webhook "a.b.c" denied the request: no`), denied},
+		{"a webhook's 404", status(404, `admission webhook "a.b.c" denied the request without explanation`), denied},
+		{"a webhook that plays RBAC", status(403, `admission webhook "a.b.c" denied the request: configmaps is forbidden: User "x" cannot create resource "configmaps"`), denied},
+		{"a policy's 422", policyDenial(422, metav1.StatusReasonInvalid), denied},
+		{"a policy's 401", policyDenial(401, metav1.StatusReasonUnauthorized), denied},
+		{"a policy's 413", policyDenial(413, metav1.StatusReasonRequestEntityTooLarge), denied},
+		{"a mutating policy's 403", status(403, "policy 'p' with binding 'b' denied request: expression failed"), denied},
+		{"a teapot", status(418, "short and stout"), denied},
 
 		{"409", apierrors.NewAlreadyExists(configMaps, "x"), conflict},
 		{"409 of a generated name", apierrors.NewGenerateNameConflict(configMaps, "x", 1), conflict},
@@ -95,47 +140,50 @@ func TestGetFinding(t *testing.T) {
 	}
 }
 
-// An object is somebody else's only if it says so, or was there before.
+// Whose an object is that was found under the name.
 func TestJudge(t *testing.T) {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, test := range []struct {
-		name      string
-		id        string
-		created   time.Time
-		firstPost time.Time
-		want      finding
+	first := time.Now().Add(-time.Minute) // ours was posted
+	now := first.Add(time.Minute).Truncate(time.Second)
+	generated := wanted{generateName: "p-", id: ID{creation: ourID}}
+	for name, test := range map[string]struct {
+		wanted  wanted
+		id      string
+		created time.Time
+		now     time.Time
+		fails   error
+		want    finding
 	}{
-		{"our id", "v1-ours", now.Add(-time.Hour), now, ours},
-		{"another id", "v1-theirs", now, now, foreign},
-		{"no id, older", "", now.Add(-6 * time.Second), now, foreign},
-		{"no id, within the clocks' margin", "", now.Add(-5 * time.Second), now, unclear},
-		{"no id, younger", "", now.Add(time.Second), now, unclear},
-		{"no id, server's time unknown", "", now.Add(-time.Hour), time.Time{}, unclear},
+		"our id":                                {generated, ourID, now.Add(-time.Hour), now, nil, ours},
+		"another id":                            {generated, "v1-theirs", now, now, nil, foreign},
+		"no id, older":                          {generated, "", now.Add(-67 * time.Second), now, nil, foreign},
+		"no id, within the clocks' margin":      {generated, "", now.Add(-64 * time.Second), now, nil, unclear},
+		"no id, younger":                        {generated, "", now, now, nil, unclear},
+		"no id, server's time unknown":          {generated, "", now.Add(-time.Hour), time.Time{}, nil, unclear},
+		"no id, server's time not had":          {generated, "", now.Add(-time.Hour), time.Time{}, errModel, unread},
+		"no id, maybe of an earlier run":        {ofAKey, "", now.Add(-time.Hour), now, nil, unclear},
+		"no id, a name of its own":              {wanted{name: "p", id: ofAKey.id}, "", now, now, nil, foreign},
+		"no id, a server far behind the client": {generated, "", now.Add(-2 * time.Hour), now.Add(-time.Hour), nil, foreign},
 	} {
 		object := &unstructured.Unstructured{Object: map[string]any{}}
 		object.SetCreationTimestamp(metav1.NewTime(test.created))
 		if test.id != "" {
 			object.SetAnnotations(map[string]string{Annotation: test.id})
 		}
-		if got := (answer{finding: unclear, object: object}).judge(wanted{generateName: "p-", id: ID{creation: "v1-ours"}}, test.firstPost); got != test.want {
-			t.Errorf("%s: finding %d, want %d", test.name, got, test.want)
+		o := newOperation(test.wanted, clock{&script{}, test.now, test.fails}, defaults())
+		o.firstPost, o.answer = first, answer{finding: unclear, object: object}
+		if got := o.judge(t.Context()); got != test.want {
+			t.Errorf("%s: finding %d, want %d", name, got, test.want)
 		}
 	}
 }
 
-// Under a name that follows from a key, age proves nothing.
-func TestJudgeWhatAnEarlierRunMayHaveMade(t *testing.T) {
-	old := &unstructured.Unstructured{Object: map[string]any{}}
-	old.SetCreationTimestamp(metav1.NewTime(time.Now().Add(-time.Hour)))
-	found := answer{finding: unclear, object: old}
-	for want, w := range map[finding]wanted{
-		unclear: {generateName: "p-", id: Derived("v1-ours", "")},
-		foreign: {name: "p", id: Derived("v1-ours", "")},
-	} {
-		if got := found.judge(w, time.Now()); got != want {
-			t.Errorf("%+v: finding %d, want %d", w, got, want)
-		}
-	}
+// clock is a server that says its time.
+type clock struct {
+	server
+	time  time.Time
+	fails error
 }
+
+func (c clock) now(context.Context) (time.Time, error) { return c.time, c.fails }
 
 func isX(name string) bool { return name == "x" }

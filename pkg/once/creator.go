@@ -43,7 +43,7 @@ type resource struct {
 
 // NewForConfig returns a Creator for the server of config. It makes a transport
 // of its own, below whatever wraps that of config: every POST is sent once, so
-// the repetitions are those of this package only, and the answers' Date is read.
+// the repetitions are those of this package only.
 // Without a Timeout in config each request has a minute. QPS holds for each
 // group and version, a RateLimiter for all.
 //
@@ -133,12 +133,19 @@ func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request
 	r := &request{
 		resource: *to, namespaced: namespaced, namespace: namespace, object: stamped, id: id, options: s.create,
 	}
+	if to.mapping.Resource.GroupResource() == ipAddresses && stamped.GetName() == "" {
+		stamped.SetName(stamped.GetGenerateName())
+	}
 	if id.single { // so that the digest is the same wherever the namespace was said
 		stamped.SetNamespace(namespace)
 	}
 	r.content, err = id.prepare(stamped)
 	return r, err
 }
+
+// ipAddresses are not given generated names: the server uses their generateName
+// as it is.
+var ipAddresses = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
 
 // resourceOf returns the type and its client, which are looked up once. known
 // is the type's mapping, if the caller has it.

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
@@ -309,6 +310,173 @@ func TestRefused(t *testing.T) {
 	_, err := s.creator(t).Create(t.Context(), configMap("a"), NewID())
 	if !errors.Is(err, ErrRefused) || !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota") {
 		t.Error(err)
+	}
+}
+
+// A dry run stores nothing: a refusal stands, and nothing is read.
+func TestDryRun(t *testing.T) {
+	s := &store{before: func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet {
+			t.Errorf("it reads %s", r.URL)
+		}
+		refuseWith(w, apierrors.NewForbidden(configMaps, "x", errors.New("exceeded quota")))
+		return true
+	}}
+	dry := WithCreateOptions(metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if _, err := s.creator(t, dry).Create(t.Context(), configMap("a"), NewID()); !errors.Is(err, ErrRefused) {
+		t.Error(err)
+	}
+}
+
+// An object with a name and without a mark is sent again when client-go sends
+// it again, and the errors are the same.
+func TestAsClientGo(t *testing.T) {
+	full := apierrors.NewServiceUnavailable("full")
+	for name, test := range map[string]struct {
+		err        *apierrors.StatusError
+		retryAfter string
+		times      int // the error is answered, and then the truth
+		want       int // POSTs
+	}{
+		"503, twice":             {full, "0", 2, 3},
+		"503 for ever":           {full, "0", 99, 11},
+		"503, no header":         {full, "", 99, 1},
+		"503, a date":            {full, "Sun, 22 Nov 2026 00:00:00 GMT", 99, 1},
+		"500, twice":             {apierrors.NewInternalError(errors.New("x")), "0", 2, 3},
+		"504, twice":             {apierrors.NewTimeoutError("x", 0), "0", 2, 3},
+		"429, twice":             {apierrors.NewTooManyRequests("x", 0), "0", 2, 3},
+		"429, no header":         {apierrors.NewTooManyRequests("x", 0), "", 99, 1},
+		"a hook's failure":       {apierrors.NewInternalError(errors.New("failed calling webhook x")), "", 99, 1},
+		"a hook's, with a time":  {apierrors.NewInternalError(errors.New("failed calling webhook x")), "0", 2, 3},
+		"shutting down":          {apierrors.NewServiceUnavailable("apiserver is shutting down"), "0", 2, 3},
+		"refused":                {apierrors.NewForbidden(configMaps, "mine", errors.New("no")), "0", 99, 1},
+		"taken":                  {apierrors.NewAlreadyExists(configMaps, "mine"), "0", 99, 1},
+		"503, one second of it":  {full, "1", 1, 2},
+		"503, and less than one": {full, "-1", 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			post := func(create func(*store) error) (int, error) {
+				sent := 0
+				s := &store{}
+				s.before = func(w http.ResponseWriter, _ *http.Request) bool {
+					if sent++; sent > test.times {
+						return false
+					}
+					if test.retryAfter != "" {
+						w.Header().Set("Retry-After", test.retryAfter)
+					}
+					refuseWith(w, test.err)
+					return true
+				}
+				err := create(s)
+				return sent, err
+			}
+			named := configMap("a")
+			named.Name = "mine"
+			sent, err := post(func(s *store) error {
+				_, err := s.creator(t).Create(t.Context(), named, Unmarked())
+				return err
+			})
+			theirs, want := post(func(s *store) error {
+				object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(named)
+				if err != nil {
+					return err
+				}
+				_, err = dynamic.NewForConfigOrDie(s.start(t)).Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).
+					Namespace("ns").Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
+				return err
+			})
+			if sent != theirs || sent != test.want {
+				t.Errorf("%d POSTs, client-go %d, want %d", sent, theirs, test.want)
+			}
+			if (err == nil) != (want == nil) || err != nil && causeOf(err) != want.Error() {
+				t.Errorf("%v, client-go %v", err, want)
+			}
+		})
+	}
+}
+
+// Where the server picks the name, only what was certainly not stored is sent
+// again: a lost POST could make a second object.
+func TestServerNamingSendsNothingTwice(t *testing.T) {
+	for code, want := range map[int]int{http.StatusTooManyRequests: 3, http.StatusServiceUnavailable: 1} {
+		s, sent := &store{}, 0
+		s.before = func(w http.ResponseWriter, _ *http.Request) bool {
+			if sent++; sent < 3 {
+				w.Header().Set("Retry-After", "0")
+				w.WriteHeader(code)
+			}
+			return sent < 3
+		}
+		_, err := s.creator(t, WithAttempts(1)).Create(t.Context(), configMap("a"), Unmarked())
+		if sent != want || errors.Is(err, ErrUnknown) != (want == 1) {
+			t.Errorf("%d: %d POSTs, %v", code, sent, err)
+		}
+	}
+}
+
+// An object that something has taken the marks from is another's if the server's
+// own clock says so: the Date of an answer may be a proxy's.
+func TestAge(t *testing.T) {
+	reviews := "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+	for name, test := range map[string]struct {
+		review func(w http.ResponseWriter)
+		want   error
+	}{
+		"a server that is ahead": {func(w http.ResponseWriter) {
+			answerWith(w, http.StatusCreated, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
+				"metadata": map[string]any{"creationTimestamp": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}})
+		}, nil},
+		"a server that is not": {func(w http.ResponseWriter) {
+			answerWith(w, http.StatusCreated, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
+				"metadata": map[string]any{"creationTimestamp": time.Now().UTC().Format(time.RFC3339)}})
+		}, ErrUnknown},
+		"no time": {func(w http.ResponseWriter) {
+			answerWith(w, http.StatusCreated, map[string]any{"kind": "SelfSubjectReview"})
+		}, ErrUnknown},
+		"no such API": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) }, ErrUnknown},
+	} {
+		s := &store{}
+		s.before = func(w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case r.URL.Path == reviews:
+				test.review(w)
+				return true
+			case r.Method == http.MethodPost && len(s.objects) == 0: // another is faster
+				s.post(httptest.NewRecorder(), r)
+				for _, object := range s.objects {
+					object.SetAnnotations(nil)
+				}
+				w.Header().Set("Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))
+				refuseWith(w, apierrors.NewAlreadyExists(configMaps, ""))
+				return true
+			}
+			return false
+		}
+		if r, err := s.creator(t).Create(t.Context(), configMap("a"), NewID()); !errors.Is(err, test.want) {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
+// An IPAddress has its generateName for a name, so its conflict is one.
+func TestIPAddress(t *testing.T) {
+	taken := apierrors.NewGenerateNameConflict(ipAddresses, "10.9.8.7", 1)
+	sent := 0
+	s := &store{before: func(w http.ResponseWriter, _ *http.Request) bool {
+		sent++
+		refuseWith(w, taken)
+		return true
+	}}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	kind := schema.GroupVersionKind{Group: ipAddresses.Group, Version: "v1", Kind: "IPAddress"}
+	mapper.AddSpecific(kind, kind.GroupVersion().WithResource("ipaddresses"), kind.GroupVersion().WithResource("ipaddress"), meta.RESTScopeRoot)
+	address := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generateName": "10.9.8.7"}}}
+	address.SetGroupVersionKind(kind)
+	_, err := s.creator(t, WithMapper(mapper)).Create(t.Context(), address, Unmarked())
+	if !errors.Is(err, ErrTaken) || causeOf(err) != taken.Error() || sent != 1 {
+		t.Errorf("%v after %d POSTs", err, sent)
 	}
 }
 

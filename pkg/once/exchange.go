@@ -6,36 +6,28 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strconv"
 	"sync/atomic"
 	"time"
 )
 
 // exchange is what the transport saw of one POST.
 type exchange struct {
-	start time.Time
 	sent  atomic.Bool // a connection was had, so bytes may have left
 	trips atomic.Int32
-	date  time.Time // the answer's Date header
+	// retryAfter is how long the last answer asks to wait, in seconds, if it is
+	// one after which client-go sends a request again.
+	retryAfter *int
 }
 
 type exchangeKey struct{}
 
 // observe is a context under which a request fills in the exchange.
 func (x *exchange) observe(ctx context.Context) context.Context {
-	x.start = time.Now()
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { x.sent.Store(true) },
 	})
-}
-
-// notBefore is the earliest time, by the server's clock, at which the request
-// can have been carried out: when it was answered, less all the time it took.
-func (x *exchange) notBefore() time.Time {
-	if x.date.IsZero() {
-		return time.Time{}
-	}
-	return x.date.Add(-time.Since(x.start))
 }
 
 // errSentAgain ends a POST that something between Create and the connection has
@@ -79,12 +71,25 @@ func (o observer) observe(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := o.below.RoundTrip(req)
 	if err == nil {
-		x.date, _ = http.ParseTime(resp.Header.Get("Date"))
+		x.retryAfter = resendAfter(resp)
 		if resp.StatusCode >= http.StatusMultipleChoices && resp.StatusCode < http.StatusBadRequest {
 			x.trips.Store(0) // a redirect: nothing was carried out, and the client follows
 		}
 	}
 	return resp, err
+}
+
+// resendAfter returns after how many seconds client-go sends a request again
+// that was answered so, or nil: it does after a 429 or 5xx with a whole number.
+func resendAfter(resp *http.Response) *int {
+	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
+		return nil
+	}
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil {
+		return nil
+	}
+	return &seconds
 }
 
 // WrappedRoundTripper lets client-go reach the transport below.

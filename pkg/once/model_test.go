@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // The model test explores every way in which a server, the network between and
@@ -26,7 +26,7 @@ type choices struct {
 }
 
 func (c *choices) choose(n int) int {
-	if c.at >= c.depth {
+	if n < 2 || c.at >= c.depth {
 		return 0
 	}
 	if c.at == len(c.taken) {
@@ -49,193 +49,46 @@ func (c *choices) advance() bool {
 	return false
 }
 
-// world is a server with one name space, and all that can happen to it.
-type world struct {
-	choices *choices
-	// interrupt, if not nil, ends the context given to Create
-	interrupt func()
-	crashes   bool // the client may be killed after any request
-	crashed   bool
-	freeable  bool // a name may become free without an excuse
-	strips    bool // the server removes creation ids
-	id        string
-	picked    int               // names that the server picked itself
-	names     map[string]string // name to holder: an id, or "" for an object without one
-	old       map[string]bool   // names whose holder was there long before
-	late      string            // a POST of this name may still land
-	stored    int               // objects of ours that were ever stored
-	deleted   bool              // another client deleted one of ours
-	freed     bool              // another client deleted what held a name
-	twice     bool              // a proxy sent a POST of ours twice
-}
+const ourID, ourRun = "v1-ours", "v1-run"
 
 var (
-	modelStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	errModel   = errors.New("as chosen")
+	generated = wanted{generateName: "p-", id: ID{creation: ourID}}
+	ofAKey    = wanted{generateName: "p-", id: Derived(ourID, ourRun)}
+	ofAnOwner = wanted{generateName: "p-", content: "v1-content", id: ID{creation: ourID, repeated: true, single: true}}
 )
 
-// errCrash is the end of a client that is killed.
-var errCrash = errors.New("killed")
-
-func (w *world) maybeCrash() {
-	if w.crashes && !w.crashed && w.choices.choose(2) == 1 {
-		w.crashed = true
-		panic(errCrash)
-	}
-}
-
-// meddle lets others act before a request: a late POST lands, the name is
-// taken, its object is deleted.
-func (w *world) meddle(name string) {
-	holder, held := w.names[name]
-	switch n := w.choices.choose(5); {
-	case n == 1 && w.late != "":
-		w.land()
-	case n == 2 && !held:
-		w.names[name] = "someone-else"
-	case n == 3 && !held:
-		w.names[name] = ""
-		w.old[name] = w.choices.choose(2) == 0
-	case n == 4 && held:
-		delete(w.names, name)
-		delete(w.old, name)
-		w.deleted = w.deleted || holder == w.id
-		w.freed = w.freed || holder != w.id
-	}
-}
-
-func (w *world) store(name string) bool {
-	if _, held := w.names[name]; held {
-		return false
-	}
-	w.names[name] = w.id
-	w.stored++
-	return true
-}
-
-func (w *world) land() {
-	w.store(w.late)
-	w.late = ""
-}
-
-func (w *world) object(name string) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: map[string]any{"kind": "ConfigMap"}}
-	object.SetName(name)
-	object.SetCreationTimestamp(metav1.NewTime(modelStart))
-	if w.old[name] {
-		object.SetCreationTimestamp(metav1.NewTime(modelStart.Add(-time.Hour)))
-	}
-	if id := w.names[name]; id != "" && !w.strips {
-		object.SetAnnotations(map[string]string{Annotation: id})
-	}
-	return object
-}
-
-func (w *world) post(_ context.Context, name string) answer {
-	defer w.maybeCrash()
-	if name == "" {
-		w.picked++
-		name = fmt.Sprintf("picked-%d", w.picked%2)
-	}
-	w.maybeInterrupt()
-	w.meddle(name)
-	tell := func(e finding) answer { return answer{finding: e, err: errModel, notBefore: modelStart} }
-	switch w.choices.choose(8) {
-	case 7:
-		return tell(unauthorized)
-	case 1:
-		return tell(refused)
-	case 2:
-		return tell(notStored)
-	case 3: // the request is lost
-		return tell(lost)
-	case 4: // the answer is lost
-		w.store(name)
-		return tell(lost)
-	case 5: // the request is under way for long
-		w.late = name
-		return tell(lost)
-	case 6: // a proxy repeats it
-		w.twice = w.store(name) || w.twice
-		return tell(conflict)
-	}
-	if !w.store(name) {
-		return tell(conflict)
-	}
-	return answer{finding: stored, object: w.object(name)}
-}
-
-func (w *world) maybeInterrupt() {
-	if w.interrupt != nil && w.choices.choose(2) == 1 {
-		w.interrupt()
-	}
-}
-
-func (w *world) get(_ context.Context, name string) answer {
-	defer w.maybeCrash()
-	w.maybeInterrupt()
-	w.meddle(name)
-	switch w.choices.choose(3) {
-	case 1:
-		return answer{finding: noRight, err: errModel}
-	case 2:
-		return answer{finding: unread, err: errModel}
-	}
-	if _, held := w.names[name]; !held {
-		return answer{finding: absent, err: errModel}
-	}
-	return answer{finding: unclear, object: w.object(name)}
-}
-
-// check is the promise. What is under way still lands after the end.
-func (w *world) check(r Result, kind ending, unmarked bool) error {
-	promised := map[ending][2]int{
-		isCreated: {1, 1}, isFound: {1, 1}, isFailed: {0, 0}, isNotAttempted: {0, 0}, isUnknown: {0, 1},
-	}[kind]
-	if w.late != "" { // others may be gone by then
-		if holder := w.names[w.late]; holder != w.id && w.choices.choose(2) == 1 {
-			delete(w.names, w.late)
-		}
-		w.land()
-	}
-	if w.crashed { // a POST of the first run may be there, whatever the second one says
-		promised[0] = min(promised[0], 1)
-		promised[1] = 1
-	}
-	alive := 0
-	for _, holder := range w.names {
-		if holder == w.id {
-			alive++
-		}
-	}
-	switch {
-	case r.Unverified && w.twice: // rule 4: the next name, with a warning
-		return nil
-	case w.twice && unmarked: // no client can know it
-		return nil
-	case w.crashed && w.freed && !w.freeable: // docs/exactly-once.md, "What cannot be promised"
-		return nil
-	case alive > 1:
-		return fmt.Errorf("%d objects are alive", alive)
-	case w.deleted: // no client can rule out that it is created again
-		return nil
-	case w.stored < promised[0] || w.stored > promised[1]:
-		return fmt.Errorf("%d were stored", w.stored)
-	}
-	return nil
+// model is an object and what may happen while it is created.
+type model struct {
+	depth      int
+	wanted     wanted
+	attempts   int // 2 if not said
+	interrupts bool
+	// crashes: the client may be killed once, and is run again with the same
+	// id, unless it finds what it has made, as a run with a key does
+	crashes bool
+	// again: the client comes back in any case, without looking first, as a
+	// reconcile does whose cache knows nothing
+	again bool
+	// lags: reading answers from a state before any of ours was stored
+	lags bool
+	// calm: requests are answered in truth, whatever others do
+	calm bool
 }
 
 func TestModel(t *testing.T) {
-	generated := wanted{generateName: "p-", id: ID{creation: ourID}}
-	ofOwner := wanted{generateName: "p-", id: ID{creation: ourID, repeated: true, single: true}}
+	named, unmarked := wanted{name: "p", id: ID{creation: ourID}}, wanted{generateName: "p-", id: Unmarked()}
 	for name, m := range map[string]model{
-		"generated":              {depth: 8, wanted: generated},
-		"generated, interrupted": {depth: 10, wanted: generated, interrupts: true},
-		"named":                  {depth: 8, wanted: wanted{name: "p", id: ID{creation: ourID}}},
-		"generated, crashed":     {depth: 8, wanted: wanted{generateName: "p-", id: Derived(ourID, "")}, crashes: true},
-		"of an owner":            {depth: 7, wanted: ofOwner, again: true},
-		"of an owner, crashed":   {depth: 7, wanted: ofOwner, crashes: true, again: true},
-		"unmarked":               {depth: 12, wanted: wanted{generateName: "p-", id: Unmarked()}, interrupts: true},
+		"generated":              {depth: 7, wanted: generated},
+		"generated, interrupted": {depth: 8, wanted: generated, interrupts: true},
+		"generated, reads lag":   {depth: 7, wanted: generated, lags: true},
+		"named":                  {depth: 7, wanted: named},
+		"of a key":               {depth: 7, wanted: ofAKey, crashes: true},
+		"of a key, named":        {depth: 7, wanted: wanted{name: "p", id: ofAKey.id}, crashes: true},
+		"of an owner":            {depth: 6, wanted: ofAnOwner, again: true},
+		"of an owner, crashed":   {depth: 6, wanted: ofAnOwner, crashes: true, again: true},
+		"unmarked":               {depth: 10, wanted: unmarked, interrupts: true},
+		"unmarked, once":         {depth: 8, wanted: unmarked, attempts: 1, interrupts: true},
+		"unmarked, named":        {depth: 8, wanted: wanted{name: "p", id: Unmarked()}, interrupts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -251,21 +104,6 @@ func TestModel(t *testing.T) {
 			}
 		})
 	}
-}
-
-const ourID = "v1-ours"
-
-// model is an object and what may happen while it is created.
-type model struct {
-	depth      int
-	wanted     wanted
-	interrupts bool
-	// crashes: the client may be killed once, and is run again with the same
-	// id, unless the object is found to be there, as a run with a key does
-	crashes bool
-	// again: the client comes back in any case, without looking first, as a
-	// reconcile does whose cache knows nothing
-	again bool
 }
 
 // explore runs all histories and counts how they ended. The error is of the
@@ -285,6 +123,48 @@ func (m model) explore(t *testing.T) (ends map[ending]int, broken error) {
 	return ends, broken
 }
 
+func (m model) run(ctx context.Context, c *choices) (kind ending, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it panics: %v", r)
+		}
+		if err != nil {
+			err = fmt.Errorf("%w, after the choices %v", err, c.taken)
+		}
+	}()
+	ctx, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	w := newWorld(c, m)
+	if m.interrupts {
+		w.interrupt = interrupt
+	}
+	result, failure := untilKilled(func() (Result, error) { return m.create(ctx, w) })
+	if !w.crashed {
+		if err := w.check(result, failure); err != nil || !m.again {
+			return endingOf(result, failure), err
+		}
+	}
+	if !m.again && w.listed() {
+		return isFound, nil
+	}
+	w.crashes, w.second = false, true
+	time.Sleep(time.Hour) // the second run comes long after
+	result, failure = m.create(ctx, w)
+	return endingOf(result, failure), w.check(result, failure)
+}
+
+func (m model) create(ctx context.Context, w server) (Result, error) {
+	s := defaults()
+	s.attempts, s.retryTimeout = max(m.attempts, 2), time.Minute
+	if m.attempts > 0 {
+		s.attempts = m.attempts
+	}
+	return newOperation(m.wanted, w, s).run(ctx)
+}
+
+// errCrash is the end of a client that is killed.
+var errCrash = errors.New("killed")
+
 // untilKilled is the result of a create; of one that is killed in between, as
 // if it were found to be there.
 func untilKilled(create func() (Result, error)) (result Result, failure error) {
@@ -296,45 +176,151 @@ func untilKilled(create func() (Result, error)) (result Result, failure error) {
 	return create()
 }
 
-// there reports whether a list finds the object.
-func (w *world) there() bool {
-	for _, holder := range w.names {
-		if holder == w.id {
-			return true
+// check is the promise. What is under way still lands after the end.
+func (w *world) check(r Result, failure error) error {
+	kind := endingOf(r, failure)
+	before := w.stored
+	for _, p := range w.late { // others may be gone by then
+		if held := w.names[p.name]; held != nil && !held.ours() && p.by.IsZero() && w.choose(2) == 1 {
+			delete(w.names, p.name)
 		}
 	}
-	return false
+	w.landAll()
+	promised := map[ending][2]int{
+		isCreated: {1, 1}, isFound: {1, 1}, isFailed: {0, 0}, isNotAttempted: {0, 0}, isUnknown: {0, 1},
+	}[kind]
+	told := w.stored
+	if w.second && kind != isCreated && kind != isFound { // of what the first run has sent, nobody knows
+		told = before
+	}
+	marksLost := kind == isCreated || kind == isFound
+	switch alive := w.alive(); {
+	case r.Unverified && w.hedged: // rule 4: the next name, or the refusal, with a warning
+		return nil
+	case w.second && r.Unverified:
+		return nil
+	case w.hedged && w.model.lags && w.refused: // it was looked for where it could not be seen
+		return nil
+	case w.hedged && !w.model.wanted.marked(): // no client can know it
+		return nil
+	case w.resent: // as kubectl: a conflict with oneself is told as one
+		return nil
+	case kind == isFailed && w.model.wanted.name != "" && w.stripped(Annotation) && (w.second || errors.Is(failure, ErrTaken)):
+		return nil // the name is taken: that is true
+	case w.second && w.freed && w.unknowable: // docs/exactly-once.md, "What cannot be promised"
+		return nil
+	case alive > 1:
+		return fmt.Errorf("%d objects are alive, and it ended as %s (%w)", alive, kind, failure)
+	case w.deleted: // no client can rule out that it is created again
+		return nil
+	case told < promised[0] || told > promised[1]:
+		return fmt.Errorf("%d were stored, and it ended as %s (%w)", told, kind, failure)
+	case marksLost && !slices.Equal(r.MarksLost, w.lostMarks()):
+		return fmt.Errorf("the marks %v are told to be lost, which are %v", r.MarksLost, w.lostMarks())
+	}
+	return nil
 }
 
-func (m model) run(ctx context.Context, c *choices) (kind ending, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("it panics: %v", r)
-		}
-	}()
-	ctx, interrupt := context.WithCancel(ctx)
-	defer interrupt()
-	w := &world{choices: c, crashes: m.crashes, freeable: m.again, id: ourID, names: map[string]string{}, old: map[string]bool{}}
-	if m.interrupts {
-		w.interrupt = interrupt
+// Two runs with one key at the same moment. Each lists what carries its label
+// when it has created, as a run does: two objects, which are possible where
+// a stranger's name becomes free, are seen by the later run at least. An object
+// of an owner is one whatever happens, for it has one name.
+func TestModelOfTwoRuns(t *testing.T) {
+	for name, test := range map[string]struct {
+		wanted wanted
+		most   int
+	}{"of a key": {ofAKey, 2}, "of an owner": {ofAnOwner, 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			most := 0
+			for c := (&choices{depth: 13}); ; {
+				synctest.Test(t, func(t *testing.T) {
+					alive, err := twoRuns(t.Context(), model{wanted: test.wanted, calm: true}, c)
+					if most = max(most, alive); err != nil {
+						t.Fatalf("%v, after the choices %v", err, c.taken)
+					}
+				})
+				if !c.advance() {
+					break
+				}
+			}
+			if most != test.most {
+				t.Errorf("at most %d objects, want %d", most, test.most)
+			}
+		})
 	}
-	create := func() (Result, error) {
-		s := defaults()
-		s.attempts, s.retryTimeout = 2, time.Minute
-		return newOperation(m.wanted, w, s).run(ctx)
-	}
-	w.strips = c.choose(2) == 1
-	result, failure := untilKilled(create)
-	if m.again || w.crashed && (w.strips || !w.there()) {
-		for name := range w.names { // the second run comes long after
-			w.old[name] = true
-		}
-		w.crashed = true // at the latest now: nothing is left of the first run but what it has sent
-		result, failure = create()
-	}
-	kind = endingOf(result, failure)
-	if err := w.check(result, kind, !m.wanted.marked()); err != nil {
-		return kind, fmt.Errorf("%w and it ended as %s (%w) after the choices %v", err, kind, failure, c.taken)
-	}
-	return kind, nil
 }
+
+// inTurn is a server before which the requests of several runs wait, until
+// they are let through.
+type inTurn struct {
+	server
+	gate chan chan struct{}
+}
+
+func (s inTurn) post(ctx context.Context, name string) answer {
+	s.wait()
+	return s.server.post(ctx, name)
+}
+
+func (s inTurn) get(ctx context.Context, name string) answer {
+	s.wait()
+	return s.server.get(ctx, name)
+}
+
+func (s inTurn) wait() {
+	turn := make(chan struct{})
+	s.gate <- turn
+	<-turn
+}
+
+// twoRuns returns how many objects there are after two runs whose requests are
+// served in any order.
+func twoRuns(ctx context.Context, m model, c *choices) (alive int, err error) {
+	w := newWorld(c, m)
+	gate, ended := make(chan chan struct{}), make(chan error)
+	seen := 0 // by the run that has listed last
+	for range 2 {
+		go func() {
+			result, failure := m.create(ctx, inTurn{w, gate})
+			inTurn{w, gate}.wait()
+			seen = w.alive()
+			switch kind := endingOf(result, failure); {
+			case (kind == isCreated || kind == isFound) && seen == 0 && !w.deleted:
+				failure = fmt.Errorf("%s, and it is not there", kind)
+			default:
+				failure = nil
+			}
+			ended <- failure
+		}()
+	}
+	var waiting []chan struct{}
+	for running := 2; running > 0; {
+		synctest.Wait()
+		select {
+		case turn := <-gate:
+			waiting = append(waiting, turn)
+			continue
+		default:
+		}
+		if len(waiting) > 0 {
+			next := c.choose(len(waiting))
+			close(waiting[next])
+			waiting = slices.Delete(waiting, next, next+1)
+			synctest.Wait()
+		}
+		select {
+		case failure := <-ended:
+			err = errors.Join(err, failure)
+			running--
+		case turn := <-gate:
+			waiting = append(waiting, turn)
+		}
+	}
+	if alive = w.alive(); alive > 1 && (seen < alive || !w.freed) {
+		err = errors.Join(err, fmt.Errorf("%d objects are there, and %d seen", alive, seen))
+	}
+	return alive, err
+}
+
+var errModel, errUnauthorized = errors.New("as chosen"), apierrors.NewUnauthorized("who")

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -21,11 +19,10 @@ import (
 type server interface {
 	post(ctx context.Context, name string) answer
 	get(ctx context.Context, name string) answer
+	// now returns what the server's clock showed before now returned, or zero
+	// if the server does not tell.
+	now(ctx context.Context) (time.Time, error)
 }
-
-// notGenerated is what a server says at the end of a conflict, also where it was
-// not asked to generate a name.
-const notGenerated = ", the server was not able to generate a unique name for the object"
 
 // wanted is what is to be created, as far as the rules need it.
 type wanted struct {
@@ -41,20 +38,6 @@ func (w wanted) named() bool { return w.name != "" || w.generateName == "" }
 // marked reports whether the object can be known again.
 func (w wanted) marked() bool { return w.id.creation != "" }
 
-// marksLost returns the keys of the marks that found lacks.
-func (w wanted) marksLost(found *unstructured.Unstructured) (lost []string) {
-	for _, mark := range []struct{ key, sent, has string }{
-		{Annotation, w.id.creation, idOf(found)},
-		{ContentAnnotation, w.content, found.GetAnnotations()[ContentAnnotation]},
-		{RunLabel, w.id.run, found.GetLabels()[RunLabel]},
-	} {
-		if mark.sent != "" && mark.has == "" {
-			lost = append(lost, mark.key)
-		}
-	}
-	return lost
-}
-
 // operation is one object on its way to the server.
 type operation struct {
 	settings settings
@@ -67,18 +50,21 @@ type operation struct {
 	deadline time.Time
 	backoff  wait.Backoff
 
-	posted    bool   // a POST was made under name that may have been carried out
-	inDoubt   bool   // a POST under name was lost
-	answer    answer // the last one
-	loss      error  // what the first lost POST said
-	refusal   error  // what the last POST said
-	untrusted bool   // a conflict could not be read back
-	vanished  int    // conflicts under name whose holder was not there when read
-	// notBefore is the earliest time, by the server's clock, at which the
-	// first POST under name can have been carried out; zero if not known.
-	notBefore time.Time
-	// unauthorized: a POST was answered 401
-	unauthorized bool
+	// Of the current name:
+
+	state     state
+	sent      bool      // a POST may have come to storage since the name was last found free
+	firstPost time.Time // of those that may have come to storage
+	vanished  int       // conflicts whose holder was not there when read
+
+	answer       answer // the last one
+	loss         error  // what the first lost POST said
+	refusal      error  // what the last POST said
+	over         error  // why no other POST is sent
+	looks        int    // how often a denied object was looked for again
+	untrusted    bool   // for want of a right, something was not read back
+	unauthorized bool   // a POST was answered 401
+	resent       int    // POSTs repeated as client-go does
 }
 
 func newOperation(w wanted, to server, s settings) *operation {
@@ -115,7 +101,7 @@ func (o *operation) run(ctx context.Context) (Result, error) {
 
 func (o *operation) follow(ctx context.Context) (Result, *Error) {
 	if ctx.Err() != nil {
-		return Result{}, &Error{Kind: ErrInterrupted, Cause: ErrInterrupted}
+		return Result{}, &Error{Kind: ErrInterrupted, Cause: interruption{context.Cause(ctx)}}
 	}
 	requests, cancel := outlive(ctx, o.settings.grace)
 	defer cancel()
@@ -124,80 +110,163 @@ func (o *operation) follow(ctx context.Context) (Result, *Error) {
 	for s := post; ; {
 		found := o.take(posts, requests, s)
 		s = o.stepAfter(found)
+		if s < created {
+			if why := o.waitFor(ctx, requests, found, s); why != nil {
+				found, s = givenUp, o.giveUp(s, why)
+			}
+		}
 		if s >= created {
 			return o.finish(s, found)
 		}
-		pause := o.pauseBefore(s)
-		if err := o.over(ctx, requests, s, pause); err != nil {
-			return o.giveUp(s, err)
-		}
-		o.tell(found, s, pause)
-		sleep(ctx, requests, pause)
-		if err := o.over(ctx, requests, s, 0); err != nil { // the pause was interrupted
-			return o.giveUp(s, err)
-		}
 	}
+}
+
+// waitFor waits for s and tells of it, or returns why it shall not be taken.
+func (o *operation) waitFor(ctx, requests context.Context, found finding, s step) error {
+	pause := o.pauseBefore(s)
+	if err := o.limit(ctx, requests, s, pause); err != nil {
+		return err
+	}
+	o.tell(found, s, pause)
+	sleep(ctx, requests, pause)
+	return o.limit(ctx, requests, s, 0) // the pause was interrupted
+}
+
+// giveUp returns what is done instead of s, which shall not be taken.
+func (o *operation) giveUp(s step, why error) step {
+	o.over = why
+	if !s.posts() {
+		return unknown
+	}
+	instead := o.stepAfter(givenUp)
+	if instead == read {
+		o.state = wasRejected
+	}
+	return instead
 }
 
 // take carries out the step and returns what came of it.
 func (o *operation) take(posts, requests context.Context, s step) finding {
 	if !s.posts() {
-		o.answer = o.server.get(requests, o.name)
-		return o.answer.judge(o.wanted, o.notBefore)
+		return o.look(requests)
 	}
 	if s == nextName {
 		o.attempt++
 		o.name = o.candidate(o.attempt)
-		o.posted, o.vanished = false, 0
+		o.firstPost, o.sent, o.vanished = time.Time{}, false, 0
 	}
+	start := time.Now()
 	o.answer = o.server.post(posts, o.name)
 	o.refusal = o.answer.err
-	if !o.posted && o.answer.finding != notStored {
-		o.posted, o.notBefore = true, o.answer.notBefore
+	if !o.answer.unsent {
+		o.sent = true
+		if o.firstPost.IsZero() {
+			o.firstPost = start
+		}
 	}
-	if o.answer.finding == lost && !o.inDoubt {
-		o.inDoubt, o.loss = true, o.answer.err
+	found := o.answer.finding
+	if found == unauthorized && o.unauthorized {
+		found = rejected
+	}
+	switch {
+	case found == unauthorized:
+		o.unauthorized = true
+	case o.state == inDoubt:
+	case found == lost:
+		o.state, o.loss = inDoubt, o.answer.err
+	case found == rejected:
+		o.state = wasRejected
+	case found == denied:
+		o.state = wasDenied
+	}
+	return found
+}
+
+// lateTimeout bounds a GET that is made when the time of the object is over.
+const lateTimeout = 30 * time.Second
+
+// look reads the object back.
+func (o *operation) look(ctx context.Context) finding {
+	if !time.Now().Before(o.deadline) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, lateTimeout)
+		defer cancel()
+	}
+	o.answer = o.server.get(ctx, o.name)
+	switch found := o.answer.finding; {
+	case found == unclear:
+		return o.judge(ctx)
+	case found == absent && o.state == clean:
+		o.sent = false
+	case found == unread && o.state == wasRejected && apierrors.IsUnauthorized(o.refusal) &&
+		apierrors.IsUnauthorized(o.answer.err):
+		return noRight // the third 401: the credential is no good
 	}
 	return o.answer.finding
 }
 
-// stepAfter returns the step after f: that of the table, while it leads on.
+// judge returns whose the object is that was found: ours if it carries our id;
+// another's if it carries another id, or was there before our first POST. An
+// object without an id that holds the one name there is to try is another's, as
+// with kubectl. The age of what has a name that follows from an id proves
+// nothing if an earlier process may have made it: something may have removed
+// its id.
+func (o *operation) judge(ctx context.Context) finding {
+	switch found := idOf(o.answer.object); {
+	case found == o.wanted.id.creation:
+		return ours
+	case found != "", o.wanted.named() && o.state == clean:
+		return foreign
+	case o.wanted.id.repeated && !o.wanted.named():
+		return unclear
+	}
+	now, err := o.server.now(ctx)
+	if err != nil {
+		o.answer.err = err
+		return unread
+	}
+	earliest := now.Add(-time.Since(o.firstPost)) // at which a POST of ours can have been carried out
+	if o.answer.object.GetCreationTimestamp().Add(clockMargin).Before(earliest) {
+		return foreign
+	}
+	return unclear
+}
+
+// clockMargin is how far apart the clocks of a cluster's API servers may be,
+// with what the whole seconds of a creationTimestamp hide.
+const clockMargin = 5 * time.Second
+
+// stepAfter returns the step after f: that of the rules, while it leads on.
 func (o *operation) stepAfter(f finding) step {
-	s := stepAfter(f, o.wanted.marked(), o.inDoubt)
+	s := ruleFor(f, o.wanted.marked(), o.state)
 	switch {
-	case f == unauthorized:
-		return o.afterUnauthorized(s)
-	case f == absent && !o.inDoubt:
+	case f == givenUp && o.state == inDoubt && !o.wanted.marked(): // it was sent again as client-go does
+		return unknown
+	case (f == rejected || f == denied || f == givenUp) && !o.sent:
+		return failed
+	case s == lookAgain && o.looks == len(lookPauses):
+		return failed
+	case f == absent && o.state == clean:
 		return o.afterVanishing(s)
 	case s == nextName:
 		return o.beforeNextName(f)
-	case s == postLater && o.asKubectl() && o.answer.retryAfter == 0:
-		return failed // kubectl repeats only what the server asks it to
+	case o.asKubectl() && f != givenUp:
+		return o.asClientGo(f, s)
 	}
 	return s
 }
 
-// afterUnauthorized returns s the first time: a credential may just have
-// expired, and be another one by now (client-go asks credential plugins and
-// token files again after a 401, and hands the 401 on). The second 401 is a
-// refusal.
-func (o *operation) afterUnauthorized(s step) step {
-	if !o.unauthorized {
-		o.unauthorized = true
-		return s
-	}
-	return stepAfter(refused, o.wanted.marked(), o.inDoubt)
-}
+// lookPauses are those before a denied object is looked for again: the first
+// copy of its POST may still be on its way through the server.
+var lookPauses = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second}
 
 // afterVanishing returns s, unless the server keeps saying that a name is taken
-// which nobody has: a webhook that answers AlreadyExists does.
+// which nobody has.
 func (o *operation) afterVanishing(s step) step {
 	if o.vanished++; o.vanished < maxVanished {
 		return s
 	}
-	o.refusal = apistatus.Explain(o.refusal,
-		fmt.Sprintf("; no such object is there (read %d times): a webhook or policy may be answering", o.vanished))
-	return failed
+	return unknown
 }
 
 // maxVanished is how many conflicts with nobody are believed: others may
@@ -232,156 +301,71 @@ func (o *operation) whatIsTried() string {
 	return "names"
 }
 
-// asKubectl reports whether the object is sent once, as kubectl does.
+// asKubectl reports whether the object is sent as kubectl sends it.
 func (o *operation) asKubectl() bool {
 	return !o.wanted.marked() && (o.settings.attempts == 1 || o.wanted.named())
 }
 
+// asClientGo returns the step of kubectl's client: it sends a POST again, up to
+// ten times, when a 429 or 5xx has a Retry-After, and never else. A lost one
+// could make a second object where the server picks the name: there it is the
+// end.
+func (o *operation) asClientGo(f finding, s step) step {
+	switch {
+	case o.answer.resend && o.resent < maxResent && (f == notStored || o.wanted.named()):
+		o.resent++
+		return postLater
+	case s == postLater:
+		return failed
+	}
+	return s
+}
+
+// maxResent is client-go's, of rest.Request.
+const maxResent = 10
+
 // pauseBefore returns the time to wait before s: an exponential backoff with
 // jitter, or longer if the server asked for it.
 func (o *operation) pauseBefore(s step) time.Duration {
-	if !s.waits() {
+	switch {
+	case s == lookAgain:
+		o.looks++
+		return lookPauses[o.looks-1]
+	case s != postLater && s != readLater:
 		return 0
+	case o.asKubectl():
+		return o.answer.retryAfter
 	}
 	return max(o.backoff.Step(), o.answer.retryAfter)
 }
 
-// over returns why s, after the pause, shall not be taken any more, or nil.
-func (o *operation) over(ctx, requests context.Context, s step, pause time.Duration) error {
-	limit := o.settings.retryTimeout
+// limit returns why s, after the pause, shall not be taken any more, or nil.
+func (o *operation) limit(ctx, requests context.Context, s step, pause time.Duration) error {
+	most := o.settings.retryTimeout
 	switch {
-	case requests.Err() != nil, ctx.Err() != nil && s.posts():
-		return ErrInterrupted
-	case s == read, !time.Now().Add(pause).After(o.deadline): // what is in doubt is read back once, however late
+	case requests.Err() != nil, ctx.Err() != nil && (s.posts() || s == lookAgain):
+		return interruption{context.Cause(ctx)}
+	// What is in doubt is read back once, however late, and what was denied is
+	// looked for as long as it takes.
+	case s == read, s == lookAgain, !time.Now().Add(pause).After(o.deadline):
 		return nil
-	case o.answer.retryAfter > limit:
-		return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)",
-			o.answer.retryAfter, limit)
+	case o.answer.retryAfter > most:
+		return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)", o.answer.retryAfter, most)
 	}
-	return fmt.Errorf("not settled in %s", max(limit, time.Since(o.start)).Round(time.Millisecond))
+	return fmt.Errorf("not settled in %s", max(most, time.Since(o.start)).Round(time.Millisecond))
 }
 
-// giveUp ends the operation before s. Without a doubt, and with no conflict
-// left to read back, nothing was stored.
-func (o *operation) giveUp(s step, why error) (Result, *Error) {
-	interrupted := errors.Is(why, ErrInterrupted)
-	answered := apierrors.APIStatus(nil)
-	result := Result{
-		TimeOver:    !interrupted,
-		Unreachable: !interrupted && o.answer.err != nil && !errors.As(o.answer.err, &answered),
-	}
-	switch {
-	case o.inDoubt, !s.posts():
-		return result, o.unknown(why)
-	case interrupted:
-		return result, &Error{Kind: ErrInterrupted, Cause: why}
-	}
-	return result, &Error{Kind: ErrExhausted, Cause: apistatus.Explain(o.refusal, "; "+why.Error())}
-}
+// interruption is ErrInterrupted, with the error of the context.
+type interruption struct{ cause error }
 
-// finish returns the result of a final step.
-func (o *operation) finish(s step, f finding) (Result, *Error) {
-	switch s {
-	case created:
-		return o.success(f)
-	case failed:
-		return o.failure(f)
-	}
-	switch f {
-	case foreign:
-		return Result{}, o.unknown(errors.New("the name is held by another object"))
-	case unclear:
-		const there = "an object of that name is there, without a creation id"
-		if o.wanted.id.repeated {
-			return Result{}, o.unknown(errors.New(there + ": it may be what an earlier run has made"))
-		}
-		return Result{}, o.unknown(errors.New(there + " and too young to be told from this one"))
-	}
-	return Result{}, o.unknown(o.answer.err)
-}
+func (i interruption) Error() string   { return ErrInterrupted.Error() }
+func (i interruption) Unwrap() []error { return []error{ErrInterrupted, i.cause} }
 
-// success is the result of an object that is there. It was found, not created,
-// if the very first POST under an id that others may have used was a conflict;
-// and one of other content cannot be what this call has sent.
-func (o *operation) success(f finding) (Result, *Error) {
-	found := o.answer.object
-	content := found.GetAnnotations()[ContentAnnotation]
-	switch {
-	case f == ours && o.wanted.id.single && content != "" && content != o.wanted.content:
-		return Result{Object: found}, &Error{Kind: ErrMismatch, Cause: errors.New(
-			"the object was created with other content under the same id")}
-	case f == ours && o.wanted.id.repeated && !o.inDoubt:
-		return Result{Outcome: Found, Object: found, MarksLost: o.wanted.marksLost(found)}, nil
-	}
-	return Result{Outcome: Created, Object: found, MarksLost: o.wanted.marksLost(found)}, nil
-}
-
-// failure is the result of an object that was refused, with what the server
-// does not say.
-func (o *operation) failure(f finding) (Result, *Error) {
-	var result Result
-	failure := &Error{Kind: o.kindOf(f), Cause: o.refusal}
-	if f == renamed {
-		result.Object = o.answer.object
-	}
-	switch {
-	case o.asKubectl():
-	case f == renamed:
-		failure.Cause = apistatus.Explain(failure.Cause, o.explainRenaming())
-	case o.attempt > 0 && strings.Contains(failure.Cause.Error(), "exceeded quota"):
-		failure.Cause = apistatus.Explain(failure.Cause, fmt.Sprintf(
-			" (the server charges quota for every name tried, here %d, and corrects that only later)", o.attempt+1))
-	}
-	return result, failure
-}
-
-// kindOf returns which error it is that ended with f.
-func (o *operation) kindOf(f finding) error {
-	switch {
-	case f == renamed:
-		return ErrRenamed
-	case f == notStored:
-		return ErrExhausted
-	case (f == conflict || f == foreign) && (o.wanted.named() || o.wanted.id.single):
-		return ErrTaken
-	case f == conflict, f == foreign:
-		return ErrExhausted
-	}
-	return ErrRefused
-}
-
-// explainRenaming says what an answer that names another object means.
-func (o *operation) explainRenaming() string {
-	sent := fmt.Sprintf("%q", o.name)
-	if o.name == "" {
-		sent = fmt.Sprintf("generateName %q", o.wanted.generateName)
-	}
-	return fmt.Sprintf(" (the server answered for this name although %s was sent: "+
-		"a webhook or policy picks names)", sent)
-}
-
-// unknown is the error of an object that may be there: what the first lost
-// POST said, what the last one did, and why it could not be settled.
-func (o *operation) unknown(why error) *Error {
-	var reasons []string
-	for _, err := range []error{o.loss, o.refusal, why} {
-		if err == nil {
-			continue
-		}
-		if text := apistatus.Brief(err).Error(); !slices.Contains(reasons, text) {
-			reasons = append(reasons, text)
-		}
-	}
-	if len(reasons) == 1 {
-		return &Error{Kind: ErrUnknown, Cause: why}
-	}
-	return &Error{Kind: ErrUnknown, Cause: errors.New(strings.Join(reasons, "; "))}
-}
-
-// tell tells of a retry: every step but the reading back after a conflict,
-// which mostly comes to a next name, and what kubectl repeats silently too.
+// tell tells of a retry: every step but the reading back after a conflict or a
+// refusal, which mostly comes to a next name or to nothing, and what kubectl
+// repeats silently too.
 func (o *operation) tell(f finding, s step, pause time.Duration) {
-	if f == conflict && s == read || o.asKubectl() {
+	if s == read && f != lost || s == lookAgain && o.looks > 1 || o.asKubectl() {
 		return
 	}
 	e := Event{Name: o.name, Reason: o.answer.err, Action: Resend, Wait: pause}
@@ -393,9 +377,18 @@ func (o *operation) tell(f finding, s step, pause time.Duration) {
 		}
 	case read, readLater:
 		e.Action = ReadBack
+	case lookAgain:
+		e.Action, e.Reason, e.Wait = LookAgain, o.refusal, 0
+		for _, pause := range lookPauses {
+			e.Wait += pause
+		}
 	}
 	o.settings.events(e)
 }
+
+// notGenerated is what a server says at the end of a conflict, also where it was
+// not asked to generate a name.
+const notGenerated = ", the server was not able to generate a unique name for the object"
 
 // sleep waits for d. A done context ends it, unless it was done before:
 // then only the end of the requests' time does.

@@ -21,7 +21,9 @@ import (
 // for ever.
 type script struct {
 	posts, gets []answer
-	sent        []string // names of the POSTs
+	sent        []string  // names of the POSTs
+	read        int       // number of the GETs
+	until       time.Time // deadline of the last
 }
 
 func (s *script) post(_ context.Context, name string) answer {
@@ -29,7 +31,18 @@ func (s *script) post(_ context.Context, name string) answer {
 	return take(&s.posts)
 }
 
-func (s *script) get(context.Context, string) answer { return take(&s.gets) }
+// get finds nothing if nothing is said.
+func (s *script) get(ctx context.Context, _ string) answer {
+	s.read++
+	s.until, _ = ctx.Deadline()
+	if len(s.gets) == 0 {
+		return answer{finding: absent, err: errors.New("not found")}
+	}
+	return take(&s.gets)
+}
+
+// now is not told.
+func (s *script) now(context.Context) (time.Time, error) { return time.Time{}, nil }
 
 func take(answers *[]answer) answer {
 	first := (*answers)[0]
@@ -45,7 +58,7 @@ func create(ctx context.Context, to server, options ...Option) (Result, error) {
 	if err := s.apply(options); err != nil {
 		return Result{}, err
 	}
-	return newOperation(wanted{generateName: "p-", id: ID{creation: "v1-id"}}, to, s).run(ctx)
+	return newOperation(wanted{generateName: "p-", id: ID{creation: ourID}}, to, s).run(ctx)
 }
 
 // ending is how a create ended, in one word.
@@ -91,7 +104,7 @@ func TestEveryNameTaken(t *testing.T) {
 			t.Error(err)
 		}
 		for i, name := range server.sent {
-			if want := names.Candidate("p-", "v1-id", uint32(i), 5); name != want {
+			if want := names.Candidate("p-", ourID, uint32(i), 5); name != want {
 				t.Errorf("attempt %d sent %q, want %q", i, name, want)
 			}
 		}
@@ -112,15 +125,18 @@ func TestRetryTimeout(t *testing.T) {
 	}{
 		{"throttled", &script{posts: []answer{throttled}}, ErrExhausted, "slow down; not settled in 1m0s"},
 		{"lost, never read", &script{posts: []answer{{finding: lost, err: io.EOF}}, gets: []answer{{finding: unread, err: errors.New("reset")}}}, ErrUnknown, "EOF; not settled in 1m0s"},
-		{"lost, then refused", &script{posts: []answer{{finding: lost, err: io.EOF}, {finding: refused, err: errors.New("quota")}}, gets: []answer{{finding: absent, err: errors.New("not found")}}}, ErrUnknown, "EOF; quota; not settled in 1m0s"},
+		{"lost, then refused", &script{posts: []answer{{finding: lost, err: io.EOF}, {finding: denied, err: errors.New("quota")}}, gets: []answer{{finding: absent, err: errors.New("not found")}}}, ErrUnknown, "EOF; quota; not settled in 1m0s"},
 		{"a conflict never read", &script{posts: []answer{taken()}, gets: []answer{{finding: unread, err: io.EOF}}}, ErrUnknown, "not settled in 1m0s"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				_, err := create(t.Context(), test.server, WithAttempts(3), WithRetryTimeout(time.Minute))
+				r, err := create(t.Context(), test.server, WithAttempts(3), WithRetryTimeout(time.Minute))
 				if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.says) {
 					t.Errorf("%v, want %v", err, test.kind)
+				}
+				if !r.TimeOver {
+					t.Errorf("%+v", r)
 				}
 				if took := time.Since(start); took > time.Minute {
 					t.Errorf("it took %s", took)
@@ -158,6 +174,9 @@ func TestInterrupt(t *testing.T) {
 		says string
 	}{
 		{"throttled", answer{finding: notStored, err: io.EOF}, nil, ErrInterrupted, "interrupted"},
+		{"throttled, not read in time", answer{finding: notStored, err: io.EOF}, []answer{{finding: unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
+		{"denied", answer{finding: denied, err: errors.New("quota")}, nil, ErrUnknown, "quota; interrupted"},
+		{"rejected", answer{finding: rejected, err: errors.New("no")}, nil, ErrRefused, "no"},
 		{"lost, not there", answer{finding: lost, err: io.EOF}, []answer{{finding: absent, err: errors.New("not found")}}, ErrUnknown, "EOF; interrupted"},
 		{"lost, not read in time", answer{finding: lost, err: io.EOF}, []answer{{finding: unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
 	} {
@@ -167,6 +186,9 @@ func TestInterrupt(t *testing.T) {
 				server := &interrupting{script: script{posts: []answer{test.post}, gets: test.gets}, interrupt: interrupt}
 				start := time.Now()
 				_, err := create(ctx, server, WithAttempts(3), WithRetryTimeout(time.Hour))
+				if test.kind == ErrInterrupted && !errors.Is(err, context.Canceled) {
+					t.Errorf("%v is not the context's error", err)
+				}
 				if !errors.Is(err, test.kind) || causeOf(err) != test.says || len(server.sent) != 1 {
 					t.Errorf("%v, %d POSTs", err, len(server.sent))
 				}
@@ -202,14 +224,30 @@ func TestInterruptDuringAPause(t *testing.T) {
 	})
 }
 
-// However late it is, a lost POST is read back once.
-func TestLateIsReadBack(t *testing.T) {
-	object := &unstructured.Unstructured{Object: map[string]any{}}
-	object.SetAnnotations(map[string]string{Annotation: "v1-id"})
-	server := &script{posts: []answer{{finding: lost, err: io.EOF}}, gets: []answer{{finding: unclear, object: object}}}
-	if r, err := create(t.Context(), server, WithAttempts(3), WithRetryTimeout(0)); err != nil || r.Outcome != Created {
-		t.Errorf("%+v, %v", r, err)
-	}
+// Without time there is one POST, and what is lost is read back once, within
+// half a minute.
+func TestWithoutTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, test := range map[string]struct {
+			post answer
+			gets []answer
+			kind error
+		}{
+			"lost, found":     {answer{finding: lost, err: io.EOF}, []answer{found(Annotation, ourID)}, nil},
+			"lost, not there": {answer{finding: lost, err: io.EOF}, nil, ErrUnknown},
+			"lost, not read":  {answer{finding: lost, err: io.EOF}, []answer{{finding: unread, err: io.EOF}}, ErrUnknown},
+			"throttled":       {answer{finding: notStored, err: io.EOF}, nil, ErrExhausted},
+		} {
+			server := &script{posts: []answer{test.post}, gets: test.gets}
+			r, err := create(t.Context(), server, WithRetryTimeout(0))
+			if !errors.Is(err, test.kind) || len(server.sent) != 1 || server.read != 1 || r.TimeOver != (err != nil) {
+				t.Errorf("%s: %+v, %v, %d POSTs, %d GETs", name, r, err, len(server.sent), server.read)
+			}
+			if within := time.Until(server.until); within != 30*time.Second {
+				t.Errorf("%s: read within %s", name, within)
+			}
+		}
+	})
 }
 
 func TestNothingIsSentAfterAnInterrupt(t *testing.T) {
@@ -252,7 +290,7 @@ func TestUnauthorized(t *testing.T) {
 func TestUnauthorizedOnReadingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours := &unstructured.Unstructured{Object: map[string]any{}}
-		ours.SetAnnotations(map[string]string{Annotation: "v1-id"})
+		ours.SetAnnotations(map[string]string{Annotation: ourID})
 		server := &script{
 			posts: []answer{taken()},
 			gets:  []answer{{finding: getFinding(apierrors.NewUnauthorized("who")), err: apierrors.NewUnauthorized("who")}, {finding: unclear, object: ours}},
@@ -263,20 +301,159 @@ func TestUnauthorizedOnReadingBack(t *testing.T) {
 	})
 }
 
-// A POST that certainly was not stored says nothing about the time of the one
-// that may have been: an old object is somebody else's, whatever came before.
-func TestNotSentBefore(t *testing.T) {
+// found is an object with a mark.
+func found(mark, value string) answer {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetAnnotations(map[string]string{mark: value})
+	return answer{finding: unclear, object: object}
+}
+
+// A refusal stands only when the object was looked for: once if no copy of the
+// POST can be to blame, else for 13 seconds.
+func TestRefusalIsLookedFor(t *testing.T) {
+	no, gone := errors.New("no"), answer{finding: absent, err: errors.New("not found")}
+	forbidden := answer{finding: noRight, err: errors.New("forbidden")}
+	for name, test := range map[string]struct {
+		post   answer
+		gets   []answer
+		want   Result // without a name, or what is given up
+		kind   error
+		reads  int
+		took   time.Duration
+		events string
+	}{
+		"rejected":                {post: answer{finding: rejected, err: no}, kind: ErrRefused, reads: 1},
+		"rejected, there":         {post: answer{finding: rejected, err: no}, gets: []answer{found(Annotation, ourID)}, want: Result{Outcome: Created}, reads: 1},
+		"rejected, another there": {post: answer{finding: rejected, err: no}, gets: []answer{anothers()}, kind: ErrRefused, reads: 1},
+		"rejected, no right":      {post: answer{finding: rejected, err: no}, gets: []answer{forbidden}, want: Result{Unverified: true}, kind: ErrRefused, reads: 1},
+		"rejected, unmarked there": {
+			post: answer{finding: rejected, err: no}, gets: []answer{found("x", "y")}, kind: ErrUnknown, reads: 1},
+		"denied": {post: answer{finding: denied, err: no}, kind: ErrRefused, reads: 4, took: 13 * time.Second,
+			events: "no; looking for it for 13s\n"},
+		"denied, there late": {
+			post: answer{finding: denied, err: no}, gets: []answer{gone, gone, gone, found(Annotation, ourID)},
+			want: Result{Outcome: Created}, reads: 4, took: 13 * time.Second, events: "no; looking for it for 13s\n"},
+		"denied, no right": {post: answer{finding: denied, err: no}, gets: []answer{gone, forbidden},
+			want: Result{Unverified: true}, kind: ErrRefused, reads: 2, took: time.Second, events: "no; looking for it for 13s\n"},
+		"never sent": {post: answer{finding: rejected, err: no, unsent: true}, kind: ErrRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, events := time.Now(), ""
+				server := &script{posts: []answer{test.post}, gets: test.gets}
+				r, err := create(t.Context(), server, WithEvents(func(e Event) { events += e.Reason.Error() + "; " + e.What() + "\n" }))
+				if !errors.Is(err, test.kind) || r.Outcome != test.want.Outcome || r.Unverified != test.want.Unverified {
+					t.Errorf("%+v, %v", r, err)
+				}
+				if took := time.Since(start); took != test.took || server.read != test.reads || events != test.events || len(server.sent) != 1 {
+					t.Errorf("%d POSTs, %d GETs in %s: %q", len(server.sent), server.read, took, events)
+				}
+			})
+		})
+	}
+}
+
+// What cannot be read is read again while there is time, and not known then.
+func TestRefusalThatIsNotLookedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old := &unstructured.Unstructured{Object: map[string]any{}}
-		old.SetCreationTimestamp(metav1.NewTime(time.Now().Add(-time.Hour)))
-		conflict, done := taken(), answer{finding: stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
-		conflict.notBefore = time.Now()
-		server := &script{
-			posts: []answer{{finding: notStored, err: io.EOF}, conflict, done},
-			gets:  []answer{{finding: unclear, object: old}},
-		}
-		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || len(server.sent) != 3 || server.sent[2] == server.sent[1] {
-			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
+		start, server := time.Now(), &script{
+			posts: []answer{{finding: denied, err: errors.New("exceeded quota")}}, gets: []answer{{finding: unread, err: io.EOF}}}
+		_, err := create(t.Context(), server, WithRetryTimeout(time.Minute))
+		if !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; not settled in 1m0s" || time.Since(start) > time.Minute {
+			t.Errorf("%v after %s", err, time.Since(start))
 		}
 	})
 }
+
+// An interrupt amid the looking ends it: it was not looked for for long enough.
+func TestInterruptWhileLooking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(2*time.Second, interrupt)
+		server := &script{posts: []answer{{finding: denied, err: errors.New("exceeded quota")}}}
+		if _, err := create(ctx, server); !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; interrupted" {
+			t.Error(err)
+		}
+	})
+}
+
+// A credential that is no good can neither create nor read: the third 401 ends
+// it, and is told of as what could not be read back.
+func TestUnauthorizedForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		who := apierrors.NewUnauthorized("who")
+		server := &script{posts: []answer{{finding: unauthorized, err: who}}, gets: []answer{{finding: unread, err: who}}}
+		r, err := create(t.Context(), server)
+		if !errors.Is(err, ErrRefused) || !apierrors.IsUnauthorized(err) || !r.Unverified || len(server.sent) != 2 || server.read != 1 {
+			t.Errorf("%+v, %v after %d POSTs and %d GETs", r, err, len(server.sent), server.read)
+		}
+	})
+}
+
+// Conflicts with what is not there may be with our own object: an API may answer
+// reads from an older state.
+func TestConflictsWithNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &script{posts: []answer{taken()}}
+		_, err := create(t.Context(), server)
+		if !errors.Is(err, ErrUnknown) || !strings.Contains(causeOf(err), "no such object is there (read 3 times): the API may") || server.read != 3 {
+			t.Errorf("%v after %d GETs", err, server.read)
+		}
+	})
+}
+
+// Every mark that does not come back is told of, also of an object that is found.
+func TestMarksLost(t *testing.T) {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetLabels(map[string]string{RunLabel: ourRun})
+	object.SetAnnotations(map[string]string{Annotation: ourID, ContentAnnotation: "v1-content"})
+	without := func(remove func(*unstructured.Unstructured)) *unstructured.Unstructured {
+		o := object.DeepCopy()
+		remove(o)
+		return o
+	}
+	unlabelled := without(func(o *unstructured.Unstructured) { o.SetLabels(nil) })
+	for name, test := range map[string]struct {
+		server *script
+		want   []string
+	}{
+		"all are there":   {&script{posts: []answer{{finding: stored, object: object}}}, nil},
+		"no label":        {&script{posts: []answer{{finding: stored, object: unlabelled}}}, []string{RunLabel}},
+		"no label, found": {&script{posts: []answer{taken()}, gets: []answer{{finding: unclear, object: unlabelled}}}, []string{RunLabel}},
+		"no annotations": {&script{posts: []answer{{finding: stored, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
+			[]string{Annotation, ContentAnnotation}},
+	} {
+		w := wanted{generateName: "p-", id: Derived(ourID, ourRun), content: "v1-content"}
+		if r, err := newOperation(w, test.server, defaults()).run(t.Context()); err != nil || !slices.Equal(r.MarksLost, test.want) {
+			t.Errorf("%s: %v, %v", name, r.MarksLost, err)
+		}
+	}
+}
+
+// A POST that certainly was not sent says nothing about the time of the one that
+// may have been carried out; one that was turned away does, because something
+// may have sent it twice.
+func TestFirstPost(t *testing.T) {
+	for unsent, want := range map[bool]int{true: 3, false: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			young := &unstructured.Unstructured{Object: map[string]any{}}
+			young.SetCreationTimestamp(metav1.NewTime(time.Now().Add(20 * time.Second)))
+			server := &script{
+				posts: []answer{
+					{finding: notStored, err: io.EOF, unsent: unsent, retryAfter: 30 * time.Second}, taken(),
+					{finding: stored, object: &unstructured.Unstructured{Object: map[string]any{}}},
+				},
+				gets: []answer{{finding: unclear, object: young}},
+			}
+			_, err := create(t.Context(), ticking{server})
+			if (err == nil) != unsent || err != nil && !errors.Is(err, ErrUnknown) || len(server.sent) != want {
+				t.Errorf("%v, sent %q", err, server.sent)
+			}
+		})
+	}
+}
+
+// ticking is a server that knows the time.
+type ticking struct{ server }
+
+func (ticking) now(context.Context) (time.Time, error) { return time.Now(), nil }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
@@ -35,7 +37,7 @@ func (r *request) post(ctx context.Context, name string) answer {
 	}
 	body, err := r.object.MarshalJSON()
 	if err != nil {
-		return answer{finding: refused, err: err}
+		return answer{finding: rejected, err: err, unsent: true}
 	}
 	var x exchange
 	result := r.target(r.resource.client.Post()).
@@ -43,14 +45,20 @@ func (r *request) post(ctx context.Context, name string) answer {
 		SetHeader("Content-Type", "application/json").
 		Body(body).
 		Do(x.observe(ctx))
-	a := answer{notBefore: x.notBefore()}
+	a := answer{unsent: !x.sent.Load() || len(r.options.DryRun) > 0}
 	if err := result.Error(); err != nil {
 		a.err = err
 		a.finding = postFinding(err, x.sent.Load(), r.sent)
 		a.retryAfter = suggestedDelay(err)
-		return a
+		if x.retryAfter != nil {
+			a.resend, a.retryAfter = true, max(a.retryAfter, time.Duration(*x.retryAfter)*time.Second)
+		}
+	} else {
+		a.object, a.finding, a.err = r.accept(result, name)
 	}
-	a.object, a.finding, a.err = r.accept(result, name)
+	if a.finding == lost && a.unsent { // a dry run
+		a.finding = notStored
+	}
 	return a
 }
 
@@ -99,6 +107,25 @@ func (r *request) get(ctx context.Context, name string) answer {
 			mapping.Resource.GroupResource(), err, reference.Argument(mapping, r.namespace, name))
 	}
 	return a
+}
+
+// now has the API server review who asks: that is answered with the server's
+// time, to every user, and stored nowhere. Where it is not answered so, the time
+// is not known.
+func (r *request) now(ctx context.Context) (time.Time, error) {
+	result := r.resource.client.Post().MaxRetries(0).
+		AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").
+		SetHeader("Content-Type", "application/json").
+		Body([]byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)).
+		Do(ctx)
+	if apistatus.RefusedForAll(result.Error()) {
+		return time.Time{}, nil
+	}
+	review, err := decode(result)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("the server's time cannot be had: %w", err)
+	}
+	return review.GetCreationTimestamp().Time, nil
 }
 
 func (r *request) target(to *rest.Request) *rest.Request {

@@ -41,6 +41,7 @@ var (
 	// taken, or the time was over.
 	ErrExhausted = errors.New("names or time exhausted")
 	// ErrInterrupted means that the context was done, and nothing was stored.
+	// The Error is the context's error too.
 	ErrInterrupted = errors.New("interrupted")
 )
 
@@ -54,7 +55,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Kind == e.Cause { //nolint:errorlint // what wraps it says more
+	if e.Kind.Error() == e.Cause.Error() {
 		return e.Kind.Error()
 	}
 	return fmt.Sprintf("%v: %v", e.Kind, e.Cause)

@@ -8,11 +8,13 @@ const (
 
 	stored       finding = iota // 2xx, with the object sent
 	conflict                    // AlreadyExists for the name sent
-	refused                     // a definite refusal
+	rejected                    // refused for what no copy of the POST can have caused
+	denied                      // refused for what the success of a copy of the POST may have caused
 	notStored                   // not sent, or turned away before storage: safe to repeat
 	lost                        // no answer, or one that may follow the commit
 	renamed                     // an answer that names another object than the one sent
 	unauthorized                // 401: the credential may just have expired
+	givenUp                     // no other POST is sent: the time is over, or the user interrupts
 
 	// After a GET of the name:
 
@@ -32,6 +34,7 @@ const (
 	postLater             // the same, after a pause
 	read                  // GET the current name
 	readLater             // the same, after a pause
+	lookAgain             // the same, after the next of lookPauses; after the last, failed
 	nextName              // POST the next candidate name
 
 	// The ends:
@@ -39,40 +42,62 @@ const (
 	created
 	failed  // nothing of the object is on the server by this run
 	unknown // it may be there, under the current name
-
-	never // the finding cannot happen: an object without a mark is not read back
 )
 
-// transitions is the whole of the rules: what to do after a finding. An object
-// that carries a creation id is clean until its first lost POST, and in doubt
-// from then on: only a 2xx or the object read back settles it, and its name
-// never changes. An object without one (unmarked) is created as kubectl does:
-// it cannot be known again, so nothing is read back, and a lost answer is the
-// end.
-var transitions = map[finding]struct{ clean, inDoubt, unmarked step }{
-	stored:    {created, created, created},
-	conflict:  {read, read, nextName},
-	refused:   {failed, readLater, failed}, // in doubt: a quota or webhook may answer for the first POST's success
-	notStored: {postLater, postLater, postLater},
-	lost:      {read, read, unknown},
-	renamed:   {failed, unknown, failed},
+// A state is what is known of an object that carries a creation id, under its
+// current name.
+type state int
 
-	unauthorized: {postLater, postLater, failed}, // once; then it is refused
+const (
+	// clean: no answer says that it may be there. It may be nevertheless:
+	// something on the way may have sent a POST twice.
+	clean state = iota
+	// wasRejected and wasDenied: so the last POST has ended, or (wasRejected)
+	// it is given up. No other is sent; the object is looked for, and has
+	// failed if it is not there.
+	wasRejected
+	wasDenied
+	// inDoubt: a POST of it was lost. Only a 2xx or the object read back
+	// settles it, and its name never changes.
+	inDoubt
+)
 
-	ours:    {created, created, never},
-	foreign: {nextName, unknown, never}, // in doubt: ours may have been deleted, or may land once the name is free
-	unclear: {unknown, unknown, never},
-	absent:  {postLater, postLater, never},
-	noRight: {nextName, unknown, never},
-	unread:  {readLater, readLater, never},
-}
+// The rules: what to do after a finding, by the object's state. An object
+// without a creation id (unmarked) is created as kubectl does: it cannot be
+// known again, so nothing is read back, and a lost answer is the end.
+var (
+	afterPost = map[finding]struct{ clean, inDoubt, unmarked step }{
+		stored:    {created, created, created},
+		conflict:  {read, read, nextName},
+		rejected:  {read, readLater, failed},
+		denied:    {read, readLater, failed},
+		notStored: {postLater, postLater, postLater},
+		lost:      {read, read, unknown},
+		renamed:   {failed, unknown, failed},
 
-// stepAfter returns the rule for f.
-func stepAfter(f finding, marked, inDoubt bool) step {
-	switch to := transitions[f]; {
+		unauthorized: {postLater, postLater, failed}, // once; then it is rejected
+		givenUp:      {read, unknown, failed},
+	}
+	afterGet = map[finding]struct{ clean, wasRejected, wasDenied, inDoubt step }{
+		ours:    {created, created, created, created},
+		foreign: {nextName, failed, failed, unknown}, // in doubt: ours may have been deleted, or may land once the name is free
+		unclear: {unknown, unknown, unknown, unknown},
+		absent:  {postLater, failed, lookAgain, postLater},
+		noRight: {nextName, failed, failed, unknown},
+		unread:  {readLater, readLater, readLater, readLater},
+	}
+)
+
+// ruleFor returns the rule for f.
+func ruleFor(f finding, marked bool, in state) step {
+	if f >= ours {
+		to := afterGet[f]
+		return [...]step{clean: to.clean, wasRejected: to.wasRejected, wasDenied: to.wasDenied, inDoubt: to.inDoubt}[in]
+	}
+	switch to := afterPost[f]; {
 	case !marked:
 		return to.unmarked
-	case inDoubt:
+	case in == inDoubt:
 		return to.inDoubt
 	default:
 		return to.clean
@@ -81,6 +106,3 @@ func stepAfter(f finding, marked, inDoubt bool) step {
 
 // posts reports whether the step sends a POST.
 func (s step) posts() bool { return s == post || s == postLater || s == nextName }
-
-// waits reports whether a pause comes before the step.
-func (s step) waits() bool { return s == postLater || s == readLater }

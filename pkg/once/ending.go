@@ -1,0 +1,160 @@
+package once
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+)
+
+// finish returns the result of a final step.
+func (o *operation) finish(s step, f finding) (Result, *Error) {
+	o.untrusted = o.untrusted || s == failed && f == noRight
+	switch {
+	case s == created:
+		return o.success(f)
+	case s == unknown:
+		return o.givenUpResult(), o.unknown(o.whyUnknown(f))
+	case o.over != nil:
+		return o.givenUpResult(), o.abandoned(o.over)
+	}
+	return o.failure(f)
+}
+
+// givenUpResult says of an object whether its time was over, and what had
+// answered then.
+func (o *operation) givenUpResult() Result {
+	timeOver := o.over != nil && !errors.Is(o.over, ErrInterrupted)
+	answered := apierrors.APIStatus(nil)
+	return Result{
+		TimeOver:    timeOver,
+		Unreachable: timeOver && o.answer.err != nil && !errors.As(o.answer.err, &answered),
+	}
+}
+
+// abandoned is the error of an object that is not there, and is not sent any
+// more.
+func (o *operation) abandoned(why error) *Error {
+	if errors.Is(why, ErrInterrupted) {
+		return &Error{Kind: ErrInterrupted, Cause: why}
+	}
+	return &Error{Kind: ErrExhausted, Cause: apistatus.Explain(o.refusal, "; "+why.Error())}
+}
+
+// whyUnknown says why f does not settle what has become of the object.
+func (o *operation) whyUnknown(f finding) error {
+	switch {
+	case f == givenUp:
+		return o.over
+	case f == foreign:
+		return errors.New("the name is held by another object")
+	case f == unclear && o.wanted.id.repeated:
+		return errors.New("an object of that name is there, without a creation id: it may be what an earlier run has made")
+	case f == unclear:
+		return errors.New("an object of that name is there, without a creation id and not certainly older than this run's")
+	case f == absent:
+		return fmt.Errorf("no such object is there (read %d times): the API may answer reads from an older state, "+
+			"or a webhook or policy may be answering for it", o.vanished)
+	}
+	return o.answer.err
+}
+
+// success is the result of an object that is there. It was found, not created,
+// if no POST under an id that others may have used has stored it or was lost;
+// and one of other content cannot be what this call has sent.
+func (o *operation) success(f finding) (Result, *Error) {
+	found := o.answer.object
+	content := found.GetAnnotations()[ContentAnnotation]
+	if f == ours && o.wanted.id.single && content != "" && content != o.wanted.content {
+		return Result{Object: found}, &Error{Kind: ErrMismatch, Cause: errors.New(
+			"the object was created with other content under the same id")}
+	}
+	result := Result{Outcome: Created, Object: found, MarksLost: o.wanted.marksLost(found)}
+	if f == ours && o.wanted.id.repeated && o.state != inDoubt {
+		result.Outcome = Found
+	}
+	return result, nil
+}
+
+// marksLost returns the keys of the marks that found lacks.
+func (w wanted) marksLost(found *unstructured.Unstructured) (lost []string) {
+	for _, mark := range []struct{ key, sent, has string }{
+		{Annotation, w.id.creation, idOf(found)},
+		{ContentAnnotation, w.content, found.GetAnnotations()[ContentAnnotation]},
+		{RunLabel, w.id.run, found.GetLabels()[RunLabel]},
+	} {
+		if mark.sent != "" && mark.has == "" {
+			lost = append(lost, mark.key)
+		}
+	}
+	return lost
+}
+
+// failure is the result of an object that was refused, with what the server
+// does not say.
+func (o *operation) failure(f finding) (Result, *Error) {
+	var result Result
+	failure := &Error{Kind: o.kindOf(f), Cause: o.refusal}
+	if f == renamed {
+		result.Object = o.answer.object
+	}
+	switch {
+	case o.asKubectl():
+	case f == renamed:
+		failure.Cause = apistatus.Explain(failure.Cause, o.explainRenaming())
+	case o.attempt > 0 && strings.Contains(failure.Cause.Error(), "exceeded quota"):
+		failure.Cause = apistatus.Explain(failure.Cause, fmt.Sprintf(
+			" (the server charges quota for every name tried, here %d, and corrects that only later)", o.attempt+1))
+	}
+	return result, failure
+}
+
+// kindOf returns which error it is that ended with f.
+func (o *operation) kindOf(f finding) error {
+	switch {
+	case f == renamed:
+		return ErrRenamed
+	case o.state == wasRejected, o.state == wasDenied:
+		return ErrRefused
+	case f == notStored:
+		return ErrExhausted
+	case (f == conflict || f == foreign) && (o.wanted.named() || o.wanted.id.single):
+		return ErrTaken
+	case f == conflict, f == foreign:
+		return ErrExhausted
+	}
+	return ErrRefused
+}
+
+// explainRenaming says what an answer that names another object means.
+func (o *operation) explainRenaming() string {
+	sent := fmt.Sprintf("%q", o.name)
+	if o.name == "" {
+		sent = fmt.Sprintf("generateName %q", o.wanted.generateName)
+	}
+	return fmt.Sprintf(" (the server answered for this name although %s was sent: "+
+		"a webhook or policy picks names)", sent)
+}
+
+// unknown is the error of an object that may be there: what the first lost
+// POST said, what the last one did, and why it could not be settled.
+func (o *operation) unknown(why error) *Error {
+	var reasons []string
+	for _, err := range []error{o.loss, o.refusal, why} {
+		if err == nil {
+			continue
+		}
+		if text := apistatus.Brief(err).Error(); !slices.Contains(reasons, text) {
+			reasons = append(reasons, text)
+		}
+	}
+	if len(reasons) == 1 {
+		return &Error{Kind: ErrUnknown, Cause: why}
+	}
+	return &Error{Kind: ErrUnknown, Cause: errors.New(strings.Join(reasons, "; "))}
+}
