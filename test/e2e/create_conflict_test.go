@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +26,7 @@ func TestCreateConflict(t *testing.T) {
 	for _, test := range []struct {
 		name           string
 		holder         map[string]string // annotations
-		age            time.Duration     // of the holder, by the server's Date
+		age            time.Duration     // of the holder, by the server's clock
 		code           int
 		stdout, stderr string
 	}{
@@ -46,12 +48,21 @@ func TestCreateConflict(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			ns := harness.Namespace(t, single)
-			proxy := faultproxy.New(t, single.Admin(), firstPost(func(next http.Handler) http.Handler {
+			first := firstPost(func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					takeName(t, single, ns, r, test.holder)
-					next.ServeHTTP(postdated{w, test.age}, r)
+					w.Header().Set("Date", "Fri, 01 Jan 2100 00:00:00 GMT") // of a proxy
+					next.ServeHTTP(w, r)
 				})
-			}))
+			})
+			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+				if test.age > 0 && strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
+					return faultproxy.Answer(http.StatusCreated, http.Header{"Content-Type": {"application/json"}}, fmt.Sprintf(
+						`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1","metadata":{"creationTimestamp":%q}}`,
+						time.Now().Add(test.age).UTC().Format(time.RFC3339)))
+				}
+				return first(r)
+			})
 			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).
 				Expect(t, test.code, test.stdout, test.stderr)
 			if found := harness.ConfigMaps(t, single, ns); len(found) != 2-test.code/4 {
@@ -74,17 +85,6 @@ func takeName(t *testing.T, cp *controlplane.ControlPlane, namespace string, r *
 	if _, err := harness.Clientset(t, cp).CoreV1().ConfigMaps(namespace).Create(t.Context(), holder, metav1.CreateOptions{}); err != nil {
 		t.Error(err)
 	}
-}
-
-// postdated adds to the time in the Date header.
-type postdated struct {
-	http.ResponseWriter
-	by time.Duration
-}
-
-func (p postdated) WriteHeader(code int) {
-	p.Header().Set("Date", time.Now().Add(p.by).UTC().Format(http.TimeFormat))
-	p.ResponseWriter.WriteHeader(code)
 }
 
 // Without the right to read a conflict back, the next name is taken, and a
