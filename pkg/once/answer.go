@@ -42,7 +42,7 @@ func postFinding(err error, connected bool, sent func(name string) bool) finding
 	}
 	s := status.Status()
 	switch code := int(s.Code); {
-	case s.Reason == metav1.StatusReasonAlreadyExists:
+	case s.Reason == metav1.StatusReasonAlreadyExists && !deniedByAdmission(s):
 		return conflictFinding(s.Details, sent)
 	case code == http.StatusTooManyRequests, turnedAway(s):
 		return notStored

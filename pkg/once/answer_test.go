@@ -97,6 +97,9 @@ func TestPostFinding(t *testing.T) {
 		{"a webhook's 401", status(401, `admission webhook "a.b.c" denied the request: no`), denied},
 		{"a webhook's 404", status(404, `admission webhook "a.b.c" denied the request without explanation`), denied},
 		{"a webhook that plays RBAC", status(403, `admission webhook "a.b.c" denied the request: configmaps is forbidden: User "x" cannot create resource "configmaps"`), denied},
+		{"a webhook's AlreadyExists", &apierrors.StatusError{ErrStatus: metav1.Status{
+			Code: 409, Reason: metav1.StatusReasonAlreadyExists, Message: `admission webhook "a.b.c" denied the request: no`,
+		}}, denied},
 		{"a policy's 422", policyDenial(422, metav1.StatusReasonInvalid), denied},
 		{"a policy's 401", policyDenial(401, metav1.StatusReasonUnauthorized), denied},
 		{"a policy's 413", policyDenial(413, metav1.StatusReasonRequestEntityTooLarge), denied},

@@ -425,12 +425,16 @@ func TestAge(t *testing.T) {
 		want   error
 	}{
 		"a server that is ahead": {func(w http.ResponseWriter) {
-			answerWith(w, http.StatusCreated, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
-				"metadata": map[string]any{"creationTimestamp": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}})
+			answerWith(w, http.StatusCreated, map[string]any{
+				"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
+				"metadata": map[string]any{"creationTimestamp": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)},
+			})
 		}, nil},
 		"a server that is not": {func(w http.ResponseWriter) {
-			answerWith(w, http.StatusCreated, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
-				"metadata": map[string]any{"creationTimestamp": time.Now().UTC().Format(time.RFC3339)}})
+			answerWith(w, http.StatusCreated, map[string]any{
+				"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
+				"metadata": map[string]any{"creationTimestamp": time.Now().UTC().Format(time.RFC3339)},
+			})
 		}, ErrUnknown},
 		"no time": {func(w http.ResponseWriter) {
 			answerWith(w, http.StatusCreated, map[string]any{"kind": "SelfSubjectReview"})

@@ -48,18 +48,19 @@ func (o *operation) abandoned(why error) *Error {
 
 // whyUnknown says why f does not settle what has become of the object.
 func (o *operation) whyUnknown(f finding) error {
+	const there = "an object of that name is there, without a creation id"
 	switch {
 	case f == givenUp:
 		return o.over
 	case f == foreign:
 		return errors.New("the name is held by another object")
 	case f == unclear && o.wanted.id.repeated:
-		return errors.New("an object of that name is there, without a creation id: it may be what an earlier run has made")
+		return errors.New(there + ": it may be what an earlier run has made")
 	case f == unclear:
-		return errors.New("an object of that name is there, without a creation id and not certainly older than this run's")
+		return errors.New(there + ", and is not certainly older than this one")
 	case f == absent:
-		return fmt.Errorf("no such object is there (read %d times): the API may answer reads from an older state, "+
-			"or a webhook or policy may be answering for it", o.vanished)
+		return fmt.Errorf("no such object is there (read %d times): "+
+			"the API may answer reads from an older state", o.vanished)
 	}
 	return o.answer.err
 }

@@ -86,9 +86,9 @@ func TestModel(t *testing.T) {
 		"of a key, named":        {depth: 7, wanted: wanted{name: "p", id: ofAKey.id}, crashes: true},
 		"of an owner":            {depth: 6, wanted: ofAnOwner, again: true},
 		"of an owner, crashed":   {depth: 6, wanted: ofAnOwner, crashes: true, again: true},
-		"unmarked":               {depth: 10, wanted: unmarked, interrupts: true},
-		"unmarked, once":         {depth: 8, wanted: unmarked, attempts: 1, interrupts: true},
-		"unmarked, named":        {depth: 8, wanted: wanted{name: "p", id: Unmarked()}, interrupts: true},
+		"unmarked":               {depth: 9, wanted: unmarked, interrupts: true},
+		"unmarked, once":         {depth: 11, wanted: unmarked, attempts: 1, interrupts: true},
+		"unmarked, named":        {depth: 11, wanted: wanted{name: "p", id: Unmarked()}, interrupts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

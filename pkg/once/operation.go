@@ -350,7 +350,8 @@ func (o *operation) limit(ctx, requests context.Context, s step, pause time.Dura
 	case s == read, s == lookAgain, !time.Now().Add(pause).After(o.deadline):
 		return nil
 	case o.answer.retryAfter > most:
-		return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)", o.answer.retryAfter, most)
+		return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)",
+			o.answer.retryAfter, most)
 	}
 	return fmt.Errorf("not settled in %s", max(most, time.Since(o.start)).Round(time.Millisecond))
 }

@@ -186,7 +186,7 @@ func TestInterrupt(t *testing.T) {
 				server := &interrupting{script: script{posts: []answer{test.post}, gets: test.gets}, interrupt: interrupt}
 				start := time.Now()
 				_, err := create(ctx, server, WithAttempts(3), WithRetryTimeout(time.Hour))
-				if test.kind == ErrInterrupted && !errors.Is(err, context.Canceled) {
+				if errors.Is(test.kind, ErrInterrupted) && !errors.Is(err, context.Canceled) {
 					t.Errorf("%v is not the context's error", err)
 				}
 				if !errors.Is(err, test.kind) || causeOf(err) != test.says || len(server.sent) != 1 {
@@ -327,14 +327,20 @@ func TestRefusalIsLookedFor(t *testing.T) {
 		"rejected, another there": {post: answer{finding: rejected, err: no}, gets: []answer{anothers()}, kind: ErrRefused, reads: 1},
 		"rejected, no right":      {post: answer{finding: rejected, err: no}, gets: []answer{forbidden}, want: Result{Unverified: true}, kind: ErrRefused, reads: 1},
 		"rejected, unmarked there": {
-			post: answer{finding: rejected, err: no}, gets: []answer{found("x", "y")}, kind: ErrUnknown, reads: 1},
-		"denied": {post: answer{finding: denied, err: no}, kind: ErrRefused, reads: 4, took: 13 * time.Second,
-			events: "no; looking for it for 13s\n"},
+			post: answer{finding: rejected, err: no}, gets: []answer{found("x", "y")}, kind: ErrUnknown, reads: 1,
+		},
+		"denied": {
+			post: answer{finding: denied, err: no}, kind: ErrRefused, reads: 4, took: 13 * time.Second,
+			events: "no; looking for it for 13s\n",
+		},
 		"denied, there late": {
 			post: answer{finding: denied, err: no}, gets: []answer{gone, gone, gone, found(Annotation, ourID)},
-			want: Result{Outcome: Created}, reads: 4, took: 13 * time.Second, events: "no; looking for it for 13s\n"},
-		"denied, no right": {post: answer{finding: denied, err: no}, gets: []answer{gone, forbidden},
-			want: Result{Unverified: true}, kind: ErrRefused, reads: 2, took: time.Second, events: "no; looking for it for 13s\n"},
+			want: Result{Outcome: Created}, reads: 4, took: 13 * time.Second, events: "no; looking for it for 13s\n",
+		},
+		"denied, no right": {
+			post: answer{finding: denied, err: no}, gets: []answer{gone, forbidden},
+			want: Result{Unverified: true}, kind: ErrRefused, reads: 2, took: time.Second, events: "no; looking for it for 13s\n",
+		},
 		"never sent": {post: answer{finding: rejected, err: no, unsent: true}, kind: ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -357,7 +363,8 @@ func TestRefusalIsLookedFor(t *testing.T) {
 func TestRefusalThatIsNotLookedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, server := time.Now(), &script{
-			posts: []answer{{finding: denied, err: errors.New("exceeded quota")}}, gets: []answer{{finding: unread, err: io.EOF}}}
+			posts: []answer{{finding: denied, err: errors.New("exceeded quota")}}, gets: []answer{{finding: unread, err: io.EOF}},
+		}
 		_, err := create(t.Context(), server, WithRetryTimeout(time.Minute))
 		if !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; not settled in 1m0s" || time.Since(start) > time.Minute {
 			t.Errorf("%v after %s", err, time.Since(start))
@@ -420,8 +427,10 @@ func TestMarksLost(t *testing.T) {
 		"all are there":   {&script{posts: []answer{{finding: stored, object: object}}}, nil},
 		"no label":        {&script{posts: []answer{{finding: stored, object: unlabelled}}}, []string{RunLabel}},
 		"no label, found": {&script{posts: []answer{taken()}, gets: []answer{{finding: unclear, object: unlabelled}}}, []string{RunLabel}},
-		"no annotations": {&script{posts: []answer{{finding: stored, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
-			[]string{Annotation, ContentAnnotation}},
+		"no annotations": {
+			&script{posts: []answer{{finding: stored, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
+			[]string{Annotation, ContentAnnotation},
+		},
 	} {
 		w := wanted{generateName: "p-", id: Derived(ourID, ourRun), content: "v1-content"}
 		if r, err := newOperation(w, test.server, defaults()).run(t.Context()); err != nil || !slices.Equal(r.MarksLost, test.want) {
@@ -440,7 +449,8 @@ func TestFirstPost(t *testing.T) {
 			young.SetCreationTimestamp(metav1.NewTime(time.Now().Add(20 * time.Second)))
 			server := &script{
 				posts: []answer{
-					{finding: notStored, err: io.EOF, unsent: unsent, retryAfter: 30 * time.Second}, taken(),
+					{finding: notStored, err: io.EOF, unsent: unsent, retryAfter: 30 * time.Second},
+					taken(),
 					{finding: stored, object: &unstructured.Unstructured{Object: map[string]any{}}},
 				},
 				gets: []answer{{finding: unclear, object: young}},

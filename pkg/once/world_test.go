@@ -141,7 +141,10 @@ func (w *world) meddle(name string) {
 			w.freed = w.freed || !held.ours()
 		})
 	} else {
-		acts = append(acts, func() { w.put(name, "someone-else") }, func() {
+		acts = append(acts, func() { w.put(name, "someone-else") })
+	}
+	if w.names[name] == nil && !w.model.calm {
+		acts = append(acts, func() {
 			w.put(name, "")
 			w.names[name].created = time.Now().Add(-time.Hour)
 		}, func() { w.put(name, "") })
