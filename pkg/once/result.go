@@ -16,8 +16,9 @@ const (
 	// answer that was lost, that is also said of what an earlier call under the
 	// same ID may have put there; in a dry run, of what the server would store.
 	Created Outcome = "Created"
-	// Found means that the object was there, put there under the same ID by an
-	// earlier call, maybe of another process.
+	// Found means that the object was there, put there under the same ID by
+	// another call, maybe of another process, or by a copy of this call's POST
+	// that something on the way has made.
 	Found Outcome = "Found"
 )
 
@@ -25,14 +26,17 @@ const (
 var (
 	// ErrUnknown means that the object may be there, under Result.Name.
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrRefused means that the server has refused the object.
+	// ErrRefused means that the server has refused the object. Unless it is
+	// Unmarked, it was looked for then, and is not there.
 	ErrRefused = errors.New("refused")
 	// ErrRenamed means that the server has stored the object, or answered for
 	// one, under a name that was not sent: a webhook or policy picks names.
 	// Result.Object is what it stored, if it said.
 	ErrRenamed = errors.New("stored under another name")
 	// ErrTaken means that somebody else's object has the only name there is to
-	// try: the object's own, or that of an ID of For.
+	// try: the object's own, or that of an ID of For. Of an object of Unmarked
+	// with a name of its own, which is sent again as client-go does after a 5xx
+	// with Retry-After, that is taken on trust.
 	ErrTaken = errors.New("name taken")
 	// ErrMismatch means that the object of an ID of For is there, and was
 	// created with another content than is asked for. Result.Object is it.
