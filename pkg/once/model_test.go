@@ -110,16 +110,13 @@ func TestModel(t *testing.T) {
 // first that broke the promise.
 func (m model) explore(t *testing.T) (ends map[ending]int, broken error) {
 	ends = map[ending]int{}
-	for c := (&choices{depth: m.depth}); broken == nil; {
-		synctest.Test(t, func(t *testing.T) {
-			kind, err := m.run(t.Context(), c)
+	synctest.Test(t, func(t *testing.T) {
+		for c, more := (&choices{depth: m.depth}), true; more && broken == nil; more = c.advance() {
+			var kind ending
+			kind, broken = m.run(t.Context(), c)
 			ends[kind]++
-			broken = err
-		})
-		if !c.advance() {
-			break
 		}
-	}
+	})
 	return ends, broken
 }
 
@@ -210,11 +207,11 @@ func (w *world) check(r Result, failure error) error {
 	case w.second && w.freed && w.unknowable: // docs/exactly-once.md, "What cannot be promised"
 		return nil
 	case alive > 1:
-		return fmt.Errorf("%d objects are alive, and it ended as %s (%w)", alive, kind, failure)
+		return fmt.Errorf("%d objects are alive, and it ended as %s: %w", alive, kind, failure)
 	case w.deleted: // no client can rule out that it is created again
 		return nil
 	case told < promised[0] || told > promised[1]:
-		return fmt.Errorf("%d were stored, and it ended as %s (%w)", told, kind, failure)
+		return fmt.Errorf("%d were stored, and it ended as %s: %w", told, kind, failure)
 	case marksLost && !slices.Equal(r.MarksLost, w.lostMarks()):
 		return fmt.Errorf("the marks %v are told to be lost, which are %v", r.MarksLost, w.lostMarks())
 	}
@@ -233,17 +230,14 @@ func TestModelOfTwoRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			most := 0
-			for c := (&choices{depth: 13}); ; {
-				synctest.Test(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for c, more := (&choices{depth: 13}), true; more; more = c.advance() {
 					alive, err := twoRuns(t.Context(), model{wanted: test.wanted, calm: true}, c)
 					if most = max(most, alive); err != nil {
 						t.Fatalf("%v, after the choices %v", err, c.taken)
 					}
-				})
-				if !c.advance() {
-					break
 				}
-			}
+			})
 			if most != test.most {
 				t.Errorf("at most %d objects, want %d", most, test.most)
 			}

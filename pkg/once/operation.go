@@ -53,7 +53,7 @@ type operation struct {
 	// Of the current name:
 
 	state     state
-	sent      bool      // a POST may have come to storage since the name was last found free
+	sent      bool      // a POST may have come to storage
 	firstPost time.Time // of those that may have come to storage
 	vanished  int       // conflicts whose holder was not there when read
 
@@ -196,8 +196,6 @@ func (o *operation) look(ctx context.Context) finding {
 	switch found := o.answer.finding; {
 	case found == unclear:
 		return o.judge(ctx)
-	case found == absent && o.state == clean:
-		o.sent = false
 	case found == unread && o.state == wasRejected && apierrors.IsUnauthorized(o.refusal) &&
 		apierrors.IsUnauthorized(o.answer.err):
 		return noRight // the third 401: the credential is no good
@@ -240,7 +238,8 @@ const clockMargin = 5 * time.Second
 func (o *operation) stepAfter(f finding) step {
 	s := ruleFor(f, o.wanted.marked(), o.state)
 	switch {
-	case f == givenUp && o.state == inDoubt && !o.wanted.marked(): // it was sent again as client-go does
+	case f == givenUp && o.state == inDoubt && !o.wanted.marked(), // it was sent again as client-go does
+		f == givenUp && o.vanished > 0: // who had the name is not known
 		return unknown
 	case (f == rejected || f == denied || f == givenUp) && !o.sent:
 		return failed

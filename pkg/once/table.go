@@ -80,7 +80,7 @@ var (
 	}
 	afterGet = map[finding]struct{ clean, wasRejected, wasDenied, inDoubt step }{
 		ours:    {created, created, created, created},
-		foreign: {nextName, failed, failed, unknown}, // in doubt: ours may have been deleted, or land once the name is free
+		foreign: {nextName, failed, failed, unknown}, // in doubt: it may be deleted, or land once the name is free
 		unclear: {unknown, unknown, unknown, unknown},
 		absent:  {postLater, failed, lookAgain, postLater},
 		noRight: {nextName, failed, failed, unknown},

@@ -260,7 +260,11 @@ func (w *world) injure(name string) *answer {
 	for _, second := range []finding{conflict, rejected, denied, notStored, unauthorized} {
 		fates = append(fates, func() answer { // a proxy sends it twice, and this is the second answer
 			w.hedged = w.store(name) || w.hedged
-			return told(second)
+			a := told(second)
+			if second == notStored {
+				a.retryAfter = 20 * time.Second
+			}
+			return a
 		})
 	}
 	fates = append(fates, func() answer {
