@@ -153,7 +153,7 @@ func (o *operation) take(posts, requests context.Context, s step) finding {
 	if s == nextName {
 		o.attempt++
 		o.name = o.candidate(o.attempt)
-		o.firstPost, o.sent, o.vanished = time.Time{}, false, 0
+		o.firstPost, o.vanished = time.Time{}, 0
 	}
 	start := time.Now()
 	o.answer = o.server.post(posts, o.name)
@@ -281,6 +281,7 @@ func (o *operation) beforeNextName(f finding) step {
 	switch {
 	case more:
 		o.untrusted = o.untrusted || f == noRight
+		o.sent = false // the name need not be looked at again
 		return nextName
 	case f == noRight:
 		return unknown // a proxy, or an earlier process, may have repeated the POST
@@ -346,7 +347,7 @@ func (o *operation) limit(ctx, requests context.Context, s step, pause time.Dura
 		return interruption{context.Cause(ctx)}
 	// What is in doubt is read back once, however late, and what was denied is
 	// looked for as long as it takes.
-	case s == read, s == lookAgain, !time.Now().Add(pause).After(o.deadline):
+	case s == read, s == lookAgain, time.Now().Add(pause).Before(o.deadline):
 		return nil
 	case o.answer.retryAfter > most:
 		return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)",

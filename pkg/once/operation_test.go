@@ -237,6 +237,7 @@ func TestWithoutTime(t *testing.T) {
 			"lost, not there": {answer{finding: lost, err: io.EOF}, nil, ErrUnknown},
 			"lost, not read":  {answer{finding: lost, err: io.EOF}, []answer{{finding: unread, err: io.EOF}}, ErrUnknown},
 			"throttled":       {answer{finding: notStored, err: io.EOF}, nil, ErrExhausted},
+			"taken":           {taken(), []answer{anothers()}, ErrExhausted},
 		} {
 			server := &script{posts: []answer{test.post}, gets: test.gets}
 			r, err := create(t.Context(), server, WithRetryTimeout(0))
