@@ -1,0 +1,343 @@
+package oncetest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+func configMapsOf(config *rest.Config) v1.ConfigMapInterface {
+	return kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps("ns")
+}
+
+func named(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+func create(t *testing.T, to v1.ConfigMapInterface, object *corev1.ConfigMap) *corev1.ConfigMap {
+	t.Helper()
+	made, err := to.Create(t.Context(), object, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// What a create leaves is what kube-apiserver leaves; the words of its answers
+// are compared with the real ones in test/e2e.
+func TestCreate(t *testing.T) {
+	server := oncetest.NewServer()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	server.SetClock(func() time.Time { return now })
+	client := configMapsOf(server.Config())
+	sent := named("a")
+	sent.Labels, sent.UID = map[string]string{"app": "x"}, "mine"
+	made := create(t, client, sent)
+	if made.UID == "" || made.UID == "mine" || !made.CreationTimestamp.Equal(&metav1.Time{Time: now.Truncate(time.Second)}) ||
+		made.ResourceVersion == "" || made.Namespace != "ns" || made.Labels["app"] != "x" {
+		t.Errorf("%+v", made)
+	}
+	again, err := client.Create(t.Context(), named("a"), metav1.CreateOptions{})
+	if !apierrors.IsAlreadyExists(err) || again.UID != "" {
+		t.Errorf("%v", err)
+	}
+	if got, err := client.Get(t.Context(), "a", metav1.GetOptions{}); err != nil || got.UID != made.UID {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := client.Get(t.Context(), "b", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
+}
+
+func TestGeneratedNames(t *testing.T) {
+	client := configMapsOf(oncetest.NewServer().Config())
+	long := strings.Repeat("x", 62) + "-"
+	for range 2 {
+		made := create(t, client, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: long}})
+		if prefix, _, ok := names.Split(made.Name); !ok || prefix != long[:58] || made.GenerateName != long {
+			t.Errorf("%q of %q", made.Name, made.GenerateName)
+		}
+	}
+}
+
+// Nothing is stored in a dry run.
+func TestDryRun(t *testing.T) {
+	server := oncetest.NewServer()
+	client := configMapsOf(server.Config())
+	made, err := client.Create(t.Context(), named("a"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil || made.UID == "" || len(server.Objects()) != 0 {
+		t.Errorf("%+v, %v", made, err)
+	}
+	create(t, client, named("a"))
+	if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}); err != nil || len(server.Objects()) != 1 {
+		t.Error(err)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	server := oncetest.NewServer()
+	client := configMapsOf(server.Config())
+	held := named("held")
+	held.Finalizers = []string{"example.com/x"}
+	create(t, client, held)
+	first := create(t, client, named("a"))
+	other := types.UID("other")
+	if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}}); !apierrors.IsConflict(err) {
+		t.Error(err)
+	}
+	for _, name := range []string{"a", "held"} {
+		if err := client.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
+	if _, err := client.Create(t.Context(), named("held"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) || !strings.HasPrefix(err.Error(), "object is being deleted: ") {
+		t.Error(err)
+	}
+	if second := create(t, client, named("a")); second.UID == first.UID {
+		t.Error("two objects have one uid")
+	}
+}
+
+func TestList(t *testing.T) {
+	server := oncetest.NewServer()
+	clients := kubernetes.NewForConfigOrDie(server.Config()).CoreV1()
+	for _, at := range []string{"b/2", "a/2", "a/1"} {
+		namespace, name, _ := strings.Cut(at, "/")
+		object := named(name)
+		object.Labels = map[string]string{"n": name}
+		create(t, clients.ConfigMaps(namespace), object)
+	}
+	if _, err := clients.Secrets("a").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "1"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		namespace, labels, fields, want string
+	}{
+		{"", "", "", "a/1 a/2 b/2"},
+		{"a", "", "", "a/1 a/2"},
+		{"", "n=2", "", "a/2 b/2"},
+		{"", "n notin (2)", "", "a/1"},
+		{"", "", "metadata.name=2,metadata.namespace=b", "b/2"},
+		{"c", "", "", ""},
+	} {
+		list, err := clients.ConfigMaps(test.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: test.labels, FieldSelector: test.fields})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var got []string
+		for _, o := range list.Items {
+			got = append(got, o.Namespace+"/"+o.Name)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+	for _, bad := range []metav1.ListOptions{{LabelSelector: "=="}, {FieldSelector: "data.x=1"}} {
+		if _, err := clients.ConfigMaps("a").List(t.Context(), bad); !apierrors.IsBadRequest(err) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
+
+// Every client of client-go can be used, and types of one's own.
+func TestClients(t *testing.T) {
+	server := oncetest.NewServer(oncetest.Type{Group: "example.com", Version: "v1", Kind: "Widget", ClusterScoped: true})
+	config := server.Config()
+	found, err := restmapper.GetAPIGroupResources(discovery.NewDiscoveryClientForConfigOrDie(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapping, err := restmapper.NewDiscoveryRESTMapper(found).RESTMapping(schema.GroupKind{Group: "example.com", Kind: "Widget"})
+	if err != nil || mapping.Scope.Name() != meta.RESTScopeNameRoot {
+		t.Fatalf("%+v, %v", mapping, err)
+	}
+	widget := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Widget", "spec": map[string]any{"size": int64(1)},
+		"metadata": map[string]any{"name": "w", "labels": map[string]any{"a": "b"}},
+	}}
+	made, err := dynamic.NewForConfigOrDie(config).Resource(mapping.Resource).Create(t.Context(), widget, metav1.CreateOptions{})
+	if err != nil || made.Object["spec"] == nil {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	partial := metadata.NewForConfigOrDie(config).Resource(mapping.Resource)
+	list, err := partial.List(t.Context(), metav1.ListOptions{LabelSelector: "a=b"})
+	if err != nil || len(list.Items) != 1 || list.Items[0].UID != made.GetUID() {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if one, err := partial.Get(t.Context(), "w", metav1.GetOptions{}); err != nil || one.Name != "w" {
+		t.Errorf("%+v, %v", one, err)
+	}
+}
+
+// Discovery says the same whether a client asks for one answer or for many.
+func TestDiscovery(t *testing.T) {
+	client := discovery.NewDiscoveryClientForConfigOrDie(oncetest.NewServer().Config())
+	var said [2][]string
+	for i := range said {
+		client.UseLegacyDiscovery = i == 1
+		_, lists, err := client.ServerGroupsAndResources()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range lists {
+			for _, r := range list.APIResources {
+				said[i] = append(said[i], fmt.Sprintln(list.GroupVersion, r.Name, r.SingularName, r.Kind, r.Namespaced, r.Verbs))
+			}
+		}
+	}
+	slices.Sort(said[0])
+	slices.Sort(said[1])
+	if !slices.Equal(said[0], said[1]) || !slices.Contains(said[0], "batch/v1 cronjobs cronjob CronJob true [create delete get list]\n") {
+		t.Errorf("%q\n%q", said[0], said[1])
+	}
+	if version, err := client.ServerVersion(); err != nil || version.Major != "1" {
+		t.Errorf("%v, %v", version, err)
+	}
+}
+
+// What the server does not do it refuses.
+func TestRefused(t *testing.T) {
+	server := oncetest.NewServer()
+	client := configMapsOf(server.Config())
+	create(t, client, named("a"))
+	protobuf := server.Config()
+	protobuf.ContentType = runtime.ContentTypeProtobuf
+	elsewhere, versioned := named("b"), named("b")
+	elsewhere.Namespace, versioned.ResourceVersion = "other", "1"
+	for name, attempt := range map[string]func() error{
+		"an update": func() error { _, err := client.Update(t.Context(), named("a"), metav1.UpdateOptions{}); return err },
+		"a patch": func() error {
+			_, err := client.Patch(t.Context(), "a", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
+			return err
+		},
+		"a watch": func() error { _, err := client.Watch(t.Context(), metav1.ListOptions{}); return err },
+		"protobuf": func() error {
+			_, err := configMapsOf(protobuf).Create(t.Context(), named("b"), metav1.CreateOptions{})
+			return err
+		},
+		"no name":   func() error { _, err := client.Create(t.Context(), named(""), metav1.CreateOptions{}); return err },
+		"a version": func() error { _, err := client.Create(t.Context(), versioned, metav1.CreateOptions{}); return err },
+		"other type": func() error {
+			_, err := kubernetes.NewForConfigOrDie(server.Config()).CoreV1().Endpoints("ns").Get(t.Context(), "a", metav1.GetOptions{})
+			return err
+		},
+	} {
+		if err := attempt(); err == nil {
+			t.Errorf("%s is not refused", name)
+		}
+	}
+	if len(server.Objects()) != 1 {
+		t.Errorf("%d objects", len(server.Objects()))
+	}
+}
+
+// Others act past the injuries.
+func TestPutAndRemove(t *testing.T) {
+	server := oncetest.NewServer()
+	made := create(t, configMapsOf(server.Config()), named("a"))
+	object := server.Objects()[0]
+	object.SetUID("")
+	object.SetAnnotations(map[string]string{"a": "b"})
+	server.Put(object)
+	changed := server.Objects()[0]
+	if created := changed.GetCreationTimestamp(); changed.GetUID() != made.UID || changed.GetAnnotations()["a"] != "b" || !created.Equal(&made.CreationTimestamp) {
+		t.Errorf("%+v", changed)
+	}
+	object.SetUID("another")
+	server.Put(object)
+	server.Remove(object)
+	server.Remove(object)
+	what := ""
+	for _, c := range server.Changes() {
+		what += fmt.Sprint(c.Stored, c.Deleted, c.Object.GetUID() == made.UID, " ")
+	}
+	if want := "true false true false false true false true true true false false false true false "; what != want {
+		t.Errorf("%s, want %s", what, want)
+	}
+}
+
+// A handler serves what the transport serves, over the network.
+func TestHandler(t *testing.T) {
+	server := oncetest.NewServer()
+	network := httptest.NewServer(server)
+	defer network.Close()
+	config := server.Config()
+	config.Host, config.Transport = network.URL, nil
+	client := configMapsOf(config)
+	create(t, client, named("a"))
+	server.Next(oncetest.LoseAnswer, oncetest.CutAnswer)
+	for _, name := range []string{"b", "c"} {
+		if _, err := client.Create(t.Context(), named(name), metav1.CreateOptions{}); err == nil {
+			t.Errorf("the answer for %s is there", name)
+		}
+	}
+	if n := len(server.Objects()); n != 3 {
+		t.Errorf("%d objects", n)
+	}
+}
+
+func TestConcurrently(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // client-go waits before it reads again
+		server := oncetest.NewServer()
+		server.Injure(oncetest.Seeded(7, 0.5, oncetest.LoseAnswer, oncetest.SendTwice, oncetest.LandLate(time.Millisecond, oncetest.LoseRequest)))
+		client := configMapsOf(server.Config())
+		var group sync.WaitGroup
+		for n := range 50 {
+			group.Go(func() {
+				_, _ = client.Create(context.Background(), named(fmt.Sprint("c", n)), metav1.CreateOptions{})
+				_, _ = client.List(context.Background(), metav1.ListOptions{})
+				server.Requests()
+			})
+		}
+		group.Wait()
+		server.Land()
+		if n := len(server.Objects()); n != 50 {
+			t.Errorf("%d objects", n)
+		}
+	})
+}
+
+// What the server cannot read as a request for objects is answered as
+// kube-apiserver answers what it does not serve.
+func TestOtherPaths(t *testing.T) {
+	server := oncetest.NewServer()
+	for _, path := range []string{"/", "/api/v2", "/apis/x", "/api/v1/nothing", "/api/v1/namespaces/a/configmaps/b/status"} {
+		req := httptest.NewRequest(http.MethodGet, path, nil)
+		resp, err := server.RoundTrip(req)
+		if err != nil || resp.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %v, %v", path, resp, err)
+			continue
+		}
+		_ = resp.Body.Close()
+	}
+}
