@@ -92,19 +92,26 @@ func (s *Server) discoveryOfVersion(v schema.GroupVersion) apidiscovery.APIVersi
 	return found
 }
 
-// resourcesAt answers for the path of one group and version.
+// resourcesAt answers for the path of one group and version, and for what is
+// not there as kube-apiserver does.
 func (s *Server) resourcesAt(path string) *http.Response {
+	known := strings.HasPrefix(path, "/api/")
 	for _, t := range s.types {
 		v := t.groupVersion()
-		if path != prefixOf(v) {
-			continue
+		if path == prefixOf(v) {
+			return answerJSON(http.StatusOK, metav1.APIResourceList{
+				TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+				GroupVersion: v.String(), APIResources: s.resourcesOf(v),
+			})
 		}
-		return answerJSON(http.StatusOK, metav1.APIResourceList{
-			TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
-			GroupVersion: v.String(), APIResources: s.resourcesOf(v),
-		})
+		known = known || strings.HasPrefix(path, prefixOf(v)+"/")
 	}
-	return notServed()
+	if !known {
+		return answerWith(http.StatusNotFound, "text/plain; charset=utf-8", "404 page not found\n")
+	}
+	err := failure(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+	err.ErrStatus.Details = &metav1.StatusDetails{}
+	return refuse(err)
 }
 
 func (s *Server) resourcesOf(v schema.GroupVersion) []metav1.APIResource {
@@ -127,9 +134,4 @@ func prefixOf(v schema.GroupVersion) string {
 		return "/api/" + v.Version
 	}
 	return "/apis/" + v.String()
-}
-
-// notServed is what kube-apiserver answers for a path that it does not have.
-func notServed() *http.Response {
-	return answerWith(http.StatusNotFound, "text/plain; charset=utf-8", "404 page not found\n")
 }

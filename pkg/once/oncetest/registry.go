@@ -51,7 +51,7 @@ func (r *Request) answer() *http.Response {
 		return r.server.discover(r.http.URL.Path, accept)
 	case accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*"):
 		return refuse(failure(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
-			"only the following media types are accepted: application/json"))
+			"406: Not Acceptable\n\nAvailable representations: application/json"))
 	case r.Verb == "create":
 		return r.create()
 	case r.Verb == "delete":
@@ -97,8 +97,8 @@ func (r *Request) malformed() *apierrors.StatusError {
 	case object == nil:
 		return apierrors.NewBadRequest("the object provided is unrecognized")
 	case object.GroupVersionKind() != r.kind.kind():
-		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s in version %q",
-			object.GetKind(), object.GetAPIVersion(), r.kind.Kind, r.kind.groupVersion()))
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s",
+			object.GetKind(), object.GetAPIVersion(), r.kind.Kind))
 	case object.GetNamespace() != "" && object.GetNamespace() != r.Namespace:
 		return apierrors.NewBadRequest(
 			"the namespace of the provided object does not match the namespace sent on the request")
@@ -185,14 +185,16 @@ func (r *Request) remove() *http.Response {
 	case held == nil:
 		return refuse(apierrors.NewNotFound(r.Resource.GroupResource(), r.Name))
 	case p != nil && p.UID != nil && *p.UID != held.GetUID():
-		return refuse(apierrors.NewConflict(r.Resource.GroupResource(), r.Name, fmt.Errorf(
-			"the UID in the precondition (%s) does not match the UID in record (%s)", *p.UID, held.GetUID())))
+		kind := schema.GroupResource{Group: r.kind.Group, Resource: r.kind.Kind} // as kube-apiserver calls it here
+		return refuse(apierrors.NewConflict(kind, r.Name, fmt.Errorf("the UID in the precondition (%s) does not match "+
+			"the UID in record (%s). The object might have been deleted and then recreated", *p.UID, held.GetUID())))
 	}
 	if !r.dryRun(append(options.DryRun, r.http.URL.Query()["dryRun"]...)) {
 		if len(held.GetFinalizers()) > 0 {
 			going := held.DeepCopy()
 			now := metav1.NewTime(r.server.now())
 			going.SetDeletionTimestamp(&now)
+			going.SetDeletionGracePeriodSeconds(new(int64))
 			r.server.put(r.key(), r.server.stamp(going), nil)
 			return answerJSON(http.StatusOK, r.shown(going))
 		}
@@ -222,7 +224,7 @@ func (r *Request) read(objects map[key]*unstructured.Unstructured) *http.Respons
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 	}) {
 		if at.resource == r.Resource && (r.Namespace == "" || at.namespace == r.Namespace) && wanted(objects[at]) {
-			items = append(items, r.shown(objects[at]))
+			items = append(items, r.listed(objects[at]))
 		}
 	}
 	kind, version := r.kind.Kind+"List", r.kind.groupVersion().String()
@@ -269,4 +271,16 @@ func (r *Request) shown(object *unstructured.Unstructured) map[string]any {
 		"kind": "PartialObjectMetadata", "apiVersion": metav1.SchemeGroupVersion.String(),
 		"metadata": object.Object["metadata"],
 	}
+}
+
+// listed returns what a list has of the object: those of kube-apiserver's own
+// types do not say it again.
+func (r *Request) listed(object *unstructured.Unstructured) map[string]any {
+	shown := r.shown(object)
+	if !r.metadataOnly() && slices.Contains(builtin, r.kind) {
+		shown = maps.Clone(shown)
+		delete(shown, "kind")
+		delete(shown, "apiVersion")
+	}
+	return shown
 }
