@@ -16,7 +16,8 @@
 // kube-apiserver: it validates and defaults nothing, has no admission but
 // Mutate, no updates, patches, watches, subresources, users, rights and
 // controllers, speaks JSON only, needs no namespace to exist, and returns a
-// list whole whatever its limit. What rests on these wants a test on a real
+// list whole whatever its limit. Of what is not stored it has
+// SelfSubjectReviews, which tell a client the server's time. What rests on these wants a test on a real
 // server.
 //
 // A Server waits for nothing but time.After (Delay), so it may be used within a

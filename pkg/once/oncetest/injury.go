@@ -147,9 +147,13 @@ func Forbidden(r *Request) (*http.Response, error) {
 	if r.Namespace != "" {
 		where = fmt.Sprintf(" in the namespace %q", r.Namespace)
 	}
+	name := r.Name
+	if r.Verb == "create" { // its name is in the body, which nobody has read by then
+		name = ""
+	}
 	why := fmt.Sprintf("User \"oncetest\" cannot %s resource %q in API group %q%s",
 		r.Verb, r.Resource.Resource, r.Resource.Group, where)
-	return refuse(apierrors.NewForbidden(r.Resource.GroupResource(), r.Name, errors.New(why))), nil
+	return refuse(apierrors.NewForbidden(r.Resource.GroupResource(), name, errors.New(why))), nil
 }
 
 // QuotaExceeded refuses a create as a ResourceQuota does: 403.

@@ -47,6 +47,8 @@ func (r *Request) carryOut() *http.Response {
 func (r *Request) answer() *http.Response {
 	accept := r.http.Header.Get("Accept")
 	switch {
+	case r.http.URL.Path == reviews && r.http.Method == http.MethodPost:
+		return r.review()
 	case r.Resource.Empty():
 		return r.server.discover(r.http.URL.Path, accept)
 	case accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*"):
@@ -60,6 +62,17 @@ func (r *Request) answer() *http.Response {
 		return r.read(r.server.objects)
 	}
 	return refuse(apierrors.NewMethodNotSupported(r.Resource.GroupResource(), strings.ToLower(r.http.Method)))
+}
+
+// reviews is where a client asks who it is. The answer has the server's time.
+const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+func (r *Request) review() *http.Response {
+	return answerJSON(http.StatusCreated, map[string]any{
+		"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1",
+		"metadata": map[string]any{"creationTimestamp": metav1.NewTime(r.server.now().UTC())},
+		"status":   map[string]any{"userInfo": map[string]any{"username": "oncetest"}},
+	})
 }
 
 // create stores the object, or says why not.

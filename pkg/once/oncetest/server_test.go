@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -66,6 +67,11 @@ func TestCreate(t *testing.T) {
 	again, err := client.Create(t.Context(), named("a"), metav1.CreateOptions{})
 	if !apierrors.IsAlreadyExists(err) || again.UID != "" {
 		t.Errorf("%v", err)
+	}
+	review, err := kubernetes.NewForConfigOrDie(server.Config()).AuthenticationV1().SelfSubjectReviews().
+		Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil || !review.CreationTimestamp.Equal(&made.CreationTimestamp) || review.Status.UserInfo.Username != "oncetest" {
+		t.Errorf("%+v, %v", review, err)
 	}
 	if got, err := client.Get(t.Context(), "a", metav1.GetOptions{}); err != nil || got.UID != made.UID {
 		t.Errorf("%v, %v", got, err)
