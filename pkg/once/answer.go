@@ -124,10 +124,13 @@ func turnedAway(s metav1.Status) bool {
 }
 
 // getFinding returns what the error of a GET means. Only an answer of the API
-// itself, a Status, proves that the object is not there: a proxy's 404 is not.
+// itself, a Status, proves that the object is not there, or that there is no
+// right to see it: a proxy's 404 or 403 does not.
 func getFinding(err error) finding {
 	switch {
-	case apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err):
+	case apierrors.IsUnexpectedServerError(err):
+		return unread
+	case apierrors.IsNotFound(err):
 		return absent
 	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
 		return noRight

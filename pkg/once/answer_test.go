@@ -121,16 +121,20 @@ func TestPostFinding(t *testing.T) {
 	}
 }
 
-// Only the API itself can say that an object is not there.
+// Only the API itself can say that an object is not there, or may not be read.
 func TestGetFinding(t *testing.T) {
-	proxys404 := apierrors.NewGenericServerResponse(http.StatusNotFound, "get", configMaps, "x", "<html>", 0, true)
+	proxys := func(code int) error {
+		return apierrors.NewGenericServerResponse(code, "get", configMaps, "x", "<html>", 0, true)
+	}
 	for _, test := range []struct {
 		name string
 		err  error
 		want finding
 	}{
 		{"404", apierrors.NewNotFound(configMaps, "x"), absent},
-		{"404 of a proxy", proxys404, unread},
+		{"404 of a proxy", proxys(http.StatusNotFound), unread},
+		{"403 of a proxy", proxys(http.StatusForbidden), unread},
+		{"405 of a proxy", proxys(http.StatusMethodNotAllowed), unread},
 		{"403", apierrors.NewForbidden(configMaps, "x", nil), noRight},
 		{"401", apierrors.NewUnauthorized("who"), unread},
 		{"405", apierrors.NewMethodNotSupported(configMaps, "get"), noRight},
