@@ -119,13 +119,18 @@ func (m httpModel) run(ctx context.Context, c *choices) (ending, error) {
 	}
 	h.there = len(h.ofOurs()) > 0
 	reports := map[string]oncetest.Outcome{ourID: promiseOf(err)}
+	kind := endingOf(result, err)
 	for _, v := range h.server.Check(creationOf, reports) {
+		kind = isExcused
 		if !h.excuses(v, result, err) {
 			return "", fmt.Errorf("%s\n\tthe result: %+v, %s\n\tthe script: %q", v, result, fmt.Sprint(err), h.script)
 		}
 	}
-	return endingOf(result, err), nil
+	return kind, nil
 }
+
+// isExcused is how a create ends that no client could have reported truly.
+const isExcused ending = "excused"
 
 func (h *history) create(ctx context.Context) (Result, error) {
 	ctx, h.stop = context.WithCancel(ctx)
@@ -214,12 +219,12 @@ func (h *history) excuses(v oncetest.Violation, r Result, err error) bool {
 		return true
 	case h.model.id.unmarked:
 		return h.hidden&behindTheAnswer > 0
-	case v.Fault == oncetest.Denied && h.behind&landsLate > 0 && !h.there:
+	case v.Fault == oncetest.Present && h.behind&landsLate > 0 && !h.there:
 		return true
 	case r.Unverified && apierrors.IsUnauthorized(err): // nobody is let in who could look
 		return true
 	}
-	return h.hidden&unreadable > 0 && (r.Unverified || v.Fault == oncetest.Denied)
+	return h.hidden&unreadable > 0 && (r.Unverified || v.Fault == oncetest.Present)
 }
 
 // promiseOf is what a result says of the object.

@@ -36,9 +36,9 @@ const (
 	// Missing means that the object was reported created or found, and never
 	// was there.
 	Missing Fault = "reported, and was never there"
-	// Denied means that the creation was reported failed, and that an object of
+	// Present means that the creation was reported failed, and that an object of
 	// it is there.
-	Denied Fault = "reported failed, and is there"
+	Present Fault = "reported failed, and is there"
 	// Unreported means that an object is there of whose creation nothing was
 	// reported.
 	Unreported Fault = "is there, and was not reported"
@@ -74,9 +74,9 @@ func (v Violation) String() string {
 }
 
 // Check says which promises were broken. creation returns which creation an
-// object is of, like its owner's uid and its purpose, and an empty word for what
-// is of no concern; it is asked about objects as clients sent them and as they
-// were stored. reports has what the client reports last of each creation; if it
+// object is of, like its owner's uid and its purpose, or an annotation with the
+// id of it (once.Annotation), and an empty word for what is of no concern; it is
+// asked about objects as clients sent them and as they were stored. reports has what the client reports last of each creation; if it
 // is nil, duplicates are all that is looked for.
 //
 // What is still on its way lands first (Server.Land), and what has been deleted
@@ -150,7 +150,7 @@ func (c *count) faults(reported bool) []Fault {
 	case c.reported == "" && c.there > 0:
 		faults = append(faults, Unreported)
 	case c.reported == Failed && c.there > 0:
-		faults = append(faults, Denied)
+		faults = append(faults, Present)
 	case (c.reported == Created || c.reported == Found) && c.most == 0:
 		faults = append(faults, Missing)
 	}
