@@ -76,8 +76,9 @@ func (v Violation) String() string {
 // Check says which promises were broken. creation returns which creation an
 // object is of, like its owner's uid and its purpose, or an annotation with the
 // id of it (once.Annotation), and an empty word for what is of no concern; it is
-// asked about objects as clients sent them and as they were stored. reports has what the client reports last of each creation; if it
-// is nil, duplicates are all that is looked for.
+// asked about objects as clients sent them and as they were stored. reports has
+// what the client reports last of each creation; if it is nil, duplicates are
+// all that is looked for.
 //
 // What is still on its way lands first (Server.Land), and what has been deleted
 // stays in the history: one object after the other is no duplicate. The
