@@ -1,0 +1,72 @@
+package kustomize
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The letters that a mark is chosen from, those of the Yi syllabary: printable,
+// without case, and of no name that Kubernetes takes.
+const (
+	firstMark = '\uA000'
+	lastMark  = '\uA48C'
+)
+
+// mark is a letter that nothing in a tree contains. What is put into the tree
+// stands between two of it, so that it can be told from all that a user wrote.
+type mark rune
+
+// chooseMark returns a letter that no text has.
+func chooseMark(seen map[rune]bool) mark {
+	for {
+		if letter := firstMark + rand.Int32N(lastMark-firstMark+1); !seen[letter] {
+			return mark(letter)
+		}
+	}
+}
+
+// lookForMarks notes which letters a text has.
+func lookForMarks(text []byte, seen map[rune]bool) {
+	for len(text) > 0 {
+		letter, size := utf8.DecodeRune(text)
+		if letter >= firstMark && letter <= lastMark {
+			seen[letter] = true
+		}
+		text = text[size:]
+	}
+}
+
+// What is marked.
+const (
+	aName     = "n" // the placeholder of an object's name
+	aFile     = "f" // a file that is served with other content than it has
+	aSelector = "s" // a regular expression that is served in place of another
+)
+
+// text returns the marked text for the thing of a kind with a number.
+func (m mark) text(kind string, number int) string {
+	return fmt.Sprintf("%c%s%d%c", m, kind, number, m)
+}
+
+// pattern finds all marked texts of a kind; its group is the number.
+func (m mark) pattern(kind string) *regexp.Regexp {
+	return regexp.MustCompile(fmt.Sprintf(`%c%s(\d+)%c`, m, kind, m))
+}
+
+// in reports whether a text has the mark.
+func (m mark) in(text string) bool { return strings.ContainsRune(text, rune(m)) }
+
+// find returns what stands before and after the first marked text of a kind,
+// and its number; -1 where there is none.
+func (m mark) find(kind, text string) (before string, number int, after string) {
+	at := m.pattern(kind).FindStringSubmatchIndex(text)
+	if at == nil {
+		return text, -1, ""
+	}
+	number, _ = strconv.Atoi(text[at[2]:at[3]]) // digits only
+	return text[:at[0]], number, text[at[1]:]
+}

@@ -1,0 +1,138 @@
+package kustomize
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+)
+
+// selector is one whose name is served changed.
+type selector struct {
+	types.Selector // the user's
+	name           *regexp.Regexp
+}
+
+// serveSelector makes a selector's name, a regular expression, match what
+// kustomize has for the generateNames that it matches, and nothing else of a
+// placeholder.
+func (t *tree) serveSelector(s *types.Selector) {
+	if s == nil || s.Name == "" {
+		return
+	}
+	anchored := "^(?:" + s.Name + ")$" // as kustomize does
+	name, err := regexp.Compile(anchored)
+	if err != nil {
+		return // for kustomize to refuse
+	}
+	t.selectors = append(t.selectors, selector{*s, name})
+	var alternatives []string
+	for placeholder, generateName := range t.names {
+		if name.MatchString(generateName) {
+			alternatives = append(alternatives, regexp.QuoteMeta(placeholder))
+		}
+	}
+	slices.Sort(alternatives)
+	tree, err := syntax.Parse(anchored, syntax.Perl)
+	if err != nil {
+		return
+	}
+	without := tree.String()
+	exclude(tree, rune(t.mark))
+	if len(alternatives) == 0 && tree.String() == without {
+		return
+	}
+	mark := t.mark.text(aSelector, len(t.selectors)-1)
+	alternatives = slices.Concat([]string{mark, tree.String()}, alternatives, []string{mark})
+	s.Name = strings.Join(alternatives, "|")
+}
+
+// exclude makes a regular expression match no text with a letter that it does
+// not have itself.
+func exclude(tree *syntax.Regexp, letter rune) {
+	switch tree.Op {
+	case syntax.OpAnyChar:
+		tree.Op, tree.Rune = syntax.OpCharClass, []rune{0, letter - 1, letter + 1, '\U0010FFFF'}
+	case syntax.OpAnyCharNotNL:
+		tree.Op, tree.Rune = syntax.OpCharClass, []rune{0, '\n' - 1, '\n' + 1, letter - 1, letter + 1, '\U0010FFFF'}
+	case syntax.OpCharClass:
+		var ranges []rune
+		for i := 0; i < len(tree.Rune); i += 2 {
+			low, high := tree.Rune[i], tree.Rune[i+1]
+			if letter < low || letter > high {
+				ranges = append(ranges, low, high)
+				continue
+			}
+			if low < letter {
+				ranges = append(ranges, low, letter-1)
+			}
+			if letter < high {
+				ranges = append(ranges, letter+1, high)
+			}
+		}
+		tree.Rune = ranges
+	}
+	for _, sub := range tree.Sub {
+		exclude(sub, letter)
+	}
+}
+
+// serveTarget is serveSelector for the target of a patch.
+func (t *tree) serveTarget(p *types.Patch) {
+	if p.Target != nil {
+		target := *p.Target
+		t.serveSelector(&target)
+		p.Target = &target
+	}
+}
+
+// exactly returns the names under which kustomize finds, in one kustomization,
+// the objects with a name or a generateName. It knows by itself those whose
+// files say that, but not those that other kustomizations have renamed to it.
+func (t *tree) exactly(k *kustomization, name string) []string {
+	known := len(k.renamed) == 0
+	var renamed []string
+	for _, i := range k.renamed {
+		for _, a := range i.affixes {
+			switch {
+			case i.object == nil || a.around(i.id.Name) != name:
+			case a == affix{}:
+				known = true
+			default:
+				renamed = append(renamed, a.prefix+t.mark.text(aName, i.number)+a.suffix)
+			}
+		}
+	}
+	if known || len(renamed) == 0 {
+		renamed = append(renamed, name)
+	}
+	slices.Sort(renamed)
+	return slices.Compact(renamed)
+}
+
+// serveName is exactly for what takes one name; of several, kustomize finds none.
+func (t *tree) serveName(k *kustomization, name *string) {
+	if names := t.exactly(k, *name); len(names) == 1 {
+		*name = names[0]
+	}
+}
+
+// selectorOf returns the selector of just the objects with an id. Its name is
+// yet to be served.
+func selectorOf(id resid.ResId) *types.Selector {
+	literally := func(text string) string {
+		if text == "" {
+			return "^$" // an empty one matches everything
+		}
+		return regexp.QuoteMeta(text)
+	}
+	return &types.Selector{ResId: resid.ResId{
+		Gvk: resid.Gvk{
+			Group: literally(id.Group), Version: literally(id.Version), Kind: literally(id.Kind),
+		},
+		Name: literally(id.Name), Namespace: literally(id.EffectiveNamespace()),
+	}}
+}

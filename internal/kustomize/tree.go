@@ -1,0 +1,278 @@
+package kustomize
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/kio"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+)
+
+// tree is what a first pass over a tree of kustomizations learns, in the order
+// in which kustomize reads it. What cannot be read is left for kustomize to
+// report.
+type tree struct {
+	files filesys.FileSystem
+	mark  mark
+	seen  map[rune]bool // letters that cannot be the mark
+	err   error         // what kustomize could not know to be wrong
+
+	root           *kustomization            // that is built
+	kustomizations map[string]*kustomization // by folder
+	manifests      map[string]*manifest      // by path
+	objects        []*object
+	instances      []*instance
+	remote         bool // something is in none of the files here: a remote base, or nothing
+
+	names     map[string]string // generateNames that an object has or had, by what kustomize has in its place
+	contents  map[string][]byte // that are served, by path
+	selectors []selector        // that are served with another regular expression
+}
+
+// kustomization is the file of one folder.
+type kustomization struct {
+	folder filesys.ConfirmedDir
+	path   string
+	spec   types.Kustomization
+	config bool // its resources are transformers
+	served bool // it is decided what is served in its place
+
+	// What its transformers act on, over all ways to it, before and after they
+	// have renamed it.
+	scope, renamed []instance
+}
+
+// manifest is a file with resources.
+type manifest struct {
+	path      string
+	documents []*yaml.RNode
+	objects   []*object
+	mark      string // behind its name where it is served changed
+}
+
+// readTree reads the kustomization in a folder and all below it, and decides
+// what kustomize shall be served.
+func readTree(files filesys.FileSystem, folder string) *tree {
+	t := &tree{
+		files: files, seen: map[rune]bool{}, contents: map[string][]byte{},
+		kustomizations: map[string]*kustomization{}, manifests: map[string]*manifest{},
+	}
+	root, err := filesys.ConfirmDir(files, folder)
+	if err != nil {
+		t.remote = true
+	} else {
+		t.visit(root, nil, nil, false)
+	}
+	t.mark = chooseMark(t.seen)
+	t.serve()
+	return t
+}
+
+// visit reads the kustomization of a folder, and returns the objects that leave
+// it: those that came, which are a component's, and its own.
+func (t *tree) visit(
+	folder filesys.ConfirmedDir, above []filesys.ConfirmedDir, came []*instance, config bool,
+) []*instance {
+	k := t.kustomization(folder)
+	if k == nil || slices.ContainsFunc(above, func(a filesys.ConfirmedDir) bool { return a.HasPrefix(folder) }) {
+		return came // a cycle, or nothing that can be read
+	}
+	k.config = config
+	if t.root == nil {
+		t.root = k
+	}
+	above = append(slices.Clip(above), folder)
+	instances := came
+	for _, resource := range append(slices.Clip(k.spec.Resources), k.spec.Bases...) {
+		instances = append(instances, t.accumulate(k, resource, above)...)
+	}
+	for _, component := range k.spec.Components {
+		if base, err := filesys.ConfirmDir(t.files, folder.Join(component)); err == nil {
+			instances = t.visit(base, above, instances, config)
+		} else {
+			instances = append(instances, t.unknown())
+		}
+	}
+	t.transform(k, instances, above)
+	return instances
+}
+
+// transform notes what the transformers of a kustomization act on, and what
+// they do to names.
+func (t *tree) transform(k *kustomization, instances []*instance, above []filesys.ConfirmedDir) {
+	for _, i := range instances {
+		k.scope = append(k.scope, *i)
+	}
+	t.refuseMerges(k)
+	rename := func(prefix, suffix, namespace string) {
+		for _, i := range instances {
+			i.rename(prefix, suffix)
+			if namespace != "" {
+				i.namespaces = append(i.namespaces, namespace)
+			}
+		}
+	}
+	rename(k.spec.NamePrefix, k.spec.NameSuffix, k.spec.Namespace)
+	for _, config := range t.transformers(k, above) {
+		switch config.GetKind() {
+		case "PrefixTransformer":
+			rename(fieldOf(config, "prefix"), "", "")
+		case "SuffixTransformer":
+			rename("", fieldOf(config, "suffix"), "")
+		case "NamespaceTransformer":
+			rename("", "", config.GetNamespace())
+		}
+	}
+	for _, i := range instances {
+		k.renamed = append(k.renamed, *i)
+	}
+}
+
+// refuseMerges refuses a generator that merges into an object with
+// generateName: the hash that it adds would be that of the placeholder.
+func (t *tree) refuseMerges(k *kustomization) {
+	refuse := func(kind string, generator types.GeneratorArgs) {
+		if generator.Behavior != "merge" && generator.Behavior != "replace" {
+			return
+		}
+		for _, i := range k.scope {
+			if i.object != nil && i.id.Kind == kind && i.called(generator.Name) && t.err == nil {
+				t.err = fmt.Errorf("%s: the generator %q cannot %s a %s with generateName",
+					k.path, generator.Name, generator.Behavior, kind)
+			}
+		}
+	}
+	for _, generator := range k.spec.ConfigMapGenerator {
+		refuse("ConfigMap", generator.GeneratorArgs)
+	}
+	for _, generator := range k.spec.SecretGenerator {
+		refuse("Secret", generator.GeneratorArgs)
+	}
+}
+
+func fieldOf(document *yaml.RNode, field string) string {
+	if found := document.Field(field); found != nil {
+		return found.Value.YNode().Value
+	}
+	return ""
+}
+
+// accumulate returns the objects that a resource of a kustomization brings.
+func (t *tree) accumulate(k *kustomization, resource string, above []filesys.ConfirmedDir) []*instance {
+	if m := t.manifest(k, resource); m != nil {
+		return t.instancesOf(m)
+	}
+	if base, err := filesys.ConfirmDir(t.files, k.folder.Join(resource)); err == nil {
+		return t.visit(base, above, nil, k.config)
+	}
+	return []*instance{t.unknown()}
+}
+
+func (t *tree) instancesOf(m *manifest) (instances []*instance) {
+	for _, o := range m.objects {
+		i := &instance{object: o, affixes: []affix{{}}, namespaces: []string{o.id.Namespace}}
+		instances = append(instances, i)
+		t.instances = append(t.instances, i)
+	}
+	return instances
+}
+
+// unknown returns what stands for all that a remote base may bring.
+func (t *tree) unknown() *instance {
+	t.remote = true
+	i := &instance{affixes: []affix{{}}}
+	t.instances = append(t.instances, i)
+	return i
+}
+
+// kustomization reads the kustomization of a folder, once; nil is one that
+// kustomize refuses.
+func (t *tree) kustomization(folder filesys.ConfirmedDir) *kustomization {
+	if k, known := t.kustomizations[folder.String()]; known {
+		return k
+	}
+	var found []*kustomization
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		path, content, err := t.load(folder, name)
+		if err != nil {
+			continue
+		}
+		k := &kustomization{folder: folder, path: path}
+		if k.spec.Unmarshal(content) != nil {
+			return nil
+		}
+		found = append(found, k)
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	t.kustomizations[folder.String()] = found[0]
+	return found[0]
+}
+
+// errNotBelow is for kustomize to say in its own words.
+var errNotBelow = errors.New("not a file in or below the folder")
+
+// load reads a file as kustomize does, in a folder or below it.
+func (t *tree) load(folder filesys.ConfirmedDir, name string) (path string, content []byte, err error) {
+	if !filepath.IsAbs(name) {
+		name = folder.Join(name)
+	}
+	directory, file, err := t.files.CleanedAbs(name)
+	if err != nil {
+		return "", nil, err
+	}
+	if file == "" || !directory.HasPrefix(folder) {
+		return "", nil, errNotBelow
+	}
+	content, err = t.files.ReadFile(directory.Join(file))
+	lookForMarks(content, t.seen)
+	return directory.Join(file), content, err
+}
+
+// manifest reads a file with resources, once.
+func (t *tree) manifest(k *kustomization, name string) *manifest {
+	path, content, err := t.load(k.folder, name)
+	if err != nil {
+		return nil
+	}
+	if m, known := t.manifests[path]; known {
+		return m
+	}
+	m := &manifest{path: path}
+	t.manifests[path] = m
+	if m.documents, err = kio.FromBytes(content); err != nil || k.config {
+		return m
+	}
+	for _, document := range m.documents {
+		for _, node := range generated(document) {
+			_, generateName := namesOf(node)
+			id := resid.FromRNode(node)
+			id.Name = generateName
+			o := &object{number: len(t.objects), id: id, node: node}
+			t.objects = append(t.objects, o)
+			m.objects = append(m.objects, o)
+		}
+	}
+	return m
+}
+
+// encode returns documents as a stream of YAML.
+func encode(documents []*yaml.RNode) ([]byte, error) {
+	var texts []string
+	for _, document := range documents {
+		text, err := document.String()
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return []byte(strings.Join(texts, "---\n")), nil
+}
