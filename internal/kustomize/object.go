@@ -2,6 +2,7 @@ package kustomize
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/resid"
@@ -19,9 +20,14 @@ type object struct {
 // instance is an object, or what remote bases may bring, on its way up through
 // the kustomizations. An object that is reached in two ways is two of them.
 type instance struct {
-	*object             // nil: of a remote base
-	affixes    []affix  // of all names that it has had, the oldest first
-	namespaces []string // likewise
+	*object        // nil: of a remote base
+	places []place // that it has had, the oldest first
+}
+
+// place is where kustomize finds an object.
+type place struct {
+	affix
+	namespace string
 }
 
 // affix is what kustomizations have put around a name.
@@ -36,46 +42,45 @@ func (a affix) around(generateName string) string {
 	return a.prefix + generateName + a.suffix
 }
 
-// rename notes that kustomize renames an instance: first in front, then behind.
-func (i *instance) rename(prefix, suffix string) {
-	current := i.affixes[len(i.affixes)-1]
+// current returns where kustomize finds an instance now.
+func (i instance) current() place { return i.places[len(i.places)-1] }
+
+// move notes that kustomize puts an instance into a namespace, and gives it a
+// name with a prefix and a suffix, in this order, where they are not empty.
+func (i *instance) move(namespace, prefix, suffix string) {
+	now := i.current()
+	if namespace != "" {
+		now.namespace = namespace
+		i.places = append(i.places, now)
+	}
 	if prefix != "" {
-		current.prefix = prefix + current.prefix
-		i.affixes = append(i.affixes, current)
+		now.prefix = prefix + now.prefix
+		i.places = append(i.places, now)
 	}
 	if suffix != "" {
-		current.suffix += suffix
-		i.affixes = append(i.affixes, current)
+		now.suffix += suffix
+		i.places = append(i.places, now)
 	}
 }
 
 // is reports whether an instance is, or was, what an id says.
 func (i instance) is(id resid.ResId) bool {
-	if i.object == nil || !i.id.Gvk.Equals(id.Gvk) || !i.called(id.Name) {
-		return false
-	}
-	for _, namespace := range i.namespaces {
-		if resid.NewResIdWithNamespace(id.Gvk, id.Name, namespace).IsNsEquals(id) {
-			return true
-		}
-	}
-	return false
+	return i.object != nil && i.id.Gvk.Equals(id.Gvk) && slices.ContainsFunc(i.places, func(p place) bool {
+		return p.around(i.id.Name) == id.Name && resid.NewResIdWithNamespace(id.Gvk, id.Name, p.namespace).IsNsEquals(id)
+	})
 }
 
-// called reports whether one of an instance's generateNames is this one.
+// called reports whether one of an instance's generateNames is, or was, this one.
 func (i instance) called(generateName string) bool {
-	for _, affix := range i.affixes {
-		if i.object != nil && affix.around(i.id.Name) == generateName {
-			return true
-		}
-	}
-	return false
+	return i.object != nil && slices.ContainsFunc(i.places, func(p place) bool {
+		return p.around(i.id.Name) == generateName
+	})
 }
 
 // generated returns the objects in a document that have generateName and no
 // name: the document itself, or the items of a List.
 func generated(document *yaml.RNode) []*yaml.RNode {
-	if document.YNode().Kind != yaml.MappingNode {
+	if !isObject(document) {
 		return nil
 	}
 	if items := document.Field("items"); strings.HasSuffix(document.GetKind(), "List") && items != nil {
@@ -88,17 +93,32 @@ func generated(document *yaml.RNode) []*yaml.RNode {
 		return found
 	}
 	name, generateName := namesOf(document)
-	if document.GetKind() == "" || name != "" || generateName == "" || strings.Contains(generateName, ",") {
+	if name != "" || generateName == "" || strings.Contains(generateName, ",") {
 		return nil // a comma, which no name has, separates names in kustomize's annotations
 	}
 	return []*yaml.RNode{document}
+}
+
+// isObject reports whether a document has the form of an object. That of
+// others, kustomize's own functions cannot read.
+func isObject(document *yaml.RNode) bool {
+	if document.YNode().Kind != yaml.MappingNode || document.GetKind() == "" {
+		return false
+	}
+	metadata := document.Field(yaml.MetadataField)
+	return metadata == nil || yaml.IsMissingOrNull(metadata.Value) || metadata.Value.YNode().Kind == yaml.MappingNode
+}
+
+// idOf returns the id of an object, as kustomize makes it.
+func idOf(document *yaml.RNode) resid.ResId {
+	return resid.NewResIdWithNamespace(resid.GvkFromNode(document), document.GetName(), document.GetNamespace())
 }
 
 // namesOf returns the names that an object says; a generateName that is no
 // string is none.
 func namesOf(document *yaml.RNode) (name, generateName string) {
 	metadata := document.Field(yaml.MetadataField)
-	if metadata == nil || metadata.Value.YNode().Kind != yaml.MappingNode {
+	if metadata == nil || yaml.IsMissingOrNull(metadata.Value) {
 		return "", ""
 	}
 	if field := metadata.Value.Field(yaml.NameField); field != nil && !yaml.IsMissingOrNull(field.Value) {
@@ -124,8 +144,13 @@ const (
 	previousKinds      = "internal.config.kubernetes.io/previousKinds"
 )
 
-// place gives an object its placeholder.
-func (t *tree) place(o *object) error {
+// placeholder returns what kustomize has for one of an instance's names.
+func (t *tree) placeholder(i instance, a affix) string {
+	return a.prefix + t.mark.text(aName, i.number) + a.suffix
+}
+
+// give gives an object its placeholder.
+func (t *tree) give(o *object) error {
 	if err := o.node.SetName(t.mark.text(aName, o.number)); err != nil {
 		return fmt.Errorf("name: %w", err)
 	}

@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -62,13 +63,37 @@ func (t *tree) servePatch(k *kustomization, p types.Patch) []types.Patch {
 	for _, document := range documents {
 		one := p
 		if needsTarget(k, document) {
-			one.Target = selectorOf(idOf(document))
-			t.serveSelector(one.Target)
+			one.Target = t.targetOf(k, named(document))
 		}
 		nameAll([]*yaml.RNode{document})
 		patches = append(patches, t.withText(k, one, []*yaml.RNode{document}))
 	}
 	return patches
+}
+
+// targetOf returns a target of just the objects in a kustomization that are, or
+// were, what an id says.
+func (t *tree) targetOf(k *kustomization, id resid.ResId) *types.Selector {
+	literally := func(text string) string {
+		if text == "" {
+			return "^$" // an empty one matches everything
+		}
+		return regexp.QuoteMeta(text)
+	}
+	names := []string{literally(id.Name)}
+	for _, i := range k.scope {
+		if i.is(id) {
+			names = append(names, regexp.QuoteMeta(t.placeholder(i, i.current().affix)))
+		}
+	}
+	slices.Sort(names[1:])
+	return &types.Selector{ResId: resid.ResId{
+		Gvk: resid.Gvk{
+			Group: literally(id.Group), Version: literally(id.Version), Kind: literally(id.Kind),
+		},
+		Name:      strings.Join(slices.Compact(names), "|"),
+		Namespace: literally(id.EffectiveNamespace()),
+	}}
 }
 
 // nameTargeted gives a strategic patch with a target, and generateName only, a
@@ -134,7 +159,7 @@ func (t *tree) serveMerge(k *kustomization, m types.PatchStrategicMerge) types.P
 // needsTarget reports whether kustomize would not find the objects with
 // generateName that a strategic patch names, or not all of them.
 func needsTarget(k *kustomization, document *yaml.RNode) bool {
-	id := idOf(document)
+	id := named(document)
 	found := 0
 	renamed := false
 	for _, i := range k.scope {
@@ -146,9 +171,9 @@ func needsTarget(k *kustomization, document *yaml.RNode) bool {
 	return found > 1 || renamed
 }
 
-// idOf returns the id of the object that a strategic patch names.
-func idOf(document *yaml.RNode) resid.ResId {
-	id := resid.FromRNode(document)
+// named returns the id of the objects that a strategic patch names.
+func named(document *yaml.RNode) resid.ResId {
+	id := idOf(document)
 	if name, generateName := namesOf(document); name == "" {
 		id.Name = generateName
 	}
@@ -158,9 +183,7 @@ func idOf(document *yaml.RNode) resid.ResId {
 // strategic returns the patches in a text if they are strategic ones.
 func strategic(text []byte) []*yaml.RNode {
 	documents, err := kio.FromBytes(text)
-	if err != nil || slices.ContainsFunc(documents, func(d *yaml.RNode) bool {
-		return d.YNode().Kind != yaml.MappingNode || d.GetKind() == ""
-	}) {
+	if err != nil || slices.ContainsFunc(documents, func(d *yaml.RNode) bool { return !isObject(d) }) {
 		return nil
 	}
 	return documents

@@ -134,7 +134,7 @@ func (t *tree) selectedLate(one result, placeholder string) error {
 		if i.object != one.object {
 			continue
 		}
-		for _, own := range i.affixes {
+		for _, own := range i.places {
 			for _, above := range t.aboveRemotes(one.object) {
 				late = append(late, affix{above.prefix + own.prefix, own.suffix + above.suffix}.around(one.object.id.Name))
 			}
@@ -157,13 +157,13 @@ func (t *tree) selectedLate(one result, placeholder string) error {
 
 // aboveRemotes returns what kustomizations put around the names that come of
 // remote bases, as an object's is.
-func (t *tree) aboveRemotes(o *object) (affixes []affix) {
+func (t *tree) aboveRemotes(o *object) (places []place) {
 	for _, i := range t.instances {
 		if o.remote && i.object == nil {
-			affixes = append(affixes, i.affixes...)
+			places = append(places, i.places...)
 		}
 	}
-	return affixes
+	return places
 }
 
 // sort puts objects in the place that they have by their generateName.

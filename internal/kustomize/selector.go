@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/kustomize/kyaml/resid"
 )
 
 // selector is one whose name is served changed.
@@ -96,13 +95,13 @@ func (t *tree) exactly(k *kustomization, name string) []string {
 	known := len(k.renamed) == 0
 	var renamed []string
 	for _, i := range k.renamed {
-		for _, a := range i.affixes {
+		for _, p := range i.places {
 			switch {
-			case i.object == nil || a.around(i.id.Name) != name:
-			case a == affix{}:
+			case i.object == nil || p.around(i.id.Name) != name:
+			case p.affix == affix{}:
 				known = true
 			default:
-				renamed = append(renamed, a.prefix+t.mark.text(aName, i.number)+a.suffix)
+				renamed = append(renamed, t.placeholder(i, p.affix))
 			}
 		}
 	}
@@ -118,21 +117,4 @@ func (t *tree) serveName(k *kustomization, name *string) {
 	if names := t.exactly(k, *name); len(names) == 1 {
 		*name = names[0]
 	}
-}
-
-// selectorOf returns the selector of just the objects with an id. Its name is
-// yet to be served.
-func selectorOf(id resid.ResId) *types.Selector {
-	literally := func(text string) string {
-		if text == "" {
-			return "^$" // an empty one matches everything
-		}
-		return regexp.QuoteMeta(text)
-	}
-	return &types.Selector{ResId: resid.ResId{
-		Gvk: resid.Gvk{
-			Group: literally(id.Group), Version: literally(id.Version), Kind: literally(id.Kind),
-		},
-		Name: literally(id.Name), Namespace: literally(id.EffectiveNamespace()),
-	}}
 }

@@ -62,9 +62,9 @@ func (t *tree) discover(folder filesys.ConfirmedDir) {
 func (t *tree) serve() {
 	t.names = map[string]string{}
 	for _, i := range t.instances {
-		for _, a := range i.affixes {
+		for _, p := range i.places {
 			if i.object != nil {
-				t.names[a.prefix+t.mark.text(aName, i.number)+a.suffix] = a.around(i.id.Name)
+				t.names[t.placeholder(*i, p.affix)] = p.around(i.id.Name)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (t *tree) serveManifest(m *manifest) {
 		return
 	}
 	for _, o := range m.objects {
-		if t.place(o) != nil {
+		if t.give(o) != nil {
 			return // for kustomize to refuse
 		}
 	}

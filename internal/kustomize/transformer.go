@@ -77,7 +77,7 @@ func (t *tree) serveConfigFile(k *kustomization, m *manifest) {
 
 func (t *tree) serveConfigs(k *kustomization, documents []*kyaml.RNode) (content []byte, changed bool) {
 	for _, document := range documents {
-		changed = t.serveConfig(k, document) || changed
+		changed = isObject(document) && t.serveConfig(k, document) || changed
 	}
 	content, err := encode(documents)
 	return content, changed && err == nil

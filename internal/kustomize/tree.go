@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/kio"
-	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
@@ -111,23 +110,23 @@ func (t *tree) transform(k *kustomization, instances []*instance, above []filesy
 		k.scope = append(k.scope, *i)
 	}
 	t.refuseMerges(k)
-	rename := func(prefix, suffix, namespace string) {
+	move := func(namespace, prefix, suffix string) {
 		for _, i := range instances {
-			i.rename(prefix, suffix)
-			if namespace != "" {
-				i.namespaces = append(i.namespaces, namespace)
-			}
+			i.move(namespace, prefix, suffix)
 		}
 	}
-	rename(k.spec.NamePrefix, k.spec.NameSuffix, k.spec.Namespace)
+	move(k.spec.Namespace, k.spec.NamePrefix, k.spec.NameSuffix)
 	for _, config := range t.transformers(k, above) {
+		if !isObject(config) {
+			continue
+		}
 		switch config.GetKind() {
 		case "PrefixTransformer":
-			rename(fieldOf(config, "prefix"), "", "")
+			move("", fieldOf(config, "prefix"), "")
 		case "SuffixTransformer":
-			rename("", fieldOf(config, "suffix"), "")
+			move("", "", fieldOf(config, "suffix"))
 		case "NamespaceTransformer":
-			rename("", "", config.GetNamespace())
+			move(config.GetNamespace(), "", "")
 		}
 	}
 	for _, i := range instances {
@@ -177,7 +176,7 @@ func (t *tree) accumulate(k *kustomization, resource string, above []filesys.Con
 
 func (t *tree) instancesOf(m *manifest) (instances []*instance) {
 	for _, o := range m.objects {
-		i := &instance{object: o, affixes: []affix{{}}, namespaces: []string{o.id.Namespace}}
+		i := &instance{object: o, places: []place{{namespace: o.id.Namespace}}}
 		instances = append(instances, i)
 		t.instances = append(t.instances, i)
 	}
@@ -187,7 +186,7 @@ func (t *tree) instancesOf(m *manifest) (instances []*instance) {
 // unknown returns what stands for all that a remote base may bring.
 func (t *tree) unknown() *instance {
 	t.remote = true
-	i := &instance{affixes: []affix{{}}}
+	i := &instance{places: []place{{}}}
 	t.instances = append(t.instances, i)
 	return i
 }
@@ -254,7 +253,7 @@ func (t *tree) manifest(k *kustomization, name string) *manifest {
 	for _, document := range m.documents {
 		for _, node := range generated(document) {
 			_, generateName := namesOf(node)
-			id := resid.FromRNode(node)
+			id := idOf(node)
 			id.Name = generateName
 			o := &object{number: len(t.objects), id: id, node: node}
 			t.objects = append(t.objects, o)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 )
 
 // input is the input while it is read, by one goroutine.
@@ -43,12 +44,16 @@ func (o *options) documents(ctx context.Context) (iter.Seq2[create.Item, error],
 		return nil, err
 	}
 	in := &input{options: o, ctx: ctx}
-	objects := resource.NewBuilder(&waitingTypes{factory, in}).
+	builder := resource.NewBuilder(&waitingTypes{factory, in}).
 		Unstructured().
 		Schema(&waitingValidator{schema, in}).
 		ContinueOnError().
-		NamespaceParam(namespace).DefaultNamespace().
-		FilenameParam(enforce, &o.FilenameOptions).
+		NamespaceParam(namespace).DefaultNamespace()
+	builder, err = manifest.FilenameParam(ctx, builder, enforce, &o.FilenameOptions)
+	if err != nil {
+		return nil, err
+	}
+	objects := builder.
 		LabelSelectorParam(o.Selector).
 		Flatten().
 		Do()

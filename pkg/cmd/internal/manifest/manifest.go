@@ -1,0 +1,31 @@
+// Package manifest tells kubectl's builder where the manifests of -f and -k
+// are. It reads a kustomization by internal/kustomize, which takes generateName;
+// all else the builder does itself.
+package manifest
+
+import (
+	"bytes"
+	"context"
+
+	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
+)
+
+// FilenameParam is the builder's own, but that objects of -k may have
+// generateName. It returns what is wrong with the kustomization, or early when
+// ctx is done.
+func FilenameParam(
+	ctx context.Context, b *resource.Builder, enforceNamespace bool, o *resource.FilenameOptions,
+) (*resource.Builder, error) {
+	if o.Kustomize == "" || len(o.Filenames) > 0 || o.Recursive { // the builder refuses both together
+		return b.FilenameParam(enforceNamespace, o), nil
+	}
+	objects, err := kustomize.Build(ctx, filesys.MakeFsOnDisk(), o.Kustomize)
+	if err != nil {
+		return nil, err
+	}
+	return b.FilenameParam(enforceNamespace, &resource.FilenameOptions{}).
+		Stream(bytes.NewReader(objects), o.Kustomize), nil
+}
