@@ -20,8 +20,8 @@ type object struct {
 // instance is an object, or what remote bases may bring, on its way up through
 // the kustomizations. An object that is reached in two ways is two of them.
 type instance struct {
-	*object        // nil: of a remote base
-	places []place // that it has had, the oldest first
+	*object         // nil: of a remote base
+	places  []place // that it has had, the oldest first
 }
 
 // place is where kustomize finds an object.

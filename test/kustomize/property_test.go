@@ -62,7 +62,9 @@ func (g *growth) write(file, content string) {
 	g.generated.files[file] = strings.ReplaceAll(content, dash, "-")
 }
 
-func (g *growth) pick(label string, of ...string) string { return rapid.SampledFrom(of).Draw(g.T, label) }
+func (g *growth) pick(label string, of ...string) string {
+	return rapid.SampledFrom(of).Draw(g.T, label)
+}
 
 func (g *growth) flip(label string) bool { return rapid.Bool().Draw(g.T, label) }
 

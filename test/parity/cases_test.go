@@ -43,7 +43,6 @@ var cases = []parityCase{
 	{args: "-f missing.yaml", code: 1, says: `error: the path "missing.yaml" does not exist`},
 	{args: "-f one.yaml -f missing.yaml", code: 1, says: `error: the path "missing.yaml" does not exist`},
 	{args: "-k kustomize", says: "configmap/hashed-"},
-	{args: "-k kustomize-generatename", code: 1, says: "missing metadata.name in object"},
 	{args: "-k kustomize-bad", code: 1, says: "error: accumulating resources"},
 	{args: "-k dir", code: 1, says: "error: unable to find one of 'kustomization.yaml'"},
 	{args: "-k kustomize -f one.yaml", code: 1, says: "error: only one of -f or -k can be specified"},

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
@@ -74,7 +75,9 @@ func (o *options) subject(ctx context.Context) (subject, error) {
 		s.warnings = append(s.warnings, missing(s.populations)...)
 		return s, err
 	case !cmdutil.IsFilenameSliceEmpty(o.manifests.Filenames, o.manifests.Kustomize):
-		return o.counted(ctx, o.manifested)
+		return o.counted(ctx, func(namespace string, enforce bool) ([]wantedPrefix, []string, error) {
+			return o.manifested(ctx, namespace, enforce)
+		})
 	}
 	retries := o.serverAttempts.Or(assumedRetries())
 	return subject{
@@ -188,15 +191,19 @@ func missing(populations []report.Population) (warnings []string) {
 	return warnings
 }
 
-// manifested returns the prefixes of the objects in the files of -f, each once. An
+// manifested returns the prefixes of the objects of -f or -k, each once. An
 // object with a name of its own generates none, and is left out.
 func (o *options) manifested(
-	namespace string, enforce bool,
+	ctx context.Context, namespace string, enforce bool,
 ) (prefixes []wantedPrefix, warnings []string, err error) {
-	objects := o.factory.NewBuilder().
+	builder := o.factory.NewBuilder().
 		Unstructured().
-		NamespaceParam(namespace).DefaultNamespace().
-		FilenameParam(enforce, &o.manifests).
+		NamespaceParam(namespace).DefaultNamespace()
+	builder, err = manifest.FilenameParam(ctx, builder, enforce, &o.manifests)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects := builder.
 		Flatten().
 		Do()
 	err = objects.Visit(func(info *resource.Info, err error) error {
