@@ -1,0 +1,92 @@
+package kustomize
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+const remoteJob = "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: migrate-, labels: {l: a}}\n"
+
+// repository makes a git repository of some files, and returns its URL.
+func repository(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := folderOf(t, files)
+	for _, arguments := range [][]string{
+		{"init", "--quiet", "--initial-branch=main"}, {"add", "."},
+		{"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "files"},
+	} {
+		git := exec.Command("git", append([]string{"-C", folder}, arguments...)...)
+		if output, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", arguments, err, output)
+		}
+	}
+	return "file://" + folder
+}
+
+func folderOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// A remote base is cloned by kustomize itself, and read when it is there.
+func TestRemoteBase(t *testing.T) {
+	url := repository(t, map[string]string{
+		"job/kustomization.yaml":  "namePrefix: base-\nresources: [job.yaml, ../more]\n",
+		"job/job.yaml":            remoteJob,
+		"more/kustomization.yaml": "resources: [job.yaml]\n",
+		"more/job.yaml":           remoteJob,
+		"none/kustomization.yaml": "resources: [cm.yaml]\n",
+		"none/cm.yaml":            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
+	})
+	top := "namePrefix: top-\nresources: ['" + url + "//job?ref=main']\n"
+	patched := top + "patches:\n- target: {name: NAME}\n  patch: '[{\"op\": \"add\", \"path\": \"/metadata/labels/p\", \"value\": \"q\"}]'\n"
+	job := "apiVersion: batch/v1\nkind: Job\nmetadata:\n  generateName: top-base-migrate-\n  labels:\n    l: a\n"
+	for _, test := range []struct{ about, kustomization, want, says string }{
+		{"its objects", top, job + "---\n" + job, ""},
+		{"a target by generateName", strings.ReplaceAll(patched, "NAME", "migrate-"), job + "    p: q\n---\n" + job + "    p: q\n", ""},
+		{
+			"a target by a generateName that it has given", strings.ReplaceAll(patched, "NAME", "base-migrate-"), "",
+			`the target "base-migrate-" has missed the Job with generateName "migrate-"`,
+		},
+		{"a target that matches nothing", strings.ReplaceAll(patched, "NAME", "other"), job + "---\n" + job, ""},
+		{
+			"without generateName", "resources: ['" + url + "//none?ref=main']\n",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n", "",
+		},
+		{
+			"several by their generateName", top + "patches:\n- patch: |\n    " +
+				strings.ReplaceAll(strings.ReplaceAll(remoteJob, "l: a", "l: b"), "\n", "\n    ") + "\n", "",
+			"multiple matches for Id Job.v1.batch/migrate-.[noNs]",
+		},
+		{"a branch that is not there", strings.ReplaceAll(top, "main", "nope"), "", "nope"},
+	} {
+		t.Run(test.about, func(t *testing.T) {
+			folder := folderOf(t, map[string]string{"kustomization.yaml": test.kustomization})
+			got, err := ours(filesys.MakeFsOnDisk(), folder)
+			if got != test.want || (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
+				t.Errorf("got\n%s\nand %v", got, err)
+			}
+		})
+	}
+	t.Run("the root itself", func(t *testing.T) {
+		got, err := ours(filesys.MakeFsOnDisk(), url+"//more?ref=main")
+		if want := strings.ReplaceAll(job, "top-base-", ""); got != want || err != nil {
+			t.Errorf("got\n%s\nand %v", got, err)
+		}
+	})
+}
