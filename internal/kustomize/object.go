@@ -66,7 +66,8 @@ func (i *instance) move(namespace, prefix, suffix string) {
 // is reports whether an instance is, or was, what an id says.
 func (i instance) is(id resid.ResId) bool {
 	return i.object != nil && i.id.Gvk.Equals(id.Gvk) && slices.ContainsFunc(i.places, func(p place) bool {
-		return p.around(i.id.Name) == id.Name && resid.NewResIdWithNamespace(id.Gvk, id.Name, p.namespace).IsNsEquals(id)
+		return p.around(i.id.Name) == id.Name &&
+			resid.NewResIdWithNamespace(id.Gvk, id.Name, p.namespace).IsNsEquals(id)
 	})
 }
 

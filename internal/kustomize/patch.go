@@ -17,7 +17,7 @@ import (
 func (t *tree) servePatches(k *kustomization) {
 	merges := k.spec.PatchesStrategicMerge
 	if slices.ContainsFunc(merges, func(m types.PatchStrategicMerge) bool {
-		return slices.ContainsFunc(strategic(t.textOfMerge(k, m)), func(d *yaml.RNode) bool { return needsTarget(k, d) })
+		return anyNeedsTarget(k, strategic(t.textOfMerge(k, m)))
 	}) {
 		var patches []types.Patch
 		for _, m := range merges {
@@ -53,7 +53,7 @@ func (t *tree) servePatch(k *kustomization, p types.Patch) []types.Patch {
 		}
 		return []types.Patch{p}
 	}
-	if !slices.ContainsFunc(documents, func(d *yaml.RNode) bool { return needsTarget(k, d) }) {
+	if !anyNeedsTarget(k, documents) {
 		if nameAll(documents) {
 			p = t.withText(k, p, documents)
 		}
@@ -169,6 +169,10 @@ func needsTarget(k *kustomization, document *yaml.RNode) bool {
 		}
 	}
 	return found > 1 || renamed
+}
+
+func anyNeedsTarget(k *kustomization, documents []*yaml.RNode) bool {
+	return slices.ContainsFunc(documents, func(d *yaml.RNode) bool { return needsTarget(k, d) })
 }
 
 // named returns the id of the objects that a strategic patch names.

@@ -67,7 +67,7 @@ func (t *tree) resultOf(r *resource.Resource) (result, error) {
 		one.object = t.objects[number]
 		_, generateName := namesOf(&r.RNode)
 		if generateName == "" {
-			return one, fmt.Errorf("%s with generateName %q: a patch has removed its generateName, and gives it no name",
+			return one, fmt.Errorf("%s with generateName %q: a patch has removed that, and gives it no name",
 				one.object.id.Kind, one.object.id.Name)
 		}
 		one.name = affix{prefix, suffix}.around(generateName)
@@ -136,7 +136,8 @@ func (t *tree) selectedLate(one result, placeholder string) error {
 		}
 		for _, own := range i.places {
 			for _, above := range t.aboveRemotes(one.object) {
-				late = append(late, affix{above.prefix + own.prefix, own.suffix + above.suffix}.around(one.object.id.Name))
+				whole := affix{above.prefix + own.prefix, own.suffix + above.suffix}
+				late = append(late, whole.around(one.object.id.Name))
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (f *servedFiles) CleanedAbs(path string) (filesys.ConfirmedDir, string, err
 // pass has not seen is in the clone of a remote base.
 func (f *servedFiles) ReadFile(path string) ([]byte, error) {
 	folder, file, err := f.CleanedAbs(path)
-	if err == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), file) && f.FileSystem.Exists(path) {
+	if err == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), file) && f.Exists(path) {
 		f.tree.discover(folder)
 	}
 	if content, served := f.tree.contents[path]; served {

@@ -17,7 +17,8 @@ func repository(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := folderOf(t, files)
 	for _, arguments := range [][]string{
-		{"init", "--quiet", "--initial-branch=main"}, {"add", "."},
+		{"init", "--quiet", "--initial-branch=main"},
+		{"add", "."},
 		{"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "files"},
 	} {
 		git := exec.Command("git", append([]string{"-C", folder}, arguments...)...)
