@@ -63,6 +63,9 @@ func (m mark) in(text string) bool { return strings.ContainsRune(text, rune(m)) 
 // find returns what stands before and after the first marked text of a kind,
 // and its number; -1 where there is none.
 func (m mark) find(kind, text string) (before string, number int, after string) {
+	if !m.in(text) {
+		return text, -1, ""
+	}
 	at := m.pattern(kind).FindStringSubmatchIndex(text)
 	if at == nil {
 		return text, -1, ""

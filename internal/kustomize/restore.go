@@ -101,6 +101,9 @@ func (t *tree) clean(one *result, node *yaml.Node, path []string) error {
 			}
 		}
 	case yaml.ScalarNode:
+		if !t.mark.in(node.Value) {
+			return nil
+		}
 		node.Value = t.mark.pattern(aFile).ReplaceAllString(node.Value, "") // where it comes from
 		if t.mark.in(node.Value) {
 			return t.reference(one, path, node.Value)
