@@ -16,17 +16,21 @@ const (
 	lastMark  = '\uA48C'
 )
 
-// mark is a letter that nothing in a tree contains. What is put into the tree
-// stands between two of it, so that it can be told from all that a user wrote.
+// mark is a letter that no manifest of a tree has, and no name can have. What is
+// put into the tree stands between two of it, with a number, so that it can be
+// told from all that a user wrote.
 type mark rune
 
-// chooseMark returns a letter that no text has.
+// chooseMark returns a letter that is not among those seen, if it finds one.
+// Otherwise what is ours can still be told by its numbers between two of it.
 func chooseMark(seen map[rune]bool) mark {
-	for {
-		if letter := firstMark + rand.Int32N(lastMark-firstMark+1); !seen[letter] {
-			return mark(letter)
+	letter := rune(firstMark)
+	for range 100 {
+		if letter = firstMark + rand.Int32N(lastMark-firstMark+1); !seen[letter] {
+			break
 		}
 	}
+	return mark(letter)
 }
 
 // lookForMarks notes which letters a text has.

@@ -15,9 +15,6 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// errMarkTaken is for what cannot be foreseen: a remote base is read late.
-var errMarkTaken = errors.New("a remote base has the letter that marks what is ours: run it again")
-
 // result is an object as kustomize has built it.
 type result struct {
 	*resource.Resource
@@ -90,8 +87,8 @@ func (t *tree) clean(one *result, node *yaml.Node, path []string) error {
 			if err := t.clean(one, node.Content[i+1], field); err != nil {
 				return err
 			}
-			if t.mark.in(node.Content[i].Value) {
-				return t.reference(one, field, node.Content[i].Value)
+			if err := t.reference(one, field, node.Content[i].Value); err != nil {
+				return err
 			}
 		}
 	case yaml.SequenceNode:
@@ -101,22 +98,19 @@ func (t *tree) clean(one *result, node *yaml.Node, path []string) error {
 			}
 		}
 	case yaml.ScalarNode:
-		if !t.mark.in(node.Value) {
-			return nil
-		}
-		node.Value = t.mark.pattern(aFile).ReplaceAllString(node.Value, "") // where it comes from
 		if t.mark.in(node.Value) {
-			return t.reference(one, path, node.Value)
+			node.Value = t.mark.pattern(aFile).ReplaceAllString(node.Value, "") // where it comes from
 		}
+		return t.reference(one, path, node.Value)
 	}
 	return nil
 }
 
-// reference says that an object refers to another whose name is not known.
+// reference refuses a field with the placeholder of another object's name.
 func (t *tree) reference(one *result, path []string, value string) error {
 	_, number, _ := t.mark.find(aName, value)
 	if number < 0 {
-		return fmt.Errorf("%s %q: %s: %w", one.GetKind(), one.name, strings.Join(path, "."), errMarkTaken)
+		return nil
 	}
 	generateName, longest := t.objects[number].id.Name, 0
 	for placeholder := range t.names {

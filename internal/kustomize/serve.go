@@ -52,9 +52,6 @@ func (t *tree) discover(folder filesys.ConfirmedDir) {
 	for _, o := range t.objects[first:] {
 		o.remote = true
 	}
-	if t.seen[rune(t.mark)] && t.err == nil {
-		t.err = errMarkTaken
-	}
 	t.serve()
 }
 

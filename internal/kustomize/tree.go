@@ -116,6 +116,11 @@ func (t *tree) transform(k *kustomization, instances []*instance, above []filesy
 		}
 	}
 	move(k.spec.Namespace, k.spec.NamePrefix, k.spec.NameSuffix)
+	for _, entry := range append(slices.Clip(k.spec.Generators), k.spec.Validators...) {
+		if folder, err := filesys.ConfirmDir(t.files, k.folder.Join(entry)); err == nil {
+			t.visit(folder, above, nil, true)
+		}
+	}
 	for _, config := range t.transformers(k, above) {
 		if !isObject(config) {
 			continue
