@@ -1,3 +1,5 @@
-// Package kustomize holds what -k makes of kustomizations: a folder of cases,
-// each with the objects or the error that came.
+// Package kustomize holds -k to the library of kubectl: what comes of objects
+// with generateName is what comes of the same with names. In cases are
+// kustomizations, each with the objects or the error that internal/kustomize
+// makes of it.
 package kustomize

@@ -1,0 +1,73 @@
+package kustomize_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
+)
+
+// casesFolder has the cases, each a folder with a kustomization.
+const casesFolder = "../../test/kustomize/cases"
+
+var update = flag.Bool("update", false, "write what came as what is wanted")
+
+// TestCases builds each folder of cases, which says in its first line what it
+// is about: want.yaml has the objects, want.err the error that came.
+func TestCases(t *testing.T) {
+	folders, err := filepath.Glob(casesFolder + "/*/kustomization.yaml")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("%d cases: %v", len(folders), err)
+	}
+	for _, file := range folders {
+		folder := filepath.Dir(file)
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			objects, err := kustomize.Build(context.Background(), filesys.MakeFsOnDisk(), folder)
+			message := ""
+			if err != nil {
+				message = strings.ReplaceAll(err.Error(), absolute(t, casesFolder), "/cases") + "\n"
+			}
+			compare(t, filepath.Join(folder, "want.yaml"), string(objects))
+			compare(t, filepath.Join(folder, "want.err"), message)
+		})
+	}
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// compare compares a text with what a file has; without the file, it is empty.
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	want, err := os.ReadFile(file)
+	switch {
+	case *update && got == "":
+		err = os.Remove(file)
+	case *update:
+		want, err = []byte(got), os.WriteFile(file, []byte(got), 0o644)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}

@@ -1,0 +1,64 @@
+package kustomize
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// TestBroken compares the errors of broken kustomizations with those of
+// kubectl's library for the same ones with names.
+func TestBroken(t *testing.T) {
+	folders, err := filepath.Glob("cases/broken-*")
+	if err != nil || len(folders) < 10 {
+		t.Fatalf("%d cases: %v", len(folders), err)
+	}
+	for _, folder := range folders {
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			temporary, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			copied := filepath.Join(temporary, "cases")
+			for _, needed := range []string{"plain", filepath.Base(folder)} {
+				if err := os.CopyFS(filepath.Join(copied, needed), os.DirFS(filepath.Join("cases", needed))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := giveNames(copied); err != nil {
+				t.Fatal(err)
+			}
+			_, err = kubectls(filesys.MakeFsOnDisk(), filepath.Join(copied, filepath.Base(folder)))
+			if err == nil {
+				t.Fatal("with names it is not broken")
+			}
+			want, err2 := os.ReadFile(filepath.Join(folder, "want.err"))
+			if err2 != nil {
+				t.Fatal(err2)
+			}
+			got := strings.ReplaceAll(err.Error(), copied, "/cases") + "\n"
+			if diff := cmp.Diff(got, string(want)); diff != "" {
+				t.Errorf("(-kubectl with names +ours)\n%s", diff)
+			}
+		})
+	}
+}
+
+// giveNames makes all generateNames in a folder names.
+func giveNames(folder string) error {
+	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, []byte(strings.ReplaceAll(string(content), "generateName:", "name:")), 0o644)
+	})
+}
