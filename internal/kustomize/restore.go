@@ -139,15 +139,14 @@ func (t *tree) selectedLate(one result, placeholder string) error {
 		}
 	}
 	for _, s := range t.selectors {
-		kind, err := types.NewSelectorRegex(&s.Selector)
-		if err != nil || !kind.MatchGvk(one.GetGvk()) || s.name.MatchString(one.object.id.Name) ||
+		if !s.kind.MatchGvk(one.GetGvk()) || s.name.MatchString(one.object.id.Name) ||
 			s.name.MatchString(t.names[placeholder]) {
 			continue
 		}
 		if i := slices.IndexFunc(late, s.name.MatchString); i >= 0 {
 			return fmt.Errorf("the target %q has missed the %s with generateName %q, which is %q only on its way: "+
 				"select it by the generateName in its file, by its kind or by a label",
-				s.Name, one.GetKind(), one.object.id.Name, late[i])
+				s.text, one.GetKind(), one.object.id.Name, late[i])
 		}
 	}
 	return nil
@@ -198,7 +197,7 @@ func (t *tree) readable(err error) error {
 	for i, s := range t.selectors {
 		mark := regexp.QuoteMeta(t.mark.text(aSelector, i))
 		served := regexp.MustCompile(mark + `\|(?s:.*?)\|` + mark)
-		text = served.ReplaceAllLiteralString(text, s.Name)
+		text = served.ReplaceAllLiteralString(text, s.text)
 	}
 	if before, _, found := strings.Cut(text, "\n**** Too many possible referral targets"); found {
 		text = strings.ReplaceAll(before, "found multiple possible referrals",

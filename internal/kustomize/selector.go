@@ -11,8 +11,9 @@ import (
 
 // selector is one whose name is served changed.
 type selector struct {
-	types.Selector // the user's
-	name           *regexp.Regexp
+	text string // the user's
+	name *regexp.Regexp
+	kind *types.SelectorRegex
 }
 
 // serveSelector makes a selector's name, a regular expression, match what
@@ -27,7 +28,12 @@ func (t *tree) serveSelector(s *types.Selector) {
 	if err != nil {
 		return // for kustomize to refuse
 	}
-	t.selectors = append(t.selectors, selector{*s, name})
+	user := *s
+	kind, err := types.NewSelectorRegex(&user)
+	if err != nil {
+		return // likewise
+	}
+	t.selectors = append(t.selectors, selector{s.Name, name, kind})
 	var alternatives []string
 	for placeholder, generateName := range t.names {
 		if name.MatchString(generateName) {
