@@ -19,12 +19,14 @@ package apistatus
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 )
 
@@ -88,11 +90,17 @@ func Expired(err error) (token string, expired bool) {
 // answersWithin is the time in which a server that is there says its version.
 const answersWithin = 5 * time.Second
 
-// Answers reports whether the server says anything at all when it is asked for
-// its version, once: a server that is gone differs in that from one that does not
-// answer another request.
+// Answers reports whether the API server says anything when it is asked for its
+// version, once: a server that is gone differs in that from one that does not
+// answer another request. What something before it says in its place (a page, a
+// line of text) is no answer.
 func Answers(ctx context.Context, client interface{ Get() *rest.Request }) bool {
-	err := client.Get().AbsPath("/version").MaxRetries(0).Timeout(answersWithin).Do(ctx).Error()
-	_, answered := answer(err)
-	return err == nil || answered
+	result := client.Get().AbsPath("/version").MaxRetries(0).Timeout(answersWithin).Do(ctx)
+	if err := result.Error(); err != nil {
+		_, answered := answer(err)
+		return answered && !apierrors.IsUnexpectedServerError(err) // of which client-go makes a Status
+	}
+	var said version.Info
+	body, err := result.Raw()
+	return err == nil && json.Unmarshal(body, &said) == nil && said.GitVersion != ""
 }

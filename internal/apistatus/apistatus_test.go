@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -101,16 +102,29 @@ func TestExpiredWithAToken(t *testing.T) {
 	}
 }
 
-// Any answer is one, and a connection that is closed is none.
+// Any answer of the API is one. What something before it says is none, and a
+// connection that is closed neither.
 func TestAnswers(t *testing.T) {
+	says := func(code int, contentType, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", contentType)
+			w.WriteHeader(code)
+			_, _ = w.Write([]byte(body))
+		}
+	}
+	const status = `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":403}`
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
 		want    bool
 	}{
-		"200":     {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, true},
-		"403":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, true},
-		"503":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, true},
-		"hung up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
+		"200":           {says(200, "application/json", `{"major":"1","gitVersion":"v1.34.4"}`), true},
+		"403":           {says(403, "application/json", status), true},
+		"503":           {says(503, "application/json", strings.ReplaceAll(status, "403", "503")), true},
+		"503 as text":   {says(503, "text/plain", "no healthy upstream"), false},
+		"503 as a page": {says(503, "text/html", "<html><body>busy</body></html>"), false},
+		"a login page":  {says(200, "text/html", "<html><body>Who are you?</body></html>"), false},
+		"another JSON":  {says(200, "application/json", `{"error":"no"}`), false},
+		"hung up":       {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
 	} {
 		var requests atomic.Int32
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +143,7 @@ func TestAnswers(t *testing.T) {
 		if got := Answers(t.Context(), client); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
-		if n := requests.Load(); n == 0 || test.want && n != 1 {
+		if n := requests.Load(); n == 0 || name != "hung up" && n != 1 {
 			t.Errorf("%s: %d requests", name, n)
 		}
 		server.Close()

@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
@@ -31,50 +30,73 @@ type cluster struct {
 	takes time.Duration
 	// ends says how the create of an object ends; nil: it is created.
 	ends func(object string) (once.Result, error)
+	// looks says whether an object is looked for again after a refusal.
+	looks func(object string) bool
 	// during is called while an object is created.
 	during func(object string)
 
 	existing []idempotency.Existing
 	findErr  error
-	get      func(name string) (*unstructured.Unstructured, error)
-	verbs    []string
-	silent   bool
+	// findTakes is how long a list takes, and later what lists find after the
+	// first ones.
+	findTakes time.Duration
+	later     []idempotency.Existing
+	noGet     bool
+	get       func(name string) (*unstructured.Unstructured, error)
+	verbs     []string
+	silent    bool
 
 	mu          sync.Mutex
 	sent        []string // objects, in the order in which they were sent
 	ids         []once.ID
+	briefly     int      // how many of them once each
+	finds       int      // lists under way
+	mostFinds   int      // at once
+	found       []string // the places listed
 	inFlight    map[string]int
 	most        int // in flight at once
 	overlapping map[string]bool
 }
 
-func (c *cluster) Create(ctx context.Context, object runtime.Object, id once.ID, _ ...once.Option) (once.Result, error) {
+func (c *cluster) Create(ctx context.Context, creation Creation) (once.Result, error) {
 	if ctx.Err() != nil {
 		return once.Result{}, &once.Error{Kind: once.ErrInterrupted, Cause: once.ErrInterrupted}
 	}
-	o := object.(*unstructured.Unstructured)
+	o := creation.Document.Object
 	name := o.GetName() + o.GetGenerateName()
-	c.begin(name, id)
-	defer c.end(name)
+	c.begin(name, creation)
+	leave := sync.OnceFunc(func() { c.end(name) })
+	defer leave()
 	if c.during != nil {
 		c.during(name)
 	}
 	time.Sleep(c.takes)
+	if c.looks != nil && c.looks(name) {
+		leave()
+		creation.Events(once.Event{Action: once.LookAgain})
+		time.Sleep(lookingAgain)
+	}
 	if c.ends != nil {
-		if result, err := c.ends(name); err != nil {
+		if result, err := c.ends(name); err != nil || result.Outcome != "" {
 			return result, err
 		}
 	}
 	return once.Result{Outcome: once.Created, Name: name, Object: o}, nil
 }
 
-func (c *cluster) begin(name string, id once.ID) {
+// lookingAgain is how long a refusal is doubted.
+const lookingAgain = 13 * time.Second
+
+func (c *cluster) begin(name string, creation Creation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inFlight == nil {
 		c.inFlight, c.overlapping = map[string]int{}, map[string]bool{}
 	}
-	c.sent, c.ids = append(c.sent, name), append(c.ids, id)
+	c.sent, c.ids = append(c.sent, name), append(c.ids, creation.ID)
+	if creation.Briefly {
+		c.briefly++
+	}
 	c.inFlight[name]++
 	total := 0
 	for other, n := range c.inFlight {
@@ -93,16 +115,40 @@ func (c *cluster) end(name string) {
 	c.inFlight[name]--
 }
 
-func (c *cluster) Find(context.Context, schema.GroupVersionResource, string) ([]idempotency.Existing, error) {
-	return c.existing, c.findErr
+func (c *cluster) Find(ctx context.Context, resource schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error) {
+	c.mu.Lock()
+	c.finds++
+	c.mostFinds = max(c.mostFinds, c.finds)
+	existing := c.existing
+	if slices.Contains(c.found, resource.Resource+"/"+namespace) && c.later != nil {
+		existing = c.later
+	}
+	c.found = append(c.found, resource.Resource+"/"+namespace)
+	c.mu.Unlock()
+	defer func() { c.mu.Lock(); c.finds--; c.mu.Unlock() }()
+	if c.findTakes > 0 {
+		select {
+		case <-time.After(c.findTakes):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return existing, c.findErr
 }
+
+func (c *cluster) MayGet(context.Context, schema.GroupVersionResource, string) bool { return !c.noGet }
 
 func (c *cluster) Get(_ context.Context, _ *Document, name string) (*unstructured.Unstructured, error) {
 	return c.get(name)
 }
 
-func (c *cluster) Verbs(schema.GroupVersionResource) []string { return c.verbs }
-func (c *cluster) Answers(context.Context) bool               { return !c.silent }
+func (c *cluster) Verbs(resource schema.GroupVersionResource) []string {
+	if strings.Contains(resource.Resource, "/") && resource.Resource != "jobs/status" {
+		return nil
+	}
+	return c.verbs
+}
+func (c *cluster) Answers(context.Context) bool { return !c.silent }
 
 // errors of creates
 var (
@@ -110,6 +156,7 @@ var (
 	errConflict  = &once.Error{Kind: once.ErrExhausted, Cause: apierrors.NewAlreadyExists(schema.GroupResource{Resource: "configmaps"}, "x")}
 	errUnknown   = &once.Error{Kind: once.ErrUnknown, Cause: errors.New("EOF")}
 	errDenied    = &once.Error{Kind: once.ErrRefused, Cause: apierrors.NewUnauthorized("who")}
+	errRenamed   = &once.Error{Kind: once.ErrRenamed, Cause: errors.New("picked")}
 	errSilence   = &once.Error{Kind: once.ErrExhausted, Cause: errors.New("dial: connection refused")}
 )
 
@@ -153,7 +200,9 @@ func configOf(c *cluster) Config {
 // words are the events of a run, one each.
 func words(events iter.Seq[Event]) (told []string) {
 	for e := range events {
-		told = append(told, word(e))
+		if text := word(e); text != "" {
+			told = append(told, text)
+		}
 	}
 	return told
 }
@@ -162,8 +211,10 @@ func word(e Event) string {
 	switch e := e.(type) {
 	case Created:
 		return "created " + e.Result.Name
-	case Unchanged:
-		return "unchanged " + e.Name
+	case Exists:
+		return "exists " + e.Name
+	case Looking:
+		return ""
 	case Shown:
 		return "shown " + e.Object.GetName() + e.Object.GetGenerateName()
 	case Failed:
@@ -190,4 +241,12 @@ func expect(t *testing.T, got []string, want ...string) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the events are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+}
+
+// slowReview is a cluster that does not answer questions about rights.
+type slowReview struct{ cluster }
+
+func (*slowReview) MayGet(ctx context.Context, _ schema.GroupVersionResource, _ string) bool {
+	<-ctx.Done()
+	return true
 }

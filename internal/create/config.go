@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/digest"
@@ -55,17 +54,32 @@ const (
 // Cluster is where objects go.
 type Cluster interface {
 	// Create is that of a once.Creator.
-	Create(ctx context.Context, object runtime.Object, id once.ID, options ...once.Option) (once.Result, error)
+	Create(ctx context.Context, c Creation) (once.Result, error)
 	// Find lists what earlier runs with the key have created of a resource in a
 	// namespace (empty for one of the cluster).
 	Find(ctx context.Context, resource schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error)
 	// Get reads an object of the document's type and namespace, or returns a
 	// NotFound.
 	Get(ctx context.Context, d *Document, name string) (*unstructured.Unstructured, error)
-	// Verbs are what can be done with a resource; nil if that is not known.
+	// MayGet reports whether the user may read objects of a resource in a
+	// namespace; it is true if that cannot be found out.
+	MayGet(ctx context.Context, resource schema.GroupVersionResource, namespace string) bool
+	// Verbs are what can be done with a resource, or with a subresource
+	// ("jobs/status"); nil if there is none, or that is not known.
 	Verbs(resource schema.GroupVersionResource) []string
 	// Answers reports whether the server answers anything at all.
 	Answers(ctx context.Context) bool
+}
+
+// Creation is one object that is to be created.
+type Creation struct {
+	Document *Document
+	ID       once.ID
+	// Briefly sends the object once and, if its outcome is unknown, reads it back
+	// once: once.WithRetryTimeout(0).
+	Briefly bool
+	// Events is told of every retry before it is made.
+	Events func(once.Event)
 }
 
 // Item is one step of the input: a document, or, without one, a place to wait.
@@ -88,15 +102,19 @@ type Document struct {
 	// Source is where the object was read, for errors.
 	Source string
 
+	// Number is where the document stands in the input, 1 for the first, and
+	// Copies how often it is to be created. Run sets them.
+	Number, Copies int
+
 	markable  bool // else the server will refuse it
 	generated bool
 	byServer  bool // the server picks the name
-	copies    int
 	refused   bool // one of the copies, as the others would be
+	doubted   int  // copies that were refused, and are looked for again
+	place     idempotency.Place
 
 	// In a run with a key:
 
-	place  idempotency.Place
 	digest digest.Sum
 	first  int // number of the first copy among equal documents
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Event is one thing that a run tells. Each object ends in one of Created,
-// Unchanged, Shown, Failed, Unknown and NotAttempted.
+// Exists, Shown, Failed, Unknown and NotAttempted.
 type Event interface{ event() }
 
 // Created is an object that the server has stored.
@@ -19,14 +19,20 @@ type Created struct {
 	Result   once.Result
 }
 
-// Unchanged is an object that an earlier run with the key has created.
-type Unchanged struct {
+// Exists is an object that an earlier run with the key has created, or another
+// one at the same time. What became of it since is not compared.
+type Exists struct {
 	Document *Document
 	Name     string
 	// Object is what is shown of it. It has no more than its name unless
 	// Config.Whole is set, and is nil if it could not be read then, for Err.
 	Object *unstructured.Unstructured
 	Err    error
+	// Generation is the object's metadata.generation, if it is above 1 and
+	// that means that its spec was changed after it was created; else 0.
+	Generation int64
+	// MarksLost are those of once.Result.
+	MarksLost []string
 }
 
 // Shown is an object that a client's dry run would send.
@@ -40,24 +46,36 @@ type Shown struct {
 type Failed struct {
 	Document *Document
 	Result   once.Result
+	Kind     error // one of the errors of once; nil if nothing could be sent
 	Err      error // of the server, or why it was given up
 }
 
 // Unknown is an object that may be on the server.
 type Unknown struct {
 	Document *Document
+	ID       once.ID // what it was sent under
 	Result   once.Result
 	Err      error
 }
 
 // NotAttempted is a number of copies that were not sent, because of an
 // interrupt or because others have shown that it would be of no use.
-type NotAttempted struct{ Copies int }
+type NotAttempted struct {
+	Document *Document
+	Copies   int
+}
 
 // Retry is something that went wrong on the way, and what is done about it.
 type Retry struct {
 	Document *Document
 	Retry    once.Event
+}
+
+// Looking tells how many of the places of a run with a key were looked
+// through. Late is true once, when that has taken some seconds.
+type Looking struct {
+	Done, Places int
+	Late         bool
 }
 
 // Warning is something a user should know. The same one may come often.
@@ -67,7 +85,11 @@ type Warning struct{ Text string }
 var ErrUnread = errors.New("the rest of the input was not read")
 
 // Problem is an error of the input or of the whole run, and not of one object.
-type Problem struct{ Err error }
+type Problem struct {
+	Err error
+	// After is the number of documents of the input that came before.
+	After int
+}
 
 // End is the last event.
 type End struct {
@@ -81,17 +103,24 @@ type End struct {
 	// Unauthorized reports that the run stopped because the server did not know
 	// the credential (401), three objects in a row.
 	Unauthorized bool
+	// Stalled are the places in which the run stopped because one object after
+	// the other got no answer that settled it.
+	Stalled []idempotency.Place
 	// Places are where the objects of a run with a key are.
 	Places []idempotency.Place
+	// Unlabelled is the number of objects of a run with a key that lack its
+	// label.
+	Unlabelled int
 }
 
 func (Created) event()      {}
-func (Unchanged) event()    {}
+func (Exists) event()       {}
 func (Shown) event()        {}
 func (Failed) event()       {}
 func (Unknown) event()      {}
 func (NotAttempted) event() {}
 func (Retry) event()        {}
+func (Looking) event()      {}
 func (Warning) event()      {}
 func (Problem) event()      {}
 func (End) event()          {}

@@ -1,12 +1,14 @@
 package create
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
@@ -17,7 +19,7 @@ func (r *run) serverNaming(d *Document) (bool, error) {
 	if r.config.ServerNaming {
 		return true, nil
 	}
-	if !d.generated && r.config.Key == "" || r.config.DryRun != NoDryRun {
+	if r.config.Key == "" && (!d.generated || r.config.DryRun != NoDryRun) {
 		return false, nil
 	}
 	reason := r.noClientNaming(d.Mapping.Resource)
@@ -56,21 +58,31 @@ func (r *run) noClientNaming(resource schema.GroupVersionResource) string {
 	return reason
 }
 
-// id returns what the document's n-th copy (0, 1, …) is created under.
+// id returns which creation the document's n-th copy (0, 1, …) is.
 func (c Config) id(d *Document, n int) once.ID {
 	switch {
-	case c.DryRun == ServerDryRun, !d.markable:
+	case !d.markable:
 		return once.Unmarked()
 	case c.Key != "":
 		return once.Derived(c.Key.CreationID(d.place, d.digest, d.first+n), c.Key.RunLabel())
-	case !d.generated, d.byServer, c.DryRun == ClientDryRun:
+	case !d.generated, d.byServer, c.DryRun != NoDryRun:
 		return once.Unmarked()
 	}
 	return once.NewID()
 }
 
+// sentAs returns the ID under which it is sent: nothing is stored in a dry run,
+// so there is nothing to know again.
+func (c Config) sentAs(id once.ID) once.ID {
+	if c.DryRun == ServerDryRun {
+		return once.Unmarked()
+	}
+	return id
+}
+
 // rank returns which attempt of the document's copy the name is of; a name that
-// does not follow from the id, so that somebody else has given it, ranks last.
+// does not follow from the id, so that somebody else has given it, ranks last,
+// with Attempts.
 func (c Config) rank(d *Document, id once.ID, name string) int {
 	if own := d.Object.GetName(); own != "" && name == own {
 		return 0
@@ -81,6 +93,16 @@ func (c Config) rank(d *Document, id once.ID, name string) int {
 		}
 	}
 	return c.Attempts
+}
+
+// ranked returns what was found of one id, in the order of rank.
+func (c Config) ranked(d *Document, id once.ID, found []idempotency.Existing) []idempotency.Existing {
+	if len(found) < 2 {
+		return found
+	}
+	return slices.SortedStableFunc(slices.Values(found), func(a, b idempotency.Existing) int {
+		return cmp.Compare(c.rank(d, id, a.Name), c.rank(d, id, b.Name))
+	})
 }
 
 // stamped returns what a client's dry run prints: for a run with a key, the

@@ -6,15 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/digest"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
-
-// inPlace is a creation id in one place. Elsewhere it is a copy that somebody
-// made, or a controller.
-type inPlace struct {
-	place idempotency.Place
-	id    string
-}
 
 // repeatably creates what the run's key has not created yet. The whole input
 // is read first, and nothing is created unless all of what the key has
@@ -25,22 +17,18 @@ func (r *run) repeatably() {
 		r.end.Incomplete = true
 		return
 	}
-	if err := r.find(documents); err != nil {
-		r.emit(Problem{err})
-		return
+	if err := r.compare(documents); err != nil {
+		if r.ctx.Err() == nil {
+			r.problem(fmt.Errorf("nothing was changed: %w", err))
+			return
+		}
 	}
-	strangers, err := r.strangers(documents)
-	if err == nil && len(strangers) > 0 {
-		err = &StrangersError{strangers}
-	}
-	if err != nil {
-		r.emit(Problem{err})
-		return
-	}
+	r.tellSeveral(documents)
 	for _, d := range documents {
 		r.create(d)
 	}
-	r.wait()
+	r.settle()
+	r.compareAgain(documents)
 }
 
 // readAll reads the input, and reports whether all of it could be used.
@@ -50,7 +38,7 @@ func (r *run) readAll() (documents []*Document, whole bool) {
 		switch {
 		case s.err != nil:
 			whole = false
-			r.emit(Problem{s.err})
+			r.problem(s.err)
 		case s.item.Document == nil:
 			s.item.Reached(false)
 		case r.prepare(s.item.Document):
@@ -65,34 +53,28 @@ func (r *run) readAll() (documents []*Document, whole bool) {
 
 // number numbers the copies of the document among those of equal documents.
 func (r *run) number(d *Document) (err error) {
-	d.place = idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
 	if d.digest, err = digest.Of(d.Object); err != nil {
 		return fmt.Errorf("error when reading %q: %w", d.Source, err)
 	}
 	e := equal{d.place, d.digest}
 	d.first = r.numbers[e]
-	r.numbers[e] += d.copies
+	r.numbers[e] += d.Copies
 	return nil
 }
 
-// find lists what the run has created, in all places that the input names.
-func (r *run) find(documents []*Document) error {
-	r.existing = map[inPlace][]idempotency.Existing{}
-	for _, d := range documents {
-		if slices.Contains(r.end.Places, d.place) {
-			continue
-		}
-		r.end.Places = append(r.end.Places, d.place)
-		found, err := r.config.Cluster.Find(r.ctx, d.Mapping.Resource, d.place.Namespace)
-		if err != nil {
-			return fmt.Errorf("nothing was changed: %w", err)
-		}
-		for _, e := range found {
-			at := inPlace{d.place, e.ID}
-			r.existing[at] = append(r.existing[at], e)
-		}
+// compare finds what the run has created, in all places that the input names,
+// and returns an error unless all of it is in the input.
+func (r *run) compare(documents []*Document) (err error) {
+	r.end.Places = r.placesOf(documents)
+	if r.existing, err = r.find(r.end.Places); err != nil {
+		return err
 	}
-	return nil
+	r.warnOfNameless()
+	strangers, err := r.strangers(documents)
+	if err == nil && len(strangers) > 0 {
+		err = &StrangersError{strangers}
+	}
+	return err
 }
 
 // StrangersError says that the key was used for another input, so that nothing
@@ -109,26 +91,15 @@ func (e *StrangersError) Error() string {
 }
 
 // strangers returns the objects of the run that the input does not ask for.
-// Not meant are those that a controller made for one of the input, and gave
-// its labels and annotations.
 func (r *run) strangers(documents []*Document) ([]string, error) {
 	strangers := map[string]string{} // by their ids
-	nameless := 0
 	for at, found := range r.existing {
-		for _, e := range found {
-			if at.id == "" && e.Owned {
-				continue
-			}
-			id := at.id
-			if id == "" { // no document has this one
-				nameless++
-				id = fmt.Sprint(nameless)
-			}
-			strangers[id] = at.place.Reference(e)
+		if at.id != "" {
+			strangers[at.id] = at.place.Reference(found[0].Name)
 		}
 	}
 	for _, d := range documents {
-		for n := range d.copies {
+		for n := range d.Copies {
 			if len(strangers) == 0 {
 				return nil, nil
 			}
@@ -139,6 +110,24 @@ func (r *run) strangers(documents []*Document) ([]string, error) {
 		}
 	}
 	return slices.Sorted(maps.Values(strangers)), nil
+}
+
+// warnOfNameless warns of objects with the run's label and without an id, but
+// for those that a controller made for one of the input, and gave its labels:
+// something took the label from one of the run, or its id from it.
+func (r *run) warnOfNameless() {
+	var nameless []string
+	for at, found := range r.existing {
+		for _, e := range found {
+			if at.id == "" && !e.Owned {
+				nameless = append(nameless, at.place.Reference(e.Name))
+			}
+		}
+	}
+	if len(nameless) > 0 {
+		r.warn("%d with this run's label and without a creation id, like %s: something has copied the label, "+
+			"or removed the id", len(nameless), slices.Min(nameless))
+	}
 }
 
 // warnOfTTL warns where a key promises less than one may think.

@@ -1,9 +1,15 @@
 package create
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,7 +26,13 @@ const key = idempotency.Key("k")
 // idOf is the creation id of the n-th copy of configmaps/a/x- under the key.
 func idOf(t *testing.T, n int) string {
 	t.Helper()
-	d := document("configmaps/a/x-")
+	return copyOf(t, "configmaps/a/x-", n)
+}
+
+// copyOf is that of the n-th copy of a document.
+func copyOf(t *testing.T, text string, n int) string {
+	t.Helper()
+	d := document(text)
 	sum, err := digest.Of(d.Object)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +52,7 @@ func TestRepeatably(t *testing.T) {
 	config := keyed(c)
 	config.Copies = 2
 	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/x-"))),
-		"created x-", "unchanged x-11111", "created x-", "created x-", "end 2")
+		"created x-", "exists x-11111", "created x-", "created x-", "end 2")
 	for i, n := range []int{0, 2, 3} {
 		if want := once.Derived(idOf(t, n), key.RunLabel()); c.ids[i] != want {
 			t.Errorf("create %d is under %v, want %v", i, c.ids[i], want)
@@ -56,7 +68,7 @@ func TestStrangers(t *testing.T) {
 		want     string
 	}{
 		"another id": {[]idempotency.Existing{{Name: "y", ID: "v1-other"}}, "configmaps/y -n a"},
-		"no id":      {[]idempotency.Existing{{Name: "y"}}, "configmaps/y -n a (without its creation id)"},
+		"no id":      {[]idempotency.Existing{{Name: "y"}}, ""},
 		"a child":    {[]idempotency.Existing{{Name: "y", Owned: true}}, ""},
 	} {
 		c := &cluster{existing: test.existing}
@@ -90,7 +102,7 @@ func TestNothingIsCreatedInDoubt(t *testing.T) {
 
 // What is there is read where it is shown whole; what is gone by then is
 // created again.
-func TestUnchangedAndWhole(t *testing.T) {
+func TestExistsAndWhole(t *testing.T) {
 	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 0)}}}
 	config := keyed(c)
 	config.Whole = true
@@ -98,7 +110,7 @@ func TestUnchangedAndWhole(t *testing.T) {
 		return &unstructured.Unstructured{Object: map[string]any{"data": name}}, nil
 	}
 	for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
-		if u, is := e.(Unchanged); is && u.Object.Object["data"] != "x-11111" {
+		if u, is := e.(Exists); is && u.Object.Object["data"] != "x-11111" {
 			t.Errorf("%+v", u)
 		}
 	}
@@ -108,20 +120,25 @@ func TestUnchangedAndWhole(t *testing.T) {
 	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "created x-", "end 1")
 	c.get = func(string) (*unstructured.Unstructured, error) { return nil, io.EOF }
 	for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
-		if u, is := e.(Unchanged); is && !errors.Is(u.Err, io.EOF) {
+		if u, is := e.(Exists); is && !errors.Is(u.Err, io.EOF) {
 			t.Errorf("%+v", u)
 		}
 	}
 }
 
-// Copies that others made, and objects that are being deleted, are told of.
+// Copies that others made, objects that are being deleted, and those that lack
+// an id are told of.
 func TestWarnings(t *testing.T) {
 	id := idOf(t, 0)
-	c := &cluster{existing: []idempotency.Existing{{Name: "x-1", ID: id, Deleting: true}, {Name: "x-2", ID: id}}}
+	c := &cluster{existing: []idempotency.Existing{
+		{Name: "x-1", ID: id, Deleting: true}, {Name: "x-2", ID: id},
+		{Name: "z"}, {Name: "y"}, {Name: "child", Owned: true},
+	}}
 	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))),
+		"warning 2 with this run's label and without a creation id, like configmaps/y -n a: something has copied the label, or removed the id",
 		`warning configmaps in "a" x-1 and x-2 carry the same creation id: somebody has copied one of them`,
 		"warning configmaps/x-1 is being deleted: a later run with this key creates it again",
-		"unchanged x-1", "end 1")
+		"exists x-1", "end 1")
 	d := document("jobs/a/x-")
 	d.Object.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(1)}
 	got := words(Run(t.Context(), keyed(&cluster{}), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }))
@@ -137,8 +154,136 @@ func TestCopiesOfOthers(t *testing.T) {
 	own := names.Candidate("x-", id, 1, 5)
 	for _, copied := range []string{"a", "zzz"} {
 		c := &cluster{existing: []idempotency.Existing{{Name: copied, ID: id}, {Name: own, ID: id}}}
-		told := words(Run(t.Context(), keyed(c), input("configmaps/a/x-")))
-		if len(told) != 3 || told[1] != "unchanged "+own {
+		expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))),
+			fmt.Sprintf(`warning configmaps in "a" %s and %s carry the same creation id: somebody has copied one of them`, own, copied),
+			"exists "+own, "end 1")
+	}
+}
+
+// Two that both follow from the id were made by two runs with the key. The later
+// of the two says so at its end, and each run after it.
+func TestTwoRunsAtTheSameMoment(t *testing.T) {
+	id := idOf(t, 0)
+	first, second := names.Candidate("x-", id, 0, 5), names.Candidate("x-", id, 1, 5)
+	several := "problem runs with this key have created one object several times: configmaps/" + first + " -n a, configmaps/" + second + " -n a"
+	both := []idempotency.Existing{{Name: second, ID: id}, {Name: "copy", ID: id}, {Name: first, ID: id}}
+	copied := fmt.Sprintf(`warning configmaps in "a" %s and copy carry the same creation id: somebody has copied one of them`, first)
+
+	c := &cluster{later: both}
+	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-", "configmaps/a/y-"))),
+		"created x-", "created y-", several, copied, "end 2")
+	c = &cluster{existing: both}
+	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))), several, copied, "exists "+first, "end 1")
+	if !slices.Equal(c.found, []string{"configmaps/a"}) {
+		t.Errorf("looked for in %q", c.found)
+	}
+	c = &cluster{existing: both, later: both}
+	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-", "configmaps/a/y-"))),
+		several, copied, "exists "+first, "created y-", "end 2")
+}
+
+// Places are looked through eight at once, which is told of when it takes long,
+// and an interrupt ends it.
+func TestLooking(t *testing.T) {
+	var documents []string
+	for n := range 20 {
+		documents = append(documents, fmt.Sprintf("configmaps/%02d/x-", n))
+	}
+	for name, test := range map[string]struct {
+		takes, interruptAfter, want time.Duration
+		late, notAttempted          int
+	}{
+		"soon":        {time.Millisecond, 0, 6 * time.Millisecond, 0, 0}, // before, and once more at the end
+		"late":        {2 * time.Second, 0, 12 * time.Second, 2, 0},
+		"interrupted": {time.Hour, time.Minute, time.Minute, 1, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				defer interrupt()
+				if test.interruptAfter > 0 {
+					time.AfterFunc(test.interruptAfter, interrupt)
+				}
+				c := &cluster{findTakes: test.takes}
+				start, late, notAttempted, last := time.Now(), 0, 0, Looking{}
+				for e := range Run(ctx, keyed(c), input(documents...)) {
+					switch e := e.(type) {
+					case Looking:
+						if last = e; e.Late {
+							late++
+						}
+					case NotAttempted:
+						notAttempted += e.Copies
+					case Problem:
+						t.Error(e.Err)
+					}
+				}
+				if took := time.Since(start); took != test.want || c.mostFinds != findAtOnce {
+					t.Errorf("it took %s, %d at once", took, c.mostFinds)
+				}
+				if late != test.late || notAttempted != test.notAttempted || last.Places != 20 {
+					t.Errorf("%d times late, %d not attempted, at last %+v", late, notAttempted, last)
+				}
+			})
+		})
+	}
+}
+
+// An object that the list has not found, for its label was removed, and that
+// its name finds, exists.
+func TestFoundByName(t *testing.T) {
+	c := &cluster{ends: func(string) (once.Result, error) {
+		object := document("configmaps/a/x-").Object
+		return once.Result{Outcome: once.Found, Name: "x-11111", Object: object, MarksLost: []string{once.RunLabel}}, nil
+	}}
+	unlabelled := 0
+	told := words(func(yield func(Event) bool) {
+		for e := range Run(t.Context(), keyed(c), input("configmaps/a/x-")) {
+			if e, is := e.(End); is {
+				unlabelled = e.Unlabelled
+			}
+			yield(e)
+		}
+	})
+	expect(t, told, "warning configmaps/x-11111 was created by this key and lacks genname.dev/run: something has removed it",
+		"exists x-11111", "end 1")
+	if unlabelled != 1 {
+		t.Errorf("%d without the label", unlabelled)
+	}
+}
+
+// That a spec was changed can be told where a type has a status of its own.
+func TestGenerations(t *testing.T) {
+	for document, test := range map[string]struct{ generation, want int64 }{
+		"jobs/a/j":       {2, 2},
+		"jobs/a/first":   {1, 0},
+		"things/a/x":     {2, 0},
+		"configmaps/a/c": {0, 0},
+	} {
+		id := copyOf(t, document, 0)
+		c := &cluster{existing: []idempotency.Existing{{Name: "n", ID: id, Generation: test.generation}}, verbs: []string{"get", "create"}}
+		for e := range Run(t.Context(), keyed(c), input(document)) {
+			if e, is := e.(Exists); is && e.Generation != test.want {
+				t.Errorf("%s: %d", document, e.Generation)
+			}
+		}
+	}
+}
+
+// Dry runs with a key say what a run would do, and look no further.
+func TestDryRunsWithAKey(t *testing.T) {
+	for dryRun, created := range map[DryRun]string{ClientDryRun: "shown " + names.Candidate("x-", idOf(t, 1), 0, 5) + "x-", ServerDryRun: "created x-"} {
+		c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 0)}}}
+		config := keyed(c)
+		config.DryRun, config.Copies = dryRun, 2
+		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "exists x-11111", created, "end 1")
+		if len(c.ids) > 0 && c.ids[0] != once.Unmarked() || len(c.found) != 1 {
+			t.Errorf("sent as %v, looked for in %v", c.ids, c.found)
+		}
+		config.Copies = 1
+		c.existing[0].ID = "v1-other"
+		told := words(Run(t.Context(), config, input("configmaps/a/x-")))
+		if len(told) != 2 || !strings.Contains(told[0], "this input does not ask for: configmaps/x-11111 -n a") {
 			t.Errorf("%q", told)
 		}
 	}

@@ -26,15 +26,16 @@ func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.
 		r := &run{
 			config: config, ctx: ctx, stop: stop, yield: yield,
 			reader: read(input), jobs: make(chan job), reports: make(chan report),
-			unreadable: map[schema.GroupVersionResource]string{}, renamed: map[lane]bool{},
-			numbers: map[equal]int{},
+			unreadable: map[schema.GroupVersionResource]string{}, numbers: map[equal]int{},
+			outlooks: map[lane]*outlook{}, reviewed: map[lane]bool{}, told: map[inPlace]bool{},
 		}
 		defer close(r.jobs)
-		if config.Key != "" && config.DryRun == NoDryRun {
+		if config.Key != "" {
 			r.repeatably()
 		} else {
 			r.inOrder()
 		}
+		r.endReviews()
 		r.emit(r.end)
 	}
 }
@@ -53,22 +54,29 @@ type run struct {
 	reports chan report
 	workers int
 
-	inFlight int
-	lane     lane // of the documents in flight
-	changed  bool // something was created since the last Item.Reached
+	inFlight  int   // creates that what follows may have to wait for
+	lingering int   // creates that it does not: what was refused is looked for again
+	aside     []job // the first copies that were not started, while others were looked for again
+	lane      lane  // of the documents in flight
+	changed   bool  // something was created since the last Item.Reached
 	// readUntil is when reading ends after an interrupt; zero while it need not.
 	readUntil time.Time
 
 	unreadable map[schema.GroupVersionResource]string // why names cannot be picked here, if they cannot
-	renamed    map[lane]bool                          // where objects were stored under other names
+	outlooks   map[lane]*outlook
 	end        End
 
 	unauthorized int // objects refused for it, one after the other
+
+	reviewed map[lane]bool // where the right to read was asked about
+	reviews  int           // of these, how many have not ended
 
 	// Of a run with a key:
 
 	numbers  map[equal]int
 	existing map[inPlace][]idempotency.Existing // what has been created before
+	told     map[inPlace]bool                   // of which there are several, as was said
+	versions map[idempotency.Place]schema.GroupVersionResource
 }
 
 // equal is what equal documents have in common.
@@ -77,14 +85,14 @@ type equal struct {
 	digest digest.Sum
 }
 
-// lane is what documents in flight at the same time have in common; none for
-// one that waits for those before it, and lets those after it wait.
-type lane struct {
-	resource  schema.GroupVersionResource
-	namespace string
-}
+// lane is what documents in flight at the same time have in common; alone is
+// that of one that waits for those before it, and lets those after it wait.
+type lane = idempotency.Place
 
 var alone lane
+
+// maxLingering bounds the creates that a run goes on without.
+const maxLingering = 1000
 
 func (r *run) emit(e Event) {
 	if r.yield != nil && !r.yield(e) {
@@ -93,6 +101,9 @@ func (r *run) emit(e Event) {
 	}
 }
 
+// problem tells of an error that is not one of an object.
+func (r *run) problem(err error) { r.emit(Problem{Err: err, After: r.end.Documents}) }
+
 func (r *run) warn(format string, args ...any) { r.emit(Warning{fmt.Sprintf(format, args...)}) }
 
 // inOrder creates one document of the input after the other.
@@ -100,9 +111,9 @@ func (r *run) inOrder() {
 	r.eachStep(func(s step) {
 		switch {
 		case s.err != nil:
-			r.emit(Problem{s.err})
+			r.problem(s.err)
 		case s.item.Document == nil:
-			r.wait()
+			r.settle()
 			s.item.Reached(r.changed)
 			r.changed = false
 		default:
@@ -111,7 +122,7 @@ func (r *run) inOrder() {
 			}
 		}
 	})
-	r.wait()
+	r.settle()
 }
 
 // eachStep calls do for every step of the input, until its end or, after an
@@ -138,7 +149,7 @@ func (r *run) nextStep() (s step, more bool) {
 		if r.ctx.Err() != nil {
 			interrupted = nil
 		}
-		if r.ctx.Err() != nil && r.inFlight == 0 {
+		if r.ctx.Err() != nil && r.inFlight+r.lingering == 0 {
 			left := r.readingLeft()
 			if left <= 0 {
 				r.reader.abandon()
@@ -171,18 +182,19 @@ func (r *run) readingLeft() time.Duration {
 // cannot be.
 func (r *run) prepare(d *Document) bool {
 	r.end.Documents++
-	d.copies = 1
+	d.Number, d.Copies = r.end.Documents, 1
+	d.place = lane{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
 	d.markable = once.CanCarry(d.Object)
 	d.generated = d.markable && d.Object.GetName() == ""
 	if d.generated {
-		d.copies = r.config.Copies
+		d.Copies = r.config.Copies
 	}
 	var err error
 	if d.byServer, err = r.serverNaming(d); err == nil && r.config.Key != "" {
 		err = r.number(d)
 	}
 	if err != nil {
-		r.emit(Problem{err})
+		r.problem(err)
 	}
 	return err == nil
 }
@@ -195,19 +207,32 @@ func (r *run) create(d *Document) {
 		r.wait()
 	}
 	r.lane = next
-	for n := range d.copies {
-		for r.inFlight == r.config.Concurrency {
+	r.createFrom(job{document: d})
+	if next == alone {
+		r.wait()
+	}
+}
+
+// createFrom starts to create the copies of a document from j on. While one of
+// them is looked for again after a refusal, which the others would get too, they
+// are put aside.
+func (r *run) createFrom(j job) {
+	d := j.document
+	for ; j.copy < d.Copies; j.copy++ {
+		for r.inFlight == r.config.Concurrency || r.lingering >= maxLingering {
 			r.take(<-r.reports)
 		}
 		r.takeReady()
-		if r.hopeless(d) {
-			r.emit(NotAttempted{d.copies - n})
-			break
+		switch {
+		case r.hopeless(d):
+			r.emit(NotAttempted{d, d.Copies - j.copy})
+			return
+		case d.doubted > 0:
+			r.aside = append(r.aside, j)
+			return
 		}
-		r.start(job{d, n})
-	}
-	if next == alone {
-		r.wait()
+		j.probe = r.outlookAt(d).probing
+		r.start(j)
 	}
 }
 
@@ -216,22 +241,28 @@ func (r *run) laneOf(d *Document) lane {
 	if !d.generated || !r.config.Overlap || r.config.DryRun != NoDryRun {
 		return alone
 	}
-	return laneIn(d)
+	return d.place
 }
 
-func laneIn(d *Document) lane { return lane{d.Mapping.Resource, d.Namespace} }
-
-// hopeless reports whether another copy shall not be tried: one before it was
-// refused, something changes the names of its type in its namespace, nobody
-// answers or knows the credential, or the user has had enough.
-func (r *run) hopeless(d *Document) bool {
-	return r.ctx.Err() != nil || r.end.Unreachable || r.end.Unauthorized || d.refused || r.renamed[laneIn(d)]
-}
-
-// wait waits for what is in flight.
+// wait waits for what is in flight, but not for what lingers.
 func (r *run) wait() {
 	for r.inFlight > 0 {
 		r.take(<-r.reports)
+	}
+}
+
+// settle waits for everything, and creates what was put aside.
+func (r *run) settle() {
+	for {
+		for r.inFlight+r.lingering > 0 {
+			r.take(<-r.reports)
+		}
+		if len(r.aside) == 0 {
+			return
+		}
+		next := r.aside[0]
+		r.aside = r.aside[1:]
+		r.createFrom(next)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
@@ -218,9 +217,9 @@ func TestRefusals(t *testing.T) {
 		"refused":      {refuse("1-", errForbidden, once.Result{}), false, []string{"failed 1-", "1 not attempted", "created 2-", "created 2-", "created 3", "end 3"}},
 		"conflict":     {refuse("1-", errConflict, once.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
 		"unknown":      {refuse("1-", errUnknown, once.Result{}), false, []string{"unknown 1-", "unknown 1-", "created 2-", "created 2-", "created 3", "end 3"}},
-		"renamed":      {refuse("1-", errConflict, renamed), false, []string{"failed 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"}},
-		"no answer":    {refuse("1-", errSilence, once.Result{Unreachable: true}), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
-		"one unheard":  {refuse("1-", errSilence, once.Result{Unreachable: true}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"renamed":      {refuse("1-", errRenamed, renamed), false, []string{"failed 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"}},
+		"no answer":    {refuse("1-", errSilence, once.Result{TimeOver: true}), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
+		"one unheard":  {refuse("1-", errSilence, once.Result{TimeOver: true}), false, []string{"failed 1-", "warning " + probing("configmaps", "a"), "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
 		"401":          {refuse("1-", errDenied, once.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
 		"all 401":      {func(string) (once.Result, error) { return once.Result{}, errDenied }, false, []string{"failed 1-", "failed 1-", "failed 2-", "1 not attempted", "1 not attempted", "end 3"}},
 		"the last one": {refuse("3", errForbidden, once.Result{}), false, []string{"created 1-", "created 1-", "created 2-", "created 2-", "failed 3", "end 3"}},
@@ -239,7 +238,7 @@ func TestRenamedInOneNamespace(t *testing.T) {
 	renamed := once.Result{Object: document("configmaps/a/other").Object}
 	c := &cluster{ends: func(object string) (once.Result, error) {
 		if object == "1-" {
-			return renamed, errConflict
+			return renamed, errRenamed
 		}
 		return once.Result{}, nil
 	}}
@@ -369,10 +368,11 @@ func heap() uint64 {
 // counting creates, and notes nothing.
 type counting struct{ Cluster }
 
-func (counting) Create(context.Context, k8sruntime.Object, once.ID, ...once.Option) (once.Result, error) {
+func (counting) Create(context.Context, Creation) (once.Result, error) {
 	return once.Result{Outcome: once.Created}, nil
 }
-func (counting) Verbs(schema.GroupVersionResource) []string { return nil }
+func (counting) MayGet(context.Context, schema.GroupVersionResource, string) bool { return true }
+func (counting) Verbs(schema.GroupVersionResource) []string                       { return nil }
 
 // Whatever happens, each object of the input ends in one event, nothing is sent
 // after an interrupt has been told of, and the order of lanes holds.
@@ -384,6 +384,7 @@ func TestEveryObjectEndsOnce(t *testing.T) {
 		copies, concurrency := rapid.IntRange(1, 5).Draw(rt, "copies"), rapid.IntRange(1, 4).Draw(rt, "concurrency")
 		overlap := rapid.Bool().Draw(rt, "overlap")
 		fates := rapid.SliceOfN(rapid.SampledFrom([]error{nil, nil, nil, errForbidden, errConflict, errUnknown, errSilence}), 60, 60).Draw(rt, "fates")
+		looks := rapid.SliceOfN(rapid.SampledFrom([]bool{false, false, true}), 10, 10).Draw(rt, "looks")
 		interruptAt := rapid.IntRange(0, 40).Draw(rt, "interrupt at")
 		synctest.Test(t, func(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
@@ -396,7 +397,13 @@ func TestEveryObjectEndsOnce(t *testing.T) {
 				if n++; n == interruptAt {
 					interrupt()
 				}
-				return once.Result{}, fates[n%len(fates)]
+				fate := fates[n%len(fates)]
+				return once.Result{TimeOver: fate == errSilence}, fate
+			}
+			c.looks = func(string) bool {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				return looks[n%len(looks)]
 			}
 			config := configOf(c)
 			config.Copies, config.Concurrency, config.Overlap = copies, concurrency, overlap

@@ -1,16 +1,15 @@
 package create
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
@@ -20,22 +19,26 @@ import (
 type job struct {
 	document *Document
 	copy     int
+	probe    bool // send it once
 }
 
 // report is what a worker tells.
 type report struct {
-	event Event
-	// document is that of a job that is done with the event, and else nil. The
-	// others of its copies, of its type, or all are hopeless if it was refused,
-	// renamed, or nobody answered.
-	document                                    *Document
-	refused, renamed, unreachable, unauthorized bool
+	event Event // nil for nothing but what follows
+	// document is that of a job that has changed: it lingers, being looked for
+	// after a refusal, or it has ended, with the event. Else it is nil.
+	document *Document
+	lingers  bool
+	lingered bool // it has ended, after it lingered
+	sent     bool // it has ended, and a server has been asked for it
+	unheard  bool // it has ended without an answer, and nobody answers anything
+	review   bool // a review has ended
 }
 
 // start gives the job to a worker. There are as many as were ever needed at
 // once; they live as long as the run.
 func (r *run) start(j job) {
-	if r.inFlight == r.workers {
+	if r.inFlight+r.lingering == r.workers {
 		r.workers++
 		w := &worker{config: r.config, existing: r.existing, ctx: r.ctx, reports: r.reports}
 		go func() {
@@ -44,42 +47,32 @@ func (r *run) start(j job) {
 			}
 		}()
 	}
+	r.review(j)
 	r.inFlight++
 	r.jobs <- j
 }
 
 // take takes note of what a worker tells.
 func (r *run) take(told report) {
-	_, created := told.event.(Created)
-	r.changed = r.changed || created
-	r.emit(told.event)
-	if told.document == nil {
-		return
+	if told.event != nil {
+		r.emit(told.event)
 	}
-	r.inFlight--
-	told.document.refused = told.document.refused || told.refused
-	if told.renamed {
-		r.renamed[laneIn(told.document)] = true
+	switch d := told.document; {
+	case told.review:
+		r.reviews--
+	case d == nil:
+	case told.lingers:
+		r.inFlight--
+		r.lingering++
+		d.doubted++
+	case told.lingered:
+		r.lingering--
+		d.doubted--
+		r.learn(told)
+	default:
+		r.inFlight--
+		r.learn(told)
 	}
-	r.countUnauthorized(told)
-	r.end.Unreachable = r.end.Unreachable || told.unreachable
-}
-
-// maxUnauthorized is how many objects in a row may be refused for want of a
-// valid credential before the run stops.
-const maxUnauthorized = 3
-
-// countUnauthorized counts objects that were refused with a 401, one after the
-// other: what was not sent says nothing.
-func (r *run) countUnauthorized(told report) {
-	if _, is := told.event.(NotAttempted); is {
-		return
-	}
-	r.unauthorized++
-	if !told.unauthorized {
-		r.unauthorized = 0
-	}
-	r.end.Unauthorized = r.end.Unauthorized || r.unauthorized >= maxUnauthorized
 }
 
 // worker creates one copy after the other. It shares nothing that changes.
@@ -90,78 +83,99 @@ type worker struct {
 	reports  chan<- report
 }
 
-func (w *worker) tell(e Event) { w.reports <- report{event: e} }
-
-func (w *worker) warn(format string, args ...any) { w.tell(Warning{fmt.Sprintf(format, args...)}) }
+func (w *worker) warn(format string, args ...any) {
+	w.reports <- report{event: Warning{fmt.Sprintf(format, args...)}}
+}
 
 // create creates one object, unless it is there or shall only be shown.
 func (w *worker) create(j job) report {
 	d := j.document
 	id := w.config.id(d, j.copy)
-	if w.config.DryRun == ClientDryRun {
-		return report{document: d, event: Shown{d, w.config.stamped(d, id)}}
-	}
 	if existing, there := w.there(d, id); there {
 		if event := w.leave(d, existing); event != nil {
 			return report{document: d, event: event}
 		}
 	}
-	result, err := w.config.Cluster.Create(w.ctx, d.Object, id,
-		once.WithMapping(d.Mapping), once.WithNamespace(d.Namespace),
-		once.WithEvents(func(e once.Event) { w.tell(Retry{d, e}) }))
-	w.warnOf(d, result)
-	return w.reportOf(d, result, err)
+	if w.config.DryRun == ClientDryRun {
+		return report{document: d, event: Shown{d, w.config.stamped(d, id)}}
+	}
+	return w.send(j, w.config.sentAs(id))
 }
 
-// reportOf returns what the end of a create means for the run.
-func (w *worker) reportOf(d *Document, result once.Result, err error) report {
-	told := report{document: d, unreachable: result.Unreachable && !w.config.Cluster.Answers(w.ctx)}
-	kind, cause := err, err
+// send has the object created. Once it is only looked for again after a refusal,
+// the run need not wait for it.
+func (w *worker) send(j job, id once.ID) report {
+	d, lingers := j.document, false
+	result, err := w.config.Cluster.Create(w.ctx, Creation{
+		Document: d, ID: id, Briefly: j.probe,
+		Events: func(e once.Event) {
+			told := report{event: Retry{d, e}}
+			if e.Action == once.LookAgain && !lingers {
+				lingers, told.lingers, told.document = true, true, d
+			}
+			w.reports <- told
+		},
+	})
+	w.warnOf(d, result, err)
+	return report{
+		document: d, event: w.eventOf(d, id, result, err),
+		lingered: lingers, sent: true,
+		unheard: result.TimeOver && !w.config.Cluster.Answers(w.ctx),
+	}
+}
+
+// eventOf returns how a create has ended.
+func (w *worker) eventOf(d *Document, id once.ID, result once.Result, err error) Event {
+	kind, cause := error(nil), err
 	if ended := (*once.Error)(nil); errors.As(err, &ended) {
 		kind, cause = ended.Kind, ended.Cause
 	}
 	switch {
+	case err == nil && result.Outcome == once.Found:
+		return Exists{
+			Document: d, Name: result.Name, Object: result.Object,
+			Generation: w.changed(d, result.Object.GetGeneration()), MarksLost: result.MarksLost,
+		}
 	case err == nil:
-		told.event = Created{d, result}
+		return Created{d, result}
 	case errors.Is(kind, once.ErrInterrupted):
-		told.event = NotAttempted{1}
+		return NotAttempted{d, 1}
 	case errors.Is(kind, once.ErrUnknown):
-		told.event = Unknown{d, result, cause}
-	default:
-		told.event = Failed{d, result, cause}
-		told.refused = apistatus.RefusedForAll(cause)
-		told.renamed = result.Object != nil
-		told.unauthorized = apierrors.IsUnauthorized(cause)
+		return Unknown{d, id, result, cause}
 	}
-	return told
+	return Failed{d, result, kind, cause}
 }
 
 // warnOf warns where the promise is weaker than it should be.
-func (w *worker) warnOf(d *Document, result once.Result) {
+func (w *worker) warnOf(d *Document, result once.Result, err error) {
 	resource := d.Mapping.Resource.GroupResource().String()
-	if slices.Contains(result.MarksLost, once.Annotation) {
-		w.warn("%s come back without the annotation %s: something removes it; "+
-			"had an answer been lost, the object could not have been recognised", resource, once.Annotation)
+	switch lost := strings.Join(result.MarksLost, ", "); {
+	case lost == "":
+	case result.Outcome == once.Found:
+		w.warn("%s was created by this key and lacks %s: something has removed it", d.Reference(result.Name), lost)
+	default:
+		w.warn("%s come back without %s: something removes it; %s", resource, lost, w.withoutMarks(result.MarksLost))
 	}
-	if result.Unverified {
+	if result.Unverified && err == nil {
 		w.warn("conflicts of %s cannot be read back (needs get on %s): "+
 			"another name is tried on trust that no proxy repeated the request", resource, resource)
 	}
 }
 
+// withoutMarks says what does not hold of an object that lacks them.
+func (w *worker) withoutMarks(lost []string) string {
+	if slices.Contains(lost, once.Annotation) {
+		return "had an answer been lost, the object could not have been recognised"
+	}
+	return "a selector of the run does not find the object"
+}
+
 // there returns the object with the id, if it is there already: of several,
 // that whose name follows from the id, or is the document's own.
 func (w *worker) there(d *Document, id once.ID) (idempotency.Existing, bool) {
-	found := slices.Clone(w.existing[inPlace{d.place, id.String()}])
-	if len(found) == 0 {
+	found := w.config.ranked(d, id, w.existing[inPlace{d.place, id.String()}])
+	if len(found) == 0 || id.String() == "" {
 		return idempotency.Existing{}, false
-	}
-	slices.SortStableFunc(found, func(a, b idempotency.Existing) int {
-		return cmp.Compare(w.config.rank(d, id, a.Name), w.config.rank(d, id, b.Name))
-	})
-	if len(found) > 1 {
-		w.warn("%s %s and %s carry the same creation id: somebody has copied one of them",
-			d.place, found[0].Name, found[1].Name)
 	}
 	if found[0].Deleting {
 		w.warn("%s is being deleted: a later run with this key creates it again",
@@ -177,12 +191,28 @@ func (w *worker) leave(d *Document, existing idempotency.Existing) Event {
 	object.SetGroupVersionKind(d.Object.GroupVersionKind())
 	object.SetName(existing.Name)
 	object.SetNamespace(d.Namespace)
+	exists := Exists{Document: d, Name: existing.Name, Object: object, Generation: w.changed(d, existing.Generation)}
 	if !w.config.Whole {
-		return Unchanged{Document: d, Name: existing.Name, Object: object}
+		return exists
 	}
-	object, err := w.config.Cluster.Get(w.ctx, d, existing.Name)
-	if apierrors.IsNotFound(err) {
+	exists.Object, exists.Err = w.config.Cluster.Get(w.ctx, d, existing.Name)
+	if apierrors.IsNotFound(exists.Err) {
 		return nil
 	}
-	return Unchanged{Document: d, Name: existing.Name, Object: object, Err: err}
+	return exists
+}
+
+// changed returns the generation if it says that the object's spec was changed
+// after it was created, else 0. Types without a status of their own count what
+// their controllers write there too.
+func (w *worker) changed(d *Document, generation int64) int64 {
+	if generation <= 1 {
+		return 0
+	}
+	status := d.Mapping.Resource
+	status.Resource += "/status"
+	if len(w.config.Cluster.Verbs(status)) == 0 {
+		return 0
+	}
+	return generation
 }

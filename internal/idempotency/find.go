@@ -24,6 +24,8 @@ type Existing struct {
 	ID       string // its creation id; empty if something removed it
 	Deleting bool
 	Owned    bool // a controller made it
+	// Generation is its metadata.generation, 0 if its type has none.
+	Generation int64
 }
 
 const (
@@ -83,20 +85,16 @@ func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (foun
 		found = append(found, Existing{
 			Name: item.Name, ID: item.Annotations[once.Annotation],
 			Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil,
+			Generation: item.Generation,
 		})
 		return nil
 	})
 	return found, err
 }
 
-// Reference is an object at the place as arguments of kubectl, with what is
-// wrong about it.
-func (p Place) Reference(e Existing) string {
-	object := reference.In(p.Resource.String()+"/"+e.Name, p.Namespace)
-	if e.ID == "" {
-		object += " (without its creation id)"
-	}
-	return object
+// Reference is an object at the place as arguments of kubectl.
+func (p Place) Reference(name string) string {
+	return reference.In(p.Resource.String()+"/"+name, p.Namespace)
 }
 
 // String is the place in words.

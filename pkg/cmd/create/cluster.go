@@ -3,11 +3,13 @@ package create
 import (
 	"context"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
@@ -20,7 +22,7 @@ import (
 
 // cluster is where a run creates; it implements create.Cluster.
 type cluster struct {
-	*once.Creator
+	creator *once.Creator
 	options *options
 	config  *rest.Config
 	// Of a run with a key:
@@ -52,7 +54,7 @@ func (o *options) newCluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{Creator: creator, options: o, config: config}
+	c := &cluster{creator: creator, options: o, config: config}
 	if o.flags.key == "" {
 		return c, nil
 	}
@@ -61,6 +63,18 @@ func (o *options) newCluster() (*cluster, error) {
 	}
 	c.objects, err = dynamic.NewForConfig(config)
 	return c, err
+}
+
+// Create implements create.Cluster.
+func (c *cluster) Create(ctx context.Context, creation create.Creation) (once.Result, error) {
+	d := creation.Document
+	options := []once.Option{
+		once.WithMapping(d.Mapping), once.WithNamespace(d.Namespace), once.WithEvents(creation.Events),
+	}
+	if creation.Briefly {
+		options = append(options, once.WithRetryTimeout(0))
+	}
+	return c.creator.Create(ctx, d.Object, creation.ID, options...)
 }
 
 // Find implements create.Cluster.
@@ -96,6 +110,22 @@ func (c *cluster) Verbs(resource schema.GroupVersionResource) []string {
 		}
 	}
 	return nil
+}
+
+// MayGet implements create.Cluster.
+func (c *cluster) MayGet(ctx context.Context, resource schema.GroupVersionResource, namespace string) bool {
+	client, err := authorization.NewForConfig(c.config)
+	if err != nil {
+		return true
+	}
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: "get",
+			Group: resource.Group, Version: resource.Version, Resource: resource.Resource,
+		},
+	}}
+	review, err = client.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	return err != nil || review.Status.Allowed || review.Status.EvaluationError != ""
 }
 
 // Answers implements create.Cluster.

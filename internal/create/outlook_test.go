@@ -1,0 +1,268 @@
+package create
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+func probing(resource, namespace string) string {
+	return fmt.Sprintf("%s in %q: one object has used up the time for retries; the next ones are sent once each, until one is created",
+		resource, namespace)
+}
+
+// stuck ends every object of which is reports true for want of time.
+func stuck(is func(object string) bool) func(string) (once.Result, error) {
+	return func(object string) (once.Result, error) {
+		if is(object) {
+			return once.Result{TimeOver: true}, errUnknown
+		}
+		return once.Result{}, nil
+	}
+}
+
+func always(string) bool { return true }
+
+// After one object has used up its time, the next are sent once each, and after
+// five of these no more: at this place. Three such places end the run.
+func TestStalled(t *testing.T) {
+	var documents []string
+	for _, place := range []string{"configmaps/a", "configmaps/b", "secrets/a", "secrets/b"} {
+		for n := range 100 {
+			documents = append(documents, fmt.Sprintf("%s/%s%d-", place, strings.ReplaceAll(place, "/", ""), n))
+		}
+	}
+	for name, test := range map[string]struct {
+		ends            func(string) (once.Result, error)
+		key             idempotency.Key
+		sent, briefly   int
+		stalled, missed int
+	}{
+		"everywhere":    {stuck(always), "", 18, 15, 3, 382},
+		"with a key":    {stuck(always), key, 18, 15, 3, 382},
+		"in one place":  {stuck(func(o string) bool { return strings.HasPrefix(o, "configmapsb") }), "", 306, 5, 1, 94},
+		"in two places": {stuck(func(o string) bool { return strings.HasPrefix(o, "configmaps") }), "", 212, 10, 2, 188},
+	} {
+		c := &cluster{ends: test.ends}
+		config := configOf(c)
+		config.Key = test.key
+		missed := 0
+		var end End
+		for e := range Run(t.Context(), config, input(documents...)) {
+			switch e := e.(type) {
+			case NotAttempted:
+				missed += e.Copies
+			case End:
+				end = e
+			}
+		}
+		if len(c.sent) != test.sent || c.briefly != test.briefly || len(end.Stalled) != test.stalled || missed != test.missed {
+			t.Errorf("%s: %d sent, %d of them briefly, %d places stalled, %d not attempted: want %+v",
+				name, len(c.sent), c.briefly, len(end.Stalled), missed, test)
+		}
+	}
+}
+
+// Copies in flight at once do not go on for long either, whether or not documents
+// overlap.
+func TestStalledCopies(t *testing.T) {
+	for _, overlap := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &cluster{ends: stuck(always), takes: 2 * time.Minute}
+			config := configOf(c)
+			config.Copies, config.Overlap = 1000, overlap
+			start := time.Now()
+			missed := 0
+			for e := range Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-")) {
+				if e, is := e.(NotAttempted); is {
+					missed += e.Copies
+				}
+			}
+			if took := time.Since(start); took > 4*time.Minute || len(c.sent) > 14 || missed != 2000-len(c.sent) {
+				t.Errorf("%d were sent in %s, %d not attempted", len(c.sent), took, missed)
+			}
+		})
+	}
+}
+
+// One success lifts it, and what is refused says nothing of it.
+func TestStalledNoMore(t *testing.T) {
+	var documents []string
+	for n := range 30 {
+		documents = append(documents, fmt.Sprintf("configmaps/a/%d-", n))
+	}
+	c := &cluster{ends: func(object string) (once.Result, error) {
+		switch object {
+		case "5-", "11-":
+			return once.Result{}, nil
+		case "7-", "12-", "14-", "16-":
+			return once.Result{}, errForbidden
+		}
+		return once.Result{TimeOver: true}, errUnknown
+	}}
+	told := words(Run(t.Context(), configOf(c), input(documents...)))
+	// 0 in full, 1 to 4 briefly, 5 is created, 6 in full, 8 to 10 briefly, 11 is
+	// created, 13 in full, and 15 and 17 to 20 briefly.
+	if len(c.sent) != 21 || c.briefly != 4+1+1+3+1+1+1+1+4 {
+		t.Errorf("%d were sent, %d of them briefly", len(c.sent), c.briefly)
+	}
+	if n := len(told); told[n-1] != "end 30" || told[n-2] != "1 not attempted" {
+		t.Errorf("%q", told)
+	}
+}
+
+// What was refused and is looked for again holds nobody up: not the next
+// documents, and not more than the end of the run.
+func TestLookingAgainHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var documents []string
+		for n := range 500 {
+			documents = append(documents, fmt.Sprintf("configmaps/a/%d-", n), "configmaps/a/named")
+		}
+		c := &cluster{takes: 10 * time.Millisecond, looks: always, ends: func(string) (once.Result, error) { return once.Result{}, errForbidden }}
+		start := time.Now()
+		failed := 0
+		for e := range Run(t.Context(), configOf(c), input(documents...)) {
+			if _, is := e.(Failed); is {
+				failed++
+			}
+		}
+		if took := time.Since(start); failed != 1000 || took > 25*time.Second {
+			t.Errorf("%d failed in %s", failed, took)
+		}
+		if c.most != 1 {
+			t.Errorf("%d were sent at once", c.most)
+		}
+	})
+}
+
+// They are no more than a bound.
+func TestLookingAgainIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var documents []string
+		for range 2*maxLingering + 100 {
+			documents = append(documents, "configmaps/a/x-")
+		}
+		c := &cluster{looks: always, ends: func(string) (once.Result, error) { return once.Result{}, errForbidden }}
+		looking, most := 0, 0
+		start := time.Now()
+		for e := range Run(t.Context(), configOf(c), input(documents...)) {
+			switch e.(type) {
+			case Retry:
+				looking++
+				most = max(most, looking)
+			case Failed:
+				looking--
+			}
+		}
+		if took := time.Since(start); most != maxLingering || took != 3*lookingAgain {
+			t.Errorf("%d at once, in %s", most, took)
+		}
+	})
+}
+
+// While one copy is looked for again, the others of its document wait: for a
+// refusal, which is theirs, too, or for a success. Other documents do not.
+func TestLookingAgainForACopy(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want []string
+	}{
+		"refused":   {errForbidden, []string{"retry", "created y-", "created y-", "created y-", "failed x-", "2 not attempted", "end 2"}},
+		"there":     {nil, []string{"retry", "created y-", "created y-", "created y-", "created x-", "created x-", "created x-", "end 2"}},
+		"exhausted": {errConflict, []string{"retry", "created y-", "created y-", "created y-", "failed x-", "created x-", "created x-", "end 2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := 0
+				first := func(object string) bool { return object == "x-" && n == 1 }
+				c := &cluster{looks: first}
+				c.during = func(object string) {
+					if object == "x-" {
+						n++
+					}
+				}
+				c.ends = func(object string) (once.Result, error) {
+					if first(object) {
+						return once.Result{}, test.err
+					}
+					return once.Result{}, nil
+				}
+				config := configOf(c)
+				config.Copies, config.Concurrency = 3, 1
+				expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-"))), test.want...)
+			})
+		})
+	}
+}
+
+// A place to wait waits for what is looked for again, and for what waits for it.
+func TestReachedAfterLookingAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{looks: func(string) bool { return true }}
+		config := configOf(c)
+		config.Copies, config.Concurrency = 2, 1
+		sent := 0
+		told := words(Run(t.Context(), config, func(yield func(Item, error) bool) {
+			_ = yield(Item{Document: document("configmaps/a/x-")}, nil) &&
+				yield(Item{Reached: func(changed bool) {
+					if sent = len(c.sent); !changed {
+						t.Error("nothing has changed")
+					}
+				}}, nil) && yield(Item{Document: document("configmaps/a/y-")}, nil)
+		}))
+		if sent != 2 || !slices.Contains(told, "end 2") {
+			t.Errorf("%d sent, %q", sent, told)
+		}
+	})
+}
+
+// A user who may not read objects back is told of it once at each place, beside
+// the first create and not before it.
+func TestReview(t *testing.T) {
+	const warning = `warning objects of configmaps in "a" cannot be read back (needs get on configmaps): if an answer is lost, nobody can say whether the object was created`
+	for name, test := range map[string]struct {
+		documents []string
+		dryRun    DryRun
+		server    bool
+		want      int
+	}{
+		"marked":        {[]string{"configmaps/a/x-", "configmaps/a/y-"}, NoDryRun, false, 1},
+		"named":         {[]string{"configmaps/a/x"}, NoDryRun, false, 0},
+		"server naming": {[]string{"configmaps/a/x-"}, NoDryRun, true, 0},
+		"a dry run":     {[]string{"configmaps/a/x-"}, ServerDryRun, false, 0},
+	} {
+		config := configOf(&cluster{noGet: true})
+		config.DryRun, config.ServerNaming = test.dryRun, test.server
+		n := 0
+		for _, text := range words(Run(t.Context(), config, input(test.documents...))) {
+			if text == warning {
+				n++
+			}
+		}
+		if n != test.want {
+			t.Errorf("%s: %d warnings, want %d", name, n, test.want)
+		}
+	}
+}
+
+// What a review of rights takes, no create waits for, and a run that is done not
+// for long.
+func TestReviewThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &slowReview{cluster{takes: time.Second}}
+		config := configOf(&c.cluster)
+		config.Cluster = c
+		start := time.Now()
+		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-"))), "created x-", "created y-", "end 2")
+		if took := time.Since(start); took != 2*time.Second+reviewPatience {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
