@@ -65,7 +65,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			object is named on stderr and the exit code is 4.
 
 			With --idempotency-key, the whole run can be repeated, after a crash too: what is there is
-			left unchanged, and only the rest is created.`),
+			left as it is, and only the rest is created.`),
 		Example: createExample,
 		RunE:    runner.RunE(o),
 	}

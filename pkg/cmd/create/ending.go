@@ -1,6 +1,7 @@
 package create
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
@@ -18,27 +20,34 @@ import (
 
 // totals are what has become of the objects of a run.
 type totals struct {
-	created, unchanged, failed, unknown, notAttempted int
+	created, exist, failed, unknown, notAttempted int
 }
 
 func (t totals) String() string {
-	return fmt.Sprintf("%d created, %d unchanged, %d failed, %d unknown, %d not attempted",
-		t.created, t.unchanged, t.failed, t.unknown, t.notAttempted)
+	return fmt.Sprintf("%d created, %d exist, %d failed, %d unknown, %d not attempted",
+		t.created, t.exist, t.failed, t.unknown, t.notAttempted)
 }
+
+// objects is how many there were.
+func (t totals) objects() int { return t.created + t.exist + t.failed + t.unknown + t.notAttempted }
 
 // finish makes the command's error of what failed and of what is not known or
 // was not done.
 func (r *results) finish() error {
-	if t := r.totals; len(r.end.Places) > 0 && t.created+t.unchanged+t.unknown > 0 {
-		r.say("the objects of this run: " + r.selector())
+	if t := r.totals; len(r.end.Places) > 0 && t.created+t.exist+t.unknown > 0 && !r.dryRun() {
+		r.say(r.objectsOfTheRun())
+		if t.exist == t.objects() {
+			r.say(r.howToStartAnew())
+		}
 	}
+	r.sayChanged()
 	if r.progress != nil {
 		r.progress.End()
 	}
 	if r.end.Incomplete && r.end.Unread {
-		r.fail(create.ErrUnread)
+		r.errs = append(r.errs, placed{2*r.end.Documents + 1, create.ErrUnread})
 	}
-	err := together(r.errs)
+	err := r.together()
 	lines := r.closing()
 	if r.end.Incomplete {
 		lines = append(lines, "nothing was created: a run with a key needs its whole input")
@@ -46,7 +55,7 @@ func (r *results) finish() error {
 	switch {
 	case r.totals.unknown > 0:
 		return &exitcode.Error{Code: exitcode.Unknown, Err: err, Lines: lines}
-	case r.interrupted() && len(lines) > 0:
+	case r.interrupted() && (r.totals.notAttempted > 0 || r.end.Unread):
 		return &exitcode.Error{Code: exitcode.Interrupted, Err: err, Lines: lines}
 	case err == nil && r.end.Documents == 0:
 		return errors.New("no objects passed to create")
@@ -56,9 +65,15 @@ func (r *results) finish() error {
 	return err
 }
 
-// together returns the errors as kubectl's reading of files does, which has
-// errors of its own together in one: so its words for them come out.
-func together(errs []error) error {
+// together returns the errors in the order of the input, as kubectl's reading
+// of files does, which has errors of its own together in one: so its words for
+// them come out.
+func (r *results) together() error {
+	slices.SortStableFunc(r.errs, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
+	var errs []error
+	for _, e := range r.errs {
+		errs = append(errs, e.err)
+	}
 	switch len(errs) {
 	case 0:
 		return nil
@@ -73,48 +88,86 @@ func (r *results) interrupted() bool {
 	return r.ctx.Err() != nil && !errors.Is(context.Cause(r.ctx), errNotWritten)
 }
 
+func (r *results) dryRun() bool { return r.DryRunStrategy != cmdutil.DryRunNone }
+
+// unread reports whether an interrupt has left objects that cannot be counted.
+func (r *results) unread() bool { return r.end.Unread && !r.end.Incomplete }
+
 // closing says, if not all was done, what was, why no more, and how to go on.
+// kubectl says nothing of the kind, so who asks for its words gets no more than
+// what its words leave out.
 func (r *results) closing() []string {
-	unread := r.end.Unread && !r.end.Incomplete
-	if r.totals.notAttempted == 0 && !unread && !r.unsaid {
-		return r.howToGoOn(unread)
+	t := r.totals
+	counted := t.notAttempted > 0 || r.unread() || r.unsaid
+	if !r.flags.kubectlsWords() && !r.dryRun() {
+		counted = counted || t.failed+t.unknown > 0 && t.objects() > 1
 	}
-	why := "stopped after a failure"
+	var lines []string
+	if counted {
+		lines = []string{r.why() + ": " + t.String()}
+		if r.unread() {
+			lines[0] += "; " + create.ErrUnread.Error()
+		}
+	}
+	if r.flags.kubectlsWords() || r.dryRun() {
+		return lines
+	}
+	return append(lines, r.howToGoOn(counted)...)
+}
+
+// why is why a run did not do all.
+func (r *results) why() string {
 	switch {
-	case r.totals.notAttempted == 0 && !unread:
-		why = "not all were created"
+	case r.totals.notAttempted == 0 && !r.unread():
+		return "not all were created"
 	case r.interrupted():
-		why = "interrupted"
+		return "interrupted"
 	case r.ctx.Err() != nil:
-		why = "stopped because the results cannot be written"
+		return "stopped because the results cannot be written"
 	case r.end.Unreachable:
-		why = "stopped because the server does not answer"
+		return "stopped because the server does not answer"
 	case r.end.Unauthorized:
-		why = "stopped because the server does not accept the credentials"
+		return "stopped because the server does not accept the credentials"
+	case len(r.end.Stalled) > 0:
+		var places []string
+		for _, p := range r.end.Stalled {
+			places = append(places, p.String())
+		}
+		return "stopped because one object after the other ran out of time (" + strings.Join(places, ", ") + ")"
 	}
-	lines := []string{why + ": " + r.totals.String()}
-	if unread {
-		lines[0] += "; " + create.ErrUnread.Error()
-	}
-	return append(lines, r.howToGoOn(unread)...)
+	return "stopped after a failure"
 }
 
-// howToGoOn is what to do about a run that has left objects open.
-func (r *results) howToGoOn(unread bool) []string {
-	there := r.totals.created + r.totals.unknown
-	switch open := r.totals.unknown + r.totals.notAttempted; {
-	case open == 0 && !unread, r.flags.kubectlsWords():
-		return nil
-	case r.flags.key != "":
-		return []string{"to go on, run the same command again: what is there stays unchanged"}
-	case there > 0:
-		return []string{fmt.Sprintf("do not just run it again: that would create up to %d a second time. "+
-			"A run that has an --idempotency-key from its start can be repeated", there)}
+// objectsOfTheRun says how to find them.
+func (r *results) objectsOfTheRun() string {
+	text := "the objects of this run: kubectl get " + r.selector()
+	if n := r.end.Unlabelled; n > 0 {
+		text += fmt.Sprintf(" (but %d, which lack its label)", n)
 	}
-	return nil
+	return text
 }
 
-// selector is how to find all objects of the run.
+// sayChanged says what of the objects that exist is not as it was created.
+func (r *results) sayChanged() {
+	if len(r.changed) > 0 {
+		r.warn(fmt.Sprintf("of what exists, the spec was changed since it was created "+
+			"(metadata.generation is above 1): %s", some(r.changed)))
+	}
+}
+
+// some names some of many.
+func some(all []string) string {
+	shown, more := all, ""
+	if n := len(all) - maxShown; n > 0 {
+		shown, more = all[:maxShown], fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(shown, ", ") + more
+}
+
+// maxShown is how many objects a line names.
+const maxShown = 10
+
+// selector is the arguments of kubectl that select all objects of the run.
 func (r *results) selector() string {
 	var resources, namespaces []string
 	for _, p := range r.end.Places {
@@ -125,7 +178,7 @@ func (r *results) selector() string {
 	}
 	slices.Sort(resources)
 	slices.Sort(namespaces)
-	command := "kubectl get " + strings.Join(slices.Compact(resources), ",")
+	command := strings.Join(slices.Compact(resources), ",")
 	switch namespaces = slices.Compact(namespaces); len(namespaces) {
 	case 0:
 	case 1:
@@ -136,23 +189,22 @@ func (r *results) selector() string {
 	return command + " -l " + once.RunLabel + "=" + idempotency.Key(r.flags.key).RunLabel()
 }
 
-// maxStrangers is how many objects an error names.
-const maxStrangers = 10
-
-// explainStrangers is err in words that say what to do about a key that was
-// used for another input.
-func explainStrangers(err error) error {
-	var found *create.StrangersError
-	if !errors.As(err, &found) {
-		return err
+// explain is err in words that say what to do about what a key was used for.
+func explain(err error) error {
+	var strangers *create.StrangersError
+	if errors.As(err, &strangers) {
+		return fmt.Errorf("the idempotency key was used for a different input, so nothing was changed. "+
+			"Its run has created %s that this input does not ask for "+
+			"(a document was changed or left out, or --count was lowered): %s. "+
+			"Run it with the old input, or use another key, which creates everything anew",
+			humanize.Count(len(strangers.Strangers), "object"), some(strangers.Strangers))
 	}
-	shown, more := found.Strangers, ""
-	if n := len(shown) - maxStrangers; n > 0 {
-		shown, more = shown[:maxStrangers], fmt.Sprintf(" and %d more", n)
+	var several *create.SeveralError
+	if errors.As(err, &several) {
+		return fmt.Errorf("one object of the input is there %d times, created by runs with this key at the same moment "+
+			"(or under a name that was taken at first): %s. A run with this key goes on with the first. "+
+			"To keep it alone: kubectl delete %s",
+			len(several.Objects), some(several.Objects), strings.Join(several.Objects[1:], "; kubectl delete "))
 	}
-	return fmt.Errorf("the idempotency key was used for a different input, so nothing was changed. "+
-		"Its run has created %s that this input does not ask for "+
-		"(a document was changed or left out, or --count was lowered): %s%s. "+
-		"Run it with the old input, or use another key, which creates everything anew",
-		humanize.Count(len(found.Strangers), "object"), strings.Join(shown, ", "), more)
+	return err
 }

@@ -51,7 +51,7 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		"How long to pursue one object through throttling, dropped connections and unknown outcomes; "+
 			"a request under way has its own time, --request-timeout or one minute")
 	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: with the same key and input, "+
-		"what is there already is left unchanged. A key counts in the types and namespaces of the input")
+		"what exists already is left as it is. A key counts in the types and namespaces of the input")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "Copies of one document in flight at once. "+
 		"If given, neighbouring documents of the same type and namespace overlap too")

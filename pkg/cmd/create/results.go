@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,9 +14,11 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // errNotWritten is why a run is stopped that nobody would see the results of.
@@ -33,10 +36,24 @@ type results struct {
 
 	totals totals
 	end    create.End
-	errs   []error
+	errs   []placed
 	said   map[*create.Document]bool // why one of its copies failed
 	unsaid bool                      // copies failed in the same way as another one
 	warned map[string]bool
+
+	rest     remainder      // of the input
+	maybe    remainder      // what is not known to be there, without a key
+	unknowns []string       // arguments of kubectl for what may be there, as far as they are shown
+	holders  []holder       // of names that objects of a run with a key should have
+	changed  []string       // of what exists, that whose spec was changed
+	again    int            // objects that the same command would create a second time, without a key
+	existing *create.Exists // the first object that was there
+}
+
+// placed is an error, and where in the input it belongs.
+type placed struct {
+	at  int
+	err error
 }
 
 func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) (*results, error) {
@@ -63,26 +80,33 @@ func (r *results) take(event create.Event) {
 	switch e := event.(type) {
 	case create.Created:
 		r.totals.created++
+		r.begin(e.Document)
 		r.collect(e.Document, r.print(e.Document, e.Result.Object))
-	case create.Unchanged:
-		r.totals.unchanged++
-		r.collect(e.Document, r.printUnchanged(e))
+	case create.Exists:
+		r.totals.exist++
+		r.rest.begin(e.Document)
+		r.collect(e.Document, r.printExisting(e))
 	case create.Shown:
 		r.collect(e.Document, r.printer.created(e.Object))
 	case create.Failed:
 		r.totals.failed++
-		r.collect(e.Document, r.print(e.Document, e.Result.Object), r.failure(e.Document, e.Err))
+		r.collect(e.Document, r.printRenamed(e), r.failure(e.Document, e.Err))
+		r.fail(e)
 	case create.Unknown:
-		r.collect(e.Document, r.print(e.Document, e.Result.Object), r.unknown(e))
+		r.collect(e.Document, r.unknown(e))
 	case create.NotAttempted:
 		r.totals.notAttempted += e.Copies
+		r.rest.leave(e.Document, e.Copies)
 	case create.Retry:
 		r.say(terminal.OneLine(fmt.Sprintf("%s: %v; %s",
 			e.Document.Reference(e.Retry.Name), apistatus.Brief(e.Retry.Reason), e.Retry.What())))
+	case create.Looking:
+		r.looking(e)
+		return
 	case create.Warning:
 		r.warn(e.Text)
 	case create.Problem:
-		r.fail(explainStrangers(e.Err))
+		r.errs = append(r.errs, placed{2*e.After + 1, explain(e.Err)})
 	case create.End:
 		r.end = e
 	}
@@ -91,10 +115,36 @@ func (r *results) take(event create.Event) {
 	}
 }
 
-// fail remembers an error for the end.
-func (r *results) fail(err error) {
-	if err != nil {
-		r.errs = append(r.errs, err)
+// begin notes that a copy of the document is there, or may be.
+func (r *results) begin(d *create.Document) {
+	r.rest.begin(d)
+	if d.Object.GetName() == "" {
+		r.again++
+	}
+}
+
+// fail notes what a failure leaves.
+func (r *results) fail(e create.Failed) {
+	switch {
+	case errors.Is(e.Kind, once.ErrRenamed):
+		r.begin(e.Document) // it is there, under another name
+		return
+	case errors.Is(e.Kind, once.ErrTaken) && r.flags.key != "":
+		r.hold(holder{document: e.Document, name: e.Result.Name})
+	}
+	r.rest.leave(e.Document, 1)
+}
+
+// looking says how far the search for what a key has created is, on a terminal
+// and, once it takes long, elsewhere.
+func (r *results) looking(e create.Looking) {
+	text := fmt.Sprintf("looking for what this key has created: %d of %s done",
+		e.Done, humanize.Count(e.Places, "list"))
+	if r.progress != nil {
+		r.progress.Say(text)
+	}
+	if e.Late && (r.progress == nil || !terminal.IsTerminal(r.ErrOut)) {
+		r.say(text)
 	}
 }
 
@@ -108,7 +158,9 @@ func (r *results) collect(d *create.Document, errs ...error) {
 		r.unsaid = true
 	default:
 		r.said[d] = true
-		r.errs = append(r.errs, utilerrors.Flatten(err).Errors()...) // listed as documents' are
+		for _, err := range utilerrors.Flatten(err).Errors() { // listed as documents' are
+			r.errs = append(r.errs, placed{2 * d.Number, err})
+		}
 	}
 }
 
@@ -147,11 +199,26 @@ func (r *results) print(d *create.Document, object *unstructured.Unstructured) e
 	return err
 }
 
-func (r *results) printUnchanged(e create.Unchanged) error {
+// printRenamed prints what was stored under another name than was sent.
+func (r *results) printRenamed(e create.Failed) error {
+	if !errors.Is(e.Kind, once.ErrRenamed) {
+		return nil
+	}
+	return r.print(e.Document, e.Result.Object)
+}
+
+// printExisting prints an object that was there.
+func (r *results) printExisting(e create.Exists) error {
+	if r.existing == nil {
+		r.existing = &e
+	}
+	if e.Generation > 0 {
+		r.changed = append(r.changed, e.Document.Argument(e.Name))
+	}
 	if e.Err != nil {
 		return fmt.Errorf("%s is there, but cannot be shown: %w", e.Document.Reference(e.Name), e.Err)
 	}
-	return r.printer.unchanged(e.Object)
+	return r.printer.exists(e.Object)
 }
 
 // failure is the error of an object that failed, in kubectl's words.
@@ -181,18 +248,20 @@ func (r *results) unknown(e create.Unknown) error {
 		return r.failure(e.Document, e.Err)
 	}
 	r.totals.unknown++
+	r.begin(e.Document)
 	if r.flags.kubectlsWords() {
 		return r.failure(e.Document, e.Err)
 	}
 	r.say(terminal.OneLine(fmt.Sprintf("%s: outcome unknown: %v",
 		e.Document.Argument(e.Result.Name), apistatus.Brief(e.Err))))
+	r.doubt(e)
 	return nil
 }
 
 // printer prints objects in the format that the user asked for.
 type printer struct {
-	created   func(runtime.Object) error
-	unchanged func(runtime.Object) error
+	created func(runtime.Object) error
+	exists  func(runtime.Object) error
 }
 
 // showsWhole reports whether the format shows more of an object than its name.
@@ -202,13 +271,13 @@ func (o *options) showsWhole() bool {
 }
 
 func (o *options) newPrinter() (printer, error) {
-	p := printer{created: o.PrintObj, unchanged: o.PrintObj}
+	p := printer{created: o.PrintObj, exists: o.PrintObj}
 	if *o.PrintFlags.OutputFormat != "" || o.showsWhole() {
 		return p, nil
 	}
 	flags := *o.PrintFlags.NamePrintFlags
-	flags.Operation = "unchanged"
-	unchanged, err := flags.ToPrinter("")
-	p.unchanged = func(object runtime.Object) error { return unchanged.PrintObj(object, o.Out) }
+	flags.Operation = strings.Replace(flags.Operation, "created", "exists", 1) // "created (dry run)"
+	exists, err := flags.ToPrinter("")
+	p.exists = func(object runtime.Object) error { return exists.PrintObj(object, o.Out) }
 	return p, err
 }

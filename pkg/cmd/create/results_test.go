@@ -42,7 +42,7 @@ func demo() *create.Document {
 	object := configMap("")
 	object.SetGenerateName("demo-")
 	return &create.Document{
-		Object: object, Namespace: "prod", Source: "demo.yaml",
+		Object: object, Namespace: "prod", Source: "demo.yaml", Number: 1, Copies: 1,
 		Mapping: &meta.RESTMapping{
 			Resource:         schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
 			GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"},
@@ -61,7 +61,20 @@ func created(d *create.Document, name string) create.Event {
 	return create.Created{Document: d, Result: once.Result{Outcome: once.Created, Name: name, Object: configMap(name)}}
 }
 
-func failed(d *create.Document, err error) create.Event { return create.Failed{Document: d, Err: err} }
+func failed(d *create.Document, err error) create.Event {
+	return create.Failed{Document: d, Kind: once.ErrRefused, Err: err}
+}
+
+// numbered returns the n-th document of the input, to be created so often.
+func numbered(n, copies int) *create.Document {
+	d := demo()
+	d.Number, d.Copies = n, copies
+	return d
+}
+
+func exists(d *create.Document, name string, generation int64) create.Event {
+	return create.Exists{Document: d, Name: name, Object: configMap(name), Generation: generation}
+}
 
 func unknown(d *create.Document, name string) create.Event {
 	return create.Unknown{Document: d, Result: once.Result{Name: name}, Err: reset}
@@ -128,15 +141,28 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 func readTo(documents int) create.Event { return create.End{Documents: documents} }
 
 const (
-	again = "do not just run it again: that would create up to %d a second time. " +
-		"A run that has an --idempotency-key from its start can be repeated"
-	same = "to go on, run the same command again: what is there stays unchanged"
+	withKey = "with an --idempotency-key from its start, a run can just be repeated"
+	same    = "to go on, run the same command again: what exists is left as it is"
+	mended  = "to go on, once the cause is mended, run the same command again: what exists is left as it is"
+	nothing = "nothing was created: once the cause is mended, the same command can be run again"
+	look    = "look what is there: kubectl get configmap/demo-1 -n prod; what is not there after a minute was not created\n"
 )
+
+// twice is the warning of what the same command would do.
+func twice(n int) string {
+	return fmt.Sprintf("; as it was, it would create up to %d a second time (%s)", n, withKey)
+}
 
 // What comes of each object is on stdout, and of the run on stderr and in the
 // exit code.
 func TestResults(t *testing.T) {
-	d, other := demo(), demo()
+	d, other, tenfold := numbered(1, 1), numbered(2, 1), numbered(1, 10)
+	elsewhere, own := numbered(2, 1), numbered(1, 1)
+	elsewhere.Source = "other.yaml"
+	own.Object.SetName("demo")
+	taken := apierrors.NewAlreadyExists(configMaps, "demo")
+	own.Object.SetGenerateName("")
+	selected := once.RunLabel + "=" + idempotency.Key("k").RunLabel()
 	for _, test := range []struct {
 		name, args string
 		fate       fate
@@ -169,17 +195,50 @@ func TestResults(t *testing.T) {
 			run{"", "error: no such file", 1},
 		},
 		{
-			"unchanged", "--idempotency-key=k",
+			"all exists", "--idempotency-key=k",
 			fate{},
 			[]create.Event{
-				create.Unchanged{Document: d, Name: "demo-1", Object: configMap("demo-1")}, created(other, "demo-2"), readTo(2),
+				exists(d, "demo-1", 0),
+				create.End{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
-			run{"configmap/demo-1 unchanged\nconfigmap/demo-2 created\n", "", 0},
+			run{"configmap/demo-1 exists\n", "the objects of this run: kubectl get configmaps -n prod -l " + selected + "\n" +
+				"nothing was left to create: to have it created anew, use another key, or delete it first: " +
+				"kubectl delete configmap/demo-1 -n prod\n", 0},
 		},
 		{
-			"unchanged, but cannot be shown", "--idempotency-key=k -o yaml",
+			"all exist, one without the label, others changed", "--idempotency-key=k",
 			fate{},
-			[]create.Event{create.Unchanged{Document: d, Name: "demo-1", Err: errors.New("forbidden")}, readTo(1)},
+			[]create.Event{
+				exists(d, "demo-1", 2), exists(other, "demo-2", 3),
+				create.End{Documents: 1, Unlabelled: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+			},
+			run{"configmap/demo-1 exists\nconfigmap/demo-2 exists\n", "the objects of this run: kubectl get configmaps -n prod -l " +
+				selected + " (but 1, which lack its label)\n" +
+				"nothing was left to create: to have them created anew, use another key, or delete them first: " +
+				"kubectl delete configmaps -n prod -l " + selected + "\n" +
+				"Warning: of what exists, the spec was changed since it was created (metadata.generation is above 1): " +
+				"configmap/demo-1 -n prod, configmap/demo-2 -n prod\n", 0},
+		},
+		{
+			"exists, in a dry run", "--idempotency-key=k",
+			fate{dryRun: cmdutil.DryRunServer},
+			[]create.Event{exists(d, "demo-1", 0), created(other, "demo-2"), create.End{
+				Documents: 2, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}},
+			}},
+			run{"configmap/demo-1 exists (server dry run)\nconfigmap/demo-2 created (server dry run)\n", "", 0},
+		},
+		{
+			"exists", "--idempotency-key=k",
+			fate{},
+			[]create.Event{
+				exists(d, "demo-1", 0), created(other, "demo-2"), readTo(2),
+			},
+			run{"configmap/demo-1 exists\nconfigmap/demo-2 created\n", "", 0},
+		},
+		{
+			"exists, but cannot be shown", "--idempotency-key=k -o yaml",
+			fate{},
+			[]create.Event{create.Exists{Document: d, Name: "demo-1", Err: errors.New("forbidden")}, readTo(1)},
 			run{"", "error: configmap/demo-1 is there, but cannot be shown: forbidden", 1},
 		},
 		{
@@ -204,23 +263,81 @@ func TestResults(t *testing.T) {
 		{
 			"failed", "",
 			fate{},
+			[]create.Event{failed(d, tooMuch), readTo(1)},
+			run{"", "Error from server (Forbidden): error when creating \"demo.yaml\": configmaps is forbidden: exceeded quota", 1},
+		},
+		{
+			"failed, and others were created", "",
+			fate{},
 			[]create.Event{failed(d, tooMuch), created(other, "demo-2"), readTo(2)},
 			run{"configmap/demo-2 created\n", "Error from server (Forbidden): error when creating \"demo.yaml\": " +
-				"configmaps is forbidden: exceeded quota", 1},
+				"configmaps is forbidden: exceeded quota\n" +
+				"not all were created: 1 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n" +
+				"to create what is left, once the cause is mended, run the same command with an input of " +
+				"document 1 (demo.yaml) only" + twice(1), 1},
+		},
+		{
+			"failed, in another file", "",
+			fate{},
+			[]create.Event{created(d, "demo-1"), failed(elsewhere, tooMuch), readTo(2)},
+			run{"configmap/demo-1 created\n", "Error from server (Forbidden): error when creating \"other.yaml\": " +
+				"configmaps is forbidden: exceeded quota\n" +
+				"not all were created: 1 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n" +
+				"to create what is left, once the cause is mended, run the same command with -f other.yaml for its own -f" + twice(1), 1},
+		},
+		{
+			"failed, and what was created has a name of its own", "",
+			fate{},
+			[]create.Event{created(own, "demo"), failed(other, tooMuch), readTo(2)},
+			run{"configmap/demo created\n", "Error from server (Forbidden): error when creating \"demo.yaml\": " +
+				"configmaps is forbidden: exceeded quota\n" +
+				"not all were created: 1 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n" +
+				"to go on, once the cause is mended, run the same command again: it says AlreadyExists of what is there, " +
+				"and creates the rest", 1},
+		},
+		{
+			"errors come in the order of the input", "",
+			fate{},
+			[]create.Event{
+				create.Problem{Err: errors.New("third"), After: 2}, failed(other, errors.New("second")), failed(d, errors.New("first")), readTo(2),
+			},
+			run{"", "error when creating \"demo.yaml\": first\nerror when creating \"demo.yaml\": second\nthird\nnot all were created: 0 created, 0 exist, 2 failed, 0 unknown, 0 not attempted\n" + nothing, 1},
 		},
 		{
 			"copies fail in the same way", "--count=3",
 			fate{},
-			[]create.Event{created(d, "demo-1"), failed(d, tooMuch), failed(d, tooMuch), readTo(1)},
+			[]create.Event{created(tenfold, "demo-1"), failed(tenfold, tooMuch), failed(tenfold, tooMuch), readTo(1)},
 			run{"configmap/demo-1 created\n", "Error from server (Forbidden): error when creating \"demo.yaml\": " +
 				"configmaps is forbidden: exceeded quota\n" +
-				"not all were created: 1 created, 0 unchanged, 2 failed, 0 unknown, 0 not attempted", 1},
+				"not all were created: 1 created, 0 exist, 2 failed, 0 unknown, 0 not attempted\n" +
+				"to create what is left, once the cause is mended, run the same command with --count=2" + twice(1), 1},
+		},
+		{
+			"a name that is held by another, in a run with a key", "--idempotency-key=k",
+			fate{},
+			[]create.Event{create.Failed{Document: own, Result: once.Result{Name: "demo"}, Kind: once.ErrTaken, Err: taken}, readTo(1)},
+			run{"", "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo\" already exists\n" +
+				"configmap/demo -n prod was there before, and is not marked as this run's: to have it created, delete the one " +
+				"that is there (kubectl delete configmap/demo -n prod); to keep that, leave the document out", 1},
+		},
+		{
+			"a name that is held by one without a mark, in a run with a key", "--idempotency-key=k",
+			fate{},
+			[]create.Event{create.Unknown{
+				Document: d, ID: once.Derived("v1-1", "r"), Result: once.Result{Name: "demo-1", Object: configMap("demo-1")}, Err: errors.New("there"),
+			}, readTo(1)},
+			run{"", "configmap/demo-1 -n prod: outcome unknown: there\n" +
+				"configmap/demo-1 -n prod is there without the mark of this run: if it is what the run should create, mark it " +
+				"(kubectl annotate configmap/demo-1 -n prod " + once.Annotation + "=v1-1 && kubectl label configmap/demo-1 -n prod " +
+				once.RunLabel + "=" + idempotency.Key("k").RunLabel() + "), else delete it (kubectl delete configmap/demo-1 -n prod)\n" + mended, 4},
 		},
 		{
 			"stored under another name", "",
 			fate{},
 			[]create.Event{
-				create.Failed{Document: d, Result: once.Result{Object: configMap("picked")}, Err: errors.New("renamed")}, readTo(1),
+				create.Failed{
+					Document: d, Result: once.Result{Object: configMap("picked")}, Kind: once.ErrRenamed, Err: errors.New("renamed"),
+				}, readTo(1),
 			},
 			run{"configmap/picked created\n", "error: error when creating \"demo.yaml\": renamed", 1},
 		},
@@ -228,7 +345,31 @@ func TestResults(t *testing.T) {
 			"unknown", "",
 			fate{},
 			[]create.Event{unknown(d, "demo-1"), readTo(1)},
-			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" + fmt.Sprintf(again, 1), 4},
+			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" + look +
+				"if it is not there, run the same command again (" + withKey + ")", 4},
+		},
+		{
+			"unknown, with a name of its own", "",
+			fate{},
+			[]create.Event{unknown(own, "demo-1"), readTo(1)},
+			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
+				"to go on, run the same command again: it says AlreadyExists of what is there, and creates the rest", 4},
+		},
+		{
+			"unknown, under a name that the server picks", "",
+			fate{},
+			[]create.Event{unknown(d, ""), readTo(1)},
+			run{"", "configmap/demo- -n prod: outcome unknown: Post: reset\n" +
+				strings.Replace(look, "configmap/demo-1", "configmap --sort-by=.metadata.creationTimestamp", 1) +
+				"if it is not there, run the same command again (" + withKey + ")", 4},
+		},
+		{
+			"one copy of many is unknown", "--count=10",
+			fate{},
+			[]create.Event{created(tenfold, "demo-2"), unknown(tenfold, "demo-1"), created(tenfold, "demo-3"), readTo(1)},
+			run{"configmap/demo-2 created\nconfigmap/demo-3 created\n", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
+				"not all were created: 2 created, 0 exist, 0 failed, 1 unknown, 0 not attempted\n" + look +
+				"to create those that are not there, run the same command with --count=THEIR_NUMBER" + twice(3), 4},
 		},
 		{
 			"unknown, in a run that can be repeated", "--idempotency-key=k",
@@ -241,7 +382,10 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{unknown(d, "demo-1"), failed(other, errors.New("no")), readTo(2)},
 			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
-				"error: error when creating \"demo.yaml\": no\n" + fmt.Sprintf(again, 1), 4},
+				"error: error when creating \"demo.yaml\": no\n" +
+				"not all were created: 0 created, 0 exist, 1 failed, 1 unknown, 0 not attempted\n" + look +
+				"to create what is left, once the cause is mended, run the same command with an input of document 2 (demo.yaml) only" + twice(1) +
+				"\nto create those that are not there, run the same command with an input of theirs only, of document 1 (demo.yaml)" + twice(1), 4},
 		},
 		{
 			"unknown, in a dry run", "",
@@ -256,33 +400,65 @@ func TestResults(t *testing.T) {
 			run{"", "error: error when creating \"demo.yaml\": Post \"https://10.0.0.1/api/v1/namespaces/prod/configmaps\": reset", 4},
 		},
 		{
-			"not attempted after a failure", "--count=3",
+			"not attempted after a failure", "--count=10",
 			fate{},
-			[]create.Event{created(d, "demo-1"), failed(d, errors.New("no")), create.NotAttempted{Copies: 1}, readTo(1)},
+			[]create.Event{created(tenfold, "demo-1"), failed(tenfold, errors.New("no")), create.NotAttempted{Document: tenfold, Copies: 8}, readTo(1)},
 			run{"configmap/demo-1 created\n", "error: error when creating \"demo.yaml\": no\n" +
-				"stopped after a failure: 1 created, 0 unchanged, 1 failed, 0 unknown, 1 not attempted\n" +
-				fmt.Sprintf(again, 1), 1},
+				"stopped after a failure: 1 created, 0 exist, 1 failed, 0 unknown, 8 not attempted\n" +
+				"to create what is left, once the cause is mended, run the same command with --count=9" + twice(1), 1},
 		},
 		{
 			"not attempted, for nothing answers", "--idempotency-key=k",
 			fate{},
-			[]create.Event{failed(d, errors.New("no")), create.NotAttempted{Copies: 7}, create.End{Documents: 8, Unreachable: true}},
-			run{"", "error: error when creating \"demo.yaml\": no\nstopped because the server does not answer: " +
-				"0 created, 0 unchanged, 1 failed, 0 unknown, 7 not attempted\n" + same, 1},
+			[]create.Event{
+				created(d, "demo-1"), failed(other, errors.New("no")), create.NotAttempted{Document: tenfold, Copies: 7},
+				create.End{Documents: 8, Unreachable: true},
+			},
+			run{"configmap/demo-1 created\n", "error: error when creating \"demo.yaml\": no\nstopped because the server does not answer: " +
+				"1 created, 0 exist, 1 failed, 0 unknown, 7 not attempted\n" + mended, 1},
 		},
 		{
 			"not attempted, for the credentials are not accepted", "--idempotency-key=k",
 			fate{},
-			[]create.Event{failed(d, errors.New("no")), create.NotAttempted{Copies: 7}, create.End{Documents: 8, Unauthorized: true}},
+			[]create.Event{
+				failed(d, errors.New("no")), create.NotAttempted{Document: tenfold, Copies: 7}, create.End{Documents: 8, Unauthorized: true},
+			},
 			run{"", "error: error when creating \"demo.yaml\": no\nstopped because the server does not accept the credentials: " +
-				"0 created, 0 unchanged, 1 failed, 0 unknown, 7 not attempted\n" + same, 1},
+				"0 created, 0 exist, 1 failed, 0 unknown, 7 not attempted\n" + nothing, 1},
+		},
+		{
+			"not attempted, for others ran out of time", "--idempotency-key=k",
+			fate{},
+			[]create.Event{
+				unknown(d, "demo-1"), create.NotAttempted{Document: tenfold, Copies: 7},
+				create.End{Documents: 8, Stalled: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+			},
+			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
+				"stopped because one object after the other ran out of time (configmaps in \"prod\"): " +
+				"0 created, 0 exist, 0 failed, 1 unknown, 7 not attempted\n" + same, 4},
 		},
 		{
 			"interrupted", "",
 			fate{interrupt: true},
-			[]create.Event{created(d, "demo-1"), create.NotAttempted{Copies: 2}, readTo(3)},
-			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, 2 not attempted\n" +
-				fmt.Sprintf(again, 1), 130},
+			[]create.Event{
+				created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 1}, create.NotAttempted{Document: numbered(3, 1), Copies: 1}, readTo(3),
+			},
+			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 2 not attempted\n" +
+				"to create what is left, run the same command with an input of documents 2 to 3 (demo.yaml) only" + twice(1), 130},
+		},
+		{
+			"interrupted among copies", "--count=10",
+			fate{interrupt: true},
+			[]create.Event{created(tenfold, "demo-1"), create.NotAttempted{Document: tenfold, Copies: 9}, readTo(1)},
+			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 9 not attempted\n" +
+				"to create what is left, run the same command with --count=9" + twice(1), 130},
+		},
+		{
+			"interrupted before anything was created", "",
+			fate{interrupt: true},
+			[]create.Event{create.NotAttempted{Document: d, Copies: 1}, readTo(1)},
+			run{"", "interrupted: 0 created, 0 exist, 0 failed, 0 unknown, 1 not attempted\n" +
+				"nothing was created: the same command can be run again", 130},
 		},
 		{
 			"interrupted when all was done", "",
@@ -294,8 +470,9 @@ func TestResults(t *testing.T) {
 			"unread", "",
 			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Unread: true}},
-			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted; " +
-				"the rest of the input was not read\n" + fmt.Sprintf(again, 1), 130},
+			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; " +
+				"the rest of the input was not read\n" +
+				"to create what is left, run the same command with an input of all after document 1 only" + twice(1), 130},
 		},
 		{
 			"incomplete", "--idempotency-key=k",
@@ -309,6 +486,15 @@ func TestResults(t *testing.T) {
 			[]create.Event{create.End{Documents: 1, Incomplete: true, Unread: true}},
 			run{"", "error: the rest of the input was not read\n" +
 				"nothing was created: a run with a key needs its whole input", 130},
+		},
+		{
+			"looking for what there is", "--idempotency-key=k",
+			fate{},
+			[]create.Event{
+				create.Looking{Places: 9}, create.Looking{Places: 9, Done: 3}, create.Looking{Places: 9, Done: 3, Late: true},
+				created(d, "demo-1"), readTo(1),
+			},
+			run{"configmap/demo-1 created\n", "looking for what this key has created: 3 of 9 lists done\n", 0},
 		},
 		{
 			"a retry", "",
@@ -355,10 +541,10 @@ func TestResults(t *testing.T) {
 		{
 			"stdout is gone", "",
 			fate{stdout: gone{}},
-			[]create.Event{created(d, "demo-1"), create.NotAttempted{Copies: 4}, readTo(5)},
+			[]create.Event{created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 4}, readTo(5)},
 			run{"", "error: configmap/demo-1 was created, but cannot be printed: broken pipe\n" +
 				"stopped because the results cannot be written: " +
-				"1 created, 0 unchanged, 0 failed, 0 unknown, 4 not attempted\n" + fmt.Sprintf(again, 1), 1},
+				"1 created, 0 exist, 0 failed, 0 unknown, 4 not attempted\n" + "to create what is left, run the same command with an input of 4 copies of document 2 (demo.yaml) only" + twice(1), 1},
 		},
 		{
 			"an object that cannot be printed", "",
@@ -376,10 +562,10 @@ func TestResults(t *testing.T) {
 		{
 			"kubectl gives no advice", "--naming=server --attempts=1",
 			fate{interrupt: true},
-			[]create.Event{created(d, "demo-1"), create.NotAttempted{Copies: 1}, readTo(2)},
+			[]create.Event{created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 1}, readTo(2)},
 			run{
 				"configmap/demo-1 created\n",
-				"interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, 1 not attempted", 130,
+				"interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 1 not attempted", 130,
 			},
 		},
 	} {
@@ -400,15 +586,15 @@ func (gone) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 // An error names so many strangers that one sees what they are.
 func TestStrangersAreCounted(t *testing.T) {
 	var strangers []string
-	for n := range maxStrangers + 5 {
+	for n := range maxShown + 5 {
 		strangers = append(strangers, fmt.Sprintf("configmaps/demo-%02d", n))
 	}
-	text := explainStrangers(&create.StrangersError{Strangers: strangers}).Error()
+	text := explain(&create.StrangersError{Strangers: strangers}).Error()
 	if !strings.Contains(text, "has created 15 objects ") || !strings.Contains(text, "configmaps/demo-09 and 5 more. Run") {
 		t.Error(text)
 	}
-	if err := errors.New("another"); !errors.Is(explainStrangers(err), err) {
-		t.Error(explainStrangers(err))
+	if err := errors.New("another"); !errors.Is(explain(err), err) {
+		t.Error(explain(err))
 	}
 }
 

@@ -1,0 +1,146 @@
+package create
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+// holder is an object that has the name of one of a run with a key, and is not
+// known to be it.
+type holder struct {
+	document *create.Document
+	name     string
+	id       string // what it lacks, if it may be the run's own
+}
+
+// hold notes a holder.
+func (r *results) hold(h holder) {
+	if len(r.holders) < maxShown {
+		r.holders = append(r.holders, h)
+	}
+}
+
+// doubt notes what is there instead of an object whose outcome is not known, or
+// where it would be.
+func (r *results) doubt(e create.Unknown) {
+	switch held := e.Result.Object; {
+	case r.flags.key == "":
+		r.maybe.leave(e.Document, 1)
+		if len(r.unknowns) < maxShown {
+			r.unknowns = append(r.unknowns, whereToLook(e))
+		}
+	case held != nil && held.GetAnnotations()[once.Annotation] == "":
+		r.hold(holder{e.Document, e.Result.Name, e.ID.String()})
+	}
+}
+
+// whereToLook is the command that shows an object that may be there: with all
+// others of its type, if the server was to pick its name.
+func whereToLook(e create.Unknown) string {
+	if e.Result.Name != "" {
+		return "kubectl get " + e.Document.Argument(e.Result.Name)
+	}
+	resource, _, _ := strings.Cut(e.Document.Argument("-"), "/")
+	command := "kubectl get " + resource + " --sort-by=.metadata.creationTimestamp"
+	if e.Document.Namespaced() {
+		command += " -n " + e.Document.Namespace
+	}
+	return command
+}
+
+// howToGoOn is what to do about a run that has left objects open. counted says that its objects were counted.
+func (r *results) howToGoOn(counted bool) []string {
+	lines := r.aboutHolders()
+	t := r.totals
+	switch {
+	case t.unknown == 0 && !counted:
+		return lines
+	case t.created+t.exist+t.unknown == 0:
+		return append(lines, "nothing was created: "+r.onceMended()+"the same command can be run again")
+	case r.flags.key != "":
+		return append(lines, "to go on, "+r.onceMended()+"run the same command again: what exists is left as it is")
+	case r.again == 0:
+		return append(lines, "to go on, "+r.onceMended()+
+			"run the same command again: it says AlreadyExists of what is there, and creates the rest")
+	}
+	return append(append(lines, r.aboutUnknown()...), r.aboutRest()...)
+}
+
+// onceMended are the words before an advice that does not help alone.
+func (r *results) onceMended() string {
+	if r.totals.failed == 0 && len(r.holders) == 0 {
+		return ""
+	}
+	return "once the cause is mended, "
+}
+
+// aboutHolders says what to do about names that are held by objects without the
+// run's mark. Such an object may be the run's own, if the mark was removed.
+func (r *results) aboutHolders() (lines []string) {
+	for _, h := range r.holders {
+		object := h.document.Argument(h.name)
+		line := fmt.Sprintf("%s was there before, and is not marked as this run's: "+
+			"to have it created, delete the one that is there (kubectl delete %s); "+
+			"to keep that, leave the document out", object, object)
+		if h.id != "" {
+			line = fmt.Sprintf("%s is there without the mark of this run: if it is what the run should create, "+
+				"mark it (kubectl annotate %s %s=%s && kubectl label %s %s=%s), else delete it (kubectl delete %s)",
+				object, object, once.Annotation, h.id,
+				object, once.RunLabel, idempotency.Key(r.flags.key).RunLabel(), object)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// howToStartAnew says how objects that exist are created once more: a Job that
+// has failed, say.
+func (r *results) howToStartAnew() string {
+	what, how := "it", "kubectl delete "+r.existing.Document.Argument(r.existing.Name)
+	if r.totals.exist > 1 {
+		what, how = "them", "kubectl delete "+r.selector()
+	}
+	return fmt.Sprintf("nothing was left to create: to have %s created anew, use another key, or delete %s first: %s",
+		what, what, how)
+}
+
+// aboutUnknown says how to find out what a run without a key has left.
+func (r *results) aboutUnknown() []string {
+	if r.totals.unknown == 0 {
+		return nil
+	}
+	commands := slices.Clone(r.unknowns)
+	slices.Sort(commands)
+	look := strings.Join(slices.Compact(commands), "; ")
+	if n := r.totals.unknown - len(r.unknowns); n > 0 {
+		look += fmt.Sprintf("; and %d more, named above", n)
+	}
+	return []string{"look what is there: " + look + "; what is not there after a minute was not created"}
+}
+
+// aboutRest says how to create what is left of a run without a key.
+func (r *results) aboutRest() []string {
+	const withKey = "with an --idempotency-key from its start, a run can just be repeated"
+	caution := fmt.Sprintf("; as it was, it would create up to %d a second time (%s)", r.again, withKey)
+	var lines []string
+	if r.totals.failed+r.totals.notAttempted > 0 || r.unread() {
+		lines = append(lines, "to create what is left, "+r.onceMended()+"run "+
+			r.rest.command(r.end.Documents, r.unread())+caution)
+	}
+	switch {
+	case r.totals.unknown == 0:
+	case r.totals.objects() == 1 && !r.unread():
+		lines = append(lines, "if it is not there, run the same command again ("+withKey+")")
+	case r.end.Documents == 1 && !r.unread():
+		lines = append(lines, "to create those that are not there, run the same command with --count=THEIR_NUMBER"+caution)
+	default:
+		lines = append(lines, "to create those that are not there, run the same command with an input of theirs only, of "+
+			r.maybe.documents()+caution)
+	}
+	return lines
+}
