@@ -134,6 +134,7 @@ func (id ID) Stamp(object *unstructured.Unstructured) {
 	metadata := metadataOf(object)
 	entries(metadata, "annotations")[Annotation] = id.creation
 	if id.run != "" {
+		inheritLabels(object)
 		entries(metadata, "labels")[RunLabel] = id.run
 	} else if labels, ok := metadata["labels"].(map[string]any); ok {
 		delete(labels, RunLabel)
