@@ -33,6 +33,9 @@ type outlook struct {
 	stalled bool // there were too many of them
 	renamed bool // something picks names here
 	created bool // this run has created something here
+	// reviewed: it was asked whether objects can be read back; unreadable: they
+	// cannot be; open: not all creates are refused anyway.
+	reviewed, unreadable, open bool
 }
 
 // outlookAt returns the outlook at the document's place.
@@ -67,10 +70,13 @@ func (r *run) learn(told report) {
 			r.learnFromSuccess(d, once.Result{MarksLost: e.MarksLost})
 		}
 	case Failed:
-		d.refused = d.refused || apistatus.RefusedForAll(e.Err)
+		if d.refused = d.refused || apistatus.RefusedForAll(e.Err); !d.refused {
+			r.notRefused(d)
+		}
 		r.learnFromFailure(d, e.Result, e.Kind)
 		r.countUnauthorized(apierrors.IsUnauthorized(e.Err))
 	case Unknown:
+		r.notRefused(d)
 		r.learnFromFailure(d, e.Result, once.ErrUnknown)
 		r.countUnauthorized(false)
 	}
@@ -80,6 +86,7 @@ func (r *run) learn(told report) {
 func (r *run) learnFromSuccess(d *Document, result once.Result) {
 	o := r.outlookAt(d)
 	o.probing, o.probes = false, 0
+	r.notRefused(d)
 	r.countUnauthorized(false)
 	if slices.Contains(result.MarksLost, once.RunLabel) {
 		r.end.Unlabelled++
@@ -93,11 +100,9 @@ func (r *run) learnFromFailure(d *Document, result once.Result, kind error) {
 	o := r.outlookAt(d)
 	o.renamed = o.renamed || errors.Is(kind, once.ErrRenamed)
 	switch {
-	case !result.TimeOver || o.stalled || r.end.Unreachable:
+	case !result.TimeOver || o.stalled:
 	case !o.probing:
 		o.probing = true
-		r.warn("%s: one object has used up the time for retries; the next ones are sent once each, "+
-			"until one is created", d.place)
 	default:
 		if o.probes++; o.probes >= maxProbes {
 			o.stalled = true

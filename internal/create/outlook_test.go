@@ -235,10 +235,16 @@ func TestReview(t *testing.T) {
 	}{
 		"marked":        {[]string{"configmaps/a/x-", "configmaps/a/y-"}, NoDryRun, false, 1},
 		"named":         {[]string{"configmaps/a/x"}, NoDryRun, false, 0},
+		"refused":       {[]string{"configmaps/a/refused-"}, NoDryRun, false, 0},
 		"server naming": {[]string{"configmaps/a/x-"}, NoDryRun, true, 0},
 		"a dry run":     {[]string{"configmaps/a/x-"}, ServerDryRun, false, 0},
 	} {
-		config := configOf(&cluster{noGet: true})
+		config := configOf(&cluster{noGet: true, ends: func(object string) (once.Result, error) {
+			if object == "refused-" {
+				return once.Result{}, errForbidden
+			}
+			return once.Result{}, nil
+		}})
 		config.DryRun, config.ServerNaming = test.dryRun, test.server
 		n := 0
 		for _, text := range words(Run(t.Context(), config, input(test.documents...))) {

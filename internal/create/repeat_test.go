@@ -230,7 +230,7 @@ func TestLooking(t *testing.T) {
 }
 
 // An object that the list has not found, for its label was removed, and that
-// its name finds, exists.
+// its name finds, exists. One with the label is younger than the list.
 func TestFoundByName(t *testing.T) {
 	c := &cluster{ends: func(string) (once.Result, error) {
 		object := document("configmaps/a/x-").Object
@@ -250,6 +250,10 @@ func TestFoundByName(t *testing.T) {
 	if unlabelled != 1 {
 		t.Errorf("%d without the label", unlabelled)
 	}
+	c.ends = func(string) (once.Result, error) {
+		return once.Result{Outcome: once.Found, Name: "x-11111", Object: document("configmaps/a/x-").Object}, nil
+	}
+	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))), "created x-11111", "end 1")
 }
 
 // That a spec was changed can be told where a type has a status of its own.

@@ -1,9 +1,6 @@
 package create
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // reviewPatience is how long a run that is done waits for what it has asked
 // about rights.
@@ -14,23 +11,39 @@ const reviewPatience = time.Second
 // that an answer is lost. What cannot be found out is not said.
 func (r *run) review(j job) {
 	d := j.document
-	if r.reviewed[d.place] || r.config.DryRun != NoDryRun {
+	o := r.outlookAt(d)
+	if o.reviewed || r.config.DryRun != NoDryRun {
 		return
 	}
 	id := r.config.id(d, j.copy).String()
 	if id == "" || len(r.existing[inPlace{d.place, id}]) > 0 { // not read back, or not sent
 		return
 	}
-	r.reviewed[d.place] = true
+	o.reviewed = true
 	r.reviews++
 	go func() {
-		told := report{review: true}
-		if !r.config.Cluster.MayGet(r.ctx, d.Mapping.Resource, d.Namespace) {
-			told.event = Warning{fmt.Sprintf("objects of %s cannot be read back (needs get on %s): "+
-				"if an answer is lost, nobody can say whether the object was created", d.place, d.place.Resource)}
-		}
-		r.reports <- told
+		readable := r.config.Cluster.MayGet(r.ctx, d.Mapping.Resource, d.Namespace)
+		r.reports <- report{document: d, reviewed: true, readable: readable}
 	}()
+}
+
+// notRefused takes note that not all creates at the document's place are
+// refused: then it matters what can be read back.
+func (r *run) notRefused(d *Document) {
+	r.outlookAt(d).open = true
+	r.tellUnreadable(d)
+}
+
+// tellUnreadable warns, once, of a place where objects are created and cannot be
+// read back.
+func (r *run) tellUnreadable(d *Document) {
+	o := r.outlookAt(d)
+	if !o.open || !o.unreadable {
+		return
+	}
+	o.unreadable = false
+	r.warn("objects of %s cannot be read back (needs get on %s): "+
+		"if an answer is lost, nobody can say whether the object was created", d.place, d.place.Resource)
 }
 
 // endReviews waits for the reviews that are under way, and not for long.

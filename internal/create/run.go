@@ -27,7 +27,7 @@ func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.
 			config: config, ctx: ctx, stop: stop, yield: yield,
 			reader: read(input), jobs: make(chan job), reports: make(chan report),
 			unreadable: map[schema.GroupVersionResource]string{}, numbers: map[equal]int{},
-			outlooks: map[lane]*outlook{}, reviewed: map[lane]bool{}, told: map[inPlace]bool{},
+			outlooks: map[lane]*outlook{}, told: map[inPlace]bool{},
 		}
 		defer close(r.jobs)
 		if config.Key != "" {
@@ -68,8 +68,7 @@ type run struct {
 
 	unauthorized int // objects refused for it, one after the other
 
-	reviewed map[lane]bool // where the right to read was asked about
-	reviews  int           // of these, how many have not ended
+	reviews int // how many rights are being asked about
 
 	// Of a run with a key:
 
@@ -231,7 +230,10 @@ func (r *run) createFrom(j job) {
 			r.aside = append(r.aside, j)
 			return
 		}
-		j.probe = r.outlookAt(d).probing
+		if j.probe = r.outlookAt(d).probing; j.probe {
+			r.warn("%s: one object has used up the time for retries; the next ones are sent once each, "+
+				"until one is created", d.place)
+		}
 		r.start(j)
 	}
 }

@@ -25,14 +25,16 @@ type job struct {
 // report is what a worker tells.
 type report struct {
 	event Event // nil for nothing but what follows
-	// document is that of a job that has changed: it lingers, being looked for
-	// after a refusal, or it has ended, with the event. Else it is nil.
+	// document is that of a job, which is retried, or lingers, being looked for
+	// after a refusal, or has ended, with the event. Else it is nil.
 	document *Document
+	retried  bool
 	lingers  bool
 	lingered bool // it has ended, after it lingered
 	sent     bool // it has ended, and a server has been asked for it
 	unheard  bool // it has ended without an answer, and nobody answers anything
-	review   bool // a review has ended
+	reviewed bool // it was found out whether the document's place can be read
+	readable bool
 }
 
 // start gives the job to a worker. There are as many as were ever needed at
@@ -58,9 +60,13 @@ func (r *run) take(told report) {
 		r.emit(told.event)
 	}
 	switch d := told.document; {
-	case told.review:
+	case told.reviewed:
 		r.reviews--
+		r.outlookAt(d).unreadable = !told.readable
+		r.tellUnreadable(d)
 	case d == nil:
+	case told.retried:
+		r.notRefused(d)
 	case told.lingers:
 		r.inFlight--
 		r.lingering++
@@ -109,11 +115,9 @@ func (w *worker) send(j job, id once.ID) report {
 	result, err := w.config.Cluster.Create(w.ctx, Creation{
 		Document: d, ID: id, Briefly: j.probe,
 		Events: func(e once.Event) {
-			told := report{event: Retry{d, e}}
-			if e.Action == once.LookAgain && !lingers {
-				lingers, told.lingers, told.document = true, true, d
-			}
-			w.reports <- told
+			first := e.Action == once.LookAgain && !lingers
+			lingers = lingers || first
+			w.reports <- report{event: Retry{d, e}, document: d, lingers: first, retried: !first}
 		},
 	})
 	w.warnOf(d, result, err)
@@ -124,14 +128,15 @@ func (w *worker) send(j job, id once.ID) report {
 	}
 }
 
-// eventOf returns how a create has ended.
+// eventOf returns how a create has ended. What was found to be there, and has the
+// run's label, was not there when the run looked for it: it is new.
 func (w *worker) eventOf(d *Document, id once.ID, result once.Result, err error) Event {
 	kind, cause := error(nil), err
 	if ended := (*once.Error)(nil); errors.As(err, &ended) {
 		kind, cause = ended.Kind, ended.Cause
 	}
 	switch {
-	case err == nil && result.Outcome == once.Found:
+	case err == nil && slices.Contains(result.MarksLost, once.RunLabel) && result.Outcome == once.Found:
 		return Exists{
 			Document: d, Name: result.Name, Object: result.Object,
 			Generation: w.changed(d, result.Object.GetGeneration()), MarksLost: result.MarksLost,
@@ -151,7 +156,7 @@ func (w *worker) warnOf(d *Document, result once.Result, err error) {
 	resource := d.Mapping.Resource.GroupResource().String()
 	switch lost := strings.Join(result.MarksLost, ", "); {
 	case lost == "":
-	case result.Outcome == once.Found:
+	case result.Outcome == once.Found && slices.Contains(result.MarksLost, once.RunLabel):
 		w.warn("%s was created by this key and lacks %s: something has removed it", d.Reference(result.Name), lost)
 	default:
 		w.warn("%s come back without %s: something removes it; %s", resource, lost, w.withoutMarks(result.MarksLost))

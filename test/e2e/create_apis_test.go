@@ -116,7 +116,7 @@ func createThings(t *testing.T, cp *controlplane.ControlPlane, group string) {
 		u := harness.As(t, cp.Admin())
 		args := []string{"create", "-n", ns, "-f", input, "--idempotency-key=k", "--count=2"}
 		u.Run(args...).Expect(t, 0, `(`+created+`){2}`, closing(ns, "things."+group, "k"))
-		u.Run(args...).Expect(t, 0, `(`+strings.ReplaceAll(created, "created", "unchanged")+`){2}`, closing(ns, "things."+group, "k"))
+		u.Run(args...).Expect(t, 0, `(`+strings.ReplaceAll(created, "created", "exists")+`){2}`, closing(ns, "things."+group, "k")+startAnew)
 	})
 }
 

@@ -42,7 +42,7 @@ func TestCreateConflict(t *testing.T) {
 		},
 		{
 			name: "too young to tell", code: 4,
-			stderr: `configmap/demo-` + harness.Suffix + ` -n [^\n]*: outcome unknown: [^\n]*without a creation id[^\n]*\n` + again,
+			stderr: `configmap/demo-` + harness.Suffix + ` -n [^\n]*: outcome unknown: [^\n]*without a creation id[^\n]*\n` + lookAlone,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,7 +17,7 @@ import (
 func firstPost(fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
 	var seen atomic.Bool
 	return func(r *http.Request) faultproxy.Fault {
-		if r.Method == http.MethodPost && !seen.Swap(true) {
+		if harness.Creates(r) && !seen.Swap(true) {
 			return fault
 		}
 		return nil
@@ -153,6 +154,10 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 	}
 	eachInjury(t, bothProtocols, creator, func(t *testing.T, u injuredUser) {
 		r := u.create()
+		if n := strings.Count(r.Stderr, "Warning: objects of configmaps"); n != 1 {
+			t.Errorf("told %d times that nothing can be read back:\n%s", n, r.Stderr)
+		}
+		r.Stderr = regexp.MustCompile(unreadable).ReplaceAllString(r.Stderr, "") // whenever that was found out
 		switch want := whenInjured[u.Name]; {
 		case want.unknown:
 			object := `configmap/demo-` + harness.Suffix
@@ -162,7 +167,7 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 				u.there(t, 0)
 			}
 			r.Expect(t, 4, ``, object+`: [^\n]*; reading it back\n`+
-				object+` -n `+u.namespace+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+u.namespace+`\n`+again)
+				object+` -n `+u.namespace+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+u.namespace+`\n`+lookAlone)
 		case want.twice:
 			u.there(t, 2)
 			r.Expect(t, 0, oneCreated,
@@ -175,13 +180,13 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 }
 
 // With a key, a run is repeated to its end: what the injured one created is
-// unchanged, and nothing is there twice.
+// left as it is, and nothing is there twice.
 func TestCreateInjuredWithKey(t *testing.T) {
 	eachInjury(t, theUsual, admin, func(t *testing.T, u injuredUser) {
 		flags := []string{"--idempotency-key=" + u.namespace, "--count=2", "--concurrency=1"}
 		end := closing(u.namespace, "configmaps", u.namespace)
 		u.create(flags...).Expect(t, 0, `(`+oneCreated+`){2}`, whenInjured[u.Name].stderr+end)
-		u.create(flags...).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` unchanged\n){2}`, end)
+		u.create(flags...).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` exists\n){2}`, end+startAnew)
 		u.there(t, 2)
 	})
 }
@@ -195,7 +200,7 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 		switch want := whenInjured[u.Name]; {
 		case want.unknown:
 			u.there(t, map[bool]int{true: 1}[u.Carried])
-			r.Expect(t, 4, ``, `configmap/demo- -n `+u.namespace+`: outcome unknown: [^\n]*\n`+again)
+			r.Expect(t, 4, ``, `configmap/demo- -n `+u.namespace+`: outcome unknown: [^\n]*\n`+lookAlone)
 		case strings.HasPrefix(u.Name, "repeated"):
 			u.there(t, 2)
 			r.Expect(t, 0, oneCreated, ``)
@@ -224,7 +229,7 @@ func TestCreateTwoRunsWithOneKey(t *testing.T) {
 					}
 				})
 			}
-		case r.Method == http.MethodPost:
+		case harness.Creates(r):
 			<-bothListed
 			return mix.Choose(r)
 		}
@@ -237,7 +242,7 @@ func TestCreateTwoRunsWithOneKey(t *testing.T) {
 		go func() { results <- u.Run(args...) }()
 	}
 	for range cap(results) {
-		(<-results).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` (created|unchanged)\n){60}`, `.*`)
+		(<-results).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` (created|exists)\n){60}`, `.*`)
 	}
 	proxy.Wait()
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 60 {
@@ -254,7 +259,7 @@ func TestCreateWhileCredentialsExpire(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	var posts atomic.Int32
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if r.Method != http.MethodPost {
+		if !harness.Creates(r) {
 			return nil
 		}
 		if n := posts.Add(1); n%10 == 3 && n < 30 {
@@ -276,7 +281,7 @@ func TestCreateWithACredentialThatExpiresBeforeReadingBack(t *testing.T) {
 	var posts, gets atomic.Int32
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		switch {
-		case r.Method == http.MethodPost && posts.Add(1) == 1:
+		case harness.Creates(r) && posts.Add(1) == 1:
 			return faultproxy.RepeatSecond
 		case r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/configmaps/demo-") && gets.Add(1) == 1:
 			return expired
@@ -294,14 +299,15 @@ func TestCreateWithACredentialThatExpiresBeforeReadingBack(t *testing.T) {
 func TestCreateWithoutAValidCredential(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if r.Method == http.MethodPost {
+		if harness.Creates(r) {
 			return expired
 		}
 		return nil
 	})
 	input := strings.Repeat("---\n"+configMap, 10)
 	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", input))
-	want := "stopped because the server does not accept the credentials: 0 created, 0 unchanged, 3 failed, 0 unknown, 7 not attempted\n"
+	want := "stopped because the server does not accept the credentials: 0 created, 0 exist, 3 failed, 0 unknown, 7 not attempted\n" +
+		"nothing was created: once the cause is mended, the same command can be run again\n"
 	if r.Code != 1 || !strings.HasSuffix(r.Stderr, want) {
 		t.Errorf("exit code %d, stderr\n%s", r.Code, r.Stderr)
 	}

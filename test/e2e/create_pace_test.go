@@ -59,7 +59,7 @@ func TestConcurrencyOfDocuments(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var inFlight, most atomic.Int64
 			proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
-				if r.Method != http.MethodPost {
+				if !harness.Creates(r) {
 					return nil
 				}
 				return func(next http.Handler) http.Handler {

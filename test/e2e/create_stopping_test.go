@@ -41,7 +41,8 @@ func TestCreateInterrupted(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := interruptedAtFirstPost(t)
 	u.Run("create", "-n", ns, "-f", harness.File(t, "three.yaml", strings.Repeat(configMap+"---", 3))).Expect(t, 130,
-		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, 2 not attempted\n`+again)
+		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 2 not attempted\n`+
+			theRest(`an input of documents 2 to 3 \([^\n]*three.yaml\) only`))
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
 	}
@@ -50,7 +51,7 @@ func TestCreateInterrupted(t *testing.T) {
 // countPosts counts POSTs, and injures them with fault.
 func countPosts(posts *atomic.Int64, fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
 	return func(r *http.Request) faultproxy.Fault {
-		if r.Method != http.MethodPost {
+		if !harness.Creates(r) {
 			return nil
 		}
 		posts.Add(1)
@@ -64,14 +65,31 @@ func TestRefusalStopsTheCopies(t *testing.T) {
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, single.User("nobody"), countPosts(&posts, nil))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=100", "--concurrency=1").Expect(t, 1, ``,
-		`Error from server \(Forbidden\): [^\n]*\nstopped after a failure: 0 created, 0 unchanged, 1 failed, 0 unknown, 99 not attempted\n`)
+		`Error from server \(Forbidden\): [^\n]*\nstopped after a failure: 0 created, 0 exist, 1 failed, 0 unknown, 99 not attempted\n`+
+			`nothing was created: once the cause is mended, the same command can be run again\n`)
 	if posts.Load() != 1 {
 		t.Errorf("%d POSTs, want 1", posts.Load())
 	}
 }
 
-// again is the advice after a run that has left objects open.
-const again = `do not just run it again: that would create up to \d+ a second time. A run that has an --idempotency-key from its start can be repeated\n`
+// What a run says at its end, of how to go on.
+const (
+	withKey   = `with an --idempotency-key from its start, a run can just be repeated`
+	look      = `look what is there: kubectl get [^\n]*; what is not there after a minute was not created\n`
+	lookAlone = look + `if it is not there, run the same command again \(` + withKey + `\)\n`
+	startAnew = `nothing was left to create: to have (it|them) created anew, use another key, or delete (it|them) first: kubectl delete [^\n]*\n`
+	sameAgain = `to go on, run the same command again: what exists is left as it is\n`
+	// unreadable is said to who may create and not read.
+	unreadable = `Warning: objects of configmaps in "[^\n]*" cannot be read back \(needs get on configmaps\): if an answer is lost, nobody can say whether the object was created\n`
+	mended     = `to go on, once the cause is mended, run the same command again: what exists is left as it is\n`
+)
+
+// theRest is how to create what is left of a run without a key.
+func theRest(command string) string {
+	return `to create what is left, (once the cause is mended, )?run the same command with ` + command + notAsItWas
+}
+
+const notAsItWas = `; as it was, it would create up to \d+ a second time \(` + withKey + `\)\n`
 
 // A server that does not answer is not asked for one object after the other.
 func TestDeadServerStopsTheRun(t *testing.T) {
@@ -90,7 +108,9 @@ func TestDeadServerStopsTheRun(t *testing.T) {
 	input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 20))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, ``,
 		`(configmap/demo-[^\n]*\n)*configmap/demo-`+harness.Suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+
-			`stopped because the server does not answer: 0 created, 0 unchanged, 0 failed, 1 unknown, 19 not attempted\n`+again)
+			`stopped because the server does not answer: 0 created, 0 exist, 0 failed, 1 unknown, 19 not attempted\n`+look+
+			theRest(`an input of documents 2 to 20 \([^\n]*\) only`)+
+			`to create those that are not there, run the same command with an input of theirs only, of document 1 \([^\n]*\)`+notAsItWas)
 	if posts.Load() > 20 {
 		t.Errorf("%d requests for one object", posts.Load())
 	}
@@ -107,7 +127,10 @@ func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
 	})
 	input := harness.File(t, "cm.yaml", configMap+"---"+strings.ReplaceAll(configMap, "demo-", "bad-")+"---"+configMap)
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, `(configmap/demo-`+harness.Suffix+` created\n){2}`,
-		`(configmap/bad-[^\n]*\n)*configmap/bad-`+harness.Suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+again)
+		`(configmap/bad-[^\n]*\n)*configmap/bad-`+harness.Suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+
+			`Warning: configmaps in "`+ns+`": one object has used up the time for retries; [^\n]*\n`+
+			`not all were created: 2 created, 0 exist, 0 failed, 1 unknown, 0 not attempted\n`+look+
+			`to create those that are not there, run the same command with an input of theirs only, of document 2 \([^\n]*\)`+notAsItWas)
 }
 
 // An interrupt is accounted for, whatever kind of object comes next.
@@ -117,7 +140,7 @@ func TestInterruptBeforeAnotherKind(t *testing.T) {
 	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: role-}\n"
 	u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role)).Expect(t, 130,
-		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 unchanged, 0 failed, 0 unknown, \d not attempted(; the rest of the input was not read)?\n`+again)
+		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 exist, 0 failed, 0 unknown, \d not attempted(; the rest of the input was not read)?\n`+theRest(`an input of [^\n]*`))
 }
 
 // An interrupt ends what hangs before anything is created: discovery, and the
@@ -140,8 +163,8 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 		input  string
 		stderr string
 	}{
-		{"discovery", func(*http.Request) faultproxy.Fault { return hang }, harness.File(t, "cm.yaml", configMap), `interrupted: 0 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted; the rest of the input was not read\n`},
-		{"input", nil, slow.URL + "/cm.yaml", `interrupted: 0 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted; the rest of the input was not read\n`},
+		{"discovery", func(*http.Request) faultproxy.Fault { return hang }, harness.File(t, "cm.yaml", configMap), `interrupted: 0 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; the rest of the input was not read\nnothing was created: the same command can be run again\n`},
+		{"input", nil, slow.URL + "/cm.yaml", `interrupted: 0 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; the rest of the input was not read\nnothing was created: the same command can be run again\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			config := single.Admin()
@@ -222,5 +245,14 @@ func TestNamedObjectWithALostAnswer(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropAnswer))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "generateName: demo-", "name: own"))).
-		Expect(t, 4, ``, `configmap/own -n `+ns+`: outcome unknown: [^\n]*\n`+again)
+		Expect(t, 4, ``, `configmap/own -n `+ns+`: outcome unknown: [^\n]*\n`+
+			`to go on, run the same command again: it says AlreadyExists of what is there, and creates the rest\n`)
+}
+
+// aboutHolder is what to do about an object without a mark that has the name of
+// one of a run with a key.
+func aboutHolder(name, ns string) string {
+	object := `configmap/` + name + ` -n ` + ns
+	return object + ` is there without the mark of this run: if it is what the run should create, mark it \(kubectl annotate ` + object +
+		` genname.dev/creation-id=[^\n]* && kubectl label ` + object + ` genname.dev/run=[^\n]*\), else delete it \(kubectl delete ` + object + `\)\n`
 }

@@ -31,7 +31,7 @@ func TestCreateOnATerminal(t *testing.T) {
 	}()
 	var posts atomic.Int64
 	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if r.Method == http.MethodPost && posts.Add(1) == 2 {
+		if harness.Creates(r) && posts.Add(1) == 2 {
 			return faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"2"}}, "slow down")
 		}
 		return nil
@@ -41,7 +41,7 @@ func TestCreateOnATerminal(t *testing.T) {
 		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: tty})
 	_ = tty.Close()
 	got := <-shown
-	if code != 0 || !strings.Contains(got, "\r1 created, 0 unchanged, 0 failed, 0 unknown, 0 not attempted  ") || !strings.HasSuffix(got, "\r"+strings.Repeat(" ", 79)+"\r") {
+	if code != 0 || !strings.Contains(got, "\r1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted  ") || !strings.HasSuffix(got, "\r"+strings.Repeat(" ", 79)+"\r") {
 		t.Errorf("exit code %d and\n%q", code, got)
 	}
 	if !strings.Contains(got, "sending it again in 2s\r\n") || strings.Count(out.String(), "\n") != 2 {

@@ -71,7 +71,8 @@ func TestCreateReadsAsKubectlDoes(t *testing.T) {
 		`configmap/demo-`+harness.Suffix+` created\nconfigmap/second-`+harness.Suffix+` created\nconfigmap/named created\n`, ``)
 	u.Run("create", "-n", ns, "-f", dir, "-o", "name").Expect(t, 1,
 		`configmap/demo-`+harness.Suffix+`\nconfigmap/second-`+harness.Suffix+`\n`,
-		`Error from server \(AlreadyExists\): error when creating ".*2.json": configmaps "named" already exists\n`)
+		`Error from server \(AlreadyExists\): error when creating ".*2.json": configmaps "named" already exists\n`+
+			`not all were created: 2 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n`+theRest(`-f [^\n]*2.json for its own -f`))
 	u.Run("create", "-n", ns, "-f", dir, "--dry-run=client").Expect(t, 0,
 		`(configmap/<unknown> created \(dry run\)\n){2}configmap/named created \(dry run\)\n`, ``)
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 5 {

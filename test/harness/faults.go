@@ -2,9 +2,16 @@ package harness
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
+
+// Creates reports whether r creates an object: a question about rights is a POST,
+// too.
+func Creates(r *http.Request) bool {
+	return r.Method == http.MethodPost && !strings.Contains(r.URL.Path, "/authorization.k8s.io/")
+}
 
 // First applies the fault to the first n POSTs of a run.
 func First(n int, fault faultproxy.Fault) func() func(*http.Request) faultproxy.Fault {
@@ -14,7 +21,7 @@ func First(n int, fault faultproxy.Fault) func() func(*http.Request) faultproxy.
 			choose <- fault
 		}
 		return func(r *http.Request) faultproxy.Fault {
-			if r.Method != http.MethodPost {
+			if !Creates(r) {
 				return nil
 			}
 			select {
