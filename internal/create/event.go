@@ -45,6 +45,7 @@ type Shown struct {
 // that was not sent (once.ErrRenamed).
 type Failed struct {
 	Document *Document
+	ID       once.ID // what it was sent under
 	Result   once.Result
 	Kind     error // one of the errors of once; nil if nothing could be sent
 	Err      error // of the server, or why it was given up

@@ -148,7 +148,7 @@ func (w *worker) eventOf(d *Document, id once.ID, result once.Result, err error)
 	case errors.Is(kind, once.ErrUnknown):
 		return Unknown{d, id, result, cause}
 	}
-	return Failed{d, result, kind, cause}
+	return Failed{d, id, result, kind, cause}
 }
 
 // warnOf warns where the promise is weaker than it should be.

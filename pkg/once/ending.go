@@ -19,11 +19,21 @@ func (o *operation) finish(s step, f finding) (Result, *Error) {
 	case s == created:
 		return o.success(f)
 	case s == unknown:
-		return o.givenUpResult(), o.unknown(o.whyUnknown(f))
+		result := o.givenUpResult()
+		result.Object = o.holder(f)
+		return result, o.unknown(o.whyUnknown(f))
 	case o.over != nil:
 		return o.givenUpResult(), o.abandoned(o.over)
 	}
 	return o.failure(f)
+}
+
+// holder returns what has the name, if that is not certainly the object sent.
+func (o *operation) holder(f finding) *unstructured.Unstructured {
+	if f == foreign || f == unclear {
+		return o.answer.object
+	}
+	return nil
 }
 
 // givenUpResult says of an object whether its time was over, and what had
@@ -99,7 +109,7 @@ func (w wanted) marksLost(found *unstructured.Unstructured) (lost []string) {
 // failure is the result of an object that was refused, with what the server
 // does not say.
 func (o *operation) failure(f finding) (Result, *Error) {
-	var result Result
+	result := Result{Object: o.holder(f)}
 	failure := &Error{Kind: o.kindOf(f), Cause: o.refusal}
 	if f == renamed {
 		result.Object = o.answer.object

@@ -75,7 +75,8 @@ type Result struct {
 	Outcome Outcome
 	// Name is the last name tried; empty if the server picks it.
 	Name string
-	// Object is what the server has, as far as that is known.
+	// Object is what the server has, as far as that is known; beside an error,
+	// it may be another object that has the name.
 	Object *unstructured.Unstructured
 	// MarksLost are the keys of the annotations and labels that were sent and
 	// that the object came back without, created or found: of Annotation,

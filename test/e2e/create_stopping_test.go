@@ -254,5 +254,5 @@ func TestNamedObjectWithALostAnswer(t *testing.T) {
 func aboutHolder(name, ns string) string {
 	object := `configmap/` + name + ` -n ` + ns
 	return object + ` is there without the mark of this run: if it is what the run should create, mark it \(kubectl annotate ` + object +
-		` genname.dev/creation-id=[^\n]* && kubectl label ` + object + ` genname.dev/run=[^\n]*\), else delete it \(kubectl delete ` + object + `\)\n`
+		` genname.dev/creation-id=[^\n]* && kubectl label ` + object + ` genname.dev/run=[^\n]*\); else delete it \(kubectl delete ` + object + `\), or leave it out of the input\n`
 }

@@ -10,32 +10,30 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// holder is an object that has the name of one of a run with a key, and is not
-// known to be it.
+// holder is an object without a mark that has the name of one of a run with a
+// key.
 type holder struct {
-	document *create.Document
-	name     string
-	id       string // what it lacks, if it may be the run's own
+	object string // as arguments of kubectl
+	id     string // the mark that it lacks
 }
 
-// hold notes a holder.
-func (r *results) hold(h holder) {
-	if len(r.holders) < maxShown {
-		r.holders = append(r.holders, h)
+// hold notes, in a run with a key, what has the name of an object, if it is not
+// another one's for certain.
+func (r *results) hold(d *create.Document, id once.ID, result once.Result) {
+	held := result.Object != nil && result.Object.GetAnnotations()[once.Annotation] == ""
+	if held && r.flags.key != "" && len(r.holders) < maxShown {
+		r.holders = append(r.holders, holder{d.Argument(result.Name), id.String()})
 	}
 }
 
-// doubt notes what is there instead of an object whose outcome is not known, or
-// where it would be.
+// doubt notes where to look for an object of a run without a key.
 func (r *results) doubt(e create.Unknown) {
-	switch held := e.Result.Object; {
-	case r.flags.key == "":
-		r.maybe.leave(e.Document, 1)
-		if len(r.unknowns) < maxShown {
-			r.unknowns = append(r.unknowns, whereToLook(e))
-		}
-	case held != nil && held.GetAnnotations()[once.Annotation] == "":
-		r.hold(holder{e.Document, e.Result.Name, e.ID.String()})
+	if r.flags.key != "" {
+		return
+	}
+	r.maybe.leave(e.Document, 1)
+	if len(r.unknowns) < maxShown {
+		r.unknowns = append(r.unknowns, whereToLook(e))
 	}
 }
 
@@ -83,17 +81,11 @@ func (r *results) onceMended() string {
 // run's mark. Such an object may be the run's own, if the mark was removed.
 func (r *results) aboutHolders() (lines []string) {
 	for _, h := range r.holders {
-		object := h.document.Argument(h.name)
-		line := fmt.Sprintf("%s was there before, and is not marked as this run's: "+
-			"to have it created, delete the one that is there (kubectl delete %s); "+
-			"to keep that, leave the document out", object, object)
-		if h.id != "" {
-			line = fmt.Sprintf("%s is there without the mark of this run: if it is what the run should create, "+
-				"mark it (kubectl annotate %s %s=%s && kubectl label %s %s=%s), else delete it (kubectl delete %s)",
-				object, object, once.Annotation, h.id,
-				object, once.RunLabel, idempotency.Key(r.flags.key).RunLabel(), object)
-		}
-		lines = append(lines, line)
+		lines = append(lines, fmt.Sprintf("%s is there without the mark of this run: if it is what the run should create, "+
+			"mark it (kubectl annotate %s %s=%s && kubectl label %s %s=%s); else delete it (kubectl delete %s), "+
+			"or leave it out of the input",
+			h.object, h.object, once.Annotation, h.id,
+			h.object, once.RunLabel, idempotency.Key(r.flags.key).RunLabel(), h.object))
 	}
 	return lines
 }

@@ -125,13 +125,11 @@ func (r *results) begin(d *create.Document) {
 
 // fail notes what a failure leaves.
 func (r *results) fail(e create.Failed) {
-	switch {
-	case errors.Is(e.Kind, once.ErrRenamed):
+	if errors.Is(e.Kind, once.ErrRenamed) {
 		r.begin(e.Document) // it is there, under another name
 		return
-	case errors.Is(e.Kind, once.ErrTaken) && r.flags.key != "":
-		r.hold(holder{document: e.Document, name: e.Result.Name})
 	}
+	r.hold(e.Document, e.ID, e.Result)
 	r.rest.leave(e.Document, 1)
 }
 
@@ -254,6 +252,7 @@ func (r *results) unknown(e create.Unknown) error {
 	}
 	r.say(terminal.OneLine(fmt.Sprintf("%s: outcome unknown: %v",
 		e.Document.Argument(e.Result.Name), apistatus.Brief(e.Err))))
+	r.hold(e.Document, e.ID, e.Result)
 	r.doubt(e)
 	return nil
 }

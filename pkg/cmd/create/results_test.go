@@ -153,6 +153,14 @@ func twice(n int) string {
 	return fmt.Sprintf("; as it was, it would create up to %d a second time (%s)", n, withKey)
 }
 
+// aboutHolder is what to do about an unmarked object.
+func aboutHolder(name string) string {
+	return strings.NewReplacer("OBJECT", "configmap/"+name+" -n prod", "RUN", idempotency.Key("k").RunLabel()).Replace(
+		"OBJECT is there without the mark of this run: if it is what the run should create, " +
+			"mark it (kubectl annotate OBJECT genname.dev/creation-id=v1-1 && kubectl label OBJECT genname.dev/run=RUN); " +
+			"else delete it (kubectl delete OBJECT), or leave it out of the input")
+}
+
 // What comes of each object is on stdout, and of the run on stderr and in the
 // exit code.
 func TestResults(t *testing.T) {
@@ -315,10 +323,9 @@ func TestResults(t *testing.T) {
 		{
 			"a name that is held by another, in a run with a key", "--idempotency-key=k",
 			fate{},
-			[]create.Event{create.Failed{Document: own, Result: once.Result{Name: "demo"}, Kind: once.ErrTaken, Err: taken}, readTo(1)},
+			[]create.Event{create.Failed{Document: own, ID: once.Derived("v1-1", "r"), Result: once.Result{Name: "demo", Object: configMap("demo")}, Kind: once.ErrTaken, Err: taken}, readTo(1)},
 			run{"", "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo\" already exists\n" +
-				"configmap/demo -n prod was there before, and is not marked as this run's: to have it created, delete the one " +
-				"that is there (kubectl delete configmap/demo -n prod); to keep that, leave the document out", 1},
+				aboutHolder("demo"), 1},
 		},
 		{
 			"a name that is held by one without a mark, in a run with a key", "--idempotency-key=k",
@@ -327,9 +334,7 @@ func TestResults(t *testing.T) {
 				Document: d, ID: once.Derived("v1-1", "r"), Result: once.Result{Name: "demo-1", Object: configMap("demo-1")}, Err: errors.New("there"),
 			}, readTo(1)},
 			run{"", "configmap/demo-1 -n prod: outcome unknown: there\n" +
-				"configmap/demo-1 -n prod is there without the mark of this run: if it is what the run should create, mark it " +
-				"(kubectl annotate configmap/demo-1 -n prod " + once.Annotation + "=v1-1 && kubectl label configmap/demo-1 -n prod " +
-				once.RunLabel + "=" + idempotency.Key("k").RunLabel() + "), else delete it (kubectl delete configmap/demo-1 -n prod)\n" + mended, 4},
+				aboutHolder("demo-1") + "\n" + mended, 4},
 		},
 		{
 			"stored under another name", "",
