@@ -41,10 +41,10 @@ type results struct {
 	unsaid bool                      // copies failed in the same way as another one
 	warned map[string]bool
 
-	rest     remainder      // of the input
-	maybe    remainder      // what is not known to be there, without a key
-	unknowns []string       // arguments of kubectl for what may be there, as far as they are shown
-	holders  []holder       // of names that objects of a run with a key should have
+	rest     remainder // of the input
+	maybe    remainder // what is not known to be there, without a key
+	unknowns []string  // arguments of kubectl for what may be there, as far as they are shown
+	holders  []holder
 	changed  []string       // of what exists, that whose spec was changed
 	again    int            // objects that the same command would create a second time, without a key
 	existing *create.Exists // the first object that was there

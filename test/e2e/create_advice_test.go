@@ -1,0 +1,267 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// advised returns the part of stderr that the expression's group matches: what
+// a run says to do.
+func advised(t *testing.T, r harness.Result, expression string) string {
+	t.Helper()
+	found := regexp.MustCompile(expression).FindStringSubmatch(r.Stderr)
+	if found == nil {
+		t.Fatalf("stderr does not say %s:\n%s", expression, r.Stderr)
+	}
+	return found[1]
+}
+
+// follow does as it is told, in a shell.
+func follow(t *testing.T, u harness.User, command string) harness.Result {
+	t.Helper()
+	return harness.NewShell(t, u.Kubeconfig).Run("bash", "-c", command)
+}
+
+// there fails the test unless n objects are there.
+func expectConfigMaps(t *testing.T, ns string, n int) {
+	t.Helper()
+	if found := harness.ConfigMaps(t, single, ns); len(found) != n {
+		t.Errorf("%d objects are there, want %d", len(found), n)
+	}
+}
+
+// What a run with a key has made, and something has stripped of its marks, can
+// be marked again, or be deleted and made anew.
+func TestAdviceAboutAnObjectWithoutItsMark(t *testing.T) {
+	for name, expression := range map[string]string{
+		"marked":  `mark it \((kubectl annotate [^)]*)\)`,
+		"deleted": `else delete it \((kubectl delete [^)]*)\)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := harness.Namespace(t, single)
+			u := harness.As(t, single.Admin())
+			args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}
+			u.Run(args...)
+			cm := harness.ConfigMaps(t, single, ns)[0]
+			cm.Labels, cm.Annotations = nil, nil
+			if _, err := harness.Clientset(t, single).CoreV1().ConfigMaps(ns).Update(t.Context(), &cm, metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			stripped := u.Run(args...)
+			follow(t, u, advised(t, stripped, expression)).Expect(t, 0, `.*`, ``)
+			if r := u.Run(args...); stripped.Code != 4 || r.Code != 0 {
+				t.Errorf("first %+v, then %+v", stripped, r)
+			}
+			expectConfigMaps(t, ns, 1)
+		})
+	}
+}
+
+// A name that somebody else's object has is AlreadyExists at once, and free when
+// that is deleted.
+func TestAdviceAboutATakenName(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	u := harness.As(t, single.Admin())
+	other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "own"}}
+	if _, err := harness.Clientset(t, single).CoreV1().ConfigMaps(ns).Create(t.Context(), other, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", strings.ReplaceAll(configMap, "generateName: demo-", "name: own")), "--idempotency-key=k"}
+	taken := u.Run(args...)
+	taken.Expect(t, 1, ``, `Error from server \(AlreadyExists\): [^\n]*\n`+aboutHolder("own", ns))
+	follow(t, u, advised(t, taken, `else delete it \((kubectl delete [^)]*)\)`)).Expect(t, 0, `.*`, ``)
+	u.Run(args...).Expect(t, 0, `configmap/own created\n`, closing(ns, "configmaps", "k"))
+}
+
+// The answer of a POST is lost for good: the command that is advised shows
+// whether the object is there, and what to do then makes it one.
+func TestAdviceAboutALostAnswer(t *testing.T) {
+	for name, test := range map[string]struct {
+		fault faultproxy.Fault
+		there bool
+	}{"lost on the way": {faultproxy.DropRequest, false}, "carried out": {faultproxy.DropAnswer, true}} {
+		t.Run(name, func(t *testing.T) {
+			ns := harness.Namespace(t, single)
+			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+				switch {
+				case harness.Creates(r):
+					return test.fault
+				case strings.Contains(r.URL.Path, "/configmaps/"):
+					return faultproxy.DropRequest
+				}
+				return nil
+			})
+			input := harness.File(t, "cm.yaml", configMap)
+			lost := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=0")
+			u := harness.As(t, single.Admin())
+			looked := follow(t, u, advised(t, lost, `look what is there: (kubectl get [^;]*);`))
+			if lost.Code != 4 || (looked.Code == 0) != test.there {
+				t.Errorf("%+v, then %+v", lost, looked)
+			}
+			if looked.Code != 0 {
+				advised(t, lost, `(if it is not there, run the same command again)`)
+				u.Run("create", "-n", ns, "-f", input).Expect(t, 0, oneCreated, ``)
+			}
+			expectConfigMaps(t, ns, 1)
+		})
+	}
+}
+
+// Without a key, what an interrupt has left is told: how many copies, or which
+// documents.
+func TestAdviceAfterAnInterrupt(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	ctx, interrupt := context.WithCancel(t.Context())
+	var posts atomic.Int32
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if harness.Creates(r) && posts.Add(1) == 3 {
+			interrupt()
+		}
+		return nil
+	})
+	u := harness.As(t, proxy.Config)
+	u.Context = ctx
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)}
+	r := u.Run(append(args, "--count=10", "--concurrency=1")...)
+	rest := advised(t, r, `run the same command with (--count=\d+); as it was, it would create up to 3 a second time`)
+	if r.Code != 130 || rest != "--count=7" {
+		t.Errorf("%+v", r)
+	}
+	u.Context = t.Context()
+	u.Run(append(args, rest)...).Expect(t, 0, `(`+oneCreated+`){7}`, ``)
+	expectConfigMaps(t, ns, 10)
+}
+
+// Without a key, of several files those are named that nothing was created of.
+func TestAdviceAfterAFailure(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if harness.Creates(r) && strings.Contains(string(faultproxy.Body(r)), "bad-") {
+			return faultproxy.Answer(http.StatusBadRequest, http.Header{"Content-Type": {"application/json"}},
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"BadRequest","code":400}`)
+		}
+		return nil
+	})
+	good, bad := harness.File(t, "good.yaml", configMap), harness.File(t, "bad.yaml", strings.ReplaceAll(configMap, "demo-", "bad-"))
+	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", good, "-f", bad)
+	r.Expect(t, 1, oneCreated, `Error from server \(BadRequest\): [^\n]*\n`+
+		`not all were created: 1 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n`+theRest(`-f [^\n ]*bad.yaml for its own -f`))
+	args := strings.Fields(advised(t, r, `the same command with (-f \S+) for its own -f`))
+	harness.As(t, single.Admin()).Run(append([]string{"create", "-n", ns}, args...)...).Expect(t, 0, `configmap/bad-`+harness.Suffix+` created\n`, ``)
+	expectConfigMaps(t, ns, 2)
+}
+
+// A Job of a key that is to run again is deleted as advised, or made under
+// another key.
+func TestAdviceToStartAnew(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	u := harness.As(t, single.Admin())
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "job.yaml", job), "--count=2", "--idempotency-key=k"}
+	u.Run(args...)
+	r := u.Run(args...)
+	r.Expect(t, 0, `(job.batch/report-`+harness.Suffix+` exists\n){2}`, closing(ns, "jobs.batch", "k")+startAnew)
+	follow(t, u, advised(t, r, `delete them first: (kubectl delete [^\n]*)`)).Expect(t, 0, `.*`, `.*`)
+	u.Run(args...).Expect(t, 0, `(job.batch/report-`+harness.Suffix+` created\n){2}`, closing(ns, "jobs.batch", "k"))
+}
+
+// Two runs with one key at the same moment, between which a name was free for
+// one of them only: the later one says so, as does every run after it, until one
+// of the objects is deleted as advised.
+func TestAdviceAboutTwoRunsAtTheSameMoment(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	admin := harness.As(t, single.Admin())
+	client := harness.Clientset(t, single).CoreV1().ConfigMaps(ns)
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}
+	first := strings.TrimSuffix(strings.TrimPrefix(admin.Run(append(args, "--dry-run=client", "-o", "name")...).Stdout, "configmap/"), "\n")
+	stranger := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: first, Annotations: map[string]string{"genname.dev/creation-id": "v1-other"}}}
+	if _, err := client.Create(t.Context(), stranger, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var posts atomic.Int32
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if !harness.Creates(r) || posts.Add(1) != 2 {
+			return nil
+		}
+		// The name is free again, and another run takes it.
+		if err := client.Delete(t.Context(), first, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+		admin.Run(args...).Expect(t, 0, `configmap/`+first+` created\n`, closing(ns, "configmaps", "k"))
+		return nil
+	})
+	r := harness.As(t, proxy.Config).Run(args...)
+	const several = `error: one object of the input is there 2 times, created by runs with this key at the same moment [^\n]*\n`
+	r.Expect(t, 1, oneCreated, `[^\n]*; trying demo-[^\n]*\n`+closing(ns, "configmaps", "k")+several)
+	r = admin.Run(args...)
+	r.Expect(t, 1, `configmap/`+first+` exists\n`, closing(ns, "configmaps", "k")+startAnew+several)
+	follow(t, admin, advised(t, r, `To keep it alone: (kubectl delete [^\n]*)\n`)).Expect(t, 0, `.*`, ``)
+	admin.Run(args...).Expect(t, 0, `configmap/`+first+` exists\n`, closing(ns, "configmaps", "k")+startAnew)
+	expectConfigMaps(t, ns, 1)
+}
+
+// A load balancer with nobody behind it ends the run soon, whatever it answers in.
+func TestALoadBalancerWithoutAServer(t *testing.T) {
+	for contentType, body := range map[string]string{"text/html": "<html><body>503</body></html>", "text/plain": "no healthy upstream"} {
+		t.Run(contentType, func(t *testing.T) {
+			ns := harness.Namespace(t, single)
+			answer := faultproxy.Answer(http.StatusServiceUnavailable, http.Header{"Content-Type": {contentType}}, body)
+			var posts atomic.Int32
+			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+				if harness.Creates(r) {
+					posts.Add(1)
+				}
+				if posts.Load() > 0 {
+					return answer
+				}
+				return nil
+			})
+			input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 40))
+			r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=300ms")
+			if want := "stopped because the server does not answer: 0 created, 0 exist, 0 failed, 1 unknown, 39 not attempted\n"; r.Code != 4 || !strings.Contains(r.Stderr, want) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// What creates of one type get no answer from does not hold up the others, and
+// not for long: the rest of that type is not attempted.
+func TestATypeThatDoesNotGetThrough(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if strings.Contains(r.URL.Path, "/configmaps") {
+			return faultproxy.Answer(http.StatusServiceUnavailable, nil, "busy")
+		}
+		return nil
+	})
+	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
+	for _, key := range []string{"", "--idempotency-key=k"} {
+		input := harness.File(t, "in.yaml", strings.Repeat(configMap+"---", 40)+secret)
+		args := []string{"create", "-n", ns, "-f", input, "--retry-timeout=300ms"}
+		if key != "" {
+			args = append(args, key)
+			proxy = faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+				if strings.Contains(r.URL.Path, "/configmaps") && !r.URL.Query().Has("labelSelector") {
+					return faultproxy.Answer(http.StatusServiceUnavailable, nil, "busy")
+				}
+				return nil
+			})
+		}
+		r := harness.As(t, proxy.Config).Run(args...)
+		want := fmt.Sprintf("stopped because one object after the other ran out of time (configmaps in %q): 1 created, 0 exist, 0 failed, 6 unknown, 34 not attempted\n", ns)
+		if r.Code != 4 || !strings.Contains(r.Stderr, want) || !regexp.MustCompile(`^secret/demo-`+harness.Suffix+` created\n$`).MatchString(r.Stdout) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
