@@ -100,6 +100,6 @@ func TestCreateConflictThatCannotBeReadBack(t *testing.T) {
 	}))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0,
 		`configmap/demo-`+harness.Suffix+` created\n`,
-		`configmap/demo-[^\n]*; trying demo-`+harness.Suffix+`\n`+
+		`configmap/demo-[^\n]*; trying demo-`+harness.Suffix+`\n`+unreadable+
 			`Warning: conflicts of configmaps cannot be read back \(needs get on configmaps\)[^\n]*\n`)
 }
