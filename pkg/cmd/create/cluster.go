@@ -25,6 +25,7 @@ type cluster struct {
 	creator *once.Creator
 	options *options
 	config  *rest.Config
+	rights  authorization.SelfSubjectAccessReviewsGetter
 	// Of a run with a key:
 	metadata metadata.Interface
 	objects  dynamic.Interface
@@ -54,7 +55,11 @@ func (o *options) newCluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{creator: creator, options: o, config: config}
+	rights, err := authorization.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{creator: creator, options: o, config: config, rights: rights}
 	if o.flags.key == "" {
 		return c, nil
 	}
@@ -114,18 +119,17 @@ func (c *cluster) Verbs(resource schema.GroupVersionResource) []string {
 
 // MayGet implements create.Cluster.
 func (c *cluster) MayGet(ctx context.Context, resource schema.GroupVersionResource, namespace string) bool {
-	client, err := authorization.NewForConfig(c.config)
-	if err != nil {
-		return true
-	}
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Namespace: namespace, Verb: "get",
 			Group: resource.Group, Version: resource.Version, Resource: resource.Resource,
 		},
 	}}
-	review, err = client.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-	return err != nil || review.Status.Allowed || review.Status.EvaluationError != ""
+	answer, err := c.rights.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil || answer.Spec.ResourceAttributes == nil { // or it is no answer to this
+		return true
+	}
+	return answer.Status.Allowed || answer.Status.EvaluationError != ""
 }
 
 // Answers implements create.Cluster.
