@@ -131,8 +131,11 @@ func TestExistsAndWhole(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	id := idOf(t, 0)
 	c := &cluster{existing: []idempotency.Existing{
-		{Name: "x-1", ID: id, Deleting: true}, {Name: "x-2", ID: id},
-		{Name: "z"}, {Name: "y"}, {Name: "child", Owned: true},
+		{Name: "x-1", ID: id, Deleting: true},
+		{Name: "x-2", ID: id},
+		{Name: "z"},
+		{Name: "y"},
+		{Name: "child", Owned: true},
 	}}
 	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))),
 		"warning 2 with this run's label and without a creation id, like configmaps/y -n a: something has copied the label, or removed the id",

@@ -2,6 +2,7 @@ package create
 
 import (
 	"context"
+	"errors"
 	"io"
 	"runtime"
 	"slices"
@@ -398,7 +399,7 @@ func TestEveryObjectEndsOnce(t *testing.T) {
 					interrupt()
 				}
 				fate := fates[n%len(fates)]
-				return once.Result{TimeOver: fate == errSilence}, fate
+				return once.Result{TimeOver: errors.Is(fate, errSilence)}, fate
 			}
 			c.looks = func(string) bool {
 				c.mu.Lock()

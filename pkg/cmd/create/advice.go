@@ -51,7 +51,8 @@ func whereToLook(e create.Unknown) string {
 	return command
 }
 
-// howToGoOn is what to do about a run that has left objects open. counted says that its objects were counted.
+// howToGoOn is what to do about a run that has left objects open. counted says
+// that they were counted.
 func (r *results) howToGoOn(counted bool) []string {
 	lines := r.aboutHolders()
 	t := r.totals
@@ -81,8 +82,8 @@ func (r *results) onceMended() string {
 // run's mark. Such an object may be the run's own, if the mark was removed.
 func (r *results) aboutHolders() (lines []string) {
 	for _, h := range r.holders {
-		lines = append(lines, fmt.Sprintf("%s is there without the mark of this run: if it is what the run should create, "+
-			"mark it (kubectl annotate %s %s=%s && kubectl label %s %s=%s); else delete it (kubectl delete %s), "+
+		lines = append(lines, fmt.Sprintf("%s is there without the mark of this run: "+
+			"if it is what the run should create, mark it (kubectl annotate %s %s=%s && kubectl label %s %s=%s); else delete it (kubectl delete %s), "+
 			"or leave it out of the input",
 			h.object, h.object, once.Annotation, h.id,
 			h.object, once.RunLabel, idempotency.Key(r.flags.key).RunLabel(), h.object))
@@ -118,6 +119,7 @@ func (r *results) aboutUnknown() []string {
 // aboutRest says how to create what is left of a run without a key.
 func (r *results) aboutRest() []string {
 	const withKey = "with an --idempotency-key from its start, a run can just be repeated"
+	const missing = "to create those that are not there, run the same command with "
 	caution := fmt.Sprintf("; as it was, it would create up to %d a second time (%s)", r.again, withKey)
 	var lines []string
 	if r.totals.failed+r.totals.notAttempted > 0 || r.unread() {
@@ -129,10 +131,9 @@ func (r *results) aboutRest() []string {
 	case r.totals.objects() == 1 && !r.unread():
 		lines = append(lines, "if it is not there, run the same command again ("+withKey+")")
 	case r.end.Documents == 1 && !r.unread():
-		lines = append(lines, "to create those that are not there, run the same command with --count=THEIR_NUMBER"+caution)
+		lines = append(lines, missing+"--count=THEIR_NUMBER"+caution)
 	default:
-		lines = append(lines, "to create those that are not there, run the same command with an input of theirs only, of "+
-			r.maybe.documents()+caution)
+		lines = append(lines, missing+"an input of theirs only, of "+r.maybe.documents()+caution)
 	}
 	return lines
 }

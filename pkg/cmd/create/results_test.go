@@ -416,7 +416,8 @@ func TestResults(t *testing.T) {
 			"not attempted, for nothing answers", "--idempotency-key=k",
 			fate{},
 			[]create.Event{
-				created(d, "demo-1"), failed(other, errors.New("no")), create.NotAttempted{Document: tenfold, Copies: 7},
+				created(d, "demo-1"), failed(other, errors.New("no")),
+				create.NotAttempted{Document: tenfold, Copies: 7},
 				create.End{Documents: 8, Unreachable: true},
 			},
 			run{"configmap/demo-1 created\n", "error: error when creating \"demo.yaml\": no\nstopped because the server does not answer: " +
@@ -435,7 +436,8 @@ func TestResults(t *testing.T) {
 			"not attempted, for others ran out of time", "--idempotency-key=k",
 			fate{},
 			[]create.Event{
-				unknown(d, "demo-1"), create.NotAttempted{Document: tenfold, Copies: 7},
+				unknown(d, "demo-1"),
+				create.NotAttempted{Document: tenfold, Copies: 7},
 				create.End{Documents: 8, Stalled: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
 			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
@@ -496,7 +498,9 @@ func TestResults(t *testing.T) {
 			"looking for what there is", "--idempotency-key=k",
 			fate{},
 			[]create.Event{
-				create.Looking{Places: 9}, create.Looking{Places: 9, Done: 3}, create.Looking{Places: 9, Done: 3, Late: true},
+				create.Looking{Places: 9},
+				create.Looking{Places: 9, Done: 3},
+				create.Looking{Places: 9, Done: 3, Late: true},
 				created(d, "demo-1"), readTo(1),
 			},
 			run{"configmap/demo-1 created\n", "looking for what this key has created: 3 of 9 lists done\n", 0},
