@@ -70,7 +70,7 @@ func NewCollector(options Options, retriesOf RetriesOf) *Collector {
 }
 
 // Begin returns the batch of one list, as census.Scanner wants it.
-func (c *Collector) Begin() census.Batch { return &batch{collector: c} }
+func (c *Collector) Begin() census.Batch { return &batch{collector: c, into: &c.kept} }
 
 // risk returns the chance that the next create in a space conflicts with the
 // attempts in force; unknown attempts count as one.
@@ -86,8 +86,12 @@ func (c *Collector) risk(space census.Space) (float64, error) {
 // batch is what is kept of one list until all of it is known to be right.
 type batch struct {
 	collector *Collector
+	into      *kept
 	kept      kept
 }
+
+// Begin implements census.Batch.
+func (b *batch) Begin() census.Batch { return &batch{collector: b.collector, into: &b.kept} }
 
 // Add implements census.Batch. There may be a million spaces, so items are made
 // only of those that the report shows, at the end; nor does a list wait for
@@ -132,10 +136,9 @@ func (b *batch) judge(space census.Space) error {
 
 // Commit implements census.Batch.
 func (b *batch) Commit() {
-	all := &b.collector.kept
-	all.merge(&b.kept)
+	b.into.merge(&b.kept)
 	if b.collector.options.Top > 0 {
-		all.trim(b.collector)
+		b.into.trim(b.collector)
 	}
-	all.trimExceeded()
+	b.into.trimExceeded()
 }

@@ -24,7 +24,7 @@ func space(prefix string, names int64) census.Space {
 	return census.Space{
 		Resource:  resource("batch", "jobs"),
 		Namespace: "ci", Prefix: prefix, Names: names, Generated: names, RawPrefixes: 1,
-		Recent: names / 10,
+		Recent: [census.MaxWindows]int64{names / 10},
 	}
 }
 

@@ -49,7 +49,7 @@ func (e *estimator) item(space census.Space, retries v1alpha1.Retries, note stri
 		Retries: retries,
 		Notes:   notes(space, note),
 	}
-	creates, err := e.creates(space.Recent)
+	creates, err := e.creates(space.Recent[0])
 	if err != nil {
 		return item, err
 	}

@@ -40,7 +40,7 @@ func (o Order) compare(a, b *row) int {
 	case ByCount:
 		return cmp.Or(cmp.Compare(b.Names, a.Names), byPrefix(a, b))
 	case ByRate:
-		return cmp.Or(cmp.Compare(b.Recent, a.Recent), byPrefix(a, b))
+		return cmp.Or(cmp.Compare(b.Recent[0], a.Recent[0]), byPrefix(a, b))
 	}
 	return byPrefix(a, b)
 }

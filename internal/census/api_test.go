@@ -211,11 +211,21 @@ type committedBatch struct {
 
 func (b *committedBatch) Add(s Space) { b.spaces = append(b.spaces, s) }
 
+func (b *committedBatch) Begin() Batch { return &partialBatch{to: b} }
+
 func (b *committedBatch) Commit() {
 	b.to.mu.Lock()
 	defer b.to.mu.Unlock()
 	b.to.spaces = append(b.to.spaces, b.spaces...)
 }
+
+// partialBatch is a batch within a batch.
+type partialBatch struct {
+	committedBatch
+	to *committedBatch
+}
+
+func (b *partialBatch) Commit() { b.to.spaces = append(b.to.spaces, b.spaces...) }
 
 // sorted is the spaces in order; two of the same identity stay two.
 func (l *committed) sorted() []Space {
@@ -259,11 +269,11 @@ func naiveCount(resource Resource, objects []metav1.ObjectMeta, s *Scanner) []Sp
 	for _, c := range (censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since}).Count(objects) {
 		counted = append(counted, Space{
 			Resource: resource, Namespace: c.Namespace, Prefix: c.Prefix,
-			Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, Recent: c.Recent,
+			SuffixLength: 5, Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, Recent: c.Recent,
 			Oldest: c.Oldest, Newest: c.Newest,
 		})
 	}
 	return counted
 }
 
-var testSince = time.Unix(1_700_000_050, 0)
+var testSince = []time.Time{time.Unix(1_700_000_050, 0), time.Unix(1_700_000_200, 0)}

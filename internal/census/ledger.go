@@ -27,6 +27,19 @@ type Summary struct {
 	Skipped []Skipped
 	// Inconsistent are the resources whose counts are not of one instant.
 	Inconsistent []Resource
+	// Unprefixed are the objects whose names are in no space that counts: no
+	// generateName says their prefix, nor is it evident. Most first.
+	Unprefixed []TypeCount
+	// Uncounted are the objects that say a prefix which was not counted, because
+	// more prefixes are said only by objects of other names than one more walk
+	// over the list can count. Most first.
+	Uncounted []TypeCount
+}
+
+// TypeCount is a number of objects of one type.
+type TypeCount struct {
+	Resource Resource
+	Objects  int64
 }
 
 // sort puts into an order what came in that of the network.

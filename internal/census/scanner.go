@@ -15,7 +15,7 @@ import (
 
 const (
 	defaultConcurrency  = 4
-	defaultRetryTimeout = 30 * time.Second
+	defaultRetryTimeout = 2 * time.Minute
 	// spacesAtOnce is how many spaces are counted in one sweep: some megabytes.
 	spacesAtOnce = 1 << 14
 )
@@ -32,11 +32,19 @@ type Scanner struct {
 	// quick is how long a page may take after which larger ones are asked for;
 	// 0: two seconds. Tests on a busy machine set it.
 	quick time.Duration
-	// Concurrency is the number of requests in flight; 0: chosen.
+	// Concurrency is the number of requests in flight; 0: four, and of those for
+	// more than a first page two.
 	Concurrency int
+	// Polite is one request at a time, and after each a pause of nine times what
+	// it took.
+	Polite bool
+	// Version is the server's, like v1.34.4, or the one that it emulates. One
+	// below 1.34, or that is not known, reads pages from etcd as whole objects:
+	// pages are small then.
+	Version string
 	// RetryTimeout is how long one page is pursued through throttling, 5xx and
 	// broken connections, and how long a server that does not answer at all is
-	// waited for; 0: half a minute.
+	// waited for; 0: two minutes.
 	RetryTimeout time.Duration
 	// Selector chooses the prefixes of which some object matches it: one in the
 	// space, or one that says the prefix. It lowers no counts. nil chooses all.
@@ -44,8 +52,12 @@ type Scanner struct {
 	// Prefixes are effective prefixes that are counted, where names with them
 	// exist, even if no generateName says them.
 	Prefixes []string
-	// Since is from when on a creation is recent.
-	Since time.Time
+	// Since is from when on a creation is recent, for each of at most MaxWindows
+	// windows.
+	Since []time.Time
+	// MinCount is from how many names on a prefix that no generateName says can
+	// be evident; 10 at least.
+	MinCount int64
 	// Progress, if set, is told after every page and every type how far the scan
 	// is. It is called by one goroutine at a time.
 	Progress func(Progress)
@@ -92,7 +104,10 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := &spaces.Rules{Since: s.Since.Unix(), Prefixes: map[string]bool{}, AtOnce: spacesAtOnce}
+	rules := &spaces.Rules{Prefixes: map[string]bool{}, AtOnce: spacesAtOnce}
+	for _, since := range s.Since {
+		rules.Since = append(rules.Since, since.Unix())
+	}
 	if s.Selector != nil && !s.Selector.Empty() {
 		rules.Selector = s.Selector
 	}

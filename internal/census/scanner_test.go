@@ -76,7 +76,9 @@ func TestCountsAreTheOracles(t *testing.T) {
 		s := &Scanner{
 			Config:    config,
 			ChunkSize: rapid.Int64Range(1, 70).Draw(rt, "chunk"),
-			Since:     time.Unix(rapid.Int64Range(0, 9).Draw(rt, "since"), 0),
+			Since: []time.Time{
+				time.Unix(rapid.Int64Range(0, 9).Draw(rt, "since"), 0), time.Unix(rapid.Int64Range(0, 9).Draw(rt, "later"), 0),
+			},
 		}
 		if rapid.Bool().Draw(rt, "select") {
 			s.Selector = labels.SelectorFromSet(labels.Set{"app": "x"})
@@ -161,7 +163,7 @@ func TestSelectedFromElsewhere(t *testing.T) {
 		{Name: "z", GenerateName: "job-", Labels: map[string]string{"app": "x"}},
 	})
 	got, _ := scanOf(t, a, &Scanner{Selector: labels.SelectorFromSet(labels.Set{"app": "x"})})
-	want := []Space{{Resource: configMaps, Prefix: "job-", Names: 1, Generated: 1, RawPrefixes: 1}}
+	want := []Space{{Resource: configMaps, Prefix: "job-", SuffixLength: 5, Names: 1, Generated: 1, RawPrefixes: 1}}
 	if !cmp.Equal(want, got, cmpopts.IgnoreFields(Space{}, "Recent")) {
 		t.Errorf("%+v", got)
 	}

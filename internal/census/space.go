@@ -4,31 +4,75 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
-// MaxRawPrefixes is up to which number different generateNames of one space
-// are told apart.
-const MaxRawPrefixes = spaces.MaxRawPrefixes
+const (
+	// MaxRawPrefixes is up to which number different generateNames of one space
+	// are told apart.
+	MaxRawPrefixes = spaces.MaxRawPrefixes
+	// MaxMakers is the same for makers.
+	MaxMakers = spaces.MaxMakers
+	// MaxWindows is how many times Scanner.Since may have.
+	MaxWindows = spaces.MaxWindows
+)
 
 // Space is the name space of one prefix, and what exists in it.
 type Space struct {
 	Resource  Resource
 	Namespace string // empty for cluster-scoped objects
 	Prefix    string // the effective prefix, at most 58 bytes
+	// SuffixLength is 5; or from 6 to 11 for the objects that create
+	// --suffix-length made, which have a space of their own: Prefix, cut so that
+	// the name has 63 bytes at most, and so many characters of the alphabet.
+	SuffixLength int
 	// Names is the number of objects whose name is Prefix and five characters
 	// of the alphabet, however they came by it, terminating ones included. It
-	// is 0 for a prefix that only objects of other names say.
+	// is 0 for a prefix that only objects of other names say. With a longer
+	// suffix it is that of the objects that have a creation id and a generateName
+	// that says the prefix: nobody else makes such names.
 	Names int64
 	// Generated is how many of them have a generateName with this prefix, and
 	// RawPrefixes how many different ones; MaxRawPrefixes means that or more.
-	// More than one are possible only for a prefix of 58 bytes.
-	Generated   int64
-	RawPrefixes int
-	// Recent is how many of them were created since Scanner.Since.
-	Recent int64
+	// More than one are possible only for a prefix of 58 bytes; GenerateNames is
+	// then the first eight of them, in the order of their bytes, else nil.
+	Generated     int64
+	RawPrefixes   int
+	GenerateNames []string
+	// Recent is how many generated names were created since each of
+	// Scanner.Since: of those that Generated counts, or of all where
+	// NamedByClients.
+	Recent [MaxWindows]int64
 	// Oldest and Newest are the first and the last creationTimestamp of them,
 	// in whole seconds; zero if none has one.
 	Oldest, Newest time.Time
+
+	// MadeBy is who made the newest of them, and Makers how many different
+	// makers were seen: only objects newer than all before them in the list are
+	// looked at. MaxMakers means that or more.
+	MadeBy Maker
+	Makers int
+	// NamedByClients is true if no generateName says the prefix of any of them,
+	// and the names evidently come from a client's own generator.
+	NamedByClients bool
+	// ReplicaBounded is true if the number of replicas bounds that of the names:
+	// all makers seen are ReplicaSets, ReplicationControllers or DaemonSets, or,
+	// of EndpointSlices, Services.
+	ReplicaBounded bool
+}
+
+// Maker is who made an object.
+type Maker struct {
+	// Kind and Name are the object's controller; empty if it has none.
+	Kind, Name string
+	// Manager is the field manager that owns the object's generateName, or if
+	// none does that of the oldest of its managedFields; empty if it has none.
+	// It is read only where there is no controller.
+	Manager string
+	// Certain is false if Manager is only that of the oldest of managedFields.
+	Certain bool
+	// Marked is true if the object carries a creation id of this plugin.
+	Marked bool
 }
 
 // A Batch takes the spaces of one list. It is used by one goroutine at a time,
@@ -36,8 +80,11 @@ type Space struct {
 // committed are incomplete or counted elsewhere: they must be forgotten.
 type Batch interface {
 	Add(Space)
+	// Begin makes a batch within this one, for a part of the list: its Commit
+	// adds its spaces to this one.
+	Begin() Batch
 	// Commit says that all spaces of the list have been added, and are right.
-	// Scan calls it for one batch at a time.
+	// Scan calls it, and Begin, for one batch at a time.
 	Commit()
 }
 
@@ -45,7 +92,8 @@ type Batch interface {
 func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) Space {
 	return Space{
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix,
-		Names: t.Names, Generated: t.Generated, RawPrefixes: t.RawPrefixes(), Recent: t.Recent,
+		SuffixLength: names.SuffixLength,
+		Names:        t.Names, Generated: t.Generated, RawPrefixes: t.RawPrefixes(), Recent: t.Recent,
 		Oldest: unix(t.Oldest), Newest: unix(t.Newest),
 	}
 }

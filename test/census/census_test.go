@@ -30,7 +30,7 @@ func TestRealServer(t *testing.T) {
 			namespace string
 		}{
 			"by default":   {},
-			"small pages":  {scanner: census.Scanner{ChunkSize: 7, Since: began}},
+			"small pages":  {scanner: census.Scanner{ChunkSize: 7, Since: []time.Time{began}}},
 			"no namespace": {scanner: census.Scanner{ChunkSize: 50}, namespace: "none"},
 			"a namespace":  {scanner: census.Scanner{ChunkSize: 50}, namespace: "team"},
 			"a selector":   {scanner: census.Scanner{Selector: labels.SelectorFromSet(labels.Set{"app": "x"})}},

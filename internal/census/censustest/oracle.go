@@ -16,15 +16,16 @@ var generated = regexp.MustCompile(`^(?s:(.{1,58}))[bcdfghjklmnpqrstvwxz2456789]
 type Oracle struct {
 	Selector labels.Selector
 	Prefixes []string
-	Since    time.Time
+	Since    []time.Time
 }
 
 // Space is a name space and what exists in it, like census.Space.
 type Space struct {
-	Namespace, Prefix        string
-	Names, Generated, Recent int64
-	RawPrefixes              int
-	Oldest, Newest           time.Time
+	Namespace, Prefix string
+	Names, Generated  int64
+	Recent            [5]int64
+	RawPrefixes       int
+	Oldest, Newest    time.Time
 }
 
 type spaceID struct{ namespace, prefix string }
@@ -68,13 +69,15 @@ func (r Oracle) sum(id spaceID, members []metav1.ObjectMeta) Space {
 		if effective(o.GenerateName) == id.prefix {
 			space.Generated++
 			raw[o.GenerateName] = true
+			for i, since := range r.Since {
+				if !o.CreationTimestamp.IsZero() && !o.CreationTimestamp.Time.Before(since) {
+					space.Recent[i]++
+				}
+			}
 		}
 		created := o.CreationTimestamp.UTC()
 		if created.IsZero() {
 			continue
-		}
-		if !created.Before(r.Since) {
-			space.Recent++
 		}
 		if space.Oldest.IsZero() || created.Before(space.Oldest) {
 			space.Oldest = created

@@ -45,7 +45,7 @@ type Emit func(ID, *Tally)
 // Rules are what is counted. A space counts if an object says its prefix, by
 // generateName, or Prefixes has it, and if Selector chooses it.
 type Rules struct {
-	Since    int64           // Unix seconds from which an object is recent
+	Since    []int64         // Unix seconds from which an object is recent, at most MaxWindows
 	Selector labels.Selector // of the prefixes; nil selects all
 	Prefixes map[string]bool // count although nobody says them
 

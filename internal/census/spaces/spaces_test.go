@@ -79,8 +79,8 @@ func TestStemsAndSweeps(t *testing.T) {
 		Namespace: "a", Name: "late-bbbbb", GenerateName: "early-", CreationTimestamp: metav1.Unix(1_700_000_000, 0),
 	})
 	since := time.Unix(1_700_000_050, 0)
-	want := censustest.Oracle{Since: since}.Count(metas)
-	rules := &Rules{Since: since.Unix(), AtOnce: 2}
+	want := censustest.Oracle{Since: []time.Time{since}}.Count(metas)
+	rules := &Rules{Since: []int64{since.Unix()}, AtOnce: 2}
 	objects := objectsOf(metas)
 	slices.SortFunc(objects, func(a, b *decode.Object) int {
 		return StorageOrder(a.Namespace, a.Name, b.Namespace, b.Name)

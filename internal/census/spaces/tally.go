@@ -8,13 +8,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
-// MaxRawPrefixes is up to which number different generateNames of one space
-// are told apart.
-const MaxRawPrefixes = 64
+const (
+	// MaxRawPrefixes is up to which number different generateNames of one space
+	// are told apart.
+	MaxRawPrefixes = 64
+	// MaxMakers is the same for makers.
+	MaxMakers = 64
+	// MaxWindows is how many times Rules.Since may have.
+	MaxWindows = 5
+)
 
 // Tally is what has been counted of one space.
 type Tally struct {
-	Names, Generated, Recent int64
+	Names, Generated int64
+	Recent           [MaxWindows]int64
 
 	Oldest, Newest int64 // Unix seconds; 0 if not known
 
@@ -35,12 +42,14 @@ func (t *Tally) add(r *Rules, o *decode.Object, prefix string) {
 	if names.EffectivePrefix(o.GenerateName) == prefix {
 		t.Generated++
 		t.addRaw(o.GenerateName)
+		for i, since := range r.Since {
+			if o.Created != 0 && o.Created >= since {
+				t.Recent[i]++
+			}
+		}
 	}
 	if o.Created == 0 {
 		return
-	}
-	if o.Created >= r.Since {
-		t.Recent++
 	}
 	if t.Oldest == 0 || o.Created < t.Oldest {
 		t.Oldest = o.Created

@@ -268,6 +268,8 @@ func (o *options) scanner(c *cluster.Cluster, now time.Time) *census.Scanner {
 		Concurrency: o.concurrency,
 		Selector:    o.selector,
 		Prefixes:    o.prefixes,
-		Since:       now.Add(-time.Duration(o.window)),
+		Since:       []time.Time{now.Add(-time.Duration(o.window))},
+		MinCount:    o.minCount,
+		Version:     c.GitVersion(),
 	}
 }

@@ -86,7 +86,12 @@ func (p place) count(
 	for prefix := range names {
 		scanner.Prefixes = append(scanner.Prefixes, prefix)
 	}
-	begin := func() census.Batch { return &batch{names: names} }
+	total := func(spaces []census.Space) {
+		for _, space := range spaces {
+			names[space.Prefix] += space.Names
+		}
+	}
+	begin := func() census.Batch { return &batch{names: names, commit: total} }
 	summary, err := scanner.Scan(ctx, []census.Resource{p.resource}, p.namespace, begin)
 	if err == nil && len(summary.Skipped) > 0 {
 		err = errors.New(summary.Skipped[0].Message)
@@ -98,6 +103,7 @@ func (p place) count(
 // names count once the list is whole.
 type batch struct {
 	names  map[string]int64
+	commit func([]census.Space)
 	spaces []census.Space
 }
 
@@ -108,9 +114,11 @@ func (b *batch) Add(space census.Space) {
 	}
 }
 
-// Commit implements census.Batch.
-func (b *batch) Commit() {
-	for _, space := range b.spaces {
-		b.names[space.Prefix] += space.Names
-	}
+// Begin implements census.Batch.
+func (b *batch) Begin() census.Batch {
+	add := func(spaces []census.Space) { b.spaces = append(b.spaces, spaces...) }
+	return &batch{names: b.names, commit: add}
 }
+
+// Commit implements census.Batch.
+func (b *batch) Commit() { b.commit(b.spaces) }
