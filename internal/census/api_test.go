@@ -237,6 +237,7 @@ func compareSpaces(a, b Space) int {
 	return cmp.Or(
 		cmp.Compare(a.Resource.String(), b.Resource.String()),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
+		cmp.Compare(a.SuffixLength, b.SuffixLength),
 	)
 }
 
@@ -263,17 +264,31 @@ func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]Space, Summary) {
 	return l.sorted(), summary
 }
 
-// naiveCount is what the oracle counts of the objects of a resource.
+// naiveCount is what the oracle counts of the objects of a resource, in the
+// order of storage.
 func naiveCount(resource Resource, objects []metav1.ObjectMeta, s *Scanner) []Space {
-	var counted []Space
-	for _, c := range (censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since}).Count(objects) {
-		counted = append(counted, Space{
-			Resource: resource, Namespace: c.Namespace, Prefix: c.Prefix,
-			SuffixLength: 5, Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, Recent: c.Recent,
-			Oldest: c.Oldest, Newest: c.Newest,
+	objects = slices.Clone(objects)
+	slices.SortFunc(objects, func(x, y metav1.ObjectMeta) int { return cmp.Compare(key(x), key(y)) })
+	return spacesOf(resource, oracleOf(s).Count(objects))
+}
+
+func oracleOf(s *Scanner) censustest.Oracle {
+	return censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since, MinCount: s.MinCount}
+}
+
+func spacesOf(resource Resource, counted []censustest.Space) (spaces []Space) {
+	for _, c := range counted {
+		spaces = append(spaces, Space{
+			Resource: resource, Namespace: c.Namespace, Prefix: c.Prefix, SuffixLength: c.SuffixLength,
+			Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, GenerateNames: c.GenerateNames,
+			Recent: c.Recent, Oldest: c.Oldest, Newest: c.Newest,
+			MadeBy: Maker{
+				Kind: c.Maker.Kind, Name: c.Maker.Name, Manager: c.Maker.Manager, Certain: c.Maker.Certain, Marked: c.Marked,
+			},
+			Makers: c.Makers, NamedByClients: c.NamedByClients, ReplicaBounded: c.ReplicaBounded,
 		})
 	}
-	return counted
+	return spaces
 }
 
 var testSince = []time.Time{time.Unix(1_700_000_050, 0), time.Unix(1_700_000_200, 0)}

@@ -4,26 +4,40 @@ import (
 	"context"
 	"errors"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// maxRestarts is how often a list is begun anew.
-const maxRestarts = 5
+const (
+	// maxRestarts is how often a list is begun anew.
+	maxRestarts = 5
+	// maxSweeps is how many walks are made over a list that is not in order. Each
+	// counts spacesAtOnce spaces but the first, which finds them.
+	maxSweeps = 9
+)
 
 // listCount is what a list has come to.
 type listCount struct {
 	batch        Batch // with its spaces, not committed yet
-	objects      int64
 	inconsistent bool
+	spaces.Count
 }
 
-// count counts the spaces of the list, from the beginning again where it must.
-func (l *list) count(ctx context.Context) (listCount, error) {
+// counter counts the objects of one or several walks.
+type counter interface {
+	Add(*decode.Object) error
+	// WantsMaker reports whether Add needs to know who made the object.
+	WantsMaker(*decode.Object) bool
+}
+
+// count counts the spaces of the list, from the beginning again where it must,
+// in batches that begin makes.
+func (l *list) count(ctx context.Context, begin func() Batch) (listCount, error) {
 	for restarts := 0; ; restarts++ {
-		batch := l.scan.ledger.newBatch()
-		objects, err := l.countInto(ctx, batch)
+		batch := begin()
+		count, err := l.countInto(ctx, batch)
 		if err == nil {
-			return listCount{batch, objects, l.inconsistent}, nil
+			return listCount{batch, l.inconsistent, count}, nil
 		}
 		if err := l.restart(ctx, restarts, err); err != nil {
 			return listCount{}, err
@@ -47,40 +61,56 @@ func (l *list) restart(ctx context.Context, restarts int, err error) error {
 	return err
 }
 
-// countInto adds the spaces of the list to batch, and returns the number of
-// objects.
-func (l *list) countInto(ctx context.Context, batch Batch) (objects int64, err error) {
+// countInto adds the spaces of the list to batch.
+func (l *list) countInto(ctx context.Context, batch Batch) (spaces.Count, error) {
 	emit := func(id spaces.ID, t *spaces.Tally) { batch.Add(spaceOf(l.resource, id, t)) }
 	if l.unordered {
 		return l.sweep(ctx, spaces.NewSweep(l.scan.rules, emit))
 	}
 	stems := spaces.NewStems(l.scan.rules, emit)
-	if objects, err = l.walk(ctx, stems.Add); err != nil {
-		return 0, err
+	if _, err := l.walk(ctx, stems); err != nil {
+		return spaces.Count{}, err
 	}
 	if strays := stems.Finish(); !strays {
-		return objects, nil
+		return stems.Count(), nil
 	}
-	return l.sweep(ctx, spaces.NewSweepAfter(stems))
+	return l.sweepStrays(ctx, stems)
 }
 
-// sweep walks until nothing is left to be counted. After stems it must see the
-// very state that they saw: else a space could be counted by both or by none,
-// and all is left to sweeps.
-func (l *list) sweep(ctx context.Context, s *spaces.Sweep) (int64, error) {
-	if s.AfterStems() && (l.at == "" || l.inconsistent) {
-		return 0, spaces.ErrUnsorted
+// sweepStrays walks once more for what stems have left. It must see the very
+// state that they saw, else a space could be counted by both or by none. Where it
+// cannot, strays stay uncounted; but of a server without versions all is left to
+// sweeps, if those can count as much.
+func (l *list) sweepStrays(ctx context.Context, stems *spaces.Stems) (spaces.Count, error) {
+	found, most := stems.Count(), maxSweeps*int64(l.scan.rules.AtOnce)
+	switch {
+	case l.at == "" && found.Spaces <= most:
+		return spaces.Count{}, spaces.ErrUnsorted
+	case l.at == "", l.inconsistent:
+		return found, nil
 	}
-	for {
-		objects, err := l.walk(ctx, s.Add)
-		if s.AfterStems() && (l.inconsistent || errors.Is(err, errStartAgain)) {
-			return 0, spaces.ErrUnsorted
+	sweep := spaces.NewSweepAfter(stems)
+	_, err := l.walk(ctx, sweep)
+	switch {
+	case ctx.Err() != nil, errors.Is(err, spaces.ErrUnsorted):
+		return spaces.Count{}, err
+	case err != nil, l.inconsistent:
+		l.inconsistent = false // what stems have counted is of one instant
+		return found, nil
+	}
+	count, _ := sweep.Finish()
+	return count, nil
+}
+
+// sweep walks until nothing is left to be counted, or there have been enough
+// walks.
+func (l *list) sweep(ctx context.Context, s *spaces.Sweep) (spaces.Count, error) {
+	for walks := 1; ; walks++ {
+		if _, err := l.walk(ctx, s); err != nil {
+			return spaces.Count{}, err
 		}
-		if err != nil {
-			return 0, err
-		}
-		if more := s.Finish(); !more {
-			return objects, nil
+		if count, more := s.Finish(); !more || walks == maxSweeps {
+			return count, nil
 		}
 	}
 }

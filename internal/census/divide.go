@@ -1,6 +1,7 @@
 package census
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -32,58 +33,60 @@ var namespaceResource = Resource{
 // list of namespaces, which is of a later instant, does not say.
 //
 // A namespace that cannot be read is skipped, and the others count.
-func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) ([]listCount, error) {
+func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) (listCount, error) {
 	namespaces, err := s.namespaces(ctx)
 	if err == nil && s.pays(big.objects, int64(len(namespaces))) {
-		counts, failed, err := s.countEach(ctx, r, namespaces, big)
+		count, failed, err := s.countEach(ctx, r, namespaces, big)
 		switch {
 		case err != nil && !mustCountAgain(err):
-			return nil, err
+			return listCount{}, err
 		case err == nil && len(failed) > 0:
 			for namespace, err := range failed {
 				s.ledger.skip(ctx, r, namespace, err)
 			}
-			return counts, nil
-		case err == nil && sum(counts) == big.objects:
-			return counts, nil
+			return count, nil
+		case err == nil && count.Objects == big.objects:
+			return count, nil
 		}
 	}
 	whole := s.newList(r, "")
 	whole.size = big.size
-	count, err := whole.count(ctx)
-	return []listCount{count}, err
+	return whole.count(ctx, s.ledger.newBatch)
 }
 
 // pays reports whether reading objects by namespace is faster. For each page of
 // one list the server passes over all that remains, half of it on the average; a
 // namespace costs a request more.
 func (s *scan) pays(objects, namespaces int64) bool {
-	size := int64(largestPage)
-	if s.chunkSize > 0 {
-		size = s.chunkSize
-	}
+	size := cmp.Or(s.chunkSize, s.limits.objects)
 	return objects/2*(objects/size) > namespaces*passedPerRequest
 }
 
-// countEach counts r in each of the namespaces at the version of big. failed
-// are those that could not be read; an error is about all of them.
+// countEach counts r in each of the namespaces at the version of big, into one
+// batch, so that no more is kept of many namespaces than of one. failed are those
+// that could not be read; an error is about all of them.
 func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, big *tooBig) (
-	counts []listCount, failed map[string]error, err error,
+	total listCount, failed map[string]error, err error,
 ) {
 	var mu sync.Mutex
-	failed = map[string]error{}
+	total.batch, failed = s.ledger.newBatch(), map[string]error{}
+	begin := func() Batch {
+		mu.Lock()
+		defer mu.Unlock()
+		return total.batch.Begin()
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(cap(s.server.buffers))
 	for _, namespace := range namespaces {
 		group.Go(func() error {
 			l := s.newList(r, namespace)
 			l.size, l.at, l.pinned = big.size, big.at, true
-			count, err := l.count(ctx)
+			count, err := l.count(ctx, begin)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
-				counts = append(counts, count)
+				total.add(count)
 			case ctx.Err() != nil, s.server.givenUp() != nil, mustCountAgain(err):
 				return err
 			default:
@@ -92,21 +95,30 @@ func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, b
 			return nil
 		})
 	}
-	return counts, failed, group.Wait()
+	return total, failed, group.Wait()
+}
+
+// add adds the count of a namespace, and commits its batch.
+func (c *listCount) add(namespace listCount) {
+	namespace.batch.Commit()
+	c.inconsistent = c.inconsistent || namespace.inconsistent
+	c.Objects += namespace.Objects
+	c.Prefixed += namespace.Prefixed
+	c.Uncounted += namespace.Uncounted
 }
 
 func (s *scan) namespaces(ctx context.Context) ([]string, error) {
 	var found []string
-	_, err := s.newList(namespaceResource, "").walk(ctx, func(o *decode.Object) error {
-		found = append(found, o.Name)
-		return nil
-	})
+	_, err := s.newList(namespaceResource, "").walk(ctx, (*nameList)(&found))
 	return found, err
 }
 
-func sum(counts []listCount) (objects int64) {
-	for _, c := range counts {
-		objects += c.objects
-	}
-	return objects
+// nameList takes the names of objects.
+type nameList []string
+
+func (n *nameList) Add(o *decode.Object) error {
+	*n = append(*n, o.Name)
+	return nil
 }
+
+func (*nameList) WantsMaker(*decode.Object) bool { return false }

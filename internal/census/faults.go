@@ -50,6 +50,19 @@ func transient(ctx context.Context, err error) bool {
 	return !errors.As(err, &bad) && !errors.As(err, &gone) && !errors.As(err, &untrusted) && !isSignal(err)
 }
 
+// isAway reports whether err is of a server that is not there: no answer, or that
+// of something before it.
+func isAway(err error) bool {
+	code := apistatus.Code(err)
+	return code == 0 || code == http.StatusBadGateway || code == http.StatusServiceUnavailable
+}
+
+// refused reports whether err is an answer about the user's rights.
+func refused(err error) bool {
+	code := apistatus.Code(err)
+	return code == http.StatusUnauthorized || code == http.StatusForbidden
+}
+
 // isSignal reports whether err is one that the census sends to itself.
 func isSignal(err error) bool {
 	var big *tooBig

@@ -50,9 +50,16 @@ func (s *Summary) sort() {
 			cmp.Compare(a.Namespace, b.Namespace),
 		)
 	})
-	slices.SortFunc(s.Inconsistent, func(a, b Resource) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
-	})
+	slices.SortFunc(s.Inconsistent, compareTypes)
+	for _, counts := range [][]TypeCount{s.Unprefixed, s.Uncounted} {
+		slices.SortFunc(counts, func(a, b TypeCount) int {
+			return cmp.Or(cmp.Compare(b.Objects, a.Objects), compareTypes(a.Resource, b.Resource))
+		})
+	}
+}
+
+func compareTypes(a, b Resource) int {
+	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 }
 
 // ledger is what the lists of a scan, which are read at once, have come to. It
@@ -71,18 +78,21 @@ func (l *ledger) newBatch() Batch {
 	return l.begin()
 }
 
-// commit makes the lists of a resource count.
-func (l *ledger) commit(r Resource, lists []listCount) {
+// commit makes what a resource has come to count.
+func (l *ledger) commit(r Resource, c listCount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	inconsistent := false
-	for _, c := range lists {
-		c.batch.Commit()
-		l.summary.Objects += c.objects
-		inconsistent = inconsistent || c.inconsistent
+	c.batch.Commit()
+	s := &l.summary
+	s.Objects += c.Objects
+	if c.inconsistent {
+		s.Inconsistent = append(s.Inconsistent, r)
 	}
-	if inconsistent {
-		l.summary.Inconsistent = append(l.summary.Inconsistent, r)
+	if unprefixed := c.Objects - c.Prefixed; unprefixed > 0 {
+		s.Unprefixed = append(s.Unprefixed, TypeCount{r, unprefixed})
+	}
+	if c.Uncounted > 0 {
+		s.Uncounted = append(s.Uncounted, TypeCount{r, c.Uncounted})
 	}
 }
 

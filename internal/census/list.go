@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
@@ -41,29 +42,50 @@ type list struct {
 
 // newList is a list of its own page size, to be read at the latest state.
 func (s *scan) newList(r Resource, namespace string) *list {
-	return &list{scan: s, resource: r, namespace: namespace, size: newPageSize(s.chunkSize, s.quick)}
+	return &list{scan: s, resource: r, namespace: namespace, size: newPageSize(s.chunkSize, s.limits)}
 }
 
 // get makes one request for one page. It waits for its turn. What it returns
 // along with an error has been read before it.
-func (l *list) get(ctx context.Context, q pageRequest, visit func(*decode.Object) error) (decode.Page, error) {
-	buffer, err := l.scan.server.turn(ctx)
+func (l *list) get(
+	ctx context.Context, q pageRequest, asked decode.Asked, visit func(*decode.Object) error,
+) (decode.Page, error) {
+	turn, err := l.scan.server.turn(ctx, l.isBig(q))
 	if err != nil {
 		return decode.Page{}, err
 	}
-	defer l.scan.server.done(buffer)
-	began := time.Now()
+	defer turn.end()
 	body, err := l.scan.server.open(ctx, l.path(), q)
 	if err != nil {
 		return decode.Page{}, err
 	}
 	defer func() { _ = body.Close() }()
-	p, err := decode.List(body, buffer, l.scan.rules.LabelKeys(), visit)
+	took, read := time.Since(turn.began), &meter{r: body}
+	p, err := decode.List(read, turn.buffer, asked, visit)
 	if err == nil {
-		l.size.succeeded(q.limit, time.Since(began))
+		l.size.succeeded(pageCost{q.limit, p.Objects, read.bytes, took})
 	}
 	l.scan.ledger.pageRead(l.resource, p.Objects)
 	return p, err
+}
+
+// isBig reports whether a page is of a list that is known to be big. The server
+// takes such a page, and one of a namespace at a version, for as many objects as
+// it may have, of all that the type has.
+func (l *list) isBig(q pageRequest) bool {
+	return q.token != "" || l.pinned || q.limit > firstPage
+}
+
+// meter counts what is read.
+type meter struct {
+	r     io.Reader
+	bytes int64
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.bytes += int64(n)
+	return n, err
 }
 
 // path is the URL's path of the list.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func TestPagesGrow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := &api{}
 			a.set(inOrder(40_000))
-			_, summary := scanOf(t, a, &Scanner{ChunkSize: test.chunkSize, quick: time.Hour})
+			_, summary := scanOf(t, a, &Scanner{ChunkSize: test.chunkSize, limits: limitsWithTime("v1.34.4", time.Hour)})
 			if diff := cmp.Diff(test.want, limitsOf(t, a)); diff != "" || summary.Objects != 40_000 {
 				t.Errorf("%+v, (-want +got)\n%s", summary, diff)
 			}
@@ -76,28 +77,52 @@ func TestPagesShrink(t *testing.T) {
 	}
 }
 
+// Pages are as large as what the server makes in a third of a second.
 func TestPageSize(t *testing.T) {
-	p := newPageSize(0, defaultQuick)
+	p := newPageSize(0, limitsFor("v1.34.4"))
 	expect := func(what string, want int64) {
 		t.Helper()
 		if got := p.current(); got != want {
 			t.Errorf("%s: %d, want %d", what, got, want)
 		}
 	}
-	p.succeeded(firstPage, 3*time.Second)
-	expect("a slow page", firstPage)
-	p.succeeded(firstPage, time.Second)
-	expect("a quick page", 5*firstPage)
-	p.succeeded(firstPage, time.Second)
-	expect("a quick page that is smaller than what is asked for by now", 5*firstPage)
+	page := func(limit int64, took time.Duration) {
+		p.succeeded(pageCost{limit: limit, objects: limit, bytes: 500 * limit, took: took})
+	}
+	page(firstPage, pageTime)
+	expect("a page that took just so long", firstPage)
+	page(firstPage, pageTime/2)
+	expect("a quick page", 2*firstPage)
+	page(firstPage, time.Millisecond)
+	expect("a quick page that is smaller than what is asked for by now", 2*firstPage)
+	page(2*firstPage, time.Millisecond)
+	expect("a very quick page", 10*firstPage)
+	p.succeeded(pageCost{limit: 10 * firstPage, objects: 3, took: time.Microsecond})
+	expect("a quick page of few objects", 10*firstPage)
+	p.succeeded(pageCost{limit: 10 * firstPage, objects: 9 * firstPage, bytes: 9, took: 2 * pageTime})
+	expect("a slow page, not full", 4500)
+	page(10*firstPage, 3*pageTime)
+	expect("a slow page of before", 3333)
+	page(3333, time.Hour)
+	expect("a very slow page", 3333/step)
+	page(3333/step, time.Hour)
+	expect("another", slowestPage)
+	page(slowestPage, time.Hour)
+	expect("one that does not get quicker", slowestPage)
+	for range 5 {
+		page(p.current(), time.Nanosecond)
+	}
+	expect("many quick pages", largestPage)
+	p.succeeded(pageCost{limit: largestPage, objects: largestPage, bytes: 2 * largestBody, took: 1})
+	expect("many bytes", largestPage/2)
 	for range 2 {
-		if !p.shrink(5 * firstPage) {
+		if !p.shrink(largestPage / 2) {
 			t.Error("a page that failed is not followed by a smaller one")
 		}
 	}
-	expect("two pages of the same size that failed", 5*firstPage/2)
-	p.succeeded(5*firstPage/2, time.Second)
-	expect("a quick page after one that failed", 3125)
+	expect("two pages of the same size that failed", largestPage/4)
+	page(largestPage/4, time.Millisecond)
+	expect("a quick page after one that failed", largestPage/4+largestPage/16)
 	for range 20 {
 		p.shrink(p.current())
 	}
@@ -105,4 +130,34 @@ func TestPageSize(t *testing.T) {
 	if p.shrink(smallestPage) {
 		t.Error("smaller than the smallest")
 	}
+	page(smallestPage, time.Hour)
+	expect("a slow page that is as small as can be", smallestPage)
+}
+
+// Servers that read pages from etcd as whole objects are not asked for large
+// ones, however quick they are.
+func TestPagesFromEtcd(t *testing.T) {
+	for version, want := range map[string]int64{
+		"v1.30.14": largestFromEtcd, "v1.33.13+k3s1": largestFromEtcd, "": largestFromEtcd, "what": largestFromEtcd,
+		"v1.34.0-alpha.1": largestPage, "v1.34.4": largestPage, "v1.37.1-gke.100": largestPage,
+	} {
+		a := &api{}
+		a.set(inOrder(30_000))
+		scanOf(t, a, &Scanner{Version: version, limits: limitsWithTime(version, time.Hour)})
+		if largest := slices.Max(limitsOf(t, a)); largest != want {
+			t.Errorf("version %q: a page of %d, want %d", version, largest, want)
+		}
+	}
+	p := newPageSize(0, limitsFor("v1.33.0"))
+	p.succeeded(pageCost{limit: firstPage, objects: firstPage, bytes: 10_000 * firstPage, took: 1})
+	if got := p.current(); got != largestBodyFromEtcd/10_000 {
+		t.Errorf("pages of %d objects of 10 kB of metadata, want %d", got, largestBodyFromEtcd/10_000)
+	}
+}
+
+// limitsWithTime are those of a version for a machine that may be busy.
+func limitsWithTime(version string, aim time.Duration) pageLimits {
+	limits := limitsFor(version)
+	limits.time = aim
+	return limits
 }

@@ -13,12 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-const (
-	defaultConcurrency  = 4
-	defaultRetryTimeout = 2 * time.Minute
-	// spacesAtOnce is how many spaces are counted in one sweep: some megabytes.
-	spacesAtOnce = 1 << 14
-)
+// spacesAtOnce is how many spaces are counted in one sweep: some megabytes.
+const spacesAtOnce = 1 << 14
 
 // Scanner counts the names of a cluster. The zero value of all fields but
 // Config is usable.
@@ -29,9 +25,9 @@ type Scanner struct {
 	// ChunkSize is the number of objects to ask for in one request; 0: chosen
 	// by the size of what is listed.
 	ChunkSize int64
-	// quick is how long a page may take after which larger ones are asked for;
-	// 0: two seconds. Tests on a busy machine set it.
-	quick time.Duration
+	// limits are those of pages; zero: those of Version. Tests on a busy machine
+	// set them.
+	limits pageLimits
 	// Concurrency is the number of requests in flight; 0: four, and of those for
 	// more than a first page two.
 	Concurrency int
@@ -92,19 +88,18 @@ func (s *Scanner) Scan(
 // scan is one run of a Scanner.
 type scan struct {
 	chunkSize int64
-	quick     time.Duration
+	limits    pageLimits
 	rules     *spaces.Rules
 	server    *server
 	ledger    *ledger
 }
 
 func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
-	concurrency, timeout := cmp.Or(s.Concurrency, defaultConcurrency), cmp.Or(s.RetryTimeout, defaultRetryTimeout)
-	server, err := newServer(s.Config, concurrency, timeout)
+	server, err := newServer(s)
 	if err != nil {
 		return nil, err
 	}
-	rules := &spaces.Rules{Prefixes: map[string]bool{}, AtOnce: spacesAtOnce}
+	rules := &spaces.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount, AtOnce: spacesAtOnce}
 	for _, since := range s.Since {
 		rules.Since = append(rules.Since, since.Unix())
 	}
@@ -115,7 +110,7 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 		rules.Prefixes[prefix] = true
 	}
 	return &scan{
-		chunkSize: s.ChunkSize, quick: cmp.Or(s.quick, defaultQuick), rules: rules, server: server,
+		chunkSize: s.ChunkSize, limits: cmp.Or(s.limits, limitsFor(s.Version)), rules: rules, server: server,
 		ledger: &ledger{begin: begin, report: s.Progress},
 	}, nil
 }
@@ -127,17 +122,16 @@ func (s *scan) count(ctx context.Context, r Resource, namespace string) {
 	}
 	l := s.newList(r, namespace)
 	l.mayDivide = r.Namespaced && namespace == ""
-	whole, err := l.count(ctx)
-	counts := []listCount{whole}
+	count, err := l.count(ctx, s.ledger.newBatch)
 	var big *tooBig
 	if errors.As(err, &big) {
-		counts, err = s.divide(ctx, r, big)
+		count, err = s.divide(ctx, r, big)
 	}
 	if err != nil {
 		s.ledger.skip(ctx, r, namespace, err)
 		return
 	}
-	s.ledger.commit(r, counts)
+	s.ledger.commit(r, count)
 }
 
 // summary is what the scan has done, when it is over.

@@ -1,6 +1,7 @@
 package census
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strconv"
@@ -14,43 +15,51 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
+const (
+	defaultConcurrency  = 4
+	defaultRetryTimeout = 2 * time.Minute
+	// bigAtOnce is how many pages of big lists are in flight. From 1.34 on a
+	// server takes each for up to 15 % of the seats of the user's priority level,
+	// which others share; before, for up to ten seats, and reads it as whole
+	// objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
+	bigAtOnce = 2
+)
+
 // server is what a scan knows of the server: how many requests may be in flight,
 // and whether it answers.
 type server struct {
 	client       rest.Interface
 	retryTimeout time.Duration
-	buffers      chan []byte // one for each request that may be in flight
+	buffers      chan []byte   // one for each request that may be in flight
+	big          chan struct{} // a place for each of them for a page of a big list
+	polite       bool
 	requests     atomic.Int64
 
 	mu          sync.Mutex
+	rested      time.Time  // until when a polite scan makes no request
 	silentSince time.Time  // the first request without an answer, after the last with one
 	gone        *abandoned // once the server is given up
 }
 
-func newServer(config *rest.Config, concurrency int, retryTimeout time.Duration) (*server, error) {
-	client, err := newClient(config)
+// newServer is a server that is asked as the scanner says.
+func newServer(s *Scanner) (*server, error) {
+	client, err := newClient(s.Config)
 	if err != nil {
 		return nil, err
 	}
-	s := &server{client: client, retryTimeout: retryTimeout, buffers: make(chan []byte, concurrency)}
+	concurrency, big := cmp.Or(s.Concurrency, defaultConcurrency), cmp.Or(s.Concurrency, bigAtOnce)
+	if s.Polite {
+		concurrency, big = 1, 1
+	}
+	made := &server{
+		client: client, retryTimeout: cmp.Or(s.RetryTimeout, defaultRetryTimeout), polite: s.Polite,
+		buffers: make(chan []byte, concurrency), big: make(chan struct{}, big),
+	}
 	for range concurrency {
-		s.buffers <- make([]byte, decode.BufferSize)
+		made.buffers <- make([]byte, decode.BufferSize)
 	}
-	return s, nil
+	return made, nil
 }
-
-// turn waits until another request may be made, and returns the buffer for its
-// answer, to be given back by done.
-func (s *server) turn(ctx context.Context) (buffer []byte, err error) {
-	select {
-	case buffer = <-s.buffers:
-		return buffer, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (s *server) done(buffer []byte) { s.buffers <- buffer }
 
 // pageRequest is what one page is asked for with.
 type pageRequest struct {

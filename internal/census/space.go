@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
 const (
@@ -91,10 +90,14 @@ type Batch interface {
 // spaceOf is what has been tallied of a space of r, as it is reported.
 func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) Space {
 	return Space{
-		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix,
-		SuffixLength: names.SuffixLength,
-		Names:        t.Names, Generated: t.Generated, RawPrefixes: t.RawPrefixes(), Recent: t.Recent,
+		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
+		Names: t.Names, Generated: t.Generated, Recent: t.Recent,
+		RawPrefixes: t.RawPrefixes(), GenerateNames: t.GenerateNames(),
 		Oldest: unix(t.Oldest), Newest: unix(t.Newest),
+		MadeBy: Maker{
+			Kind: t.Maker.Kind, Name: t.Maker.Name, Manager: t.Maker.Manager, Certain: t.Maker.Certain, Marked: t.Marked,
+		},
+		Makers: t.Makers(), NamedByClients: t.NamedByClients, ReplicaBounded: t.ReplicaBounded(),
 	}
 }
 

@@ -13,13 +13,15 @@ import (
 // walk is one reading of a list from its beginning to its end.
 type walk struct {
 	list  *list
-	visit func(*decode.Object) error
+	to    counter
+	asked decode.Asked
 	token string // of the page to be read; empty for the first one
 	// last is the last object visited. A page that is read again is taken up
 	// after it; again is then how far the reading has come, and nil otherwise.
 	last    position
 	again   *position
 	objects int64
+	away    bool // the server did not answer when the page was asked for before
 }
 
 // position is where an object is in a list.
@@ -29,10 +31,10 @@ func (p position) compare(q position) int {
 	return spaces.StorageOrder(p.namespace, p.name, q.namespace, q.name)
 }
 
-// walk calls visit for every object of the list once, and returns their
+// walk adds every object of the list to a counter once, and returns their
 // number.
-func (l *list) walk(ctx context.Context, visit func(*decode.Object) error) (int64, error) {
-	w := &walk{list: l, visit: visit}
+func (l *list) walk(ctx context.Context, to counter) (int64, error) {
+	w := &walk{list: l, to: to, asked: decode.Asked{Labels: l.scan.rules.LabelKeys(), Maker: to.WantsMaker}}
 	for {
 		p, err := w.page(ctx)
 		if err != nil {
@@ -82,8 +84,9 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	var retrier *apistatus.Retrier // from the first failure on
 	for {
 		limit := size.current()
-		p, err := w.list.get(ctx, pageRequest{limit, w.token, w.list.at}, w.take)
+		p, err := w.list.get(ctx, pageRequest{limit, w.token, w.list.at}, w.asked, w.take)
 		if err == nil {
+			w.away = false
 			return p, nil
 		}
 		if err := w.recover(ctx, p, err); err != nil {
@@ -113,18 +116,21 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
 		w.token, l.inconsistent = token, true
 	case expired, first && l.at != "" && apistatus.Code(err) == http.StatusBadRequest:
 		return fmt.Errorf("%w: %w", errStartAgain, err)
+	case w.away && refused(err): // a server that has just started does not know its rules yet
+	case w.token != "" && apistatus.Code(err) == http.StatusUnauthorized: // a credential that has expired
 	case !transient(ctx, err):
 		return err
 	case p.Objects > 0 && (l.unordered || first && l.at == ""):
 		return fmt.Errorf("%w: %w", errStartAgain, err)
 	}
+	w.away = w.away || isAway(err)
 	if w.objects > 0 && !l.unordered {
 		w.again = &position{}
 	}
 	return nil
 }
 
-// take hands an object to visit, if it has not been before.
+// take adds an object, if it has not been before.
 func (w *walk) take(o *decode.Object) error {
 	at := position{o.Namespace, o.Name}
 	if w.again != nil {
@@ -139,5 +145,5 @@ func (w *walk) take(o *decode.Object) error {
 	}
 	w.last = at
 	w.objects++
-	return w.visit(o)
+	return w.to.Add(o)
 }

@@ -1,6 +1,7 @@
 package censustest
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,70 +11,133 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-var generated = regexp.MustCompile(`^(?s:(.{1,58}))[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+var (
+	generated = regexp.MustCompile(`^(?s:(.{1,58}))([bcdfghjklmnpqrstvwxz2456789]{5})$`)
+	plain     = regexp.MustCompile(`^(?s:(.{1,58}))[a-z0-9]{5}$`)
+	hashed    = regexp.MustCompile(`^-?[a-z0-9]{6,}$`)
+	suffix    = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]*$`)
+)
 
 // Oracle counts by the rules of the census, whose fields of these names it has.
 type Oracle struct {
 	Selector labels.Selector
 	Prefixes []string
 	Since    []time.Time
+	MinCount int64
+	// Unordered is a list that is not known to be in the order of names: no
+	// prefix is evident.
+	Unordered bool
 }
 
 // Space is a name space and what exists in it, like census.Space.
 type Space struct {
 	Namespace, Prefix string
+	SuffixLength      int
 	Names, Generated  int64
 	Recent            [5]int64
 	RawPrefixes       int
+	GenerateNames     []string
 	Oldest, Newest    time.Time
+	Maker             Maker
+	Marked            bool
+	Makers            int
+
+	NamedByClients, ReplicaBounded bool
 }
 
-type spaceID struct{ namespace, prefix string }
+type spaceID struct {
+	namespace, prefix string
+	suffix            int
+}
 
-// Count counts in another, plainer way than the census: it keeps everything. The
-// spaces are in the order of namespace and prefix.
+// population is the objects by name space.
+type population struct {
+	said, chosen map[spaceID]bool
+	members      map[spaceID][]metav1.ObjectMeta
+	others       map[spaceID]int // of names that end in five letters or digits of another alphabet
+}
+
+// Count counts in another, plainer way than the census: it keeps everything.
+// Objects are in the order in which they are listed. The spaces are in the order
+// of namespace, prefix and suffix.
 func (r Oracle) Count(objects []metav1.ObjectMeta) []Space {
-	said, chosen := map[spaceID]bool{}, map[spaceID]bool{}
-	members := map[spaceID][]metav1.ObjectMeta{}
-	for _, o := range objects {
-		chooses := r.Selector == nil || r.Selector.Matches(labels.Set(o.Labels))
-		if m := generated.FindStringSubmatch(o.Name); m != nil {
-			id := spaceID{o.Namespace, m[1]}
-			members[id] = append(members[id], o)
-			chosen[id] = chosen[id] || chooses
-			said[id] = said[id] || slices.Contains(r.Prefixes, m[1])
-		}
-		if o.GenerateName != "" {
-			id := spaceID{o.Namespace, effective(o.GenerateName)}
-			said[id] = true
-			chosen[id] = chosen[id] || chooses
-		}
-	}
+	p := r.sort(objects)
 	var spaces []Space
-	for id := range said {
-		if said[id] && chosen[id] {
-			spaces = append(spaces, r.sum(id, members[id]))
+	for id := range p.ids() {
+		if space := r.sum(id, p); p.chosen[id] && (p.said[id] || space.NamedByClients) {
+			spaces = append(spaces, space)
 		}
 	}
 	slices.SortFunc(spaces, func(a, b Space) int {
-		return slices.Compare([]string{a.Namespace, a.Prefix}, []string{b.Namespace, b.Prefix})
+		return cmp.Or(
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
+			cmp.Compare(a.SuffixLength, b.SuffixLength),
+		)
 	})
 	return spaces
 }
 
-func (r Oracle) sum(id spaceID, members []metav1.ObjectMeta) Space {
-	space := Space{Namespace: id.namespace, Prefix: id.prefix}
+// Unprefixed is how many objects are in no space that counts, chosen or not.
+func (r Oracle) Unprefixed(objects []metav1.ObjectMeta) int64 {
+	p, prefixed := r.sort(objects), int64(0)
+	for id := range p.ids() {
+		if space := r.sum(id, p); p.said[id] || space.NamedByClients {
+			prefixed += space.Names
+		}
+	}
+	return max(0, int64(len(objects))-prefixed)
+}
+
+func (r Oracle) sort(objects []metav1.ObjectMeta) population {
+	p := population{map[spaceID]bool{}, map[spaceID]bool{}, map[spaceID][]metav1.ObjectMeta{}, map[spaceID]int{}}
+	for _, o := range objects {
+		chooses := r.Selector == nil || r.Selector.Matches(labels.Set(o.Labels))
+		if m := generated.FindStringSubmatch(o.Name); m != nil {
+			id := spaceID{o.Namespace, m[1], 5}
+			p.members[id] = append(p.members[id], o)
+			p.chosen[id] = p.chosen[id] || chooses
+			p.said[id] = p.said[id] || slices.Contains(r.Prefixes, m[1])
+		} else if m := plain.FindStringSubmatch(o.Name); m != nil {
+			p.others[spaceID{o.Namespace, m[1], 5}]++
+		}
+		if o.GenerateName == "" {
+			continue
+		}
+		ids := []spaceID{{o.Namespace, effective(o.GenerateName, 5), 5}}
+		if n := longSuffix(o); n > 0 {
+			long := spaceID{o.Namespace, effective(o.GenerateName, n), n}
+			p.members[long] = append(p.members[long], o)
+			ids = append(ids, long)
+		}
+		for _, id := range ids {
+			p.said[id] = true
+			p.chosen[id] = p.chosen[id] || chooses
+		}
+	}
+	return p
+}
+
+func (p population) ids() map[spaceID]bool {
+	ids := map[spaceID]bool{}
+	for id := range p.said {
+		ids[id] = true
+	}
+	for id := range p.members {
+		ids[id] = true
+	}
+	return ids
+}
+
+func (r Oracle) sum(id spaceID, p population) Space {
+	space := Space{Namespace: id.namespace, Prefix: id.prefix, SuffixLength: id.suffix}
+	members := p.members[id]
 	raw := map[string]bool{}
+	var own []metav1.ObjectMeta // generated
 	for _, o := range members {
 		space.Names++
-		if effective(o.GenerateName) == id.prefix {
-			space.Generated++
+		if effective(o.GenerateName, id.suffix) == id.prefix {
+			own = append(own, o)
 			raw[o.GenerateName] = true
-			for i, since := range r.Since {
-				if !o.CreationTimestamp.IsZero() && !o.CreationTimestamp.Time.Before(since) {
-					space.Recent[i]++
-				}
-			}
 		}
 		created := o.CreationTimestamp.UTC()
 		if created.IsZero() {
@@ -86,13 +150,116 @@ func (r Oracle) sum(id spaceID, members []metav1.ObjectMeta) Space {
 			space.Newest = created
 		}
 	}
+	space.Generated = int64(len(own))
+	space.NamedByClients = len(own) == 0 && !r.Unordered && id.suffix == 5 && r.evident(id.prefix, members, p.others[id])
+	if space.NamedByClients {
+		own = members
+	}
+	for i, since := range r.Since {
+		for _, o := range own {
+			if !o.CreationTimestamp.IsZero() && !o.CreationTimestamp.Time.Before(since) {
+				space.Recent[i]++
+			}
+		}
+	}
 	space.RawPrefixes = len(raw)
+	if len(raw) > 1 {
+		for generateName := range raw {
+			space.GenerateNames = append(space.GenerateNames, generateName)
+		}
+		slices.Sort(space.GenerateNames)
+		space.GenerateNames = space.GenerateNames[:min(8, len(raw))]
+	}
+	space.madeBy(members)
 	return space
 }
 
-func effective(generateName string) string {
-	if len(generateName) > 58 {
-		return generateName[:58]
+// newest are the objects that are newer than all before them.
+func newest(members []metav1.ObjectMeta) (found []metav1.ObjectMeta) {
+	for _, o := range members {
+		if len(found) == 0 || o.CreationTimestamp.After(found[len(found)-1].CreationTimestamp.Time) {
+			found = append(found, o)
+		}
 	}
-	return strings.Clone(generateName)
+	return found
+}
+
+func (s *Space) madeBy(members []metav1.ObjectMeta) {
+	makers, bounded := map[Maker]bool{}, true
+	for _, o := range newest(members) {
+		s.Maker = MakerOf(o)
+		_, s.Marked = o.Annotations["genname.dev/creation-id"]
+		if s.Maker != (Maker{}) {
+			makers[s.Maker] = true
+		}
+		switch s.Maker.APIVersion + " " + s.Maker.Kind {
+		case "apps/v1 ReplicaSet", "apps/v1 DaemonSet", "v1 ReplicationController", "v1 Service":
+		default:
+			bounded = false
+		}
+	}
+	s.Makers, s.ReplicaBounded = len(makers), len(members) > 0 && bounded
+}
+
+// evident is whether the names evidently come from a client's own generator.
+func (r Oracle) evident(prefix string, all []metav1.ObjectMeta, others int) bool {
+	var members []metav1.ObjectMeta
+	for _, o := range all {
+		if o.GenerateName == "" {
+			members = append(members, o)
+		} else {
+			others++
+		}
+	}
+	n := int64(len(members))
+	if n < max(r.MinCount, 10) || float64(n) < 0.95*float64(n+int64(others)) {
+		return false
+	}
+	symbols, created := map[rune]bool{}, []time.Time{}
+	for _, o := range members {
+		for _, symbol := range o.Name[len(prefix):] {
+			symbols[symbol] = true
+		}
+		if !o.CreationTimestamp.IsZero() {
+			created = append(created, o.CreationTimestamp.Time)
+		}
+	}
+	later, earlier := 0, 0
+	for i := 1; i < len(created); i++ {
+		if created[i].After(created[i-1]) {
+			later++
+		} else if created[i].Before(created[i-1]) {
+			earlier++
+		}
+	}
+	for _, o := range newest(all) {
+		owner := MakerOf(o).Name
+		if owner != "" && strings.HasPrefix(o.Name, owner) && hashed.MatchString(o.Name[len(owner):]) {
+			return false
+		}
+	}
+	return len(symbols) >= 15 && later <= 3*earlier
+}
+
+// longSuffix is the length of the suffix of an object that create
+// --suffix-length made, or 0.
+func longSuffix(o metav1.ObjectMeta) int {
+	if _, marked := o.Annotations["genname.dev/creation-id"]; !marked || len(o.Name) > 63 {
+		return 0
+	}
+	if m := generated.FindStringSubmatch(o.Name); m != nil && m[1] == effective(o.GenerateName, 5) {
+		return 0
+	}
+	for n := 6; n <= 11; n++ {
+		rest, begins := strings.CutPrefix(o.Name, effective(o.GenerateName, n))
+		if begins && len(rest) == n && suffix.MatchString(rest) {
+			return n
+		}
+	}
+	return 0
+}
+
+// effective is what is left of generateName before a suffix of n characters.
+func effective(generateName string, n int) string {
+	return generateName[:min(len(generateName), 63-n)]
 }

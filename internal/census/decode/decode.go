@@ -26,6 +26,20 @@ type Object struct {
 
 	Created int64             // Unix seconds; 0 if it is not known
 	Labels  map[string]string // only those asked for
+
+	Maker  Maker // if it was asked for
+	Marked bool  // with a creation id, if the maker was asked for
+}
+
+// Asked is what List reads of an object beside its name, generateName and time.
+type Asked struct {
+	// Labels are the keys of labels.
+	Labels map[string]bool
+	// Maker reports whether it is to be read who made an object, which it may
+	// not keep. It is called once its name, generateName, namespace and time
+	// have been read; nil reports false. Protobuf must have its fields in the
+	// order of their numbers for that, as all encoders of Kubernetes write them.
+	Maker func(*Object) bool
 }
 
 // Page is what a server says about one page of a list.
@@ -49,18 +63,17 @@ var protobufMagic = []byte("k8s\x00")
 
 // List reads a PartialObjectMetadataList, or in JSON any list, through buffer,
 // of at least BufferSize bytes. It calls visit for every object, which visit may
-// not keep, with those labels whose keys are in labels; an error of visit ends
-// the reading. A stream that ends too early is an io.ErrUnexpectedEOF, one that
+// not keep, with what is asked for; an error of visit ends the reading. A stream that ends too early is an io.ErrUnexpectedEOF, one that
 // is no list a Malformed. Along with an error it returns the part of the page
 // that has been read.
-func List(r io.Reader, buffer []byte, labels map[string]bool, visit func(*Object) error) (Page, error) {
+func List(r io.Reader, buffer []byte, asked Asked, visit func(*Object) error) (Page, error) {
 	w := &wire{r: r, buf: buffer}
 	for w.end < len(protobufMagic) {
 		if err := w.more(); err != nil {
 			return Page{}, err
 		}
 	}
-	d := decoder{labels: labels, visit: visit}
+	d := decoder{asked: asked, visit: visit}
 	var err error
 	if head := buffer[:len(protobufMagic)]; bytes.Equal(head, protobufMagic) {
 		w.advance(len(protobufMagic))
@@ -73,10 +86,36 @@ func List(r io.Reader, buffer []byte, labels map[string]bool, visit func(*Object
 
 // decoder is what is known while a page is read.
 type decoder struct {
-	labels map[string]bool
+	asked  Asked
 	visit  func(*Object) error
 	page   Page
 	object Object // the one that is being read
+	wanted answer // whether its maker is
+	oldest int64  // the time of the entry of managedFields that Maker is of
+
+	// These are what is being read of managedFields.
+	entry  managedEntry
+	fields fieldsScan
+}
+
+// answer is that of Asked.Maker, which is called once for an object.
+type answer int8
+
+const (
+	unasked answer = iota
+	no
+	yes
+)
+
+// wantsMaker reports whether it is to be read who made the object.
+func (d *decoder) wantsMaker() bool {
+	if d.wanted == unasked {
+		d.wanted = no
+		if d.asked.Maker != nil && d.asked.Maker(&d.object) {
+			d.wanted = yes
+		}
+	}
+	return d.wanted == yes
 }
 
 // begin makes the decoder ready for the next object, and returns the last one.
@@ -84,6 +123,7 @@ func (d *decoder) begin() (before Object) {
 	before = d.object
 	clear(before.Labels)
 	d.object = Object{Labels: before.Labels}
+	d.wanted, d.oldest = unasked, 0
 	return before
 }
 
@@ -98,7 +138,7 @@ func (d *decoder) found() error {
 
 // setLabel sets a label of the object, if it is one asked for.
 func (d *decoder) setLabel(key, value string) {
-	if !d.labels[key] {
+	if !d.asked.Labels[key] {
 		return
 	}
 	if d.object.Labels == nil {

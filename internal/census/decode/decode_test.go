@@ -22,13 +22,26 @@ import (
 // decodeAll decodes body, which comes from r, into a page and its objects.
 func decodeAll(r io.Reader, labels map[string]bool) (Page, []Object, error) {
 	var objects []Object
-	p, err := List(r, make([]byte, BufferSize), labels, func(o *Object) error {
+	asked := Asked{Labels: labels, Maker: func(*Object) bool { return true }}
+	p, err := List(r, make([]byte, BufferSize), asked, func(o *Object) error {
 		kept := *o
 		kept.Labels = maps.Clone(o.Labels)
 		objects = append(objects, kept)
 		return nil
 	})
 	return p, objects, err
+}
+
+// fields are FieldsV1 that own metadata.generateName, or look like it.
+var fields = []string{
+	`{}`, `{"f:metadata":{"f:name":[[{}]]}}`,
+	`{"f:metadata":{"f:generateName":{}}}`,
+	`{"f:a":{"f:generateName":{}},"f:metadata":{"f:labels":{".":{},"f:x":{}},"f:generateName":{}},"f:z":{}}`,
+	`{"f:metadata":{"f:labels":{".":{},"f:generateName":{}}}}`,
+	`{"f:spec":{"f:generateName":{}},"f:metadata":{"f:generateNames":{}}}`,
+	`{"f:metadata":{"k:{\"uid\":\"f:generateName\"}":{"f:generateName":{}}}}`,
+	`{"f:metadata":{"k:{\"}":{},"v:\\":{},"f:generateName":{}}}`,
+	`{"f:spec":{"f:` + strings.Repeat("x", BufferSize) + `":{}},"f:metadata":{"f:generateName":{}}}`,
 }
 
 func ignore(*Object) error { return nil }
@@ -45,8 +58,8 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 			*s = fmt.Sprintf("s%d%s", c.Int63(), strings.Repeat("é", c.Intn(9)))
 		},
 		func(tm *metav1.Time, c randfill.Continue) { *tm = metav1.Unix(1+c.Int63n(4e9), 0) },
-		func(f *metav1.FieldsV1, _ randfill.Continue) {
-			*f = *metav1.NewFieldsV1(`{"f:metadata":{"f:name":[[{}]]}}`)
+		func(f *metav1.FieldsV1, c randfill.Continue) {
+			*f = *metav1.NewFieldsV1(fields[c.Intn(len(fields))])
 		},
 	)
 	asked := map[string]bool{"app": true}
@@ -58,9 +71,13 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 		for i := range list.Items {
 			o := &list.Items[i]
 			o.Labels = map[string]string{"app": o.Name, "other": "x"}
+			if i%2 == 0 {
+				o.Annotations = map[string]string{"other": "x", "genname.dev/creation-id": "y"}
+			}
 			want = append(want, Object{
 				Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 				Created: o.CreationTimestamp.Unix(), Labels: map[string]string{"app": o.Name},
+				Maker: Maker(censustest.MakerOf(o.ObjectMeta)), Marked: i%2 == 0,
 			})
 		}
 		wantPage := Page{ResourceVersion: list.ResourceVersion, Continue: list.Continue, Objects: int64(len(want))}
@@ -164,17 +181,24 @@ var hostile = map[string]string{
 	"JSON: 10 MB of space":    `{"items":[` + strings.Repeat(" ", 10<<20) + `]}`,
 	"JSON: an object of 10 MB": `{"items":[{"metadata":{"name":"x"},"data":{` +
 		strings.Repeat(`"k":"v",`, 10<<20/8) + `"k":"v"}}]}`,
-	"JSON: labels that are text":        `{"items":[{"metadata":{"name":"x","labels":"x"}}]}`,
-	"JSON: a label that is a number":    `{"items":[{"metadata":{"name":"x","labels":{"app":1}}}]}`,
-	"JSON: an object of 100,000 levels": `{"items":[{"x":` + strings.Repeat("[", 100_000),
-	"JSON: 100,000 levels":              `{"x":` + strings.Repeat("[", 100_000),
-	"JSON: a name that is a number":     `{"items":[{"metadata":{"name":1}}]}`,
-	"JSON: a time that is none":         `{"items":[{"metadata":{"name":"x","creationTimestamp":"now"}}]}`,
-	"JSON: metadata that is text":       `{"items":[{"metadata":"x"}]}`,
-	"JSON: items that are an object":    `{"items":{}}`,
-	"JSON: a bad escape":                `{"items":[{"metadata":{"name":"\x"}}]}`,
-	"JSON: no items":                    `{"metadata":{}}`,
-	"JSON: an object without metadata":  `{"items":[{}]}`,
+	"owners that are a number":             inItem(bytesField(metaName, "x") + "\x68\x01"),
+	"an annotation that is a number":       inItem(bytesField(metaName, "x") + "\x60\x01"),
+	"managedFields that are a number":      inItem(bytesField(metaName, "x") + "\x88\x01\x01"),
+	"fields that are a number":             inItem(bytesField(metaName, "x") + bytesField(metaManagedFields, "\x38\x01")),
+	"fields of 2^60 bytes":                 inItem(bytesField(metaName, "x") + bytesField(metaManagedFields, bytesField(managedFieldsV1, message(fieldsRaw, 1<<60, "{")))),
+	"JSON: owners that are text":           `{"items":[{"metadata":{"name":"x","ownerReferences":"x"}}]}`,
+	"JSON: managed at a time that is none": `{"items":[{"metadata":{"name":"x","managedFields":[{"time":"now"}]}}]}`,
+	"JSON: labels that are text":           `{"items":[{"metadata":{"name":"x","labels":"x"}}]}`,
+	"JSON: a label that is a number":       `{"items":[{"metadata":{"name":"x","labels":{"app":1}}}]}`,
+	"JSON: an object of 100,000 levels":    `{"items":[{"x":` + strings.Repeat("[", 100_000),
+	"JSON: 100,000 levels":                 `{"x":` + strings.Repeat("[", 100_000),
+	"JSON: a name that is a number":        `{"items":[{"metadata":{"name":1}}]}`,
+	"JSON: a time that is none":            `{"items":[{"metadata":{"name":"x","creationTimestamp":"now"}}]}`,
+	"JSON: metadata that is text":          `{"items":[{"metadata":"x"}]}`,
+	"JSON: items that are an object":       `{"items":{}}`,
+	"JSON: a bad escape":                   `{"items":[{"metadata":{"name":"\x"}}]}`,
+	"JSON: no items":                       `{"metadata":{}}`,
+	"JSON: an object without metadata":     `{"items":[{}]}`,
 }
 
 // Hostile bytes are an error, and take no memory to speak of.
@@ -195,7 +219,7 @@ func TestDecodeHostileBytes(t *testing.T) {
 
 // The order of fields and keys, unknown ones and nulls do not matter.
 func TestDecodeLeniently(t *testing.T) {
-	meta := "\x50\x05" + "\x651234" + "\x6912345678" + bytesField(metaNamespace, "ns") + bytesField(metaName, "n")
+	meta := "\x50\x05" + "\xb5\x011234" + "\xb9\x0112345678" + bytesField(metaNamespace, "ns") + bytesField(metaName, "n")
 	item := bytesField(7, "x") + bytesField(itemMetadata, meta)
 	for name, body := range map[string]string{
 		"protobuf": "k8s\x00" +
@@ -208,6 +232,27 @@ func TestDecodeLeniently(t *testing.T) {
 		want := []Object{{Namespace: "ns", Name: "n"}}
 		if err != nil || p.Continue != "c" || !cmp.Equal(want, objects) {
 			t.Errorf("%s: %+v %+v %v", name, p, objects, err)
+		}
+	}
+}
+
+// A controller or manager of any length does not keep a type from being read.
+func TestDecodeLongMakers(t *testing.T) {
+	long := strings.Repeat("é", 100_000)
+	yes := true
+	for _, meta := range []metav1.ObjectMeta{
+		{Name: "a", OwnerReferences: []metav1.OwnerReference{{Kind: long, Name: long, APIVersion: long, Controller: &yes}}},
+		{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: long}}},
+		{Name: "a", Annotations: map[string]string{long: long}},
+	} {
+		list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}}
+		list.Items = []metav1.PartialObjectMetadata{{ObjectMeta: meta}}
+		for format, body := range inBothFormats(list) {
+			_, objects, err := decodeAll(bytes.NewReader(body), nil)
+			want := Maker(censustest.MakerOf(meta))
+			if err != nil || len(objects) != 1 || objects[0].Maker != want || len(want.Kind+want.Manager) > maxMaker {
+				t.Errorf("%s: %.99v, %v", format, objects, err)
+			}
 		}
 	}
 }
@@ -229,7 +274,7 @@ func TestDecodeAllocatesLittle(t *testing.T) {
 	} {
 		buffer := make([]byte, BufferSize)
 		allocs := testing.AllocsPerRun(5, func() {
-			if _, err := List(bytes.NewReader(test.body), buffer, test.labels, ignore); err != nil {
+			if _, err := List(bytes.NewReader(test.body), buffer, Asked{Labels: test.labels}, ignore); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -280,20 +325,28 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// Of all objects, which is what prefixes of one object each cost, and of none.
 func BenchmarkDecode(b *testing.B) {
 	const n = 1000
 	list := bigList(n)
 	for format, body := range inBothFormats(list) {
-		b.Run(format, func(b *testing.B) {
-			buffer := make([]byte, BufferSize)
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := List(bytes.NewReader(body), buffer, nil, ignore); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/object")
-		})
+		b.Run(format, func(b *testing.B) { benchmarkDecode(b, body, Asked{}) })
+		all := Asked{Maker: func(*Object) bool { return true }}
+		b.Run(format+" with makers", func(b *testing.B) { benchmarkDecode(b, body, all) })
 	}
+}
+
+func benchmarkDecode(b *testing.B, body []byte, asked Asked) {
+	buffer := make([]byte, BufferSize)
+	objects := int64(0)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		page, err := List(bytes.NewReader(body), buffer, asked, ignore)
+		if err != nil {
+			b.Fatal(err)
+		}
+		objects += page.Objects
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(objects), "ns/object")
 }

@@ -29,11 +29,23 @@ type jsonItem struct {
 }
 
 type jsonMeta struct {
-	Name              string            `json:"name"`
-	GenerateName      string            `json:"generateName"`
-	Namespace         string            `json:"namespace"`
-	CreationTimestamp string            `json:"creationTimestamp"`
-	Labels            gojson.RawMessage `json:"labels"` // read on only if one is asked for
+	Name              string `json:"name"`
+	GenerateName      string `json:"generateName"`
+	Namespace         string `json:"namespace"`
+	CreationTimestamp string `json:"creationTimestamp"`
+	// These are read on only if something of them is asked for.
+	Labels          gojson.RawMessage `json:"labels"`
+	Annotations     gojson.RawMessage `json:"annotations"`
+	OwnerReferences gojson.RawMessage `json:"ownerReferences"`
+	ManagedFields   gojson.RawMessage `json:"managedFields"`
+}
+
+// again is empty metadata that uses the memory of m again.
+func (m *jsonMeta) again() jsonMeta {
+	return jsonMeta{
+		Labels: m.Labels[:0], Annotations: m.Annotations[:0],
+		OwnerReferences: m.OwnerReferences[:0], ManagedFields: m.ManagedFields[:0],
+	}
 }
 
 // decodeJSON reads a list in JSON. What it does not know is passed over, null is
@@ -75,7 +87,7 @@ func (d *decoder) jsonListMeta(j jsonReader, meta *jsonListMeta) error {
 func (d *decoder) jsonItems(j jsonReader) error {
 	var item jsonItem
 	return j.array(func() error {
-		item.Metadata = jsonMeta{Labels: item.Metadata.Labels[:0]} // their memory is used again
+		item.Metadata = item.Metadata.again()
 		if err := j.value(&item); err != nil {
 			return err
 		}
@@ -100,10 +112,83 @@ func (d *decoder) jsonObject(meta *jsonMeta) error {
 		}
 		d.object.Created = created.Unix()
 	}
-	if len(d.labels) > 0 && len(meta.Labels) > 0 {
-		return d.jsonLabels(meta.Labels)
+	if len(d.asked.Labels) > 0 && len(meta.Labels) > 0 {
+		if err := d.jsonLabels(meta.Labels); err != nil {
+			return err
+		}
+	}
+	if d.wantsMaker() {
+		return d.jsonMaker(meta)
 	}
 	return nil
+}
+
+// jsonMaker reads what says who made the object.
+func (d *decoder) jsonMaker(meta *jsonMeta) error {
+	var annotations map[string]gojson.RawMessage
+	var owners []struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+		Name       string `json:"name"`
+		Controller bool   `json:"controller"`
+	}
+	var managed []jsonManaged
+	for _, part := range []struct {
+		raw []byte
+		to  any
+	}{{meta.Annotations, &annotations}, {meta.OwnerReferences, &owners}, {meta.ManagedFields, &managed}} {
+		if len(part.raw) == 0 {
+			continue
+		}
+		if err := json.UnmarshalCaseSensitivePreserveInts(part.raw, part.to); err != nil {
+			return malformedJSON(err)
+		}
+	}
+	_, d.object.Marked = annotations[creationID]
+	for _, o := range owners {
+		if o.Controller {
+			d.controlledBy(Maker{APIVersion: head(o.APIVersion), Kind: head(o.Kind), Name: head(o.Name)})
+		}
+	}
+	if d.object.Maker.Kind != "" {
+		return nil
+	}
+	for _, m := range managed {
+		entry, err := m.entry()
+		if err != nil {
+			return err
+		}
+		d.managedBy(entry)
+	}
+	return nil
+}
+
+// jsonManaged is what is read of an entry of managedFields.
+type jsonManaged struct {
+	Manager     string            `json:"manager"`
+	Time        string            `json:"time"`
+	Subresource string            `json:"subresource"`
+	FieldsV1    gojson.RawMessage `json:"fieldsV1"`
+}
+
+func (m *jsonManaged) entry() (managedEntry, error) {
+	entry := managedEntry{manager: head(m.Manager), subresource: m.Subresource != ""}
+	if m.Time != "" {
+		at, err := time.Parse(time.RFC3339, m.Time)
+		if err != nil {
+			return entry, malformedf("the time %.64q", m.Time)
+		}
+		entry.time = at.Unix()
+	}
+	var scan fieldsScan
+	scan.add(m.FieldsV1, true)
+	entry.owner = scan.owns
+	return entry, nil
+}
+
+// head is text without what is beyond maxMaker.
+func head(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), maxMaker)], "")
 }
 
 func (d *decoder) jsonLabels(raw []byte) error {
@@ -111,7 +196,7 @@ func (d *decoder) jsonLabels(raw []byte) error {
 	if err := json.UnmarshalCaseSensitivePreserveInts(raw, &all); err != nil {
 		return malformedJSON(err)
 	}
-	for key := range d.labels {
+	for key := range d.asked.Labels {
 		if value, ok := all[key]; ok {
 			d.setLabel(key, value)
 		}

@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"strings"
+
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -27,6 +29,21 @@ const (
 	metaNamespace         protowire.Number = 3
 	metaCreationTimestamp protowire.Number = 8
 	metaLabels            protowire.Number = 11
+	metaAnnotations       protowire.Number = 12
+	metaOwnerReferences   protowire.Number = 13
+	metaManagedFields     protowire.Number = 17
+
+	ownerKind       protowire.Number = 1
+	ownerName       protowire.Number = 3
+	ownerAPIVersion protowire.Number = 5
+	ownerController protowire.Number = 6
+
+	managedManager     protowire.Number = 1
+	managedTime        protowire.Number = 4
+	managedFieldsV1    protowire.Number = 7
+	managedSubresource protowire.Number = 8
+
+	fieldsRaw protowire.Number = 1
 
 	timeSeconds protowire.Number = 1
 
@@ -138,18 +155,102 @@ func (d *decoder) meta(w *wire, f field, before *Object) error {
 	case metaNamespace:
 		return w.string(f, maxString, &d.object.Namespace, before.Namespace)
 	case metaCreationTimestamp:
-		return w.message(f, func(f field) error {
-			if f.number == timeSeconds {
-				d.object.Created = int64(f.value)
-			}
-			return nil
-		})
+		return d.seconds(w, f, &d.object.Created)
 	case metaLabels:
-		if len(d.labels) > 0 {
+		if len(d.asked.Labels) > 0 {
 			return d.label(w, f)
+		}
+	case metaAnnotations, metaOwnerReferences, metaManagedFields:
+		if d.wantsMaker() {
+			return d.maker(w, f, &before.Maker)
 		}
 	}
 	return nil
+}
+
+// maker reads a field that says who made the object.
+func (d *decoder) maker(w *wire, f field, before *Maker) error {
+	switch f.number {
+	case metaAnnotations:
+		return d.annotation(w, f)
+	case metaOwnerReferences:
+		return d.owner(w, f, before)
+	}
+	if d.object.Maker.Kind != "" { // a controller says more than a manager
+		return nil
+	}
+	return d.managed(w, f, before)
+}
+
+func (d *decoder) annotation(w *wire, f field) error {
+	return w.message(f, func(f field) error {
+		if f.number != entryKey {
+			return nil
+		}
+		key, err := w.head(f, len(creationID)+1)
+		d.object.Marked = d.object.Marked || string(key) == creationID
+		return err
+	})
+}
+
+func (d *decoder) owner(w *wire, f field, before *Maker) error {
+	var owner Maker
+	controller := false
+	err := w.message(f, func(f field) (err error) {
+		switch f.number {
+		case ownerKind:
+			err = w.beginning(f, &owner.Kind, before.Kind)
+		case ownerName:
+			err = w.beginning(f, &owner.Name, before.Name)
+		case ownerAPIVersion:
+			err = w.beginning(f, &owner.APIVersion, before.APIVersion)
+		case ownerController:
+			controller = f.value != 0
+		}
+		return err
+	})
+	if controller {
+		d.controlledBy(owner)
+	}
+	return err
+}
+
+func (d *decoder) managed(w *wire, f field, before *Maker) error {
+	entry := &d.entry
+	*entry = managedEntry{}
+	err := w.message(f, func(f field) (err error) {
+		switch f.number {
+		case managedManager:
+			err = w.beginning(f, &entry.manager, before.Manager)
+		case managedTime:
+			err = d.seconds(w, f, &entry.time)
+		case managedSubresource:
+			entry.subresource = f.end > w.offset
+		case managedFieldsV1:
+			err = w.message(f, func(f field) error {
+				if f.number != fieldsRaw {
+					return nil
+				}
+				d.fields = fieldsScan{}
+				err := w.chunks(f, d.fields.add)
+				entry.owner = d.fields.owns
+				return err
+			})
+		}
+		return err
+	})
+	d.managedBy(*entry)
+	return err
+}
+
+// seconds reads a time.
+func (d *decoder) seconds(w *wire, f field, to *int64) error {
+	return w.message(f, func(f field) error {
+		if f.number == timeSeconds {
+			*to = int64(f.value)
+		}
+		return nil
+	})
 }
 
 func (d *decoder) label(w *wire, f field) error {
@@ -174,10 +275,28 @@ func (w *wire) string(f field, limit int, s *string, guess string) error {
 	if err != nil {
 		return err
 	}
+	setText(s, b, guess)
+	return nil
+}
+
+// beginning is string for a text that may be longer than anybody needs: what is
+// beyond maxMaker is dropped.
+func (w *wire) beginning(f field, s *string, guess string) error {
+	b, err := w.head(f, maxMaker)
+	if err != nil {
+		return err
+	}
+	setText(s, b, guess)
+	if len(b) == maxMaker { // the cut may split a character
+		*s = strings.ToValidUTF8(*s, "")
+	}
+	return nil
+}
+
+func setText(s *string, b []byte, guess string) {
 	if string(b) == guess {
 		*s = guess
 	} else {
 		*s = string(b)
 	}
-	return nil
 }

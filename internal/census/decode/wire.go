@@ -62,6 +62,10 @@ func (w *wire) field(end uint64) (field, error) {
 }
 
 func (w *wire) varint() (uint64, error) {
+	if w.start < w.end && w.buf[w.start] < 1<<7 { // most have one byte
+		w.advance(1)
+		return uint64(w.buf[w.start-1]), nil
+	}
 	for {
 		buffered := w.buf[w.start:w.end]
 		if v, n := protowire.ConsumeVarint(buffered); n > 0 {
@@ -95,6 +99,33 @@ func (w *wire) text(f field, limit int) ([]byte, error) {
 	b := w.buf[w.start : w.start+int(length)]
 	w.advance(int(length))
 	return b, nil
+}
+
+// head reads the content of f, but no more than limit bytes. It is valid until
+// the next read.
+func (w *wire) head(f field, limit int) ([]byte, error) {
+	if f.kind == protowire.BytesType && f.end-w.offset > uint64(limit) {
+		f.end = w.offset + uint64(limit)
+	}
+	return w.text(f, limit)
+}
+
+// chunks hands the content of f to add as it comes.
+func (w *wire) chunks(f field, add func(chunk []byte, last bool)) error {
+	if f.kind != protowire.BytesType {
+		return malformedf("field %d is not text", f.number)
+	}
+	for w.offset < f.end {
+		if w.start == w.end {
+			if err := w.more(); err != nil {
+				return err
+			}
+		}
+		n := int(min(f.end-w.offset, uint64(w.end-w.start)))
+		add(w.buf[w.start:w.start+n], w.offset+uint64(n) == f.end)
+		w.advance(n)
+	}
+	return nil
 }
 
 // skipTo passes over what lies before end.

@@ -19,7 +19,7 @@ func (l *shortlist) offer(id ID) {
 	if l.ids == nil {
 		l.ids = map[ID]bool{}
 	}
-	l.ids[ID{strings.Clone(id.Namespace), strings.Clone(id.Prefix)}] = true
+	l.ids[ID{strings.Clone(id.Namespace), strings.Clone(id.Prefix), id.SuffixLength}] = true
 	if len(l.ids) == 2*l.limit {
 		l.trim()
 	}

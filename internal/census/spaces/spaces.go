@@ -12,15 +12,25 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
 // ID names a space within one resource.
-type ID struct{ Namespace, Prefix string }
+type ID struct {
+	Namespace, Prefix string
+	SuffixLength      int
+}
 
 // compare orders spaces as storage orders objects.
 func (a ID) compare(b ID) int {
-	return StorageOrder(a.Namespace, a.Prefix, b.Namespace, b.Prefix)
+	return cmp.Or(
+		StorageOrder(a.Namespace, a.Prefix, b.Namespace, b.Prefix),
+		cmp.Compare(a.SuffixLength, b.SuffixLength),
+	)
 }
+
+// server is the ID of a space of names as servers make them.
+func server(namespace, prefix string) ID { return ID{namespace, prefix, names.SuffixLength} }
 
 // StorageOrder compares two objects by the order in which storage has them, by
 // the bytes of "namespace/name". That is not the order of namespaces: "a-b/"
@@ -42,12 +52,32 @@ func StorageOrder(namespace1, name1, namespace2, name2 string) int {
 // Emit takes a space that has been counted. The tally is used again after it.
 type Emit func(ID, *Tally)
 
+// Count is what the objects of a list have come to, beside its spaces.
+type Count struct {
+	Objects  int64
+	Prefixed int64 // of them, in spaces that count, chosen or not
+	Spaces   int64 // that count, chosen or not
+	// Uncounted are the objects that say a prefix which has not been counted.
+	Uncounted int64
+}
+
+// add adds a space that counts.
+func (c *Count) add(t *Tally) {
+	c.Prefixed += t.Names
+	c.Spaces++
+}
+
 // Rules are what is counted. A space counts if an object says its prefix, by
-// generateName, or Prefixes has it, and if Selector chooses it.
+// generateName, or Prefixes has it, or its names evidently come from a client's
+// generator, which only a list in order shows; and if Selector chooses it.
 type Rules struct {
 	Since    []int64         // Unix seconds from which an object is recent, at most MaxWindows
 	Selector labels.Selector // of the prefixes; nil selects all
 	Prefixes map[string]bool // count although nobody says them
+
+	// MinCount is from how many names on a prefix that nobody says can be evident;
+	// 10 at least.
+	MinCount int64
 
 	AtOnce int // how many spaces one sweep counts, which bounds its memory
 }

@@ -35,7 +35,7 @@ type counted []censustest.Space
 
 func (c *counted) emit(id ID, t *Tally) {
 	*c = append(*c, censustest.Space{
-		Namespace: id.Namespace, Prefix: id.Prefix,
+		Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
 		Names: t.Names, Generated: t.Generated, Recent: t.Recent, RawPrefixes: t.RawPrefixes(),
 		Oldest: time.Unix(t.Oldest, 0).UTC(), Newest: time.Unix(t.Newest, 0).UTC(),
 	})
@@ -58,15 +58,17 @@ func objectsOf(metas []metav1.ObjectMeta) (objects []*decode.Object) {
 	return objects
 }
 
-// sweepAll walks as often as the sweep asks for, and returns how often.
-func sweepAll(s *Sweep, objects []*decode.Object) (walks int) {
-	for more := true; more; more = s.Finish() {
+// sweepAll walks as often as the sweep asks for, and returns how often, and what
+// it counts in the end.
+func sweepAll(s *Sweep, objects []*decode.Object) (walks int, count Count) {
+	for more := true; more; {
 		for _, o := range objects {
 			_ = s.Add(o)
 		}
 		walks++
+		count, more = s.Finish()
 	}
-	return walks
+	return walks, count
 }
 
 // Stems with sweeps for what they leave, and sweeps alone in any order, come to
@@ -80,7 +82,7 @@ func TestStemsAndSweeps(t *testing.T) {
 	})
 	since := time.Unix(1_700_000_050, 0)
 	want := censustest.Oracle{Since: []time.Time{since}}.Count(metas)
-	rules := &Rules{Since: []int64{since.Unix()}, AtOnce: 2}
+	rules := &Rules{Since: []int64{since.Unix()}, AtOnce: 6}
 	objects := objectsOf(metas)
 	slices.SortFunc(objects, func(a, b *decode.Object) int {
 		return StorageOrder(a.Namespace, a.Name, b.Namespace, b.Name)
@@ -96,15 +98,18 @@ func TestStemsAndSweeps(t *testing.T) {
 	if !stems.Finish() {
 		t.Error("no strays")
 	}
-	sweepAll(NewSweepAfter(stems), objects)
+	if walks, count := sweepAll(NewSweepAfter(stems), objects); walks != 1 || count.Uncounted != 0 {
+		t.Errorf("%d walks, %+v", walks, count)
+	}
 	if diff := gocmp.Diff(want, inOrder.sorted()); diff != "" {
 		t.Errorf("in order (-want +got)\n%s", diff)
 	}
 
 	rand.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
 	var shuffled counted
-	if walks := sweepAll(NewSweep(rules, shuffled.emit), objects); walks != 1+(len(want)+1)/2 {
-		t.Errorf("%d walks for %d spaces, two at once", walks, len(want))
+	rules.AtOnce = 2
+	if walks, count := sweepAll(NewSweep(rules, shuffled.emit), objects); walks != 1+(len(want)+1)/2 || count.Uncounted != 0 {
+		t.Errorf("%d walks for %d spaces, two at once, %+v", walks, len(want), count)
 	}
 	if diff := gocmp.Diff(want, shuffled.sorted()); diff != "" {
 		t.Errorf("shuffled (-want +got)\n%s", diff)

@@ -2,6 +2,7 @@ package spaces
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
@@ -18,12 +19,13 @@ var ErrUnsorted = errors.New("the list is not in the order of names")
 // Names that begin with a prefix are neighbours. The spaces that can still get
 // names when one comes are therefore those whose prefix it begins with: one of
 // each length at most. When a name no longer begins with the prefix of an open
-// space, the space is closed: it is emitted if a generateName said its prefix.
-// What a name outside of a prefix says comes too late or too early; such
-// prefixes are strays.
+// space, the space is closed: it is emitted if a generateName said its prefix, or
+// its names show that a client's generator made them. What a name outside of a
+// prefix says comes too late or too early; such prefixes are strays.
 type Stems struct {
 	rules  *Rules
 	emit   Emit
+	count  Count
 	strays shortlist
 
 	namespace, name string // of the last object
@@ -31,12 +33,34 @@ type Stems struct {
 	// without names that nobody has said. None is longer than deepest.
 	open    [names.MaxPrefixLength + 1]*Tally
 	deepest int
-	free    []*Tally
+	// long is the open spaces of longer suffixes, of which there are few.
+	long []openLong
+	free []*Tally
+}
+
+// openLong is an open space whose suffixes are longer than a server's.
+type openLong struct {
+	prefix, suffix int // their lengths
+	tally          *Tally
 }
 
 // NewStems makes the count of one list, which hands what it has counted to emit.
 func NewStems(rules *Rules, emit Emit) *Stems {
 	return &Stems{rules: rules, emit: emit, strays: shortlist{limit: rules.AtOnce}}
+}
+
+// WantsMaker reports whether Add needs to know who made o.
+func (s *Stems) WantsMaker(o *decode.Object) bool {
+	if _, _, long := longSuffix(o); long {
+		return true
+	}
+	prefix, _, ok := names.Split(o.Name)
+	if !ok {
+		return false
+	}
+	n := len(prefix)
+	isOpen := s.open[n] != nil && s.namespace == o.Namespace && len(s.name) >= n && s.name[:n] == prefix
+	return !isOpen || s.open[n].wantsMaker(o)
 }
 
 // Add counts o, or gives ErrUnsorted. The same object twice counts once.
@@ -49,18 +73,29 @@ func (s *Stems) Add(o *decode.Object) error {
 	}
 	s.closeBeyond(s.shared(o))
 	s.namespace, s.name = o.Namespace, o.Name
+	s.count.Objects++
 	if prefix, _, ok := names.Split(o.Name); ok {
 		s.at(len(prefix)).add(s.rules, o, prefix)
+	} else if stem := otherStem(o.Name); stem > 0 {
+		s.at(stem).evidence.others++
 	}
-	if o.GenerateName == "" {
-		return nil
+	if o.GenerateName != "" {
+		s.addSaid(o)
+	}
+	return nil
+}
+
+// addSaid takes what o says.
+func (s *Stems) addSaid(o *decode.Object) {
+	if prefix, length, ok := longSuffix(o); ok && o.Marked {
+		s.longAt(len(prefix), length).addLong(s.rules, o)
 	}
 	if prefix := names.EffectivePrefix(o.GenerateName); strings.HasPrefix(o.Name, prefix) {
 		s.at(len(prefix)).addSaid(s.rules, o)
 	} else {
-		s.strays.offer(ID{o.Namespace, prefix})
+		s.count.Uncounted++ // unless a sweep counts it
+		s.strays.offer(server(o.Namespace, prefix))
 	}
-	return nil
 }
 
 // Finish closes what is open at the end of the list. It reports whether there
@@ -69,6 +104,9 @@ func (s *Stems) Finish() (strays bool) {
 	s.closeBeyond(0)
 	return len(s.strays.ids) > 0
 }
+
+// Count is what has been counted, with all strays uncounted.
+func (s *Stems) Count() Count { return s.count }
 
 // shared is the length of the longest prefix that the last object's name and
 // o's have in common, as far as a space can be open there.
@@ -87,30 +125,61 @@ func (s *Stems) shared(o *decode.Object) int {
 
 // closeBeyond closes the spaces whose prefix is longer than length.
 func (s *Stems) closeBeyond(length int) {
-	for ; s.deepest > length; s.deepest-- {
-		t := s.open[s.deepest]
-		if t == nil {
-			continue
+	for _, l := range s.long {
+		if l.prefix > length {
+			s.close(ID{s.namespace, s.name[:l.prefix], l.suffix}, l.tally)
 		}
-		if t.said && t.chosen {
-			s.emit(ID{s.namespace, s.name[:s.deepest]}, t)
-		}
-		*t = Tally{raw: t.raw[:0]}
-		s.free = append(s.free, t)
-		s.open[s.deepest] = nil
 	}
+	s.long = slices.DeleteFunc(s.long, func(l openLong) bool { return l.prefix > length })
+	for ; s.deepest > length; s.deepest-- {
+		if t := s.open[s.deepest]; t != nil {
+			s.close(server(s.namespace, s.name[:s.deepest]), t)
+			s.open[s.deepest] = nil
+		}
+	}
+}
+
+// close emits a space, if it counts, and keeps the memory of its tally.
+func (s *Stems) close(id ID, t *Tally) {
+	if t.close(s.rules) {
+		s.count.add(t)
+		if t.chosen {
+			s.emit(id, t)
+		}
+	}
+	t.clear()
+	s.free = append(s.free, t)
 }
 
 // at is the space whose prefix is the first length bytes of the last name.
 func (s *Stems) at(length int) *Tally {
-	t := s.open[length]
-	if t == nil {
-		t = &Tally{}
-		if last := len(s.free) - 1; last >= 0 {
-			t, s.free = s.free[last], s.free[:last]
-		}
-		s.open[length] = t
+	if s.open[length] == nil {
+		s.open[length] = s.tally()
 		s.deepest = max(s.deepest, length)
 	}
+	return s.open[length]
+}
+
+// longAt is that of names with so many characters after it.
+func (s *Stems) longAt(length, suffix int) *Tally {
+	for _, l := range s.long {
+		if l.prefix == length && l.suffix == suffix {
+			return l.tally
+		}
+	}
+	t := s.tally()
+	s.long = append(s.long, openLong{length, suffix, t})
+	s.deepest = max(s.deepest, length)
+	return t
+}
+
+// tally is an empty one.
+func (s *Stems) tally() *Tally {
+	last := len(s.free) - 1
+	if last < 0 {
+		return &Tally{}
+	}
+	t := s.free[last]
+	s.free = s.free[:last]
 	return t
 }

@@ -14,6 +14,7 @@ import (
 type Sweep struct {
 	rules      *Rules
 	emit       Emit
+	count      Count
 	afterStems bool
 	targets    map[ID]*target
 	last       ID // the greatest target, or zero
@@ -31,66 +32,122 @@ func NewSweep(rules *Rules, emit Emit) *Sweep {
 	return &Sweep{rules: rules, emit: emit, later: shortlist{limit: rules.AtOnce}}
 }
 
-// NewSweepAfter makes the count of what is left after stems, in the same state
-// of the list: the strays are its first targets.
+// NewSweepAfter makes the count of strays that stems have left, in the same state
+// of the list and in order. One walk counts those that come first; the others
+// stay uncounted, because anybody who may create an object can say any number.
 func NewSweepAfter(stems *Stems) *Sweep {
 	s := NewSweep(stems.rules, stems.emit)
-	s.afterStems = true
+	s.afterStems, s.count = true, stems.count
 	s.aim(stems.strays.first())
 	return s
 }
 
-// AfterStems reports whether the sweep is only of what stems have left.
-func (s *Sweep) AfterStems() bool { return s.afterStems }
+// WantsMaker reports whether Add needs to know who made o.
+func (s *Sweep) WantsMaker(o *decode.Object) bool {
+	if _, _, long := longSuffix(o); long && !s.afterStems {
+		return true
+	}
+	prefix, _, ok := names.Split(o.Name)
+	if !ok {
+		return false
+	}
+	t := s.targets[server(o.Namespace, prefix)]
+	return t != nil && t.tally.wantsMaker(o)
+}
 
 // Add counts o, if it is in a target.
 func (s *Sweep) Add(o *decode.Object) error {
 	if prefix, _, ok := names.Split(o.Name); ok {
-		id := ID{o.Namespace, prefix}
+		id := server(o.Namespace, prefix)
 		if t := s.targets[id]; t != nil {
 			t.tally.add(s.rules, o, prefix)
 		} else if s.rules.Prefixes[prefix] && !s.afterStems {
 			s.propose(id)
 		}
+	} else if stem := otherStem(o.Name); stem > 0 {
+		if t := s.targets[server(o.Namespace, o.Name[:stem])]; t != nil {
+			t.tally.evidence.others++
+		}
 	}
-	if o.GenerateName != "" {
-		s.addSaid(o, names.EffectivePrefix(o.GenerateName))
+	if s.afterStems {
+		s.addStray(o)
+	} else {
+		s.addSaid(o)
 	}
 	return nil
 }
 
-// addSaid notes that o says the prefix.
-func (s *Sweep) addSaid(o *decode.Object, prefix string) {
-	id := ID{o.Namespace, prefix}
-	stray := !strings.HasPrefix(o.Name, prefix)
-	switch t := s.targets[id]; {
-	case t != nil && stray:
-		t.chosenByStray = t.chosenByStray || s.rules.chooses(o)
-	case t != nil:
+// addStray notes that o says a prefix that its name does not have.
+func (s *Sweep) addStray(o *decode.Object) {
+	if o.GenerateName == "" {
+		return
+	}
+	prefix := names.EffectivePrefix(o.GenerateName)
+	t := s.targets[server(o.Namespace, prefix)]
+	switch {
+	case t == nil:
+	case strings.HasPrefix(o.Name, prefix):
 		t.tally.addSaid(s.rules, o)
-	case stray || !s.afterStems:
-		s.propose(id)
+	default:
+		t.chosenByStray = t.chosenByStray || s.rules.chooses(o)
+		s.count.Uncounted--
 	}
 }
 
-// propose lists a space for a later walk, if it has not had its turn.
-func (s *Sweep) propose(id ID) {
-	if id.compare(s.last) > 0 {
-		s.later.offer(id)
+// addSaid notes what o says, where no stems have been.
+func (s *Sweep) addSaid(o *decode.Object) {
+	s.count.Objects++
+	if o.GenerateName == "" {
+		return
+	}
+	left := false // for a later walk
+	if prefix, length, ok := longSuffix(o); ok && o.Marked {
+		id := ID{o.Namespace, prefix, length}
+		if t := s.targets[id]; t != nil {
+			t.tally.addLong(s.rules, o)
+		} else {
+			left = s.propose(id)
+		}
+	}
+	id := server(o.Namespace, names.EffectivePrefix(o.GenerateName))
+	if t := s.targets[id]; t != nil {
+		t.tally.addSaid(s.rules, o)
+	} else {
+		left = s.propose(id) || left
+	}
+	if left {
+		s.count.Uncounted++
 	}
 }
 
-// Finish emits, at the end of a walk, the targets that stems have not, and aims
-// at those of the next walk. It reports whether there are any.
-func (s *Sweep) Finish() (more bool) {
+// propose lists a space for a later walk, and reports whether it has not had its
+// turn.
+func (s *Sweep) propose(id ID) bool {
+	if id.compare(s.last) <= 0 {
+		return false
+	}
+	s.later.offer(id)
+	return true
+}
+
+// Finish emits, at the end of a walk, the targets that stems have not, and
+// returns what has been counted. It reports whether another walk can count more,
+// at whose targets the sweep then aims.
+func (s *Sweep) Finish() (count Count, more bool) {
 	for id, t := range s.targets {
-		emitted := s.afterStems && t.tally.said && t.tally.chosen
+		counted := s.afterStems && t.tally.close(s.rules)
+		if !counted {
+			s.count.add(&t.tally)
+		}
+		emitted := counted && t.tally.chosen
 		if !emitted && (t.tally.chosen || t.chosenByStray) {
 			s.emit(id, &t.tally)
 		}
 	}
+	count = s.count
+	s.count.Objects, s.count.Uncounted = 0, 0
 	s.aim(s.later.first())
-	return len(s.targets) > 0
+	return count, len(s.targets) > 0
 }
 
 // aim makes ids, which are in order, the targets.

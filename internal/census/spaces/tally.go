@@ -3,6 +3,7 @@ package spaces
 import (
 	"hash/maphash"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
@@ -16,45 +17,112 @@ const (
 	MaxMakers = 64
 	// MaxWindows is how many times Rules.Since may have.
 	MaxWindows = 5
+	// maxGenerateNames is how many generateNames of one space are kept.
+	maxGenerateNames = 8
 )
 
 // Tally is what has been counted of one space.
 type Tally struct {
 	Names, Generated int64
-	Recent           [MaxWindows]int64
+	// Recent is how many were created since each of Rules.Since: of the generated
+	// ones, or of all if NamedByClients.
+	Recent [MaxWindows]int64
 
 	Oldest, Newest int64 // Unix seconds; 0 if not known
 
-	said   bool     // by an object whose name begins with the prefix, or by Rules.Prefixes
-	chosen bool     // by the selector, through such an object
-	raw    []uint64 // hashes of the generateNames, sorted
+	// Maker made the newest object, and Marked is whether it has a creation id.
+	Maker  decode.Maker
+	Marked bool
+
+	NamedByClients bool
+
+	said   bool // by an object whose name begins with the prefix, or by Rules.Prefixes
+	chosen bool // by the selector, through such an object
+
+	raw           hashes   // of the generateNames
+	generateNames []string // the first of them, if there can be several
+	makers        hashes
+	unbounded     bool // some maker seen is none whose replicas bound the names
+	recent        [MaxWindows]int64
+	evidence      evidence
 }
 
 // RawPrefixes is how many different generateNames the objects have, up to
 // MaxRawPrefixes.
 func (t *Tally) RawPrefixes() int { return len(t.raw) }
 
+// GenerateNames is the first of them, at most eight in the order of their bytes,
+// or nil if there is only one.
+func (t *Tally) GenerateNames() []string {
+	if len(t.raw) < 2 {
+		return nil
+	}
+	return slices.Clone(t.generateNames)
+}
+
+// Makers is how many different makers the objects have that were the newest
+// when they came, up to MaxMakers.
+func (t *Tally) Makers() int { return len(t.makers) }
+
+// ReplicaBounded reports whether all of these makers are controllers whose
+// replicas bound the number of names.
+func (t *Tally) ReplicaBounded() bool { return len(t.makers) > 0 && !t.unbounded }
+
+// clear makes the tally ready for another space, and keeps its memory.
+func (t *Tally) clear() {
+	*t = Tally{raw: t.raw[:0], makers: t.makers[:0], generateNames: t.generateNames[:0]}
+}
+
+// wantsMaker reports whether it matters who made o, which is to be added: it is
+// newer than all that have been.
+func (t *Tally) wantsMaker(o *decode.Object) bool { return t.Names == 0 || o.Created > t.Newest }
+
 // add counts o, whose name is in the space of prefix.
 func (t *Tally) add(r *Rules, o *decode.Object, prefix string) {
+	if t.wantsMaker(o) {
+		t.addMaker(o)
+	}
 	t.Names++
 	t.said = t.said || r.Prefixes[prefix]
 	t.chosen = t.chosen || r.chooses(o)
-	if names.EffectivePrefix(o.GenerateName) == prefix {
+	generated := names.EffectivePrefix(o.GenerateName) == prefix
+	if generated {
 		t.Generated++
 		t.addRaw(o.GenerateName)
-		for i, since := range r.Since {
-			if o.Created != 0 && o.Created >= since {
-				t.Recent[i]++
-			}
-		}
 	}
-	if o.Created == 0 {
+	t.evidence.add(o, generated)
+	t.addTime(r, o.Created, generated)
+}
+
+// addLong counts o, whose suffix is longer than a server's.
+func (t *Tally) addLong(r *Rules, o *decode.Object) {
+	if t.wantsMaker(o) {
+		t.addMaker(o)
+	}
+	t.Names++
+	t.Generated++
+	t.addSaid(r, o)
+	t.addRaw(o.GenerateName)
+	t.addTime(r, o.Created, true)
+}
+
+func (t *Tally) addTime(r *Rules, created int64, generated bool) {
+	if created == 0 {
 		return
 	}
-	if t.Oldest == 0 || o.Created < t.Oldest {
-		t.Oldest = o.Created
+	for i, since := range r.Since {
+		if created < since {
+			continue
+		}
+		t.recent[i]++
+		if generated {
+			t.Recent[i]++
+		}
 	}
-	t.Newest = max(t.Newest, o.Created)
+	if t.Oldest == 0 || created < t.Oldest {
+		t.Oldest = created
+	}
+	t.Newest = max(t.Newest, created)
 }
 
 // addSaid notes that o, whose name begins with the prefix, says it.
@@ -63,12 +131,67 @@ func (t *Tally) addSaid(r *Rules, o *decode.Object) {
 	t.chosen = t.chosen || r.chooses(o)
 }
 
-var rawSeed = maphash.MakeSeed()
+// close decides, when all of a list that came in order has been added, whether
+// the names come from a client's own generator, and reports whether the space
+// counts, as far as objects in it say.
+func (t *Tally) close(r *Rules) bool {
+	if t.Generated == 0 && t.evidence.convinces(r.MinCount) {
+		t.NamedByClients, t.Recent = true, t.recent
+	}
+	return t.said || t.NamedByClients
+}
 
 func (t *Tally) addRaw(generateName string) {
-	hash := maphash.String(rawSeed, generateName)
-	at, found := slices.BinarySearch(t.raw, hash)
-	if !found && len(t.raw) < MaxRawPrefixes {
-		t.raw = slices.Insert(t.raw, at, hash)
+	t.raw.add(maphash.String(seed, generateName), MaxRawPrefixes)
+	if len(generateName) <= names.MaxLength-names.MaxSuffixLength {
+		return // no other is cut to the same
+	}
+	at, found := slices.BinarySearch(t.generateNames, generateName)
+	if found || at == maxGenerateNames {
+		return
+	}
+	t.generateNames = slices.Insert(t.generateNames, at, strings.Clone(generateName))
+	t.generateNames = t.generateNames[:min(len(t.generateNames), maxGenerateNames)]
+}
+
+// addMaker notes who made o, which is the newest object.
+func (t *Tally) addMaker(o *decode.Object) {
+	t.Maker, t.Marked = o.Maker, o.Marked
+	m := &t.Maker
+	if *m == (decode.Maker{}) {
+		t.unbounded = true
+		return
+	}
+	var hash maphash.Hash
+	hash.SetSeed(seed)
+	for _, text := range []string{m.APIVersion, m.Kind, m.Name, m.Manager} {
+		_, _ = hash.WriteString(text)
+		_ = hash.WriteByte(0)
+	}
+	t.makers.add(hash.Sum64(), MaxMakers)
+	t.unbounded = t.unbounded || !boundByReplicas[kind{m.APIVersion, m.Kind}]
+	t.evidence.hashed = t.evidence.hashed || isHashed(o)
+}
+
+// kind is a type as owner references name it.
+type kind struct{ apiVersion, kind string }
+
+// boundByReplicas are the controllers that make no more objects than they have
+// replicas, or Services endpoints.
+var boundByReplicas = map[kind]bool{
+	{"apps/v1", "ReplicaSet"}: true, {"apps/v1", "DaemonSet"}: true,
+	{"v1", "ReplicationController"}: true, {"v1", "Service"}: true,
+}
+
+// hashes is a set of hashes of texts, in order.
+type hashes []uint64
+
+var seed = maphash.MakeSeed()
+
+// add adds a hash, unless there are limit ones.
+func (h *hashes) add(hash uint64, limit int) {
+	at, found := slices.BinarySearch(*h, hash)
+	if !found && len(*h) < limit {
+		*h = slices.Insert(*h, at, hash)
 	}
 }

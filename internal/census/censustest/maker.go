@@ -1,0 +1,64 @@
+package censustest
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Maker is who made an object, like the decoder's.
+type Maker struct {
+	APIVersion, Kind, Name, Manager string
+	Certain                         bool
+}
+
+// MakerOf is who made the object: its controller, else the field manager of its
+// generateName, else the oldest.
+func MakerOf(o metav1.ObjectMeta) Maker {
+	for _, owner := range o.OwnerReferences {
+		if owner.Controller != nil && *owner.Controller && owner.Kind != "" {
+			return Maker{APIVersion: head(owner.APIVersion), Kind: head(owner.Kind), Name: head(owner.Name), Certain: true}
+		}
+	}
+	var oldest *metav1.ManagedFieldsEntry
+	for i, entry := range o.ManagedFields {
+		if entry.Manager == "" || entry.Subresource != "" {
+			continue
+		}
+		if owns(entry.FieldsV1) {
+			return Maker{Manager: head(entry.Manager), Certain: true}
+		}
+		if oldest == nil || timeOf(entry).Before(timeOf(*oldest)) {
+			oldest = &o.ManagedFields[i]
+		}
+	}
+	if oldest == nil {
+		return Maker{}
+	}
+	return Maker{Manager: head(oldest.Manager)}
+}
+
+// timeOf is the time of an entry; one without is later than any other.
+func timeOf(entry metav1.ManagedFieldsEntry) time.Time {
+	if entry.Time.IsZero() {
+		return time.Unix(1<<40, 0)
+	}
+	return entry.Time.Time
+}
+
+func owns(fields *metav1.FieldsV1) bool {
+	var parsed struct {
+		Metadata map[string]any `json:"f:metadata"`
+	}
+	if fields == nil || json.Unmarshal(fields.Raw, &parsed) != nil {
+		return false
+	}
+	_, owned := parsed.Metadata["f:generateName"]
+	return owned
+}
+
+func head(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), 253)], "")
+}
