@@ -36,8 +36,9 @@ type list struct {
 	// mayDivide lets a big list end with tooBig.
 	mayDivide bool
 
-	unordered    bool // the server does not sort, or at is not to be had
-	inconsistent bool // what has been read is not of one instant
+	unordered    bool  // the server does not sort, or at is not to be had
+	inconsistent bool  // what has been read is not of one instant
+	bytes        int64 // of the last page
 }
 
 // newList is a list of its own page size, to be read at the latest state.
@@ -65,6 +66,7 @@ func (l *list) get(
 	if err == nil {
 		l.size.succeeded(pageCost{q.limit, p.Objects, read.bytes, took})
 	}
+	l.bytes = read.bytes
 	l.scan.ledger.pageRead(l.resource, p.Objects)
 	return p, err
 }

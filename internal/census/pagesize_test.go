@@ -138,15 +138,19 @@ func TestPageSize(t *testing.T) {
 // ones, however quick they are.
 func TestPagesFromEtcd(t *testing.T) {
 	for version, want := range map[string]int64{
-		"v1.30.14": largestFromEtcd, "v1.33.13+k3s1": largestFromEtcd, "": largestFromEtcd, "what": largestFromEtcd,
-		"v1.34.0-alpha.1": largestPage, "v1.34.4": largestPage, "v1.37.1-gke.100": largestPage,
+		"v1.30.14": largestFromEtcd, "v1.33.13+k3s1": largestFromEtcd, "1.33": largestFromEtcd,
+		"": largestFromEtcd, "what": largestFromEtcd,
+		"v1.34.0-alpha.1": largestPage, "v1.34.4": largestPage, "1.34": largestPage, "v1.37.1-gke.100": largestPage,
 	} {
-		a := &api{}
-		a.set(inOrder(30_000))
-		scanOf(t, a, &Scanner{Version: version, limits: limitsWithTime(version, time.Hour)})
-		if largest := slices.Max(limitsOf(t, a)); largest != want {
-			t.Errorf("version %q: a page of %d, want %d", version, largest, want)
+		if got := limitsFor(version).objects; got != want {
+			t.Errorf("version %q: pages of %d, want %d", version, got, want)
 		}
+	}
+	a := &api{}
+	a.set(inOrder(9_000))
+	scanOf(t, a, &Scanner{limits: limitsWithTime("v1.33.1", time.Hour)})
+	if largest := slices.Max(limitsOf(t, a)); largest != largestFromEtcd {
+		t.Errorf("a page of %d, want %d", largest, largestFromEtcd)
 	}
 	p := newPageSize(0, limitsFor("v1.33.0"))
 	p.succeeded(pageCost{limit: firstPage, objects: firstPage, bytes: 10_000 * firstPage, took: 1})

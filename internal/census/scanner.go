@@ -89,6 +89,7 @@ func (s *Scanner) Scan(
 type scan struct {
 	chunkSize int64
 	limits    pageLimits
+	version   string
 	rules     *spaces.Rules
 	server    *server
 	ledger    *ledger
@@ -110,7 +111,8 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 		rules.Prefixes[prefix] = true
 	}
 	return &scan{
-		chunkSize: s.ChunkSize, limits: cmp.Or(s.limits, limitsFor(s.Version)), rules: rules, server: server,
+		chunkSize: s.ChunkSize, limits: cmp.Or(s.limits, limitsFor(s.Version)), version: s.Version,
+		rules: rules, server: server,
 		ledger: &ledger{begin: begin, report: s.Progress},
 	}, nil
 }

@@ -60,6 +60,7 @@ type options struct {
 	countGate      bool // whether --fail-above-count was given
 	chunkSize      int64
 	concurrency    int
+	manners        manners
 }
 
 // New returns the command.
@@ -138,6 +139,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Exit with 3 if a prefix has more names than this, hidden prefixes included")
 	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects to ask for in one request; 0 chooses")
 	flags.IntVar(&o.concurrency, "concurrency", 0, "Number of lists in flight; 0 chooses")
+	o.manners.addFlags(flags)
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "If present, print no headers")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
@@ -190,7 +192,7 @@ func (o *options) Validate() error {
 			return errors.New("--prefix must not be empty")
 		}
 	}
-	return nil
+	return o.validateManners()
 }
 
 // Run counts, prints, and judges the gates.
@@ -206,6 +208,9 @@ func (o *options) Run(ctx context.Context) error {
 	resources, skipped, err := counted.Resources(o.types, o.namespace)
 	if err != nil {
 		return err
+	}
+	if o.manners.estimate {
+		return o.printEstimate(ctx, counted, resources, progress)
 	}
 	collector := audit.NewCollector(o.engineOptions(), counted.RetriesOf)
 	scanner := o.scanner(counted, began)
@@ -263,13 +268,15 @@ func (o *options) engineOptions() audit.Options {
 // scanner returns the scanner that the flags ask for.
 func (o *options) scanner(c *cluster.Cluster, now time.Time) *census.Scanner {
 	return &census.Scanner{
-		Config:      c.Config,
-		ChunkSize:   o.chunkSize,
-		Concurrency: o.concurrency,
-		Selector:    o.selector,
-		Prefixes:    o.prefixes,
-		Since:       []time.Time{now.Add(-time.Duration(o.window))},
-		MinCount:    o.minCount,
-		Version:     c.GitVersion(),
+		Config:       c.Config,
+		ChunkSize:    o.chunkSize,
+		Concurrency:  o.concurrency,
+		Polite:       o.manners.polite,
+		RetryTimeout: time.Duration(o.manners.retryTimeout),
+		Selector:     o.selector,
+		Prefixes:     o.prefixes,
+		Since:        []time.Time{now.Add(-time.Duration(o.window))},
+		MinCount:     o.minCount,
+		Version:      c.ListsLike(),
 	}
 }

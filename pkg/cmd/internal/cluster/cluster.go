@@ -59,6 +59,15 @@ func New(ctx context.Context, factory cmdutil.Factory, flag *flagvalue.Attempts)
 // GitVersion returns the version of the server.
 func (c *Cluster) GitVersion() string { return c.server.Version.GitVersion }
 
+// ListsLike returns the version whose lists the server makes: the one that it
+// emulates, if it says so, else its own.
+func (c *Cluster) ListsLike() string {
+	if v := c.server.Version; v.EmulationMajor != "" && v.EmulationMinor != "" {
+		return v.EmulationMajor + "." + v.EmulationMinor
+	}
+	return c.GitVersion()
+}
+
 // Retries returns what the server itself does on a conflict.
 func (c *Cluster) Retries() v1alpha1.Retries {
 	if c.flag.Given() {

@@ -1,0 +1,132 @@
+package census
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// Estimate is what a scan would read of one type: an estimate, because pages are
+// as large as they come quickly, and objects are not all like the first.
+type Estimate struct {
+	Resource Resource
+	// Objects is how many there are, and Known whether that is so; if it is not,
+	// the server does not say how many there are beside the first.
+	Objects int64
+	Known   bool
+	// Requests and Bytes are what reading them takes. Bytes are before
+	// compression.
+	Requests, Bytes int64
+	// Seats are those of API Priority and Fairness that the greatest of the
+	// requests takes at least, for a user who is not exempt, and AtOnce how many
+	// such requests are in flight.
+	Seats, AtOnce int
+}
+
+// Estimate asks for the first object of each type, and returns what Scan would
+// read, most objects first. What cannot be read is skipped.
+func (s *Scanner) Estimate(
+	ctx context.Context, resources []Resource, namespace string,
+) ([]Estimate, []Skipped, error) {
+	run, err := s.newScan(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := make([]*Estimate, len(resources))
+	var group errgroup.Group
+	for i, r := range resources {
+		group.Go(func() error {
+			at := namespace
+			if !r.Namespaced {
+				at = ""
+			}
+			found, err := run.estimate(ctx, r, at)
+			if err != nil {
+				run.ledger.skip(ctx, r, at, err)
+			} else {
+				all[i] = found
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	var estimates []Estimate
+	for _, e := range all {
+		if e != nil {
+			estimates = append(estimates, *e)
+		}
+	}
+	slices.SortStableFunc(estimates, func(a, b Estimate) int { return cmp.Compare(b.Objects, a.Objects) })
+	return estimates, run.summary().Skipped, nil
+}
+
+// estimate asks for one object, again if need be.
+func (s *scan) estimate(ctx context.Context, r Resource, namespace string) (*Estimate, error) {
+	l := s.newList(r, namespace)
+	l.size = newPageSize(1, pageLimits{})
+	for retrier := s.server.newRetrier(); ; {
+		p, err := l.get(ctx, pageRequest{limit: 1}, decode.Asked{}, func(*decode.Object) error { return nil })
+		if err == nil {
+			return s.estimateOf(l, p), nil
+		}
+		if !transient(ctx, err) {
+			return nil, err
+		}
+		if err := s.server.wait(ctx, retrier, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// estimateOf is what p, the first object of a list, says of it.
+func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
+	e := &Estimate{Resource: l.resource, Objects: p.Objects + p.Remaining, Requests: 1, AtOnce: cap(s.server.buffers)}
+	e.Known = p.Continue == "" || p.Remaining > 0
+	each := l.bytes / max(p.Objects, 1)
+	e.Bytes = e.Objects * each
+	// As a list that meets pageTime with every page would ask.
+	pages := newPageSize(s.chunkSize, s.limits)
+	page := pages.current()
+	for left := e.Objects - page; left > 0; left -= page {
+		pages.succeeded(pageCost{limit: page, objects: page, bytes: each * page, took: time.Nanosecond})
+		page = pages.current()
+		e.Requests++
+	}
+	if e.Requests > 1 {
+		e.AtOnce = cap(s.server.big)
+	}
+	if e.Objects > divideAbove && l.namespace == "" && l.resource.Namespaced {
+		e.Requests += 2 // the first page twice, and the namespaces
+	}
+	e.Seats = s.seats(min(page, e.Objects), each)
+	return e
+}
+
+// Seats of a list, as k8s.io/apiserver/pkg/util/flowcontrol/request has them
+// (list_work_estimator.go): up to 1.33 one for each hundred of the objects that
+// are processed, twice those of a page from etcd, and ten at most; from 1.34 on
+// one for each 100 kB of whole objects, a hundred at most. The levels of the user
+// have less: docs/audit.md.
+const (
+	objectsPerSeat  = 100
+	mostSeatsBefore = 10
+	bytesPerSeat    = 100_000
+	mostSeats       = 100
+)
+
+// seats is how many a page of so many objects takes at least, of which the
+// metadata has so many bytes.
+func (s *scan) seats(objects, bytes int64) int {
+	taken, most := float64(2*objects)/objectsPerSeat, mostSeatsBefore
+	if v, err := version.ParseGeneric(s.version); err == nil && v.AtLeast(fromCache) {
+		taken, most = float64(objects*bytes)/bytesPerSeat, mostSeats
+	}
+	return min(max(1, int(math.Ceil(taken))), most)
+}

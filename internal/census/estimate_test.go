@@ -1,0 +1,80 @@
+package census
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+)
+
+// An estimate asks for one object, and says about what a scan then asks for.
+func TestEstimate(t *testing.T) {
+	for _, version := range []string{"1.34", "v1.30.14"} {
+		a := &api{}
+		a.set(inOrder(12_000))
+		s := &Scanner{Config: a.start(t), Version: version, limits: limitsWithTime(version, time.Hour)}
+		estimates, skipped, err := s.Estimate(t.Context(), []Resource{configMaps}, "a")
+		if err != nil || len(skipped) != 0 || len(estimates) != 1 {
+			t.Fatalf("%+v, %+v, %v", estimates, skipped, err)
+		}
+		if diff := cmp.Diff([]int64{1}, limitsOf(t, a)); diff != "" {
+			t.Errorf("asked for (-want +got)\n%s", diff)
+		}
+		e := estimates[0]
+		var l committed
+		summary, err := s.Scan(t.Context(), []Resource{configMaps}, "a", l.begin)
+		if err != nil || e.Objects != 12_000 || !e.Known || e.Requests != summary.Requests {
+			t.Errorf("version %s: %+v; a scan made %d requests (%v)", version, e, summary.Requests, err)
+		}
+		if e.AtOnce != bigAtOnce || e.Bytes < 12_000*20 {
+			t.Errorf("version %s: %+v", version, e)
+		}
+	}
+}
+
+// The seats of a page, by version; worked out by hand from list_work_estimator.go.
+func TestSeats(t *testing.T) {
+	for _, test := range []struct {
+		version        string
+		objects, bytes int64
+		want           int
+	}{
+		{"v1.30.14", 1, 1_000, 1}, {"v1.30.14", 101, 1_000, 3}, {"v1.33.0", 2_000, 1, 10}, {"", 2_000, 1, 10},
+		{"v1.34.0", 1, 1_000, 1}, {"v1.34.0", 1_000, 2_000, 20}, {"v1.37.1", 25_000, 2_000, 100},
+	} {
+		s, err := (&Scanner{Config: &rest.Config{}, Version: test.version}).newScan(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.seats(test.objects, test.bytes); got != test.want {
+			t.Errorf("%+v: %d seats", test, got)
+		}
+	}
+}
+
+// What cannot be asked for is skipped, and a server that does not say how many
+// objects there are is not taken at its word.
+func TestEstimateOfLittle(t *testing.T) {
+	a := &api{noCounts: true}
+	a.set(inOrder(3))
+	forbidden := configMaps
+	forbidden.Resource = "secrets"
+	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/api/v1/secrets" {
+			return false
+		}
+		writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusForbidden})
+		return true
+	}
+	s := &Scanner{Config: a.start(t)}
+	estimates, skipped, err := s.Estimate(t.Context(), []Resource{forbidden, configMaps}, "")
+	if err != nil || len(estimates) != 1 || len(skipped) != 1 || skipped[0].Reason != Forbidden {
+		t.Fatalf("%+v, %+v, %v", estimates, skipped, err)
+	}
+	if e := estimates[0]; e.Known || e.Objects != 1 {
+		t.Errorf("%+v", e)
+	}
+}

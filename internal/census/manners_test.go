@@ -1,0 +1,233 @@
+package census
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
+)
+
+// inFlight is how many requests a server has at once, at most.
+type inFlight struct {
+	mu        sync.Mutex
+	now, most int
+	changed   chan struct{}
+}
+
+func (f *inFlight) enter() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now++
+	f.most = max(f.most, f.now)
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+func (f *inFlight) leave() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now--
+}
+
+// waitFor waits until there are, or have been, n at once; not for long, because
+// there may be the last ones.
+func (f *inFlight) waitFor(n int) {
+	late := time.After(time.Second)
+	for {
+		f.mu.Lock()
+		reached, changed := f.most >= n, f.changed
+		f.mu.Unlock()
+		if reached {
+			return
+		}
+		select {
+		case <-changed:
+		case <-late:
+			return
+		}
+	}
+}
+
+// Pages of big lists are few at once, because each takes the seats of many
+// requests, unless the user says how many.
+func TestFewBigPagesAtOnce(t *testing.T) {
+	for concurrency, want := range map[int]int{0: bigAtOnce, 1: 1, 3: 3} {
+		f := inFlight{changed: make(chan struct{})}
+		a := &api{}
+		a.set(inOrder(3 * firstPage))
+		a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("continue") == "" {
+				return false
+			}
+			f.enter()
+			defer f.leave()
+			f.waitFor(want)
+			time.Sleep(20 * time.Millisecond) // in which there might be more
+			a.list(w, r)
+			return true
+		}
+		s := &Scanner{Config: a.start(t), Concurrency: concurrency, Version: "1.34"}
+		types := []Resource{configMaps, configMaps, configMaps, configMaps, configMaps, configMaps}
+		if _, err := s.Scan(t.Context(), types, "", (&committed{}).begin); err != nil {
+			t.Fatal(err)
+		}
+		if f.most != want {
+			t.Errorf("concurrency %d: %d big pages at once, want %d", concurrency, f.most, want)
+		}
+	}
+}
+
+// A polite scan makes one request at a time, and waits nine times as long as it
+// took.
+func TestPolite(t *testing.T) {
+	const takes = 10 * time.Millisecond
+	var began []time.Time
+	a := &api{}
+	a.set(inOrder(50))
+	a.fault = func(int, http.ResponseWriter, *http.Request) bool {
+		began = append(began, time.Now()) // a race, were there two at once
+		time.Sleep(takes)
+		return false
+	}
+	s := &Scanner{Config: a.start(t), Polite: true, ChunkSize: 20}
+	if _, err := s.Scan(t.Context(), []Resource{configMaps, configMaps}, "", (&committed{}).begin); err != nil {
+		t.Fatal(err)
+	}
+	if len(began) != 6 {
+		t.Fatalf("%d requests", len(began))
+	}
+	for i, at := range began[1:] {
+		if pause := at.Sub(began[i]); pause < (1+politePauses)*takes {
+			t.Errorf("request %d began %s after the one before", i+1, pause)
+		}
+	}
+}
+
+// A server that goes away and comes back may not know its rules at first: that
+// it refuses then is no answer, and what has been read of a list is not lost.
+func TestServerComesBack(t *testing.T) {
+	objects := censustest.Population([]string{"a", "b"}, 300)
+	a := &api{}
+	a.set(objects)
+	a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+		switch n {
+		case 7: // in the middle of the list
+			a.cut(w, r, 0.5)
+		case 8, 9:
+			codes := []int32{http.StatusForbidden, http.StatusUnauthorized}
+			writeStatus(w, &metav1.Status{Status: "Failure", Code: codes[n-8]})
+		default:
+			return false
+		}
+		return true
+	}
+	got, summary := scanOf(t, a, &Scanner{ChunkSize: 70, Since: testSince})
+	if diff := cmp.Diff(naiveCount(configMaps, objects, &Scanner{Since: testSince}), got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if len(summary.Inconsistent) > 0 || summary.Objects != int64(len(objects)) {
+		t.Errorf("%+v", summary)
+	}
+}
+
+// However many prefixes are said by objects of other names, which anybody can
+// make, there is one walk more at most; what that leaves is told.
+func TestManyStrays(t *testing.T) {
+	a := &api{}
+	var objects []metav1.ObjectMeta
+	for i := range 100 {
+		objects = append(objects,
+			metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprintf("named-%02d", i), GenerateName: fmt.Sprintf("stray-%02d-", i)},
+			metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprintf("stray-%02d-bbbbb", i)})
+	}
+	a.set(objects)
+	const atOnce = 16
+	counted := func(s *Scanner) ([]Space, Summary) {
+		var l committed
+		run, err := s.newScan(l.begin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.rules.AtOnce = atOnce
+		run.count(t.Context(), configMaps, "")
+		return l.sorted(), run.summary()
+	}
+	s := &Scanner{Config: a.start(t), ChunkSize: 50}
+	got, summary := counted(s)
+	if diff := cmp.Diff(naiveCount(configMaps, objects, s)[:atOnce], got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	want := Summary{Objects: 200, Requests: 8, Unprefixed: countOf(200 - atOnce), Uncounted: countOf(100 - atOnce)}
+	if diff := cmp.Diff(want, summary); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+
+	a.unsorted, a.states, a.requests = true, nil, nil
+	objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: "b"}, metav1.ObjectMeta{Namespace: "a", Name: "a"})
+	a.set(objects[198:])
+	for i := range 200 { // 2 + 200 spaces in no order
+		objects = append(objects, metav1.ObjectMeta{Namespace: "b", Name: fmt.Sprintf("p%03d-bbbbb", i), GenerateName: fmt.Sprintf("p%03d-", i)})
+	}
+	a.set(objects[198:])
+	got, summary = counted(s)
+	if walks := (maxSweeps - 1) * atOnce; len(got) != walks || summary.Uncounted[0].Objects != int64(201-walks) {
+		t.Errorf("%d spaces, %+v", len(got), summary)
+	}
+}
+
+// Of many namespaces no more is kept at once than of those that are being read.
+func TestNamespacesAreBatches(t *testing.T) {
+	var namespaces []string
+	for i := range 10 {
+		namespaces = append(namespaces, fmt.Sprintf("n%02d", i))
+	}
+	objects := censustest.Population(namespaces, divideAbove/len(namespaces)+1)
+	a := &api{namespaces: namespaces}
+	a.set(objects)
+	var counter batches
+	s := &Scanner{Config: a.start(t), ChunkSize: 500}
+	summary, err := s.Scan(t.Context(), []Resource{configMaps}, "", counter.begin)
+	if err != nil || len(summary.Skipped) > 0 || summary.Objects != int64(len(objects)) {
+		t.Fatalf("%+v, %v", summary, err)
+	}
+	if last := a.requests[len(a.requests)-1]; !strings.HasPrefix(last, "/api/v1/namespaces/") {
+		t.Errorf("not divided: %s", last)
+	}
+	// That of the first page, that of the type, and one for each list in flight.
+	if counter.most > 2+defaultConcurrency || counter.open != 1 {
+		t.Errorf("%d batches at once, %d never committed", counter.most, counter.open)
+	}
+}
+
+// batches counts batches that are not committed.
+type batches struct {
+	mu         sync.Mutex
+	open, most int
+}
+
+func (b *batches) begin() Batch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open++
+	b.most = max(b.most, b.open)
+	return countedBatch{b}
+}
+
+type countedBatch struct{ of *batches }
+
+func (countedBatch) Add(Space) {}
+
+func (b countedBatch) Begin() Batch { return b.of.begin() }
+
+func (b countedBatch) Commit() {
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	b.of.open--
+}

@@ -1,0 +1,124 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// manners are the flags about what an audit costs the server.
+type manners struct {
+	polite       bool
+	retryTimeout flagvalue.Duration
+	estimate     bool
+}
+
+func (m *manners) addFlags(flags *pflag.FlagSet) {
+	m.retryTimeout = flagvalue.Duration(2 * time.Minute)
+	flags.BoolVar(&m.polite, "polite", false,
+		"Make one request at a time, and after each a pause of nine times what it took")
+	flags.Var(&m.retryTimeout, "retry-timeout",
+		"How long a page is pursued through throttling, errors of the server, and its absence")
+	flags.BoolVar(&m.estimate, "estimate", false,
+		"Ask for one object of each type, print what would be read, and count nothing")
+}
+
+// validateManners returns what is wrong with these flags.
+func (o *options) validateManners() error {
+	switch {
+	case o.manners.retryTimeout <= 0:
+		return fmt.Errorf("--retry-timeout must be positive, not %s", o.manners.retryTimeout.String())
+	case o.manners.polite && o.concurrency > 1:
+		return fmt.Errorf("--polite makes one request at a time, which --concurrency=%d contradicts", o.concurrency)
+	case o.manners.estimate && (o.openMetrics || o.printFlags.ForMachines()):
+		return errors.New("--estimate prints a table only, and takes no --output")
+	}
+	return nil
+}
+
+// printEstimate prints what an audit of the types would read.
+func (o *options) printEstimate(
+	ctx context.Context, c *cluster.Cluster, types []census.Resource, progress *terminal.Progress,
+) error {
+	progress.Say("asking for one object of each type")
+	estimates, skipped, err := o.scanner(c, time.Now()).Estimate(ctx, types, o.namespace)
+	if err != nil {
+		return err
+	}
+	progress.End()
+	if len(estimates) > 0 {
+		printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: o.noHeaders})
+		if err := printer.PrintObj(estimateTable(estimates), o.Out); err != nil {
+			return err
+		}
+	}
+	failed, forbidden := 0, 0
+	for _, s := range skipped {
+		if s.Reason == census.Forbidden && !o.named {
+			forbidden++
+			continue
+		}
+		failed++
+		o.say("Warning: " + s.Message)
+	}
+	if forbidden > 0 {
+		o.say(fmt.Sprintf("Warning: %s that you may not list (needs list)", humanize.Count(forbidden, "type")))
+	}
+	var total census.Estimate
+	for _, e := range estimates {
+		total.Objects += e.Objects
+		total.Requests += e.Requests
+		total.Bytes += e.Bytes
+	}
+	o.say(fmt.Sprintf("An audit would read %s of %s: about %s and %s of metadata",
+		humanize.Count(total.Objects, "object"), humanize.Count(len(estimates), "type"),
+		humanize.Count(total.Requests, "request"), megabytes(total.Bytes)))
+	if failed > 0 {
+		return fmt.Errorf("%s could not be asked for", humanize.Count(failed, "type"))
+	}
+	return nil
+}
+
+// estimateTable has a row for each type that has objects.
+func estimateTable(estimates []census.Estimate) *metav1.Table {
+	table := &metav1.Table{}
+	for _, name := range []string{"RESOURCE", "OBJECTS", "REQUESTS", "AT-ONCE", "BYTES", "SEATS"} {
+		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
+	}
+	for _, e := range estimates {
+		if e.Objects == 0 {
+			continue
+		}
+		objects := humanize.Grouped(e.Objects)
+		if !e.Known {
+			objects = "≥" + objects
+		}
+		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
+			terminal.OneLine(e.Resource.GroupResource().String()), objects, humanize.Grouped(e.Requests),
+			fmt.Sprint(min(int64(e.AtOnce), e.Requests)), megabytes(e.Bytes), fmt.Sprintf("≥%d", e.Seats),
+		}})
+	}
+	return table
+}
+
+// megabytes returns a number of bytes for people.
+func megabytes(bytes int64) string {
+	switch {
+	case bytes < 1e6:
+		return humanize.Significant(float64(bytes)/1e3) + " kB"
+	case bytes < 1e9:
+		return humanize.Significant(float64(bytes)/1e6) + " MB"
+	}
+	return humanize.Significant(float64(bytes)/1e9) + " GB"
+}
