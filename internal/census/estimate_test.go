@@ -1,11 +1,15 @@
 package census
 
 import (
+	"fmt"
 	"net/http"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
@@ -76,5 +80,28 @@ func TestEstimateOfLittle(t *testing.T) {
 	}
 	if e := estimates[0]; e.Known || e.Objects != 1 {
 		t.Errorf("%+v", e)
+	}
+}
+
+// docs/audit.md says how many requests a type takes.
+func TestRequestsInDocs(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/audit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := func(version string, objects int64) int64 {
+		s, err := (&Scanner{Config: &rest.Config{}, Version: version}).newScan(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := s.newList(configMaps, "a")
+		l.bytes = 1000
+		return s.estimateOf(l, decode.Page{Objects: 1, Remaining: objects - 1, Continue: "x"}).Requests
+	}
+	for objects, text := range map[int64]string{1_000: "1,000", 20_000: "20,000", 100_000: "100,000", 1_000_000: "1,000,000"} {
+		row := fmt.Sprintf("| %s | %d | %d |", text, requests("1.33", objects), requests("1.34", objects))
+		if !strings.Contains(string(docs), row) {
+			t.Errorf("docs/audit.md does not say %s", row)
+		}
 	}
 }

@@ -64,7 +64,7 @@ func (l *list) get(
 	took, read := time.Since(turn.began), &meter{r: body}
 	p, err := decode.List(read, turn.buffer, asked, visit)
 	if err == nil {
-		l.size.succeeded(pageCost{q.limit, p.Objects, read.bytes, took})
+		l.size.succeeded(pageCost{q.limit, p.Objects, read.bytes, p.Remaining, took})
 	}
 	l.bytes = read.bytes
 	l.scan.ledger.pageRead(l.resource, p.Objects)

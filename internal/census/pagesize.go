@@ -15,9 +15,11 @@ const (
 	// largestFromEtcd where the server reads them from etcd as whole objects.
 	largestPage     = 25_000
 	largestFromEtcd = 2_000
-	// slowestPage is what pages shrink to because they are slow: kubectl's. Some
-	// of their time goes to what lies behind them, and is the same for smaller ones.
-	slowestPage = 500
+	// slowestPage is what pages shrink to because they are slow, kubectl's; but
+	// no further than to a hundredth of what lies behind them, because the server
+	// passes over all that for each page, which takes it as long as the page then.
+	slowestPage    = 500
+	slowestDivisor = 100
 	// smallestPage is what pages shrink to, when they fail.
 	smallestPage = 100
 	// largestBody is the number of bytes of metadata that a page is to have at
@@ -82,8 +84,9 @@ func (p *pageSize) current() int64 {
 
 // pageCost is what a page of limit objects at most came to.
 type pageCost struct {
-	limit, objects, bytes int64
-	took                  time.Duration // until the answer began, which is when it is complete at the server
+	limit, objects, bytes, remaining int64
+
+	took time.Duration // until the answer began, which is when it is complete at the server
 }
 
 // succeeded notes that a page came. The next one is of the size that would have
@@ -101,7 +104,7 @@ func (p *pageSize) succeeded(c pageCost) {
 		p.limit = min(p.limit, max(byBytes, smallestPage))
 	}
 	if c.took > p.limits.time {
-		p.limit = min(p.limit, max(byTime, c.limit/step, slowestPage))
+		p.limit = min(p.limit, max(byTime, c.limit/step, slowestPage, c.remaining/slowestDivisor))
 	}
 	if full := c.objects >= c.limit; full && c.limit == p.limit { // less than a page says nothing of larger ones
 		larger := step * c.limit

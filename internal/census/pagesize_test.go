@@ -109,6 +109,9 @@ func TestPageSize(t *testing.T) {
 	expect("another", slowestPage)
 	page(slowestPage, time.Hour)
 	expect("one that does not get quicker", slowestPage)
+	p.limit = 9000
+	p.succeeded(pageCost{limit: 9000, objects: 9000, remaining: 300_000, took: time.Hour})
+	expect("one that is slow because of what lies behind it", 3000)
 	for range 5 {
 		page(p.current(), time.Nanosecond)
 	}

@@ -21,7 +21,9 @@ func audit(ctx context.Context, b *bench) (string, error) {
 		name    string
 		measure func(context.Context, *bench, *controlplane.ControlPlane) (string, error)
 	}{
-		{"namespaces", manyNamespaces}, {"namespace", oneNamespace}, {"kubectl", besideKubectl}, {"types", manyTypes},
+		{"namespaces", manyNamespaces}, {"namespace", oneNamespace},
+		{"ownprefixes", ownPrefixes}, {"tenants", manyTenants},
+		{"kubectl", besideKubectl}, {"types", manyTypes},
 	} {
 		if b.part != "" && b.part != part.name {
 			continue
@@ -140,6 +142,43 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 		grouped(many.objects), c.table(true),
 		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 1.2),
 		b.memoryVerdict(c.memory[1], c.memory[2])), nil
+}
+
+// ownPrefixes is a million objects over 900 namespaces, each with a prefix of its
+// own, of which the audit shows a hundred.
+func ownPrefixes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+	text, err := b.spread(ctx, cp, b.size(900), true)
+	return fmt.Sprintf("### %s ConfigMaps over %s namespaces, each with a prefix of its own\n\n%s",
+		grouped(b.size(1_000_000)), grouped(b.size(900)), text), err
+}
+
+// manyTenants is a million objects over 20,000 namespaces.
+func manyTenants(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+	text, err := b.spread(ctx, cp, b.size(20_000), false)
+	return fmt.Sprintf("### %s ConfigMaps over %s namespaces\n\n%s",
+		grouped(b.size(1_000_000)), grouped(b.size(20_000)), text), err
+}
+
+// spread measures the memory of the audit with objects and prefixes over many
+// namespaces, beside a tenth of the objects in forty.
+func (b *bench) spread(
+	ctx context.Context, cp *controlplane.ControlPlane, namespaces int, ownPrefixes bool,
+) (string, error) {
+	many := population{"configmaps", "ConfigMap", b.size(1_000_000), namespaces, ownPrefixes}
+	few := population{"secrets", "Secret", b.size(100_000), 40, ownPrefixes}
+	if err := store(ctx, cp, many, few); err != nil {
+		return "", err
+	}
+	var c contest
+	flags := []string{"-A", "--min-count=1", "--top=100"}
+	c.add("`kubectl genname audit configmaps -A --min-count=1 --top=100`",
+		b.audits(many.objects, append([]string{"configmaps"}, flags...)...))
+	c.add("a tenth of the objects, in 40 namespaces (secrets)",
+		b.audits(few.objects, append([]string{"secrets"}, flags...)...))
+	if err := c.run(ctx, min(b.runs, 3)); err != nil {
+		return "", err
+	}
+	return c.table(true) + "\n" + b.memoryVerdict(c.memory[0], c.memory[1]), nil
 }
 
 // memoryVerdict compares the memory for many objects with that for few.

@@ -49,7 +49,7 @@ func main() {
 	b := &bench{load: loadAverage(), commit: commit()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
-	flag.StringVar(&b.part, "part", "", "measure only this part of the audit: namespaces, namespace, kubectl or types")
+	flag.StringVar(&b.part, "part", "", "measure only this part of the audit: namespaces, namespace, ownprefixes, tenants, kubectl or types")
 	printOnly := flag.Bool("print", false, "print the sections, do not write docs/benchmarks.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -105,17 +105,25 @@ func put(ctx context.Context, client *clientv3.Client, key, value string) error 
 func (p population) namespace(i int) string { return fmt.Sprintf("team-%02d", i%p.namespaces) }
 
 func (p population) makeNamespaces(ctx context.Context, cp *controlplane.ControlPlane) error {
-	client, err := kubernetes.NewForConfig(cp.Admin())
+	config := cp.Admin()
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
 	for i := range p.namespaces {
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.namespace(i)}}
-		if _, err := client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		group.Go(func() error {
+			ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.namespace(i)}}
+			_, err := client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{})
+			if apierrors.IsAlreadyExists(err) {
+				return nil
+			}
 			return err
-		}
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 // prefixesPerNamespace is what a busy namespace has.

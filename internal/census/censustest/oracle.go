@@ -238,7 +238,7 @@ func (r Oracle) evident(prefix string, all []metav1.ObjectMeta, others int) bool
 			return false
 		}
 	}
-	return len(symbols) >= 15 && later <= 3*earlier
+	return len(symbols) >= 16 && later <= 3*earlier
 }
 
 // longSuffix is the length of the suffix of an object that create

@@ -14,8 +14,10 @@ const (
 	minEvident = 10
 	// minSymbols is how many different characters of the alphabet there must be.
 	// The hashes that Kubernetes puts into names are decimal numbers in other
-	// letters (k8s.io/apimachinery/pkg/util/rand.SafeEncodeString): they have ten.
-	minSymbols = 15
+	// letters (k8s.io/apimachinery/pkg/util/rand.SafeEncodeString), which have ten;
+	// hexadecimal ones would have 15. Fifty random characters have fewer than 16
+	// twice in a million times.
+	minSymbols = 16
 )
 
 // evidence is what tells, of the names STEM and five characters, whether they
