@@ -58,6 +58,9 @@ func TestRealServer(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("(-want +got)\n%s", diff)
 				}
+				if name == "by default" {
+					checkMakers(t, got)
+				}
 			})
 		}
 	})
@@ -65,6 +68,8 @@ func TestRealServer(t *testing.T) {
 	t.Run("kubectl's notation", func(t *testing.T) { testResolve(t, c) })
 	t.Run("few rights", func(t *testing.T) { testFewRights(t, c) })
 	t.Run("divided", func(t *testing.T) { testDivided(t, c) })
+	t.Run("a server that restarts", func(t *testing.T) { testRestart(t, c) })
+	t.Run("an estimate", func(t *testing.T) { testEstimate(t, c) })
 }
 
 func uncompressed(config *rest.Config) *rest.Config {

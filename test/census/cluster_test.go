@@ -103,6 +103,7 @@ func (c *cluster) populate(t *testing.T) {
 		c.create(t, configMaps, metadata(map[string]any{"name": "z-early-prefix", "generateName": "early-"}))
 		c.create(t, configMaps, metadata(map[string]any{"name": "early-bbbbb"}))
 		c.create(t, configMaps, metadata(map[string]any{"name": "no-names-of-it", "generateName": "nobody-"}))
+		c.createByClients(t, ns)
 		finalizers := []any{"example.dev/hold"}
 		held := c.create(t, configMaps, metadata(map[string]any{"generateName": "job-", "finalizers": finalizers}))
 		objects := c.objects.Resource(configMaps.GroupVersionResource).Namespace(ns)
@@ -111,6 +112,30 @@ func (c *cluster) populate(t *testing.T) {
 		}
 	}
 	c.create(t, priorityClasses, map[string]any{"metadata": map[string]any{"generateName": "class-"}, "value": int64(1)})
+}
+
+// createByClients makes objects that clients name: as a generator does, in an
+// order that is not that of the names, and as create --suffix-length does.
+func (c *cluster) createByClients(t *testing.T, ns string) {
+	t.Helper()
+	suffixes := make([]string, 12)
+	for i := range suffixes {
+		suffixes[i] = censustest.SuffixOf(i + 1000)
+	}
+	slices.Sort(suffixes)
+	slices.Reverse(suffixes)
+	for _, suffix := range suffixes {
+		owner := map[string]any{
+			"apiVersion": "example.dev/v1", "kind": "Set", "name": "md", "uid": "0d0f0f6e", "controller": true,
+		}
+		c.create(t, configMaps, map[string]any{"metadata": map[string]any{
+			"namespace": ns, "name": "md-" + suffix, "ownerReferences": []any{owner},
+		}})
+		c.create(t, configMaps, map[string]any{"metadata": map[string]any{
+			"namespace": ns, "generateName": "long-", "name": "long-bb" + suffix,
+			"annotations": map[string]any{"genname.dev/creation-id": "x"},
+		}})
+	}
 }
 
 // waitFor waits until the type is served.
@@ -143,14 +168,20 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 			objects = append(objects, metav1.ObjectMeta{
 				Name: o.GetName(), Namespace: o.GetNamespace(), GenerateName: o.GetGenerateName(),
 				Labels: o.GetLabels(), CreationTimestamp: o.GetCreationTimestamp(),
+				Annotations: o.GetAnnotations(), OwnerReferences: o.GetOwnerReferences(), ManagedFields: o.GetManagedFields(),
 			})
 		}
-		oracle := censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since}
+		oracle := censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since, MinCount: s.MinCount}
 		for _, c := range oracle.Count(objects) {
 			spaces = append(spaces, census.Space{
-				Resource: r, Namespace: c.Namespace, Prefix: c.Prefix,
-				SuffixLength: 5, Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, Recent: c.Recent,
-				Oldest: c.Oldest, Newest: c.Newest,
+				Resource: r, Namespace: c.Namespace, Prefix: c.Prefix, SuffixLength: c.SuffixLength,
+				Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, GenerateNames: c.GenerateNames,
+				Recent: c.Recent, Oldest: c.Oldest, Newest: c.Newest,
+				MadeBy: census.Maker{
+					Kind: c.Maker.Kind, Name: c.Maker.Name, Manager: c.Maker.Manager, Certain: c.Maker.Certain,
+					Marked: c.Marked,
+				},
+				Makers: c.Makers, NamedByClients: c.NamedByClients, ReplicaBounded: c.ReplicaBounded,
 			})
 		}
 	}
@@ -163,7 +194,7 @@ func scan(
 ) ([]census.Space, census.Summary) {
 	t.Helper()
 	var all committed
-	summary, err := s.Scan(t.Context(), resources, namespace, func() census.Batch { return &batch{to: &all} })
+	summary, err := s.Scan(t.Context(), resources, namespace, all.begin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,6 +206,7 @@ func sorted(spaces []census.Space) []census.Space {
 		return cmp.Or(
 			cmp.Compare(a.Resource.String(), b.Resource.String()),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
+			cmp.Compare(a.SuffixLength, b.SuffixLength),
 		)
 	})
 	return spaces
@@ -184,11 +216,15 @@ func sorted(spaces []census.Space) []census.Space {
 // scanner does one at a time.
 type committed struct{ spaces []census.Space }
 
+func (c *committed) begin() census.Batch { return &batch{to: c} }
+
+// batch is the spaces of a list, to be added to those of all, or of the list that
+// it is a part of.
 type batch struct {
-	to     *committed
-	spaces []census.Space
+	committed
+	to *committed
 }
 
 func (b *batch) Add(s census.Space)  { b.spaces = append(b.spaces, s) }
+func (b *batch) Begin() census.Batch { return b.begin() }
 func (b *batch) Commit()             { b.to.spaces = append(b.to.spaces, b.spaces...) }
-func (b *batch) Begin() census.Batch { return b } // of parts that do not fail

@@ -1,0 +1,111 @@
+package census_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+)
+
+// checkMakers holds what a real server says of makers and clients against what
+// the population is known to be, apart from the oracle.
+func checkMakers(t *testing.T, got []census.Space) {
+	t.Helper()
+	manager := census.Maker{Manager: "census.test", Certain: true}
+	found := 0
+	for _, s := range got {
+		if s.Namespace != "team" || s.Resource != configMaps {
+			continue
+		}
+		switch {
+		case s.Prefix == "job-b" && s.SuffixLength == 5:
+			found++
+			if s.MadeBy != manager || s.Makers != 1 || s.NamedByClients {
+				t.Errorf("%+v", s)
+			}
+		case s.Prefix == "md-":
+			found++
+			if want := (census.Maker{Kind: "Set", Name: "md", Certain: true}); s.MadeBy != want || !s.NamedByClients || s.Names != 12 {
+				t.Errorf("%+v", s)
+			}
+		case s.Prefix == "long-" && s.SuffixLength == 7:
+			found++
+			if !s.MadeBy.Marked || s.Names != 12 || s.Generated != 12 {
+				t.Errorf("%+v", s)
+			}
+		case strings.HasPrefix(s.Prefix, "long-long-"):
+			found++
+			if len(s.GenerateNames) != 3 || s.RawPrefixes != 3 {
+				t.Errorf("%+v", s)
+			}
+		}
+	}
+	if found != 4 {
+		t.Errorf("%d of 4 spaces in %+v", found, got)
+	}
+}
+
+// A server that is killed in the middle of a list, and started again, is gone on
+// with: nothing is lost, nothing counts twice.
+func testRestart(t *testing.T, c *cluster) {
+	s := census.Scanner{Config: c.Admin(), ChunkSize: 3000}
+	want := c.count(t, &s, "", configMaps)
+	started := make(chan error, 1)
+	var once sync.Once
+	pages := 0
+	s.Config.Wrap(func(transport http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			response, err := transport.RoundTrip(request)
+			if pages++; pages == 4 {
+				once.Do(func() {
+					if err := c.KillAPIServer(); err != nil {
+						t.Error(err)
+					}
+					go func() { started <- c.StartAPIServer(t.Context()) }()
+				})
+			}
+			return response, err
+		})
+	})
+	s.Concurrency = 1
+	got, summary := scan(t, &s, []census.Resource{configMaps}, "team")
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
+	inTeam := want[:0]
+	for _, space := range want {
+		if space.Namespace == "team" {
+			inTeam = append(inTeam, space)
+		}
+	}
+	if diff := cmp.Diff(inTeam, got); diff != "" || len(summary.Skipped)+len(summary.Inconsistent) > 0 {
+		t.Errorf("%+v (-want +got)\n%s", summary, diff)
+	}
+	if pages < 7 {
+		t.Errorf("the list had %d requests only", pages)
+	}
+}
+
+// An estimate knows how many objects there are from one of them.
+func testEstimate(t *testing.T, c *cluster) {
+	s := census.Scanner{Config: c.Admin(), Version: "1.34"}
+	estimates, skipped, err := s.Estimate(t.Context(), []census.Resource{configMaps, widgets, priorityClasses}, "")
+	if err != nil || len(skipped) > 0 || len(estimates) != 3 {
+		t.Fatalf("%+v, %+v, %v", estimates, skipped, err)
+	}
+	_, summary := scan(t, &s, []census.Resource{configMaps, widgets, priorityClasses}, "")
+	total := int64(0)
+	for _, e := range estimates {
+		total += e.Objects
+		if !e.Known || e.Bytes < 100*e.Objects || e.Seats < 1 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if total != summary.Objects {
+		t.Errorf("%d objects are estimated, there are %d", total, summary.Objects)
+	}
+}
