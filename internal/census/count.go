@@ -68,7 +68,7 @@ func (l *list) countInto(ctx context.Context, batch Batch) (spaces.Count, error)
 		return l.sweep(ctx, spaces.NewSweep(l.scan.rules, emit))
 	}
 	stems := spaces.NewStems(l.scan.rules, emit)
-	if _, err := l.walk(ctx, stems); err != nil {
+	if err := l.walk(ctx, stems); err != nil {
 		return spaces.Count{}, err
 	}
 	if strays := stems.Finish(); !strays {
@@ -90,11 +90,11 @@ func (l *list) sweepStrays(ctx context.Context, stems *spaces.Stems) (spaces.Cou
 		return found, nil
 	}
 	sweep := spaces.NewSweepAfter(stems)
-	_, err := l.walk(ctx, sweep)
-	switch {
-	case ctx.Err() != nil, errors.Is(err, spaces.ErrUnsorted):
+	err := l.walk(ctx, sweep)
+	if err != nil && (ctx.Err() != nil || errors.Is(err, spaces.ErrUnsorted)) {
 		return spaces.Count{}, err
-	case err != nil, l.inconsistent:
+	}
+	if swept := err == nil && !l.inconsistent; !swept {
 		l.inconsistent = false // what stems have counted is of one instant
 		return found, nil
 	}
@@ -106,7 +106,7 @@ func (l *list) sweepStrays(ctx context.Context, stems *spaces.Stems) (spaces.Cou
 // walks.
 func (l *list) sweep(ctx context.Context, s *spaces.Sweep) (spaces.Count, error) {
 	for walks := 1; ; walks++ {
-		if _, err := l.walk(ctx, s); err != nil {
+		if err := l.walk(ctx, s); err != nil {
 			return spaces.Count{}, err
 		}
 		if count, more := s.Finish(); !more || walks == maxSweeps {

@@ -109,7 +109,7 @@ func (c *listCount) add(namespace listCount) {
 
 func (s *scan) namespaces(ctx context.Context) ([]string, error) {
 	var found []string
-	_, err := s.newList(namespaceResource, "").walk(ctx, (*nameList)(&found))
+	err := s.newList(namespaceResource, "").walk(ctx, (*nameList)(&found))
 	return found, err
 }
 

@@ -95,7 +95,8 @@ func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) Space {
 		RawPrefixes: t.RawPrefixes(), GenerateNames: t.GenerateNames(),
 		Oldest: unix(t.Oldest), Newest: unix(t.Newest),
 		MadeBy: Maker{
-			Kind: t.Maker.Kind, Name: t.Maker.Name, Manager: t.Maker.Manager, Certain: t.Maker.Certain, Marked: t.Marked,
+			Kind: t.Maker.Kind, Name: t.Maker.Name,
+			Manager: t.Maker.Manager, Certain: t.Maker.Certain, Marked: t.Marked,
 		},
 		Makers: t.Makers(), NamedByClients: t.NamedByClients, ReplicaBounded: t.ReplicaBounded(),
 	}

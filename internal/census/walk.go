@@ -31,20 +31,19 @@ func (p position) compare(q position) int {
 	return spaces.StorageOrder(p.namespace, p.name, q.namespace, q.name)
 }
 
-// walk adds every object of the list to a counter once, and returns their
-// number.
-func (l *list) walk(ctx context.Context, to counter) (int64, error) {
+// walk adds every object of the list to a counter, once.
+func (l *list) walk(ctx context.Context, to counter) error {
 	w := &walk{list: l, to: to, asked: decode.Asked{Labels: l.scan.rules.LabelKeys(), Maker: to.WantsMaker}}
 	for {
 		p, err := w.page(ctx)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if err := w.check(p); err != nil {
-			return 0, err
+			return err
 		}
 		if p.Continue == "" {
-			return w.objects, nil
+			return nil
 		}
 		w.token = p.Continue
 	}

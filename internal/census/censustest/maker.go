@@ -19,7 +19,7 @@ type Maker struct {
 func MakerOf(o metav1.ObjectMeta) Maker {
 	for _, owner := range o.OwnerReferences {
 		if owner.Controller != nil && *owner.Controller && owner.Kind != "" {
-			return Maker{APIVersion: head(owner.APIVersion), Kind: head(owner.Kind), Name: head(owner.Name), Certain: true}
+			return Maker{head(owner.APIVersion), head(owner.Kind), head(owner.Name), "", true}
 		}
 	}
 	var oldest *metav1.ManagedFieldsEntry
@@ -52,7 +52,7 @@ func owns(fields *metav1.FieldsV1) bool {
 	var parsed struct {
 		Metadata map[string]any `json:"f:metadata"`
 	}
-	if fields == nil || json.Unmarshal(fields.Raw, &parsed) != nil {
+	if fields == nil || json.Unmarshal(fields.GetRawBytes(), &parsed) != nil {
 		return false
 	}
 	_, owned := parsed.Metadata["f:generateName"]

@@ -151,7 +151,8 @@ func (r Oracle) sum(id spaceID, p population) Space {
 		}
 	}
 	space.Generated = int64(len(own))
-	space.NamedByClients = len(own) == 0 && !r.Unordered && id.suffix == 5 && r.evident(id.prefix, members, p.others[id])
+	nobodys := len(own) == 0 && !r.Unordered && id.suffix == 5
+	space.NamedByClients = nobodys && r.evident(id.prefix, members, p.others[id])
 	if space.NamedByClients {
 		own = members
 	}

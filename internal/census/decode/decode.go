@@ -63,9 +63,10 @@ var protobufMagic = []byte("k8s\x00")
 
 // List reads a PartialObjectMetadataList, or in JSON any list, through buffer,
 // of at least BufferSize bytes. It calls visit for every object, which visit may
-// not keep, with what is asked for; an error of visit ends the reading. A stream that ends too early is an io.ErrUnexpectedEOF, one that
-// is no list a Malformed. Along with an error it returns the part of the page
-// that has been read.
+// not keep, with what is asked for; an error of visit ends the reading. A stream
+// that ends too early is an io.ErrUnexpectedEOF, one that is no list a
+// Malformed. Along with an error it returns the part of the page that has been
+// read.
 func List(r io.Reader, buffer []byte, asked Asked, visit func(*Object) error) (Page, error) {
 	w := &wire{r: r, buf: buffer}
 	for w.end < len(protobufMagic) {

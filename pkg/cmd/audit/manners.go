@@ -94,7 +94,8 @@ func (o *options) printEstimate(
 func estimateTable(estimates []census.Estimate) *metav1.Table {
 	table := &metav1.Table{}
 	for _, name := range []string{"RESOURCE", "OBJECTS", "REQUESTS", "AT-ONCE", "BYTES", "SEATS"} {
-		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
+		column := metav1.TableColumnDefinition{Name: name, Type: "string"}
+		table.ColumnDefinitions = append(table.ColumnDefinitions, column)
 	}
 	for _, e := range estimates {
 		if e.Objects == 0 {
