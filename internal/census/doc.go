@@ -10,9 +10,19 @@
 //
 // Servers list in the order of "namespace/name". A stem, a name without its
 // last five characters, can therefore be closed as soon as the names no longer
-// start with it. What order cannot settle is counted in sweeps, further walks
-// over the same list: prefixes that only objects of other names say, and
-// everything of a server that does not sort.
+// start with it, and who made the newest of its names, and whether a client's
+// own generator did, is known by then. What order cannot settle is counted in
+// sweeps, further walks over the same list: prefixes that only objects of other
+// names say, in one, and everything of a server that does not sort, in some.
+// What they leave is among [Summary].Uncounted.
+//
+// # How it behaves
+//
+// Pages aim at a third of a second of the server's time, and are small where
+// they are read from etcd (pagesize.go). Few requests are in flight, of those for
+// pages of big lists fewer (turn.go). A page is pursued through throttling, errors
+// and the server's absence for [Scanner].RetryTimeout, and what has been read of
+// its list is not lost (walk.go). [Scanner].Estimate says what a scan would cost.
 //
 // # Words
 //

@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
 // An estimate asks for one object, and says about what a scan then asks for.
