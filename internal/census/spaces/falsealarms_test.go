@@ -203,3 +203,30 @@ func TestIsHashed(t *testing.T) {
 		}
 	}
 }
+
+// Names that a controller's name and a hash explain are not a generator's,
+// however they look otherwise.
+func TestHashesOfOwners(t *testing.T) {
+	for owner, want := range map[string]bool{"": true, "stem": true, "other": true, "st": false} {
+		stems := NewStems(&Rules{AtOnce: 1}, func(_ ID, tally *Tally) {
+			if !tally.NamedByClients {
+				t.Errorf("owner %q: %+v", owner, tally)
+			}
+		})
+		for i, tail := range []string{
+			"bcdfg", "dfghj", "fghjk", "ghjkl", "hjklm", "jklmn", "klmnp", "lmnpq", "mnpqr", "npqrs", "pqrst",
+		} {
+			o := &decode.Object{Name: "stem" + tail, Created: int64(100 - i)}
+			if owner != "" {
+				o.Maker = decode.Maker{Kind: "X", Name: owner}
+			}
+			if err := stems.Add(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stems.Finish()
+		if got := stems.Count().Spaces == 1; got != want {
+			t.Errorf("owner %q: evident %v, want %v", owner, got, want)
+		}
+	}
+}

@@ -84,6 +84,9 @@ func (o *options) printEstimate(
 	o.say(fmt.Sprintf("An audit would read %s of %s: about %s and %s of metadata",
 		humanize.Count(total.Objects, "object"), humanize.Count(len(estimates), "type"),
 		humanize.Count(total.Requests, "request"), megabytes(total.Bytes)))
+	if len(estimates) == 0 && forbidden > 0 {
+		return errors.New("you may list none of the types")
+	}
 	if failed > 0 {
 		return fmt.Errorf("%s could not be asked for", humanize.Count(failed, "type"))
 	}
