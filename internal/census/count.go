@@ -79,24 +79,26 @@ func (l *list) countInto(ctx context.Context, batch Batch) (spaces.Count, error)
 
 // sweepStrays walks once more for what stems have left. It must see the very
 // state that they saw, else a space could be counted by both or by none. Where it
-// cannot, strays stay uncounted; but of a server without versions all is left to
-// sweeps, if those can count as much.
+// cannot, all is left to sweeps, if those are few; else strays stay uncounted.
 func (l *list) sweepStrays(ctx context.Context, stems *spaces.Stems) (spaces.Count, error) {
-	found, most := stems.Count(), maxSweeps*int64(l.scan.rules.AtOnce)
-	switch {
-	case l.at == "" && found.Spaces <= most:
-		return spaces.Count{}, spaces.ErrUnsorted
-	case l.at == "", l.inconsistent:
+	found := stems.Count()
+	few := found.Spaces <= int64(l.scan.rules.AtOnce)
+	if l.at == "" || l.inconsistent {
+		if few {
+			return spaces.Count{}, spaces.ErrUnsorted
+		}
 		return found, nil
 	}
 	sweep := spaces.NewSweepAfter(stems)
 	err := l.walk(ctx, sweep)
-	if err != nil && (ctx.Err() != nil || errors.Is(err, spaces.ErrUnsorted)) {
-		return spaces.Count{}, err
-	}
-	if swept := err == nil && !l.inconsistent; !swept {
+	switch again := l.inconsistent || errors.Is(err, errStartAgain); {
+	case again && few:
+		return spaces.Count{}, spaces.ErrUnsorted
+	case again:
 		l.inconsistent = false // what stems have counted is of one instant
 		return found, nil
+	case err != nil:
+		return spaces.Count{}, err
 	}
 	count, _ := sweep.Finish()
 	return count, nil

@@ -169,7 +169,27 @@ func TestManyStrays(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 
-	a.unsorted, a.states, a.requests = true, nil, nil
+	// Where the state of the first walk is not to be had, many spaces are worth
+	// more than strays.
+	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Has("resourceVersion") {
+			writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusGone})
+			return true
+		}
+		return false
+	}
+	for i := range atOnce + 1 {
+		name := fmt.Sprintf("own-%02d-bbbbb", i)
+		objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: name, GenerateName: name[:7]})
+	}
+	a.set(objects)
+	got, summary = counted(s)
+	if len(got) != atOnce+1 || len(summary.Inconsistent) > 0 || summary.Uncounted[0].Objects != 100 {
+		t.Errorf("%d spaces, %+v", len(got), summary)
+	}
+
+	objects = objects[:200]
+	a.fault, a.unsorted, a.states, a.requests = nil, true, nil, nil
 	objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: "b"}, metav1.ObjectMeta{Namespace: "a", Name: "a"})
 	a.set(objects[198:])
 	for i := range 200 { // 2 + 200 spaces in no order

@@ -16,10 +16,10 @@ const (
 	largestPage     = 25_000
 	largestFromEtcd = 2_000
 	// slowestPage is what pages shrink to because they are slow, kubectl's; but
-	// no further than to a hundredth of what lies behind them, because the server
-	// passes over all that for each page, which takes it as long as the page then.
+	// no further than to a fortieth of what lies behind them, because the server
+	// passes over all that for each page, which takes it as long as such a page.
 	slowestPage    = 500
-	slowestDivisor = 100
+	slowestDivisor = 40
 	// smallestPage is what pages shrink to, when they fail.
 	smallestPage = 100
 	// largestBody is the number of bytes of metadata that a page is to have at

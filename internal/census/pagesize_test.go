@@ -111,7 +111,7 @@ func TestPageSize(t *testing.T) {
 	expect("one that does not get quicker", slowestPage)
 	p.limit = 9000
 	p.succeeded(pageCost{limit: 9000, objects: 9000, remaining: 300_000, took: time.Hour})
-	expect("one that is slow because of what lies behind it", 3000)
+	expect("one that is slow because of what lies behind it", 7500)
 	for range 5 {
 		page(p.current(), time.Nanosecond)
 	}
