@@ -70,6 +70,29 @@ func (m Model) growing(existing int64, creates float64) float64 {
 	return m.ExpectedConflicts(existing, int64(whole)) + part*m.NextFails(existing+int64(whole))
 }
 
+// FirstFailure is the mean time until the first create fails, in days of 24
+// hours, between two extremes; see Model.FirstFailure.
+type FirstFailure struct {
+	Growing float64 // if no name is ever freed
+	Steady  float64 // if every create is matched by a deletion; +Inf if none can fail
+}
+
+// FirstFailure returns the mean time until the first of perDay creates a day
+// fails, starting from existing names: MeanCreatesToFirstFailure and the inverse of
+// (k/N)^t, each over the rate (for creates at random times, by Wald's equation). With
+// a rate that is only a lower bound, both are upper bounds. Growing is never above
+// Steady. At a rate of 0 both are +Inf; one below 0, +Inf or NaN is an error.
+func (m Model) FirstFailure(existing int64, perDay float64) (FirstFailure, error) {
+	steady, err := m.Churn(existing, perDay, 1)
+	if err != nil {
+		return FirstFailure{}, err
+	}
+	return FirstFailure{
+		Growing: m.MeanCreatesToFirstFailure(existing) / perDay,
+		Steady:  steady.DaysToFirst,
+	}, nil
+}
+
 // checkPeriod returns an error unless a rate and a time are at least 0, and
 // their product is finite.
 func checkPeriod(perDay, days float64) error {

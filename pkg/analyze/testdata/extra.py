@@ -187,7 +187,7 @@ def garwood():
             "lower": text(garwood_end(n, mpf(float(conf)), True)), "upper": text(garwood_end(n, mpf(float(conf)), False)),
         }
         for n in (1, 2, 5, 40, 1000, 20000, 99999, 100000, 1000000)
-        for conf in ("0.1", "0.5", "0.95", "0.99999", "0.999999999", "0.999999999999999")
+        for conf in ("0.1", "0.5", "0.95", "0.975", "0.99999", "0.999999999", "0.999999999999999")
     ]
 
 
