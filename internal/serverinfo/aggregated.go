@@ -3,10 +3,13 @@ package serverinfo
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
 // apiServices is what is read of an APIServiceList of apiregistration.k8s.io.
@@ -47,19 +50,27 @@ const (
 
 // aggregation is what the APIServices say: which APIs are aggregated, that is
 // passed on to other servers. The zero value knows nothing, as of a user who may
-// not list APIServices.
+// not list APIServices; err is why nothing is known of one who may.
 type aggregation struct {
 	known       bool
+	err         error
 	aggregated  map[schema.GroupVersion]bool
 	unavailable []Unavailable
 }
 
-// readAggregation asks for the APIServices.
+// readAggregation asks for the APIServices. A right that is missing is not an
+// error, nor is a server without APIServices; an answer that does not come is.
 func readAggregation(ctx context.Context, client *rest.RESTClient) aggregation {
 	body, err := client.Get().AbsPath("/apis/apiregistration.k8s.io/v1/apiservices").Do(ctx).Raw()
-	var list apiServices
-	if err != nil || json.Unmarshal(body, &list) != nil {
+	if apistatus.Final(err) {
 		return aggregation{}
+	}
+	var list apiServices
+	if err == nil {
+		err = json.Unmarshal(body, &list)
+	}
+	if err != nil {
+		return aggregation{err: fmt.Errorf("list apiservices: %w", err)}
 	}
 	return aggregationOf(list)
 }

@@ -2,10 +2,14 @@ package serverinfo
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -66,5 +70,44 @@ func TestUnavailable(t *testing.T) {
 	want := []Unavailable{{API: schema.GroupVersion{Group: "gone.dev", Version: "v1"}, Message: "no endpoints"}}
 	if diff := cmp.Diff(want, server.Unavailable()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A right that is missing, and a server without APIServices, are not an answer that
+// did not come: that one is told, and makes no API look like one of the server's own.
+func TestUnanswered(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		status     int
+		body       string
+		unanswered string
+	}{
+		{"an answer", http.StatusOK, services, ""},
+		{"no right", http.StatusForbidden, `{}`, ""},
+		{"no such API", http.StatusNotFound, `{}`, ""},
+		{"a server that has no time", http.StatusGatewayTimeout, `{}`, "list apiservices: "},
+		{"half an answer", http.StatusOK, services[:100], "list apiservices: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(test.status)
+				_, _ = w.Write([]byte(test.body))
+			}))
+			defer host.Close()
+			client, err := newClient(&rest.Config{Host: host.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := &Server{aggregation: readAggregation(t.Context(), client)}
+			err = server.Unanswered()
+			if (err != nil) != (test.unanswered != "") || err != nil && !strings.HasPrefix(err.Error(), test.unanswered) {
+				t.Errorf("%v, want %q", err, test.unanswered)
+			}
+			_, why := server.RetriesOf(schema.GroupVersion{Group: "gone.dev", Version: "v1"})
+			if strings.Contains(why, "did not come") != (test.unanswered != "") {
+				t.Errorf("why the retries are unknown: %q", why)
+			}
+		})
 	}
 }

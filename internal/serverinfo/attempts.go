@@ -17,10 +17,12 @@ const ServerAttempts = 8
 // The minor versions of Kubernetes 1 in which the feature gate
 // RetryGenerateName can be on or off. Before, there are no retries; after, the
 // gate is locked or gone (KEP-4420). 1.32 to 1.34 are among them because there
-// an emulated version of 1.31 unlocks it.
+// an emulated version of 1.31 unlocks it, which 1.33 and 1.34 say in /version
+// (k8s.io/apiserver 0.33, pkg/server/config.go, EffectiveVersion.Info).
 const (
 	firstGatedMinor     = 30
 	firstOnByDefault    = 31
+	firstLockedMinor    = 32 // of the version that is emulated
 	lastGatedMinor      = 34
 	featureGate         = "RetryGenerateName"
 	featureGateMetric   = "kubernetes_feature_enabled"
@@ -45,13 +47,14 @@ func knownRetries(on bool, source v1alpha1.AttemptsSource) v1alpha1.Retries {
 // version leaves it open does it call gate, which returns whether the feature
 // gate is on, and false for ok if the metric that says it cannot be had.
 func decide(info *version.Info, gate func() (on, ok bool)) v1alpha1.Retries {
-	minor, ok := minorVersion(info)
+	minor, ok := minorVersion(info.Major, info.Minor)
+	emulated, emulates := minorVersion(info.EmulationMajor, info.EmulationMinor)
 	switch {
 	case !ok:
 		return unknownRetries()
 	case minor < firstGatedMinor:
 		return knownRetries(false, v1alpha1.SourceVersion)
-	case minor > lastGatedMinor:
+	case minor > lastGatedMinor, emulates && emulated >= firstLockedMinor:
 		return knownRetries(true, v1alpha1.SourceVersion)
 	}
 	if on, ok := gate(); ok {
@@ -60,11 +63,11 @@ func decide(info *version.Info, gate func() (on, ok bool)) v1alpha1.Retries {
 	return knownRetries(minor >= firstOnByDefault, v1alpha1.SourceDefault)
 }
 
-// minorVersion returns the minor version of the server's binary, which is the
-// code that runs, whatever version it emulates. Vendors append to it ("30+"). It
-// is false for ok unless that is a number, and the major version 1.
-func minorVersion(info *version.Info) (minor int, ok bool) {
-	digits := strings.TrimRight(info.Minor, "+")
-	minor, err := strconv.Atoi(digits)
-	return minor, err == nil && info.Major == "1"
+// minorVersion returns the minor version of Kubernetes 1 that a server says.
+// Vendors append to it ("30+"). It is false for ok unless that is a number, and the
+// major version 1. The version of the binary is that of the code that runs, whatever
+// version it emulates.
+func minorVersion(major, text string) (minor int, ok bool) {
+	minor, err := strconv.Atoi(strings.TrimRight(text, "+"))
+	return minor, err == nil && major == "1"
 }

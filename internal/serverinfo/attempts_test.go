@@ -27,8 +27,12 @@ func TestDecide(t *testing.T) {
 		{"1", "31", "", off, 1, v1alpha1.SourceMetric},
 		{"1", "32", "", unreadable, 8, v1alpha1.SourceDefault},
 		{"1", "34", "31", off, 1, v1alpha1.SourceMetric},
-		{"1", "34", "34", on, 8, v1alpha1.SourceMetric},
-		{"1", "34", "34", unreadable, 8, v1alpha1.SourceDefault},
+		{"1", "34", "31", unreadable, 8, v1alpha1.SourceDefault},
+		{"1", "33", "32", unreadable, 8, v1alpha1.SourceVersion},
+		{"1", "34", "34", unreadable, 8, v1alpha1.SourceVersion},
+		{"1", "34+", "33+", unreadable, 8, v1alpha1.SourceVersion},
+		{"1", "34", "", unreadable, 8, v1alpha1.SourceDefault},
+		{"1", "34", "next", unreadable, 8, v1alpha1.SourceDefault},
 		{"1", "35", "35", unreadable, 8, v1alpha1.SourceVersion},
 		{"1", "37", "36", off, 8, v1alpha1.SourceVersion},
 		{"2", "0", "", on, 0, v1alpha1.SourceUnknown},
@@ -39,7 +43,14 @@ func TestDecide(t *testing.T) {
 			Major: test.major, Minor: test.minor,
 			EmulationMajor: test.major, EmulationMinor: test.emulation,
 		}
-		got := decide(info, func() (bool, bool) { return test.gate == on, test.gate != unreadable })
+		asked := false
+		got := decide(info, func() (bool, bool) {
+			asked = true
+			return test.gate == on, test.gate != unreadable
+		})
+		if asked == (test.source == v1alpha1.SourceVersion || test.source == v1alpha1.SourceUnknown) {
+			t.Errorf("%+v: asked for the metrics: %v", test, asked)
+		}
 		attempts := 0
 		if got.Attempts != nil {
 			attempts = *got.Attempts

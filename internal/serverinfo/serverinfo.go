@@ -66,6 +66,9 @@ func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, w
 	case otherServer:
 		return unknownRetries(), "aggregated API: server retries unknown"
 	case unknownServer:
+		if err := s.aggregation.err; err != nil {
+			return unknownRetries(), "server retries unknown: an aggregated API or not, because its APIServices did not come"
+		}
 		return unknownRetries(), "server retries unknown: an aggregated API or not (needs list on apiservices)"
 	}
 	return s.Retries(), ""
@@ -74,6 +77,10 @@ func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, w
 // Unavailable returns the aggregated APIs whose servers cannot be reached, as far
 // as the user may know.
 func (s *Server) Unavailable() []Unavailable { return s.aggregation.unavailable }
+
+// Unanswered returns why it is not known which APIs are aggregated, and which of
+// their servers cannot be reached, if that is not for want of rights.
+func (s *Server) Unanswered() error { return s.aggregation.err }
 
 // newClient returns a client for paths of the server that belong to no API.
 func newClient(config *rest.Config) (*rest.RESTClient, error) {

@@ -14,11 +14,17 @@ type AuditReport struct {
 	// Items are the name spaces that are shown, in the order of --sort-by.
 	Items  []AuditItem `json:"items"`
 	Hidden AuditHidden `json:"hidden"`
+	// Unprefixed are the types with objects whose names are under no prefix that
+	// counts, most objects first.
+	Unprefixed []TypeObjects `json:"unprefixed,omitempty"`
+	// Gone are the prefixes that the audit of --compare had and that have no name
+	// any more.
+	Gone []AuditGone `json:"gone,omitempty"`
 	// Skipped is what was not counted, and why.
 	Skipped []Skipped `json:"skipped"`
 	// Complete is false if anything that was to be counted could not be. Types
 	// that the user may not list do not matter unless they were named, or none
-	// may be listed.
+	// may be listed, or there is a gate without --allow-unlisted.
 	Complete bool `json:"complete"`
 	// Gate is what the --fail-above flags asked for; null if none was given.
 	Gate *AuditGate `json:"gate"`
@@ -49,6 +55,13 @@ type AuditScope struct {
 	LabelSelector string `json:"labelSelector"`
 	// MinCount is the least number of names that is shown.
 	MinCount int64 `json:"minCount"`
+	// Top is how many prefixes are shown at most, 0 for all. The first version of
+	// this report did not say.
+	Top *int `json:"top,omitempty"`
+	// Prefixes are the only effective prefixes that were counted; none for all.
+	Prefixes []string `json:"prefixes,omitempty"`
+	// ComparedWith is when the audit of --compare began.
+	ComparedWith *metav1.Time `json:"comparedWith,omitempty"`
 }
 
 // AuditSummary is how much was read.
@@ -89,18 +102,59 @@ type AuditItem struct {
 	// Oldest is the earliest time of creation among the names; null if unknown.
 	Oldest *metav1.Time `json:"oldest"`
 	// Newest is the latest time of creation among the names; null if unknown.
-	Newest     *metav1.Time `json:"newest"`
-	Creates    Creates      `json:"creates"`
+	Newest *metav1.Time `json:"newest"`
+	// NamedByClients is true if no generateName says the prefix, but the names
+	// evidently come from a client's own generator. It makes one try.
+	NamedByClients bool `json:"namedByClients,omitempty"`
+	// SuffixLength is the number of random characters in the names, if it is not
+	// the 5 of a server.
+	SuffixLength int `json:"suffixLength,omitempty"`
+	// GenerateNames are the generateNames that share the space, the first eight,
+	// where there are several.
+	GenerateNames []string `json:"generateNames,omitempty"`
+	// MadeBy is who made the newest of the names; empty if that is unknown.
+	MadeBy []Maker `json:"madeBy,omitempty"`
+	// Makers is how many different makers were seen. Only objects that were newer
+	// than all before them in the list were looked at; 64 means that or more.
+	Makers  int     `json:"makers,omitempty"`
+	Creates Creates `json:"creates"`
+	// Growth is the change since the audit of --compare.
+	Growth     *Growth `json:"growth,omitempty"`
 	Retries    `json:",inline"`
 	NextCreate NextCreate    `json:"nextCreate"`
 	Headroom   AuditHeadroom `json:"headroom"`
 	Forecast   Forecast      `json:"forecast"`
+	// FirstFailure is when the first failed create is to be expected.
+	FirstFailure *AuditFirstFailure `json:"firstFailure,omitempty"`
+	// ReusedPerDay is how many creates per day take on average the name of an
+	// object that was deleted, over the days of the forecast, if as many are
+	// deleted as created. No retry prevents that.
+	ReusedPerDay *float64 `json:"reusedPerDay,omitempty"`
+	// ReplicaBounded is true if a number of replicas bounds the names: Pods of
+	// ReplicaSets, ReplicationControllers and DaemonSets, EndpointSlices of
+	// Services.
+	ReplicaBounded bool `json:"replicaBounded,omitempty"`
 	// Notes are what else a person should know.
 	Notes []string `json:"notes"`
 }
 
-// Creates is the rate of creation, as seen in a window. Only survivors are
-// seen, so it is a lower bound; PerDayLower and PerDayUpper are its exact
+// Maker is who made an object: its controller, or the field manager that
+// created it.
+type Maker struct {
+	// Kind is that of the controller among the owners; empty without one.
+	Kind string `json:"kind"`
+	// Name is the controller's.
+	Name string `json:"name"`
+	// Manager is the field manager that owns metadata.generateName, or that of the
+	// oldest entry of managedFields; empty where there is a controller.
+	Manager string `json:"manager"`
+	// Guess is true if the manager is only that of the oldest entry.
+	Guess bool `json:"guess,omitempty"`
+}
+
+// Creates is the rate of creation of generated names. Only survivors are seen, so
+// it is a lower bound. Observed, PerDay and the interval are those of one window,
+// a day unless --window says another; PerDayLower and PerDayUpper are its exact
 // two-sided 95 % Poisson interval (Garwood 1936).
 type Creates struct {
 	// WindowSeconds is the length of the window, in seconds.
@@ -113,6 +167,77 @@ type Creates struct {
 	PerDayLower float64 `json:"perDayLower"`
 	// PerDayUpper is the upper end of the rate's interval.
 	PerDayUpper float64 `json:"perDayUpper"`
+	// Windows are all that were looked at, the shortest first. The greatest of
+	// their perDayLower is what the forecasts are made with: of four windows, it
+	// holds with 95 % for a rate that is steady.
+	Windows []CreatesWindow `json:"windows,omitempty"`
+}
+
+// CreatesWindow is what was seen of a time that ends with the audit.
+type CreatesWindow struct {
+	// Seconds is its length, in seconds.
+	Seconds float64 `json:"seconds"`
+	// Observed is the number of names created in it that are still there.
+	Observed int64 `json:"observed"`
+	// PerDayLower is the lower end of the exact two-sided 97.5 % Poisson interval
+	// of the rate, in creates per day.
+	PerDayLower float64 `json:"perDayLower"`
+}
+
+// LeastPerDay returns the greatest of the lower ends of the rate, in creates per
+// day; without windows, as in the first version of the report, the rate seen.
+func (c Creates) LeastPerDay() float64 {
+	if len(c.Windows) == 0 {
+		return c.PerDay
+	}
+	least := 0.0
+	for _, w := range c.Windows {
+		least = max(least, w.PerDayLower)
+	}
+	return least
+}
+
+// Growth is the change of a population since an earlier audit.
+type Growth struct {
+	// Days is the time between the two, in days of 24 hours.
+	Days float64 `json:"days"`
+	// Names is how many names more there are, negative if there are fewer: at
+	// least so many, where the earlier audit hid the prefix. It is null if that
+	// audit does not say whether it cut the prefix off.
+	Names *int64 `json:"names"`
+	// PerDay is that per day.
+	PerDay *float64 `json:"perDay"`
+	// PerDayMost is the most that it can be: more than PerDay where the earlier
+	// audit hid the prefix.
+	PerDayMost float64 `json:"perDayMost"`
+	// New is true if the earlier audit had no name of it for certain.
+	New bool `json:"new"`
+	// DaysToGate is the time until a gate on the names or on the chance is
+	// exceeded at this rate, in days; 0 if it is, null without a gate or growth.
+	DaysToGate *float64 `json:"daysToGate"`
+}
+
+// AuditGone is a prefix that an earlier audit had, and that has no name any more.
+type AuditGone struct {
+	// Group is the API group; empty for the core group.
+	Group string `json:"group"`
+	// Resource is the type, in the plural: jobs.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
+	Namespace string `json:"namespace"`
+	// Prefix is the effective prefix.
+	Prefix string `json:"prefix"`
+	// Names is how many it had.
+	Names int64 `json:"names"`
+}
+
+// TypeObjects is a number of objects of one type.
+type TypeObjects struct {
+	// Group is the API group; empty for the core group.
+	Group string `json:"group"`
+	// Resource is the type, in the plural: jobs.
+	Resource string `json:"resource"`
+	Objects  int64  `json:"objects"`
 }
 
 // NextCreate is the probability that the next create conflicts, and fails.
@@ -146,6 +271,19 @@ type Forecast struct {
 	Steady ExpectedConflicts `json:"steady"`
 	// NothingDeleted is for a population that only grows.
 	NothingDeleted ExpectedConflicts `json:"nothingDeleted"`
+}
+
+// AuditFirstFailure is the mean time until the first create fails, at the least
+// rate of creation that was seen, with the attempts in force. Where these are
+// unknown, GrowingDays is without retries and SteadyDays with those of
+// kube-apiserver, so that the truth lies between.
+type AuditFirstFailure struct {
+	// GrowingDays is the time if none is deleted, in days; null if nothing is seen
+	// to be created.
+	GrowingDays *float64 `json:"growingDays"`
+	// SteadyDays is the time if as many are deleted as created; null also if no
+	// create can fail then.
+	SteadyDays *float64 `json:"steadyDays"`
 }
 
 // ExpectedConflicts is the mean number of failing creates.
@@ -186,6 +324,12 @@ type Skipped struct {
 type AuditGate struct {
 	FailAbove      *float64 `json:"failAbove"`
 	FailAboveCount *int64   `json:"failAboveCount"`
+	// FailAboveGrowth is the largest growth per day since the audit of --compare
+	// that passes.
+	FailAboveGrowth *float64 `json:"failAboveGrowth,omitempty"`
+	// Undecided is how many name spaces have a growth that may be above
+	// FailAboveGrowth, as far as the earlier audit tells.
+	Undecided int64 `json:"undecided,omitempty"`
 	// ExceededCount is the number of name spaces that exceeded a gate, those
 	// included that --min-count and --top hide. Exceeded is the worst of them,
 	// at most 1,000, by the chance that the next create conflicts, then by
@@ -203,4 +347,6 @@ type AuditExceeded struct {
 	// NextCreate is the probability that the next create conflicts, with the
 	// attempts in force; where these are unknown, without retries.
 	NextCreate float64 `json:"nextCreate"`
+	// GrowthPerDay is the growth since the audit of --compare, at least.
+	GrowthPerDay *float64 `json:"growthPerDay,omitempty"`
 }

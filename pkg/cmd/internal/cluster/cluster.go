@@ -118,9 +118,15 @@ func (c *Cluster) Resources(named []string, namespace string) ([]census.Resource
 }
 
 // unavailable returns the groups of servers that cannot be reached, but for those
-// that are known to discovery.
+// that are known to discovery; and that it could not be asked which those are.
 func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 	var skipped []census.Skipped
+	if err := c.server.Unanswered(); err != nil {
+		skipped = append(skipped, census.Skipped{
+			Group: "apiregistration.k8s.io", Reason: census.Unreachable,
+			Message: fmt.Sprintf("ask which APIs other servers serve: %v", err),
+		})
+	}
 	for _, u := range c.server.Unavailable() {
 		isGroup := func(s census.Skipped) bool { return s.Group == u.API.Group && s.Resource == "" }
 		if !slices.ContainsFunc(known, isGroup) {
