@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
 // Options is what an audit counts, what it shows of that, and what its gate lets
@@ -17,18 +18,23 @@ type Options struct {
 	Namespace string
 	// LabelSelector is that of the scan, for the report to say; empty for none.
 	LabelSelector string
+	// Began is when the audit began.
+	Began time.Time
 	// TypesNamed is true if the user named the types to count. A type that may
 	// not be listed then makes the report incomplete; where all types are
-	// counted, it does not.
-	TypesNamed bool
+	// counted, it does so only if there is a gate, and AllowUnlisted is false.
+	TypesNamed    bool
+	AllowUnlisted bool
 	// Prefixes, if any, are the only effective prefixes that are taken.
 	Prefixes []string
 
-	// Window is the time over which the census counted recent creations, above
-	// 0.
-	Window time.Duration
-	// Forecast is the horizon of the expected conflicts.
+	// Windows are the times over which the census counted recent creations, each
+	// above 0 and the shortest first, as many as census.MaxWindows at most.
+	Windows []time.Duration
+	// Forecast is the horizon of the risk and of the expected conflicts.
 	Forecast time.Duration
+	// Old is the audit to compare with, or nil.
+	Old *v1alpha1.AuditReport
 
 	// MinCount hides prefixes with fewer names. Top, if not 0, keeps only so
 	// many items, the first by Order.
@@ -36,15 +42,18 @@ type Options struct {
 	Top      int
 	Order    Order
 
-	// FailAbove is the largest chance that the next create conflicts, and
-	// FailAboveCount the largest number of names, that pass the gate; nil for no
-	// limit.
-	FailAbove      *float64
-	FailAboveCount *int64
+	// FailAbove is the largest chance that the next create fails, FailAboveCount
+	// the largest number of names, and FailAboveGrowth the largest growth per day
+	// since Old, that pass the gate; nil for no limit.
+	FailAbove       *float64
+	FailAboveCount  *int64
+	FailAboveGrowth *float64
 }
 
 // gated reports whether the audit has a gate.
-func (o *Options) gated() bool { return o.FailAbove != nil || o.FailAboveCount != nil }
+func (o *Options) gated() bool {
+	return o.FailAbove != nil || o.FailAboveCount != nil || o.FailAboveGrowth != nil
+}
 
 // takes reports whether a prefix is one of those that the audit is about.
 func (o *Options) takes(prefix string) bool {
@@ -60,26 +69,65 @@ type RetriesOf func(schema.GroupVersion) (retries v1alpha1.Retries, note string)
 type Collector struct {
 	options   Options
 	retriesOf RetriesOf
+	estimate  estimator
+	old       *baseline // nil if there is nothing to compare with
 	kept      kept
 }
 
 // NewCollector returns a Collector that has seen nothing. It calls retriesOf
-// only once all is counted, unless there is a gate or a Top.
-func NewCollector(options Options, retriesOf RetriesOf) *Collector {
-	return &Collector{options: options, retriesOf: retriesOf}
+// only once all is counted, unless there is a gate or a Top. It fails if the
+// options' audits cannot be compared.
+func NewCollector(options Options, retriesOf RetriesOf) (*Collector, error) {
+	old, err := newBaseline(options.Old, &options)
+	return &Collector{
+		options: options, retriesOf: retriesOf, old: old,
+		estimate: estimator{windows: options.Windows, forecast: options.Forecast},
+	}, err
 }
 
 // Begin returns the batch of one list, as census.Scanner wants it.
 func (c *Collector) Begin() census.Batch { return &batch{collector: c, into: &c.kept} }
 
-// risk returns the chance that the next create in a space conflicts with the
+// clientAttempts is how many names kubectl genname create tries for one object,
+// unless it is told otherwise.
+const clientAttempts = 16
+
+// retries returns how many names are tried per create in a space, and in words what
+// else is known of that, or nothing. What a client names, the server does not retry.
+func (c *Collector) retries(space census.Space) (retries v1alpha1.Retries, why string) {
+	byClient := func(attempts int) v1alpha1.Retries {
+		return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
+	}
+	switch {
+	case space.NamedByClients:
+		return byClient(1), ""
+	case space.SuffixLength != names.SuffixLength:
+		return byClient(clientAttempts), ""
+	}
+	return c.retriesOf(space.Resource.GroupVersion())
+}
+
+// triesInForce returns how many names are tried per create in a space; where that is
+// unknown, how many kube-apiserver itself tries, and one if that is unknown too.
+func (c *Collector) triesInForce(space census.Space) int {
+	retries, _ := c.retries(space)
+	if retries.Attempts == nil {
+		retries, _ = c.retriesOf(schema.GroupVersion{Version: "v1"})
+	}
+	if retries.Attempts == nil {
+		return 1
+	}
+	return *retries.Attempts
+}
+
+// nextFails returns the chance that the next create in a space fails with the
 // attempts in force; unknown attempts count as one.
-func (c *Collector) risk(space census.Space) (float64, error) {
+func (c *Collector) nextFails(space census.Space) (float64, error) {
 	tries := 1
-	if retries, _ := c.retriesOf(space.Resource.GroupVersion()); retries.Attempts != nil {
+	if retries, _ := c.retries(space); retries.Attempts != nil {
 		tries = *retries.Attempts
 	}
-	model, err := modelOf(tries)
+	model, err := modelOf(space, tries)
 	return model.NextFails(space.Names), err
 }
 
@@ -105,6 +153,7 @@ func (b *batch) Add(space census.Space) {
 	if len(options.Prefixes) > 0 {
 		b.kept.find(space.Prefix)
 	}
+	b.kept.see(b.collector.old, space)
 	b.kept.fail(b.judge(space))
 	if space.Names < options.MinCount {
 		b.kept.hide(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
@@ -119,18 +168,34 @@ func (b *batch) Add(space census.Space) {
 // judge remembers the space if it exceeds a gate.
 func (b *batch) judge(space census.Space) error {
 	options := &b.collector.options
-	tooMany := options.FailAboveCount != nil && space.Names > *options.FailAboveCount
-	if !tooMany && options.FailAbove == nil {
+	if !options.gated() {
 		return nil
 	}
-	risk, err := b.collector.risk(space)
-	if err != nil || !tooMany && risk <= *options.FailAbove {
+	exceeds := options.FailAboveCount != nil && space.Names > *options.FailAboveCount
+	growth := b.collector.old.growthOf(space, options, v1alpha1.Retries{})
+	if limit := options.FailAboveGrowth; limit != nil && growth != nil {
+		switch {
+		case growth.PerDay != nil && *growth.PerDay > *limit:
+			exceeds = true
+		case growth.PerDayMost > *limit:
+			b.kept.undecided++
+		}
+	}
+	if !exceeds && options.FailAbove == nil {
+		return nil
+	}
+	chance, err := b.collector.nextFails(space)
+	if err != nil || !exceeds && chance <= *options.FailAbove {
 		return err
 	}
-	b.kept.exceed(v1alpha1.AuditExceeded{
+	exceeded := v1alpha1.AuditExceeded{
 		Resource:  space.Resource.GroupResource().String(),
-		Namespace: space.Namespace, Prefix: space.Prefix, Names: space.Names, NextCreate: risk,
-	})
+		Namespace: space.Namespace, Prefix: space.Prefix, Names: space.Names, NextCreate: chance,
+	}
+	if growth != nil {
+		exceeded.GrowthPerDay = growth.PerDay
+	}
+	b.kept.exceed(exceeded)
 	return nil
 }
 

@@ -23,7 +23,7 @@ func resource(group, name string) census.Resource {
 func space(prefix string, names int64) census.Space {
 	return census.Space{
 		Resource:  resource("batch", "jobs"),
-		Namespace: "ci", Prefix: prefix, Names: names, Generated: names, RawPrefixes: 1,
+		Namespace: "ci", Prefix: prefix, SuffixLength: 5, Names: names, Generated: names, RawPrefixes: 1,
 		Recent: [census.MaxWindows]int64{names / 10},
 	}
 }
@@ -37,13 +37,20 @@ func retries(attempts int) RetriesOf {
 	}
 }
 
+// began is when the audits of the tests begin.
+var began = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+
 // collector returns a collector for servers that try eight names.
 func collector(options Options) *Collector {
-	options.Window, options.Forecast = 24*time.Hour, 30*24*time.Hour
+	options.Began, options.Windows, options.Forecast = began, Windows, 30*24*time.Hour
 	if options.Order == "" {
 		options.Order = ByRisk
 	}
-	return NewCollector(options, retries(8))
+	c, err := NewCollector(options, retries(8))
+	if err != nil {
+		panic(err)
+	}
+	return c
 }
 
 // add gives a list to a collector.

@@ -5,21 +5,37 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-func newEstimator() *estimator {
-	return &estimator{window: 24 * time.Hour, forecast: 30 * 24 * time.Hour}
+// recent is what the four windows see.
+func recent(counts ...int64) (r [census.MaxWindows]int64) {
+	copy(r[:], counts)
+	return r
 }
 
-// The numbers were computed apart from this project, in Python: (k/N)^t, the
-// Garwood interval of 500,000 events, and 30·500,000·(k/N)^t conflicts.
-func TestItem(t *testing.T) {
-	r, note := retries(8)(schema.GroupVersion{})
-	item, err := newEstimator().item(space("p-", 5_000_000), r, note)
+// itemOf returns the item of a space where a server tries so many names; 0 for
+// unknown.
+func itemOf(t *testing.T, s census.Space, attempts int) v1alpha1.AuditItem {
+	t.Helper()
+	c := collector(Options{})
+	c.retriesOf = retries(attempts)
+	item, err := c.item(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return item
+}
+
+// The numbers were computed apart from this project, in Python with mpmath: (k/N)^t,
+// the Garwood intervals of 500,000 events, the sums of (k/N)^t and of survivals.
+func TestItem(t *testing.T) {
+	s := space("p-", 5_000_000)
+	s.Recent = recent(0, 20_000, 500_000, 3_500_000)
+	item := itemOf(t, s, 8)
 	for _, test := range []struct {
 		name      string
 		got, want float64
@@ -29,7 +45,9 @@ func TestItem(t *testing.T) {
 		{"creates per day", item.Creates.PerDay, 500_000},
 		{"creates per day, lower", item.Creates.PerDayLower, 498_615.04},
 		{"creates per day, upper", item.Creates.PerDayUpper, 501_387.85},
-		{"forecast, steady", *item.Forecast.Steady.ServerRetry, 15_000_000 * 2.1737493659e-4},
+		{"creates per day, least of a week", item.Creates.Windows[3].PerDayLower, 3_495_809.4 / 7},
+		{"forecast, steady", *item.Forecast.Steady.ServerRetry, 30 * 3_495_809.4 / 7 * 2.1737493659e-4},
+		{"first failure, steady", *item.FirstFailure.SteadyDays, 7 / 3_495_809.4 / 2.1737493659e-4},
 		{"headroom's probability", item.Headroom.Probability, 0.001},
 		{"forecast's days", item.Forecast.Days, 30},
 	} {
@@ -37,18 +55,41 @@ func TestItem(t *testing.T) {
 			t.Errorf("%s is %.9g, want %.9g", test.name, test.got, test.want)
 		}
 	}
+	if item.Creates.LeastPerDay() != item.Creates.Windows[3].PerDayLower {
+		t.Errorf("the rate is not the greatest of %+v", item.Creates.Windows)
+	}
+	if first := item.FirstFailure; !(*first.GrowingDays > 0 && *first.GrowingDays < *first.SteadyDays) {
+		t.Errorf("the first failure in %v to %v days", *first.GrowingDays, *first.SteadyDays)
+	}
 	// Four creates at 2.17e-4 each are below 0.1 %, five above.
 	if *item.Headroom.ServerRetry != 4 || *item.Headroom.NoRetry != 0 {
 		t.Errorf("headroom %d, %d, want 4, 0", *item.Headroom.ServerRetry, *item.Headroom.NoRetry)
 	}
-	if item.Oldest != nil || item.Newest != nil || len(item.Notes) != 0 {
-		t.Errorf("oldest %v, newest %v, notes %v", item.Oldest, item.Newest, item.Notes)
+	if item.Oldest != nil || item.Newest != nil || item.MadeBy != nil || item.Growth != nil {
+		t.Errorf("something is known of nothing: %+v", item)
+	}
+	if diff := cmp.Diff([]string{"etcd first"}, item.Notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
 
+// What nobody is seen to create fails never, and that is null.
+func TestItemWithoutCreates(t *testing.T) {
+	s := space("p-", 5_000_000)
+	s.Recent = recent()
+	item := itemOf(t, s, 8)
+	if first := item.FirstFailure; first.GrowingDays != nil || first.SteadyDays != nil || item.Creates.LeastPerDay() != 0 {
+		t.Errorf("%+v, %+v", first, item.Creates)
+	}
+}
+
+// Where the tries are unknown, what depends on them is null, and the first failure
+// lies between that without retries and that with kube-apiserver's.
 func TestItemWithUnknownRetries(t *testing.T) {
-	r, note := retries(0)(schema.GroupVersion{})
-	item, err := newEstimator().item(space("p-", 1000), r, note)
+	s := space("p-", 100_000)
+	c := collector(Options{})
+	c.retriesOf = ofItsOwn(8)
+	item, err := c.item(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +97,76 @@ func TestItemWithUnknownRetries(t *testing.T) {
 		item.Forecast.Steady.ServerRetry != nil || item.Forecast.NothingDeleted.ServerRetry != nil {
 		t.Errorf("something unknown has a value: %+v", item)
 	}
-	if Risk(item) != item.NextCreate.NoRetry {
-		t.Errorf("unknown attempts count as one, but the risk is %g", Risk(item))
+	if NextFails(item) != item.NextCreate.NoRetry {
+		t.Errorf("unknown attempts count as one, but the chance is %g", NextFails(item))
+	}
+	none, all := itemOf(t, s, 1), itemOf(t, s, 8)
+	want := &v1alpha1.AuditFirstFailure{GrowingDays: none.FirstFailure.GrowingDays, SteadyDays: all.FirstFailure.SteadyDays}
+	if diff := cmp.Diff(want, item.FirstFailure); diff != "" {
+		t.Errorf("first failure (-want +got):\n%s", diff)
+	}
+}
+
+// A client that names its objects itself makes one try, whatever the server does,
+// and one that makes longer suffixes has a larger space.
+func TestItemNamedByClients(t *testing.T) {
+	s := space("p-", 1000)
+	s.NamedByClients = true
+	if item := itemOf(t, s, 8); *item.Attempts != 1 || item.AttemptsSource != v1alpha1.SourceDefault ||
+		NextFails(item) != item.NextCreate.NoRetry || !item.NamedByClients || item.SuffixLength != 0 {
+		t.Errorf("%+v", item)
+	}
+	s = space("p-", 1000)
+	s.SuffixLength = 8
+	item := itemOf(t, s, 8)
+	if want := 1000 / math.Pow(27, 8); *item.Attempts != 16 || item.SuffixLength != 8 ||
+		math.Abs(item.NextCreate.NoRetry/want-1) > 1e-12 {
+		t.Errorf("%+v, want a chance of %g", item, want)
+	}
+}
+
+// The newest object tells who makes them: its controller, or a manager, which may be
+// a guess.
+func TestMadeBy(t *testing.T) {
+	for _, test := range []struct {
+		maker census.Maker
+		want  []v1alpha1.Maker
+	}{
+		{census.Maker{}, nil},
+		{census.Maker{Kind: "PipelineRun", Name: "x"}, []v1alpha1.Maker{{Kind: "PipelineRun", Name: "x"}}},
+		{census.Maker{Manager: "argo", Certain: true}, []v1alpha1.Maker{{Manager: "argo"}}},
+		{census.Maker{Manager: "argo"}, []v1alpha1.Maker{{Manager: "argo", Guess: true}}},
+	} {
+		s := space("p-", 10)
+		s.MadeBy, s.Makers = test.maker, 3
+		if item := itemOf(t, s, 8); cmp.Diff(test.want, item.MadeBy) != "" || item.Makers != 3 {
+			t.Errorf("%+v: %+v, %d makers", test.maker, item.MadeBy, item.Makers)
+		}
+	}
+}
+
+// What was created in minutes may be a burst, or live no longer; what a day shows
+// too is neither. A window of the user's own has nothing to be compared with.
+func TestBurst(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		windows []time.Duration
+		seen    [census.MaxWindows]int64
+		perDay  float64
+		burst   bool
+	}{
+		{"10,000 a day that live five minutes", Windows, recent(35, 35, 35, 35), 3326, true},
+		{"an hour at 10,000", Windows, recent(1667, 10_000, 10_000, 10_000), 234_653, true},
+		{"100 a day", Windows, recent(1, 4, 100, 700), 91.7, false},
+		{"nothing", Windows, recent(), 0, false},
+		{"a week", []time.Duration{7 * day}, recent(35), 23.098 / 7, false},
+		{"ten minutes", []time.Duration{10 * time.Minute}, recent(35), 3326, false},
+	} {
+		e := estimator{windows: test.windows, forecast: 30 * day}
+		got, err := e.rate(test.seen)
+		if err != nil || got.burst != test.burst || math.Abs(got.least.PerDay-test.perDay) > 0.001*test.perDay {
+			t.Errorf("%s: %+v a day, a burst: %v, %v", test.name, got.least, got.burst, err)
+		}
 	}
 }
 
@@ -67,7 +176,7 @@ func TestNamesOfTheUsualGate(t *testing.T) {
 		tries       int
 		below, over int64
 	}{{8, 6_000_000, 6_100_000}, {1, 14_000, 14_400}} {
-		model, err := modelOf(test.tries)
+		model, err := modelOf(space("p-", 1), test.tries)
 		if err != nil {
 			t.Fatal(err)
 		}

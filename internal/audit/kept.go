@@ -18,16 +18,18 @@ type kept struct {
 	rows          []*row
 	exceeded      []v1alpha1.AuditExceeded
 	exceededCount int64
+	undecided     int64 // spaces whose growth may exceed a gate
 	hidden        map[place]v1alpha1.AuditHidden
 	prefixes      int64
-	found         map[string]bool // of Options.Prefixes
-	err           error           // the first
+	found         map[string]bool   // of Options.Prefixes
+	seen          map[spaceKey]bool // of those that the earlier audit shows
+	err           error             // the first
 }
 
 // row is a space that the report may show.
 type row struct {
 	census.Space
-	risk float64 // of the next create; trim sets it
+	rank *rank // trim sets it
 }
 
 // place is a resource in a namespace.
@@ -41,12 +43,16 @@ func (k *kept) merge(list *kept) {
 	k.rows = append(k.rows, list.rows...)
 	k.exceeded = append(k.exceeded, list.exceeded...)
 	k.exceededCount += list.exceededCount
+	k.undecided += list.undecided
 	for at, hidden := range list.hidden {
 		k.hide(at, hidden.Prefixes, hidden.Objects)
 	}
 	k.prefixes += list.prefixes
 	for prefix := range list.found {
 		k.find(prefix)
+	}
+	for key := range list.seen {
+		k.saw(key)
 	}
 	k.fail(list.err)
 }
@@ -61,9 +67,9 @@ func (k *kept) fail(err error) {
 // trim sorts the rows and hides those below the top.
 func (k *kept) trim(c *Collector) {
 	for _, r := range k.rows {
-		var err error
-		r.risk, err = c.risk(r.Space)
-		k.fail(err)
+		if r.rank == nil {
+			k.fail(c.setRank(r))
+		}
 	}
 	slices.SortFunc(k.rows, c.options.Order.compare)
 	top := c.options.Top
@@ -103,6 +109,23 @@ func (k *kept) hide(at place, prefixes, names int64) {
 	}
 	before := k.hidden[at]
 	k.hidden[at] = v1alpha1.AuditHidden{Prefixes: before.Prefixes + prefixes, Objects: before.Objects + names}
+}
+
+// see remembers that a space which the earlier audit shows has names.
+func (k *kept) see(old *baseline, space census.Space) {
+	if old == nil {
+		return
+	}
+	if key := keyOf(space); old.names[key] > 0 {
+		k.saw(key)
+	}
+}
+
+func (k *kept) saw(key spaceKey) {
+	if k.seen == nil {
+		k.seen = map[spaceKey]bool{}
+	}
+	k.seen[key] = true
 }
 
 // find remembers that a prefix that was asked for has names.

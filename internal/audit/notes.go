@@ -46,23 +46,48 @@ var indexedPods = regexp.MustCompile(`-[0-9]+-$`)
 // (k8s.io/kubernetes/pkg/controller/resourceclaim/controller.go).
 const cutClaimsLeast, cutClaimsMost = 54, 57
 
-// notes returns what a person should know of a space. retries is what is to be
-// known of the server's, or empty.
-func notes(space census.Space, retries string) []string {
+// etcdFirst is above how many names lists get slow and etcd full, before names run
+// out.
+const etcdFirst = 1_000_000
+
+// notes returns what a person should know of a space. burst is true if its rate may
+// be that of a burst; why is what is to be known of the server's retries, or empty.
+func notes(space census.Space, burst bool, why string) []string {
 	notes := []string{}
 	add := func(note string) {
 		if note != "" {
 			notes = append(notes, note)
 		}
 	}
+	if space.Names > etcdFirst {
+		add("etcd first")
+	}
+	if burst {
+		add("short-lived or a burst")
+	}
+	add(namedByClients(space))
 	add(sharedByPrefixes(space))
 	add(sharedByOwners(space))
 	add(sharedByChildren(space))
-	add(retries)
+	add(why)
 	return notes
 }
 
-// sharedByPrefixes returns the note that the cut at 58 bytes made prefixes equal.
+// namedByClients returns the note that it is not the server that picks the names.
+func namedByClients(space census.Space) string {
+	switch {
+	case space.NamedByClients:
+		return "named by clients"
+	case space.SuffixLength > names.SuffixLength:
+		return fmt.Sprintf("suffixes of %d characters", space.SuffixLength)
+	case space.MadeBy.Marked && space.Makers == 1:
+		return fmt.Sprintf("kubectl genname create tries %d names", clientAttempts)
+	}
+	return ""
+}
+
+// sharedByPrefixes returns the note that the cut at 58 bytes made prefixes equal, with
+// what is cut off them.
 func sharedByPrefixes(space census.Space) string {
 	if space.RawPrefixes <= 1 {
 		return ""
@@ -71,7 +96,18 @@ func sharedByPrefixes(space census.Space) string {
 	if space.RawPrefixes >= census.MaxRawPrefixes {
 		count += " or more"
 	}
-	return fmt.Sprintf("%d-byte cut: %s prefixes share this space", names.MaxPrefixLength, count)
+	note := fmt.Sprintf("%d-byte cut: %s prefixes share this space", names.MaxPrefixLength, count)
+	var rest []string
+	for _, name := range space.GenerateNames {
+		rest = append(rest, "…"+strings.TrimPrefix(name, space.Prefix))
+	}
+	if len(rest) == 0 {
+		return note
+	}
+	if len(rest) < space.RawPrefixes {
+		rest = append(rest, "…")
+	}
+	return note + ": " + strings.Join(rest, ", ")
 }
 
 // sharedByOwners returns the note that the objects of a space may be of several owners,

@@ -56,13 +56,53 @@ func TestNotes(t *testing.T) {
 		group := schema.ParseGroupResource(test.resource)
 		space := census.Space{
 			Resource: census.Resource{GroupVersionResource: group.WithVersion("v1")},
-			Prefix:   test.prefix, RawPrefixes: test.rawPrefixes,
+			Prefix:   test.prefix, SuffixLength: 5, RawPrefixes: test.rawPrefixes,
 		}
-		if diff := cmp.Diff(append([]string{}, test.want...), notes(space, "")); diff != "" {
+		if diff := cmp.Diff(append([]string{}, test.want...), notes(space, false, "")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if diff := cmp.Diff(append(test.want, "why"), notes(space, "why")); diff != "" {
+		if diff := cmp.Diff(append(test.want, "why"), notes(space, false, "why")); diff != "" {
 			t.Errorf("%s, of an API that is not known well (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Prefixes that the cut makes one are told apart by what is cut off.
+func TestNotesNameWhatSharesASpace(t *testing.T) {
+	prefix := strings.Repeat("x", 58)
+	for _, test := range []struct {
+		names []string
+		count int
+		want  string
+	}{
+		{[]string{prefix + "-one-", prefix + "-two-"}, 2, "2 prefixes share this space: …-one-, …-two-"},
+		{[]string{prefix, prefix + "-"}, 2, "2 prefixes share this space: …, …-"},
+		{[]string{prefix + "1", prefix + "2"}, 5, "5 prefixes share this space: …1, …2, …"},
+	} {
+		space := census.Space{Prefix: prefix, SuffixLength: 5, RawPrefixes: test.count, GenerateNames: test.names}
+		if got := notes(space, false, ""); len(got) != 1 || got[0] != "58-byte cut: "+test.want {
+			t.Errorf("%v: %q", test.names, got)
+		}
+	}
+}
+
+// What a person should know of a space beside its prefix.
+func TestNotesOfOtherThings(t *testing.T) {
+	ours := census.Maker{Manager: "kubectl-create", Certain: true, Marked: true}
+	for _, test := range []struct {
+		space census.Space
+		burst bool
+		want  []string
+	}{
+		{census.Space{SuffixLength: 5, Names: 1_000_000}, false, []string{}},
+		{census.Space{SuffixLength: 5, Names: 1_000_001}, true, []string{"etcd first", "short-lived or a burst"}},
+		{census.Space{SuffixLength: 5, NamedByClients: true}, false, []string{"named by clients"}},
+		{census.Space{SuffixLength: 8, Makers: 1, MadeBy: ours}, false, []string{"suffixes of 8 characters"}},
+		{census.Space{SuffixLength: 5, Makers: 1, MadeBy: ours}, false, []string{"kubectl genname create tries 16 names"}},
+		{census.Space{SuffixLength: 5, Makers: 2, MadeBy: ours}, false, []string{}},
+	} {
+		if diff := cmp.Diff(test.want, notes(test.space, test.burst, "")); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", test.space, diff)
 		}
 	}
 }

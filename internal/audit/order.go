@@ -2,13 +2,14 @@ package audit
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Risk returns the chance that the next create conflicts with the attempts in
+// NextFails returns the chance that the next create fails with the attempts in
 // force; unknown attempts count as one.
-func Risk(item v1alpha1.AuditItem) float64 {
+func NextFails(item v1alpha1.AuditItem) float64 {
 	if item.NextCreate.ServerRetry != nil {
 		return *item.NextCreate.ServerRetry
 	}
@@ -19,11 +20,12 @@ func Risk(item v1alpha1.AuditItem) float64 {
 type Order string
 
 const (
-	// ByRisk begins with the highest chance that the next create conflicts.
+	// ByRisk begins with the spaces that hurt lists and etcd whatever their odds,
+	// and goes on with the highest chance that a create fails within the forecast.
 	ByRisk Order = "risk"
 	// ByCount begins with the most names.
 	ByCount Order = "count"
-	// ByRate begins with the most recent creations.
+	// ByRate begins with the highest rate of creation.
 	ByRate Order = "rate"
 	// ByPrefix is alphabetical. It breaks the ties of the others.
 	ByPrefix Order = "prefix"
@@ -32,22 +34,45 @@ const (
 // Orders are all of them.
 var Orders = []Order{ByRisk, ByCount, ByRate, ByPrefix}
 
-// compare orders two spaces that a report may show.
-func (o Order) compare(a, b *row) int {
-	switch o {
-	case ByRisk:
-		return cmp.Or(cmp.Compare(b.risk, a.risk), cmp.Compare(b.Names, a.Names), byPrefix(a, b))
-	case ByCount:
-		return cmp.Or(cmp.Compare(b.Names, a.Names), byPrefix(a, b))
-	case ByRate:
-		return cmp.Or(cmp.Compare(b.Recent[0], a.Recent[0]), byPrefix(a, b))
-	}
-	return byPrefix(a, b)
+// manyNames is how many names make a space rank first: no odds must hide those.
+const manyNames = 100_000
+
+// rank is what a space is sorted by, beside its names and its prefix.
+type rank struct {
+	risk, perDay float64
 }
 
-// byPrefix orders spaces by prefix, namespace and resource, which no two share.
+// setRank works out the rank of a row, as far as the order needs it.
+func (c *Collector) setRank(r *row) (err error) {
+	r.rank = &rank{}
+	switch c.options.Order {
+	case ByRisk:
+		if r.rank.risk = math.Inf(1); r.Names < manyNames {
+			r.rank.risk, err = c.estimate.risk(r.Space, c.triesInForce(r.Space))
+		}
+	case ByRate:
+		var seen rate
+		seen, err = c.estimate.rate(r.Space.Recent)
+		r.rank.perDay = seen.least.PerDay
+	case ByCount, ByPrefix:
+	}
+	return err
+}
+
+// compare orders two spaces that a report may show.
+func (o Order) compare(a, b *row) int {
+	if o == ByPrefix {
+		return byPrefix(a, b)
+	}
+	return cmp.Or(
+		cmp.Compare(b.rank.risk, a.rank.risk), cmp.Compare(b.rank.perDay, a.rank.perDay),
+		cmp.Compare(b.Names, a.Names), byPrefix(a, b))
+}
+
+// byPrefix orders spaces by what no two share all of.
 func byPrefix(a, b *row) int {
 	return cmp.Or(
 		cmp.Compare(a.Prefix, b.Prefix), cmp.Compare(a.Namespace, b.Namespace),
-		cmp.Compare(a.Resource.Group, b.Resource.Group), cmp.Compare(a.Resource.Resource, b.Resource.Resource))
+		cmp.Compare(a.Resource.Group, b.Resource.Group), cmp.Compare(a.Resource.Resource, b.Resource.Resource),
+		cmp.Compare(a.SuffixLength, b.SuffixLength))
 }

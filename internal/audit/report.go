@@ -13,8 +13,8 @@ import (
 // Scan is what was scanned for an audit, and when.
 type Scan struct {
 	Server v1alpha1.AuditServer
-	// Began and Ended are when the audit began, and when all was counted.
-	Began, Ended time.Time
+	// Ended is when all was counted.
+	Ended time.Time
 	// Resources are the types that were to be counted.
 	Resources []census.Resource
 	// Skipped is what was left out before the scan.
@@ -31,6 +31,12 @@ type Result struct {
 	// MostHidden is where the most of the hidden names are; its zero value if
 	// none is hidden.
 	MostHidden Hidden
+	// OnlyBefore and OnlyNow are the types, as RESOURCE.GROUP, that were not
+	// compared, because only the earlier audit read them, or only this one.
+	OnlyBefore, OnlyNow []string
+	// OnlyNamespace is the only namespace that was compared where this audit read
+	// all; else empty.
+	OnlyNamespace string
 }
 
 // Report returns the report of all lists that have been committed; scan says
@@ -45,39 +51,89 @@ func (c *Collector) Report(scan Scan) (*Result, error) {
 	resources := resourceNames(scan.Resources)
 	slices.Sort(resources)
 	skipped := slices.Concat(scan.Skipped, scan.Summary.Skipped)
+	read := c.whole(scan)
 	report := &v1alpha1.AuditReport{
 		TypeMeta: v1alpha1.TypeOf("AuditReport"),
-		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(scan.Began)},
+		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(c.options.Began)},
 		Server:   scan.Server,
-		Scope: v1alpha1.AuditScope{
-			AllNamespaces: c.options.Namespace == "", Namespace: c.options.Namespace,
-			Resources: resources, LabelSelector: c.options.LabelSelector, MinCount: c.options.MinCount,
-		},
+		Scope:    c.scope(resources),
 		Summary: v1alpha1.AuditSummary{
-			ResourceTypes: c.typesRead(scan), Objects: scan.Summary.Objects,
+			ResourceTypes: len(read), Objects: scan.Summary.Objects,
 			Prefixes: c.kept.prefixes, Requests: scan.Summary.Requests,
-			Seconds:      scan.Ended.Sub(scan.Began).Seconds(),
+			Seconds:      scan.Ended.Sub(c.options.Began).Seconds(),
 			Inconsistent: resourceNames(scan.Summary.Inconsistent),
 		},
-		Items:    items,
-		Hidden:   c.kept.allHidden(),
-		Skipped:  skippedOf(skipped),
-		Complete: c.complete(scan, skipped),
-		Gate:     c.gate(),
+		Items:      items,
+		Unprefixed: typeObjects(scan.Summary.Unprefixed),
+		Gone:       c.old.gone(c.kept.seen, func(key spaceKey) bool { return c.wasRead(key, read, skipped) }),
+		Hidden:     c.kept.allHidden(),
+		Skipped:    skippedOf(skipped),
+		Complete:   c.complete(scan, skipped),
+		Gate:       c.gate(),
 	}
-	return &Result{
+	result := &Result{
 		Report: report, NotFound: c.kept.missing(c.options.Prefixes), MostHidden: c.kept.mostHidden(),
-	}, nil
+	}
+	result.OnlyBefore, result.OnlyNow = c.old.onlyIn(read)
+	if c.old != nil && c.options.Namespace == "" {
+		result.OnlyNamespace = c.old.report.Scope.Namespace
+	}
+	return result, nil
+}
+
+// scope returns what was counted.
+func (c *Collector) scope(resources []string) v1alpha1.AuditScope {
+	scope := v1alpha1.AuditScope{
+		AllNamespaces: c.options.Namespace == "", Namespace: c.options.Namespace,
+		Resources: resources, LabelSelector: c.options.LabelSelector, MinCount: c.options.MinCount,
+		Top: &c.options.Top, Prefixes: c.options.Prefixes,
+	}
+	if c.old != nil {
+		scope.ComparedWith = &c.old.report.Metadata.CreationTimestamp
+	}
+	return scope
+}
+
+// whole returns the types of which anything was read.
+func (c *Collector) whole(scan Scan) []census.Resource {
+	return slices.DeleteFunc(slices.Clone(scan.Resources), func(r census.Resource) bool {
+		return slices.ContainsFunc(scan.Summary.Skipped, func(s census.Skipped) bool {
+			return s.Group == r.Group && s.Resource == r.Resource && !c.isPart(s)
+		})
+	})
+}
+
+// wasRead reports whether all names of a space that the earlier audit shows were
+// looked at.
+func (c *Collector) wasRead(key spaceKey, read []census.Resource, skipped []census.Skipped) bool {
+	if c.options.Namespace != "" && key.namespace != "" && key.namespace != c.options.Namespace ||
+		!c.options.takes(key.prefix) {
+		return false
+	}
+	hole := func(s census.Skipped) bool {
+		return s.Group == key.resource.Group && s.Resource == key.resource.Resource && s.Namespace == key.namespace
+	}
+	isType := func(r census.Resource) bool { return r.GroupResource() == key.resource }
+	return slices.ContainsFunc(read, isType) && !slices.ContainsFunc(skipped, hole)
+}
+
+// typeObjects returns numbers of objects as a report has them.
+func typeObjects(counts []census.TypeCount) []v1alpha1.TypeObjects {
+	var result []v1alpha1.TypeObjects
+	for _, count := range counts {
+		result = append(result, v1alpha1.TypeObjects{
+			Group: count.Resource.Group, Resource: count.Resource.Resource, Objects: count.Objects,
+		})
+	}
+	return result
 }
 
 // items returns an item for each space that is shown, in their order.
 func (c *Collector) items() ([]v1alpha1.AuditItem, error) {
-	estimate := estimator{window: c.options.Window, forecast: c.options.Forecast}
 	items := make([]v1alpha1.AuditItem, len(c.kept.rows))
 	for i, r := range c.kept.rows {
-		retries, note := c.retriesOf(r.Resource.GroupVersion())
 		var err error
-		items[i], err = estimate.item(r.Space, retries, note)
+		items[i], err = c.item(r.Space, c.old)
 		c.kept.fail(err)
 	}
 	return items, c.kept.err
@@ -90,40 +146,46 @@ func (c *Collector) gate() *v1alpha1.AuditGate {
 	}
 	return &v1alpha1.AuditGate{
 		FailAbove: c.options.FailAbove, FailAboveCount: c.options.FailAboveCount,
+		FailAboveGrowth: c.options.FailAboveGrowth, Undecided: c.kept.undecided,
 		ExceededCount: c.kept.exceededCount,
 		Exceeded:      append([]v1alpha1.AuditExceeded{}, c.kept.exceeded...),
 	}
-}
-
-// typesRead returns the number of types of which anything was read.
-func (c *Collector) typesRead(scan Scan) int {
-	types := len(scan.Resources)
-	for _, s := range scan.Summary.Skipped {
-		if !c.isPart(s) {
-			types--
-		}
-	}
-	return types
 }
 
 // complete reports whether everything was counted that was to be. A gate must
 // not pass because nothing may be read, so a scan of no type at all is not
 // complete, whatever the reasons.
 func (c *Collector) complete(scan Scan, skipped []census.Skipped) bool {
-	if len(scan.Resources) > 0 && c.typesRead(scan) == 0 {
+	if len(scan.Resources) > 0 && len(c.whole(scan)) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool { return !c.mayMiss(s) })
 }
 
+// uncounted are the groups of APIs, each behind a server of its own, that have no
+// type with objects that can be created, so that nothing is missing where that
+// server is away: measurements (k8s.io/metrics), and lists that are made up when
+// they are asked for.
+var uncounted = map[string]bool{
+	"metrics.k8s.io":                true,
+	"custom.metrics.k8s.io":         true,
+	"external.metrics.k8s.io":       true,
+	"packages.operators.coreos.com": true,
+	"visibility.kueue.x-k8s.io":     true,
+	"subresources.kubevirt.io":      true,
+}
+
 // mayMiss reports whether a report is complete without what was skipped: what
-// never holds generated names, and what a scan of all types may not list.
+// never holds generated names, and, without a gate, what a scan of all types may
+// not list.
 func (c *Collector) mayMiss(s census.Skipped) bool {
 	switch s.Reason {
 	case census.Excluded:
 		return true
+	case census.Undiscovered, census.Unreachable:
+		return s.Resource == "" && uncounted[s.Group]
 	case census.Forbidden, census.NotListable:
-		return !c.options.TypesNamed && !c.isPart(s)
+		return !c.options.TypesNamed && !c.isPart(s) && (!c.options.gated() || c.options.AllowUnlisted)
 	}
 	return false
 }

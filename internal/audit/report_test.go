@@ -37,6 +37,12 @@ func TestComplete(t *testing.T) {
 		{"a named excluded type", all, true, []census.Skipped{skipped("events", all, census.Excluded)}, nil, true, 2},
 		{"an undiscovered group", all, false, []census.Skipped{skipped("", all, census.Undiscovered)}, nil, false, 2},
 		{"an unreachable group", ci, false, []census.Skipped{skipped("", all, census.Unreachable)}, nil, false, 2},
+		{"measurements", all, false, []census.Skipped{
+			{Group: "metrics.k8s.io", Reason: census.Undiscovered}, {Group: "custom.metrics.k8s.io", Reason: census.Unreachable},
+		}, nil, true, 2},
+		{"measurements that were listed", all, false, nil, []census.Skipped{
+			{Group: "metrics.k8s.io", Resource: "pods", Reason: census.Unreachable},
+		}, false, 2},
 
 		{"a forbidden type", all, false, nil, []census.Skipped{skipped("pods", all, census.Forbidden)}, true, 1},
 		{"a type without lists", all, false, nil, []census.Skipped{skipped("pods", all, census.NotListable)}, true, 1},
@@ -49,7 +55,7 @@ func TestComplete(t *testing.T) {
 		{"a malformed list", ci, false, nil, []census.Skipped{skipped("pods", ci, census.Malformed)}, false, 1},
 		{"an interrupt", all, false, nil, []census.Skipped{skipped("pods", all, census.Interrupted)}, false, 1},
 		{"nothing may be listed", all, false, nil, []census.Skipped{
-			skipped("jobs", all, census.Forbidden), skipped("pods", all, census.Forbidden),
+			{Group: "batch", Resource: "jobs", Reason: census.Forbidden}, skipped("pods", all, census.Forbidden),
 		}, false, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -70,6 +76,31 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// A gate fails closed: it does not pass because types may not be listed, unless the
+// user says that it may.
+func TestCompleteUnderAGate(t *testing.T) {
+	limit, chance := int64(5), 0.5
+	for _, test := range []struct {
+		options  Options
+		complete bool
+	}{
+		{Options{}, true},
+		{Options{FailAboveCount: &limit}, false},
+		{Options{FailAbove: &chance}, false},
+		{Options{FailAboveGrowth: &chance}, false},
+		{Options{FailAboveCount: &limit, AllowUnlisted: true}, true},
+		{Options{FailAboveCount: &limit, AllowUnlisted: true, TypesNamed: true}, false},
+	} {
+		result, err := collector(test.options).Report(Scan{
+			Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs")},
+			Summary:   census.Summary{Skipped: []census.Skipped{skipped("pods", "", census.Forbidden)}},
+		})
+		if err != nil || result.Report.Complete != test.complete {
+			t.Errorf("%+v: complete %v, %v", test.options, result.Report.Complete, err)
+		}
+	}
+}
+
 // A server without any type has nothing that could not be read.
 func TestCompleteWithoutTypes(t *testing.T) {
 	if report := finish(t, collector(Options{})).Report; !report.Complete || report.Summary.ResourceTypes != 0 {
@@ -79,7 +110,7 @@ func TestCompleteWithoutTypes(t *testing.T) {
 
 // The report says who was asked for what, what came of it, and what did not.
 func TestReport(t *testing.T) {
-	attempts, began := 8, time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	attempts, top := 8, 0
 	server := v1alpha1.AuditServer{
 		GitVersion: "v1.37.1",
 		Retries:    v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceVersion},
@@ -87,7 +118,7 @@ func TestReport(t *testing.T) {
 	c := collector(Options{Namespace: "ci", LabelSelector: "app=x", MinCount: 10})
 	add(c, true, space("p-", 5))
 	result, err := c.Report(Scan{
-		Server: server, Began: began, Ended: began.Add(1500 * time.Millisecond),
+		Server: server, Ended: began.Add(1500 * time.Millisecond),
 		Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs"), resource("", "configmaps")},
 		Skipped:   []census.Skipped{skipped("events", "", census.Excluded)},
 		Summary: census.Summary{
@@ -103,7 +134,7 @@ func TestReport(t *testing.T) {
 		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(began)},
 		Server:   server,
 		Scope: v1alpha1.AuditScope{
-			Namespace: "ci", Resources: []string{"configmaps", "jobs.batch", "pods"}, LabelSelector: "app=x", MinCount: 10,
+			Namespace: "ci", Resources: []string{"configmaps", "jobs.batch", "pods"}, LabelSelector: "app=x", MinCount: 10, Top: &top,
 		},
 		Summary: v1alpha1.AuditSummary{
 			ResourceTypes: 2, Objects: 7, Prefixes: 1, Requests: 3, Seconds: 1.5, Inconsistent: []string{"jobs.batch"},

@@ -217,6 +217,15 @@ type Growth struct {
 	DaysToGate *float64 `json:"daysToGate"`
 }
 
+// Exactly returns the growth per day, or nil where it is not known, or only within
+// bounds. There may be no Growth.
+func (g *Growth) Exactly() *float64 {
+	if g == nil || g.PerDay == nil || *g.PerDay != g.PerDayMost {
+		return nil
+	}
+	return g.PerDay
+}
+
 // AuditGone is a prefix that an earlier audit had, and that has no name any more.
 type AuditGone struct {
 	// Group is the API group; empty for the core group.

@@ -1,0 +1,205 @@
+package audit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// baseline is an earlier audit, with which another is compared as far as both
+// read the same. There may be none: nil.
+type baseline struct {
+	report *v1alpha1.AuditReport
+	days   float64 // from it to the audit that is compared with it
+	names  map[spaceKey]int64
+	types  map[schema.GroupResource]bool // that it read, in some namespace at least
+	holes  map[place]bool                // that it did not read; in all namespaces if that is empty
+}
+
+// spaceKey tells name spaces apart. The length of the suffix is 0 for that of a
+// server.
+type spaceKey struct {
+	place
+	prefix string
+	suffix int
+}
+
+func keyOf(space census.Space) spaceKey {
+	key := spaceKey{place{space.Resource.GroupResource(), space.Namespace}, space.Prefix, space.SuffixLength}
+	if key.suffix == names.SuffixLength {
+		key.suffix = 0
+	}
+	return key
+}
+
+// newBaseline returns an earlier audit that one which began at a time is compared
+// with, or why that is not possible.
+func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, error) {
+	if report == nil {
+		return nil, nil
+	}
+	age := options.Began.Sub(report.Metadata.CreationTimestamp.Time)
+	switch scope := report.Scope; {
+	case age < time.Second:
+		return nil, fmt.Errorf("it is of %s, which is not before this one", report.Metadata.CreationTimestamp.UTC().Format(time.RFC3339))
+	case scope.LabelSelector != options.LabelSelector:
+		return nil, fmt.Errorf("its prefixes were chosen with --selector=%q, not %q", scope.LabelSelector, options.LabelSelector)
+	case !scope.AllNamespaces && options.Namespace != "" && scope.Namespace != options.Namespace:
+		return nil, fmt.Errorf("it read namespace %q, not %q", scope.Namespace, options.Namespace)
+	}
+	b := &baseline{
+		report: report, days: age.Hours() / day.Hours(),
+		names: map[spaceKey]int64{}, types: map[schema.GroupResource]bool{}, holes: map[place]bool{},
+	}
+	for _, name := range report.Scope.Resources {
+		b.types[schema.ParseGroupResource(name)] = true
+	}
+	for _, s := range report.Skipped {
+		b.skip(s)
+	}
+	for _, i := range report.Items {
+		at := place{schema.GroupResource{Group: i.Group, Resource: i.Resource}, i.Namespace}
+		b.names[spaceKey{at, i.Prefix, i.SuffixLength}] = i.Names
+	}
+	if len(b.types) == 0 {
+		return nil, errors.New("it read no type")
+	}
+	return b, nil
+}
+
+// skip notes what the earlier audit did not read.
+func (b *baseline) skip(s v1alpha1.Skipped) {
+	resource := schema.GroupResource{Group: s.Group, Resource: s.Resource}
+	if s.Namespace == "" || s.Namespace == b.report.Scope.Namespace {
+		delete(b.types, resource)
+		return
+	}
+	b.holes[place{resource, s.Namespace}] = true
+}
+
+// covers reports whether the earlier audit counted what a space counts.
+func (b *baseline) covers(key spaceKey) bool {
+	scope := b.report.Scope
+	return b.types[key.resource] && !b.holes[key.place] &&
+		(scope.AllNamespaces || key.namespace == scope.Namespace || key.namespace == "") &&
+		(len(scope.Prefixes) == 0 || slices.Contains(scope.Prefixes, key.prefix))
+}
+
+// before returns how many names a space had: from one number to another, of which
+// the first is negative if it is not known.
+func (b *baseline) before(key spaceKey) (least, most int64) {
+	if before, shown := b.names[key]; shown {
+		return before, before
+	}
+	hidden, scope := b.report.Hidden, b.report.Scope
+	switch {
+	case hidden.Prefixes == 0:
+		return 0, 0
+	case scope.Top == nil, *scope.Top > 0 && len(b.report.Items) >= *scope.Top:
+		return -1, -1 // --top may have cut it off, whatever its names
+	}
+	return 0, min(max(scope.MinCount-1, 0), hidden.Objects)
+}
+
+// growthOf returns how a space has grown since, nil if that cannot be told.
+func (b *baseline) growthOf(space census.Space, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
+	if b == nil {
+		return nil
+	}
+	key := keyOf(space)
+	if !b.covers(key) {
+		return nil
+	}
+	least, most := b.before(key)
+	growth := &v1alpha1.Growth{
+		Days: b.days, New: most == 0, PerDayMost: float64(space.Names-max(least, 0)) / b.days,
+	}
+	if least >= 0 {
+		grown := space.Names - most
+		growth.Names, growth.PerDay = &grown, new(float64(grown)/b.days)
+		growth.DaysToGate = daysToGate(space, options, retries, *growth.PerDay)
+	}
+	return growth
+}
+
+// daysToGate returns when a space passes a gate on its names, or on the chance that
+// the next create fails, at a rate of growth; nil if it never does.
+func daysToGate(space census.Space, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
+	limit := math.Inf(1)
+	if options.FailAboveCount != nil {
+		limit = float64(*options.FailAboveCount)
+	}
+	if options.FailAbove != nil {
+		tries := 1
+		if retries.Attempts != nil {
+			tries = *retries.Attempts
+		}
+		size, _ := analyze.Space(space.SuffixLength) // that of a space that was counted
+		limit = min(limit, float64(size)*math.Pow(*options.FailAbove, 1/float64(tries)))
+	}
+	switch left := limit - float64(space.Names); {
+	case left < 0:
+		return new(float64(0))
+	case perDay <= 0:
+		return nil
+	default:
+		return finite(left / perDay)
+	}
+}
+
+// gone returns the prefixes that the earlier audit had and that were looked for in
+// vain: seen are those that have names, and read reports whether a place was read.
+func (b *baseline) gone(seen map[spaceKey]bool, read func(spaceKey) bool) []v1alpha1.AuditGone {
+	if b == nil {
+		return nil
+	}
+	var gone []v1alpha1.AuditGone
+	for key, before := range b.names {
+		if b.covers(key) && !seen[key] && read(key) {
+			gone = append(gone, v1alpha1.AuditGone{
+				Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace,
+				Prefix: key.prefix, Names: before,
+			})
+		}
+	}
+	slices.SortFunc(gone, func(x, y v1alpha1.AuditGone) int {
+		return cmp.Or(
+			cmp.Compare(y.Names, x.Names), cmp.Compare(x.Prefix, y.Prefix), cmp.Compare(x.Namespace, y.Namespace),
+			cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
+	})
+	return gone
+}
+
+// onlyIn returns the types, as RESOURCE.GROUP and sorted, that only one of the two
+// audits read: that of the baseline, or the one that read others.
+func (b *baseline) onlyIn(read []census.Resource) (before, now []string) {
+	if b == nil {
+		return nil, nil
+	}
+	both := map[schema.GroupResource]bool{}
+	for _, r := range read {
+		if b.types[r.GroupResource()] {
+			both[r.GroupResource()] = true
+			continue
+		}
+		now = append(now, r.GroupResource().String())
+	}
+	for r := range b.types {
+		if !both[r] {
+			before = append(before, r.String())
+		}
+	}
+	slices.Sort(before)
+	slices.Sort(now)
+	return before, now
+}

@@ -1,0 +1,239 @@
+package audit
+
+import (
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// saved is an audit of two days before, of all Jobs and Pods.
+func saved(change func(*v1alpha1.AuditReport)) *v1alpha1.AuditReport {
+	all := 0
+	report := &v1alpha1.AuditReport{
+		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(began.Add(-48 * time.Hour))},
+		Scope: v1alpha1.AuditScope{
+			AllNamespaces: true, Resources: []string{"jobs.batch", "pods"}, MinCount: 10, Top: &all,
+		},
+		Items: []v1alpha1.AuditItem{
+			{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-", Names: 100},
+			{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "gone-", Names: 40},
+		},
+	}
+	if change != nil {
+		change(report)
+	}
+	return report
+}
+
+// hid makes an audit one that hid some prefixes.
+func hid(prefixes, names int64, top *int) func(*v1alpha1.AuditReport) {
+	return func(r *v1alpha1.AuditReport) {
+		r.Hidden, r.Scope.Top = v1alpha1.AuditHidden{Prefixes: prefixes, Objects: names}, top
+	}
+}
+
+// A prefix grows from what the earlier audit says: a number, a range where it hid
+// prefixes by --min-count, or nothing that is known where --top may have cut it off.
+func TestGrowth(t *testing.T) {
+	two, ten := 2, 10
+	n := func(x int64) *int64 { return &x }
+	f := func(x float64) *float64 { return &x }
+	for _, test := range []struct {
+		name string
+		old  *v1alpha1.AuditReport
+		of   census.Space
+		want *v1alpha1.Growth
+	}{
+		{"grown", saved(nil), space("p-", 150), &v1alpha1.Growth{Days: 2, Names: n(50), PerDay: f(25), PerDayMost: 25}},
+		{"shrunk", saved(nil), space("p-", 60), &v1alpha1.Growth{Days: 2, Names: n(-40), PerDay: f(-20), PerDayMost: -20}},
+		{"new", saved(nil), space("new-", 20), &v1alpha1.Growth{Days: 2, Names: n(20), PerDay: f(10), PerDayMost: 10, New: true}},
+		{
+			"hidden by --min-count", saved(hid(3, 24, new(int))), space("new-", 20),
+			&v1alpha1.Growth{Days: 2, Names: n(11), PerDay: f(5.5), PerDayMost: 10},
+		},
+		{
+			"hidden with few names", saved(hid(1, 4, new(int))), space("new-", 20),
+			&v1alpha1.Growth{Days: 2, Names: n(16), PerDay: f(8), PerDayMost: 10},
+		},
+		{"cut off by --top", saved(hid(3, 24, &two)), space("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
+		{
+			"not cut off by a --top that was not reached", saved(hid(3, 24, &ten)), space("new-", 20),
+			&v1alpha1.Growth{Days: 2, Names: n(11), PerDay: f(5.5), PerDayMost: 10},
+		},
+		{"an audit that does not say its --top", saved(hid(3, 24, nil)), space("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
+		{"of what it did not read", saved(func(r *v1alpha1.AuditReport) {
+			r.Skipped = []v1alpha1.Skipped{{Group: "batch", Resource: "jobs", Namespace: "ci"}}
+		}), space("p-", 150), nil},
+		{"of another type", saved(func(r *v1alpha1.AuditReport) { r.Scope.Resources = []string{"pods"} }), space("p-", 150), nil},
+		{"of another namespace", saved(func(r *v1alpha1.AuditReport) {
+			r.Scope.AllNamespaces, r.Scope.Namespace = false, "prod"
+		}), space("p-", 150), nil},
+		{"of another prefix", saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"q-"} }), space("p-", 150), nil},
+	} {
+		c := collector(Options{Old: test.old})
+		if diff := cmp.Diff(test.want, c.old.growthOf(test.of, &c.options, v1alpha1.Retries{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// A growth that was measured decides between the two ends of the first failure.
+func TestFirstFailureOfAMeasuredGrowth(t *testing.T) {
+	measured := func(perDay float64) *v1alpha1.Growth { return &v1alpha1.Growth{PerDay: &perDay, PerDayMost: perDay} }
+	for _, test := range []struct {
+		growth          *v1alpha1.Growth
+		growing, steady float64
+	}{
+		{nil, 10, 40},
+		{&v1alpha1.Growth{PerDayMost: 5}, 10, 40},
+		{measured(0), 40, 40},
+		{measured(-3), 40, 40},
+		{measured(50), 10, 40},
+		{measured(100), 10, 10},
+		{measured(200), 5, 5},
+	} {
+		got := firstFailure(10, 40, test.growth, 100)
+		if *got.GrowingDays != test.growing || *got.SteadyDays != test.steady {
+			t.Errorf("%+v: %v to %v, want %v", test.growth, *got.GrowingDays, *got.SteadyDays, test)
+		}
+	}
+	if got := firstFailure(math.Inf(1), math.Inf(1), nil, 0); got.GrowingDays != nil || got.SteadyDays != nil {
+		t.Errorf("never is %+v", got)
+	}
+}
+
+// What the earlier audit had and nobody has now is gone, if it was looked for.
+func TestGone(t *testing.T) {
+	scan := Scan{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}
+	for _, test := range []struct {
+		name    string
+		options Options
+		skipped []census.Skipped
+		gone    []string
+	}{
+		{"all read", Options{}, nil, []string{"gone-"}},
+		{"hidden is not gone", Options{MinCount: 1000}, nil, []string{"gone-"}},
+		{"not looked for", Options{Prefixes: []string{"p-"}}, nil, nil},
+		{"another namespace", Options{Namespace: "prod"}, nil, nil},
+		{"not read", Options{}, []census.Skipped{{Group: "batch", Resource: "jobs", Namespace: "ci"}}, nil},
+		{"a type that was not read", Options{}, []census.Skipped{{Group: "batch", Resource: "jobs"}}, nil},
+	} {
+		test.options.Old = saved(nil)
+		c := collector(test.options)
+		add(c, true, space("p-", 150))
+		add(c, false, space("gone-", 3)) // of a list that failed
+		scan.Summary.Skipped = test.skipped
+		result, err := c.Report(scan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var gone []string
+		for _, g := range result.Report.Gone {
+			gone = append(gone, g.Prefix)
+		}
+		if diff := cmp.Diff(test.gone, gone); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// What only one of the audits read is told.
+func TestOnlyInOne(t *testing.T) {
+	c := collector(Options{Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.AllNamespaces, r.Scope.Namespace = false, "ci" })})
+	result, err := c.Report(Scan{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cmp.Diff([]string{"pods"}, result.OnlyBefore) != "" || cmp.Diff([]string{"configmaps"}, result.OnlyNow) != "" ||
+		result.OnlyNamespace != "ci" {
+		t.Errorf("%+v", result)
+	}
+}
+
+// A gate on growth looks at every space; one that may exceed it, as far as the
+// earlier audit tells, is not let pass in silence.
+func TestGateOnGrowth(t *testing.T) {
+	limit := 9.0
+	c := collector(Options{Old: saved(hid(3, 24, new(int))), MinCount: 1 << 40, FailAboveGrowth: &limit})
+	add(c, true, space("p-", 150), space("new-", 20), space("few-", 17))
+	gate := finish(t, c).Report.Gate
+	if len(gate.Exceeded) != 1 || gate.Exceeded[0].Prefix != "p-" || *gate.Exceeded[0].GrowthPerDay != 25 || gate.Undecided != 1 {
+		t.Errorf("%+v", gate)
+	}
+}
+
+// The time to a gate is that of the growth; a gate that is exceeded is now.
+func TestDaysToGate(t *testing.T) {
+	count, chance, eight := int64(1000), 0.001, 8
+	retried := v1alpha1.Retries{Attempts: &eight}
+	for _, test := range []struct {
+		name    string
+		options Options
+		retries v1alpha1.Retries
+		names   int64
+		perDay  float64
+		days    float64 // negative for never
+	}{
+		{"names", Options{FailAboveCount: &count}, retried, 900, 50, 2},
+		{"at the limit", Options{FailAboveCount: &count}, retried, 1000, 50, 0},
+		{"above", Options{FailAboveCount: &count}, retried, 1001, -3, 0},
+		{"no growth", Options{FailAboveCount: &count}, retried, 900, 0, -1},
+		{"no gate", Options{}, retried, 900, 50, -1},
+		{"chance", Options{FailAbove: &chance}, v1alpha1.Retries{}, 0, 14_348.907, 1},
+		{"chance of eight tries", Options{FailAbove: &chance}, retried, 0, 14348907 * math.Pow(0.001, 0.125), 1},
+		{"the sooner of two", Options{FailAbove: &chance, FailAboveCount: &count}, retried, 0, 1000, 1},
+	} {
+		got := daysToGate(space("p-", test.names), &test.options, test.retries, test.perDay)
+		if test.days < 0 != (got == nil) || got != nil && math.Abs(*got-test.days) > 1e-9 {
+			t.Errorf("%s: %v, want %v", test.name, got, test.days)
+		}
+	}
+}
+
+// Audits that do not go together are refused.
+func TestNotComparable(t *testing.T) {
+	for name, options := range map[string]Options{
+		"a later one": {Old: saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(time.Hour)) })},
+		"of itself":   {Old: saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began) })},
+		"of others":   {Old: saved(nil), LabelSelector: "app=x"},
+		"another namespace": {Namespace: "ci", Old: saved(func(r *v1alpha1.AuditReport) {
+			r.Scope.AllNamespaces, r.Scope.Namespace = false, "prod"
+		})},
+		"of nothing": {Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Resources = nil })},
+	} {
+		options.Began = began
+		if _, err := NewCollector(options, retries(8)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// A saved audit of the first version can be compared with.
+func TestCompareWithTheFirstVersion(t *testing.T) {
+	data, err := os.ReadFile("../../pkg/api/v1alpha1/testdata/audit-first-version.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := v1alpha1.ReadAuditReport(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := NewCollector(Options{Old: old, Began: old.Metadata.CreationTimestamp.Add(day), Windows: Windows}, retries(8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for prefix, perDay := range map[string]float64{"nightly-report-": 79, "new-": 200} {
+		s := space(prefix, 200)
+		s.Namespace = "default"
+		if got := c.old.growthOf(s, &c.options, v1alpha1.Retries{}); got == nil || *got.PerDay != perDay || got.New != (prefix == "new-") {
+			t.Errorf("%s: %+v", prefix, got)
+		}
+	}
+}
