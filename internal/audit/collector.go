@@ -25,8 +25,10 @@ type Options struct {
 	// counted, it does so only if there is a gate, and AllowUnlisted is false.
 	TypesNamed    bool
 	AllowUnlisted bool
-	// Prefixes, if any, are the only effective prefixes that are taken.
-	Prefixes []string
+	// Prefixes, if any, are the only effective prefixes that are taken, and
+	// PrefixesOf, if any, those of a type.
+	Prefixes   []string
+	PrefixesOf map[schema.GroupResource][]string
 
 	// Windows are the times over which the census counted recent creations, each
 	// above 0 and the shortest first, as many as census.MaxWindows at most.
@@ -55,8 +57,11 @@ func (o *Options) gated() bool {
 	return o.FailAbove != nil || o.FailAboveCount != nil || o.FailAboveGrowth != nil
 }
 
-// takes reports whether a prefix is one of those that the audit is about.
-func (o *Options) takes(prefix string) bool {
+// takes reports whether a prefix of a type is one of those that the audit is about.
+func (o *Options) takes(resource schema.GroupResource, prefix string) bool {
+	if o.PrefixesOf != nil {
+		return slices.Contains(o.PrefixesOf[resource], prefix)
+	}
 	return len(o.Prefixes) == 0 || slices.Contains(o.Prefixes, prefix)
 }
 
@@ -146,7 +151,7 @@ func (b *batch) Begin() census.Batch { return &batch{collector: b.collector, int
 // the server's retries, unless there is a gate or a Top.
 func (b *batch) Add(space census.Space) {
 	options := &b.collector.options
-	if space.Names == 0 || !options.takes(space.Prefix) {
+	if space.Names == 0 || !options.takes(space.Resource.GroupResource(), space.Prefix) {
 		return
 	}
 	b.kept.prefixes++

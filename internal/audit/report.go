@@ -107,7 +107,7 @@ func (c *Collector) whole(scan Scan) []census.Resource {
 // looked at.
 func (c *Collector) wasRead(key spaceKey, read []census.Resource, skipped []census.Skipped) bool {
 	if c.options.Namespace != "" && key.namespace != "" && key.namespace != c.options.Namespace ||
-		!c.options.takes(key.prefix) {
+		!c.options.takes(key.resource, key.prefix) {
 		return false
 	}
 	hole := func(s census.Skipped) bool {

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/cli-runtime/pkg/printers"
 
@@ -25,12 +24,16 @@ func (o *options) print(report *v1alpha1.AuditReport, where string) error {
 		o.sayEmpty(report, where)
 		return nil
 	}
-	columns := slices.Clone(tableColumns)
-	if o.allNamespaces {
-		columns = append([]column{namespaceColumn}, columns...)
+	items, folds := report.Items, []fold(nil)
+	if !o.showReplicas {
+		items, folds = folded(items, o.minCount)
 	}
-	printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: o.noHeaders, Wide: o.wide})
-	return printer.PrintObj(table(columns, report.Items, !o.wide && terminal.IsTerminal(o.Out)), o.Out)
+	text := gridOf(o.columns(report), o.wide, items, folds)
+	if !o.wide && terminal.IsTerminal(o.Out) {
+		text.fit(terminal.Width(o.Out))
+	}
+	printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: o.noHeaders})
+	return printer.PrintObj(text.table(), o.Out)
 }
 
 // sayEmpty says on stderr why there is no table, unless nothing could be read, which the

@@ -27,11 +27,21 @@ func (o *options) judge(ctx context.Context, report *v1alpha1.AuditReport) error
 	if !report.Complete {
 		incomplete = errors.New("not everything could be read: the counts are not complete")
 	}
-	if report.Gate == nil || len(report.Gate.Exceeded) == 0 {
-		return incomplete
+	if gate := report.Gate; gate == nil || len(gate.Exceeded) == 0 {
+		return errors.Join(incomplete, undecided(gate))
 	}
 	line := terminal.OneLine(exceededText(report.Gate))
 	return &exitcode.Error{Code: exitcode.Gate, Err: incomplete, Lines: []string{line}}
+}
+
+// undecided returns that a gate on growth can be exceeded as far as the earlier audit
+// tells, as an error, or nil.
+func undecided(gate *v1alpha1.AuditGate) error {
+	if gate == nil || gate.Undecided == 0 {
+		return nil
+	}
+	return fmt.Errorf("--fail-above-growth: the growth of %s is not known well enough, because the earlier audit hid "+
+		"prefixes (--min-count=1 and no --top show all)", humanize.Count(gate.Undecided, "prefix"))
 }
 
 // exceededText returns how many prefixes are above which limits, and the worst.
@@ -49,6 +59,12 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 	}
 	if gate.FailAboveCount != nil {
 		limits = append(limits, "--fail-above-count "+humanize.Grouped(*gate.FailAboveCount))
+	}
+	if gate.FailAboveGrowth != nil {
+		limits = append(limits, "--fail-above-growth "+humanize.Significant(*gate.FailAboveGrowth))
+		if worst.GrowthPerDay != nil {
+			named += fmt.Sprintf(", %s a day", signed(*worst.GrowthPerDay))
+		}
 	}
 	text := fmt.Sprintf("%s above %s", humanize.Count(gate.ExceededCount, "prefix"), strings.Join(limits, " or "))
 	if gate.ExceededCount == 1 {

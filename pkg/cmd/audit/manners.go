@@ -11,7 +11,6 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -49,10 +48,10 @@ func (o *options) validateManners() error {
 
 // printEstimate prints what an audit of the types would read.
 func (o *options) printEstimate(
-	ctx context.Context, c *cluster.Cluster, types []census.Resource, progress *terminal.Progress,
+	ctx context.Context, scanner *census.Scanner, types []census.Resource, progress *terminal.Progress,
 ) error {
 	progress.Say("asking for one object of each type")
-	estimates, skipped, err := o.scanner(c, time.Now()).Estimate(ctx, types, o.namespace)
+	estimates, skipped, err := scanner.Estimate(ctx, types, o.namespace)
 	if err != nil {
 		return err
 	}

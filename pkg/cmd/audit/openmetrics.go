@@ -32,7 +32,7 @@ var prefixGauges = []prefixGauge{
 	{
 		"genname_prefix_conflict_ratio", "ratio", "Chance that the next create conflicts with the attempts in force; " +
 			"without retries where these are unknown.",
-		func(i v1alpha1.AuditItem) (float64, bool) { return audit.Risk(i), true },
+		func(i v1alpha1.AuditItem) (float64, bool) { return audit.NextFails(i), true },
 	},
 	{
 		"genname_prefix_conflict_without_retry_ratio", "ratio",

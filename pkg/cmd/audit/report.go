@@ -2,16 +2,26 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
+
+// sayRead says on stderr, before anything else, how much could be read, if that is
+// not all.
+func (o *options) sayRead(report *v1alpha1.AuditReport) {
+	if read, all := report.Summary.ResourceTypes, len(report.Scope.Resources); read < all {
+		o.say(fmt.Sprintf("%s of %s could be read", humanize.Grouped(int64(read)), humanize.Count(all, "type")))
+	}
+}
 
 // explain says on stderr how much was read, and what is not shown.
 func (o *options) explain(result *audit.Result) {
@@ -22,23 +32,97 @@ func (o *options) explain(result *audit.Result) {
 		}
 	}
 	if forbidden := o.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
-		o.say("Warning: " + forbiddenText(forbidden, report))
+		o.say("Warning: " + o.forbiddenText(forbidden, report))
 	}
 	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
 		o.say("Warning: not of one instant, because a list expired or is not sorted: the counts of " +
 			strings.Join(inconsistent, ", "))
 	}
-	if report.Hidden.Prefixes > 0 {
-		o.say(o.hiddenText(report, result.MostHidden))
-	}
-	if none := result.NotFound; len(none) > 0 && report.Summary.ResourceTypes > 0 {
-		o.say(fmt.Sprintf("No name has the prefix %s: prefixes are matched whole; is a '-' missing?",
-			strings.Join(none, " or ")))
-	}
+	o.sayUnshown(result)
+	o.sayCompared(result)
 	s := report.Summary
 	o.say(fmt.Sprintf("Read %s of %s in %s and %.1f s: %s",
 		humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
 		humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix")))
+}
+
+// sayUnshown says what is not in the table: hidden prefixes, what has no prefix, and
+// prefixes that were looked for in vain.
+func (o *options) sayUnshown(result *audit.Result) {
+	report := result.Report
+	if report.Hidden.Prefixes > 0 {
+		o.say(o.hiddenText(report, result.MostHidden))
+	}
+	if text := unprefixedText(report.Unprefixed); text != "" {
+		o.say(text)
+	}
+	if none := result.NotFound; len(none) > 0 && report.Summary.ResourceTypes > 0 {
+		o.say(notFoundText(none))
+	}
+}
+
+// notFoundText returns that no name has any of some prefixes, and what the reason may
+// be.
+func notFoundText(prefixes []string) string {
+	text := fmt.Sprintf("No name has the prefix %s: ", strings.Join(prefixes, " or "))
+	isPattern := func(prefix string) bool { return strings.ContainsAny(prefix, "*?[") }
+	if slices.ContainsFunc(prefixes, isPattern) {
+		return text + "prefixes are matched whole, and are no patterns"
+	}
+	return text + "prefixes are matched whole; is a '-' missing?"
+}
+
+// fewNamed is how many things a line names where there may be very many.
+const fewNamed = 5
+
+// few returns the first of some things, and how many others there are.
+func few(things []string) string {
+	if len(things) <= fewNamed {
+		return strings.Join(things, ", ")
+	}
+	return fmt.Sprintf("%s and %s more",
+		strings.Join(things[:fewNamed], ", "), humanize.Grouped(int64(len(things)-fewNamed)))
+}
+
+// unprefixedText returns how many objects are under no prefix, and of which types most
+// of them are; nothing if there are none.
+func unprefixedText(types []v1alpha1.TypeObjects) string {
+	var all int64
+	var named []string
+	for _, t := range types {
+		all += t.Objects
+		resource := schema.GroupResource{Group: t.Group, Resource: t.Resource}
+		named = append(named, fmt.Sprintf("%s (%s)", resource, humanize.Grouped(t.Objects)))
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s under no prefix: %s", humanize.Count(all, "object"), few(named))
+}
+
+// sayCompared says what came of a comparison beside the growth of each prefix.
+func (o *options) sayCompared(result *audit.Result) {
+	report := result.Report
+	if report.Scope.ComparedWith == nil {
+		return
+	}
+	var gone []string
+	for _, g := range report.Gone {
+		resource := schema.GroupResource{Group: g.Group, Resource: g.Resource}.String()
+		gone = append(gone, fmt.Sprintf("%s (%s)", reference.In(resource+"/"+g.Prefix, g.Namespace), humanize.Grouped(g.Names)))
+	}
+	if len(gone) > 0 {
+		o.say(fmt.Sprintf("%s gone: %s", humanize.Count(len(gone), "prefix"), few(gone)))
+	}
+	if only := result.OnlyNamespace; only != "" {
+		o.say(fmt.Sprintf("Only namespace %s was compared: %s is of that one", only, o.compare))
+	}
+	if before := result.OnlyBefore; len(before) > 0 {
+		o.say(fmt.Sprintf("Not compared, because only %s has them: %s", o.compare, few(before)))
+	}
+	if now := result.OnlyNow; len(now) > 0 {
+		o.say(fmt.Sprintf("Not compared, because %s has not read them: %s", o.compare, few(now)))
+	}
 }
 
 // say writes a line on stderr.
@@ -77,17 +161,19 @@ func mostText(most audit.Hidden, hidden int64) string {
 	return fmt.Sprintf("the most %s: %s", where, humanize.Count(most.Names, "name"))
 }
 
-// forbiddenText returns which types the user may not list, and that a gate that
-// was given says nothing about them.
-func forbiddenText(forbidden []string, report *v1alpha1.AuditReport) string {
+// forbiddenText returns which types the user may not list, and what that means for a
+// gate.
+func (o *options) forbiddenText(forbidden []string, report *v1alpha1.AuditReport) string {
 	types := humanize.Count(len(forbidden), "type")
-	list := strings.Join(forbidden, ", ")
+	list := few(forbidden)
 	switch {
 	case len(forbidden) == len(report.Scope.Resources):
 		return fmt.Sprintf("skipped all %s: you may list none of them (needs list)", types)
+	case report.Gate != nil && !o.allowUnlisted:
+		return fmt.Sprintf("the gate says nothing of %s that you may not list (%s); "+
+			"--allow-unlisted lets it pass all the same", types, list)
 	case report.Gate != nil:
-		return fmt.Sprintf("the gate was not checked for %s that you may not list (%s); "+
-			"name the types to make that a failure", types, list)
+		return fmt.Sprintf("the gate says nothing of %s that you may not list (%s)", types, list)
 	}
 	return fmt.Sprintf("skipped %s that you may not list (needs list): %s", types, list)
 }

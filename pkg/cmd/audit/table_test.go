@@ -1,19 +1,251 @@
 package audit
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-func TestShortened(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                      "",
-		strings.Repeat("é", 30): strings.Repeat("é", 30),
-		"integration-tests-of-the-payments-service-on-the-branch-re": "integration-te...the-branch-re",
-		strings.Repeat("x", 31): strings.Repeat("x", 14) + "..." + strings.Repeat("x", 13),
+// days returns a time as a report has it; a negative one has no end.
+func days(n float64) *float64 {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+func TestFirstIn(t *testing.T) {
+	const minute, hour, year = 1.0 / 1440, 1.0 / 24, 365.25
+	for _, test := range []struct {
+		growing, steady float64
+		want            string
+	}{
+		{13 * hour, 41, "13h–41d"},
+		{0.2 * minute, 20 * minute, "<1m–20m"},
+		{47 * hour, 3, "47h–3d"},
+		{99 * year, 101 * year, "99y–never"},
+		{12, -1, "12d–never"},
+		{101 * year, -1, "never"},
+		{-1, -1, "never"},
+		{5, 5, "5d"},
 	} {
-		if got := shortened(text); got != want || len([]rune(got)) > maxCell {
-			t.Errorf("%q is shown as %q", text, got)
+		item := v1alpha1.AuditItem{
+			FirstFailure: &v1alpha1.AuditFirstFailure{GrowingDays: days(test.growing), SteadyDays: days(test.steady)},
 		}
+		if got := firstInText(item); got != test.want {
+			t.Errorf("%v to %v days is %q, want %q", test.growing, test.steady, got, test.want)
+		}
+	}
+}
+
+// A lower bound is never rounded up.
+func TestPerDay(t *testing.T) {
+	for rate, want := range map[float64]string{
+		0: "≥0", 0.00179: "≥0.0017", 0.0018: "≥0.0018", 0.999: "≥0.99", 1.99: "≥1.9", 3: "≥3", 9.96: "≥9.9", 23.99: "≥23",
+		3326.2: "≥3,326", 234_653.9: "≥234,653",
+	} {
+		item := v1alpha1.AuditItem{Creates: v1alpha1.Creates{Windows: []v1alpha1.CreatesWindow{{PerDayLower: rate}, {PerDayLower: rate / 2}}}}
+		if got := perDayText(item); got != want {
+			t.Errorf("%v is %q, want %q", rate, got, want)
+		}
+	}
+}
+
+func TestMadeBy(t *testing.T) {
+	for _, test := range []struct {
+		maker  *v1alpha1.Maker
+		makers int
+		want   string
+	}{
+		{nil, 0, "?"},
+		{&v1alpha1.Maker{Kind: "PipelineRun", Name: "x"}, 1, "PipelineRun/x"},
+		{&v1alpha1.Maker{Manager: "argo"}, 1, "argo"},
+		{&v1alpha1.Maker{Manager: "argo", Guess: true}, 3, "argo? +2"},
+	} {
+		item := v1alpha1.AuditItem{Makers: test.makers}
+		if test.maker != nil {
+			item.MadeBy = []v1alpha1.Maker{*test.maker}
+		}
+		if got := madeByText(item); got != test.want {
+			t.Errorf("%+v: %q, want %q", test.maker, got, test.want)
+		}
+	}
+}
+
+// A chance too small to matter is ~0, none at all is 0, and where the tries are unknown
+// it is a range.
+func TestConflict(t *testing.T) {
+	eight := 8
+	for _, test := range []struct {
+		noRetry float64
+		retried *float64
+		own     *int
+		want    string
+	}{
+		{0.01, days(1e-16), &eight, "~0"},
+		{0.01, days(1e-8), &eight, "1 in 1.0e8"},
+		{0, days(0), &eight, "0"},
+		{0.01, nil, &eight, "~0–1 %"},
+		{1, nil, &eight, "100 %"},
+		{0.01, nil, nil, "?–1 %"},
+	} {
+		item := v1alpha1.AuditItem{NextCreate: v1alpha1.NextCreate{NoRetry: test.noRetry, ServerRetry: test.retried}}
+		if got := conflictText(item, v1alpha1.Retries{Attempts: test.own}); got != test.want {
+			t.Errorf("%+v: %q, want %q", test, got, test.want)
+		}
+	}
+}
+
+func TestGrowthText(t *testing.T) {
+	for _, test := range []struct {
+		growth *v1alpha1.Growth
+		want   string
+		gate   string
+	}{
+		{nil, "?", "?"},
+		{&v1alpha1.Growth{PerDayMost: 10}, "?", "?"},
+		{&v1alpha1.Growth{PerDay: days(25), PerDayMost: 25, DaysToGate: days(3)}, "+25", "3d"},
+		{&v1alpha1.Growth{PerDay: days(5.5), PerDayMost: 10, DaysToGate: days(0)}, "+5.5–+10", "now"},
+		{&v1alpha1.Growth{PerDay: days(10), PerDayMost: 10, New: true}, "+10 (new)", "never"},
+		{&v1alpha1.Growth{PerDay: days(0), PerDayMost: 0}, "0", "never"},
+	} {
+		item := v1alpha1.AuditItem{Growth: test.growth}
+		if got, gate := growthText(item), gateInText(item); got != test.want || gate != test.gate {
+			t.Errorf("%+v: %q and %q, want %q and %q", test.growth, got, gate, test.want, test.gate)
+		}
+	}
+	if got := signed(-20); got != "-20" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Whatever the width, no two prefixes look the same, and none is longer than it was.
+func TestDistinct(t *testing.T) {
+	x := strings.Repeat("x", 40)
+	texts := map[string]bool{
+		"short-": true, x + "-one-": true, x + "-two-": true, "a" + x + "-one-": true, "b" + x + "-one-": true,
+		x[:20] + "A" + x[:20]: true, x[:20] + "B" + x[:20]: true, x: true, x + "x": true, x + "xx": true,
+		strings.Repeat("é", 40): true, x[:10] + "…" + x[:5]: true,
+	}
+	for width := 8; width <= 50; width++ {
+		short := distinct(texts, width)
+		seen := map[string]string{}
+		for text := range texts {
+			got := short[text]
+			if other, twice := seen[got]; twice {
+				t.Errorf("width %d: %q and %q are both shown as %q", width, text, other, got)
+			}
+			seen[got] = text
+			if got == "" || utf8.RuneCountInString(got) > utf8.RuneCountInString(text) {
+				t.Errorf("width %d: %q is shown as %q", width, text, got)
+			}
+		}
+	}
+	const long = "integration-tests-of-the-payments-service-on-the-branch-re"
+	if got := distinct(map[string]bool{long: true, "fits-": true}, 29); got[long] != "integration-te…-the-branch-re" || got["fits-"] != "fits-" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Notes give way first, then makers, then what tells rows apart; what fits stays as it
+// is.
+func TestFit(t *testing.T) {
+	long := strings.Repeat("n", 60)
+	table := func() grid {
+		return grid{
+			header: []string{"RESOURCE", "PREFIX", "NAMES", "MADE-BY", "NOTES"},
+			rows: [][]string{
+				{"jobs.batch", strings.Repeat("p", 40) + "1-", "10", "PipelineRun/" + long, long},
+				{"jobs.batch", strings.Repeat("p", 40) + "2-", "10", "argo", ""},
+			},
+		}
+	}
+	whole := table()
+	whole.fit(whole.width())
+	if diff := cmp.Diff(table().rows, whole.rows); diff != "" {
+		t.Errorf("what fits is changed (-want +got):\n%s", diff)
+	}
+	for _, test := range []struct {
+		width  int
+		widths []int // of resource, prefix, names, maker, notes
+	}{
+		{180, []int{10, 42, 5, 72, 39}},
+		{140, []int{10, 42, 5, 55, 16}},
+		{100, []int{10, 41, 5, 16, 16}},
+		{80, []int{10, 21, 5, 16, 16}},
+		{20, []int{10, 16, 5, 16, 16}},
+	} {
+		g := table()
+		g.fit(test.width)
+		var widths []int
+		for i := range g.header {
+			widths = append(widths, g.widthOf(i))
+		}
+		if diff := cmp.Diff(test.widths, widths); diff != "" || g.rows[0][1] == g.rows[1][1] {
+			t.Errorf("%d columns: prefixes %q and %q, widths (-want +got):\n%s", test.width, g.rows[0][1], g.rows[1][1], diff)
+		}
+	}
+}
+
+// Rows that replicas bound are one line for each namespace, but for large ones and
+// single ones.
+func TestFolded(t *testing.T) {
+	item := func(namespace, resource, prefix string, names int64, bounded bool) v1alpha1.AuditItem {
+		return v1alpha1.AuditItem{Namespace: namespace, Resource: resource, Prefix: prefix, Names: names, ReplicaBounded: bounded}
+	}
+	items := []v1alpha1.AuditItem{
+		item("a", "pods", "web-1-", 30, true), item("a", "pods", "run-", 40, false), item("a", "endpointslices", "web-", 10, true),
+		item("a", "pods", "huge-1-", 101, true), item("b", "pods", "one-1-", 10, true),
+		item("c", "pods", "x-1-", 100, true), item("c", "pods", "x-2-", 100, true),
+	}
+	left, folds := folded(items, 10)
+	var prefixes, lines []string
+	for _, i := range left {
+		prefixes = append(prefixes, i.Prefix)
+	}
+	for _, f := range folds {
+		lines = append(lines, fmt.Sprint(f.cell("NAMESPACE"), f.cell("RESOURCE"), f.cell("PREFIX"), f.cell("NAMES"), f.cell("PER-DAY")))
+	}
+	if diff := cmp.Diff([]string{"run-", "huge-1-", "one-1-"}, prefixes); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"cpods(2 prefixes)200", "aendpointslices,pods(2 prefixes)40"}, lines); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	if len(items) != 7 || items[0].Prefix != "web-1-" {
+		t.Error("the report itself has changed")
+	}
+}
+
+// A prefix that would look like another one is quoted.
+func TestPrefixText(t *testing.T) {
+	for prefix, want := range map[string]string{
+		"run-": "run-", "a b-": `"a b-"`, "a  b-": `"a  b-"`, `\u001b`: `"\\u001b"`,
+	} {
+		if got := prefixText(v1alpha1.AuditItem{Prefix: prefix}); got != want {
+			t.Errorf("%q is shown as %s", prefix, got)
+		}
+	}
+}
+
+// A gate that nobody can decide is an error, which an exceeded one goes before.
+func TestJudgeGrowth(t *testing.T) {
+	limit := 10.0
+	o := &options{}
+	report := &v1alpha1.AuditReport{Complete: true, Gate: &v1alpha1.AuditGate{FailAboveGrowth: &limit, Undecided: 2}}
+	if err := o.judge(t.Context(), report); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
+		t.Errorf("%v", err)
+	}
+	report.Gate.Exceeded = []v1alpha1.AuditExceeded{{Resource: "jobs.batch", Prefix: "p-", Names: 30, GrowthPerDay: days(math.Pi)}}
+	report.Gate.ExceededCount = 1
+	err := o.judge(t.Context(), report)
+	if want := "1 prefix above --fail-above-growth 10: jobs.batch/p- with 30 names, +3.1 a day"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -95,13 +95,32 @@ func Prefixes(conn *connection.Connection) cobra.CompletionFunc {
 	}
 }
 
+// TypesOrPrefixes returns what completes TYPE[,TYPE...], and TYPE/PREFIX.
+func TypesOrPrefixes(conn *connection.Connection) cobra.CompletionFunc {
+	types, prefixes := Types(conn), Prefixes(conn)
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if strings.Contains(word, "/") {
+			return prefixes(cmd, args, word)
+		}
+		return types(cmd, args, word)
+	}
+}
+
+// PrefixesOfTypes returns what completes a flag PREFIX[,PREFIX...]: the prefixes of the
+// types that the arguments name, or of all.
+func PrefixesOfTypes(conn *connection.Connection) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		find := func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {
+			before := word[:strings.LastIndex(word, ",")+1]
+			return findPrefixesOf(ctx, conn, args, func(prefix string) { offer(before + prefix) })
+		}
+		return inTime(conn, cobra.ShellCompDirectiveNoFileComp, find)(cmd, args, word)
+	}
+}
+
 // findTypes offers the types that an audit counts.
 func findTypes(conn *connection.Connection, offer func(string)) error {
-	discovery, err := conn.Factory.ToDiscoveryClient()
-	if err != nil {
-		return err
-	}
-	resources, _, err := census.Discover(discovery)
+	resources, err := typesOf(conn, nil)
 	for _, r := range resources {
 		offer(r.GroupResource().String())
 	}
@@ -111,26 +130,55 @@ func findTypes(conn *connection.Connection, offer func(string)) error {
 // findPrefixes offers the generateNames that the objects of a type have.
 func findPrefixes(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {
 	resource, _, _ := strings.Cut(word, "/")
-	mapper, err := conn.Factory.ToRESTMapper()
+	return findPrefixesOf(ctx, conn, []string{resource}, func(prefix string) { offer(resource + "/" + prefix) })
+}
+
+// findPrefixesOf offers the generateNames that the objects of some types have, or of
+// all types if none is named.
+func findPrefixesOf(
+	ctx context.Context, conn *connection.Connection, types []string, offer func(string),
+) error {
+	found, err := typesOf(conn, types)
 	if err != nil {
-		return err
-	}
-	found, _, err := census.Resolve(mapper, []string{resource})
-	if err != nil || len(found) == 0 {
 		return err
 	}
 	namespace, _, err := conn.Factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return err
 	}
-	if !found[0].Namespaced {
-		namespace = metav1.NamespaceNone
-	}
-	return eachObject(ctx, conn, found[0].GroupVersionResource, namespace, func(o *metav1.PartialObjectMetadata) {
-		if o.GenerateName != "" {
-			offer(resource + "/" + o.GenerateName)
+	for _, r := range found {
+		in := namespace
+		if !r.Namespaced {
+			in = metav1.NamespaceNone
 		}
-	})
+		err = eachObject(ctx, conn, r.GroupVersionResource, in, func(o *metav1.PartialObjectMetadata) {
+			if o.GenerateName != "" {
+				offer(o.GenerateName)
+			}
+		})
+		if err != nil && len(types) > 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+// typesOf returns the types that are named, or all that an audit counts.
+func typesOf(conn *connection.Connection, named []string) ([]census.Resource, error) {
+	if len(named) == 0 {
+		client, err := conn.Factory.ToDiscoveryClient()
+		if err != nil {
+			return nil, err
+		}
+		found, _, err := census.Discover(client)
+		return found, err
+	}
+	mapper, err := conn.Factory.ToRESTMapper()
+	if err != nil {
+		return nil, err
+	}
+	found, _, err := census.Resolve(mapper, named)
+	return found, err
 }
 
 // findNamespaces offers the cluster's namespaces.
