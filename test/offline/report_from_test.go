@@ -54,20 +54,32 @@ func TestReportFromServer(t *testing.T) {
 }
 
 func TestReportFromText(t *testing.T) {
-	stdout, stderr, code := run(t, "report", "--from="+savedAudit, "--creates=10")
-	for _, want := range []string{
-		"jobs.batch/nightly-report- -n ci: 121 of 27^5 = 14,348,907 names are taken.\n",
-		"server          8       1 in 3.9e40      1,362,373    retries by itself\n",
-		"\n\nbackups.example.com/volume-backup-: 200 of 27^5 = 14,348,907 names are taken.\n",
-		"server          ?       ?                ?           nothing tells its tries\n",
-		"(nothing tells whether the server has any)",
-	} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("%q is not in\n%s", want, stdout)
-		}
-	}
-	if strings.Count(stdout, "RE-USE:") != 1 || stderr != "" || code != 0 {
+	stdout, stderr, code := run(t, "report", "--from="+savedAudit, "--creates=10,1000")
+	const rows = `NAMESPACE   RESOURCE              PREFIX            NAMES   10            1,000         NO-RETRY   HEADROOM    CLIENT
+ci          jobs.batch            nightly-report-   121     1 in 2.9e39   1 in 5.8e30   87         1,362,373   4,282,908
+            backups.example.com   volume-backup-    200     0.014 %*      4.76 %*       62         62*         4,282,829
+`
+	if !strings.HasSuffix(stdout, rows) || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
+	}
+	stdout, _, _ = run(t, "report", "--from="+savedAudit, "--creates=10", "--rate=1000")
+	if !strings.Contains(stdout, "   FIRST-AFTER\n") || !strings.Contains(stdout, "years\n") || !strings.Contains(stdout, "days*\n") {
+		t.Errorf("the rate makes\n%s", stdout)
+	}
+}
+
+// A saved audit of the first version, and one that says that its counts are not of one
+// instant.
+func TestReportFromTheFirstVersion(t *testing.T) {
+	const first = "../../pkg/api/v1alpha1/testdata/audit-first-version.json"
+	stdout, stderr, code := run(t, "report", "--from="+first, "--creates=10", "-o", "jsonpath={.items[*].prefix}")
+	if !strings.Contains(stdout, "nightly-report-") || stderr != "" || code != 0 {
+		t.Errorf("code %d, stderr %q, stdout %s", code, stderr, stdout)
+	}
+	inconsistent := strings.Replace(readSavedAudit(t), `"summary": {`, `"summary": {"inconsistent": ["jobs.batch"], `, 1)
+	_, stderr, code = runWith(t, inconsistent, "report", "--from=-")
+	if want := "Warning: not of one instant, because a list expired or is not sorted: the counts of jobs.batch\n"; stderr != want || code != 0 {
+		t.Errorf("code %d, stderr %q, want %q", code, stderr, want)
 	}
 }
 

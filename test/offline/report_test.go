@@ -239,8 +239,8 @@ func TestReportBadInput(t *testing.T) {
 		{"--from=audit.json -k . --existing=0", "error: -f or -k and --from and --existing exclude each other: each says which names exist\n"},
 		{"jobs/x --suffix-length=6", "error: --suffix-length is for calculations only: servers use 5\n"},
 		{"--from=testdata/nonsuch.json", "error: --from: open testdata/nonsuch.json: no such file or directory\n"},
-		{"-o nope", "error: unable to match a printer suitable for the output format \"nope\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,template,templatefile,yaml\n"},
-		{"-o name", "error: unable to match a printer suitable for the output format \"name\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,template,templatefile,yaml\n"},
+		{"-o nope", "error: unable to match a printer suitable for the output format \"nope\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,template,templatefile,wide,yaml\n"},
+		{"-o name", "error: unable to match a printer suitable for the output format \"name\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,template,templatefile,wide,yaml\n"},
 		{"-o custom-columns=", "error: custom-columns format specified but no custom columns given\n"},
 	} {
 		stdout, stderr, code := run(t, append([]string{"report"}, strings.Fields(test.args)...)...)

@@ -246,7 +246,8 @@ type TypeObjects struct {
 	Group string `json:"group"`
 	// Resource is the type, in the plural: jobs.
 	Resource string `json:"resource"`
-	Objects  int64  `json:"objects"`
+	// Objects is how many there are.
+	Objects int64 `json:"objects"`
 }
 
 // NextCreate is the probability that the next create conflicts, and fails.

@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -84,6 +85,28 @@ func TestReadAuditReportRefuses(t *testing.T) {
 				t.Errorf("the error is\n%v\nwant\n%s", err, test.want)
 			}
 		})
+	}
+}
+
+// What an audit of the first version saved stays readable, and what it did not know is
+// not there. It was made by that version, on a real server.
+func TestReadTheFirstVersion(t *testing.T) {
+	data, err := os.ReadFile("testdata/audit-first-version.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := ReadAuditReport(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Items) != 4 || report.Scope.Top != nil || report.Unprefixed != nil || report.Gone != nil {
+		t.Errorf("%+v", report)
+	}
+	for _, i := range report.Items {
+		if i.Creates.Windows != nil || i.FirstFailure != nil || i.Growth != nil || i.MadeBy != nil || i.NamedByClients ||
+			i.Creates.LeastPerDay() != i.Creates.PerDay || i.Creates.PerDay == 0 {
+			t.Errorf("%+v", i)
+		}
 	}
 }
 

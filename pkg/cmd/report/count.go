@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
 // wantedPrefix is an effective prefix whose names are to be counted.
@@ -21,16 +23,17 @@ type place struct {
 }
 
 // count counts the names under the prefixes, in their order. Those of one
-// resource and namespace are counted in one scan.
+// resource and namespace are counted in one scan. It also returns the types, sorted,
+// whose counts are not of one instant.
 func count(
 	ctx context.Context, c *cluster.Cluster, prefixes []wantedPrefix, progress func(census.Progress),
-) ([]report.Population, error) {
+) (populations []report.Population, inconsistent []string, err error) {
 	counted := map[place]map[string]int64{} // names by prefix
 	places := make([]place, 0, len(prefixes))
 	for _, p := range prefixes {
 		at, err := placeOf(c, p)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if counted[at] == nil {
 			counted[at] = map[string]int64{}
@@ -39,11 +42,16 @@ func count(
 		places = append(places, at)
 	}
 	for at, names := range counted {
-		if err := at.count(ctx, c, names, progress); err != nil {
-			return nil, err
+		summary, err := at.count(ctx, c, names, progress)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range summary.Inconsistent {
+			inconsistent = append(inconsistent, r.GroupResource().String())
 		}
 	}
-	populations := make([]report.Population, 0, len(prefixes))
+	slices.Sort(inconsistent)
+	populations = make([]report.Population, 0, len(prefixes))
 	for i, at := range places {
 		prefix := prefixes[i].prefix
 		server, _ := c.RetriesOf(at.resource.GroupVersion())
@@ -52,7 +60,7 @@ func count(
 			Existing: counted[at][prefix], Server: server,
 		})
 	}
-	return populations, nil
+	return populations, slices.Compact(inconsistent), nil
 }
 
 // placeOf returns where the names under a prefix are.
@@ -78,38 +86,38 @@ func typeOf(c *cluster.Cluster, word string) (census.Resource, error) {
 	return resources[0], nil
 }
 
-// count counts the names of the prefixes that are the keys of names.
+// count counts the names of the prefixes that are the keys of counts.
 func (p place) count(
-	ctx context.Context, c *cluster.Cluster, names map[string]int64, progress func(census.Progress),
-) error {
+	ctx context.Context, c *cluster.Cluster, counts map[string]int64, progress func(census.Progress),
+) (census.Summary, error) {
 	scanner := census.Scanner{Config: c.Config, Progress: progress}
-	for prefix := range names {
+	for prefix := range counts {
 		scanner.Prefixes = append(scanner.Prefixes, prefix)
 	}
 	total := func(spaces []census.Space) {
 		for _, space := range spaces {
-			names[space.Prefix] += space.Names
+			counts[space.Prefix] += space.Names
 		}
 	}
-	begin := func() census.Batch { return &batch{names: names, commit: total} }
+	begin := func() census.Batch { return &batch{counts: counts, commit: total} }
 	summary, err := scanner.Scan(ctx, []census.Resource{p.resource}, p.namespace, begin)
 	if err == nil && len(summary.Skipped) > 0 {
 		err = errors.New(summary.Skipped[0].Message)
 	}
-	return err
+	return summary, err
 }
 
 // batch takes the spaces of one list. Those under the prefixes that are keys of
-// names count once the list is whole.
+// counts count once the list is whole.
 type batch struct {
-	names  map[string]int64
+	counts map[string]int64
 	commit func([]census.Space)
 	spaces []census.Space
 }
 
 // Add implements census.Batch.
 func (b *batch) Add(space census.Space) {
-	if _, wanted := b.names[space.Prefix]; wanted {
+	if _, wanted := b.counts[space.Prefix]; wanted && space.SuffixLength == names.SuffixLength {
 		b.spaces = append(b.spaces, space)
 	}
 }
@@ -117,7 +125,7 @@ func (b *batch) Add(space census.Space) {
 // Begin implements census.Batch.
 func (b *batch) Begin() census.Batch {
 	add := func(spaces []census.Space) { b.spaces = append(b.spaces, spaces...) }
-	return &batch{names: b.names, commit: add}
+	return &batch{counts: b.counts, commit: add}
 }
 
 // Commit implements census.Batch.

@@ -144,6 +144,9 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.prefixes = args
 	o.existingGiven, o.rateGiven, o.periodGiven = given("existing"), given("rate"), given("for")
 	o.plotFlags.given = given("plot")
+	if err := o.printFlags.Check(); err != nil { // while it knows all formats
+		return err
+	}
 	o.wide = o.printFlags.Take(output.Wide)
 	if o.failAbove.Given() {
 		o.question.FailAbove = o.failAbove.Value
@@ -162,10 +165,7 @@ func (o *options) Validate() error {
 	if err := o.validateSource(); err != nil {
 		return err
 	}
-	if err := o.plotFlags.validate(o.printFlags.ForMachines()); err != nil {
-		return err
-	}
-	return o.printFlags.Check()
+	return o.plotFlags.validate(o.printFlags.ForMachines())
 }
 
 // validateQuestion returns what is wrong with the numbers that were given.

@@ -111,7 +111,12 @@ func (o *options) saved() (subject, error) {
 		},
 		incomplete: !audit.Complete,
 	}
+	other := 0
 	for _, item := range audit.Items {
+		if item.SuffixLength != 0 && item.SuffixLength != o.question.SuffixLength {
+			other++
+			continue
+		}
 		s.populations = append(s.populations, report.Population{
 			Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix,
 			Existing: item.Names, Server: o.serverAttempts.Or(item.Retries),
@@ -120,11 +125,23 @@ func (o *options) saved() (subject, error) {
 	if s.incomplete {
 		s.warnings = append(s.warnings, "the audit was not complete: the counts, and so all chances, are lower bounds")
 	}
+	if other > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf("the audit has %s with other suffixes than %d characters, "+
+			"which are not reported on", humanize.Count(other, "prefix"), o.question.SuffixLength))
+	}
+	if inconsistent := audit.Summary.Inconsistent; len(inconsistent) > 0 {
+		s.warnings = append(s.warnings, notOfOneInstant(inconsistent))
+	}
 	if hidden := audit.Hidden; hidden.Prefixes > 0 {
 		s.warnings = append(s.warnings, fmt.Sprintf("the audit hid %s with %s, which are not reported on",
 			humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Objects, "name")))
 	}
 	return s, nil
+}
+
+// notOfOneInstant returns the warning of a count of some types, each as RESOURCE.GROUP.
+func notOfOneInstant(types []string) string {
+	return "not of one instant, because a list expired or is not sorted: the counts of " + strings.Join(types, ", ")
 }
 
 func (o *options) readSaved() ([]byte, error) {
@@ -153,9 +170,12 @@ func (o *options) counted(
 	if err != nil {
 		return subject{}, err
 	}
-	populations, err := count(ctx, from, prefixes, cluster.ShowScan(progress))
+	populations, inconsistent, err := count(ctx, from, prefixes, cluster.ShowScan(progress))
 	if err != nil {
 		return subject{}, err
+	}
+	if len(inconsistent) > 0 {
+		warnings = append(warnings, notOfOneInstant(inconsistent))
 	}
 	version := from.GitVersion()
 	return subject{

@@ -24,12 +24,11 @@ func (o *options) print(report *v1alpha1.CollisionReport) error {
 	if o.plotFlags.toTerminal() {
 		return nil // the picture is there instead
 	}
-	for at := 0; at < len(report.Items); at += len(o.question.Creates) {
-		if at > 0 {
-			fmt.Fprintln(o.Out)
-		}
-		o.printPopulation(report, report.Items[at:at+len(o.question.Creates)])
+	if len(report.Items) > len(o.question.Creates) {
+		o.printPrefixes(report)
+		return nil
 	}
+	o.printPopulation(report, report.Items)
 	fmt.Fprintln(o.Out, reuseLegend)
 	return nil
 }

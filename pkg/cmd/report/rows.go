@@ -1,0 +1,77 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// printPrefixes prints a row for each of several populations.
+func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
+	fmt.Fprintf(o.Out, "Chance that any of so many creates conflicts, with the tries in force (%s: without retries, where the\n"+
+		"server's tries are unknown), and the creates until that passes %s without retries, with the tries in force,\n"+
+		"and with kubectl genname create:\n",
+		unknownTries, humanize.ChanceOf(o.question.Probability))
+	w := printers.GetNewTabWriter(o.Out)
+	printRow(w, o.prefixHeaders())
+	for at := 0; at < len(report.Items); at += len(o.question.Creates) {
+		printRow(w, o.prefixCells(report.Items[at:at+len(o.question.Creates)], report.Space.Names))
+	}
+	_ = w.Flush() // Execute sees an error of the writer below
+}
+
+// unknownTries marks a number that is without retries because the tries are unknown.
+const unknownTries = "*"
+
+func (o *options) prefixHeaders() []string {
+	headers := []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES"}
+	for _, creates := range o.question.Creates {
+		headers = append(headers, humanize.Grouped(creates))
+	}
+	headers = append(headers, "NO-RETRY", "HEADROOM", "CLIENT")
+	if o.rateGiven {
+		headers = append(headers, "FIRST-AFTER")
+	}
+	return headers
+}
+
+// prefixCells returns the row of one population: its items differ in their numbers of
+// creates.
+func (o *options) prefixCells(items []v1alpha1.CollisionItem, names int64) []string {
+	first := items[0]
+	row := []string{
+		first.Namespace, schema.GroupResource{Group: first.Group, Resource: first.Resource}.String(), first.Prefix,
+		humanize.Grouped(first.Existing),
+	}
+	for _, item := range items {
+		p, mark := inForce(item)
+		row = append(row, humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10))+mark)
+	}
+	p, mark := inForce(first)
+	row = append(row,
+		humanize.Headroom(first.Policy(v1alpha1.PolicyNone).Headroom.Creates),
+		humanize.Headroom(p.Headroom.Creates)+mark,
+		humanize.Headroom(first.Policy(v1alpha1.PolicyClient).Headroom.Creates))
+	if first.Churn != nil {
+		row = append(row, span(-math.Log10(first.Churn.CreatesPerDay)-float64(*p.Tries)*taken(first.Existing, names))+mark)
+	}
+	for i := range row {
+		row[i] = terminal.OneLine(row[i])
+	}
+	return row
+}
+
+// inForce returns the policy of the server, or without retries, and a mark, where its
+// tries are unknown.
+func inForce(item v1alpha1.CollisionItem) (policy *v1alpha1.Policy, mark string) {
+	if p := item.Policy(v1alpha1.PolicyServer); p.Tries != nil {
+		return p, ""
+	}
+	return item.Policy(v1alpha1.PolicyNone), unknownTries
+}
