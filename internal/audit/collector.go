@@ -98,7 +98,8 @@ func (c *Collector) Begin() census.Batch { return &batch{collector: c, into: &c.
 const clientAttempts = 16
 
 // retries returns how many names are tried per create in a space, and in words what
-// else is known of that, or nothing. What a client names, the server does not retry.
+// else is known of that, or nothing. What a client names, the server does not retry:
+// kubectl genname create does so itself, others do not.
 func (c *Collector) retries(space census.Space) (retries v1alpha1.Retries, why string) {
 	byClient := func(attempts int) v1alpha1.Retries {
 		return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
@@ -106,7 +107,7 @@ func (c *Collector) retries(space census.Space) (retries v1alpha1.Retries, why s
 	switch {
 	case space.NamedByClients:
 		return byClient(1), ""
-	case space.SuffixLength != names.SuffixLength:
+	case space.SuffixLength != names.SuffixLength, space.MadeBy.Marked && space.Makers == 1:
 		return byClient(clientAttempts), ""
 	}
 	return c.retriesOf(space.Resource.GroupVersion())

@@ -125,6 +125,18 @@ func TestItemNamedByClients(t *testing.T) {
 	}
 }
 
+// What our own create names is tried as often as that does, as long as nobody else is
+// seen to create there.
+func TestItemMadeByOurselves(t *testing.T) {
+	s := space("p-", 1000)
+	for makers, want := range map[int]int{1: 16, 2: 8} {
+		s.MadeBy, s.Makers = census.Maker{Manager: "kubectl-create", Certain: true, Marked: true}, makers
+		if item := itemOf(t, s, 8); *item.Attempts != want {
+			t.Errorf("%d makers: %d tries, want %d", makers, *item.Attempts, want)
+		}
+	}
+}
+
 // The newest object tells who makes them: its controller, or a manager, which may be
 // a guess.
 func TestMadeBy(t *testing.T) {

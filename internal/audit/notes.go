@@ -80,8 +80,6 @@ func namedByClients(space census.Space) string {
 		return "named by clients"
 	case space.SuffixLength > names.SuffixLength:
 		return fmt.Sprintf("suffixes of %d characters", space.SuffixLength)
-	case space.MadeBy.Marked && space.Makers == 1:
-		return fmt.Sprintf("kubectl genname create tries %d names", clientAttempts)
 	}
 	return ""
 }

@@ -8,19 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/model/textparse"
-	"github.com/prometheus/prometheus/promql/parser"
-	"github.com/prometheus/prometheus/promql/promqltest"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -116,87 +110,11 @@ func TestOpenMetrics(t *testing.T) {
 			t.Errorf("%s does not end in its unit %s", name, unit)
 		}
 	}
-	if len(units) < 5 || len(series) != 6+7 {
+	if len(units) < 5 || len(series) != 7+8 {
 		t.Errorf("%d units, %d series in\n%s", len(units), len(series), text)
 	}
 	names := fmt.Sprintf(`{__name__="genname_prefix_names", namespace="default", prefix=%q, resource="configmaps"}`, "run-")
 	if series[names] != 12 || series[`{__name__="genname_audit_complete"}`] != 1 || series[`{__name__="genname_audit_hidden_prefixes"}`] != 1 {
 		t.Errorf("%v", series)
 	}
-}
-
-// Each alert fires for what it is about, and for nothing else.
-func TestAlerts(t *testing.T) {
-	const prefix = `{resource="jobs.batch", namespace="ci", prefix="run-"}`
-	groups, errs := rulefmt.ParseFile("../../examples/monitoring/alerts.yaml", false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.Default())
-	for _, err := range errs {
-		t.Error(err)
-	}
-	if t.Failed() {
-		return
-	}
-	for alert, test := range map[string]struct{ fires, silent string }{
-		"GeneratedNameConflictsLikely": {
-			`genname_prefix_conflict_without_retry_ratio` + prefix + ` 0.002`,
-			`genname_prefix_conflict_without_retry_ratio` + prefix + ` 0.0009`,
-		},
-		"GeneratedNamesGrowFast": {
-			`genname_prefix_creates_per_day` + prefix + ` 20000`,
-			`genname_prefix_creates_per_day` + prefix + ` 9000`,
-		},
-		"GeneratedNamesRunAway": {
-			`genname_prefix_names` + prefix + ` 700000`,
-			`genname_prefix_names` + prefix + ` 90000`,
-		},
-		"GeneratedNameHeadroomShort": {
-			`genname_prefix_headroom_creates` + prefix + " 600\n" + `genname_prefix_creates_per_day` + prefix + ` 100`,
-			`genname_prefix_headroom_creates` + prefix + " 0\n" + `genname_prefix_creates_per_day` + prefix + ` 0`,
-		},
-		"GeneratedNameAuditIncomplete": {`genname_audit_complete 0`, `genname_audit_complete 1`},
-		"GeneratedNameAuditStale":      {`genname_audit_timestamp_seconds 0`, `genname_audit_timestamp_seconds 80000`},
-	} {
-		for samples, want := range map[string]int{test.fires: 1, test.silent: 0} {
-			if got := firing(t, expression(t, groups, alert), samples); got != want {
-				t.Errorf("%s: %d alerts, want %d, of\n%s", alert, got, want, samples)
-			}
-		}
-	}
-	if n := len(groups.Groups[0].Rules); n != 6 {
-		t.Errorf("%d rules, of which 6 are tested", n)
-	}
-}
-
-func expression(t *testing.T, groups *rulefmt.RuleGroups, alert string) string {
-	t.Helper()
-	for _, rule := range groups.Groups[0].Rules {
-		if rule.Alert == alert {
-			return rule.Expr
-		}
-	}
-	t.Fatalf("no alert %s", alert)
-	return ""
-}
-
-// firing is how many series the expression has a day after the epoch.
-func firing(t *testing.T, expr, samples string) int {
-	t.Helper()
-	load := "load 1d\n"
-	for line := range strings.Lines(samples) {
-		name, value := strings.TrimSpace(line), ""
-		if at := strings.LastIndex(name, " "); at > 0 {
-			name, value = name[:at], name[at+1:]
-		}
-		load += fmt.Sprintf("  %s %s %s\n", name, value, value)
-	}
-	storage := promqltest.LoadedStorage(t, load)
-	engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
-	query, err := engine.NewInstantQuery(t.Context(), storage, nil, expr, time.Unix(24*3600, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	vector, err := query.Exec(t.Context()).Vector()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(vector)
 }

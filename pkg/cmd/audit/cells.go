@@ -18,12 +18,17 @@ func resourceText(i v1alpha1.AuditItem) string {
 	return schema.GroupResource{Group: i.Group, Resource: i.Resource}.String()
 }
 
-// prefixText returns the prefix, in quotes where it would look like another one.
+// prefixText returns the prefix, in quotes where it would look like another one, and
+// with the length of suffixes that are not a server's.
 func prefixText(i v1alpha1.AuditItem) string {
-	if strings.ContainsAny(i.Prefix, "\\\" \t") {
-		return strconv.Quote(i.Prefix)
+	text := i.Prefix
+	if strings.ContainsAny(text, "\\\" \t{") {
+		text = strconv.Quote(text)
 	}
-	return i.Prefix
+	if i.SuffixLength != 0 {
+		text += fmt.Sprintf("{%d}", i.SuffixLength)
+	}
+	return text
 }
 
 // perDayText returns the least rate of creation.

@@ -8,9 +8,11 @@ import (
 const (
 	// gap is what kubectl's printer leaves between columns.
 	gap = 3
-	// leastCell is the width below which a column does not give way.
-	leastCell = 16
-	ellipsis  = "…"
+	// leastCell is the width below which a column does not give way, and leastNotes
+	// that of the notes.
+	leastCell  = 16
+	leastNotes = 8
+	ellipsis   = "…"
 )
 
 // fit shortens cells so that rows fit into a width, if they can: the notes first, then
@@ -23,7 +25,10 @@ func (g grid) fit(width int) {
 		if at < 0 || excess <= 0 {
 			continue
 		}
-		least := max(leastCell, utf8.RuneCountInString(name))
+		least := leastCell
+		if name == notesColumn {
+			least = leastNotes
+		}
 		to := max(g.widthOf(at)-excess, least)
 		if name == notesColumn || name == madeByColumn {
 			for _, row := range g.rows {

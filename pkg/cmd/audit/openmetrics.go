@@ -61,8 +61,19 @@ var prefixGauges = []prefixGauge{
 	},
 	{
 		"genname_prefix_creates_per_day", "",
-		"Creates seen in the window, per day. A lower bound: only survivors are seen.",
+		"Creates seen in the window, a day unless --window says another, per day. A lower bound: only survivors are seen.",
 		func(i v1alpha1.AuditItem) (float64, bool) { return i.Creates.PerDay, true },
+	},
+	{
+		"genname_prefix_first_failure_days", "days",
+		"Days until the first failed create is to be expected, if none is deleted, at the least rate of creation that " +
+			"10 minutes, an hour, a day and a week show; +Inf if none is.",
+		func(i v1alpha1.AuditItem) (float64, bool) {
+			if i.FirstFailure == nil || i.FirstFailure.GrowingDays == nil {
+				return math.Inf(1), true
+			}
+			return *i.FirstFailure.GrowingDays, true
+		},
 	},
 }
 
@@ -104,6 +115,15 @@ var auditGauges = []auditGauge{
 		"genname_audit_hidden_prefixes", "prefixes",
 		"Prefixes that are not among the samples, by --min-count and --top.",
 		func(r *v1alpha1.AuditReport) float64 { return float64(r.Hidden.Prefixes) },
+	},
+	{
+		"genname_audit_unprefixed_objects", "objects", "Objects under no prefix.",
+		func(r *v1alpha1.AuditReport) (objects float64) {
+			for _, t := range r.Unprefixed {
+				objects += float64(t.Objects)
+			}
+			return objects
+		},
 	},
 	{
 		"genname_audit_skipped", "", "Types, groups, or types in one namespace that were not counted, " +
@@ -162,11 +182,15 @@ func labelsOf(item v1alpha1.AuditItem) []*dto.LabelPair {
 		value = labelText(value)
 		return &dto.LabelPair{Name: &name, Value: &value}
 	}
-	return []*dto.LabelPair{
+	labels := []*dto.LabelPair{
 		label("resource", schema.GroupResource{Group: item.Group, Resource: item.Resource}.String()),
 		label("namespace", item.Namespace),
 		label("prefix", item.Prefix),
 	}
+	if item.SuffixLength != 0 {
+		labels = append(labels, label("suffix_length", strconv.Itoa(item.SuffixLength)))
+	}
+	return labels
 }
 
 // labelText returns text as a label may have it, and a terminal: control characters,

@@ -15,7 +15,7 @@ import (
 // Whatever is in the names, the parser of node_exporter and of the Pushgateway
 // gets it back; what is unknown has no sample, and what is unbounded is +Inf.
 func TestOpenMetrics(t *testing.T) {
-	attempts, chance, headroom := 8, 1e-12, int64(12)
+	attempts, chance, headroom, inf := 8, 1e-12, int64(12), math.Inf(1)
 	prefixes := []string{"run-", `q"uo\te-`, "line\nbreak", "esc\x1b[31m", "half\xc3", "é-", ""}
 	report := &v1alpha1.AuditReport{Skipped: []v1alpha1.Skipped{{Reason: "forbidden"}, {Reason: "excluded"}, {Reason: "undiscovered"}}}
 	for i, prefix := range prefixes {
@@ -26,6 +26,12 @@ func TestOpenMetrics(t *testing.T) {
 		}
 		report.Items = append(report.Items, item)
 	}
+	// One prefix with two lengths of suffixes are two series.
+	longer := v1alpha1.AuditItem{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "run-", Names: 7, SuffixLength: 8}
+	longer.FirstFailure = &v1alpha1.AuditFirstFailure{GrowingDays: days(3)}
+	longer.Attempts = &attempts
+	report.Items = append(report.Items, longer)
+	report.Unprefixed = []v1alpha1.TypeObjects{{Resource: "pods", Objects: 3}, {Resource: "secrets", Objects: 4}}
 	var out strings.Builder
 	if err := writeOpenMetrics(&out, report); err != nil {
 		t.Fatal(err)
@@ -45,15 +51,17 @@ func TestOpenMetrics(t *testing.T) {
 		}
 		found = append(found, metric.GetLabel()[2].GetValue())
 	}
-	want := []string{"run-", `q"uo\te-`, `line\nbreak`, `esc\x1b[31m`, `half\xc3`, "é-", ""}
+	want := []string{"run-", `q"uo\te-`, `line\nbreak`, `esc\x1b[31m`, `half\xc3`, "é-", "", "run-"}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("prefixes (-want +got):\n%s", diff)
 	}
 	for name, samples := range map[string][]float64{
-		"genname_prefix_conflict_ratio":   {0.25, chance},
-		"genname_prefix_headroom_creates": {math.Inf(1), 12},
-		"genname_audit_skipped":           {2},
-		"genname_audit_complete":          {0},
+		"genname_prefix_conflict_ratio":     {0.25, chance},
+		"genname_prefix_headroom_creates":   {math.Inf(1), 12},
+		"genname_audit_skipped":             {2},
+		"genname_audit_unprefixed_objects":  {7},
+		"genname_prefix_first_failure_days": {inf, inf, inf, inf, inf, inf, inf, 3},
+		"genname_audit_complete":            {0},
 	} {
 		metrics := families[name].GetMetric()
 		for i, value := range samples {
@@ -62,7 +70,7 @@ func TestOpenMetrics(t *testing.T) {
 			}
 		}
 	}
-	if n := len(families["genname_prefix_attempts"].GetMetric()); n != len(prefixes)-1 {
+	if n := len(families["genname_prefix_attempts"].GetMetric()); n != len(prefixes) {
 		t.Errorf("%d samples of the attempts, of which one is unknown", n)
 	}
 }

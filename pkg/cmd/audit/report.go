@@ -53,7 +53,7 @@ func (o *options) sayUnshown(result *audit.Result) {
 	if report.Hidden.Prefixes > 0 {
 		o.say(o.hiddenText(report, result.MostHidden))
 	}
-	if text := unprefixedText(report.Unprefixed); text != "" {
+	if text := unprefixedText(report.Unprefixed); text != "" && len(o.prefixes) == 0 {
 		o.say(text)
 	}
 	if none := result.NotFound; len(none) > 0 && report.Summary.ResourceTypes > 0 {

@@ -176,10 +176,10 @@ func TestFit(t *testing.T) {
 		widths []int // of resource, prefix, names, maker, notes
 	}{
 		{180, []int{10, 42, 5, 72, 39}},
-		{140, []int{10, 42, 5, 55, 16}},
-		{100, []int{10, 41, 5, 16, 16}},
-		{80, []int{10, 21, 5, 16, 16}},
-		{20, []int{10, 16, 5, 16, 16}},
+		{140, []int{10, 42, 5, 63, 8}},
+		{100, []int{10, 42, 5, 23, 8}},
+		{80, []int{10, 29, 5, 16, 8}},
+		{20, []int{10, 16, 5, 16, 8}},
 	} {
 		g := table()
 		g.fit(test.width)
@@ -231,6 +231,9 @@ func TestPrefixText(t *testing.T) {
 		if got := prefixText(v1alpha1.AuditItem{Prefix: prefix}); got != want {
 			t.Errorf("%q is shown as %s", prefix, got)
 		}
+	}
+	if got := prefixText(v1alpha1.AuditItem{Prefix: "run-", SuffixLength: 8}); got != "run-{8}" {
+		t.Errorf("with longer suffixes it is %s", got)
 	}
 }
 
