@@ -31,6 +31,8 @@ type Result struct {
 	// MostHidden is where the most of the hidden names are; its zero value if
 	// none is hidden.
 	MostHidden Hidden
+	// Uncounted are the objects that say a prefix which was not counted.
+	Uncounted []v1alpha1.TypeObjects
 	// OnlyBefore and OnlyNow are the types, as RESOURCE.GROUP, that were not
 	// compared, because only the earlier audit read them, or only this one.
 	OnlyBefore, OnlyNow []string
@@ -73,6 +75,7 @@ func (c *Collector) Report(scan Scan) (*Result, error) {
 	}
 	result := &Result{
 		Report: report, NotFound: c.kept.missing(c.options.Prefixes), MostHidden: c.kept.mostHidden(),
+		Uncounted: typeObjects(scan.Summary.Uncounted),
 	}
 	result.OnlyBefore, result.OnlyNow = c.old.onlyIn(read)
 	if c.old != nil && c.options.Namespace == "" {
@@ -156,7 +159,7 @@ func (c *Collector) gate() *v1alpha1.AuditGate {
 // not pass because nothing may be read, so a scan of no type at all is not
 // complete, whatever the reasons.
 func (c *Collector) complete(scan Scan, skipped []census.Skipped) bool {
-	if len(scan.Resources) > 0 && len(c.whole(scan)) == 0 {
+	if len(scan.Resources) > 0 && len(c.whole(scan)) == 0 || c.options.gated() && len(scan.Summary.Uncounted) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool { return !c.mayMiss(s) })

@@ -101,6 +101,20 @@ func TestCompleteUnderAGate(t *testing.T) {
 	}
 }
 
+// Prefixes that were not counted do not pass a gate either, and are told.
+func TestUncounted(t *testing.T) {
+	limit := int64(5)
+	for _, gate := range []*int64{nil, &limit} {
+		result, err := collector(Options{FailAboveCount: gate}).Report(Scan{
+			Resources: []census.Resource{resource("", "pods")},
+			Summary:   census.Summary{Uncounted: []census.TypeCount{{Resource: resource("", "pods"), Objects: 7}}},
+		})
+		if err != nil || result.Report.Complete != (gate == nil) || len(result.Uncounted) != 1 || result.Uncounted[0].Objects != 7 {
+			t.Errorf("a gate: %v: %+v, %v", gate != nil, result, err)
+		}
+	}
+}
+
 // A server without any type has nothing that could not be read.
 func TestCompleteWithoutTypes(t *testing.T) {
 	if report := finish(t, collector(Options{})).Report; !report.Complete || report.Summary.ResourceTypes != 0 {

@@ -15,6 +15,6 @@ func TestRoleForAudit(t *testing.T) {
 		Expect(t, 0, `(job.batch/report-`+harness.Suffix+` created\n){12}`, ``)
 	u := bound(t, cp, "auditor", "audit.yaml", "genname-audit")
 	u.Run("audit", "-A", "-o", "jsonpath={.server.attemptsSource} {.complete}{range .items[*]} {.prefix}={.names}{end}{range .skipped[?(@.reason==\"forbidden\")]} {.resource}{end}").
-		Expect(t, 0, `metric true report-=12 secrets`, `.*`)
+		Expect(t, 0, `version true report-=12 secrets`, `.*`)
 	u.Run("create", "-f", harness.File(t, "job.yaml", job)).Expect(t, 1, ``, `Error from server \(Forbidden\): .*`)
 }

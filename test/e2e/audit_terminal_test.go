@@ -31,7 +31,7 @@ func slow(wait time.Duration) func(r *http.Request) faultproxy.Fault {
 }
 
 // On a terminal, long work shows how far it is, in a line that is gone before
-// the results, and long prefixes are shown without their middle.
+// the results, and what is too long for it gives way.
 func TestAuditOnATerminal(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -54,7 +54,7 @@ func TestAuditOnATerminal(t *testing.T) {
 	if code != 0 || !erased || !strings.Contains(progress, "\r0 of 1 type, 0 objects  ") {
 		t.Errorf("exit code %d and\n%q", code, got)
 	}
-	if !strings.HasPrefix(table, "RESOURCE ") || !strings.Contains(table, " xxxxxxxxxxxxxx...xxxxxxxxxxxxx ") {
+	if !strings.HasPrefix(table, "RESOURCE ") || !strings.Contains(table, " xxxxxxxx…xxxxxxx ") || !strings.Contains(table, "short-l…") {
 		t.Errorf("after the progress came\n%s", table)
 	}
 	// Nothing of it in a pipe.

@@ -200,17 +200,71 @@ func TestAuditTable(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
-	const summary = `Read \d+ objects of \d+ types? in \d+ requests? and [\d.]+ s: 4 prefixes\n`
+	const summary = `4 objects under no prefix: configmaps \(4\)\nRead \d+ objects of \d+ types? in \d+ requests? and [\d.]+ s: 4 prefixes\n`
 	u.Run("audit", "cm", "-n", ns).Expect(t, 0,
-		`RESOURCE     PREFIX {55}NAMES   PER-DAY   CONFLICT     WITH-RETRY   HEADROOM   NOTES\n`+
-			`configmaps   x{58}   30      ≥30       1 in 4.8e5   1 in 4.8e5   142        58-byte cut: 2 prefixes share this space\n`+
-			`configmaps   run- {57}17      ≥17 .*`,
+		`RESOURCE     PREFIX {55}NAMES   PER-DAY    MADE-BY    FIRST-IN     NOTES\n`+
+			`configmaps   x{58}   30      ≥2,747     e2e.test   41h–174d     short-lived or a burst; 58-byte cut: 2 prefixes share this space: …-one-, …-two-\n`+
+			`configmaps   run- {57}17      ≥1,209     e2e.test   .*`,
 		`1 prefix hidden, with 1 name, by --min-count=10\n`+summary)
-	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--min-count=1", "--no-headers").Expect(t, 0,
-		`configmaps   late-   1     ≥1    .*\n`, `Read .*`)
-	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run", "--min-count=1").Expect(t, 0,
+	u.Run("audit", "cm", "-n", ns, "-o", "wide", "--prefix=run-", "--no-headers").Expect(t, 0,
+		`configmaps   run-   17    ≥1,209   e2e.test   4d–698d   1 in 8.4e5   1 in 8.4e5   .*T.*Z .* in 30d   short-lived or a burst\n`, `Read .*`)
+	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps   late-   1     ≥0    \?     never .*\n`, `Read .*`)
+	u.Run("audit", "cm/late-", "cm/run-", "-n", ns, "--sort-by=prefix", "--no-headers").Expect(t, 0, `configmaps   late- .*\nconfigmaps   run- .*\n`, `Read .*`)
+	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run").Expect(t, 0,
 		`RESOURCE .* late- .*\n`, `No name has the prefix run: prefixes are matched whole; is a '-' missing\?\nRead .*`)
+	u.Run("audit", "cm/run*", "-n", ns).Expect(t, 0, ``,
+		`No generated names .*\nNo name has the prefix run\*: prefixes are matched whole, and are no patterns\nRead .*`)
 	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, `No generated names to show in `+ns+` namespace \(-A takes all namespaces\)\.\nNo name has the prefix nonsuch-: prefixes are matched whole; is a '-' missing\?\nRead .*: 0 prefixes\n`)
+}
+
+// What a plugin, a controller and a Deployment's Pods made is told apart, and what
+// replicas bound is one line.
+func TestAuditMadeBy(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=12").Expect(t, 0, `.*`, ``)
+	pods := harness.Clientset(t, retrying).CoreV1().Pods(ns)
+	yes := true
+	for _, owner := range []string{"web-1", "web-2"} {
+		for range 11 {
+			pod := &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{GenerateName: owner + "-", OwnerReferences: []metav1.OwnerReference{
+					{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: owner, UID: "1", Controller: &yes},
+				}},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+			}
+			if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	u.Run("audit", "cm,pods", "-n", ns, "--no-headers").Expect(t, 0,
+		`configmaps   demo- +12 +≥\d+ +kubectl-create .*\npods +\(2 prefixes\) +22 .*bounded by replicas; --show-replicas shows them\n`, `.*`)
+	u.Run("audit", "cm,pods", "-n", ns, "--no-headers", "--show-replicas", "--sort-by=prefix").Expect(t, 0,
+		`configmaps .*pods +web-1- +11 +≥\d+ +ReplicaSet/web-1 .*pods +web-2- .*`, `.*`)
+	u.Run("audit", "cm,pods", "-n", ns, "-o=jsonpath={range .items[*]}{.prefix} {.attempts} {.madeBy[0].kind}{.madeBy[0].manager} {.replicaBounded};{end}", "--sort-by=prefix").
+		Expect(t, 0, `demo- 16 kubectl-create ;web-1- 8 ReplicaSet true;web-2- 8 ReplicaSet true;`, `.*`)
+}
+
+// An audit is compared with one that was saved before.
+func TestAuditCompare(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	populate(t, single, ns)
+	u := harness.As(t, single.Admin())
+	saved := u.Run("audit", "cm", "-n", ns, "-o", "json", "--min-count=1")
+	before := strings.Replace(saved.Stdout, `"names": 17,`, `"names": 5,`, 1)
+	before = regexp.MustCompile(`"creationTimestamp": "\d{4}`).ReplaceAllString(before, `"creationTimestamp": "2020`)
+	path := harness.File(t, "before.json", before)
+	u.Run("audit", "cm,secrets", "-n", ns, "--compare", path, "--fail-above-count=1000").Expect(t, 0,
+		`RESOURCE +PREFIX +NAMES +PER-DAY +GROWTH/DAY +GATE-IN +MADE-BY .*`,
+		`.*Not compared, because `+path+` has not read them: secrets\n.*`)
+	u.Run("audit", "cm", "-n", ns, "--compare", path, "--fail-above-growth=0").Expect(t, 3, `.*`,
+		`.*1 prefix above --fail-above-growth 0: configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00.* a day\n`)
+	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=late-", "--fail-above-growth=0").Expect(t, 0, `.*`, `Read .*`)
+	u.Run("audit", "cm", "-n", ns, "--compare", path, "-l", "a=b").Expect(t, 1, ``,
+		`error: --compare: `+path+` cannot be compared with: its prefixes were chosen with --selector="", not "a=b"\n`)
+	u.Run("audit", "cm", "-n", "other", "--compare", path).Expect(t, 1, ``,
+		`error: --compare: .*: it read namespace "`+ns+`", not "other"\n`)
 }
 
 func TestAuditGates(t *testing.T) {
@@ -243,7 +297,7 @@ func TestAuditHidden(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	harness.As(t, single.Admin()).Run("audit", "cm,secrets", "-n", ns, "--min-count=1000").Expect(t, 0, ``,
-		`No generated names to show in `+ns+` namespace\.\n4 prefixes hidden, with 63 names, by --min-count=1000, all of them configmaps in namespace `+ns+`; --min-count=1 shows them\nRead .*`)
+		`No generated names to show in `+ns+` namespace\.\n4 prefixes hidden, with 63 names, by --min-count=1000, all of them configmaps in namespace `+ns+`; --min-count=1 shows them\n4 objects under no prefix: configmaps \(4\)\nRead .*`)
 }
 
 func TestAuditBadInput(t *testing.T) {
@@ -263,20 +317,26 @@ func TestAuditBadInput(t *testing.T) {
 		{"selector", admin, []string{"-l", "a b"}, 1, ``, `error: --selector: .*\n`},
 		{"sort", admin, []string{"--sort-by=name"}, 1, ``, `error: invalid argument "name" for "--sort-by" flag: must be risk, count, rate or prefix\n` + seeHelp},
 		{"count", admin, []string{"--min-count=-1"}, 1, ``, `error: --min-count must not be negative, as -1 is\n`},
-		{"window", admin, []string{"--window=0"}, 1, ``, `error: --window must be positive, not 0s\n`},
+		{"window", admin, []string{"--window=-1h"}, 1, ``, `error: --window must not be negative, as -1h0m0s is\n`},
+		{"an empty prefix", admin, []string{"--prefix", ""}, 1, ``, `error: --prefix must not be empty\n`},
+		{"TYPE/ without PREFIX", admin, []string{"cm/", "jobs/x-"}, 1, ``, `error: "cm/" is not TYPE/PREFIX, like jobs/nightly-report-, as another argument is\n`},
+		{"TYPE/PREFIX and --prefix", admin, []string{"cm/x-", "--prefix=y-"}, 1, ``, `error: --prefix and TYPE/PREFIX exclude each other\n`},
+		{"growth since when", admin, []string{"--fail-above-growth=5"}, 1, ``, `error: --fail-above-growth needs --compare: .*\n`},
+		{"compare with nothing", admin, []string{"--compare=nonsuch.json"}, 1, ``, `error: --compare: open nonsuch.json: no such file or directory\n`},
 		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: "soon" is not a duration: say 90m, 24h or 30d\n` + seeHelp},
 		{"probability", admin, []string{"--fail-above=2"}, 1, ``, `error: invalid argument "2" for "--fail-above" flag: .*` + seeHelp},
 		{"prefix", admin, []string{"--prefix=a,"}, 1, ``, `error: --prefix must not be empty\n`},
 		{"concurrency", admin, []string{"--concurrency=1152921504606846976"}, 1, ``, `error: --concurrency must be from 0 to 256, not 1152921504606846976\n`},
 		{"format", admin, []string{"-o", "nope", "cm", "--server=https://127.0.0.1:1"}, 1, ``, `error: unable to match a printer suitable for the output format "nope", allowed formats are: .*json.*openmetrics.*wide.*\n`},
-		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, `No generated names to show\.\nRead .*`},
-		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, `No generated names to show in none namespace \(-A takes all namespaces\)\.\nRead .*`},
+		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, `No generated names to show\.\n2 objects under no prefix: priorityclasses.scheduling.k8s.io \(2\)\nRead .*`},
+		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, `No generated names to show in none namespace \(-A takes all namespaces\)\.\n2 objects under no prefix: .*\nRead .*`},
 		{"a deprecated type that is named", admin, []string{"endpoints", "-n", "none", "--warnings-as-errors"}, 1, ``, `Warning: v1 Endpoints is deprecated [^\n]*\nNo generated names .*error: 1 warning received\n`},
 		{"deprecated types among all", admin, []string{"-n", "none", "--warnings-as-errors"}, 0, ``, `No generated names [^\n]*\nRead .*`},
 		{"no names of this type", admin, []string{"crds"}, 0, ``, `No generated names to show.*\nWarning: skipped customresourcedefinitions.apiextensions.k8s.io: a CustomResourceDefinition must be named PLURAL.GROUP.*`},
-		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, `Warning: skipped secrets in ` + ns + `: .*User "lister" cannot list resource "secrets".*error: not everything could be read: the counts are not complete\n`},
-		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, `No generated names to show .*Warning: skipped \d+ types that you may not list \(needs list\): .*secrets.*`},
-		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 0, ``, `No generated names to show .*Warning: the gate was not checked for \d+ types that you may not list \(.*secrets.*\); name the types to make that a failure\nRead .*`},
+		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, `0 of 1 type could be read\nWarning: skipped secrets in ` + ns + `: .*User "lister" cannot list resource "secrets".*error: not everything could be read: the counts are not complete\n`},
+		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: skipped \d+ types that you may not list \(needs list\): \w+, \w+, \w+, \w+, \w+ and \d+ more\n.*`},
+		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: the gate says nothing of \d+ types that you may not list \([^\n]*\); --allow-unlisted lets it pass all the same\nRead .*error: not everything could be read: the counts are not complete\n`},
+		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: the gate says nothing of \d+ types that you may not list \([^\n]*\)\nRead .*`},
 		{"no server", admin, []string{"--server=https://127.0.0.1:1"}, 1, ``, `error: ask the server for its version: .*connection refused\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -292,13 +352,13 @@ func TestAuditTableIsSafeForATerminal(t *testing.T) {
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: \"evil\\u009b31m\\u202egnp-\"}\n"
 	u := harness.As(t, single.Admin())
 	u.Run("create", "-f", harness.File(t, "role.yaml", role)).Expect(t, 0, `clusterrole.*created\n`, ``)
-	u.Run("audit", "clusterroles", "--min-count=1", "--no-headers").Expect(t, 0, `.*evil\\u009b31m\\u202egnp- .*`, `Read .*`)
+	u.Run("audit", "clusterroles", "--min-count=1", "--no-headers").Expect(t, 0, `.*evil\\u009b31m\\u202egnp- .*`, `.*Read .*`)
 }
 
 // A user who may list nothing does not pass a gate.
 func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 	harness.As(t, single.User("nobody")).Run("audit", "-A", "--fail-above-count=1").Expect(t, 1, ``,
-		`Warning: skipped all \d+ types: you may list none of them \(needs list\)\nRead .*error: not everything could be read: the counts are not complete\n`)
+		`0 of \d+ types could be read\nWarning: skipped all \d+ types: you may list none of them \(needs list\)\nRead .*error: not everything could be read: the counts are not complete\n`)
 }
 
 // An interrupt is exit code 130. What has been counted by then is shown, and
@@ -320,7 +380,7 @@ func TestAuditInterrupted(t *testing.T) {
 	}).Config)
 	u.Context = ctx
 	u.Run("audit", "configmaps,secrets", "-n", ns).Expect(t, 130,
-		`RESOURCE .*configmaps +run- +17 .*`, `Warning: skipped secrets in `+ns+`: .*canceled.*Read .*interrupted: the counts are not complete\n`)
+		`RESOURCE .*configmaps +run- +17 .*`, `1 of 2 types could be read\nWarning: skipped secrets in `+ns+`: .*canceled.*Read .*interrupted: the counts are not complete\n`)
 
 	ctx, interrupt = context.WithCancel(t.Context())
 	u = harness.As(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {

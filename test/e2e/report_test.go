@@ -49,7 +49,7 @@ func TestReportOfManifests(t *testing.T) {
 		`Warning: `+path+`: skipped configmaps/named: its name wins, and generateName is ignored\n`+
 			`Warning: `+path+`: skipped configmaps/other: it has no generateName\n`)
 	u.Run("report", "-R", "-f", filepath.Dir(path), "-n", ns, "--creates=10", "--fail-above=1e-9").
-		Expect(t, 3, `configmaps/run- -n `+ns+`: 17 of .*RE-USE: [^\n]*\n`, `.*3 rows above --fail-above 1 in 1.0e9\n`)
+		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*3 rows above --fail-above 1 in 1.0e9\n`)
 }
 
 func TestReportOfManifestsBadInput(t *testing.T) {

@@ -30,10 +30,10 @@ spec: {group: aggregated.e2e, version: v1, groupPriorityMinimum: 1, versionPrior
 		want v1alpha1.AttemptsSource
 		why  string
 	}{
-		{cp.Admin(), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceMetric, ""},
-		{cp.Admin(), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceMetric, ""},
+		{cp.Admin(), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceVersion, ""},
+		{cp.Admin(), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceVersion, ""},
 		{cp.Admin(), schema.GroupVersion{Group: "aggregated.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "aggregated API: server retries unknown"},
-		{cp.User("someone"), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceDefault, ""},
+		{cp.User("someone"), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceVersion, ""},
 		{cp.User("someone"), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "server retries unknown: an aggregated API or not (needs list on apiservices)"},
 	} {
 		server, err := serverinfo.Get(t.Context(), test.user)
@@ -46,9 +46,10 @@ spec: {group: aggregated.e2e, version: v1, groupPriorityMinimum: 1, versionPrior
 	}
 }
 
-// Both servers are the same binary and say the same minor version: only the
-// metric tells them apart, and who may not read it is told the default, and
-// that it is only that.
+// Both servers are the same binary and say the same minor version. One emulates a
+// version in which the retries are locked, so that everybody knows; of the other only
+// the metric tells, and who may not read it is told the default, and that it is only
+// that.
 func TestVersion(t *testing.T) {
 	const client = `Client Version: [^\n]+\n`
 	for _, test := range []struct {
@@ -57,8 +58,8 @@ func TestVersion(t *testing.T) {
 		groups []string
 		want   string
 	}{
-		{"retrying", retrying, []string{"system:masters"}, `Server Version: v1.34.4\nNames tried per create: 8 \(its metric kubernetes_feature_enabled says so\)\n`},
-		{"retrying, few rights", retrying, nil, `Server Version: v1.34.4\nNames tried per create: 8 \(the default; an administrator can have changed it\)\n`},
+		{"retrying", retrying, []string{"system:masters"}, `Server Version: v1.34.4\nNames tried per create: 8 \(its version admits nothing else\)\n`},
+		{"retrying, few rights", retrying, nil, `Server Version: v1.34.4\nNames tried per create: 8 \(its version admits nothing else\)\n`},
 		{"single", single, []string{"system:masters"}, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 1 \(its metric kubernetes_feature_enabled says so\)\n`},
 		{"single, monitoring", single, []string{"system:monitoring"}, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 1 \(its metric kubernetes_feature_enabled says so\)\n`},
 		{"single, few rights", single, nil, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 8 \(the default; an administrator can have changed it\)\n`},

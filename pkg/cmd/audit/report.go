@@ -53,7 +53,10 @@ func (o *options) sayUnshown(result *audit.Result) {
 	if report.Hidden.Prefixes > 0 {
 		o.say(o.hiddenText(report, result.MostHidden))
 	}
-	if text := unprefixedText(report.Unprefixed); text != "" && len(o.prefixes) == 0 {
+	if text := typesText(result.Uncounted, "say a prefix that was not counted, because there are very many such"); text != "" {
+		o.say("Warning: " + text)
+	}
+	if text := typesText(report.Unprefixed, "under no prefix"); text != "" && len(o.prefixes) == 0 {
 		o.say(text)
 	}
 	if none := result.NotFound; len(none) > 0 && report.Summary.ResourceTypes > 0 {
@@ -84,9 +87,9 @@ func few(things []string) string {
 		strings.Join(things[:fewNamed], ", "), humanize.Grouped(int64(len(things)-fewNamed)))
 }
 
-// unprefixedText returns how many objects are under no prefix, and of which types most
-// of them are; nothing if there are none.
-func unprefixedText(types []v1alpha1.TypeObjects) string {
+// typesText returns how many objects are like that, and of which types most of them
+// are; nothing if there are none.
+func typesText(types []v1alpha1.TypeObjects, what string) string {
 	var all int64
 	var named []string
 	for _, t := range types {
@@ -97,7 +100,7 @@ func unprefixedText(types []v1alpha1.TypeObjects) string {
 	if all == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s under no prefix: %s", humanize.Count(all, "object"), few(named))
+	return fmt.Sprintf("%s %s: %s", humanize.Count(all, "object"), what, few(named))
 }
 
 // sayCompared says what came of a comparison beside the growth of each prefix.

@@ -38,9 +38,9 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			Show the versions of the plugin and of the server, and how many names the server tries
 			per create when a generated name is taken.
 
-			The server's version tells, outside of Kubernetes 1.30 to 1.34. Within, its metric
-			kubernetes_feature_enabled does, where you may read /metrics; else the default of the
-			version is shown, and said to be only that.`),
+			The server's version tells, outside of Kubernetes 1.30 to 1.34, and in 1.33 and 1.34
+			that which it emulates. Else its metric kubernetes_feature_enabled does, where you may
+			read /metrics, or the default of the version is shown, and said to be only that.`),
 		Example: templates.Examples(`
 			# Show the versions, and how many names the server tries
 			kubectl genname version

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -197,6 +198,8 @@ func eachObject(
 	if err != nil {
 		return err
 	}
+	config = rest.CopyConfig(config)
+	config.WarningHandler = rest.NoWarnings{} // Tab has no line for them
 	client, err := metadata.NewForConfig(config)
 	if err != nil {
 		return err
