@@ -40,7 +40,7 @@ few kubectl genname create -f long-prefixes.yaml --count 40
 say "kubectl knows each object by its name, its prefix, and the mark of its creation."
 few kubectl get backups -o custom-columns=NAME:.metadata.name,PREFIX:.metadata.generateName,ID:.metadata.annotations.genname\\.dev/creation-id
 
-say "Which prefixes fill up, and what that means: every type of the namespace is counted."
+say "Which prefixes fill up, how fast, who fills them, and when a create is to be expected to fail."
 run kubectl genname audit
 
 say "The same as a script sees it."

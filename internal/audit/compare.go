@@ -50,10 +50,12 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 	}
 	age := options.Began.Sub(report.Metadata.CreationTimestamp.Time)
 	switch scope := report.Scope; {
-	case age < time.Second:
-		return nil, fmt.Errorf("it is of %s, which is not before this one", report.Metadata.CreationTimestamp.UTC().Format(time.RFC3339))
+	case age <= 0:
+		began := report.Metadata.CreationTimestamp.UTC().Format(time.RFC3339)
+		return nil, fmt.Errorf("it is of %s, which is not before this one", began)
 	case scope.LabelSelector != options.LabelSelector:
-		return nil, fmt.Errorf("its prefixes were chosen with --selector=%q, not %q", scope.LabelSelector, options.LabelSelector)
+		return nil, fmt.Errorf("its prefixes were chosen with --selector=%q, not %q",
+			scope.LabelSelector, options.LabelSelector)
 	case !scope.AllNamespaces && options.Namespace != "" && scope.Namespace != options.Namespace:
 		return nil, fmt.Errorf("it read namespace %q, not %q", scope.Namespace, options.Namespace)
 	}

@@ -52,7 +52,7 @@ func (c *Collector) setRank(r *row) (err error) {
 		}
 	case ByRate:
 		var seen rate
-		seen, err = c.estimate.rate(r.Space.Recent)
+		seen, err = c.estimate.rate(r.Recent)
 		r.rank.perDay = seen.least.PerDay
 	case ByCount, ByPrefix:
 	}

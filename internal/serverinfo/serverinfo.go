@@ -67,7 +67,7 @@ func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, w
 		return unknownRetries(), "aggregated API: server retries unknown"
 	case unknownServer:
 		if err := s.aggregation.err; err != nil {
-			return unknownRetries(), "server retries unknown: an aggregated API or not, because its APIServices did not come"
+			return unknownRetries(), "server retries unknown: an aggregated API or not (the APIServices did not come)"
 		}
 		return unknownRetries(), "server retries unknown: an aggregated API or not (needs list on apiservices)"
 	}

@@ -73,6 +73,35 @@ type options struct {
 	manners         manners
 }
 
+var longHelp = templates.LongDesc(`
+	Count the names that exist under each prefix that some object's generateName says, and
+	say what they mean: which prefixes fill up, how fast, who makes them, and when a create
+	is to be expected to fail.
+
+	Without TYPE, every type that can be listed and created is counted, but for Events and
+	Leases. Only metadata is read.
+
+	The columns of the table:
+
+	* NAMES that are taken under the prefix
+	* PER-DAY, the least rate of creation that 10 minutes, an hour, a day and a week show
+	* MADE-BY, the controller of the newest object, or the field manager that created it
+	  (with ? if that is a guess), and how many others were seen
+	* FIRST-IN, the time until a first failed create is to be expected at that rate: if none
+	  is deleted, to if as many are deleted as created
+
+	With -o wide also:
+
+	* CONFLICT, the chance that the next create fails with the tries in force; ~0 is less
+	  than one in 10^9
+	* NO-RETRY, that chance if one name is tried
+	* HEADROOM, the creates until the chance that any of them fails passes 0.1 %
+	* GENERATED, how many of the names have the prefix in their generateName
+	* REUSED/DAY, the creates that take the name of a deleted object
+	* OLDEST and NEWEST, when the first and the last of them were created
+	* FORECAST, the failed creates to expect in the time of --forecast: if as many names are
+	  deleted as created, to if none is`)
+
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{
@@ -85,34 +114,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		Use:                   "audit [TYPE[,TYPE...] | TYPE/PREFIX ...] [-n NAMESPACE | -A] [-l SELECTOR]",
 		DisableFlagsInUseLine: true,
 		Short:                 "Count the generated names that exist under each prefix",
-		Long: templates.LongDesc(`
-			Count the names that exist under each prefix that some object's generateName says, and
-			say what they mean: which prefixes fill up, how fast, who makes them, and when a create
-			is to be expected to fail.
-
-			Without TYPE, every type that can be listed and created is counted, but for Events and
-			Leases. Only metadata is read.
-
-			The columns of the table:
-
-			* NAMES that are taken under the prefix
-			* PER-DAY, the least rate of creation that 10 minutes, an hour, a day and a week show
-			* MADE-BY, the controller of the newest object, or the field manager that created it
-			  (with ? if that is a guess), and how many others were seen
-			* FIRST-IN, the time until a first failed create is to be expected at that rate: if none
-			  is deleted, to if as many are deleted as created
-
-			With -o wide also:
-
-			* CONFLICT, the chance that the next create fails with the tries in force; ~0 is less
-			  than one in 10^9
-			* NO-RETRY, that chance if one name is tried
-			* HEADROOM, the creates until the chance that any of them fails passes 0.1 %
-			* GENERATED, how many of the names have the prefix in their generateName
-			* REUSED/DAY, the creates that take the name of a deleted object
-			* OLDEST and NEWEST, when the first and the last of them were created
-			* FORECAST, the failed creates to expect in the time of --forecast: if as many names are
-			  deleted as created, to if none is`),
+		Long:                  longHelp,
 		Example: templates.Examples(`
 			# What fills up in the current namespace
 			kubectl genname audit

@@ -61,13 +61,14 @@ var prefixGauges = []prefixGauge{
 	},
 	{
 		"genname_prefix_creates_per_day", "",
-		"Creates seen in the window, a day unless --window says another, per day. A lower bound: only survivors are seen.",
+		"Creates seen in the window, a day unless --window says another, per day. " +
+			"A lower bound: only survivors are seen.",
 		func(i v1alpha1.AuditItem) (float64, bool) { return i.Creates.PerDay, true },
 	},
 	{
 		"genname_prefix_first_failure_days", "days",
-		"Days until the first failed create is to be expected, if none is deleted, at the least rate of creation that " +
-			"10 minutes, an hour, a day and a week show; +Inf if none is.",
+		"Days until the first failed create is to be expected, if none is deleted, at the least rate of creation " +
+			"that 10 minutes, an hour, a day and a week show; +Inf if none is.",
 		func(i v1alpha1.AuditItem) (float64, bool) {
 			if i.FirstFailure == nil || i.FirstFailure.GrowingDays == nil {
 				return math.Inf(1), true

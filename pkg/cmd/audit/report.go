@@ -53,7 +53,8 @@ func (o *options) sayUnshown(result *audit.Result) {
 	if report.Hidden.Prefixes > 0 {
 		o.say(o.hiddenText(report, result.MostHidden))
 	}
-	if text := typesText(result.Uncounted, "say a prefix that was not counted, because there are very many such"); text != "" {
+	const uncounted = "say a prefix that was not counted, because there are very many such"
+	if text := typesText(result.Uncounted, uncounted); text != "" {
 		o.say("Warning: " + text)
 	}
 	if text := typesText(report.Unprefixed, "under no prefix"); text != "" && len(o.prefixes) == 0 {
@@ -112,7 +113,8 @@ func (o *options) sayCompared(result *audit.Result) {
 	var gone []string
 	for _, g := range report.Gone {
 		resource := schema.GroupResource{Group: g.Group, Resource: g.Resource}.String()
-		gone = append(gone, fmt.Sprintf("%s (%s)", reference.In(resource+"/"+g.Prefix, g.Namespace), humanize.Grouped(g.Names)))
+		prefix := reference.In(resource+"/"+g.Prefix, g.Namespace)
+		gone = append(gone, fmt.Sprintf("%s (%s)", prefix, humanize.Grouped(g.Names)))
 	}
 	if len(gone) > 0 {
 		o.say(fmt.Sprintf("%s gone: %s", humanize.Count(len(gone), "prefix"), few(gone)))

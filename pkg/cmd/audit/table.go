@@ -99,7 +99,8 @@ func gridOf(columns []column, wide bool, items []v1alpha1.AuditItem, folded []fo
 func (g grid) table() *metav1.Table {
 	table := &metav1.Table{}
 	for _, name := range g.header {
-		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
+		column := metav1.TableColumnDefinition{Name: name, Type: "string"}
+		table.ColumnDefinitions = append(table.ColumnDefinitions, column)
 	}
 	for _, cells := range g.rows {
 		var row metav1.TableRow

@@ -14,10 +14,10 @@ import (
 
 // printPrefixes prints a row for each of several populations.
 func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
-	fmt.Fprintf(o.Out, "Chance that any of so many creates conflicts, with the tries in force (%s: without retries, where the\n"+
-		"server's tries are unknown), and the creates until that passes %s without retries, with the tries in force,\n"+
-		"and with kubectl genname create:\n",
-		unknownTries, humanize.ChanceOf(o.question.Probability))
+	fmt.Fprintln(o.Out, terminal.Wrapped(fmt.Sprintf("Chance that any of so many creates conflicts, with the tries "+
+		"in force (%s: without retries, where the server's tries are unknown), and the creates until that passes %s "+
+		"without retries, with the tries in force, and with kubectl genname create:",
+		unknownTries, humanize.ChanceOf(o.question.Probability))))
 	w := printers.GetNewTabWriter(o.Out)
 	printRow(w, o.prefixHeaders())
 	for at := 0; at < len(report.Items); at += len(o.question.Creates) {
@@ -59,7 +59,8 @@ func (o *options) prefixCells(items []v1alpha1.CollisionItem, names int64) []str
 		humanize.Headroom(p.Headroom.Creates)+mark,
 		humanize.Headroom(first.Policy(v1alpha1.PolicyClient).Headroom.Creates))
 	if first.Churn != nil {
-		row = append(row, span(-math.Log10(first.Churn.CreatesPerDay)-float64(*p.Tries)*taken(first.Existing, names))+mark)
+		conflictsPerDay := math.Log10(first.Churn.CreatesPerDay) + float64(*p.Tries)*taken(first.Existing, names)
+		row = append(row, span(-conflictsPerDay)+mark)
 	}
 	for i := range row {
 		row[i] = terminal.OneLine(row[i])
