@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -59,6 +61,23 @@ func TestMonitoringManifest(t *testing.T) {
 }
 
 var apiServiceResource = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+
+// A list of APIServices that does not come is no missing right: nothing then tells
+// which APIs are unavailable, and the audit says so.
+func TestAuditWithoutAPIServices(t *testing.T) {
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if !strings.HasSuffix(r.URL.Path, "/apis/apiregistration.k8s.io/v1/apiservices") || r.URL.Query().Has("limit") {
+			return nil
+		}
+		return faultproxy.Answer(http.StatusGatewayTimeout, nil, "the request timed out")
+	})
+	u := harness.As(t, proxy.Config)
+	u.Run("audit", "-n", "default").Expect(t, 1, `.*`,
+		`.*Warning: skipped apiregistration.k8s.io: ask which APIs other servers serve: list apiservices: .*error: not everything could be read: the counts are not complete\n`)
+	if r := u.Run("audit", "configmaps", "-n", "default"); r.Code != 0 {
+		t.Errorf("types that were named do not depend on it: %+v", r)
+	}
+}
 
 // Discovery keeps silent about an API whose server is not there. The audit does
 // not.

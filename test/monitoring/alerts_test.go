@@ -55,7 +55,8 @@ func TestAlerts(t *testing.T) {
 		},
 		{
 			"one audit that sees a burst",
-			[]phase{{&population{names: 400, lately: 400}, 1, time.Hour}, {&population{names: 400}, 1, long}}, nil,
+			[]phase{{&population{names: 400, lately: 400}, 1, time.Hour}, {&population{names: 400}, 1, long}},
+			nil,
 		},
 		{
 			"creates that fail",

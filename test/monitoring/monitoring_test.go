@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
 	corev1 "k8s.io/api/core/v1"
@@ -95,7 +96,7 @@ func TestOpenMetrics(t *testing.T) {
 			var l labels.Labels
 			p.Labels(&l)
 			_, at, value := p.Series()
-			name := l.Get(labels.MetricName)
+			name := l.Get(model.MetricNameLabel)
 			if !types[name] || !helps[name] || at != nil {
 				t.Errorf("%s has no type, no help, or a timestamp", l)
 			}
