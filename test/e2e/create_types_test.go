@@ -1,0 +1,197 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// The marks change nothing else: of each built-in type, with and without labels
+// and annotations of its own, a server stores what it stores for kubectl.
+func TestCreateStoresWhatKubectlDoes(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.New(t)
+	user := harness.As(t, cp.Admin())
+	shell := harness.NewShell(t, user.Kubeconfig)
+	for _, variant := range []struct {
+		name string
+		own  map[string]string // labels and annotations
+	}{
+		{"bare", nil},
+		{"labelled", map[string]string{"example.com/own": "yes"}},
+	} {
+		reference := storedBy(t, cp, "kubectl-"+variant.name, variant.own, func(args ...string) harness.Result {
+			return shell.Run("kubectl", append(args, "--kubeconfig="+user.Kubeconfig)...)
+		})
+		if types := slices.Sorted(maps.Keys(reference)); !slices.Equal(types, readableTypes(t, cp)) {
+			t.Errorf("testdata/types.yaml has not all types: %s", cmp.Diff(readableTypes(t, cp), types))
+		}
+		for way, flags := range map[string][]string{"keyless": nil, "keyed": {"--idempotency-key=" + variant.name}} {
+			t.Run(variant.name+"/"+way, func(t *testing.T) {
+				stored := storedBy(t, cp, way+"-"+variant.name, variant.own, func(args ...string) harness.Result {
+					return user.Run(append(args, flags...)...)
+				})
+				for kind, want := range reference {
+					if diff := cmp.Diff(want, stored[kind]); diff != "" {
+						t.Errorf("%s (- kubectl, + %s):\n%s", kind, way, diff)
+					}
+				}
+			})
+		}
+	}
+}
+
+// readableTypes are those of the server that can be created and read, by group
+// and kind. Of the others nothing is stored. IPAddresses are left out: they take
+// no chosen name, and so no marks.
+func readableTypes(t *testing.T, cp *controlplane.ControlPlane) []string {
+	t.Helper()
+	lists, err := harness.Clientset(t, cp).Discovery().ServerPreferredResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	for _, list := range lists {
+		group, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list.APIResources {
+			builtIn := !strings.HasSuffix(group.Group, ".example.com") && r.Kind != "IPAddress"
+			if builtIn && slices.Contains(r.Verbs, "create") && slices.Contains(r.Verbs, "get") {
+				types = append(types, schema.GroupKind{Group: group.Group, Kind: r.Kind}.String())
+			}
+		}
+	}
+	slices.Sort(types)
+	return types
+}
+
+// storedBy creates testdata/types.yaml with create, in a namespace called way,
+// and returns what the server has answered that it stored, by group and kind.
+func storedBy(t *testing.T, cp *controlplane.ControlPlane, way string, own map[string]string, create func(...string) harness.Result) map[string]any {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: way}}
+	if _, err := harness.Clientset(t, cp).CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r := create("create", "-n", way, "-f", harness.File(t, "types.json", typesInput(t, way, own)), "-o", "json", "--show-managed-fields")
+	if r.Code != 0 {
+		t.Fatalf("%s: exit code %d, stderr\n%s", way, r.Code, r.Stderr)
+	}
+	stored := map[string]any{}
+	for answers := json.NewDecoder(strings.NewReader(r.Stdout)); ; {
+		object := &unstructured.Unstructured{}
+		if err := answers.Decode(&object.Object); errors.Is(err, io.EOF) {
+			return stored
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		stored[object.GroupVersionKind().GroupKind().String()] = withoutMarks(t, object, way)
+	}
+}
+
+// typesInput is testdata/types.yaml for the namespace way, with labels and
+// annotations of its own.
+func typesInput(t *testing.T, way string, own map[string]string) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/types.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var input strings.Builder
+	documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(strings.ReplaceAll(string(text), "WAY", way)), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		if err := documents.Decode(&object.Object); errors.Is(err, io.EOF) {
+			return input.String()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		object.SetLabels(own)
+		object.SetAnnotations(own)
+		data, err := object.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		input.Write(data)
+	}
+}
+
+// aTime is one in JSON.
+var aTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"`)
+
+// withoutMarks is the object without our marks, times, and what differs from
+// one create to the next. A Job that takes the labels of its template takes with
+// them those that the server puts there, unless the server has a copy of the Job
+// for another try of a generated name: kubectl has both, so these are no part.
+func withoutMarks(t *testing.T, object *unstructured.Unstructured, way string) any {
+	t.Helper()
+	metadata := object.Object["metadata"].(map[string]any)
+	uid, name := object.GetUID(), object.GetName()
+	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp"} {
+		delete(metadata, field)
+	}
+	if object.GetKind() == "Job" {
+		labels := object.GetLabels()
+		for _, ofTemplate := range []string{"controller-uid", "job-name"} {
+			delete(labels, ofTemplate)
+			delete(labels, "batch.kubernetes.io/"+ofTemplate)
+		}
+		object.SetLabels(labels)
+	}
+	data, err := json.Marshal(unmarked(object.Object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var same any
+	text := strings.NewReplacer(string(uid), "UID", name, "NAME", way, "WAY").Replace(string(data))
+	if err := json.Unmarshal([]byte(aTime.ReplaceAllString(text, `"TIME"`)), &same); err != nil {
+		t.Fatal(err)
+	}
+	return same
+}
+
+// unmarked is a value of JSON without our marks, and without the maps that had
+// nothing but these: labels, annotations, and whose fields they are.
+func unmarked(value any) any {
+	switch v := value.(type) {
+	case []any:
+		for i := range v {
+			v[i] = unmarked(v[i])
+		}
+	case map[string]any:
+		for key, inner := range v {
+			v[key] = unmarked(inner)
+			holdsMarks := slices.Contains([]string{"labels", "annotations", "f:labels", "f:annotations", "f:metadata"}, key)
+			if strings.HasPrefix(strings.TrimPrefix(key, "f:"), "genname.dev/") || holdsMarks && emptied(v[key]) {
+				delete(v, key)
+			}
+		}
+	}
+	return value
+}
+
+// emptied tells whether nothing is in a map but what managedFields call the map
+// itself.
+func emptied(value any) bool {
+	inner, is := value.(map[string]any)
+	_, itself := inner["."]
+	return is && (len(inner) == 0 || len(inner) == 1 && itself)
+}
