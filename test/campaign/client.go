@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -82,4 +84,21 @@ func (r run) unknown() []string {
 		}
 	}
 	return names
+}
+
+// count is a part of the line with which a run ends that has not done all.
+var count = regexp.MustCompile(`(\d+) (failed|not attempted)\b`)
+
+// totals are what the run counted; none if it did not say, so that all is done.
+func (r run) totals() totals {
+	counted := map[string]int{}
+	for line := range strings.Lines(r.stderr) {
+		if !strings.Contains(line, " not attempted") {
+			continue
+		}
+		for _, part := range count.FindAllStringSubmatch(line, -1) {
+			counted[part[2]], _ = strconv.Atoi(part[1]) // the expression has digits only
+		}
+	}
+	return totals{failed: counted["failed"], notAttempted: counted["not attempted"]}
 }

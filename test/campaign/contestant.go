@@ -20,8 +20,11 @@ type Contestant struct {
 	Check func(*Result) error
 	// survives tells whether the client may be killed.
 	survives bool
-	compete  func(*trial, context.Context) (*account, error)
+	compete  func(*trial, context.Context) (*statement, error)
 }
+
+// exists is what the plugin says of an object that is there already.
+const exists = "unchanged"
 
 // Contestants are all of them.
 var Contestants = []Contestant{
@@ -36,25 +39,35 @@ func exact(r *Result) error {
 	if err := neverTwo(r); err != nil {
 		return err
 	}
-	if r.Unknown > 0 || r.Missing > 0 || r.LastCode != 0 || r.Unchanged != r.Asked || r.PostsAgain > 0 {
+	if r.Unknown > 0 || r.Missing > 0 || r.LastCode != 0 || r.Exist != r.Asked || r.PostsAgain > 0 {
 		return fmt.Errorf("not all is there: %s", r)
 	}
 	return nil
 }
 
-// neverTwo: no object is there twice, those that are there are reported as
-// such, or as unknown, and the exit code is 0 only if that is all.
+// neverTwo: no object is there twice, what became of each is said and true, and
+// the exit code says the same.
 func neverTwo(r *Result) error {
 	switch {
 	case r.Duplicates > 0 || r.NotThere > 0 || r.Unaccounted > 0:
 		return fmt.Errorf("not as reported: %s", r)
-	case r.LastCode == 0 && r.Missing == 0 && r.Unknown == 0:
-	case r.LastCode == 1 && r.Missing > 0 && r.Unknown == 0: // it could not find out what a document is, say
-	case r.LastCode == 4 && r.Unknown > 0:
-	default:
-		return fmt.Errorf("the exit code is wrong: %s", r)
+	case r.Reported+r.Unknown+r.Failed+r.NotAttempted != r.Asked:
+		return fmt.Errorf("it is not said what became of each object: %s", r)
+	case r.LastCode != r.deserved():
+		return fmt.Errorf("the exit code should be %d: %s", r.deserved(), r)
 	}
 	return nil
+}
+
+// deserved is the exit code of what was said.
+func (r *Result) deserved() int {
+	switch {
+	case r.Unknown > 0:
+		return 4
+	case r.Failed+r.NotAttempted > 0:
+		return 1
+	}
+	return 0
 }
 
 // nothing is promised.
@@ -72,7 +85,7 @@ func (c Contestant) Run(ctx context.Context, cp *controlplane.ControlPlane, s Se
 		return nil, err
 	}
 	start := time.Now()
-	account, err := c.compete(t, ctx)
+	said, err := c.compete(t, ctx)
 	took := time.Since(start)
 	if err2 := t.finish(); err != nil || err2 != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, errors.Join(err, err2))
@@ -81,7 +94,7 @@ func (c Contestant) Run(ctx context.Context, cp *controlplane.ControlPlane, s Se
 	if err != nil {
 		return nil, err
 	}
-	result := account.settle(present)
+	result := said.settle(present)
 	result.Contestant, result.Took, result.tally = c, took, t.log
 	result.Requests, result.Injured = t.injured()
 	return result, nil
@@ -89,27 +102,27 @@ func (c Contestant) Run(ctx context.Context, cp *controlplane.ControlPlane, s Se
 
 // keyed runs the plugin with the same key until it exits 0, and once more,
 // when everything must be there.
-func (t *trial) keyed(ctx context.Context) (*account, error) {
+func (t *trial) keyed(ctx context.Context) (*statement, error) {
 	names, want := mixed(t.Documents, t.Count)
 	args, err := t.create(names, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency),
 		"--idempotency-key=campaign-"+strconv.FormatUint(t.Seed, 10))
 	if err != nil {
 		return nil, err
 	}
-	a := newAccount(want)
+	a := newStatement(want)
 	if err := t.untilDone(ctx, a, args); err != nil {
 		return nil, err
 	}
-	again, posts := newAccount(want), t.postsSoFar()
+	again, posts := newStatement(want), t.postsSoFar()
 	if err := t.untilDone(ctx, again, args); err != nil {
 		return nil, err
 	}
-	a.unchanged, a.postsAgain = again.reportedAs("unchanged"), t.postsSoFar()-posts
+	a.exist, a.postsAgain = again.reportedAs(exists), t.postsSoFar()-posts
 	return a, nil
 }
 
 // untilDone repeats the run until it exits 0.
-func (t *trial) untilDone(ctx context.Context, a *account, args []string) error {
+func (t *trial) untilDone(ctx context.Context, a *statement, args []string) error {
 	for range maxRuns {
 		r, err := t.run(ctx, t.Plugin, args...)
 		if err != nil {
@@ -125,13 +138,13 @@ func (t *trial) untilDone(ctx context.Context, a *account, args []string) error 
 
 // keyless runs the plugin once; a run that ended before it began to create is
 // none.
-func (t *trial) keyless(ctx context.Context) (*account, error) {
+func (t *trial) keyless(ctx context.Context) (*statement, error) {
 	names, want := copies(t.Documents, t.Count)
 	args, err := t.create(names, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency))
 	if err != nil {
 		return nil, err
 	}
-	a := newAccount(want)
+	a := newStatement(want)
 	for range maxRuns {
 		r, err := t.run(ctx, t.Plugin, args...)
 		if err != nil {
@@ -144,20 +157,20 @@ func (t *trial) keyless(ctx context.Context) (*account, error) {
 	return nil, fmt.Errorf("nothing was created in %d runs", maxRuns)
 }
 
-func (t *trial) serverNaming(ctx context.Context) (*account, error) {
+func (t *trial) serverNaming(ctx context.Context) (*statement, error) {
 	return t.loop(ctx, t.Plugin, "--naming=server", "--concurrency="+strconv.Itoa(t.Concurrency))
 }
 
-func (t *trial) kubectl(ctx context.Context) (*account, error) {
+func (t *trial) kubectl(ctx context.Context) (*statement, error) {
 	return t.loop(ctx, t.Kubectl)
 }
 
 // loop is what is written around a command that may fail: it is run again, a
 // second later, with the documents that were not reported created, until none
 // is left. An outcome that is reported as unknown is left to a human.
-func (t *trial) loop(ctx context.Context, program string, flags ...string) (*account, error) {
+func (t *trial) loop(ctx context.Context, program string, flags ...string) (*statement, error) {
 	todo, want := single(t.Objects())
-	a := newAccount(want)
+	a := newStatement(want)
 	for range maxRuns {
 		args, err := t.create(todo, flags...)
 		if err != nil {

@@ -17,11 +17,11 @@ const (
 )
 
 func (r *Result) String() string {
-	return fmt.Sprintf("%s: %d objects asked for, %d reported created, %d unknown, %d there, %d too many, %d missing, "+
-		"%d there and never reported, %d reported and not there, %d unchanged in the end after %d POSTs, last exit code %d; "+
+	return fmt.Sprintf("%s: %d objects asked for, %d reported created, %d unknown, %d failed, %d not attempted, %d there, %d too many, %d missing, "+
+		"%d there and never reported, %d reported and not there, %d found in the end after %d POSTs, last exit code %d; "+
 		"%d runs, of which %d were killed, kube-apiserver killed %d times, %d of %d requests injured, %s",
-		r.Contestant.Name, r.Asked, r.Reported, r.Unknown, r.Present, r.Duplicates, r.Missing,
-		r.Unaccounted, r.NotThere, r.Unchanged, r.PostsAgain, r.LastCode,
+		r.Contestant.Name, r.Asked, r.Reported, r.Unknown, r.Failed, r.NotAttempted, r.Present, r.Duplicates, r.Missing,
+		r.Unaccounted, r.NotThere, r.Exist, r.PostsAgain, r.LastCode,
 		r.runs, r.clientKills, r.serverKills, r.Injured, r.Requests, r.Took.Round(time.Second))
 }
 
@@ -33,11 +33,11 @@ func Section(s Settings, results []*Result) string {
 		"clients that may be killed %d times; --request-timeout=%s, --concurrency=%d of the plugin; %d cores, %s.\n\n",
 		time.Now().UTC().Format(time.DateOnly), s.Seed, s.Protocol, 100*s.Rate, controlplane.ServerVersion, s.ServerKills,
 		s.ClientKills, s.RequestTimeout, s.Concurrency, runtime.NumCPU(), runtime.Version())
-	b.WriteString("| | asked for | reported created | reported unknown | on the server | too many | missing | there, never reported | runs (killed) | requests (injured) | time |\n")
-	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| | asked for | reported created | reported unknown | failed, not attempted | on the server | too many | missing | there, never reported | runs (killed) | requests (injured) | time |\n")
+	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, r := range results {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | **%d** | **%d** | %d | %d (%d) | %d (%d) | %s |\n",
-			r.Contestant.Title, r.Asked, r.Reported, r.Unknown, r.Present, r.Duplicates, r.Missing, r.Unaccounted,
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d, %d | %d | **%d** | **%d** | %d | %d (%d) | %d (%d) | %s |\n",
+			r.Contestant.Title, r.Asked, r.Reported, r.Unknown, r.Failed, r.NotAttempted, r.Present, r.Duplicates, r.Missing, r.Unaccounted,
 			r.runs, r.clientKills, r.Requests, r.Injured, r.Took.Round(time.Second))
 	}
 	b.WriteString(end)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/net/http2"
 )
@@ -26,6 +27,26 @@ func withConnection(ctx context.Context, conn net.Conn) context.Context {
 
 func connectionOf(r *http.Request) *connection {
 	return r.Context().Value(connectionKey{}).(*connection)
+}
+
+// lateKey finds a request's late copy in its context.
+type lateKey struct{}
+
+// late is a copy of a request that is sent when its client has its answer.
+type late struct{ send func() }
+
+func withLate(r *http.Request) (*http.Request, *late) {
+	l := &late{}
+	return r.WithContext(context.WithValue(r.Context(), lateKey{}, l)), l
+}
+
+// sendLate sends a copy of the request once the client has its answer, after
+// another while.
+func sendLate(next http.Handler, r *http.Request, after time.Duration) {
+	r.Context().Value(lateKey{}).(*late).send = func() {
+		time.Sleep(after)
+		carryOut(next, r)
+	}
 }
 
 // reset ends the connection of r with a TCP RST, and with it every other

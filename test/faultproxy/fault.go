@@ -97,6 +97,33 @@ func RepeatSecond(next http.Handler) http.Handler {
 	})
 }
 
+// RefuseSecond sends the request to the server twice, as far as its client can
+// tell: the first copy is carried out, and the second one refused because of
+// that, with the status. If the first copy stored nothing, its answer is passed
+// on.
+func RefuseSecond(code int, status string) Fault {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if first := carryOut(next, r); first.Code != http.StatusCreated {
+				passOn(w, first, first.Body.Bytes())
+				return
+			}
+			answer(code, isJSON, status).ServeHTTP(w, r)
+		})
+	}
+}
+
+// RefuseSecondEarly is the same of a first copy that is still on its way when
+// the second one is refused, and is carried out that long after.
+func RefuseSecondEarly(code int, status string, after time.Duration) Fault {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			sendLate(next, r, after)
+			answer(code, isJSON, status).ServeHTTP(w, r)
+		})
+	}
+}
+
 // Garble carries out the request and passes on an answer that is cut in half,
 // as if that were all of it.
 func Garble(next http.Handler) http.Handler {

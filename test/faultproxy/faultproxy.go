@@ -105,7 +105,17 @@ func (p *Proxy) Close() {
 func (p *Proxy) injure(choose func(*http.Request) Fault, forward http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.underWay.RLock()
-		defer p.underWay.RUnlock()
+		r, late := withLate(r)
+		defer func() {
+			if late.send == nil {
+				p.underWay.RUnlock()
+				return
+			}
+			go func() {
+				defer p.underWay.RUnlock()
+				late.send()
+			}()
+		}()
 		connectionOf(r).underWay.Add(1)
 		defer connectionOf(r).underWay.Add(-1)
 		body, err := io.ReadAll(r.Body)

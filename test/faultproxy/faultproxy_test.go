@@ -143,18 +143,22 @@ func decisions(seed uint64, bodies ...string) map[string]string {
 	mix := &Mix{Seed: seed, Rate: 0.5}
 	decided := map[string]string{}
 	for _, body := range bodies {
-		_, before := mix.Count()
-		r := withBody(httptest.NewRequest(http.MethodPost, "/api/v1/namespaces/ns/configmaps", nil), []byte(body))
-		mix.Choose(r)
-		_, after := mix.Count()
-		for name := range after {
-			if after[name] != before[name] {
-				decided[body] += name
-			}
-		}
-		decided[body] += ";"
+		decided[body] += decision(mix, http.MethodPost, "/api/v1/namespaces/ns/configmaps", body)
 	}
 	return decided
+}
+
+// decision is the name of the injury that the mix chooses.
+func decision(mix *Mix, method, path, body string) string {
+	_, before := mix.Count()
+	mix.Choose(withBody(httptest.NewRequest(method, path, nil), []byte(body)))
+	_, after := mix.Count()
+	for name := range after {
+		if after[name] != before[name] {
+			return name + ";"
+		}
+	}
+	return ";"
 }
 
 // The same seed injures the same object in the same way, in whatever order
@@ -171,6 +175,31 @@ func TestMixFollowsItsSeed(t *testing.T) {
 	}
 	if other := decisions(2, bodies...); maps.Equal(first, other) {
 		t.Error("another seed decides the same")
+	}
+}
+
+// Names that a client picks at random change nothing: the n-th object of a
+// generateName is injured in the same way, when it is sent, sent again, and
+// read back.
+func TestMixTakesNoNoticeOfRandomNames(t *testing.T) {
+	const path = "/api/v1/namespaces/ns/configmaps"
+	follow := func(names ...string) (decided []string) {
+		mix := &Mix{Seed: 1, Rate: 0.5}
+		for _, name := range names {
+			body := fmt.Sprintf(`{"metadata":{"generateName":"a-","name":"a-%s"}}`, name)
+			decided = append(decided,
+				decision(mix, http.MethodPost, path, body),
+				decision(mix, http.MethodGet, path+"/a-"+name, ""),
+				decision(mix, http.MethodPost, path, body))
+		}
+		return decided
+	}
+	first, again := follow("x", "y", "z", "x"), follow("1", "2", "3", "1")
+	if !slices.Equal(first, again) {
+		t.Errorf("%v is not %v", again, first)
+	}
+	if slices.Equal(first[:3], first[3:6]) && slices.Equal(first[:3], first[6:9]) {
+		t.Errorf("all objects are injured alike: %v", first)
 	}
 }
 

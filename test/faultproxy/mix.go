@@ -1,6 +1,7 @@
 package faultproxy
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -29,6 +30,8 @@ type Injury struct {
 
 var (
 	isJSON     = http.Header{"Content-Type": {"application/json"}}
+	isHTML     = http.Header{"Content-Type": {"text/html"}}
+	isText     = http.Header{"Content-Type": {"text/plain"}}
 	retryAfter = http.Header{"Content-Type": {"text/plain"}, "Retry-After": {"1"}}
 )
 
@@ -37,6 +40,23 @@ var (
 const etcdTimedOut = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"etcdserver: request timed out","code":500}`
 
 const webhookNotCalled = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Internal error occurred: failed calling webhook \"policy.example.com\": failed to call webhook: Post \"https://policy.example.com/\": context deadline exceeded","reason":"InternalError","details":{"causes":[{"message":"failed calling webhook"}]},"code":500}`
+
+// Unauthorized is kube-apiserver's answer to a credential that has expired.
+const Unauthorized = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`
+
+// QuotaExceeded is its answer to one object more than a quota allows, with 403,
+// and WebhookDenied that to one that a webhook does not want, with 400 unless
+// the webhook names another code.
+const (
+	QuotaExceeded = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"one\" is forbidden: exceeded quota: small, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1","reason":"Forbidden","details":{"name":"one","kind":"configmaps"},"code":403}`
+	WebhookDenied = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"admission webhook \"policy.example.com\" denied the request: there is one already","code":400}`
+)
+
+// Pages of load balancers.
+const (
+	badGateway  = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n"
+	unavailable = "<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>\n"
+)
 
 // Injuries are all that can happen to a request. "Before" and "after" are
 // before and after the server has carried it out.
@@ -49,7 +69,15 @@ var Injuries = []Injury{
 	{Name: "carried out after the deadline", Fault: LandLate(time.Minute, 300*time.Millisecond), Carried: true},
 	{Name: "repeated and the first answer passed on", Fault: RepeatFirst, Carried: true},
 	{Name: "repeated and the second answer passed on", Fault: RepeatSecond, Carried: true},
+	{Name: "stored, and a second copy refused by a quota", Fault: RefuseSecond(403, QuotaExceeded), Carried: true, WritesOnly: true},
+	{Name: "stored, and a second copy refused by a webhook", Fault: RefuseSecond(400, WebhookDenied), Carried: true, WritesOnly: true},
+	{Name: "stored after a second copy was refused", Fault: RefuseSecondEarly(403, QuotaExceeded, 300*time.Millisecond), Carried: true, WritesOnly: true},
+	{Name: "401", Fault: Answer(401, isJSON, Unauthorized)},
 	{Name: "429 with Retry-After", Fault: Answer(429, retryAfter, "Too many requests, please try again later.\n")},
+	{Name: "502 before", Fault: Answer(502, isText, "Bad Gateway\n")},
+	{Name: "502 page before", Fault: Answer(502, isHTML, badGateway)},
+	{Name: "502 page after", Fault: AnswerAfter(502, isHTML, badGateway), Carried: true},
+	{Name: "503 page before", Fault: Answer(503, isHTML, unavailable)},
 	{Name: "503 before", Fault: Answer(503, nil, "upstream connect error or disconnect/reset before headers")},
 	{Name: "503 with Retry-After after", Fault: AnswerAfter(503, retryAfter, "busy"), Carried: true},
 	{Name: "504 before", Fault: Answer(504, nil, "<html>504 Gateway Time-out</html>")},
@@ -67,10 +95,12 @@ var Injuries = []Injury{
 // Mix injures a share of all requests, each kind of injury equally often.
 //
 // Whether and how the n-th request of a kind is injured follows from Seed, the
-// request's method, path and object, and n: not from the time, nor from what
-// other requests are under way. So another run with the same seed and the same
-// names injures each object in the same way, even when objects are created
-// concurrently and in another order.
+// request's method and path, its object, and n: not from the time, nor from what
+// other requests are under way. So another run with the same seed injures each
+// object in the same way, even when objects are created concurrently and in
+// another order. Objects with generateName and a name, which clients pick at
+// random, are told apart by the order in which their names first came under
+// their generateName: which of them is which, nobody can tell.
 type Mix struct {
 	Seed uint64
 	// Rate is the share of requests to injure, from 0 to 1.
@@ -78,18 +108,21 @@ type Mix struct {
 
 	mu       sync.Mutex
 	seen     map[string]uint64 // requests of each kind
+	picked   map[string]string // by the path of a name that a client picked, what stands for it
+	names    map[string]int    // how many of these there are, by their generateName
 	injuries map[string]int
 	requests int
 }
 
 // Choose is for Start.
 func (m *Mix) Choose(r *http.Request) Fault {
-	kind := kindOf(r)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.seen == nil {
 		m.seen, m.injuries = map[string]uint64{}, map[string]int{}
+		m.picked, m.names = map[string]string{}, map[string]int{}
 	}
+	kind := m.kindOf(r)
 	m.requests++
 	m.seen[kind]++
 	random := m.random(kind, m.seen[kind])
@@ -117,10 +150,19 @@ func (m *Mix) Count() (requests int, injuries map[string]int) {
 }
 
 // kindOf tells apart what is counted apart.
-func kindOf(r *http.Request) string {
+func (m *Mix) kindOf(r *http.Request) string {
 	var object metav1.PartialObjectMetadata
 	_ = json.Unmarshal(Body(r), &object) // what is no object has no name
-	return fmt.Sprintf("%s %s %s %s", r.Method, r.URL.Path, object.Name, object.GenerateName)
+	path := r.URL.Path
+	if object.Name != "" {
+		path += "/" + object.Name
+	}
+	if object.Name != "" && object.GenerateName != "" && m.picked[path] == "" {
+		prefix := r.URL.Path + " " + object.GenerateName
+		m.names[prefix]++
+		m.picked[path] = fmt.Sprintf("%s %d", prefix, m.names[prefix])
+	}
+	return fmt.Sprintf("%s %s %s", r.Method, cmp.Or(m.picked[path], path), object.GenerateName)
 }
 
 func injuriesOf(r *http.Request) []Injury {

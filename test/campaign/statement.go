@@ -7,36 +7,40 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// account is what a contestant said of the objects, over all of its runs.
-type account struct {
+// statement is what a contestant said of the objects, over all of its runs.
+type statement struct {
 	want     want
 	reported map[string]string // names, with the last word on them
 	unknown  map[string]bool   // names whose outcome a run called unknown
+	last     totals
 	lastCode int
 
 	// Of a last, superfluous run:
 
-	unchanged  int // objects that it found unchanged
+	exist      int // objects that it found there
 	postsAgain int // requests that it sent to create something
 }
 
-func newAccount(w want) *account {
-	return &account{want: w, reported: map[string]string{}, unknown: map[string]bool{}}
+// totals are the objects that a run counted and did not name one by one.
+type totals struct{ failed, notAttempted int }
+
+func newStatement(w want) *statement {
+	return &statement{want: w, reported: map[string]string{}, unknown: map[string]bool{}}
 }
 
-func (a *account) add(r run) {
-	a.lastCode = r.code
+func (s *statement) add(r run) {
+	s.lastCode, s.last = r.code, r.totals()
 	for name, verb := range r.reported() {
-		a.reported[name] = verb
+		s.reported[name] = verb
 	}
 	for _, name := range r.unknown() {
-		a.unknown[name] = true
+		s.unknown[name] = true
 	}
 }
 
-func (a *account) reportedAs(verb string) int {
+func (s *statement) reportedAs(verb string) int {
 	n := 0
-	for _, v := range a.reported {
+	for _, v := range s.reported {
 		if v == verb {
 			n++
 		}
@@ -48,12 +52,12 @@ func (a *account) reportedAs(verb string) int {
 // unknown, for input whose documents have each a prefix of its own. A name
 // that the server picks is not known if its answer is lost: then the prefix is
 // reported.
-func (a *account) settledPrefixes() map[string]bool {
+func (s *statement) settledPrefixes() map[string]bool {
 	settled := map[string]bool{}
-	for name := range a.reported {
+	for name := range s.reported {
 		settled[prefixOf(name)] = true
 	}
-	for name := range a.unknown {
+	for name := range s.unknown {
 		settled[name], settled[prefixOf(name)] = true, true
 	}
 	return settled
@@ -65,18 +69,19 @@ func (a *account) settledPrefixes() map[string]bool {
 type Result struct {
 	Contestant Contestant
 	// Asked is how many objects were asked for, Reported how many different
-	// ones were reported created or unchanged, and Unknown how many were
-	// reported unknown and by no run created.
-	Asked, Reported, Unknown int
+	// ones were reported created or there, and Unknown how many were reported
+	// unknown and by no run created. Failed and NotAttempted are what the last
+	// run counted as such.
+	Asked, Reported, Unknown, Failed, NotAttempted int
 	// Present is how many objects the server has; Duplicates of them are more
 	// than were asked for, and Missing is how many are less. Unaccounted are
 	// those that are there and that no run reported.
 	Present, Duplicates, Missing, Unaccounted int
 	// NotThere is how many were reported created and are not there.
 	NotThere int
-	// Unchanged is how many a last, superfluous run reported unchanged, and
+	// Exist is how many a last, superfluous run reported as there, and
 	// PostsAgain how many requests it sent to create something.
-	Unchanged, PostsAgain int
+	Exist, PostsAgain int
 	// LastCode is the exit code of the last run.
 	LastCode int
 
@@ -86,30 +91,31 @@ type Result struct {
 }
 
 // settle compares what was said with what is there.
-func (a *account) settle(present []string) *Result {
+func (s *statement) settle(present []string) *Result {
 	r := &Result{
-		Asked: a.want.objects(), Reported: len(a.reported), Present: len(present),
-		Unchanged: a.unchanged, PostsAgain: a.postsAgain, LastCode: a.lastCode,
+		Asked: s.want.objects(), Reported: len(s.reported), Present: len(present),
+		Failed: s.last.failed, NotAttempted: s.last.notAttempted,
+		Exist: s.exist, PostsAgain: s.postsAgain, LastCode: s.lastCode,
 	}
 	found, there := map[string]int{}, map[string]bool{}
 	for _, name := range present {
 		there[name] = true
 		found[prefixOf(name)]++
-		if a.reported[name] == "" && !a.unknown[name] && !a.unknown[prefixOf(name)] {
+		if s.reported[name] == "" && !s.unknown[name] && !s.unknown[prefixOf(name)] {
 			r.Unaccounted++
 		}
 	}
-	for prefix, n := range a.want {
+	for prefix, n := range s.want {
 		r.Missing += max(0, n-found[prefix])
 	}
 	r.Duplicates = r.Present + r.Missing - r.Asked
-	for name := range a.reported {
+	for name := range s.reported {
 		if !there[name] {
 			r.NotThere++
 		}
 	}
-	for name := range a.unknown {
-		if a.reported[name] == "" {
+	for name := range s.unknown {
+		if s.reported[name] == "" {
 			r.Unknown++
 		}
 	}
