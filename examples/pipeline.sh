@@ -5,15 +5,13 @@
 set -uo pipefail
 namespace=$1 commit=$2
 
-for try in 1 2 3; do
+for pause in ${PAUSES:-10 30 60} end; do # seconds; what was wrong needs time to end
 	job=$(kubectl genname create -n "$namespace" -f migration.yaml --idempotency-key="migrate-$commit" -o name)
 	code=$?
-	case $code in
-	0) break ;;
-	4) echo "try $try: it may be there; with the same key it is safe to ask again" >&2 ;;
-	*) exit "$code" ;; # refused, or interrupted: stderr says why
-	esac
+	[ "$code" -eq 4 ] && [ "$pause" != end ] || break # 0: it is there; else it was refused, or interrupted
+	echo "it may be there; with the same key it is safe to ask again, in $pause s" >&2
+	sleep "$pause"
 done
-[ "$code" -eq 0 ] || exit "$code"
+[ "$code" -eq 0 ] || exit "$code" # stderr says why, and what to do
 echo "$job"
 # kubectl wait -n "$namespace" --for=condition=complete --timeout=10m "$job"

@@ -91,7 +91,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^kubectl genname report --plot docs/figures/`, "run by make figures, which takes it from the page"},
 	{`^(sudo dpkg|cosign|sha256sum) `, "needs a published release"},
 	{`^ln -s kubectl-genname `, "run by test/release"},
-	{`^kubectl wait .*"\$\(kubectl genname create -f job.yaml -o name\)"$`, "run as an example of create by test/e2e"},
+	{`^name=\$\(kubectl genname create -f job.yaml -o name\) && kubectl wait `, "run as an example of create by test/e2e"},
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
 	{`^kubectl genname audit -A --compare audit.json$`, "run as an example of audit by test/e2e"},
 }
@@ -100,7 +100,7 @@ var notRun = []struct{ pattern, reason string }{
 // is a reason why not; and a reason is for something.
 func TestCommandsAreRun(t *testing.T) {
 	recorded, excused := recordings(t), make([]int, len(notRun))
-	command := regexp.MustCompile(`^(kubectl|make|go|brew|sudo|curl|cosign|ln|helm|git|tar|sha256sum|jq) `)
+	command := regexp.MustCompile(`^(name=\$\()?(kubectl|make|go|brew|sudo|curl|cosign|ln|helm|git|tar|sha256sum|jq) `)
 	for _, p := range pages(t) {
 		if strings.HasPrefix(p.path, "docs/reference/") {
 			continue // test/e2e runs the examples

@@ -34,8 +34,8 @@ var createExample = templates.Examples(`
 	# Create 100 of it, 16 at a time
 	kubectl genname create -f job.yaml --count=100 --concurrency=16
 
-	# Wait for it
-	kubectl wait --for=condition=complete "$(kubectl genname create -f job.yaml -o name)"
+	# Wait for it; when its outcome is unknown, end with the exit code 4
+	name=$(kubectl genname create -f job.yaml -o name) && kubectl wait --for=condition=complete "$name"
 
 	# Create what comes on stdin
 	cat job.yaml | kubectl genname create -f -`)
@@ -59,19 +59,27 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		Long: templates.LongDesc(`
 			Create objects from a file or from stdin, as kubectl create does.
 
-			An object with generateName and no name is created exactly once: the name is chosen here,
-			in the server's format, another one is tried when it is taken, and a create whose answer
-			is lost is read back before anything is sent again. If its outcome cannot be known, the
-			object is named on stderr and the exit code is 4.
+			An object with generateName and no name is created exactly once by each call: the name is
+			chosen here, in the server's format, another one is tried when it is taken, and a create
+			whose answer is lost is read back before anything is sent again. If its outcome cannot be
+			known, the object is named on stderr and the exit code is 4. It needs the right to get
+			what it creates.
 
-			With --idempotency-key, the whole run can be repeated, after a crash too: what is there is
-			left as it is, and only the rest is created.`),
+			With --idempotency-key, it is created exactly once per key: the call can be repeated,
+			after a crash too. What is there is left as it is, and only the rest is created.`),
 		Example: createExample,
 		RunE:    runner.RunE(o),
 	}
 	o.addKubectlFlags(cmd)
 	o.flags.addTo(cmd)
 	flagvalue.ReadableNumbers(cmd.Flags())
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		// It may be a subcommand that is unknown, and not its flags.
+		if explained := o.explainArguments(cmd, cmd.Flags().Args()); explained != nil {
+			return explained
+		}
+		return cmd.Parent().FlagErrorFunc()(cmd, err)
+	})
 	return cmd
 }
 
@@ -96,6 +104,9 @@ func (o *options) addKubectlFlags(cmd *cobra.Command) {
 
 // Complete takes from the command line what kubectl create does.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
+	if err := o.explainArguments(cmd, args); err != nil {
+		return err
+	}
 	if o.flags.qps > 0 {
 		burst := o.flags.burst
 		if burst == 0 {

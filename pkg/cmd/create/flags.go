@@ -44,7 +44,7 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	f.naming = flagvalue.NewEnum(namingClient, namingClient, namingServer)
 	flags.Var(&f.naming, "naming", f.naming.Usage("Who picks the names of objects with generateName", map[naming]string{
 		namingClient: "exactly once",
-		namingServer: "as kubectl create, with a retry on a conflict",
+		namingServer: "as kubectl create, with a retry on a conflict: not once where answers are lost",
 	}))
 	flags.IntVar(&f.attempts, "attempts", once.DefaultAttempts, "Number of names to try per object before it fails")
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", once.DefaultRetryTimeout,

@@ -1,0 +1,41 @@
+package create
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/resource"
+	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+)
+
+// explainArguments returns what is wrong with the arguments, of which there should
+// be none, if that can be told better than kubectl does: they are files, or belong
+// to a command that only kubectl has.
+func (o *options) explainArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || o.flags.kubectlsWords() {
+		return nil
+	}
+	if isFile(args[0]) {
+		return cmdutil.UsageErrorf(cmd, "unexpected argument %q: a file is named with -f, each with its own: %s -f %s",
+			args[0], cmd.CommandPath(), args[0])
+	}
+	kubectls := kubectlcreate.NewCmdCreate(o.conn.Factory, o.IOStreams)
+	if sub, _, err := kubectls.Find(args); err == nil && sub != kubectls {
+		return fmt.Errorf("%s has no subcommands: use kubectl %s, "+
+			"or pipe what that prints with --dry-run=client -o yaml into %s -f -",
+			cmd.CommandPath(), sub.CommandPath(), cmd.CommandPath())
+	}
+	return nil
+}
+
+// isFile reports whether the user means a file, a folder, or stdin.
+func isFile(argument string) bool {
+	if _, err := os.Stat(argument); err == nil || argument == "-" {
+		return true
+	}
+	return slices.Contains(resource.FileExtensions, filepath.Ext(argument))
+}

@@ -1,0 +1,37 @@
+package offline
+
+import "testing"
+
+// Words that create does not take are explained where it is likely what was
+// meant; others are refused as kubectl refuses them.
+func TestCreateExplainsArguments(t *testing.T) {
+	const usage = "\nSee 'kubectl genname create -h' for help and examples\n"
+	file := func(name string) string {
+		return "error: unexpected argument \"" + name + "\": a file is named with -f, each with its own: kubectl genname create -f " + name + usage
+	}
+	subcommand := func(name string) string {
+		return "error: kubectl genname create has no subcommands: use kubectl create " + name +
+			", or pipe what that prints with --dry-run=client -o yaml into kubectl genname create -f -\n"
+	}
+	for _, test := range []struct {
+		args   []string
+		stderr string
+	}{
+		{[]string{"job.yaml"}, file("job.yaml")},
+		{[]string{"-f", "a.yaml", "b.yaml"}, file("b.yaml")},
+		{[]string{"."}, file(".")},
+		{[]string{"job", "x", "--image=i"}, subcommand("job")},
+		{[]string{"job", "x"}, subcommand("job")},
+		{[]string{"cm", "x", "--from-literal=a=b"}, subcommand("configmap")},
+		{[]string{"secret", "generic", "x", "--from-literal=a=b"}, subcommand("secret generic")},
+		{[]string{"job.yaml", "--naming=server", "--attempts=1"}, "error: Unexpected args: [job.yaml]" + usage},
+		{[]string{"x"}, "error: Unexpected args: [x]" + usage},
+		{[]string{"x", "--image=i"}, "error: unknown flag: --image\nSee 'kubectl genname create --help' for usage.\n"},
+		{[]string{"--image=i"}, "error: unknown flag: --image\nSee 'kubectl genname create --help' for usage.\n"},
+	} {
+		stdout, stderr, code := run(t, append([]string{"create"}, test.args...)...)
+		if stdout != "" || stderr != test.stderr || code != 1 {
+			t.Errorf("%v: code %d, stdout %q, stderr %q, want %q", test.args, code, stdout, stderr, test.stderr)
+		}
+	}
+}
