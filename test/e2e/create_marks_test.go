@@ -1,0 +1,158 @@
+package e2e
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// Somebody removes the run label: a run with the key finds the object under its
+// name, warns, and does not call it created.
+func TestCreateWithAKeyWhoseLabelIsGone(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---"+ownConfigMap), "--idempotency-key=k"}
+	u.Run(args...)
+	for _, cm := range harness.ConfigMaps(t, retrying, ns) {
+		delete(cm.Labels, once.RunLabel)
+		if _, err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns).Update(t.Context(), &cm, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u.Run(args...).Expect(t, 0, `configmap/demo-`+harness.Suffix+` exists\nconfigmap/own exists\n`, `.*Warning: [^\n]*genname.dev/run[^\n]*\n.*`)
+	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 2 {
+		t.Errorf("%d objects are there, want 2", n)
+	}
+}
+
+// Who can create in the namespace and knows key and manifest can be first: that
+// object exists, and that its spec was changed shows.
+func TestCreateWithAKeyFindsWhatSomebodyPlanted(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	input := harness.File(t, "job.yaml", job)
+	args := []string{"create", "-n", ns, "-f", input, "--idempotency-key=k"}
+	planned := u.Run(append(args, "--dry-run=client", "-o", "json")...)
+	planted := harness.File(t, "planted.json", strings.ReplaceAll(planned.Stdout, `"image": "i"`, `"image": "another"`))
+	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "create", "-n", ns, "-f", planted).Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, ``)
+	exists := `job.batch/report-` + harness.Suffix + ` exists\n`
+	r := u.Run(args...)
+	r.Expect(t, 0, exists, `.*`)
+	name := strings.TrimSuffix(strings.TrimPrefix(r.Stdout, "job.batch/"), " exists\n")
+	suspend := []byte(`{"spec":{"suspend":true}}`)
+	if _, err := harness.Clientset(t, retrying).BatchV1().Jobs(ns).Patch(t.Context(), name, types.MergePatchType, suspend, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	u.Run(args...).Expect(t, 0, exists, `.*Warning: [^\n]*generation[^\n]*job.batch/`+name+`[^\n]*\n.*`)
+}
+
+// A dry run with a key says what a run would do, and does nothing.
+func TestDryRunWithAKey(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	one := harness.File(t, "one.yaml", configMap)
+	args := []string{"create", "-n", ns, "--idempotency-key=k", "-f"}
+	u.Run(append(args, one)...)
+	other := harness.File(t, "other.yaml", strings.ReplaceAll(configMap, "demo-", "other-"))
+	for mode, suffix := range map[string]string{"client": "dry run", "server": "server dry run"} {
+		dry := "--dry-run=" + mode
+		suffix = ` \(` + suffix + `\)\n`
+		u.Run(append(args, one, dry, "--count=2")...).Expect(t, 0,
+			`configmap/demo-`+harness.Suffix+` exists`+suffix+`configmap/demo-`+harness.Suffix+` created`+suffix, `.*`)
+		u.Run(append(args, other, dry)...).Expect(t, 1, ``, `error: the idempotency key was used for a different input, .*`)
+	}
+	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
+		t.Errorf("%d objects are there, want 1", n)
+	}
+}
+
+// Endpoints take the labels of their Service, the run's too: they are not
+// taken for a part of the run that its input does not ask for.
+func TestCreateWithAKeyBesideEndpoints(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	service := "apiVersion: v1\nkind: Service\nmetadata: {generateName: demo-}\nspec: {ports: [{port: 80}]}\n"
+	endpoints := "apiVersion: v1\nkind: Endpoints\nmetadata: {name: other}\n"
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", service+"---\n"+endpoints), "--idempotency-key=k"}
+	created := `service/demo-` + harness.Suffix + ` created\nendpoints/other created\n`
+	u.Run(args...).Expect(t, 0, created, `.*`)
+	services, err := harness.Clientset(t, retrying).CoreV1().Services(ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What the controller of Endpoints does, which does not run here.
+	copied := services.Items[0].DeepCopy()
+	mirrored := harness.File(t, "mirrored.yaml", "apiVersion: v1\nkind: Endpoints\nmetadata: {name: "+copied.Name+
+		", labels: {genname.dev/run: "+copied.Labels[once.RunLabel]+"}}\n")
+	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "create", "-n", ns, "-f", mirrored).Expect(t, 0, `endpoints/`+copied.Name+` created\n`, `.*`)
+	u.Run(args...).Expect(t, 0, strings.ReplaceAll(created, "created", "exists"), `.*`)
+}
+
+// clockAhead is a proxy that says its own time, which is an hour ahead.
+func clockAhead(then faultproxy.Fault) faultproxy.Fault {
+	return func(next http.Handler) http.Handler {
+		if then != nil {
+			next = then(next)
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(&ahead{w}, r)
+		})
+	}
+}
+
+type ahead struct{ http.ResponseWriter }
+
+func (a *ahead) WriteHeader(code int) {
+	a.Header().Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+	a.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap is for http.ResponseController.
+func (a *ahead) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// stripped removes the annotations of an object on its way to the server.
+func stripped(then faultproxy.Fault) faultproxy.Fault {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			object := &unstructured.Unstructured{}
+			if err := object.UnmarshalJSON(faultproxy.Body(r)); err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			object.SetAnnotations(nil)
+			data, _ := object.MarshalJSON() // it was JSON
+			r = r.Clone(r.Context())
+			r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+			r.Body, _ = r.GetBody()
+			r.ContentLength = int64(len(data))
+			r.Header.Del("Content-Length")
+			then(next).ServeHTTP(w, r)
+		})
+	}
+}
+
+// Something strips the marks, and a proxy whose clock is ahead repeats the
+// POST. The object that is there seems to be older than the POST by that clock,
+// and is our own: no other name is tried.
+func TestCreateThroughAProxyWhoseClockIsAhead(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	first := firstPost(stripped(faultproxy.RepeatSecond))
+	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault { return clockAhead(first(r)) })
+	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap))
+	found := harness.ConfigMaps(t, retrying, ns)
+	if len(found) != 1 {
+		t.Fatalf("%d objects are there, want 1; %+v", len(found), r)
+	}
+	r.Expect(t, 4, ``, `configmap/`+found[0].Name+` -n `+ns+`: outcome unknown: .*`)
+}
