@@ -24,7 +24,7 @@ type Contestant struct {
 }
 
 // exists is what the plugin says of an object that is there already.
-const exists = "unchanged"
+const exists = "exists"
 
 // Contestants are all of them.
 var Contestants = []Contestant{

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,7 +34,7 @@ type trial struct {
 	restarted chan error
 	mu        sync.Mutex // guards what follows
 	stored    int        // objects, by what passed the proxy
-	posts     int        // that the proxy was sent
+	posts     int        // of objects, that the proxy was sent
 	client    *os.Process
 	log       tally
 }
@@ -99,11 +100,12 @@ func (t *trial) path(name string) string { return filepath.Join(t.dir, name) }
 // choose injures as the mix says, and watches what is stored.
 func (t *trial) choose(r *http.Request) faultproxy.Fault {
 	injury := t.mix.Choose(r)
-	if r.Method == http.MethodPost {
-		t.mu.Lock()
-		t.posts++
-		t.mu.Unlock()
+	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/configmaps") { // a review of rights, say
+		return injury
 	}
+	t.mu.Lock()
+	t.posts++
+	t.mu.Unlock()
 	return func(next http.Handler) http.Handler {
 		watched := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(&watch{w, t.objectStored}, r)
