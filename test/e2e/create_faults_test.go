@@ -28,6 +28,7 @@ func firstPost(fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
 const (
 	readsBack  = `configmap/demo-[^\n]*; reading it back\n`
 	sendsAgain = `configmap/demo-[^\n]*; sending it again in [^\n]*\n`
+	looksAgain = `configmap/demo-[^\n]*; looking for it for 13s\n`
 	notThere   = readsBack + sendsAgain
 )
 
@@ -38,32 +39,43 @@ type injured struct {
 	// unknown: a user who may create and not get is told that the outcome is
 	// unknown.
 	unknown bool
+	// refused: such a user is told of the refusal, and that it may be the first
+	// copy's success; and so is one who lets the server pick the name.
+	refused bool
 	// twice: two objects are there for such a user, as he is warned.
 	twice bool
 }
 
 var whenInjured = map[string]injured{
-	"request dropped":                          {stderr: notThere, unknown: true},
-	"answer dropped":                           {stderr: readsBack, unknown: true},
-	"reset within the request":                 {stderr: notThere, unknown: true},
-	"reset within the answer":                  {stderr: readsBack, unknown: true},
-	"answer broken off":                        {stderr: readsBack, unknown: true},
-	"carried out after the deadline":           {stderr: readsBack + `(` + sendsAgain + `)?`, unknown: true},
-	"repeated and the first answer passed on":  {},
-	"repeated and the second answer passed on": {twice: true},
-	"429 with Retry-After":                     {stderr: sendsAgain},
-	"503 before":                               {stderr: notThere, unknown: true},
-	"503 with Retry-After after":               {stderr: readsBack, unknown: true},
-	"504 before":                               {stderr: notThere, unknown: true},
-	"504 after":                                {stderr: readsBack, unknown: true},
-	"etcd timed out before":                    {stderr: notThere, unknown: true},
-	"etcd timed out after":                     {stderr: readsBack, unknown: true},
-	"webhook not called":                       {stderr: sendsAgain},
-	"answer cut in half":                       {stderr: readsBack, unknown: true},
-	"another's answer":                         {stderr: readsBack, unknown: true},
-	"GOAWAY":                                   {},
-	"GOAWAY before":                            {},
-	"GOAWAY after":                             {stderr: readsBack, unknown: true},
+	"request dropped":                                {stderr: notThere, unknown: true},
+	"answer dropped":                                 {stderr: readsBack, unknown: true},
+	"reset within the request":                       {stderr: notThere, unknown: true},
+	"reset within the answer":                        {stderr: readsBack, unknown: true},
+	"answer broken off":                              {stderr: readsBack, unknown: true},
+	"carried out after the deadline":                 {stderr: readsBack + `(` + sendsAgain + `)?`, unknown: true},
+	"repeated and the first answer passed on":        {},
+	"repeated and the second answer passed on":       {twice: true},
+	"stored, and a second copy refused by a quota":   {refused: true},
+	"stored, and a second copy refused by a webhook": {refused: true},
+	"stored after a second copy was refused":         {stderr: looksAgain, refused: true},
+	"401":                                            {stderr: sendsAgain},
+	"429 with Retry-After":                           {stderr: sendsAgain},
+	"502 before":                                     {stderr: notThere, unknown: true},
+	"502 page before":                                {stderr: notThere, unknown: true},
+	"502 page after":                                 {stderr: readsBack, unknown: true},
+	"503 page before":                                {stderr: notThere, unknown: true},
+	"503 before":                                     {stderr: notThere, unknown: true},
+	"503 with Retry-After after":                     {stderr: readsBack, unknown: true},
+	"504 before":                                     {stderr: notThere, unknown: true},
+	"504 after":                                      {stderr: readsBack, unknown: true},
+	"etcd timed out before":                          {stderr: notThere, unknown: true},
+	"etcd timed out after":                           {stderr: readsBack, unknown: true},
+	"webhook not called":                             {stderr: sendsAgain},
+	"answer cut in half":                             {stderr: readsBack, unknown: true},
+	"another's answer":                               {stderr: readsBack, unknown: true},
+	"GOAWAY":                                         {},
+	"GOAWAY before":                                  {},
+	"GOAWAY after":                                   {stderr: readsBack, unknown: true},
 }
 
 var (
@@ -168,6 +180,9 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 			}
 			r.Expect(t, 4, ``, object+`: [^\n]*; reading it back\n`+
 				object+` -n `+u.namespace+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+u.namespace+`\n`+lookAlone)
+		case want.refused:
+			u.there(t, 1)
+			r.Expect(t, 1, ``, `XXX`)
 		case want.twice:
 			u.there(t, 2)
 			r.Expect(t, 0, oneCreated,
@@ -201,6 +216,9 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 		case want.unknown:
 			u.there(t, map[bool]int{true: 1}[u.Carried])
 			r.Expect(t, 4, ``, `configmap/demo- -n `+u.namespace+`: outcome unknown: [^\n]*\n`+lookAlone)
+		case want.refused, u.Name == "401":
+			u.there(t, map[bool]int{true: 1}[u.Carried])
+			r.Expect(t, 1, ``, `XXX`)
 		case strings.HasPrefix(u.Name, "repeated"):
 			u.there(t, 2)
 			r.Expect(t, 0, oneCreated, ``)
@@ -251,8 +269,7 @@ func TestCreateTwoRunsWithOneKey(t *testing.T) {
 }
 
 // expired is kube-apiserver's answer to a credential that has just expired.
-var expired = faultproxy.Answer(http.StatusUnauthorized, http.Header{"Content-Type": {"application/json"}},
-	`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`)
+var expired = faultproxy.Answer(http.StatusUnauthorized, http.Header{"Content-Type": {"application/json"}}, faultproxy.Unauthorized)
 
 // A credential that expires among the copies costs one POST, and no object.
 func TestCreateWhileCredentialsExpire(t *testing.T) {

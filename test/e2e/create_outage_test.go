@@ -78,7 +78,7 @@ func TestCreateNamedAfterRetryAfterAsKubectl(t *testing.T) {
 			for way := range 2 {
 				ns := harness.Namespace(t, single)
 				proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-					if r.Method == http.MethodPost && atomic.AddInt32(&posts[way], 1) <= test.times {
+					if harness.Creates(r) && atomic.AddInt32(&posts[way], 1) <= test.times {
 						return test.fault
 					}
 					return nil
