@@ -41,7 +41,7 @@ func create(ctx context.Context, b *bench) (string, error) {
 }
 
 // creates is a way of a contest: a program that must print n lines of created
-// (or of unchanged) objects.
+// (or existing) objects.
 func (b *bench) creates(n int, args ...string) func(context.Context) (sample, error) {
 	return b.command(func(stdout string) error {
 		if lines := strings.Count(stdout, "configmap/bench-"); lines != n {

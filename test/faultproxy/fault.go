@@ -162,10 +162,16 @@ func GoAway(next http.Handler) http.Handler {
 
 // GoAwayUnseen ends an HTTP/2 connection with a GOAWAY frame that says that
 // its requests were not seen, so that clients send them again by themselves.
-// That is true of this one; when others are under way, the frame says that
-// requests may have been seen.
+// That is true of this one; when others are under way and do not end soon, the
+// frame says that requests may have been seen.
 func GoAwayUnseen(http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		for range 100 {
+			if connectionOf(r).underWay.Load() == 1 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
 		if connectionOf(r).underWay.Load() > 1 {
 			goAway(r, maxStream, http2.ErrCodeInternal)
 		}
