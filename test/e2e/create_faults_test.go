@@ -30,6 +30,7 @@ const (
 	sendsAgain = `configmap/demo-[^\n]*; sending it again in [^\n]*\n`
 	looksAgain = `configmap/demo-[^\n]*; looking for it for 13s\n`
 	notThere   = readsBack + sendsAgain
+	refusal    = `[Ee]rror[^\n]*error when creating "[^\n]*\n`
 )
 
 // injured is what the plugin does when an injury happens to the first POST of
@@ -166,11 +167,12 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 	}
 	eachInjury(t, bothProtocols, creator, func(t *testing.T, u injuredUser) {
 		r := u.create()
+		want := whenInjured[u.Name]
 		if n := strings.Count(r.Stderr, "Warning: objects of configmaps"); n > 1 { // none, if the question went with the connection
 			t.Errorf("told %d times that nothing can be read back:\n%s", n, r.Stderr)
 		}
 		r.Stderr = regexp.MustCompile(unreadable).ReplaceAllString(r.Stderr, "") // whenever that was found out
-		switch want := whenInjured[u.Name]; {
+		switch {
 		case want.unknown:
 			object := `configmap/demo-` + harness.Suffix
 			if u.Carried {
@@ -182,7 +184,7 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 				object+` -n `+u.namespace+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+u.namespace+`\n`+lookAlone)
 		case want.refused:
 			u.there(t, 1)
-			r.Expect(t, 1, ``, `XXX`)
+			r.Expect(t, 1, ``, `Warning: [^\n]*needs get on configmaps[^\n]*\n`+refusal)
 		case want.twice:
 			u.there(t, 2)
 			r.Expect(t, 0, oneCreated,
@@ -218,7 +220,7 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 			r.Expect(t, 4, ``, `configmap/demo- -n `+u.namespace+`: outcome unknown: [^\n]*\n`+lookAlone)
 		case want.refused, u.Name == "401":
 			u.there(t, map[bool]int{true: 1}[u.Carried])
-			r.Expect(t, 1, ``, `XXX`)
+			r.Expect(t, 1, ``, refusal)
 		case strings.HasPrefix(u.Name, "repeated"):
 			u.there(t, 2)
 			r.Expect(t, 0, oneCreated, ``)

@@ -11,50 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// balancer is a load balancer that has no server for what is created.
-func balancer(posts *atomic.Int32, header http.Header, body string) func(*http.Request) faultproxy.Fault {
-	return func(r *http.Request) faultproxy.Fault {
-		if !strings.Contains(r.URL.Path, "/configmaps") {
-			return nil
-		}
-		if r.Method == http.MethodPost {
-			posts.Add(1)
-		}
-		return faultproxy.Answer(http.StatusServiceUnavailable, header, body)
-	}
-}
-
-// A load balancer that answers for the server ends a run soon, in HTML and in
-// plain text: one object is pursued for its whole time, five more are sent once.
-func TestCreateBeforeALoadBalancerWithoutServers(t *testing.T) {
-	t.Parallel()
-	for name, page := range map[string]struct {
-		header http.Header
-		body   string
-	}{
-		"page": {http.Header{"Content-Type": {"text/html"}}, "<html><body><h1>503 Service Unavailable</h1></body></html>"},
-		"text": {http.Header{"Content-Type": {"text/plain"}}, "upstream connect error or disconnect/reset before headers"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ns := harness.Namespace(t, single)
-			var posts atomic.Int32
-			proxy := faultproxy.New(t, single.Admin(), balancer(&posts, page.header, page.body))
-			input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 40))
-			r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s")
-			total := "0 created, 0 exist, 0 failed, 6 unknown, 34 not attempted\n"
-			if r.Code != 4 || !strings.Contains(r.Stderr, total) {
-				t.Errorf("exit code %d, want 4 and %q; stderr ends with\n%s", r.Code, total, end(r.Stderr))
-			}
-			if unknown := strings.Count(r.Stderr, ": outcome unknown: "); unknown != 6 {
-				t.Errorf("%d objects are named as unknown, want 6", unknown)
-			}
-			if n := posts.Load(); n > 5+10 {
-				t.Errorf("%d POSTs were sent", n)
-			}
-		})
-	}
-}
+// ownConfigMap is one with a name of its own.
+var ownConfigMap = strings.ReplaceAll(configMap, "generateName: demo-", "name: own")
 
 // A named object without a key is created as kubectl does it: where a server
 // asks to be asked again, its client does so by itself, for both.
