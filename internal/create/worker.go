@@ -161,10 +161,21 @@ func (w *worker) warnOf(d *Document, result once.Result, err error) {
 	default:
 		w.warn("%s come back without %s: something removes it; %s", resource, lost, w.withoutMarks(result.MarksLost))
 	}
-	if result.Unverified && err == nil {
+	switch {
+	case !result.Unverified, mayNotCreate(err):
+	case err != nil:
+		w.warn("refusals of %s cannot be looked into (needs get on %s): if something on the way repeated the request, "+
+			"the object may be there, and be why", resource, resource)
+	default:
 		w.warn("conflicts of %s cannot be read back (needs get on %s): "+
 			"another name is tried on trust that no proxy repeated the request", resource, resource)
 	}
+}
+
+// mayNotCreate reports whether err says that the user has no right to create,
+// so that no copy of the request had more success.
+func mayNotCreate(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot create resource ")
 }
 
 // withoutMarks says what does not hold of an object that lacks them.

@@ -184,7 +184,7 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 				object+` -n `+u.namespace+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+u.namespace+`\n`+lookAlone)
 		case want.refused:
 			u.there(t, 1)
-			r.Expect(t, 1, ``, `Warning: [^\n]*needs get on configmaps[^\n]*\n`+refusal)
+			r.Expect(t, 1, ``, `Warning: refusals of configmaps cannot be looked into \(needs get on configmaps\)[^\n]*\n`+refusal)
 		case want.twice:
 			u.there(t, 2)
 			r.Expect(t, 0, oneCreated,

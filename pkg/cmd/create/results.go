@@ -118,8 +118,11 @@ func (r *results) take(event create.Event) {
 // begin notes that a copy of the document is there, or may be.
 func (r *results) begin(d *create.Document) {
 	r.rest.begin(d)
-	if d.Object.GetName() == "" {
+	switch {
+	case d.Object.GetName() == "":
 		r.again++
+	case r.flags.count > 1:
+		r.warn("--count is for objects with generateName: what has a name of its own is created once")
 	}
 }
 
