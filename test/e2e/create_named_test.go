@@ -14,6 +14,13 @@ import (
 // ownConfigMap is one with a name of its own.
 var ownConfigMap = strings.ReplaceAll(configMap, "generateName: demo-", "name: own")
 
+// Copies of an object with a name there cannot be.
+func TestCountOfANamedObject(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", ownConfigMap), "--count=2").Expect(t, 0,
+		`configmap/own created\n`, `Warning: --count is for objects with generateName: what has a name of its own is created once\n`)
+}
+
 // A named object without a key is created as kubectl does it: where a server
 // asks to be asked again, its client does so by itself, for both.
 func TestCreateNamedAfterRetryAfterAsKubectl(t *testing.T) {

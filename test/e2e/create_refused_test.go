@@ -88,9 +88,7 @@ func quotaOfOne(t *testing.T, namespace string) {
 		t.Fatal(err)
 	}
 	harness.Eventually(t, func() error { // until admission knows of it
-		_, err := harness.Clientset(t, single).CoreV1().ConfigMaps(namespace).Create(t.Context(),
-			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "try"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return err
+		return tryConfigMap(t, harness.Clientset(t, single), namespace)
 	})
 }
 
@@ -133,10 +131,9 @@ func webhookOfOne(t *testing.T, namespace string) {
 	if _, err := hooks.Create(t.Context(), hook, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	maps := harness.Clientset(t, single).CoreV1().ConfigMaps(namespace)
 	harness.Eventually(t, func() error { // until the server calls it
 		seen.Store(0)
-		_, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "try"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		err := tryConfigMap(t, harness.Clientset(t, single), namespace)
 		if err == nil && seen.Swap(0) == 0 {
 			err = errors.New("the webhook is not called")
 		}
