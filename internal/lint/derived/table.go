@@ -1,0 +1,164 @@
+package derived
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+const (
+	maxLabel     = 63  // of a label's value, a DNS label, and so of a host name
+	maxSubdomain = 253 // of a name of most types
+	maxHash      = 10  // of pod-template-hash and controller-revision-hash: a number of 32 bits in decimal digits
+	timeDigits   = 10  // of a time since 1970, which is in seconds or, with room to spare, in minutes
+)
+
+func batch(kind string) schema.GroupKind { return schema.GroupKind{Group: "batch", Kind: kind} }
+func apps(kind string) schema.GroupKind  { return schema.GroupKind{Group: "apps", Kind: kind} }
+func core(kind string) schema.GroupKind  { return schema.GroupKind{Kind: kind} }
+
+// inKubernetes returns a place in the sources that test/controlplane builds.
+func inKubernetes(file, symbol string) Source {
+	return Source{"k8s.io/kubernetes", "v1.34.4", file, symbol}
+}
+
+const anyVersion = "before 1.28"
+
+// Table has every row.
+var Table = append(kubernetes, others...)
+
+// kubernetes are the controllers of Kubernetes; docs/derived-names.md has
+// each row beside what kube-controller-manager made.
+var kubernetes = []Child{
+	{
+		Owner: batch("CronJob"), Controller: "cronjob", Makes: "Job", Formula: "NAME-MINUTES",
+		Adds: 1 + timeDigits, Limit: maxLabel, Over: Refused, Since: anyVersion,
+		Source: inKubernetes("pkg/apis/batch/validation/validation.go", "ValidateCronJobCreate"),
+	},
+	{
+		Owner: batch("Job"), Controller: "job", Makes: "label job-name of its Pods", Formula: "NAME",
+		Limit: maxLabel, Over: Refused, Since: anyVersion,
+		Source: inKubernetes("pkg/apis/batch/validation/validation.go", "validateGeneratedSelector"),
+	},
+	{
+		Owner: batch("Job"), Variant: Indexed, Controller: "job", Makes: "host name of its Pods", Formula: "NAME-INDEX",
+		Adds: 1, Limit: maxLabel, Over: Refused, Since: anyVersion,
+		Source: inKubernetes("pkg/apis/batch/validation/validation.go", "ValidateJob"),
+	},
+	{
+		Owner: batch("Job"), Controller: "job", Makes: "Pod", Formula: "generateName NAME-",
+		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
+	},
+	{
+		Owner: batch("Job"), Variant: Indexed, Controller: "job", Makes: "Pod", Formula: "generateName NAME-INDEX-, of which NAME is cut",
+		Adds: 2, Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Source: inKubernetes("pkg/controller/job/indexed_job_utils.go", "podGenerateNameWithIndex"),
+	},
+	{
+		Owner: apps("ReplicaSet"), Controller: "replicaset", Makes: "Pod", Formula: "generateName NAME-",
+		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
+	},
+	{
+		Owner: core("ReplicationController"), Controller: "replicationcontroller", Makes: "Pod", Formula: "generateName NAME-",
+		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
+	},
+	{
+		Owner: apps("DaemonSet"), Controller: "daemonset", Makes: "Pod", Formula: "generateName NAME-",
+		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
+	},
+	{
+		Owner: apps("DaemonSet"), Controller: "daemonset", Makes: "ControllerRevision", Formula: "NAME-HASH, of which NAME is cut at 223",
+		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits, Since: anyVersion,
+		Source: inKubernetes("pkg/controller/history/controller_history.go", "ControllerRevisionName"),
+	},
+	{
+		Owner: apps("Deployment"), Controller: "deployment", Makes: "ReplicaSet", Formula: "NAME-HASH",
+		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Broken, Since: anyVersion,
+		Source: inKubernetes("pkg/controller/deployment/sync.go", "getNewReplicaSet"),
+	},
+	{
+		Owner: apps("Deployment"), Controller: "replicaset", Makes: "Pod", Formula: "generateName NAME-HASH-",
+		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
+	},
+	{
+		Owner: apps("StatefulSet"), Controller: "statefulset", Makes: "label controller-revision-hash of its Pods",
+		Formula: "NAME-HASH", Adds: 1 + maxHash, Limit: maxLabel, Over: Broken, Since: anyVersion,
+		Source: inKubernetes("pkg/controller/statefulset/stateful_set_utils.go", "setPodRevision"),
+	},
+	{
+		Owner: apps("StatefulSet"), Controller: "statefulset", Makes: "PersistentVolumeClaim", Formula: "TEMPLATE-NAME-ORDINAL",
+		Limit: maxSubdomain, Over: Fits, Since: anyVersion,
+		Source: inKubernetes("pkg/controller/statefulset/stateful_set_utils.go", "getPersistentVolumeClaimName"),
+	},
+	{
+		Owner: core("Service"), Controller: "endpointslice", Makes: "EndpointSlice", Formula: "generateName NAME-",
+		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Source: Source{"k8s.io/endpointslice", "v0.34.4", "utils.go", "getEndpointSlicePrefix"},
+	},
+}
+
+// Indexed is the variant of Jobs with completionMode: Indexed.
+const Indexed = "Indexed"
+
+const (
+	tekton = "tekton.dev"
+	argo   = "argoproj.io"
+)
+
+// others are controllers of third parties, by their sources.
+var others = []Child{
+	{
+		Owner: schema.GroupKind{Group: tekton, Kind: "PipelineRun"}, Controller: "tekton", Makes: "label tekton.dev/pipelineRun of its TaskRuns",
+		Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
+		Source: Source{"github.com/tektoncd/pipeline", "3ee1745ae5b2", "pkg/apis/validate/metadata.go", "ObjectMetadata"},
+	},
+	{
+		Owner: schema.GroupKind{Group: tekton, Kind: "PipelineRun"}, Controller: "tekton", Makes: "TaskRun",
+		Formula: "NAME-TASK, or its first bytes and a hash of all", Limit: maxLabel, Over: Fits, ReadOnly: true,
+		Source: Source{"knative.dev/pkg", "3ee1745ae5b2 of tektoncd/pipeline", "kmeta/names.go", "ChildName"},
+	},
+	{
+		Owner: schema.GroupKind{Group: tekton, Kind: "TaskRun"}, Controller: "tekton", Makes: "label tekton.dev/taskRun of its Pod",
+		Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
+		Source: Source{"github.com/tektoncd/pipeline", "3ee1745ae5b2", "pkg/apis/validate/metadata.go", "ObjectMetadata"},
+	},
+	{
+		Owner: schema.GroupKind{Group: tekton, Kind: "TaskRun"}, Controller: "tekton", Makes: "Pod",
+		Formula: "NAME-pod, or its first bytes and a hash of all", Limit: maxLabel, Over: Fits, ReadOnly: true,
+		Source: Source{"knative.dev/pkg", "3ee1745ae5b2 of tektoncd/pipeline", "kmeta/names.go", "ChildName"},
+	},
+	{
+		Owner: schema.GroupKind{Group: argo, Kind: "Workflow"}, Controller: "argo", Makes: "label workflows.argoproj.io/workflow of its Pods",
+		Formula: "NAME", Limit: maxLabel, Over: Broken, ReadOnly: true,
+		Source: Source{"github.com/argoproj/argo-workflows", "f016ad89eb26", "workflow/validate/validate.go", "maxCharsInObjectName"},
+	},
+	{
+		Owner: schema.GroupKind{Group: argo, Kind: "Workflow"}, Controller: "argo", Makes: "Pod",
+		Formula: "NAME-TEMPLATE-HASH, of which NAME-TEMPLATE is cut", Limit: maxSubdomain, Over: Fits, ReadOnly: true,
+		Source: Source{"github.com/argoproj/argo-workflows", "f016ad89eb26", "workflow/util/pod_name.go", "GeneratePodName"},
+	},
+	{
+		Owner: schema.GroupKind{Group: argo, Kind: "CronWorkflow"}, Controller: "argo", Makes: "Workflow",
+		Formula: "NAME-SECONDS", Adds: 1 + timeDigits, Limit: maxLabel, Over: Broken, ReadOnly: true,
+		Source: Source{"github.com/argoproj/argo-workflows", "f016ad89eb26", "workflow/validate/validate.go", "maxCharsInCronWorkflowName"},
+	},
+	{
+		Owner: JobSet, Controller: "jobset", Makes: "Job", Formula: "NAME-REPLICATEDJOB-INDEX",
+		Limit: maxLabel, Over: Refused, ReadOnly: true,
+		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
+	},
+	{
+		Owner: JobSet, Variant: Indexed, Controller: "jobset", Makes: "Pod", Formula: "NAME-REPLICATEDJOB-INDEX-INDEX-XXXXX",
+		Limit: maxLabel, Over: Refused, ReadOnly: true,
+		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
+	},
+}
+
+// JobSet is the kind of sigs.k8s.io/jobset, whose own fields lengthen what is
+// derived.
+var JobSet = schema.GroupKind{Group: "jobset.x-k8s.io", Kind: "JobSet"}

@@ -1,0 +1,67 @@
+package manifest
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Comment is a comment of a document, up to the end of its line.
+type Comment struct {
+	Position
+
+	// Text is the comment without its number sign.
+	Text string
+	// Alone is true if nothing else stands on the line.
+	Alone bool
+	// Leads is true if the document's first field comes after it.
+	Leads bool
+}
+
+// comments returns what the parser took for comments: a number sign in a string
+// is none. The parser keeps their text but not where they stand.
+func (y *yamlFields) comments(c chunk) []Comment {
+	var found []Comment
+	leads, number := true, 0
+	for row := range bytes.Lines(c.text) {
+		number++
+		line := string(row)
+		at := y.commentIn(line)
+		if at < 0 {
+			content := strings.TrimSpace(line)
+			leads = leads && (content == "" || strings.HasPrefix(content, separator) || strings.HasPrefix(content, "%"))
+			continue
+		}
+		before := line[:at]
+		alone := strings.TrimSpace(before) == ""
+		leads = leads && (alone || strings.HasPrefix(before, separator))
+		found = append(found, Comment{
+			Position: c.start.in(number, 1+len([]rune(before))),
+			Text:     strings.TrimSpace(line[at+1:]), Alone: alone, Leads: leads,
+		})
+	}
+	return found
+}
+
+// commentIn returns where a comment begins in a line, or -1.
+func (y *yamlFields) commentIn(line string) int {
+	for at := 0; at < len(line); at++ {
+		if line[at] == '#' && (at == 0 || line[at-1] == ' ' || line[at-1] == '\t') && y.notes[strings.TrimSpace(line[at:])] {
+			return at
+		}
+	}
+	return -1
+}
+
+// prefaceComments returns the comments of a document that has nothing else, as
+// there is one before the first separator of many files: they are for the next one.
+func prefaceComments(c chunk) []Comment {
+	y := yamlFields{notes: map[string]bool{}}
+	for row := range bytes.Lines(c.text) {
+		y.notes[strings.TrimSpace(string(row))] = true
+	}
+	found := y.comments(c)
+	for i := range found {
+		found[i].Leads = true
+	}
+	return found
+}

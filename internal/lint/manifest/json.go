@@ -1,0 +1,81 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// fieldsOfJSON returns the fields of a JSON document, which the decoder has read
+// before.
+func fieldsOfJSON(c chunk) field {
+	j := jsonFields{chunk: c, decoder: json.NewDecoder(bytes.NewReader(c.text)), reached: c.start}
+	j.decoder.UseNumber()
+	root, err := j.value()
+	if err != nil {
+		return field{Position: c.start}
+	}
+	return root
+}
+
+type jsonFields struct {
+	chunk   chunk
+	decoder *json.Decoder
+
+	offset  int // where reached is
+	reached Position
+}
+
+// next returns the next token and where it begins.
+func (j *jsonFields) next() (json.Token, Position, error) {
+	begin := int(j.decoder.InputOffset())
+	token, err := j.decoder.Token()
+	if err != nil {
+		return nil, Position{}, err
+	}
+	text := j.chunk.text[begin:]
+	begin += len(text) - len(bytes.TrimLeft(text, " \t\r\n,:"))
+	j.reached = j.reached.after(j.chunk.text[j.offset:begin])
+	j.offset = begin
+	return token, j.reached, nil
+}
+
+// value returns the next value.
+func (j *jsonFields) value() (field, error) {
+	token, at, err := j.next()
+	if err != nil {
+		return field{}, err
+	}
+	f := field{Position: at}
+	switch token {
+	case json.Delim('{'):
+		for j.decoder.More() && err == nil {
+			err = j.member(&f)
+		}
+	case json.Delim('['):
+		for j.decoder.More() && err == nil {
+			var item field
+			item, err = j.value()
+			f.items = append(f.items, item)
+		}
+	default:
+		f.value = fmt.Sprint(token)
+		return f, nil
+	}
+	if err == nil {
+		_, _, err = j.next() // the closing bracket
+	}
+	return f, err
+}
+
+// member adds the next field of an object.
+func (j *jsonFields) member(to *field) error {
+	name, at, err := j.next()
+	if err != nil {
+		return err
+	}
+	f, err := j.value()
+	f.name, f.Position = fmt.Sprint(name), at
+	to.below = append(to.below, f)
+	return err
+}

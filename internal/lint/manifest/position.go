@@ -1,0 +1,210 @@
+package manifest
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Position is a place in a file: line and column from 1, columns in characters.
+type Position struct{ Line, Column int }
+
+// after returns the position at the end of text that begins at p.
+func (p Position) after(text []byte) Position {
+	if lines := bytes.Count(text, []byte("\n")); lines > 0 {
+		p.Line += lines
+		p.Column = 1
+		text = text[bytes.LastIndexByte(text, '\n')+1:]
+	}
+	p.Column += utf8.RuneCount(text)
+	return p
+}
+
+// in returns the position in the file of one in the document that begins at p.
+func (p Position) in(line, column int) Position {
+	if line == 1 {
+		return Position{p.Line, p.Column + column - 1}
+	}
+	return Position{p.Line + line - 1, column}
+}
+
+// Document is one document of a file.
+type Document struct {
+	chunk   chunk
+	preface []chunk // what has nothing but comments and stands before it
+
+	once sync.Once
+	root field
+	said []Comment
+}
+
+// field is a value of a document, and where its name stands.
+type field struct {
+	Position
+	name  string
+	value string  // of a scalar
+	below []field // of a mapping, in the order in which they are set; the last one of a name counts
+	items []field // of a list
+}
+
+// position returns where the field of a path stands, or what would have it.
+func (d *Document) position(path []any) Position {
+	d.once.Do(d.parse)
+	at, _ := d.root.find(path)
+	return at.Position
+}
+
+// comments returns the comments of the document.
+func (d *Document) comments() []Comment {
+	d.once.Do(d.parse)
+	return d.said
+}
+
+// parse finds the fields. What the second parser cannot read has its position at
+// the document's beginning.
+func (d *Document) parse() {
+	d.root = field{Position: d.chunk.start}
+	for _, c := range d.preface {
+		d.said = append(d.said, prefaceComments(c)...)
+	}
+	if d.chunk.json {
+		d.root = fieldsOfJSON(d.chunk)
+		return
+	}
+	var node yaml.Node
+	if yaml.Unmarshal(d.chunk.text, &node) != nil || len(node.Content) == 0 {
+		return
+	}
+	y := yamlFields{start: d.chunk.start, notes: map[string]bool{}}
+	d.root = y.field(node.Content[0], 0)
+	y.remember(&node)
+	d.said = append(d.said, y.comments(d.chunk)...)
+}
+
+// find returns the field of a path, and whether it is there.
+func (f field) find(path []any) (field, bool) {
+	if len(path) == 0 {
+		return f, true
+	}
+	switch step := path[0].(type) {
+	case string:
+		for i := len(f.below) - 1; i >= 0; i-- {
+			if f.below[i].name == step {
+				return f.below[i].find(path[1:])
+			}
+		}
+	case int:
+		if step < len(f.items) {
+			return f.items[step].find(path[1:])
+		}
+	}
+	return f, false
+}
+
+// maxDepth bounds what is looked at: a document may contain itself by an alias.
+const maxDepth = 100
+
+// yamlFields makes fields of YAML nodes.
+type yamlFields struct {
+	start Position
+	notes map[string]bool // the lines of all comments
+	size  int
+}
+
+// maxFields bounds what aliases of aliases can make of a small document.
+const maxFields = 1_000_000
+
+// field returns the value that a node has.
+func (y *yamlFields) field(n *yaml.Node, depth int) field {
+	f := field{Position: y.start.in(n.Line, n.Column), value: n.Value}
+	y.size++
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		n = n.Alias
+		f = field{Position: y.start.in(n.Line, n.Column), value: n.Value}
+	}
+	if depth > maxDepth || y.size > maxFields {
+		return f
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		f.below = y.below(n, depth)
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			f.items = append(f.items, y.field(item, depth+1))
+		}
+	}
+	return f
+}
+
+// below returns the fields of a mapping in the order in which kubectl's reader
+// sets them: a merge key sets them where it stands, and of several that it
+// merges the first one counts (go.yaml.in/yaml/v2, decode.go).
+func (y *yamlFields) below(n *yaml.Node, depth int) []field {
+	var fields []field
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind == yaml.AliasNode && key.Alias != nil {
+			key = key.Alias
+		}
+		if isMerge(key) {
+			fields = append(fields, y.merged(value, depth+1)...)
+			continue
+		}
+		f := y.field(value, depth+1)
+		f.name = key.Value
+		f.Position = y.start.in(n.Content[i].Line, n.Content[i].Column)
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+func isMerge(key *yaml.Node) bool {
+	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
+}
+
+// merged returns the fields that a merge key brings.
+func (y *yamlFields) merged(value *yaml.Node, depth int) []field {
+	if value.Kind == yaml.AliasNode && value.Alias != nil {
+		value = value.Alias
+	}
+	if depth > maxDepth || y.size > maxFields {
+		return nil
+	}
+	switch value.Kind {
+	case yaml.MappingNode:
+		return y.below(value, depth)
+	case yaml.SequenceNode:
+		var fields []field
+		for i := len(value.Content) - 1; i >= 0; i-- {
+			fields = append(fields, y.merged(value.Content[i], depth+1)...)
+		}
+		return fields
+	}
+	return nil
+}
+
+// remember notes the lines of the comments of a node and of all below it.
+func (y *yamlFields) remember(n *yaml.Node) {
+	for _, comment := range []string{n.HeadComment, n.LineComment, n.FootComment} {
+		for line := range strings.Lines(comment) {
+			y.notes[strings.TrimSpace(line)] = true
+		}
+	}
+	for _, below := range n.Content {
+		y.remember(below)
+	}
+}
+
+// Mentions reports whether a text stands anywhere in the document, or in the
+// comments before it.
+func (d *Document) Mentions(text string) bool {
+	for _, c := range append(d.preface[:len(d.preface):len(d.preface)], d.chunk) {
+		if bytes.Contains(c.text, []byte(text)) {
+			return true
+		}
+	}
+	return false
+}

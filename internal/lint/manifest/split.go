@@ -1,0 +1,139 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	textunicode "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// guessed is how much of a file decides whether it may be JSON, as in kubectl
+// (StreamVisitor in k8s.io/cli-runtime/pkg/resource/visitor.go).
+const guessed = 4096
+
+// chunk is the text of one document, or what kept it from being one.
+type chunk struct {
+	text  []byte
+	start Position // of its first character
+	json  bool
+	err   error
+}
+
+// decoded returns a file as UTF-8, with what is not text replaced, as kubectl
+// does: a byte order mark tells UTF-16.
+func decoded(file []byte) []byte {
+	marked := bytes.HasPrefix(file, []byte("\xef\xbb\xbf")) || bytes.HasPrefix(file, []byte("\xff\xfe")) ||
+		bytes.HasPrefix(file, []byte("\xfe\xff"))
+	if !marked && utf8.Valid(file) {
+		return file
+	}
+	text, _, err := transform.Bytes(textunicode.BOMOverride(textunicode.UTF8.NewDecoder()), file)
+	if err != nil { // half a character at the end of UTF-16: the parser says what it makes of it
+		return file
+	}
+	return text
+}
+
+// split returns the documents of a file. A file that may be JSON is a row of
+// JSON values; as long as only one of them could be read, it may be YAML yet
+// (YAMLOrJSONDecoder in k8s.io/apimachinery/pkg/util/yaml/decoder.go).
+func split(text []byte) []chunk {
+	start := Position{Line: 1, Column: 1}
+	if !yaml.IsJSONBuffer(text[:min(guessed, len(text))]) {
+		return splitYAML(text, start)
+	}
+	var chunks []chunk
+	decoder, end := json.NewDecoder(bytes.NewReader(text)), 0
+	for {
+		var value json.RawMessage
+		err := decoder.Decode(&value)
+		if errors.Is(err, io.EOF) {
+			return chunks
+		}
+		if err != nil && len(chunks) > 1 {
+			return append(chunks, chunk{start: start.after(text[:end]), err: err})
+		}
+		if err != nil {
+			end += blank(text[end:])
+			if rest := splitYAML(text[end:], start.after(text[:end])); !failed(rest) {
+				return append(chunks, rest...)
+			}
+			return append(chunks, chunk{start: start.after(text[:end]), err: err})
+		}
+		end = int(decoder.InputOffset())
+		chunks = append(chunks, chunk{text: value, start: start.after(text[:end-len(value)]), json: true})
+	}
+}
+
+// failed reports whether the first of the documents could not be read: then the
+// error of the JSON is the better one.
+func failed(chunks []chunk) bool {
+	if len(chunks) == 0 || chunks[0].err != nil {
+		return len(chunks) > 0
+	}
+	_, err := toJSON(chunks[0])
+	return err != nil
+}
+
+// blank returns how many bytes of white space text begins with, up to and with
+// the first line break.
+func blank(text []byte) int {
+	for i, r := range string(text) {
+		switch {
+		case r == '\n':
+			return i + 1
+		case !unicode.IsSpace(r):
+			return i
+		}
+	}
+	return len(text)
+}
+
+const separator = "---"
+
+// splitYAML returns the documents between lines that begin with ---, as
+// YAMLReader in k8s.io/apimachinery/pkg/util/yaml/decoder.go does: a separator
+// with nothing before it belongs to the document, and lines end with a line feed.
+// Where YAMLReader gives up, this goes on after the next separator.
+func splitYAML(text []byte, start Position) []chunk {
+	var chunks []chunk
+	var document bytes.Buffer
+	begin, line := start, start
+	finish := func() {
+		if document.Len() > 0 {
+			chunks = append(chunks, chunk{text: bytes.Clone(document.Bytes()), start: begin})
+			document.Reset()
+		}
+	}
+	for row := range bytes.Lines(text) {
+		row = bytes.TrimSuffix(bytes.TrimSuffix(row, []byte("\n")), []byte("\r"))
+		next := Position{Line: line.Line + 1, Column: 1}
+		if after, is := bytes.CutPrefix(row, []byte(separator)); is {
+			if beside := strings.TrimSpace(string(after)); beside != "" && beside[0] != '#' {
+				finish()
+				err := fmt.Errorf("invalid YAML document separator: %s", beside)
+				chunks = append(chunks, chunk{start: line, err: err})
+				begin, line = next, next
+				continue
+			}
+			if document.Len() > 0 {
+				finish()
+				begin, line = next, next
+				continue
+			}
+		}
+		document.Write(row)
+		document.WriteByte('\n')
+		line = next
+	}
+	finish()
+	return chunks
+}

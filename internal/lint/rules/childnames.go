@@ -1,0 +1,230 @@
+package rules
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+var childNames = &Rule{
+	Name:   "child-names",
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
+	Finds:  "names that controllers derive do not fit, or lose their random part",
+	Why: `Controllers make other objects and labels of an object's name, and those have limits of their own, mostly 63 bytes. A
+generated name is 5 bytes longer than its prefix. Where a derived name does not fit, the create is refused, or the object is
+there and never gets what its controller should make. Where the derived name is a prefix itself, it is cut at 58 bytes: the
+random part of the owner's name is at its end, so it is what goes first, and the children of all copies share one name space.
+What each controller derives is in the table of derived names.`,
+	Fix: "shorten the name",
+	Sources: []derived.Source{
+		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/apis/batch/validation/validation.go", Symbol: "ValidateCronJobCreate"},
+		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/controller_utils.go", Symbol: "getPodsPrefix"},
+		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "setPodRevision"},
+	},
+	check: func(_ *Input, o Object, tell func(Finding)) {
+		for _, row := range derived.Of(o.kind()) {
+			if finding, is := worst(o, row); is {
+				tell(finding)
+				return // the rows of a kind stand in the order of what they cost
+			}
+		}
+	},
+	Examples: []Example{
+		{
+			About: "A CronJob's Jobs are called NAME-MINUTES, so its name has 52 bytes at most; this one gets 53.",
+			Manifest: `apiVersion: batch/v1
+kind: CronJob
+metadata:
+  generateName: nightly-integration-tests-of-the-payment-system-
+spec:
+  schedule: "0 3 * * *"
+  jobTemplate:
+    spec: {template: {spec: {restartPolicy: Never, containers: [{name: tests, image: example.com/tests}]}}}
+`,
+			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
+		},
+		{
+			About: "Its Pods would have a label controller-revision-hash of up to 66 bytes, so there will be none.",
+			Manifest: `apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  generateName: replicated-store-of-the-payment-service-in-europe-
+spec:
+  serviceName: store
+  selector: {matchLabels: {app: store}}
+  template:
+    metadata: {labels: {app: store}}
+    spec: {containers: [{name: store, image: example.com/store}]}
+`,
+			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
+		},
+		{
+			About: "The host names of an indexed Job's Pods are NAME-INDEX, here of up to 64 bytes.",
+			Manifest: `apiVersion: batch/v1
+kind: Job
+metadata:
+  generateName: nightly-integration-tests-of-the-payment-service-in-eu-
+spec:
+  completionMode: Indexed
+  completions: 1001
+  template: {spec: {restartPolicy: Never, containers: [{name: tests, image: example.com/tests}]}}
+`,
+			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
+		},
+		{
+			About: "The Pods' prefix is cut at 58 bytes, where the Job's random part begins: the Pods of all copies share it.",
+			Manifest: `apiVersion: batch/v1
+kind: Job
+metadata:
+  generateName: nightly-integration-tests-of-the-payment-service-in-europe-
+spec:
+  template: {spec: {restartPolicy: Never, containers: [{name: tests, image: example.com/tests}]}}
+`,
+			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
+		},
+		{
+			About: "53 bytes leave room for the Job's random part in the names of its Pods.",
+			Manifest: `apiVersion: batch/v1
+kind: Job
+metadata:
+  generateName: nightly-integration-tests-of-the-payment-service-eur-
+spec:
+  template: {spec: {restartPolicy: Never, containers: [{name: tests, image: example.com/tests}]}}
+`,
+		},
+		{
+			About: "47 bytes make a name of 52.",
+			Manifest: `apiVersion: batch/v1
+kind: CronJob
+metadata:
+  generateName: nightly-integration-tests-of-the-payment-syste-
+spec:
+  schedule: "0 3 * * *"
+  jobTemplate:
+    spec: {template: {spec: {restartPolicy: Never, containers: [{name: tests, image: example.com/tests}]}}}
+`,
+		},
+	},
+}
+
+// worst returns what a row of the table says of the object, if it is anything.
+func worst(o Object, row derived.Child) (Finding, bool) {
+	adds, applies := added(o, row)
+	length, prefix := o.nameLength()
+	if !applies || length == 0 {
+		return Finding{}, false
+	}
+	room := row.Room(adds)
+	finding := Finding{Path: o.nameField()}
+	switch {
+	case row.Over == derived.Cut && o.generates() && prefix+names.SuffixLength > room && room >= 0:
+		left := max(0, room-prefix)
+		finding.Level = v1alpha1.LintWarning
+		finding.Message = fmt.Sprintf("the prefix of each %s is cut at %d bytes: %s",
+			row.Makes, names.MaxPrefixLength, remains(o, left))
+		finding.Help = budget(o, room)
+	case row.Over == derived.Cut && o.GetKind() == "Deployment" && length+len("-") >= names.MaxPrefixLength:
+		finding.Level = v1alpha1.LintWarning
+		finding.Message = fmt.Sprintf("the prefix of each %s is cut at %d bytes: nothing is left of the ReplicaSet's hash",
+			row.Makes, names.MaxPrefixLength)
+		finding.Help = budget(o, names.MaxPrefixLength-len("-")-1)
+	case (row.Over == derived.Refused || row.Over == derived.Broken) && length > room:
+		finding.Level = v1alpha1.LintError
+		finding.Message = fmt.Sprintf("%s: %s, %s", tooLong(row, length+row.Limit-room), row.Formula, consequences[row.Over])
+		finding.Help = budget(o, room)
+	case row.Variant == derived.Indexed && row.Over == derived.Refused && row.Owner != derived.JobSet && dotted(o):
+		finding.Level = v1alpha1.LintError
+		finding.Message = fmt.Sprintf("the %s is %s, and cannot have dots: the create is refused", row.Makes, row.Formula)
+		finding.Help = "leave out the dots"
+	default:
+		return Finding{}, false
+	}
+	return finding, true
+}
+
+var consequences = map[derived.Consequence]string{
+	derived.Refused: "so the create is refused",
+	derived.Broken:  "so the controller cannot make any",
+}
+
+// tooLong says how long a derived name would be.
+func tooLong(row derived.Child, length int) string {
+	return fmt.Sprintf("the %s would have up to %d bytes of %d", row.Makes, length, row.Limit)
+}
+
+// remains says what is left of the random part of a generated name.
+func remains(o Object, left int) string {
+	if left == 0 {
+		return fmt.Sprintf("those of all copies of this %s share one name space", o.GetKind())
+	}
+	return fmt.Sprintf("of the %s's %d random characters they keep %d", o.GetKind(), names.SuffixLength, left)
+}
+
+// budget says how long the name can be.
+func budget(o Object, room int) string {
+	if o.generates() {
+		return fmt.Sprintf("shorten generateName to %d bytes", room-names.SuffixLength)
+	}
+	return fmt.Sprintf("shorten the name to %d bytes", room)
+}
+
+// added returns how many bytes the object itself adds to a derived name, and
+// whether the row is about such an object.
+func added(o Object, row derived.Child) (bytes int, applies bool) {
+	switch {
+	case row.Owner == derived.JobSet:
+		return addedByJobSet(o, row)
+	case row.Owner.Kind != "Job":
+		return 0, true
+	case row.Over == derived.Refused && row.Variant == "" && boolAt(o.Object.Object, "spec", "manualSelector"):
+		return 0, false // the label is the author's then
+	}
+	completions, given := numberAt(o.Object.Object, "spec", "completions")
+	indexed := stringAt(o.Object.Object, "spec", "completionMode") == derived.Indexed && given && completions > 0
+	switch {
+	case row.Variant != derived.Indexed:
+		return 0, !indexed || row.Over != derived.Cut
+	case !indexed:
+		return 0, false
+	}
+	return digits(completions - 1), true
+}
+
+// addedByJobSet returns what the longest of its replicated Jobs adds.
+func addedByJobSet(o Object, row derived.Child) (bytes int, applies bool) {
+	for _, item := range listAt(o.Object.Object, "spec", "replicatedJobs") {
+		job, _ := item.(map[string]any)
+		replicas, given := numberAt(job, "replicas")
+		if !given {
+			replicas = 1
+		}
+		adds := len("-") + len(stringAt(job, "name")) + len("-") + digits(replicas-1)
+		if row.Variant == derived.Indexed {
+			completions, _ := numberAt(job, "template", "spec", "completions")
+			if stringAt(job, "template", "spec", "completionMode") != derived.Indexed || completions <= 0 {
+				continue
+			}
+			adds += len("-") + digits(completions-1) + len("-") + names.SuffixLength
+		}
+		bytes, applies = max(bytes, adds), true
+	}
+	return bytes, applies
+}
+
+// digits returns how many characters a number has.
+func digits(number int64) int { return len(strconv.FormatInt(number, 10)) }
+
+// dotted reports whether the object's name is a subdomain of several labels.
+func dotted(o Object) bool {
+	name := o.GetName()
+	if o.generates() {
+		name = o.GetGenerateName() + names.Alphabet[:names.SuffixLength]
+	}
+	return strings.Contains(name, ".") && len(validation.IsDNS1123Subdomain(name)) == 0
+}

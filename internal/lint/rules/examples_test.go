@@ -1,0 +1,69 @@
+package rules
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// newest is the minor version of the Kubernetes that examples are for.
+const newest = 37
+
+// read returns the input of an example.
+func read(t *testing.T, example Example) *Input {
+	t.Helper()
+	found, broken := manifest.Read([]byte(example.Manifest))
+	if len(broken) > 0 || len(found) == 0 {
+		t.Fatalf("%d objects, broken %v:\n%s", len(found), broken, example.Manifest)
+	}
+	var objects []Object
+	for _, o := range found {
+		objects = append(objects, Object{Object: o, File: "manifest.yaml", Tree: example.Tree})
+	}
+	return NewInput(objects, newest)
+}
+
+// Every rule has a bad example of each of its levels and a good one, finds in
+// them what they say, and can be shown.
+func TestExamples(t *testing.T) {
+	for _, rule := range All {
+		var levels []v1alpha1.LintLevel
+		good := false
+		for _, example := range rule.Examples {
+			t.Run(rule.Name+"/"+example.About, func(t *testing.T) {
+				found := rule.Check(read(t, example))
+				var got []v1alpha1.LintLevel
+				for _, f := range found {
+					got = append(got, f.Level)
+					if f.Message == "" || f.Help == "" || f.Position().Line == 1 {
+						t.Errorf("%+v at %+v", f, f.Position())
+					}
+				}
+				if !slices.Equal(got, example.Finds) {
+					t.Errorf("finds %v, want %v", got, example.Finds)
+				}
+			})
+			levels = append(levels, example.Finds...)
+			good = good || len(example.Finds) == 0
+		}
+		for _, level := range rule.Levels {
+			if !slices.Contains(levels, level) {
+				t.Errorf("%s has no example of its level %s", rule.Name, level)
+			}
+		}
+		if !good || len(rule.Sources) == 0 || rule.Finds == "" || rule.Why == "" {
+			t.Errorf("%s has no good example, or does not say all", rule.Name)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	if rule, err := Named("both-names"); err != nil || rule != bothNames {
+		t.Error(rule, err)
+	}
+	if _, err := Named("none"); err == nil {
+		t.Error("there is no such rule")
+	}
+}

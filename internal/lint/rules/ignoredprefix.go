@@ -1,0 +1,87 @@
+package rules
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+var ignoredPrefix = &Rule{
+	Name:   "ignored-prefix",
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintNote},
+	Finds:  "generateName in a template does nothing",
+	Why: `Controllers take labels, annotations and finalizers from the metadata of a template, and make the names themselves: Pods
+are named after their owner, a CronJob's Jobs after the CronJob and the time, and the claims of a StatefulSet after the template's name, the
+set and a number.`,
+	Fix: "leave it out",
+	Sources: []derived.Source{
+		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/controller_utils.go", Symbol: "GetPodFromTemplate"},
+		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/cronjob/utils.go", Symbol: "getJobFromTemplate2"},
+		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "getPersistentVolumeClaims"},
+	},
+	check: func(_ *Input, o Object, tell func(Finding)) {
+		content := o.Object.Object
+		for _, template := range templatesOf(o.kind()) {
+			if stringAt(content, append(template[:len(template):len(template)], "metadata", "generateName")...) != "" {
+				tell(ignored(o, pathOf(template, "metadata", "generateName")))
+			}
+		}
+		for i, item := range listAt(content, "spec", "volumeClaimTemplates") {
+			if claim, _ := item.(map[string]any); stringAt(claim, "metadata", "generateName") != "" && o.GetKind() == "StatefulSet" {
+				tell(ignored(o, []any{"spec", "volumeClaimTemplates", i, "metadata", "generateName"}))
+			}
+		}
+	},
+	Examples: []Example{
+		{
+			About: "The Pods are called after the Job.",
+			Manifest: `apiVersion: batch/v1
+kind: Job
+metadata:
+  generateName: report-
+spec:
+  template:
+    metadata:
+      generateName: report-pod-
+    spec: {restartPolicy: Never, containers: [{name: report, image: example.com/report}]}
+`,
+			Finds: []v1alpha1.LintLevel{v1alpha1.LintNote},
+		},
+		{
+			About: "Nothing is said that nobody hears.",
+			Manifest: `apiVersion: batch/v1
+kind: Job
+metadata:
+  generateName: report-
+spec:
+  template:
+    metadata:
+      labels: {app: report}
+    spec: {restartPolicy: Never, containers: [{name: report, image: example.com/report}]}
+`,
+		},
+	},
+}
+
+func ignored(o Object, path []any) Finding {
+	return Finding{
+		Level:   v1alpha1.LintNote,
+		Message: fmt.Sprintf("generateName in a template of this %s does nothing: the controller makes the names", o.GetKind()),
+		Path:    path,
+	}
+}
+
+// templatesOf returns where a kind has templates.
+func templatesOf(kind schema.GroupKind) [][]string {
+	pods := podTemplates[kind]
+	if len(pods) == 0 { // a Pod is none
+		return nil
+	}
+	if kind.Kind == "CronJob" {
+		return [][]string{{"spec", "jobTemplate"}, pods}
+	}
+	return [][]string{pods}
+}

@@ -1,0 +1,159 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+var invalidPrefix = &Rule{
+	Name:   "invalid-prefix",
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
+	Finds:  "no name that can come of it is valid for that type",
+	Why: `A server checks generateName, and the name that it makes of it, by the rules of the type: a DNS subdomain for most,
+a DNS label for Namespaces, StatefulSets and Services (which before Kubernetes 1.36 must begin with a letter), a path segment
+for RBAC. It refuses what breaks them, however the random characters fall.`,
+	Fix: "use lower case letters, digits and -, and end with -",
+	Sources: []derived.Source{
+		{Project: "k8s.io/apimachinery", Version: "v0.37.2", File: "pkg/api/validation/objectmeta.go", Symbol: "ValidateObjectMetaAccessor"},
+		{Project: "k8s.io/apimachinery", Version: "v0.37.2", File: "pkg/api/validation/generic.go", Symbol: "NameIsDNSSubdomain"},
+		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/apis/core/validation/validation.go", Symbol: "ValidateServiceName"},
+	},
+	check: func(in *Input, o Object, tell func(Finding)) {
+		if o.GetGenerateName() == "" || fixedNames[o.kind()].refused {
+			return
+		}
+		if reason := in.refusal(o); reason != "" {
+			tell(Finding{
+				Level: v1alpha1.LintError,
+				Message: fmt.Sprintf("no %s can be created with generateName %s: %s",
+					o.GetKind(), quoted(o.GetGenerateName()), reason),
+				Path: []any{"metadata", "generateName"},
+			})
+		}
+	},
+	Examples: []Example{
+		{
+			About: "Upper case letters and underscores are in no DNS name.",
+			Manifest: `apiVersion: v1
+kind: ConfigMap
+metadata:
+  generateName: Build_
+`,
+			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
+		},
+		{
+			About: "A StatefulSet's name is a DNS label, which has no dots.",
+			Manifest: `apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  generateName: web.shop-
+spec:
+  serviceName: web
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: example.com/web}]}
+`,
+			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
+		},
+		{
+			About: "The prefix alone would do, since a trailing - is ignored there, but -x4k2z is no end of a name after a dot.",
+			Manifest: `apiVersion: v1
+kind: ConfigMap
+metadata:
+  generateName: web.-
+`,
+			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
+		},
+		{
+			About: "Roles may be called almost anything.",
+			Manifest: `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  generateName: Build:Runner-
+`,
+		},
+		{
+			About: "A dot is fine in a DNS subdomain.",
+			Manifest: `apiVersion: v1
+kind: ConfigMap
+metadata:
+  generateName: web.shop-
+`,
+		},
+	},
+}
+
+// nameRule is how a type checks its names; prefix asks for less of the end.
+type nameRule func(name string, prefix bool) []string
+
+const rbac = "rbac.authorization.k8s.io"
+
+// nameRules are those of kube-apiserver's types that are not DNS subdomains.
+var nameRules = map[schema.GroupKind]nameRule{
+	{Kind: "Namespace"}:                       validation.NameIsDNSLabel,
+	{Group: "apps", Kind: "StatefulSet"}:      validation.NameIsDNSLabel,
+	{Group: rbac, Kind: "Role"}:               path.ValidatePathSegmentName,
+	{Group: rbac, Kind: "ClusterRole"}:        path.ValidatePathSegmentName,
+	{Group: rbac, Kind: "RoleBinding"}:        path.ValidatePathSegmentName,
+	{Group: rbac, Kind: "ClusterRoleBinding"}: path.ValidatePathSegmentName,
+	{Group: "authorization.k8s.io"}:           anything,
+	{Group: "authentication.k8s.io"}:          anything,
+	{Group: "certificates.k8s.io"}:            path.ValidatePathSegmentName,
+	{Group: "internal.apiserver.k8s.io"}:      path.ValidatePathSegmentName,
+}
+
+// anything is the rule of reviews, which are answered and not stored.
+func anything(string, bool) []string { return nil }
+
+// relaxedServices is the minor version from which on a Service's name may begin
+// with a digit: the gate RelaxedServiceNameValidation is on.
+const relaxedServices = 36
+
+// nameRuleOf returns the rule of a kind. Custom resources have that of most types;
+// aggregated APIs, of which only OpenShift's are known by their group, any.
+func (in *Input) nameRuleOf(kind schema.GroupKind) nameRule {
+	if _, custom := in.index.defined[kind]; custom {
+		return validation.NameIsDNSSubdomain
+	}
+	if kind == (schema.GroupKind{Kind: "Service"}) {
+		if in.Minor < relaxedServices {
+			return validation.NameIsDNS1035Label
+		}
+		return validation.NameIsDNSLabel
+	}
+	if rule := nameRules[kind]; rule != nil {
+		return rule
+	}
+	if rule := nameRules[schema.GroupKind{Group: kind.Group}]; rule != nil && kind.Group != "" {
+		return rule
+	}
+	if kind.Group == "openshift.io" || strings.HasSuffix(kind.Group, ".openshift.io") {
+		return path.ValidatePathSegmentName
+	}
+	return validation.NameIsDNSSubdomain
+}
+
+// refusal returns why a server refuses the object's generateName, or "".
+func (in *Input) refusal(o Object) string {
+	rule, prefix := in.nameRuleOf(o.kind()), o.GetGenerateName()
+	if reasons := rule(prefix, true); len(reasons) > 0 {
+		return reasons[0]
+	}
+	if o.GetName() != "" {
+		return ""
+	}
+	generated := names.EffectivePrefix(prefix) + names.Alphabet[:names.SuffixLength]
+	if reasons := rule(generated, false); len(reasons) > 0 {
+		return fmt.Sprintf("%s would be the name: %s", generated, reasons[0])
+	}
+	return ""
+}

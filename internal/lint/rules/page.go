@@ -1,0 +1,62 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
+)
+
+// Page returns what there is to say of the rule, as Markdown: it is what --explain
+// prints, and the page under docs/rules.
+func (r *Rule) Page() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "# %s\n\n", r.Name)
+	fmt.Fprintf(&out, "%s: %s.\n\n", r.levels(), r.Finds)
+	fmt.Fprintf(&out, "%s\n\n", strings.ReplaceAll(r.Why, "\n", " "))
+	fmt.Fprintf(&out, "What to do: %s.\n", r.Fix)
+	for _, bad := range []bool{true, false} {
+		for _, example := range r.Examples {
+			if (len(example.Finds) > 0) == bad {
+				fmt.Fprintf(&out, "\n## %s\n\n%s\n\n```yaml\n%s```\n", example.title(), example.About, example.Manifest)
+			}
+		}
+	}
+	out.WriteString("\n## Where that is from\n\n")
+	for _, source := range r.Sources {
+		fmt.Fprintf(&out, "- %s\n", citation(source))
+	}
+	fmt.Fprintf(&out, "\n## To silence it\n\n`# genname:disable %s: REASON` at the line of the field, above it, "+
+		"or before the first field of the document; or in the annotation `genname.dev/lint-disable: \"%s: REASON\"`.\n", r.Name, r.Name)
+	return out.String()
+}
+
+// levels returns the levels of the rule, as the beginning of a sentence.
+func (r *Rule) levels() string {
+	var words []string
+	for _, level := range r.Levels {
+		words = append(words, string(level))
+	}
+	text := strings.Join(words, " or ")
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// title returns what an example is.
+func (e Example) title() string {
+	if len(e.Finds) == 0 {
+		return "Good"
+	}
+	return "Bad: " + string(e.Finds[0])
+}
+
+// citation returns a source as text.
+func citation(s derived.Source) string {
+	text := s.Project + " " + s.Version
+	if s.File != "" {
+		text += ", " + s.File
+	}
+	if s.Symbol != "" {
+		text += ": " + s.Symbol
+	}
+	return text
+}

@@ -1,0 +1,57 @@
+package lint
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// shownByGitHub is how many annotations of a kind GitHub shows for a step; it
+// drops the rest without a word (docs.github.com: workflow commands).
+const shownByGitHub = 10
+
+// gitHubKinds are what GitHub calls the levels.
+var gitHubKinds = map[v1alpha1.LintLevel]string{
+	v1alpha1.LintError: "error", v1alpha1.LintWarning: "warning", v1alpha1.LintNote: "notice",
+}
+
+// printGitHub prints workflow commands that make annotations, the worst ones first,
+// and says how many GitHub will not show.
+func (o *options) printGitHub(result *lint.Result) error {
+	out := bufio.NewWriter(o.Out)
+	repository := newRepository()
+	count := map[v1alpha1.LintLevel]int{}
+	for _, level := range levels {
+		for _, f := range result.Findings {
+			if f.Silence != nil || f.Level != level {
+				continue
+			}
+			count[level]++
+			text := terminal.OneLine(title(f.Object)+": "+f.Message) + "\n" + terminal.OneLine("To do: "+f.Help)
+			fmt.Fprintf(out, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", gitHubKinds[level],
+				gitHubProperty.Replace(repository.path(f.Object.File)), f.Line, f.Column,
+				gitHubProperty.Replace("genname "+f.Rule.Name), gitHubData.Replace(text))
+		}
+	}
+	var dropped []string
+	for _, level := range levels {
+		if more := count[level] - shownByGitHub; more > 0 {
+			dropped = append(dropped, humanize.Count(more, string(level)))
+		}
+	}
+	if len(dropped) > 0 {
+		fmt.Fprintf(out, "GitHub shows the first %d of each kind: %s more in this log only.\n", shownByGitHub, strings.Join(dropped, ", "))
+	}
+	return out.Flush()
+}
+
+// The escapes of workflow commands.
+var (
+	gitHubData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	gitHubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)

@@ -1,0 +1,245 @@
+package lint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint"
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+)
+
+const (
+	sarifSchema  = "https://json.schemastore.org/sarif-2.1.0.json"
+	sarifVersion = "2.1.0"
+	homepage     = "https://github.com/kubectl-genname/kubectl-genname"
+)
+
+// What follows is the part of SARIF 2.1.0 that GitHub reads
+// (docs.github.com: SARIF support for code scanning).
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations"`
+		ColumnKind  string            `json:"columnKind"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name           string      `json:"name"`
+		Version        string      `json:"version"`
+		InformationURI string      `json:"informationUri"`
+		Rules          []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID               string         `json:"id"`
+		Name             string         `json:"name"`
+		ShortDescription sarifText      `json:"shortDescription"`
+		FullDescription  sarifText      `json:"fullDescription"`
+		Help             sarifHelp      `json:"help"`
+		HelpURI          string         `json:"helpUri"`
+		Default          sarifDefault   `json:"defaultConfiguration"`
+		Properties       map[string]any `json:"properties"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifHelp struct {
+		Text     string `json:"text"`
+		Markdown string `json:"markdown"`
+	}
+	sarifDefault struct {
+		Level string `json:"level"`
+	}
+	sarifInvocation struct {
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+	}
+	sarifNotification struct {
+		Level     string          `json:"level"`
+		Message   sarifText       `json:"message"`
+		Locations []sarifLocation `json:"locations,omitempty"`
+	}
+	sarifResult struct {
+		RuleID       string             `json:"ruleId"`
+		RuleIndex    int                `json:"ruleIndex"`
+		Level        string             `json:"level"`
+		Message      sarifText          `json:"message"`
+		Locations    []sarifLocation    `json:"locations"`
+		Fingerprints map[string]string  `json:"partialFingerprints"`
+		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical  `json:"physicalLocation"`
+		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   sarifRegion   `json:"region"`
+	}
+	sarifArtifact struct {
+		URI       string `json:"uri"`
+		URIBaseID string `json:"uriBaseId,omitempty"`
+	}
+	sarifRegion struct {
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn,omitempty"`
+	}
+	sarifLogical struct {
+		FullyQualifiedName string `json:"fullyQualifiedName"`
+		Kind               string `json:"kind"`
+	}
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification"`
+	}
+)
+
+// printSARIF prints SARIF 2.1.0, with what is silenced as suppressed.
+func (o *options) printSARIF(result *lint.Result) error {
+	repository := newRepository()
+	run := sarifRun{
+		Tool: sarifTool{sarifDriver{
+			Name: "kubectl-genname", Version: buildinfo.Version(), InformationURI: homepage, Rules: sarifRules(),
+		}},
+		ColumnKind:  "unicodeCodePoints",
+		Results:     []sarifResult{},
+		Invocations: []sarifInvocation{invocation(repository, result)},
+	}
+	seen := map[string]int{}
+	for _, f := range result.Findings {
+		artifact := repository.artifact(f.Object.File)
+		print := fingerprint(artifact.URI, f)
+		seen[print]++
+		one := sarifResult{
+			RuleID: f.Rule.Name, RuleIndex: indexOf(f.Rule), Level: string(f.Level),
+			Message: sarifText{fmt.Sprintf("%s: %s. To do: %s.", title(f.Object), f.Message, f.Help)},
+			Locations: []sarifLocation{{
+				sarifPhysical{artifact, sarifRegion{f.Line, f.Column}},
+				[]sarifLogical{{qualifiedName(f.Object), "resource"}},
+			}},
+			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", print, seen[print])},
+		}
+		if f.Silence != nil {
+			one.Suppressions = []sarifSuppression{{"inSource", f.Silence.Reason}}
+		}
+		run.Results = append(run.Results, one)
+	}
+	encoder := json.NewEncoder(o.Out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
+}
+
+// invocation returns what could not be read.
+func invocation(r repository, result *lint.Result) sarifInvocation {
+	one := sarifInvocation{Successful: len(result.Unreadable) == 0}
+	for _, u := range result.Unreadable {
+		notice := sarifNotification{Level: "error", Message: sarifText{unreadable(u).Error()}}
+		if u.Line > 0 {
+			notice.Locations = []sarifLocation{{Physical: sarifPhysical{r.artifact(u.File), sarifRegion{StartLine: u.Line}}}}
+		}
+		one.Notifications = append(one.Notifications, notice)
+	}
+	return one
+}
+
+func sarifRules() []sarifRule {
+	var found []sarifRule
+	for _, rule := range rules.All {
+		found = append(found, sarifRule{
+			ID: rule.Name, Name: rule.Name,
+			ShortDescription: sarifText{rule.Finds},
+			FullDescription:  sarifText{rule.Why},
+			Help:             sarifHelp{rule.Fix, rule.Page()},
+			HelpURI:          homepage + "/blob/main/docs/rules/" + rule.Name + ".md",
+			Default:          sarifDefault{string(rule.Levels[0])},
+			Properties:       map[string]any{"tags": []string{"kubernetes", "names"}, "precision": "very-high"},
+		})
+	}
+	return found
+}
+
+func indexOf(rule *rules.Rule) int {
+	for i, other := range rules.All {
+		if other == rule {
+			return i
+		}
+	}
+	return -1
+}
+
+// fingerprint tells a finding from others whatever is inserted above it: by rule,
+// file, object and field.
+func fingerprint(uri string, f lint.Finding) string {
+	sum := sha256.Sum256(fmt.Append(nil, f.Rule.Name, "\x00", uri, "\x00", qualifiedName(f.Object), "\x00", f.Path))
+	return hex.EncodeToString(sum[:8])
+}
+
+// qualifiedName returns what an object is called among all of a cluster.
+func qualifiedName(o rules.Object) string {
+	name := o.GetName()
+	if name == "" {
+		name = o.GetGenerateName() + "*"
+	}
+	return strings.Join([]string{o.GroupVersionKind().GroupKind().String(), o.GetNamespace(), name}, "/")
+}
+
+// repository is the folder that paths are relative to.
+type repository struct{ root string }
+
+// newRepository returns the repository that the user is in, or the folder.
+func newRepository() repository {
+	here, err := os.Getwd()
+	if err != nil {
+		return repository{}
+	}
+	for dir := here; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return repository{dir}
+		}
+	}
+	return repository{here}
+}
+
+// path returns a file relative to the repository, with slashes; absolute if it is
+// not in it. stdin is called so.
+func (r repository) path(file string) string {
+	if file == stdin {
+		return "stdin"
+	}
+	absolute, err := filepath.Abs(file)
+	if err != nil {
+		return filepath.ToSlash(file)
+	}
+	relative, err := filepath.Rel(r.root, absolute)
+	if err != nil || relative == ".." || strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
+		return filepath.ToSlash(absolute)
+	}
+	return filepath.ToSlash(relative)
+}
+
+// artifact returns a file as SARIF names it.
+func (r repository) artifact(file string) sarifArtifact {
+	if strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://") {
+		return sarifArtifact{URI: file}
+	}
+	path := r.path(file)
+	if filepath.IsAbs(filepath.FromSlash(path)) {
+		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(path, "/")}).String()}
+	}
+	return sarifArtifact{URI: (&url.URL{Path: path}).String(), URIBaseID: "%SRCROOT%"}
+}
