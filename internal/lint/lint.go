@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -131,10 +130,13 @@ var (
 	ofKind     = regexp.MustCompile(`(?m)^\s*"?kind"?\s*:`)
 )
 
+// ofTemplate finds what is to be filled in: by Helm and Go, Jinja, ERB, or sed.
+var ofTemplate = regexp.MustCompile(`\{\{|\{%|<%|__[A-Z][A-Z0-9_]*__`)
+
 // other reports whether a document that cannot be read is something else than a
 // broken manifest: no Kubernetes object at all, or a template.
 func other(err error, file []byte) bool {
-	return errors.Is(err, manifest.ErrForeign) || bytes.Contains(file, []byte("{{")) ||
+	return errors.Is(err, manifest.ErrForeign) || ofTemplate.Match(file) ||
 		!ofManifest.Match(file) || !ofKind.Match(file)
 }
 

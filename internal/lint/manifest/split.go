@@ -104,35 +104,32 @@ const separator = "---"
 // with nothing before it belongs to the document, and lines end with a line feed.
 // Where YAMLReader gives up, this goes on after the next separator.
 func splitYAML(text []byte, start Position) []chunk {
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		text = append(text[:len(text):len(text)], '\n')
+	}
 	var chunks []chunk
-	var document bytes.Buffer
-	begin, line := start, start
+	begin, line, from, at := start, start.Line, 0, 0
 	finish := func() {
-		if document.Len() > 0 {
-			chunks = append(chunks, chunk{text: bytes.Clone(document.Bytes()), start: begin})
-			document.Reset()
+		if at > from {
+			chunks = append(chunks, chunk{text: text[from:at], start: begin})
 		}
 	}
 	for row := range bytes.Lines(text) {
-		row = bytes.TrimSuffix(bytes.TrimSuffix(row, []byte("\n")), []byte("\r"))
-		next := Position{Line: line.Line + 1, Column: 1}
+		next := Position{Line: line + 1, Column: 1}
 		if after, is := bytes.CutPrefix(row, []byte(separator)); is {
-			if beside := strings.TrimSpace(string(after)); beside != "" && beside[0] != '#' {
+			beside := strings.TrimSpace(string(after))
+			wrong := beside != "" && beside[0] != '#'
+			if wrong || at > from {
 				finish()
-				err := fmt.Errorf("invalid YAML document separator: %s", beside)
-				chunks = append(chunks, chunk{start: line, err: err})
-				begin, line = next, next
-				continue
+				from, begin = at+len(row), next
 			}
-			if document.Len() > 0 {
-				finish()
-				begin, line = next, next
-				continue
+			if wrong {
+				err := fmt.Errorf("invalid YAML document separator: %s", beside)
+				chunks = append(chunks, chunk{start: Position{Line: line, Column: 1}, err: err})
 			}
 		}
-		document.Write(row)
-		document.WriteByte('\n')
-		line = next
+		at, line = at+len(row), next.Line
 	}
 	finish()
 	return chunks

@@ -146,14 +146,21 @@ func (in *Input) nameRuleOf(kind schema.GroupKind) nameRule {
 func (in *Input) refusal(o Object) string {
 	rule, prefix := in.nameRuleOf(o.kind()), o.GetGenerateName()
 	if reasons := rule(prefix, true); len(reasons) > 0 {
-		return reasons[0]
+		return withoutPattern(reasons[0])
 	}
 	if o.GetName() != "" {
 		return ""
 	}
 	generated := names.EffectivePrefix(prefix) + names.Alphabet[:names.SuffixLength]
 	if reasons := rule(generated, false); len(reasons) > 0 {
-		return fmt.Sprintf("%s would be the name: %s", generated, reasons[0])
+		return fmt.Sprintf("%s would be the name: %s", generated, withoutPattern(reasons[0]))
 	}
 	return ""
+}
+
+// withoutPattern returns a server's reason without the regular expression at its
+// end.
+func withoutPattern(reason string) string {
+	text, _, _ := strings.Cut(reason, " (e.g. ")
+	return text
 }
