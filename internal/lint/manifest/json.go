@@ -59,7 +59,6 @@ func (j *jsonFields) value() (field, error) {
 			f.items = append(f.items, item)
 		}
 	default:
-		f.value = fmt.Sprint(token)
 		return f, nil
 	}
 	if err == nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -49,10 +51,25 @@ func Read(file []byte) (objects []*Object, broken []Broken) {
 		}
 		objects = append(objects, found...)
 		if err != nil {
-			broken = append(broken, Broken{c.start, err})
+			broken = append(broken, c.broken(err))
 		}
 	}
 	return objects, broken
+}
+
+// inYAML finds the line in an error of the YAML parser.
+var inYAML = regexp.MustCompile(`^(?:error converting YAML to JSON: )?yaml: line (\d+): `)
+
+// broken returns an error where it happened: the parser's lines are the document's.
+func (c chunk) broken(err error) Broken {
+	b := Broken{c.start, err}
+	if said := inYAML.FindStringSubmatch(err.Error()); said != nil {
+		if line, _ := strconv.Atoi(said[1]); line > 0 {
+			b.Position = c.start.in(line, 1)
+		}
+		b.Err = errors.New(err.Error()[len(said[0]):])
+	}
+	return b
 }
 
 // toJSON returns a document as JSON, as kubectl reads it; empty if it has

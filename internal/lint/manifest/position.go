@@ -41,11 +41,10 @@ type Document struct {
 	said []Comment
 }
 
-// field is a value of a document, and where its name stands.
+// field is a part of a document, and where its name stands.
 type field struct {
 	Position
 	name  string
-	value string  // of a scalar
 	below []field // of a mapping, in the order in which they are set; the last one of a name counts
 	items []field // of a list
 }
@@ -78,7 +77,7 @@ func (d *Document) parse() {
 	if yaml.Unmarshal(d.chunk.text, &node) != nil || len(node.Content) == 0 {
 		return
 	}
-	y := yamlFields{start: d.chunk.start, notes: map[string]bool{}}
+	y := yamlFields{start: d.chunk.start, breaks: otherBreaks(d.chunk.text), notes: map[string]bool{}}
 	d.root = y.field(node.Content[0], 0)
 	y.remember(&node)
 	d.said = append(d.said, y.comments(d.chunk)...)
@@ -109,21 +108,51 @@ const maxDepth = 100
 
 // yamlFields makes fields of YAML nodes.
 type yamlFields struct {
-	start Position
-	notes map[string]bool // the lines of all comments
-	size  int
+	start  Position
+	breaks []Position      // where the parser's lines begin, if it breaks them elsewhere too
+	notes  map[string]bool // the lines of all comments
+	size   int
 }
 
 // maxFields bounds what aliases of aliases can make of a small document.
 const maxFields = 1_000_000
 
+// otherBreaks returns where lines begin for YAML, to which a carriage return and
+// three characters of Unicode are line breaks: nil if the text has none of these.
+func otherBreaks(text []byte) []Position {
+	if !bytes.ContainsAny(text, "\r\u0085\u2028\u2029") {
+		return nil
+	}
+	at := Position{Line: 1, Column: 1}
+	breaks := []Position{at}
+	for i, r := range string(text) {
+		at.Column++
+		if r == '\n' {
+			at = Position{Line: at.Line + 1, Column: 1}
+		}
+		if strings.ContainsRune("\n\r\u0085\u2028\u2029", r) && !bytes.HasPrefix(text[i:], []byte("\r\n")) {
+			breaks = append(breaks, at)
+		}
+	}
+	return breaks
+}
+
+// at returns where a node stands in the file.
+func (y *yamlFields) at(n *yaml.Node) Position {
+	if n.Line < 1 || n.Line > len(y.breaks) {
+		return y.start.in(n.Line, n.Column)
+	}
+	begin := y.breaks[n.Line-1]
+	return y.start.in(begin.Line, begin.Column+n.Column-1)
+}
+
 // field returns the value that a node has.
 func (y *yamlFields) field(n *yaml.Node, depth int) field {
-	f := field{Position: y.start.in(n.Line, n.Column), value: n.Value}
+	f := field{Position: y.at(n)}
 	y.size++
 	if n.Kind == yaml.AliasNode && n.Alias != nil {
 		n = n.Alias
-		f = field{Position: y.start.in(n.Line, n.Column), value: n.Value}
+		f = field{Position: y.at(n)}
 	}
 	if depth > maxDepth || y.size > maxFields {
 		return f
@@ -155,7 +184,7 @@ func (y *yamlFields) below(n *yaml.Node, depth int) []field {
 		}
 		f := y.field(value, depth+1)
 		f.name = key.Value
-		f.Position = y.start.in(n.Content[i].Line, n.Content[i].Column)
+		f.Position = y.at(n.Content[i])
 		fields = append(fields, f)
 	}
 	return fields

@@ -58,11 +58,13 @@ func split(text []byte) []chunk {
 		if errors.Is(err, io.EOF) {
 			return chunks
 		}
+		if err != nil {
+			end += blank(text[end:])
+		}
 		if err != nil && len(chunks) > 1 {
 			return append(chunks, chunk{start: start.after(text[:end]), err: err})
 		}
 		if err != nil {
-			end += blank(text[end:])
 			if rest := splitYAML(text[end:], start.after(text[:end])); !failed(rest) {
 				return append(chunks, rest...)
 			}

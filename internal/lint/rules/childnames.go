@@ -136,7 +136,8 @@ func worst(o Object, row derived.Child) (Finding, bool) {
 		finding.Help = budget(o, names.MaxPrefixLength-len("-")-1)
 	case (row.Over == derived.Refused || row.Over == derived.Broken) && length > room:
 		finding.Level = v1alpha1.LintError
-		finding.Message = fmt.Sprintf("%s: %s, %s", tooLong(row, length+row.Limit-room), row.Formula, consequences[row.Over])
+		finding.Message = fmt.Sprintf("the %s would be %s, of up to %d bytes where %d is the limit: %s",
+			row.Makes, row.Formula, length+row.Limit-room, row.Limit, consequences[row.Over])
 		finding.Help = budget(o, room)
 	case row.Variant == derived.Indexed && row.Over == derived.Refused && row.Owner != derived.JobSet && dotted(o):
 		finding.Level = v1alpha1.LintError
@@ -149,13 +150,8 @@ func worst(o Object, row derived.Child) (Finding, bool) {
 }
 
 var consequences = map[derived.Consequence]string{
-	derived.Refused: "so the create is refused",
-	derived.Broken:  "so the controller cannot make any",
-}
-
-// tooLong says how long a derived name would be.
-func tooLong(row derived.Child, length int) string {
-	return fmt.Sprintf("the %s would have up to %d bytes of %d", row.Makes, length, row.Limit)
+	derived.Refused: "the create is refused",
+	derived.Broken:  "its controller can make none",
 }
 
 // remains says what is left of the random part of a generated name.

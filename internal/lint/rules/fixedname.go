@@ -31,7 +31,7 @@ generated name it is nobody's.`,
 		}
 		finding := Finding{
 			Level:   v1alpha1.LintWarning,
-			Message: fmt.Sprintf("the name of a %s is %s: under a generated one it means nothing", o.GetKind(), fixed.is),
+			Message: fmt.Sprintf("the name of this %s is %s: under a generated one it means nothing", o.GetKind(), fixed.is),
 			Path:    []any{"metadata", "generateName"},
 		}
 		switch {
@@ -39,7 +39,7 @@ generated name it is nobody's.`,
 			finding.Message = "no name is generated for an IPAddress: it will be called " + o.GetGenerateName()
 		case fixed.refused:
 			finding.Level = v1alpha1.LintError
-			finding.Message = fmt.Sprintf("the name of a %s is %s: a server refuses a generated one", o.GetKind(), fixed.is)
+			finding.Message = fmt.Sprintf("the name of this %s is %s: a server refuses a generated one", o.GetKind(), fixed.is)
 		}
 		tell(finding)
 	},

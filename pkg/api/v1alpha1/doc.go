@@ -1,5 +1,6 @@
 // Package v1alpha1 is the machine-readable output of kubectl genname, the
-// kinds AuditReport, CollisionReport and VersionReport of genname.dev/v1alpha1.
+// kinds AuditReport, CollisionReport, LintReport and VersionReport of
+// genname.dev/v1alpha1.
 //
 // Fields are a promise to scripts: numbers are numbers, probabilities are from
 // 0 to 1, and null stands for what is unknown or has no finite value.
