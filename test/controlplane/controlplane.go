@@ -34,6 +34,7 @@ type ControlPlane struct {
 	url           string
 	etcd          *process
 	apiServer     *process
+	controllers   *process
 	apiServerArgs []string
 	apiServerEnv  []string
 }
@@ -124,7 +125,7 @@ func (cp *ControlPlane) StartAPIServer(ctx context.Context) error {
 // Stop ends the servers and leaves Dir, whose logs may be wanted; Remove
 // deletes it.
 func (cp *ControlPlane) Stop() error {
-	return errors.Join(cp.apiServer.kill(), cp.etcd.kill())
+	return errors.Join(cp.controllers.kill(), cp.apiServer.kill(), cp.etcd.kill())
 }
 
 // Remove deletes Dir, after Stop.

@@ -3,7 +3,11 @@
 // is data, and knows nothing of manifests.
 package derived
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // Consequence is what happens to an object whose name is longer than a row allows.
 type Consequence string
@@ -37,8 +41,10 @@ type Child struct {
 	Limit int
 	// Over is what happens to an object whose name leaves no room.
 	Over Consequence
-	// Since is the first version that does so of those that were looked at.
-	Since string
+	// Since and Until are the first minor version of Kubernetes that does so and the
+	// first that does so no more, of those whose sources were compared: 1.29, 1.31,
+	// 1.33 and 1.34. 0 stands for all.
+	Since, Until int
 	// Source is where that is to be read.
 	Source Source
 	// ReadOnly is true if the row rests on reading the source: no test has seen the
@@ -55,13 +61,41 @@ type Source struct {
 // adds so many bytes of its own.
 func (c Child) Room(adds int) int { return c.Limit - c.Adds - adds }
 
-// Of returns the rows of a kind.
-func Of(kind schema.GroupKind) []Child {
+// Of returns the rows of a kind for a minor version of Kubernetes.
+func Of(kind schema.GroupKind, minor int) []Child {
 	var rows []Child
 	for _, row := range Table {
-		if row.Owner == kind {
+		if row.Owner == kind && row.Since <= minor && (row.Until == 0 || minor < row.Until) {
 			rows = append(rows, row)
 		}
 	}
 	return rows
+}
+
+// Cells returns the row as the first cells of a table in Markdown.
+func (c Child) Cells() string {
+	owner := c.Owner.Kind
+	if c.Variant != "" {
+		owner = c.Variant + " " + owner
+	}
+	when := "all"
+	switch {
+	case c.Since > 0:
+		when = fmt.Sprintf("from 1.%d", c.Since)
+	case c.Until > 0:
+		when = fmt.Sprintf("before 1.%d", c.Until)
+	}
+	return fmt.Sprintf("| %s | %s | %s | %d | %d | %s | %s |", owner, c.Makes, c.Formula, c.Limit, c.Room(0), c.Over, when)
+}
+
+// String returns where a fact is to be read.
+func (s Source) String() string {
+	text := s.Project + " " + s.Version
+	if s.File != "" {
+		text += ", " + s.File
+	}
+	if s.Symbol != "" {
+		text += ": " + s.Symbol
+	}
+	return text
 }

@@ -22,8 +22,6 @@ func inKubernetes(file, symbol string) Source {
 	return Source{"k8s.io/kubernetes", "v1.34.4", file, symbol}
 }
 
-const anyVersion = "before 1.28"
-
 // Table has every row.
 var Table = append(kubernetes, others...)
 
@@ -32,72 +30,77 @@ var Table = append(kubernetes, others...)
 var kubernetes = []Child{
 	{
 		Owner: batch("CronJob"), Controller: "cronjob", Makes: "Job", Formula: "NAME-MINUTES",
-		Adds: 1 + timeDigits, Limit: maxLabel, Over: Refused, Since: anyVersion,
+		Adds: 1 + timeDigits, Limit: maxLabel, Over: Refused,
 		Source: inKubernetes("pkg/apis/batch/validation/validation.go", "ValidateCronJobCreate"),
 	},
 	{
 		Owner: batch("Job"), Controller: "job", Makes: "label job-name of its Pods", Formula: "NAME",
-		Limit: maxLabel, Over: Refused, Since: anyVersion,
+		Limit: maxLabel, Over: Refused,
 		Source: inKubernetes("pkg/apis/batch/validation/validation.go", "validateGeneratedSelector"),
 	},
 	{
 		Owner: batch("Job"), Variant: Indexed, Controller: "job", Makes: "host name of its Pods", Formula: "NAME-INDEX",
-		Adds: 1, Limit: maxLabel, Over: Refused, Since: anyVersion,
+		Adds: 1, Limit: maxLabel, Over: Refused,
 		Source: inKubernetes("pkg/apis/batch/validation/validation.go", "ValidateJob"),
 	},
 	{
 		Owner: batch("Job"), Controller: "job", Makes: "Pod", Formula: "generateName NAME-",
-		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Limit: names.MaxPrefixLength, Over: Cut,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
 		Owner: batch("Job"), Variant: Indexed, Controller: "job", Makes: "Pod", Formula: "generateName NAME-INDEX-, of which NAME is cut",
-		Adds: 2, Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Adds: 2, Limit: names.MaxPrefixLength, Over: Cut,
 		Source: inKubernetes("pkg/controller/job/indexed_job_utils.go", "podGenerateNameWithIndex"),
 	},
 	{
 		Owner: apps("ReplicaSet"), Controller: "replicaset", Makes: "Pod", Formula: "generateName NAME-",
-		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Limit: names.MaxPrefixLength, Over: Cut,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
 		Owner: core("ReplicationController"), Controller: "replicationcontroller", Makes: "Pod", Formula: "generateName NAME-",
-		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Limit: names.MaxPrefixLength, Over: Cut,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
 		Owner: apps("DaemonSet"), Controller: "daemonset", Makes: "Pod", Formula: "generateName NAME-",
-		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Limit: names.MaxPrefixLength, Over: Cut,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
-		Owner: apps("DaemonSet"), Controller: "daemonset", Makes: "ControllerRevision", Formula: "NAME-HASH, of which NAME is cut at 223",
-		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits, Since: anyVersion,
+		Owner: apps("DaemonSet"), Controller: "daemonset", Makes: "ControllerRevision", Formula: "NAME-HASH, of which NAME is cut",
+		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits,
 		Source: inKubernetes("pkg/controller/history/controller_history.go", "ControllerRevisionName"),
 	},
 	{
+		Owner: apps("Deployment"), Controller: "deployment", Makes: "ReplicaSet", Formula: "NAME-HASH, of which NAME is cut",
+		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits, Since: 34,
+		Source: inKubernetes("pkg/controller/deployment/sync.go", "generateReplicaSetName"),
+	},
+	{
 		Owner: apps("Deployment"), Controller: "deployment", Makes: "ReplicaSet", Formula: "NAME-HASH",
-		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Broken, Since: anyVersion,
-		Source: inKubernetes("pkg/controller/deployment/sync.go", "getNewReplicaSet"),
+		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Broken, Until: 34, ReadOnly: true,
+		Source: Source{"k8s.io/kubernetes", "v1.33.13", "pkg/controller/deployment/sync.go", "getNewReplicaSet"},
 	},
 	{
 		Owner: apps("Deployment"), Controller: "replicaset", Makes: "Pod", Formula: "generateName NAME-HASH-",
-		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Limit: names.MaxPrefixLength, Over: Cut,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
 		Owner: apps("StatefulSet"), Controller: "statefulset", Makes: "label controller-revision-hash of its Pods",
-		Formula: "NAME-HASH", Adds: 1 + maxHash, Limit: maxLabel, Over: Broken, Since: anyVersion,
+		Formula: "NAME-HASH", Adds: 1 + maxHash, Limit: maxLabel, Over: Broken,
 		Source: inKubernetes("pkg/controller/statefulset/stateful_set_utils.go", "setPodRevision"),
 	},
 	{
 		Owner: apps("StatefulSet"), Controller: "statefulset", Makes: "PersistentVolumeClaim", Formula: "TEMPLATE-NAME-ORDINAL",
-		Limit: maxSubdomain, Over: Fits, Since: anyVersion,
+		Limit: maxSubdomain, Over: Fits,
 		Source: inKubernetes("pkg/controller/statefulset/stateful_set_utils.go", "getPersistentVolumeClaimName"),
 	},
 	{
 		Owner: core("Service"), Controller: "endpointslice", Makes: "EndpointSlice", Formula: "generateName NAME-",
-		Limit: names.MaxPrefixLength, Over: Cut, Since: anyVersion,
+		Limit: names.MaxPrefixLength, Over: Cut,
 		Source: Source{"k8s.io/endpointslice", "v0.34.4", "utils.go", "getEndpointSlicePrefix"},
 	},
 }

@@ -27,8 +27,8 @@ What each controller derives is in the table of derived names.`,
 		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/controller_utils.go", Symbol: "getPodsPrefix"},
 		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "setPodRevision"},
 	},
-	check: func(_ *Input, o Object, tell func(Finding)) {
-		for _, row := range derived.Of(o.kind()) {
+	check: func(in *Input, o Object, tell func(Finding)) {
+		for _, row := range derived.Of(o.kind(), in.Minor) {
 			if finding, is := worst(o, row); is {
 				tell(finding)
 				return // the rows of a kind stand in the order of what they cost

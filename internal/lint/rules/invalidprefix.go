@@ -19,7 +19,7 @@ var invalidPrefix = &Rule{
 	Finds:  "no name that can come of it is valid for that type",
 	Why: `A server checks generateName, and the name that it makes of it, by the rules of the type: a DNS subdomain for most,
 a DNS label for Namespaces, StatefulSets and Services (which before Kubernetes 1.36 must begin with a letter), a path segment
-for RBAC. It refuses what breaks them, however the random characters fall.`,
+for RBAC, Events and PodDisruptionBudgets. It refuses what breaks them, however the random characters fall.`,
 	Fix: "use lower case letters, digits and -, and end with -",
 	Sources: []derived.Source{
 		{Project: "k8s.io/apimachinery", Version: "v0.37.2", File: "pkg/api/validation/objectmeta.go", Symbol: "ValidateObjectMetaAccessor"},
@@ -97,18 +97,21 @@ type nameRule func(name string, prefix bool) []string
 
 const rbac = "rbac.authorization.k8s.io"
 
-// nameRules are those of kube-apiserver's types that are not DNS subdomains.
+// nameRules are those of kube-apiserver's types that are not DNS subdomains: a real
+// one has been asked for each of its types.
 var nameRules = map[schema.GroupKind]nameRule{
-	{Kind: "Namespace"}:                       validation.NameIsDNSLabel,
-	{Group: "apps", Kind: "StatefulSet"}:      validation.NameIsDNSLabel,
-	{Group: rbac, Kind: "Role"}:               path.ValidatePathSegmentName,
-	{Group: rbac, Kind: "ClusterRole"}:        path.ValidatePathSegmentName,
-	{Group: rbac, Kind: "RoleBinding"}:        path.ValidatePathSegmentName,
-	{Group: rbac, Kind: "ClusterRoleBinding"}: path.ValidatePathSegmentName,
-	{Group: "authorization.k8s.io"}:           anything,
-	{Group: "authentication.k8s.io"}:          anything,
-	{Group: "certificates.k8s.io"}:            path.ValidatePathSegmentName,
-	{Group: "internal.apiserver.k8s.io"}:      path.ValidatePathSegmentName,
+	{Kind: "Namespace"}: validation.NameIsDNSLabel,
+	{Kind: "Event"}:     path.ValidatePathSegmentName,
+	{Group: "policy", Kind: "PodDisruptionBudget"}: path.ValidatePathSegmentName,
+	{Group: "apps", Kind: "StatefulSet"}:           validation.NameIsDNSLabel,
+	{Group: rbac, Kind: "Role"}:                    path.ValidatePathSegmentName,
+	{Group: rbac, Kind: "ClusterRole"}:             path.ValidatePathSegmentName,
+	{Group: rbac, Kind: "RoleBinding"}:             path.ValidatePathSegmentName,
+	{Group: rbac, Kind: "ClusterRoleBinding"}:      path.ValidatePathSegmentName,
+	{Group: "authorization.k8s.io"}:                anything,
+	{Group: "authentication.k8s.io"}:               anything,
+	{Group: "certificates.k8s.io"}:                 path.ValidatePathSegmentName,
+	{Group: "internal.apiserver.k8s.io"}:           path.ValidatePathSegmentName,
 }
 
 // anything is the rule of reviews, which are answered and not stored.

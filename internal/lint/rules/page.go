@@ -3,8 +3,6 @@ package rules
 import (
 	"fmt"
 	"strings"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 )
 
 // Page returns what there is to say of the rule, as Markdown: it is what --explain
@@ -24,7 +22,7 @@ func (r *Rule) Page() string {
 	}
 	out.WriteString("\n## Where that is from\n\n")
 	for _, source := range r.Sources {
-		fmt.Fprintf(&out, "- %s\n", citation(source))
+		fmt.Fprintf(&out, "- %s\n", source)
 	}
 	fmt.Fprintf(&out, "\n## To silence it\n\n`# genname:disable %s: REASON` at the line of the field, above it, "+
 		"or before the first field of the document; or in the annotation `genname.dev/lint-disable: \"%s: REASON\"`.\n", r.Name, r.Name)
@@ -47,16 +45,4 @@ func (e Example) title() string {
 		return "Good"
 	}
 	return "Bad: " + string(e.Finds[0])
-}
-
-// citation returns a source as text.
-func citation(s derived.Source) string {
-	text := s.Project + " " + s.Version
-	if s.File != "" {
-		text += ", " + s.File
-	}
-	if s.Symbol != "" {
-		text += ": " + s.Symbol
-	}
-	return text
 }

@@ -1,0 +1,183 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// serverMinor is the minor version of the control plane's servers.
+const serverMinor = 34
+
+// server sends objects to a real server.
+type server struct {
+	client    dynamic.Interface
+	resources map[schema.GroupVersionKind]metav1.APIResource
+	options   metav1.CreateOptions
+}
+
+// newServer finds what the server can create.
+func newServer(t *testing.T, config *rest.Config, options metav1.CreateOptions) *server {
+	t.Helper()
+	config.WarningHandler = rest.NoWarnings{}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerPreferredResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{client, map[schema.GroupVersionKind]metav1.APIResource{}, options}
+	for _, list := range found {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, resource := range list.APIResources {
+			if slices.Contains(resource.Verbs, "create") {
+				resource.Group, resource.Version = version.Group, version.Version
+				s.resources[version.WithKind(resource.Kind)] = resource
+			}
+		}
+	}
+	return s
+}
+
+// create sends an object, into the namespace default if it says none.
+func (s *server) create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	resource, has := s.resources[object.GroupVersionKind()]
+	if !has {
+		return nil, fmt.Errorf("the server has no %s", object.GroupVersionKind())
+	}
+	client := s.client.Resource(schema.GroupVersionResource{Group: resource.Group, Version: resource.Version, Resource: resource.Name})
+	if resource.Namespaced {
+		return client.Namespace("default").Create(ctx, object, s.options)
+	}
+	return client.Create(ctx, object, s.options)
+}
+
+var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+
+// What an error rule finds in a bad example, a real server refuses, or makes of it
+// what the rule says; and it takes each good one.
+func TestServerAgrees(t *testing.T) {
+	cp := controlplane.New(t)
+	s := newServer(t, cp.Admin(), dryRun)
+	t.Run("examples", func(t *testing.T) {
+		for _, rule := range rules.All {
+			for _, example := range rule.Examples {
+				t.Run(rule.Name+"/"+example.About, func(t *testing.T) { s.judge(t, rule, example) })
+			}
+		}
+	})
+	t.Run("names of all types", func(t *testing.T) { s.judgeTypes(t) })
+}
+
+// judge compares what a rule says of an example with the server's answers.
+func (s *server) judge(t *testing.T, rule *rules.Rule, example rules.Example) {
+	objects, _ := manifest.Read([]byte(example.Manifest))
+	var made []string
+	var refusals []error
+	for _, o := range objects {
+		object, err := s.create(t.Context(), o.Unstructured)
+		if err != nil {
+			refusals = append(refusals, err)
+			continue
+		}
+		made = append(made, object.GetName())
+	}
+	bad := slices.Contains(example.Finds, v1alpha1.LintError)
+	switch {
+	case !bad && len(refusals) > 0:
+		t.Errorf("refused: %v", errors.Join(refusals...))
+	case !bad:
+	case rule.Name == "cut-prefix":
+		if len(made) != 2 || made[0][:names.MaxPrefixLength] != made[1][:names.MaxPrefixLength] {
+			t.Errorf("made %q", made)
+		}
+	case rule.Name == "reference-by-prefix":
+		named := objects[0].DeepCopy()
+		named.SetGenerateName("")
+		named.SetName(objects[0].GetGenerateName())
+		if _, err := s.create(t.Context(), named); !apierrors.IsInvalid(err) {
+			t.Errorf("something can be called %s: %v", named.GetName(), err)
+		}
+	case rule.Name == "child-names" && objects[0].GetKind() == "StatefulSet": // refused are its Pods: TestControllers
+		if len(refusals) > 0 {
+			t.Errorf("refused: %v", refusals)
+		}
+	case len(refusals) != 1 || !refersToName(refusals[0]):
+		t.Errorf("not refused for its name: %v", refusals)
+	}
+}
+
+// refersToName reports whether a server refused an object for its name.
+func refersToName(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool {
+		return c.Field == "metadata.name" || c.Field == "metadata.generateName"
+	})
+}
+
+// judgeTypes sends objects without a content of every type, under prefixes that
+// some types refuse: the server says all that is wrong with an object, so whether
+// its name is.
+func (s *server) judgeTypes(t *testing.T) {
+	decided := 0
+	for kind, resource := range s.resources {
+		if kind.Group == "authorization.k8s.io" || kind.Group == "authentication.k8s.io" || strings.Contains(resource.Name, "/") {
+			continue // answered, not stored
+		}
+		for _, prefix := range []string{"ok-", "Upper-", "under_score-", "dot.ted-", "1st-", "colon:s-", "dot.-"} {
+			object := &unstructured.Unstructured{}
+			object.SetGroupVersionKind(kind)
+			object.SetGenerateName(prefix)
+			_, err := s.create(t.Context(), object)
+			if err != nil && !apierrors.IsInvalid(err) {
+				t.Logf("%s: %v", kind, err)
+				continue
+			}
+			decided++
+			if says := refusedByRules(object); says != refersToName(err) {
+				t.Errorf("%s %s: the rules say refused: %v; the server: %v", kind, prefix, says, err)
+			}
+		}
+	}
+	if t.Logf("%d answers for %d types", decided, len(s.resources)); decided < 300 {
+		t.Errorf("only %d answers say something of names", decided)
+	}
+}
+
+// refusedByRules reports whether the rules about names say that an object is
+// refused.
+func refusedByRules(object *unstructured.Unstructured) bool {
+	in := rules.NewInput([]rules.Object{{Object: &manifest.Object{Unstructured: object}}}, serverMinor)
+	for _, name := range []string{"invalid-prefix", "fixed-name"} {
+		rule, _ := rules.Named(name)
+		if slices.ContainsFunc(rule.Check(in), func(f rules.Finding) bool { return f.Level == v1alpha1.LintError }) {
+			return true
+		}
+	}
+	return false
+}
