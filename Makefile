@@ -17,9 +17,9 @@ WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
 # their own process; those that need no control plane; and those of neither, of
 # which test/release is run by itself.
 RACE    := $(WITHC) $(GO) test -race
-RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/census ./test/campaign ./test/faultproxy
-QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/schema
-OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/test/(e2e|offline|census|campaign|faultproxy|release)$$')
+RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./test/campaign ./test/faultproxy
+QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/schema
+OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/test/(e2e|offline|lint|census|campaign|faultproxy|release)$$')
 
 # What a release needs that is no file here: syft for SBOMs, and cosign with
 # its service for signatures.
@@ -34,7 +34,7 @@ REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_V
 MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance lint bench campaign figures schemas measure docs release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance lint bench campaign figures schemas measure controllers published rules docs release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -121,6 +121,15 @@ figures: build ## Draw the pictures of docs/figures, by the commands of docs/kep
 
 schemas: ## Write docs/schemas and the tables of docs/formats.md from the Go types
 	$(GO) test ./test/schema -run Generated -update
+
+rules: ## Write docs/rules from the rules of lint
+	$(GO) test ./internal/lint/rules -run Pages -update
+
+controllers: control-plane ## Have the real controllers derive names, into docs/derived-names.md (kube-controller-manager: 4 minutes at first)
+	$(GO) run ./test/lint/controllers
+
+published: ## Lint what others have published, into test/lint/published/findings.txt (downloads five Go modules)
+	$(GO) run ./test/lint/published
 
 measure: control-plane ## Measure conflicts on real servers for docs/measured.md (a quarter of an hour)
 	$(GO) run ./test/experiment/measure

@@ -1,0 +1,93 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// source returns a source with a text.
+func source(name, text string) Source {
+	return Source{Name: name, Read: func(context.Context) ([]byte, error) { return []byte(text), nil }}
+}
+
+const prefixed = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: run\n"
+
+// Findings are in the order of the sources, whichever is read first, and what
+// cannot be read costs only itself.
+func TestOrder(t *testing.T) {
+	bad := errors.New("no such file")
+	result, err := Run(t.Context(), []Source{
+		source("b.yaml", prefixed),
+		{Name: "x.yaml", Read: func(context.Context) ([]byte, error) { return nil, bad }},
+		source("a.yaml", prefixed+"---\n"+prefixed),
+	}, Config{Minor: 37})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range result.Findings {
+		got = append(got, fmt.Sprintf("%s:%d", f.Object.File, f.Line))
+	}
+	if strings.Join(got, " ") != "b.yaml:4 a.yaml:4 a.yaml:9" || result.Objects != 3 || len(result.Read) != 2 {
+		t.Errorf("%v, %+v", got, result)
+	}
+	if len(result.Unreadable) != 1 || !errors.Is(result.Unreadable[0].Err, bad) {
+		t.Error(result.Unreadable)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, []Source{source("a.yaml", prefixed)}, Config{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A comment silences the line that it is about, and no other.
+func TestSilenceOfALine(t *testing.T) {
+	const comment = "# genname:disable no-separator: meant"
+	for text, want := range map[string]int{
+		strings.Replace(prefixed, "run\n", "run "+comment+"\n", 1):                        0,
+		strings.Replace(prefixed, "  generate", "  "+comment+"\n  # more\n  generate", 1): 0,
+		strings.Replace(prefixed, "metadata:\n", comment+"\nmetadata:\n", 1):              1,
+		prefixed + comment + "\n":                      1,
+		comment + "\n" + prefixed:                      0,
+		comment + "\n---\n" + prefixed:                 0,
+		comment + "\n" + prefixed + "---\n" + prefixed: 1,
+		strings.Replace(prefixed, "  generate", "  x: \""+comment+"\"\n  generate", 1):       1,
+		strings.Replace(prefixed, "metadata:", "x: |\n  "+comment+"\nmetadata:", 1):          1,
+		comment + "\n" + strings.Replace(prefixed, "  generate", "  # other\n  generate", 1): 0,
+	} {
+		result, err := Run(t.Context(), []Source{source("a.yaml", text)}, Config{Minor: 37})
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := 0
+		for _, f := range result.Findings {
+			if f.Silence == nil {
+				open++
+			}
+		}
+		if idle := len(result.Idle); open != want || open == 0 && idle > 0 {
+			t.Errorf("%d findings are left, want %d, and %d idle silences:\n%s", open, want, idle, text)
+		}
+	}
+}
+
+// A thousand files of 2.8 kB, as published examples have on the average.
+func BenchmarkRun(b *testing.B) {
+	text := prefixed + "data:\n" + strings.Repeat("  key:\n  - {name: value, other: 1}\n  - text of a line, with some words\n", 40)
+	var sources []Source
+	for i := range 1000 {
+		sources = append(sources, source(fmt.Sprintf("%d.yaml", i), text))
+	}
+	for b.Loop() {
+		if _, err := Run(b.Context(), sources, Config{Minor: 37}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
