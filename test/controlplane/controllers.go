@@ -7,7 +7,9 @@ import (
 
 // controllerManager is not among what Build builds: few want it, and it takes
 // minutes.
-var controllerManager = program{"kube-controller-manager", "servers", "./kube-controller-manager", ServerVersion, "2 minutes"}
+var controllerManager = program{
+	"kube-controller-manager", "servers", "./kube-controller-manager", ServerVersion, "2 minutes",
+}
 
 // StartControllers runs the controllers that are named beside the servers, and
 // ends them with Stop. It builds kube-controller-manager first if it is missing,

@@ -23,7 +23,7 @@ type page struct{ path, text string }
 func pages(t *testing.T) []page {
 	t.Helper()
 	var pages []page
-	for _, path := range glob(t, "*.md", "docs/*.md", "docs/reference/*.md", "docs/rules/*.md", "examples/*/*.md") {
+	for _, path := range glob(t, "*.md", "docs/*.md", "docs/reference/*.md", "examples/*/*.md") {
 		pages = append(pages, page{path, read(t, path)})
 	}
 	return pages

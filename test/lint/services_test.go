@@ -15,7 +15,7 @@ import (
 )
 
 // load reads a file of the repository.
-func load(t *testing.T, name string, into any) string {
+func load(t *testing.T, name string, into any) {
 	t.Helper()
 	text, err := os.ReadFile(harness.Root + name)
 	if err != nil {
@@ -24,7 +24,6 @@ func load(t *testing.T, name string, into any) string {
 	if err := yaml.Unmarshal(text, into); err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
 }
 
 // The hooks' commands are ones that the plugin has.

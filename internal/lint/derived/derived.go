@@ -85,7 +85,8 @@ func (c Child) Cells() string {
 	case c.Until > 0:
 		when = fmt.Sprintf("before 1.%d", c.Until)
 	}
-	return fmt.Sprintf("| %s | %s | %s | %d | %d | %s | %s |", owner, c.Makes, c.Formula, c.Limit, c.Room(0), c.Over, when)
+	return fmt.Sprintf("| %s | %s | %s | %d | %d | %s | %s |",
+		owner, c.Makes, c.Formula, c.Limit, c.Room(0), c.Over, when)
 }
 
 // String returns where a fact is to be read.

@@ -39,7 +39,8 @@ var kubernetes = []Child{
 		Source: inKubernetes("pkg/apis/batch/validation/validation.go", "validateGeneratedSelector"),
 	},
 	{
-		Owner: batch("Job"), Variant: Indexed, Controller: "job", Makes: "host name of its Pods", Formula: "NAME-INDEX",
+		Owner: batch("Job"), Variant: Indexed, Controller: "job",
+		Makes: "host name of its Pods", Formula: "NAME-INDEX",
 		Adds: 1, Limit: maxLabel, Over: Refused,
 		Source: inKubernetes("pkg/apis/batch/validation/validation.go", "ValidateJob"),
 	},
@@ -49,7 +50,8 @@ var kubernetes = []Child{
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
-		Owner: batch("Job"), Variant: Indexed, Controller: "job", Makes: "Pod", Formula: "generateName NAME-INDEX-, of which NAME is cut",
+		Owner: batch("Job"), Variant: Indexed, Controller: "job",
+		Makes: "Pod", Formula: "generateName NAME-INDEX-, of which NAME is cut",
 		Adds: 2, Limit: names.MaxPrefixLength, Over: Cut,
 		Source: inKubernetes("pkg/controller/job/indexed_job_utils.go", "podGenerateNameWithIndex"),
 	},
@@ -59,7 +61,8 @@ var kubernetes = []Child{
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
-		Owner: core("ReplicationController"), Controller: "replicationcontroller", Makes: "Pod", Formula: "generateName NAME-",
+		Owner: core("ReplicationController"), Controller: "replicationcontroller",
+		Makes: "Pod", Formula: "generateName NAME-",
 		Limit: names.MaxPrefixLength, Over: Cut,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
@@ -69,12 +72,14 @@ var kubernetes = []Child{
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
-		Owner: apps("DaemonSet"), Controller: "daemonset", Makes: "ControllerRevision", Formula: "NAME-HASH, of which NAME is cut",
+		Owner: apps("DaemonSet"), Controller: "daemonset",
+		Makes: "ControllerRevision", Formula: "NAME-HASH, of which NAME is cut",
 		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits,
 		Source: inKubernetes("pkg/controller/history/controller_history.go", "ControllerRevisionName"),
 	},
 	{
-		Owner: apps("Deployment"), Controller: "deployment", Makes: "ReplicaSet", Formula: "NAME-HASH, of which NAME is cut",
+		Owner: apps("Deployment"), Controller: "deployment",
+		Makes: "ReplicaSet", Formula: "NAME-HASH, of which NAME is cut",
 		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits, Since: 34,
 		Source: inKubernetes("pkg/controller/deployment/sync.go", "generateReplicaSetName"),
 	},
@@ -94,7 +99,8 @@ var kubernetes = []Child{
 		Source: inKubernetes("pkg/controller/statefulset/stateful_set_utils.go", "setPodRevision"),
 	},
 	{
-		Owner: apps("StatefulSet"), Controller: "statefulset", Makes: "PersistentVolumeClaim", Formula: "TEMPLATE-NAME-ORDINAL",
+		Owner: apps("StatefulSet"), Controller: "statefulset",
+		Makes: "PersistentVolumeClaim", Formula: "TEMPLATE-NAME-ORDINAL",
 		Limit: maxSubdomain, Over: Fits,
 		Source: inKubernetes("pkg/controller/statefulset/stateful_set_utils.go", "getPersistentVolumeClaimName"),
 	},
@@ -116,9 +122,13 @@ const (
 // others are controllers of third parties, by their sources.
 var others = []Child{
 	{
-		Owner: schema.GroupKind{Group: tekton, Kind: "PipelineRun"}, Controller: "tekton", Makes: "label tekton.dev/pipelineRun of its TaskRuns",
+		Owner: schema.GroupKind{Group: tekton, Kind: "PipelineRun"}, Controller: "tekton",
+		Makes:   "label tekton.dev/pipelineRun of its TaskRuns",
 		Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
-		Source: Source{"github.com/tektoncd/pipeline", "3ee1745ae5b2", "pkg/apis/validate/metadata.go", "ObjectMetadata"},
+		Source: Source{
+			"github.com/tektoncd/pipeline", "3ee1745ae5b2",
+			"pkg/apis/validate/metadata.go", "ObjectMetadata",
+		},
 	},
 	{
 		Owner: schema.GroupKind{Group: tekton, Kind: "PipelineRun"}, Controller: "tekton", Makes: "TaskRun",
@@ -126,9 +136,13 @@ var others = []Child{
 		Source: Source{"knative.dev/pkg", "3ee1745ae5b2 of tektoncd/pipeline", "kmeta/names.go", "ChildName"},
 	},
 	{
-		Owner: schema.GroupKind{Group: tekton, Kind: "TaskRun"}, Controller: "tekton", Makes: "label tekton.dev/taskRun of its Pod",
+		Owner: schema.GroupKind{Group: tekton, Kind: "TaskRun"}, Controller: "tekton",
+		Makes:   "label tekton.dev/taskRun of its Pod",
 		Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
-		Source: Source{"github.com/tektoncd/pipeline", "3ee1745ae5b2", "pkg/apis/validate/metadata.go", "ObjectMetadata"},
+		Source: Source{
+			"github.com/tektoncd/pipeline", "3ee1745ae5b2",
+			"pkg/apis/validate/metadata.go", "ObjectMetadata",
+		},
 	},
 	{
 		Owner: schema.GroupKind{Group: tekton, Kind: "TaskRun"}, Controller: "tekton", Makes: "Pod",
@@ -136,19 +150,29 @@ var others = []Child{
 		Source: Source{"knative.dev/pkg", "3ee1745ae5b2 of tektoncd/pipeline", "kmeta/names.go", "ChildName"},
 	},
 	{
-		Owner: schema.GroupKind{Group: argo, Kind: "Workflow"}, Controller: "argo", Makes: "label workflows.argoproj.io/workflow of its Pods",
+		Owner: schema.GroupKind{Group: argo, Kind: "Workflow"}, Controller: "argo",
+		Makes:   "label workflows.argoproj.io/workflow of its Pods",
 		Formula: "NAME", Limit: maxLabel, Over: Broken, ReadOnly: true,
-		Source: Source{"github.com/argoproj/argo-workflows", "f016ad89eb26", "workflow/validate/validate.go", "maxCharsInObjectName"},
+		Source: Source{
+			"github.com/argoproj/argo-workflows", "f016ad89eb26",
+			"workflow/validate/validate.go", "maxCharsInObjectName",
+		},
 	},
 	{
 		Owner: schema.GroupKind{Group: argo, Kind: "Workflow"}, Controller: "argo", Makes: "Pod",
 		Formula: "NAME-TEMPLATE-HASH, of which NAME-TEMPLATE is cut", Limit: maxSubdomain, Over: Fits, ReadOnly: true,
-		Source: Source{"github.com/argoproj/argo-workflows", "f016ad89eb26", "workflow/util/pod_name.go", "GeneratePodName"},
+		Source: Source{
+			"github.com/argoproj/argo-workflows", "f016ad89eb26",
+			"workflow/util/pod_name.go", "GeneratePodName",
+		},
 	},
 	{
 		Owner: schema.GroupKind{Group: argo, Kind: "CronWorkflow"}, Controller: "argo", Makes: "Workflow",
 		Formula: "NAME-SECONDS", Adds: 1 + timeDigits, Limit: maxLabel, Over: Broken, ReadOnly: true,
-		Source: Source{"github.com/argoproj/argo-workflows", "f016ad89eb26", "workflow/validate/validate.go", "maxCharsInCronWorkflowName"},
+		Source: Source{
+			"github.com/argoproj/argo-workflows", "f016ad89eb26",
+			"workflow/validate/validate.go", "maxCharsInCronWorkflowName",
+		},
 	},
 	{
 		Owner: JobSet, Controller: "jobset", Makes: "Job", Formula: "NAME-REPLICATEDJOB-INDEX",
@@ -156,7 +180,8 @@ var others = []Child{
 		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
 	},
 	{
-		Owner: JobSet, Variant: Indexed, Controller: "jobset", Makes: "Pod", Formula: "NAME-REPLICATEDJOB-INDEX-INDEX-XXXXX",
+		Owner: JobSet, Variant: Indexed, Controller: "jobset",
+		Makes: "Pod", Formula: "NAME-REPLICATEDJOB-INDEX-INDEX-XXXXX",
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
 		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
 	},

@@ -191,7 +191,8 @@ func (y *yamlFields) below(n *yaml.Node, depth int) []field {
 }
 
 func isMerge(key *yaml.Node) bool {
-	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
+	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle
+	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.Style&quoted == 0
 }
 
 // merged returns the fields that a merge key brings.

@@ -16,16 +16,26 @@ var childNames = &Rule{
 	Name:   "child-names",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
 	Finds:  "names that controllers derive do not fit, or lose their random part",
-	Why: `Controllers make other objects and labels of an object's name, and those have limits of their own, mostly 63 bytes. A
-generated name is 5 bytes longer than its prefix. Where a derived name does not fit, the create is refused, or the object is
-there and never gets what its controller should make. Where the derived name is a prefix itself, it is cut at 58 bytes: the
-random part of the owner's name is at its end, so it is what goes first, and the children of all copies share one name space.
-What each controller derives is in the table of derived names.`,
+	Why: `Controllers make other objects and labels of an object's name, and those have limits of their own, mostly 63
+bytes. A generated name is 5 bytes longer than its prefix. Where a derived name does not fit, the create is
+refused, or the object is there and never gets what its controller should make. Where the derived name is a
+prefix itself, it is cut at 58 bytes: the random part of the owner's name is at its end, so it is what goes
+first, and the children of all copies share one name space. What each controller derives is in the table of
+derived names.`,
 	Fix: "shorten the name",
 	Sources: []derived.Source{
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/apis/batch/validation/validation.go", Symbol: "ValidateCronJobCreate"},
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/controller_utils.go", Symbol: "getPodsPrefix"},
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "setPodRevision"},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/apis/batch/validation/validation.go", Symbol: "ValidateCronJobCreate",
+		},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/controller/controller_utils.go", Symbol: "getPodsPrefix",
+		},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "setPodRevision",
+		},
 	},
 	check: func(in *Input, o Object, tell func(Finding)) {
 		for _, row := range derived.Of(o.kind(), in.Minor) {

@@ -12,9 +12,10 @@ var cutPrefix = &Rule{
 	Name:   "cut-prefix",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
 	Finds:  "over 58 bytes: what follows is lost; an error if two objects of the input share a name space through it",
-	Why: `A generated name has 63 bytes at most: the first 58 of generateName, and 5 random characters. What follows the 58th
-byte is not in the name, nor does it keep names apart: two prefixes that agree in their first 58 bytes share 27^5 names, and
-nobody can tell by its name what an object is of. generateName itself is kept in full.`,
+	Why: `A generated name has 63 bytes at most: the first 58 of generateName, and 5 random characters. What follows
+the 58th byte is not in the name, nor does it keep names apart: two prefixes that agree in their first 58
+bytes share 27^5 names, and nobody can tell by its name what an object is of. generateName itself is kept in
+full.`,
 	Fix: fmt.Sprintf("shorten it to %d bytes, with what tells it apart among them", names.MaxPrefixLength),
 	Sources: []derived.Source{{
 		Project: "k8s.io/apiserver", Version: "v0.37.2", File: "pkg/storage/names/generate.go", Symbol: "GenerateName",

@@ -14,15 +14,24 @@ var fixedName = &Rule{
 	Name:   "fixed-name",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
 	Finds:  "a type whose name is not free",
-	Why: `The name of a CustomResourceDefinition is PLURAL.GROUP, that of an APIService VERSION.GROUP, that of an IPAddress is
-the address: a server refuses any other, so it refuses what it generates. An IPAddress is not even given a random part: it is
-called as its generateName says. The name of a Node, a CSINode, a CSIDriver or of Endpoints says whose it is: under a
-generated name it is nobody's.`,
+	Why: `The name of a CustomResourceDefinition is PLURAL.GROUP, that of an APIService VERSION.GROUP, that of an
+IPAddress is the address: a server refuses any other, so it refuses what it generates. An IPAddress is not
+even given a random part: it is called as its generateName says. The name of a Node, a CSINode, a CSIDriver
+or of Endpoints says whose it is: under a generated name it is nobody's.`,
 	Fix: "give it metadata.name in the place of metadata.generateName",
 	Sources: []derived.Source{
-		{Project: "k8s.io/apiextensions-apiserver", Version: "v0.37.2", File: "pkg/apis/apiextensions/validation/validation.go", Symbol: "ValidateCustomResourceDefinition"},
-		{Project: "k8s.io/kube-aggregator", Version: "v0.34.4", File: "pkg/apis/apiregistration/validation/validation.go", Symbol: "ValidateAPIService"},
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/registry/networking/ipaddress/strategy.go", Symbol: "noopNameGenerator"},
+		{
+			Project: "k8s.io/apiextensions-apiserver", Version: "v0.37.2",
+			File: "pkg/apis/apiextensions/validation/validation.go", Symbol: "ValidateCustomResourceDefinition",
+		},
+		{
+			Project: "k8s.io/kube-aggregator", Version: "v0.34.4",
+			File: "pkg/apis/apiregistration/validation/validation.go", Symbol: "ValidateAPIService",
+		},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/registry/networking/ipaddress/strategy.go", Symbol: "noopNameGenerator",
+		},
 	},
 	check: func(_ *Input, o Object, tell func(Finding)) {
 		fixed, is := fixedNames[o.kind()]
@@ -64,7 +73,12 @@ spec:
 kind: APIService
 metadata:
   generateName: v1.example.com-
-spec: {group: example.com, version: v1, groupPriorityMinimum: 100, versionPriority: 100, service: {name: api, namespace: default}}
+spec:
+  group: example.com
+  version: v1
+  groupPriorityMinimum: 100
+  versionPriority: 100
+  service: {name: api, namespace: default}
 `,
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},

@@ -13,14 +13,23 @@ var ignoredPrefix = &Rule{
 	Name:   "ignored-prefix",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintNote},
 	Finds:  "generateName in a template does nothing",
-	Why: `Controllers take labels, annotations and finalizers from the metadata of a template, and make the names themselves: Pods
-are named after their owner, a CronJob's Jobs after the CronJob and the time, and the claims of a StatefulSet after the template's name, the
-set and a number.`,
+	Why: `Controllers take labels, annotations and finalizers from the metadata of a template, and make the names
+themselves: Pods are named after their owner, a CronJob's Jobs after the CronJob and the time, and the
+claims of a StatefulSet after the template's name, the set and a number.`,
 	Fix: "leave it out",
 	Sources: []derived.Source{
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/controller_utils.go", Symbol: "GetPodFromTemplate"},
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/cronjob/utils.go", Symbol: "getJobFromTemplate2"},
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "getPersistentVolumeClaims"},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/controller/controller_utils.go", Symbol: "GetPodFromTemplate",
+		},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/controller/cronjob/utils.go", Symbol: "getJobFromTemplate2",
+		},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "getPersistentVolumeClaims",
+		},
 	},
 	check: func(_ *Input, o Object, tell func(Finding)) {
 		content := o.Object.Object
@@ -30,7 +39,8 @@ set and a number.`,
 			}
 		}
 		for i, item := range listAt(content, "spec", "volumeClaimTemplates") {
-			if claim, _ := item.(map[string]any); stringAt(claim, "metadata", "generateName") != "" && o.GetKind() == "StatefulSet" {
+			claim, _ := item.(map[string]any)
+			if o.GetKind() == "StatefulSet" && stringAt(claim, "metadata", "generateName") != "" {
 				tell(ignored(o, []any{"spec", "volumeClaimTemplates", i, "metadata", "generateName"}))
 			}
 		}
@@ -68,9 +78,10 @@ spec:
 
 func ignored(o Object, path []any) Finding {
 	return Finding{
-		Level:   v1alpha1.LintNote,
-		Message: fmt.Sprintf("generateName in a template of this %s does nothing: the controller makes the names", o.GetKind()),
-		Path:    path,
+		Level: v1alpha1.LintNote,
+		Message: fmt.Sprintf("generateName in a template of this %s does nothing: the controller makes the names",
+			o.GetKind()),
+		Path: path,
 	}
 }
 

@@ -78,14 +78,6 @@ func (o Object) nameField() []any {
 	return []any{"metadata", "name"}
 }
 
-// named returns what the object says of its name.
-func (o Object) named() string {
-	if o.generates() {
-		return "generateName " + quoted(o.GetGenerateName())
-	}
-	return "name " + quoted(o.GetName())
-}
-
 // quoted returns text as a part of a message.
 func quoted(text string) string { return "\"" + text + "\"" }
 
@@ -158,7 +150,8 @@ func newIndex(objects []Object) *index {
 	}
 	for _, o := range objects {
 		if spec := mapAt(o.Object.Object, "spec"); o.GetKind() == "CustomResourceDefinition" {
-			x.defined[schema.GroupKind{Group: stringAt(spec, "group"), Kind: stringAt(spec, "names", "kind")}] = stringAt(spec, "scope")
+			kind := schema.GroupKind{Group: stringAt(spec, "group"), Kind: stringAt(spec, "names", "kind")}
+			x.defined[kind] = stringAt(spec, "scope")
 		}
 	}
 	for _, o := range objects {

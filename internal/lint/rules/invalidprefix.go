@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
@@ -17,14 +17,24 @@ var invalidPrefix = &Rule{
 	Name:   "invalid-prefix",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
 	Finds:  "no name that can come of it is valid for that type",
-	Why: `A server checks generateName, and the name that it makes of it, by the rules of the type: a DNS subdomain for most,
-a DNS label for Namespaces, StatefulSets and Services (which before Kubernetes 1.36 must begin with a letter), a path segment
-for RBAC, Events and PodDisruptionBudgets. It refuses what breaks them, however the random characters fall.`,
+	Why: `A server checks generateName, and the name that it makes of it, by the rules of the type: a DNS subdomain
+for most, a DNS label for Namespaces, StatefulSets and Services (which before Kubernetes 1.36 must begin
+with a letter), a path segment for RBAC, Events and PodDisruptionBudgets. It refuses what breaks them,
+however the random characters fall.`,
 	Fix: "use lower case letters, digits and -, and end with -",
 	Sources: []derived.Source{
-		{Project: "k8s.io/apimachinery", Version: "v0.37.2", File: "pkg/api/validation/objectmeta.go", Symbol: "ValidateObjectMetaAccessor"},
-		{Project: "k8s.io/apimachinery", Version: "v0.37.2", File: "pkg/api/validation/generic.go", Symbol: "NameIsDNSSubdomain"},
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/apis/core/validation/validation.go", Symbol: "ValidateServiceName"},
+		{
+			Project: "k8s.io/apimachinery", Version: "v0.37.2",
+			File: "pkg/api/validation/objectmeta.go", Symbol: "ValidateObjectMetaAccessor",
+		},
+		{
+			Project: "k8s.io/apimachinery", Version: "v0.37.2",
+			File: "pkg/api/validation/generic.go", Symbol: "NameIsDNSSubdomain",
+		},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/apis/core/validation/validation.go", Symbol: "ValidateServiceName",
+		},
 	},
 	check: func(in *Input, o Object, tell func(Finding)) {
 		if o.GetGenerateName() == "" || fixedNames[o.kind()].refused {
@@ -65,7 +75,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The prefix alone would do, since a trailing - is ignored there, but -x4k2z is no end of a name after a dot.",
+			About: "The prefix alone would do, since a trailing - is ignored there, but no name goes on with - after a dot.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -101,17 +111,25 @@ const rbac = "rbac.authorization.k8s.io"
 // one has been asked for each of its types.
 var nameRules = map[schema.GroupKind]nameRule{
 	{Kind: "Namespace"}: validation.NameIsDNSLabel,
-	{Kind: "Event"}:     path.ValidatePathSegmentName,
-	{Group: "policy", Kind: "PodDisruptionBudget"}: path.ValidatePathSegmentName,
+	{Kind: "Event"}:     pathSegment,
+	{Group: "policy", Kind: "PodDisruptionBudget"}: pathSegment,
 	{Group: "apps", Kind: "StatefulSet"}:           validation.NameIsDNSLabel,
-	{Group: rbac, Kind: "Role"}:                    path.ValidatePathSegmentName,
-	{Group: rbac, Kind: "ClusterRole"}:             path.ValidatePathSegmentName,
-	{Group: rbac, Kind: "RoleBinding"}:             path.ValidatePathSegmentName,
-	{Group: rbac, Kind: "ClusterRoleBinding"}:      path.ValidatePathSegmentName,
+	{Group: rbac, Kind: "Role"}:                    pathSegment,
+	{Group: rbac, Kind: "ClusterRole"}:             pathSegment,
+	{Group: rbac, Kind: "RoleBinding"}:             pathSegment,
+	{Group: rbac, Kind: "ClusterRoleBinding"}:      pathSegment,
 	{Group: "authorization.k8s.io"}:                anything,
 	{Group: "authentication.k8s.io"}:               anything,
-	{Group: "certificates.k8s.io"}:                 path.ValidatePathSegmentName,
-	{Group: "internal.apiserver.k8s.io"}:           path.ValidatePathSegmentName,
+	{Group: "certificates.k8s.io"}:                 pathSegment,
+	{Group: "internal.apiserver.k8s.io"}:           pathSegment,
+}
+
+// pathSegment is the rule of types whose names only have to fit a path.
+func pathSegment(name string, prefix bool) []string {
+	if prefix {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
 }
 
 // anything is the rule of reviews, which are answered and not stored.
@@ -140,7 +158,7 @@ func (in *Input) nameRuleOf(kind schema.GroupKind) nameRule {
 		return rule
 	}
 	if kind.Group == "openshift.io" || strings.HasSuffix(kind.Group, ".openshift.io") {
-		return path.ValidatePathSegmentName
+		return pathSegment
 	}
 	return validation.NameIsDNSSubdomain
 }

@@ -13,8 +13,8 @@ var noSeparator = &Rule{
 	Name:   "no-separator",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintNote},
 	Finds:  "run gives runx4k2z",
-	Why: `A server adds nothing but random characters: what stands between them and the prefix is for generateName to say. Without
-it, people and tools that take the name apart at its last dash see another prefix.`,
+	Why: `A server adds nothing but random characters: what stands between them and the prefix is for generateName to
+say. Without it, people and tools that take the name apart at its last dash see another prefix.`,
 	Fix: "end generateName with -",
 	Sources: []derived.Source{{
 		Project: "k8s.io/apiserver", Version: "v0.37.2", File: "pkg/storage/names/generate.go", Symbol: "GenerateName",

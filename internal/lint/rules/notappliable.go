@@ -16,14 +16,20 @@ var notAppliable = &Rule{
 	Name:   "not-appliable",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning, v1alpha1.LintNote},
 	Finds:  "generateName where a tool takes it that applies: kubectl apply, kustomize, Argo CD, Helm",
-	Why: `A tool that applies looks an object up by its name. kubectl apply refuses an object without one; kustomize before
-it, as do kubectl create -k and apply -k; Argo CD takes one only as a hook. Helm creates it, and at each upgrade another one,
-and removes none of them. A file lies where kustomize takes it if the kustomization beside it names it, and is Helm's if it
-is in the folder templates of a chart.`,
+	Why: `A tool that applies looks an object up by its name. kubectl apply refuses an object without one; kustomize
+before it, as do kubectl create -k and apply -k; Argo CD takes one only as a hook. Helm creates it, and at
+each upgrade another one, and removes none of them. A file lies where kustomize takes it if the
+kustomization beside it names it, and is Helm's if it is in the folder templates of a chart.`,
 	Fix: "give it a name, or keep it apart and create it with kubectl genname create",
 	Sources: []derived.Source{
-		{Project: "k8s.io/kubectl", Version: "v0.37.2", File: "pkg/cmd/apply/apply.go", Symbol: "cannot use generate name with apply"},
-		{Project: "sigs.k8s.io/kustomize/api", Version: "v0.21.1", File: "resource/factory.go", Symbol: "missing metadata.name"},
+		{
+			Project: "k8s.io/kubectl", Version: "v0.37.2",
+			File: "pkg/cmd/apply/apply.go", Symbol: "cannot use generate name with apply",
+		},
+		{
+			Project: "sigs.k8s.io/kustomize/api", Version: "v0.21.1",
+			File: "resource/factory.go", Symbol: "missing metadata.name",
+		},
 		{Project: "github.com/helm/helm", Version: "issues 3348, 9488"},
 		{Project: "github.com/argoproj/argo-cd", Version: "issue 1639"},
 	},

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -11,14 +12,23 @@ var onePerCluster = &Rule{
 	Name:   "one-per-cluster",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 	Finds:  "a field that only one object can have, in one that is made to be created again and again",
-	Why: `generateName says that there will be several of the object. A node port and a cluster IP can be allocated once, a volume
-is bound to one claim, and a claim with the access mode ReadWriteOncePod is mounted by one Pod: the second copy is refused, or waits until the
-first is gone.`,
+	Why: `generateName says that there will be several of the object. A node port and a cluster IP can be allocated
+once, a volume is bound to one claim, and a claim with the access mode ReadWriteOncePod is mounted by one
+Pod: the second copy is refused, or waits until the first is gone.`,
 	Fix: "leave the field out, so that each copy gets its own",
 	Sources: []derived.Source{
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/registry/core/service/storage/alloc.go", Symbol: "allocateCreate"},
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/volume/persistentvolume/pv_controller.go", Symbol: "syncUnboundClaim"},
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go", Symbol: "ReadWriteOncePod"},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/registry/core/service/storage/alloc.go", Symbol: "allocateCreate",
+		},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/controller/volume/persistentvolume/pv_controller.go", Symbol: "syncUnboundClaim",
+		},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go", Symbol: "ReadWriteOncePod",
+		},
 	},
 	check: func(in *Input, o Object, tell func(Finding)) {
 		if !o.generates() {
@@ -116,7 +126,8 @@ func singles(in *Input, o Object) []single {
 		for i, item := range listAt(content, "spec", "ports") {
 			port, _ := item.(map[string]any)
 			if number, given := numberAt(port, "nodePort"); given && number > 0 {
-				found = append(found, single{fmt.Sprintf("node port %d", number), "is refused", []any{"spec", "ports", i, "nodePort"}})
+				what := fmt.Sprintf("node port %d", number)
+				found = append(found, single{what, "is refused", []any{"spec", "ports", i, "nodePort"}})
 			}
 		}
 	case o.kind() == claim:
@@ -134,7 +145,7 @@ func mounts(in *Input, o Object) []single {
 	if !has {
 		return nil
 	}
-	volumes := append(pods[:len(pods):len(pods)], "spec", "volumes")
+	volumes := slices.Concat(pods, []string{"spec", "volumes"})
 	for i, item := range listAt(o.Object.Object, volumes...) {
 		volume, _ := item.(map[string]any)
 		name := stringAt(volume, "persistentVolumeClaim", "claimName")

@@ -11,7 +11,7 @@ func (r *Rule) Page() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n\n", r.Name)
 	fmt.Fprintf(&out, "%s: %s.\n\n", r.levels(), r.Finds)
-	fmt.Fprintf(&out, "%s\n\n", strings.ReplaceAll(r.Why, "\n", " "))
+	fmt.Fprintf(&out, "%s\n\n", r.Reason())
 	fmt.Fprintf(&out, "What to do: %s.\n", r.Fix)
 	for _, bad := range []bool{true, false} {
 		for _, example := range r.Examples {
@@ -25,9 +25,13 @@ func (r *Rule) Page() string {
 		fmt.Fprintf(&out, "- %s\n", source)
 	}
 	fmt.Fprintf(&out, "\n## To silence it\n\n`# genname:disable %s: REASON` at the line of the field, above it, "+
-		"or before the first field of the document; or in the annotation `genname.dev/lint-disable: \"%s: REASON\"`.\n", r.Name, r.Name)
+		"or before the first field of the document; or in the annotation `genname.dev/lint-disable: \"%s: REASON\"`.\n",
+		r.Name, r.Name)
 	return out.String()
 }
+
+// Reason returns Why in one line.
+func (r *Rule) Reason() string { return strings.ReplaceAll(r.Why, "\n", " ") }
 
 // levels returns the levels of the rule, as the beginning of a sentence.
 func (r *Rule) levels() string {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,12 +15,19 @@ var referenceByPrefix = &Rule{
 	Name:   "reference-by-prefix",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
 	Finds:  "another object refers to a generated one by its prefix",
-	Why: `References are by name, and the name of an object with generateName is known only once it is created: nothing is called
-like the prefix. What refers to it waits for it for ever, or is refused where the prefix is no valid name.`,
+	Why: `References are by name, and the name of an object with generateName is known only once it is created:
+nothing is called like the prefix. What refers to it waits for it for ever, or is refused where the prefix
+is no valid name.`,
 	Fix: "give the object a name, or create it first and fill in the name that came out",
 	Sources: []derived.Source{
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "plugin/pkg/admission/serviceaccount/admission.go", Symbol: "getServiceAccount"},
-		{Project: "k8s.io/apimachinery", Version: "v0.37.2", File: "pkg/api/validation/generic.go", Symbol: "NameIsDNSSubdomain"},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "plugin/pkg/admission/serviceaccount/admission.go", Symbol: "getServiceAccount",
+		},
+		{
+			Project: "k8s.io/apimachinery", Version: "v0.37.2",
+			File: "pkg/api/validation/generic.go", Symbol: "NameIsDNSSubdomain",
+		},
 	},
 	check: func(in *Input, o Object, tell func(Finding)) {
 		if len(in.index.generating) == 0 {
@@ -183,7 +191,7 @@ func references(o Object) []reference {
 	for _, at := range typed {
 		walk(o.Object.Object, strings.Split(at, "."), nil, func(value any, path []any) {
 			if r, is := typedReference(o, value); is {
-				r.path = append(path, "name")
+				r.path = slices.Concat(path, []any{"name"})
 				found = append(found, r)
 			}
 		})

@@ -13,15 +13,25 @@ var sharedLabels = &Rule{
 	Name:   "shared-labels",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 	Finds:  "two copies share the labels of their Pods",
-	Why: `Every copy of the manifest has the same selector and the same labels on its Pods. Autoscalers, disruption budgets and
-Services cannot tell the Pods of one copy from those of another: a HorizontalPodAutoscaler counts all of them, a
-PodDisruptionBudget that more than one controller's Pods match is not honoured, a Service sends traffic to all. A Pod that has lost its owner
-is adopted by whichever copy sees it first. A Job is safe unless manualSelector is true: its labels have its UID.`,
+	Why: `Every copy of the manifest has the same selector and the same labels on its Pods. Autoscalers, disruption
+budgets and Services cannot tell the Pods of one copy from those of another: a HorizontalPodAutoscaler
+counts all of them, a PodDisruptionBudget that more than one controller's Pods match is not honoured, a
+Service sends traffic to all. A Pod that has lost its owner is adopted by whichever copy sees it first. A
+Job is safe unless manualSelector is true: its labels have its UID.`,
 	Fix: "give each copy a label of its own in selector and template, or a fixed name",
 	Sources: []derived.Source{
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/controller_ref_manager.go", Symbol: "ClaimObject"},
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/controller/podautoscaler/horizontal.go", Symbol: "validateAndParseSelector"},
-		{Project: "k8s.io/kubernetes", Version: "v1.34.4", File: "pkg/registry/batch/job/strategy.go", Symbol: "generateSelector"},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/controller/controller_ref_manager.go", Symbol: "ClaimObject",
+		},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/controller/podautoscaler/horizontal.go", Symbol: "validateAndParseSelector",
+		},
+		{
+			Project: "k8s.io/kubernetes", Version: "v1.34.4",
+			File: "pkg/registry/batch/job/strategy.go", Symbol: "generateSelector",
+		},
 	},
 	check: func(_ *Input, o Object, tell func(Finding)) {
 		fields, has := selectors[o.kind()]
@@ -32,9 +42,10 @@ is adopted by whichever copy sees it first. A Job is safe unless manualSelector 
 			return
 		}
 		tell(Finding{
-			Level:   v1alpha1.LintWarning,
-			Message: fmt.Sprintf("all copies of this %s select each other's Pods: nothing in the labels tells them apart", o.GetKind()),
-			Path:    pathOf(fields),
+			Level: v1alpha1.LintWarning,
+			Message: fmt.Sprintf("all copies of this %s select each other's Pods: nothing in the labels tells them apart",
+				o.GetKind()),
+			Path: pathOf(fields),
 		})
 	},
 	Examples: []Example{

@@ -45,7 +45,8 @@ func (o *options) printGitHub(result *lint.Result) error {
 		}
 	}
 	if len(dropped) > 0 {
-		fmt.Fprintf(out, "GitHub shows the first %d of each kind: %s more in this log only.\n", shownByGitHub, strings.Join(dropped, ", "))
+		fmt.Fprintf(out, "GitHub shows the first %d of each kind: %s more in this log only.\n",
+			shownByGitHub, strings.Join(dropped, ", "))
 	}
 	return out.Flush()
 }

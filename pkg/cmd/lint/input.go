@@ -47,7 +47,9 @@ func (o *options) expand(name string, trees trees) ([]lint.Source, error) {
 	case name == stdin:
 		return []lint.Source{{Name: name, Read: func(context.Context) ([]byte, error) { return io.ReadAll(o.In) }}}, nil
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-		return []lint.Source{{Name: name, Read: func(ctx context.Context) ([]byte, error) { return download(ctx, name) }}}, nil
+		return []lint.Source{{Name: name, Read: func(ctx context.Context) ([]byte, error) {
+			return download(ctx, name)
+		}}}, nil
 	}
 	paths := []string{name}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
@@ -166,7 +168,8 @@ func (t trees) of(path string) rules.Tree {
 	}
 	for within, dir := "", filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		about := t.look(dir)
-		if below, err := filepath.Rel(dir, path); err == nil && slices.Contains(about.resources, filepath.ToSlash(below)) {
+		below, err := filepath.Rel(dir, path)
+		if err == nil && slices.Contains(about.resources, filepath.ToSlash(below)) {
 			tree.Kustomization = filepath.Base(about.kustomization)
 		}
 		if about.chart != "" && within == "templates" {

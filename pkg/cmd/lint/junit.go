@@ -101,7 +101,7 @@ func (o *options) junitCaseOf(f lint.Finding) junitCase {
 	case f.Silence != nil:
 		one.Skipped = &junitProblem{Message: terminal.OneLine(f.Silence.Reason)}
 	case o.failing(f.Level):
-		one.Failure = &junitProblem{Message: terminal.OneLine(f.Message), Type: string(f.Level), Text: terminal.Printable(text)}
+		one.Failure = &junitProblem{terminal.OneLine(f.Message), string(f.Level), terminal.Printable(text)}
 	default:
 		one.Out = terminal.Printable(string(f.Level) + ": " + text)
 	}

@@ -106,11 +106,13 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 func (o *options) addFlags(cmd *cobra.Command) {
 	cmdutil.AddFilenameOptionFlags(cmd, &o.FilenameOptions, "to look at")
 	flags := cmd.Flags()
-	flags.Var(&o.failOn, "fail-on", o.failOn.Usage("Exit with 3 if there is a finding of this level, or of a worse one", nil))
+	flags.Var(&o.failOn, "fail-on",
+		o.failOn.Usage("Exit with 3 if there is a finding of this level, or of a worse one", nil))
 	flags.Var(&o.explain, "explain", o.explain.Usage("Say what a rule is about, and look at nothing", nil))
 	flags.StringSliceVar(&o.disable, "disable", nil, "Rules that are left out")
 	flags.StringVar(&o.kubernetes, "kubernetes-version", o.kubernetes,
-		"Version of Kubernetes that the manifests are for, from 1.28 on: names of Services may begin with a digit from 1.36 on")
+		"Version of Kubernetes that the manifests are for, from 1.28 on: "+
+			"names of Services may begin with a digit from 1.36 on")
 	o.printFlags.AddFlags(cmd)
 	offer := cobra.FixedCompletions(ruleNames(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("disable", offer) // fails only for a flag that is not there
@@ -161,7 +163,8 @@ func (o *options) Validate() error {
 		o.minor, _ = strconv.Atoi(said[1])
 	}
 	if o.minor < oldestMinor {
-		return fmt.Errorf("--kubernetes-version must be like 1.%d, and not below 1.%d, as %q is", newestMinor, oldestMinor, o.kubernetes)
+		return fmt.Errorf("--kubernetes-version must be like 1.%d, and not below 1.%d, as %q is",
+			newestMinor, oldestMinor, o.kubernetes)
 	}
 	switch {
 	case o.explain.Value != "":
@@ -214,7 +217,9 @@ func (o *options) failing(level v1alpha1.LintLevel) bool {
 
 // fails reports whether there is a finding that is to make the command fail.
 func (o *options) fails(result *lint.Result) bool {
-	return slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.Silence == nil && o.failing(f.Level) })
+	return slices.ContainsFunc(result.Findings, func(f lint.Finding) bool {
+		return f.Silence == nil && o.failing(f.Level)
+	})
 }
 
 // unreadable returns the error of what cannot be read.

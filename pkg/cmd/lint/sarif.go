@@ -122,8 +122,8 @@ func (o *options) printSARIF(result *lint.Result) error {
 	seen := map[string]int{}
 	for _, f := range result.Findings {
 		artifact := repository.artifact(f.Object.File)
-		print := fingerprint(artifact.URI, f)
-		seen[print]++
+		mark := fingerprint(artifact.URI, f)
+		seen[mark]++
 		one := sarifResult{
 			RuleID: f.Rule.Name, RuleIndex: indexOf(f.Rule), Level: string(f.Level),
 			Message: sarifText{fmt.Sprintf("%s: %s. To do: %s.", title(f.Object), f.Message, f.Help)},
@@ -131,7 +131,7 @@ func (o *options) printSARIF(result *lint.Result) error {
 				sarifPhysical{artifact, sarifRegion{f.Line, f.Column}},
 				[]sarifLogical{{qualifiedName(f.Object), "resource"}},
 			}},
-			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", print, seen[print])},
+			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", mark, seen[mark])},
 		}
 		if f.Silence != nil {
 			one.Suppressions = []sarifSuppression{{"inSource", f.Silence.Reason}}
@@ -163,7 +163,7 @@ func sarifRules() []sarifRule {
 		found = append(found, sarifRule{
 			ID: rule.Name, Name: rule.Name,
 			ShortDescription: sarifText{rule.Finds},
-			FullDescription:  sarifText{rule.Why},
+			FullDescription:  sarifText{rule.Reason()},
 			Help:             sarifHelp{rule.Fix, rule.Page()},
 			HelpURI:          homepage + "/blob/main/docs/rules/" + rule.Name + ".md",
 			Default:          sarifDefault{string(rule.Levels[0])},

@@ -19,7 +19,8 @@ func (o *options) printText(result *lint.Result) error {
 			continue
 		}
 		place := fmt.Sprintf("%s:%d:%d", f.Object.File, f.Line, f.Column)
-		fmt.Fprintln(out, terminal.OneLine(fmt.Sprintf("%s: %s: %s: %s [%s]", place, f.Level, title(f.Object), f.Message, f.Rule.Name)))
+		fmt.Fprintln(out, terminal.OneLine(fmt.Sprintf("%s: %s: %s: %s [%s]",
+			place, f.Level, title(f.Object), f.Message, f.Rule.Name)))
 		fmt.Fprintln(out, terminal.OneLine("help: "+f.Help))
 	}
 	return out.Flush()
@@ -41,13 +42,14 @@ func (o *options) tell(result *lint.Result) {
 		if why == "" {
 			why = "nothing is found there"
 		}
-		fmt.Fprintln(o.ErrOut, terminal.OneLine(fmt.Sprintf("Warning: %s:%d:%d: genname:disable %s silences nothing: %s",
-			s.File, s.Line, s.Column, strings.Join(s.Rules, ","), why)))
+		fmt.Fprintln(o.ErrOut, terminal.OneLine(fmt.Sprintf("Warning: %s:%d:%d: %s %s silences nothing: %s",
+			s.File, s.Line, s.Column, "genname:disable", strings.Join(s.Rules, ","), why)))
 	}
 	count := countLevels(result)
 	silenced := len(result.Findings) - count.Error - count.Warning - count.Note
-	text := fmt.Sprintf("%s, %s and %s in %s of %s", humanize.Count(count.Error, "error"), humanize.Count(count.Warning, "warning"),
-		humanize.Count(count.Note, "note"), humanize.Count(result.Objects, "object"), humanize.Count(len(result.Read), "file"))
+	text := fmt.Sprintf("%s, %s and %s in %s of %s",
+		humanize.Count(count.Error, "error"), humanize.Count(count.Warning, "warning"), humanize.Count(count.Note, "note"),
+		humanize.Count(result.Objects, "object"), humanize.Count(len(result.Read), "file"))
 	if silenced > 0 {
 		text += fmt.Sprintf("; %d silenced", silenced)
 	}
