@@ -45,7 +45,8 @@ func (y *yamlFields) comments(c chunk) []Comment {
 // commentIn returns where a comment begins in a line, or -1.
 func (y *yamlFields) commentIn(line string) int {
 	for at := 0; at < len(line); at++ {
-		if line[at] == '#' && (at == 0 || line[at-1] == ' ' || line[at-1] == '\t') && y.notes[strings.TrimSpace(line[at:])] {
+		begins := line[at] == '#' && (at == 0 || line[at-1] == ' ' || line[at-1] == '\t')
+		if begins && y.notes[strings.TrimSpace(line[at:])] {
 			return at
 		}
 	}

@@ -32,7 +32,8 @@ it looks only at whether generateName is there.`,
 		}
 		tell(Finding{
 			Level: v1alpha1.LintWarning,
-			Message: fmt.Sprintf("name %s wins over generateName %s: no name is generated, and a second create conflicts",
+			Message: fmt.Sprintf(
+				"name %s wins over generateName %s: no name is generated, and a second create conflicts",
 				quoted(o.GetName()), quoted(o.GetGenerateName())),
 			Path: []any{"metadata", "generateName"},
 		})

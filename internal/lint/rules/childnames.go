@@ -88,7 +88,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The Pods' prefix is cut at 58 bytes, where the Job's random part begins: the Pods of all copies share it.",
+			About: "The Pods' prefix is cut at 58 bytes, where the Job's random part begins: all copies share it.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -141,7 +141,8 @@ func worst(o Object, row derived.Child) (Finding, bool) {
 		finding.Help = budget(o, room)
 	case row.Over == derived.Cut && o.GetKind() == "Deployment" && length+len("-") >= names.MaxPrefixLength:
 		finding.Level = v1alpha1.LintWarning
-		finding.Message = fmt.Sprintf("the prefix of each %s is cut at %d bytes: nothing is left of the ReplicaSet's hash",
+		finding.Message = fmt.Sprintf(
+			"the prefix of each %s is cut at %d bytes: nothing is left of the ReplicaSet's hash",
 			row.Makes, names.MaxPrefixLength)
 		finding.Help = budget(o, names.MaxPrefixLength-len("-")-1)
 	case (row.Over == derived.Refused || row.Over == derived.Broken) && length > room:
@@ -151,7 +152,8 @@ func worst(o Object, row derived.Child) (Finding, bool) {
 		finding.Help = budget(o, room)
 	case row.Variant == derived.Indexed && row.Over == derived.Refused && row.Owner != derived.JobSet && dotted(o):
 		finding.Level = v1alpha1.LintError
-		finding.Message = fmt.Sprintf("the %s is %s, and cannot have dots: the create is refused", row.Makes, row.Formula)
+		finding.Message = fmt.Sprintf("the %s is %s, and cannot have dots: the create is refused",
+			row.Makes, row.Formula)
 		finding.Help = "leave out the dots"
 	default:
 		return Finding{}, false

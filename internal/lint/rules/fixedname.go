@@ -39,16 +39,18 @@ or of Endpoints says whose it is: under a generated name it is nobody's.`,
 			return
 		}
 		finding := Finding{
-			Level:   v1alpha1.LintWarning,
-			Message: fmt.Sprintf("the name of this %s is %s: under a generated one it means nothing", o.GetKind(), fixed.is),
-			Path:    []any{"metadata", "generateName"},
+			Level: v1alpha1.LintWarning,
+			Message: fmt.Sprintf("the name of this %s is %s: under a generated one it means nothing",
+				o.GetKind(), fixed.is),
+			Path: []any{"metadata", "generateName"},
 		}
 		switch {
 		case fixed.refused && isAddress(o):
 			finding.Message = "no name is generated for an IPAddress: it will be called " + o.GetGenerateName()
 		case fixed.refused:
 			finding.Level = v1alpha1.LintError
-			finding.Message = fmt.Sprintf("the name of this %s is %s: a server refuses a generated one", o.GetKind(), fixed.is)
+			finding.Message = fmt.Sprintf("the name of this %s is %s: a server refuses a generated one",
+				o.GetKind(), fixed.is)
 		}
 		tell(finding)
 	},

@@ -75,7 +75,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The prefix alone would do, since a trailing - is ignored there, but no name goes on with - after a dot.",
+			About: "The prefix alone would do, since its trailing - is not looked at, but no name has - after a dot.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:

@@ -43,7 +43,8 @@ kustomization beside it names it, and is Helm's if it is in the folder templates
 		case annotations[argoHook] != "" || annotations["helm.sh/hook"] != "":
 			return
 		case o.Tree.Kustomization != "":
-			finding.Message = fmt.Sprintf("%s has this file among its resources, and kustomize refuses an object without a name",
+			finding.Message = fmt.Sprintf(
+				"%s has this file among its resources, and kustomize refuses an object without a name",
 				o.Tree.Kustomization)
 			finding.Help = "give it a name, or build with kubectl genname create -k, which takes it"
 		case annotations[lastApplied] != "":

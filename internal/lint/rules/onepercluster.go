@@ -27,7 +27,8 @@ Pod: the second copy is refused, or waits until the first is gone.`,
 		},
 		{
 			Project: "k8s.io/kubernetes", Version: "v1.34.4",
-			File: "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go", Symbol: "ReadWriteOncePod",
+			File:   "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go",
+			Symbol: "ReadWriteOncePod",
 		},
 	},
 	check: func(in *Input, o Object, tell func(Finding)) {

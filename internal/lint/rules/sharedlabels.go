@@ -43,7 +43,8 @@ Job is safe unless manualSelector is true: its labels have its UID.`,
 		}
 		tell(Finding{
 			Level: v1alpha1.LintWarning,
-			Message: fmt.Sprintf("all copies of this %s select each other's Pods: nothing in the labels tells them apart",
+			Message: fmt.Sprintf(
+				"all copies of this %s select each other's Pods: nothing in the labels tells them apart",
 				o.GetKind()),
 			Path: pathOf(fields),
 		})

@@ -150,7 +150,8 @@ func invocation(r repository, result *lint.Result) sarifInvocation {
 	for _, u := range result.Unreadable {
 		notice := sarifNotification{Level: "error", Message: sarifText{unreadable(u).Error()}}
 		if u.Line > 0 {
-			notice.Locations = []sarifLocation{{Physical: sarifPhysical{r.artifact(u.File), sarifRegion{StartLine: u.Line}}}}
+			place := sarifPhysical{r.artifact(u.File), sarifRegion{StartLine: u.Line}}
+			notice.Locations = []sarifLocation{{Physical: place}}
 		}
 		one.Notifications = append(one.Notifications, notice)
 	}

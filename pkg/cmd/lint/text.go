@@ -48,7 +48,8 @@ func (o *options) tell(result *lint.Result) {
 	count := countLevels(result)
 	silenced := len(result.Findings) - count.Error - count.Warning - count.Note
 	text := fmt.Sprintf("%s, %s and %s in %s of %s",
-		humanize.Count(count.Error, "error"), humanize.Count(count.Warning, "warning"), humanize.Count(count.Note, "note"),
+		humanize.Count(count.Error, "error"), humanize.Count(count.Warning, "warning"),
+		humanize.Count(count.Note, "note"),
 		humanize.Count(result.Objects, "object"), humanize.Count(len(result.Read), "file"))
 	if silenced > 0 {
 		text += fmt.Sprintf("; %d silenced", silenced)

@@ -101,10 +101,10 @@ func within(row derived.Child) int { return min(row.Room(adds(row)), longest(row
 
 // beyond returns the length of a name that does not fit; 0 if there is none.
 func beyond(row derived.Child) int {
-	switch {
-	case row.Over == derived.Fits:
+	switch row.Over {
+	case derived.Fits:
 		return 0
-	case row.Over == derived.Broken: // a hash is shorter now and then
+	case derived.Broken: // a hash is shorter now and then
 		return longest(row)
 	}
 	return min(within(row)+1, longest(row))
