@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"k8s.io/cli-runtime/pkg/resource"
-	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 )
@@ -135,17 +135,11 @@ func get(ctx context.Context, url string) (content []byte, again bool, err error
 	return content, true, err
 }
 
-// kustomized returns what kustomize makes of a folder, as kubectl has it built.
+// kustomized returns what kustomize makes of a folder, as create has it built.
 func (o *options) kustomized() lint.Source {
 	name := filepath.ToSlash(filepath.Join(o.Kustomize, "kustomization.yaml"))
-	return lint.Source{Name: name, Rendered: true, Read: func(context.Context) ([]byte, error) {
-		settings := krusty.MakeDefaultOptions()
-		settings.Reorder = krusty.ReorderOptionLegacy
-		built, err := krusty.MakeKustomizer(settings).Run(filesys.MakeFsOnDisk(), o.Kustomize)
-		if err != nil {
-			return nil, err
-		}
-		return built.AsYaml()
+	return lint.Source{Name: name, Rendered: true, Read: func(ctx context.Context) ([]byte, error) {
+		return kustomize.Build(ctx, filesys.MakeFsOnDisk(), o.Kustomize)
 	}}
 }
 
