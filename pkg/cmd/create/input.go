@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/klog/v2"
@@ -25,6 +26,7 @@ type input struct {
 	options *options
 	ctx     context.Context // done when the user interrupts
 	yield   func(create.Item, error) bool
+	encoder runtime.Encoder
 	stopped bool // nobody takes documents any more
 
 	typesMayCome bool // by a document that was handed over
@@ -35,7 +37,7 @@ type input struct {
 // is in it.
 func (o *options) documents(ctx context.Context) (iter.Seq2[create.Item, error], error) {
 	factory := o.conn.Factory
-	schema, err := factory.Validator(o.ValidationDirective)
+	schema, err := o.validator()
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +45,8 @@ func (o *options) documents(ctx context.Context) (iter.Seq2[create.Item, error],
 	if err != nil {
 		return nil, err
 	}
-	in := &input{options: o, ctx: ctx}
-	builder := resource.NewBuilder(&waitingTypes{factory, in}).
+	in := &input{options: o, ctx: ctx, encoder: scheme.DefaultJSONEncoder()}
+	builder := resource.NewBuilder(newWaitingTypes(factory, in)).
 		Unstructured().
 		Schema(&waitingValidator{schema, in}).
 		ContinueOnError().
@@ -70,7 +72,7 @@ func (in *input) visit(objects *resource.Result) {
 		if in.stopped {
 			return create.ErrUnread
 		}
-		document, err := in.options.document(info)
+		document, err := in.document(info)
 		in.typesMayCome = in.typesMayCome || bringsTypes[info.Mapping.GroupVersionKind.GroupKind()]
 		in.hand(create.Item{Document: document}, err)
 		return nil
@@ -107,11 +109,11 @@ func (in *input) waitForOthers() bool {
 }
 
 // document prepares an object as kubectl create does.
-func (o *options) document(info *resource.Info) (*create.Document, error) {
-	if err := util.CreateOrUpdateAnnotation(o.CreateAnnotation, info.Object, scheme.DefaultJSONEncoder()); err != nil {
+func (in *input) document(info *resource.Info) (*create.Document, error) {
+	if err := util.CreateOrUpdateAnnotation(in.options.CreateAnnotation, info.Object, in.encoder); err != nil {
 		return nil, cmdutil.AddSourceToErr("creating", info.Source, err)
 	}
-	if err := o.Recorder.Record(info.Object); err != nil {
+	if err := in.options.Recorder.Record(info.Object); err != nil {
 		klog.V(4).Infof("error recording current command: %v", err)
 	}
 	return &create.Document{

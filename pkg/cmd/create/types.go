@@ -1,18 +1,36 @@
 package create
 
 import (
+	"sync"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 	"k8s.io/kubectl/pkg/validation"
 )
 
 // waitingTypes is a RESTClientGetter for reading ahead: a type that is not on
 // the server waits for the documents before it, for one of them may bring it,
-// and is then looked for again.
+// and is then looked for again. The configuration, which is asked for with every
+// document, is made once.
 type waitingTypes struct {
 	genericclioptions.RESTClientGetter
-	input *input
+	input  *input
+	config func() (*rest.Config, error)
+}
+
+func newWaitingTypes(getter genericclioptions.RESTClientGetter, in *input) *waitingTypes {
+	return &waitingTypes{getter, in, sync.OnceValues(getter.ToRESTConfig)}
+}
+
+// ToRESTConfig returns a copy of the one configuration.
+func (t *waitingTypes) ToRESTConfig() (*rest.Config, error) {
+	config, err := t.config()
+	if err != nil {
+		return nil, err
+	}
+	return rest.CopyConfig(config), nil
 }
 
 // ToRESTMapper returns the mapper that waits.

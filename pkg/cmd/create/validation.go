@@ -1,0 +1,102 @@
+package create
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/openapi"
+	"k8s.io/kubectl/pkg/validation"
+	kjson "sigs.k8s.io/json"
+)
+
+// serverValidation is kubectl's validation, which checks of each document that
+// the server validates its fields itself, and validates them only where it does
+// not. That is looked up here, once for each type, in as much of the server's
+// OpenAPI as says it: to parse the whole takes longer than to create an object.
+// Whatever is not a plain yes is left to kubectl's own code.
+type serverValidation struct {
+	validation.Schema
+	openAPI openapi.Client
+	served  map[string]operations // by path, like "apis/batch/v1"
+}
+
+// operations are the types that the server validates the fields of, in PATCH
+// requests: that is where kubectl looks.
+type operations map[schema.GroupVersionKind]bool
+
+// validator returns what validates documents.
+func (o *options) validator() (validation.Schema, error) {
+	kubectls, err := o.conn.Factory.Validator(o.ValidationDirective)
+	if err != nil || o.ValidationDirective == metav1.FieldValidationIgnore {
+		return kubectls, err
+	}
+	client, err := o.conn.Factory.OpenAPIV3Client()
+	return &serverValidation{kubectls, client, map[string]operations{}}, err
+}
+
+// ValidateBytes validates one document.
+func (v *serverValidation) ValidateBytes(data []byte) error {
+	var document struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	// The case of keys counts for Kubernetes, and not for encoding/json.
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &document); err != nil {
+		return v.Schema.ValidateBytes(data)
+	}
+	kind := schema.FromAPIVersionAndKind(document.APIVersion, document.Kind)
+	if kind.Version == "" || kind.Kind == "" || !v.by(kind.GroupVersion())[kind] {
+		return v.Schema.ValidateBytes(data)
+	}
+	return nil
+}
+
+// by returns the operations of a group and version; none if they cannot be had,
+// and then they are asked for again.
+func (v *serverValidation) by(version schema.GroupVersion) operations {
+	path := "apis/" + version.String()
+	if version.Group == "" {
+		path = "api/" + version.Version
+	}
+	if found, ok := v.served[path]; ok {
+		return found
+	}
+	paths, err := v.openAPI.Paths()
+	if err != nil || paths[path] == nil {
+		return nil
+	}
+	document, err := paths[path].Schema(runtime.ContentTypeJSON)
+	if err != nil {
+		return nil
+	}
+	v.served[path] = validated(document)
+	return v.served[path]
+}
+
+// validated returns the operations of an OpenAPI v3 document that take the
+// parameter for the validation of fields.
+func validated(document []byte) operations {
+	var read struct {
+		Paths map[string]struct {
+			Patch struct {
+				Kind       schema.GroupVersionKind `json:"x-kubernetes-group-version-kind"`
+				Parameters []struct{ Name, In string }
+			}
+		}
+	}
+	if err := json.Unmarshal(document, &read); err != nil {
+		return nil
+	}
+	found := operations{}
+	for _, path := range read.Paths {
+		for _, p := range path.Patch.Parameters {
+			if p.Name == string(resource.QueryParamFieldValidation) && p.In == "query" {
+				found[path.Patch.Kind] = true
+			}
+		}
+	}
+	return found
+}
