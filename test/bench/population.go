@@ -41,10 +41,10 @@ func store(ctx context.Context, cp *controlplane.ControlPlane, populations ...po
 			return err
 		}
 	}
-	if err := cp.KillAPIServer(); err != nil {
+	if err := cp.Servers[0].Kill(); err != nil {
 		return err
 	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{cp.EtcdURL()}, DialTimeout: 10 * time.Second, Logger: zap.NewNop()})
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{cp.Members[0].URL}, DialTimeout: 10 * time.Second, Logger: zap.NewNop()})
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func store(ctx context.Context, cp *controlplane.ControlPlane, populations ...po
 		}
 		logf("%d %s in %d namespaces, own prefixes: %v, stored after %.0f s", p.objects, p.resource, p.namespaces, p.ownPrefixes, time.Since(began).Seconds())
 	}
-	if err := cp.StartAPIServer(ctx); err != nil {
+	if err := cp.Servers[0].Start(ctx); err != nil {
 		return err
 	}
 	for _, p := range populations {

@@ -164,11 +164,11 @@ func (t *trial) killClient() bool {
 func (t *trial) killServer() {
 	err := <-t.restarted
 	t.log.serverKills++
-	if err = errors.Join(err, t.cp.KillAPIServer()); err != nil {
+	if err = errors.Join(err, t.cp.Servers[0].Kill()); err != nil {
 		t.restarted <- err
 		return
 	}
-	go func() { t.restarted <- t.cp.StartAPIServer(context.Background()) }()
+	go func() { t.restarted <- t.cp.Servers[0].Start(context.Background()) }()
 }
 
 // postsSoFar counts those that the proxy was sent.

@@ -98,7 +98,7 @@ func (l *recorder) checkDivided(t *testing.T) {
 // a hundredth of the time that creating them does.
 func (c *cluster) store(t *testing.T, namespace string, n int) {
 	t.Helper()
-	if err := c.KillAPIServer(); err != nil {
+	if err := c.Servers[0].Kill(); err != nil {
 		t.Fatal(err)
 	}
 	const atOnce = 128 // etcd's limit for a transaction
@@ -119,7 +119,7 @@ func (c *cluster) store(t *testing.T, namespace string, n int) {
 		}
 		c.etcd(t, "/v3/kv/txn", map[string]any{"success": puts})
 	}
-	if err := c.StartAPIServer(t.Context()); err != nil {
+	if err := c.Servers[0].Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -131,7 +131,7 @@ func (c *cluster) etcd(t *testing.T, path string, body any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.Post(c.EtcdURL()+path, "application/json", bytes.NewReader(content))
+	response, err := http.Post(c.Members[0].URL+path, "application/json", bytes.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,10 +62,10 @@ func testRestart(t *testing.T, c *cluster) {
 			response, err := transport.RoundTrip(request)
 			if pages++; pages == 4 {
 				once.Do(func() {
-					if err := c.KillAPIServer(); err != nil {
+					if err := c.Servers[0].Kill(); err != nil {
 						t.Error(err)
 					}
-					go func() { started <- c.StartAPIServer(t.Context()) }()
+					go func() { started <- c.Servers[0].Start(t.Context()) }()
 				})
 			}
 			return response, err

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println(cp.url, cp.Dir)
+	fmt.Println(cp.Servers[0].URL, cp.Dir)
 	select {}
 }
 
@@ -107,13 +107,13 @@ func TestRestartAPIServer(t *testing.T) {
 	if _, err := configMaps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := cp.KillAPIServer(); err != nil {
+	if err := cp.Servers[0].Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := configMaps.Get(t.Context(), "kept", metav1.GetOptions{}); err == nil {
 		t.Error("a dead server answers")
 	}
-	if err := cp.StartAPIServer(t.Context()); err != nil {
+	if err := cp.Servers[0].Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := configMaps.Get(t.Context(), "kept", metav1.GetOptions{}); err != nil {

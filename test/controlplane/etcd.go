@@ -1,13 +1,173 @@
 package controlplane
 
-import "strings"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
 
-// EtcdURL is where etcd answers its clients, without authentication.
-func (cp *ControlPlane) EtcdURL() string {
-	for _, arg := range cp.etcd.cmd.Args {
-		if url, ok := strings.CutPrefix(arg, "--advertise-client-urls="); ok {
-			return url
+// Member is one member of etcd.
+type Member struct {
+	// URL is where it answers its clients, without authentication.
+	URL string
+
+	binary  string
+	log     string
+	args    []string
+	network *network // nil for a single member
+	process *process
+	id      string // as etcd has it; empty until it was asked for
+}
+
+// startEtcd starts so many members, which are one cluster.
+func (cp *ControlPlane) startEtcd(members int) error {
+	ports, err := freePorts(2 * members)
+	if err != nil {
+		return err
+	}
+	if members > 1 {
+		cp.network = newNetwork()
+	}
+	var cluster []string
+	for i := range members {
+		name := fmt.Sprintf("etcd-%d", i)
+		peer := "http://127.0.0.1:" + ports[2*i+1]
+		m := &Member{
+			URL: "http://127.0.0.1:" + ports[2*i], binary: cp.Binaries.Etcd, log: cp.path(name + ".log"),
+			network: cp.network,
+		}
+		advertised := peer
+		if cp.network != nil {
+			if advertised, err = cp.network.lead(m, peer); err != nil {
+				return err
+			}
+		}
+		m.args = []string{
+			"--name=" + name,
+			"--data-dir=" + cp.path(name),
+			"--listen-client-urls=" + m.URL,
+			"--advertise-client-urls=" + m.URL,
+			"--listen-peer-urls=" + peer,
+			"--initial-advertise-peer-urls=" + advertised,
+			"--quota-backend-bytes=8589934592",
+			"--unsafe-no-fsync",
+			"--log-level=warn",
+		}
+		cluster = append(cluster, name+"="+advertised)
+		cp.Members = append(cp.Members, m)
+	}
+	for _, m := range cp.Members {
+		m.args = append(m.args, "--initial-cluster="+strings.Join(cluster, ","))
+		if err := m.Start(); err != nil {
+			return err
 		}
 	}
-	panic("etcd was started without --advertise-client-urls")
+	return nil
+}
+
+// Start starts the member, again after Kill, with the data that it had.
+func (m *Member) Start() (err error) {
+	m.process, err = start(m.log, m.binary, nil, m.args...)
+	return err
+}
+
+// Kill ends the member at once, as a crash does.
+func (m *Member) Kill() error { return m.process.kill() }
+
+// Freeze stops the member in the midst of what it does, until Thaw: it answers
+// nobody, and lags behind afterwards.
+func (m *Member) Freeze() error { return m.process.freeze() }
+
+// Thaw lets a frozen member go on.
+func (m *Member) Thaw() error { return m.process.thaw() }
+
+// CutOff takes the member's connections to the other members away, in both
+// directions, until Rejoin. Its clients reach it.
+func (m *Member) CutOff(ctx context.Context) error {
+	if _, err := m.status(ctx); err != nil { // which learns its id
+		return err
+	}
+	m.network.cutOff(m)
+	return nil
+}
+
+// Rejoin ends CutOff.
+func (m *Member) Rejoin() { m.network.rejoin(m) }
+
+// Leader returns the member that the others follow, when there is one.
+func (cp *ControlPlane) Leader(ctx context.Context) (*Member, error) {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for {
+		leader, err := cp.leader(ctx)
+		if err == nil {
+			return leader, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// leader returns the member that says of itself that it leads, in the latest
+// term that any knows of.
+func (cp *ControlPlane) leader(ctx context.Context) (leader *Member, err error) {
+	var latest uint64
+	for _, m := range cp.Members {
+		s, failed := m.status(ctx)
+		err = errors.Join(err, failed)
+		if failed != nil || s.term < latest {
+			continue
+		}
+		if s.term > latest {
+			latest, leader = s.term, nil
+		}
+		if s.leads {
+			leader = m
+		}
+	}
+	if leader == nil {
+		return nil, errors.Join(errors.New("no member of etcd leads"), err)
+	}
+	return leader, nil
+}
+
+// status is what a member says of itself.
+type status struct {
+	leads bool
+	term  uint64
+}
+
+// status asks the member, by etcd's JSON gateway.
+func (m *Member) status(ctx context.Context) (status, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	const path = "/v3/maintenance/status"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL+path, strings.NewReader("{}"))
+	if err != nil {
+		return status{}, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return status{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var answer struct {
+		Header struct {
+			Member uint64 `json:"member_id,string"`
+		}
+		Leader uint64 `json:",string"`
+		Term   uint64 `json:"raftTerm,string"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return status{}, fmt.Errorf("%s: %w", path, err)
+	}
+	m.id = fmt.Sprintf("%x", answer.Header.Member)
+	return status{answer.Leader == answer.Header.Member, answer.Term}, nil
 }

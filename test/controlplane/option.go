@@ -1,11 +1,30 @@
 package controlplane
 
-import "strconv"
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
 
 // Option is a way in which a control plane differs from the ordinary one.
 type Option struct {
-	args, env []string // of kube-apiserver
+	args, env        []string // of kube-apiserver
+	members, servers int      // 0 for what it was
 }
+
+// with returns both options together; of two numbers, the later one.
+func (o Option) with(other Option) Option {
+	return Option{
+		args:    slices.Concat(o.args, other.args),
+		env:     slices.Concat(o.env, other.env),
+		members: cmp.Or(other.members, o.members),
+		servers: cmp.Or(other.servers, o.servers),
+	}
+}
+
+// Replicated has three members of etcd, of which one may fail, and two
+// kube-apiservers.
+var Replicated = Option{members: 3, servers: 2}
 
 // WithoutServerRetries switches the server's own retries of generated names off
 // (KEP-4420): the gate is not locked at the emulated version 1.31.

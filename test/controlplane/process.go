@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // process is a running server. It ends when kill is called, and when the
@@ -54,6 +55,10 @@ func (p *process) kill() error {
 	<-p.exited
 	return nil
 }
+
+// freeze stops the process where it is, and thaw lets it go on.
+func (p *process) freeze() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+func (p *process) thaw() error   { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
 // death is the error of a process that ended by itself, with the end of its
 // log.

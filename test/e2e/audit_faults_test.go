@@ -123,7 +123,7 @@ func compact(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	post := func(path, body string) (revision string) {
 		t.Helper()
-		response, err := http.Post(cp.EtcdURL()+path, "application/json", bytes.NewReader([]byte(body)))
+		response, err := http.Post(cp.Members[0].URL+path, "application/json", bytes.NewReader([]byte(body)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,10 +151,10 @@ func TestAuditOverARestart(t *testing.T) {
 	restarted := make(chan error, 1)
 	proxy := faultproxy.New(t, cp.Admin(), onPage(func(n int64) faultproxy.Fault {
 		if n == 2 {
-			if err := cp.KillAPIServer(); err != nil {
+			if err := cp.Servers[0].Kill(); err != nil {
 				t.Error(err)
 			}
-			go func() { restarted <- cp.StartAPIServer(t.Context()) }()
+			go func() { restarted <- cp.Servers[0].Start(t.Context()) }()
 		}
 		return nil
 	}))
