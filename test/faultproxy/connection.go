@@ -18,11 +18,12 @@ type connectionKey struct{}
 // connection is one with a client.
 type connection struct {
 	*tls.Conn
+	number   int64        // in their order
 	underWay atomic.Int32 // requests
 }
 
-func withConnection(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, connectionKey{}, &connection{Conn: conn.(*tls.Conn)})
+func (p *Proxy) withConnection(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, &connection{Conn: conn.(*tls.Conn), number: p.connections.Add(1)})
 }
 
 func connectionOf(r *http.Request) *connection {

@@ -13,8 +13,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
-	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -33,22 +33,32 @@ const (
 
 func (p Protocol) String() string { return [...]string{HTTP1: "HTTP/1.1", HTTP2: "HTTP/2"}[p] }
 
-// Proxy forwards to one server.
+// Proxy forwards to a server, or balances between several.
 type Proxy struct {
 	// Config is for clients of the proxy: the user's, with the address and the
 	// certificate of the proxy. The proxy ends TLS, so it presents the user's
 	// client certificate itself; a bearer token passes.
 	Config *rest.Config
 
-	server   *httptest.Server
-	underWay sync.RWMutex // held by every request, until it has reached its end
+	server      *httptest.Server
+	connections atomic.Int64
+	underWay    sync.RWMutex // held by every request, until it has reached its end
 }
 
 // Start starts a proxy that forwards with the credentials of user to user's
 // server. For each request choose names the fault, or nil; it may read what
 // Body returns. The caller calls Close.
 func Start(protocol Protocol, user *rest.Config, choose func(*http.Request) Fault) (*Proxy, error) {
-	target, err := url.Parse(user.Host)
+	return StartBalancer(protocol, ByConnection, user, []string{user.Host}, choose)
+}
+
+// StartBalancer is Start before several servers that user's credentials are
+// good for. It answers 502 for one that cannot be reached, as balancers do, and
+// tries no other.
+func StartBalancer(
+	protocol Protocol, spread Spread, user *rest.Config, servers []string, choose func(*http.Request) Fault,
+) (*Proxy, error) {
+	target, err := spread.over(servers)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +69,14 @@ func Start(protocol Protocol, user *rest.Config, choose func(*http.Request) Faul
 	p := &Proxy{}
 	quiet := log.New(io.Discard, "", 0)
 	p.server = httptest.NewUnstartedServer(p.injure(choose, &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target(r.In)) },
 		Transport:     transport,
 		FlushInterval: -1,
 		ErrorLog:      quiet,
 	}))
 	p.server.EnableHTTP2 = protocol == HTTP2
 	p.server.Config.ErrorLog = quiet
-	p.server.Config.ConnContext = withConnection
+	p.server.Config.ConnContext = p.withConnection
 	p.server.StartTLS()
 	ca := pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: p.server.Certificate().Raw})
 	p.Config = rest.CopyConfig(user)
