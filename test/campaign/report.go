@@ -8,18 +8,40 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// The markers between which the section of a document is replaced.
-const (
-	begin = "<!-- campaign: begin -->\n"
-	end   = "<!-- campaign: end -->\n"
-)
+// markers are what the section of a document is replaced between.
+func (s Settings) markers() (begin, end string) {
+	name := "campaign"
+	if s.Replicated {
+		name += ", replicated"
+	}
+	return "<!-- " + name + ": begin -->\n", "<!-- " + name + ": end -->\n"
+}
+
+// servers says what the clients talk to, and what fails of it.
+func (s Settings) servers() string {
+	if !s.Replicated {
+		return fmt.Sprintf("kube-apiserver %s killed %d times", controlplane.ServerVersion, s.ServerKills)
+	}
+	spread := "connections"
+	if s.Spread == faultproxy.ByRequest {
+		spread = "requests"
+	}
+	var failures []string
+	for _, f := range replicatedFailures {
+		failures = append(failures, f.name)
+	}
+	return fmt.Sprintf("two kube-apiservers %s, which a balancer spreads the %s over, and three members of etcd, "+
+		"of which something fails %d times (in turn: %s)",
+		controlplane.ServerVersion, spread, s.ServerKills, strings.Join(failures, ", "))
+}
 
 func (r *Result) String() string {
 	return fmt.Sprintf("%s: %d objects asked for, %d reported created, %d unknown, %d failed, %d not attempted, %d there, %d too many, %d missing, "+
 		"%d there and never reported, %d reported and not there, %d found in the end after %d POSTs, last exit code %d; "+
-		"%d runs, of which %d were killed, kube-apiserver killed %d times, %d of %d requests injured, %s",
+		"%d runs, of which %d were killed, %d failures of the control plane, %d of %d requests injured, %s",
 		r.Contestant.Name, r.Asked, r.Reported, r.Unknown, r.Failed, r.NotAttempted, r.Present, r.Duplicates, r.Missing,
 		r.Unaccounted, r.NotThere, r.Exist, r.PostsAgain, r.LastCode,
 		r.runs, r.clientKills, r.serverKills, r.Injured, r.Requests, r.Took.Round(time.Second))
@@ -28,10 +50,11 @@ func (r *Result) String() string {
 // Section is the part of docs/benchmarks.md that says how the campaign went.
 func Section(s Settings, results []*Result) string {
 	var b strings.Builder
+	begin, end := s.markers()
 	b.WriteString(begin)
-	fmt.Fprintf(&b, "Measured on %s with seed %d over %s: %g %% of all requests injured, kube-apiserver %s killed %d times, "+
+	fmt.Fprintf(&b, "Measured on %s with seed %d over %s: %g %% of all requests injured, %s, "+
 		"clients that may be killed %d times; --request-timeout=%s, --concurrency=%d of the plugin; %d cores, %s.\n\n",
-		time.Now().UTC().Format(time.DateOnly), s.Seed, s.Protocol, 100*s.Rate, controlplane.ServerVersion, s.ServerKills,
+		time.Now().UTC().Format(time.DateOnly), s.Seed, s.Protocol, 100*s.Rate, s.servers(),
 		s.ClientKills, s.RequestTimeout, s.Concurrency, runtime.NumCPU(), runtime.Version())
 	b.WriteString("| | asked for | reported created | reported unknown | failed, not attempted | on the server | too many | missing | there, never reported | runs (killed) | requests (injured) | time |\n")
 	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
@@ -46,7 +69,8 @@ func Section(s Settings, results []*Result) string {
 
 // Write puts the section into the document at path, instead of the one there,
 // or at its end.
-func Write(path, section string) error {
+func Write(path string, s Settings, section string) error {
+	begin, end := s.markers()
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err

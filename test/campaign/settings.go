@@ -26,8 +26,12 @@ type Settings struct {
 	// their share.
 	Seed uint64
 	Rate float64
-	// ClientKills and ServerKills are how often the client and kube-apiserver
-	// are killed, at even distances.
+	// Replicated has three members of etcd and two kube-apiservers, and Spread
+	// is how a balancer spreads the requests over these.
+	Replicated bool
+	Spread     faultproxy.Spread
+	// ClientKills is how often the client is killed, and ServerKills how often
+	// something of the control plane fails (failure.go), at even distances.
 	ClientKills, ServerKills int
 	// Log takes a line for every run of a client.
 	Log io.Writer

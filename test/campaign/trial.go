@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,8 +31,9 @@ type trial struct {
 	mix       *faultproxy.Mix
 	proxy     *faultproxy.Proxy
 
-	kills     []kill // in their order
-	restarted chan error
+	kills     []kill     // in their order
+	failures  []failure  // of the control plane; the first one is next
+	recovered chan error // from the last one
 	mu        sync.Mutex // guards what follows
 	stored    int        // objects, by what passed the proxy
 	posts     int        // of objects, that the proxy was sent
@@ -44,10 +46,10 @@ type tally struct {
 	runs, clientKills, serverKills int
 }
 
-// kill is a process to kill once so many objects are stored.
+// kill is what happens once so many objects are stored.
 type kill struct {
 	at     int
-	server bool // else the client
+	server bool // a failure of the control plane, and else the client
 }
 
 // plan spreads the kills evenly over the objects to create.
@@ -69,9 +71,10 @@ func newTrial(ctx context.Context, s Settings, cp *controlplane.ControlPlane, na
 		Settings: s, cp: cp, namespace: fmt.Sprintf("%s-%d", name, s.Seed), dir: filepath.Join(cp.Dir, name),
 		mix:       &faultproxy.Mix{Seed: s.Seed, Rate: s.Rate},
 		kills:     plan(s.Objects(), s.ClientKills, s.ServerKills),
-		restarted: make(chan error, 1),
+		failures:  failuresOf(cp),
+		recovered: make(chan error, 1),
 	}
-	t.restarted <- nil
+	t.recovered <- nil
 	var err error
 	if t.server, err = kubernetes.NewForConfig(cp.Admin()); err != nil {
 		return nil, err
@@ -80,7 +83,7 @@ func newTrial(ctx context.Context, s Settings, cp *controlplane.ControlPlane, na
 	if _, err := t.server.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
-	if t.proxy, err = faultproxy.Start(s.Protocol, cp.Admin(), t.choose); err != nil {
+	if t.proxy, err = faultproxy.StartBalancer(s.Protocol, s.Spread, cp.Admin(), addresses(cp), t.choose); err != nil {
 		return nil, err
 	}
 	return t, errors.Join(
@@ -89,10 +92,17 @@ func newTrial(ctx context.Context, s Settings, cp *controlplane.ControlPlane, na
 	)
 }
 
+func addresses(cp *controlplane.ControlPlane) (urls []string) {
+	for _, s := range cp.Servers {
+		urls = append(urls, s.URL)
+	}
+	return urls
+}
+
 // finish waits for what is under way, which may still be stored.
 func (t *trial) finish() error {
 	t.proxy.Close()
-	return <-t.restarted
+	return <-t.recovered
 }
 
 func (t *trial) path(name string) string { return filepath.Join(t.dir, name) }
@@ -141,7 +151,7 @@ func (t *trial) objectStored() {
 	t.stored++
 	for len(t.kills) > 0 && t.stored >= t.kills[0].at {
 		if t.kills[0].server {
-			t.killServer()
+			t.failServer()
 		} else if !t.killClient() {
 			return // between two runs: the next one is killed
 		}
@@ -159,16 +169,22 @@ func (t *trial) killClient() bool {
 	return true
 }
 
-// killServer kills kube-apiserver, once it has come back from the last time,
-// and starts it again.
-func (t *trial) killServer() {
-	err := <-t.restarted
+// failServer lets the next failure of the control plane happen, once it has
+// recovered from the last one.
+func (t *trial) failServer() {
+	err := <-t.recovered
+	next := t.failures[0]
+	t.failures = append(t.failures[1:], next)
 	t.log.serverKills++
-	if err = errors.Join(err, t.cp.Servers[0].Kill()); err != nil {
-		t.restarted <- err
+	end, failed := next.begin(context.Background(), t.cp)
+	if err = errors.Join(err, failed); err != nil {
+		t.recovered <- fmt.Errorf("%s: %w", next.name, err)
 		return
 	}
-	go func() { t.restarted <- t.cp.Servers[0].Start(context.Background()) }()
+	go func() {
+		time.Sleep(next.lasts)
+		t.recovered <- end()
+	}()
 }
 
 // postsSoFar counts those that the proxy was sent.

@@ -31,14 +31,19 @@ func main() {
 	flag.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "creates that the plugin has in flight")
 	flag.Float64Var(&s.Rate, "rate", s.Rate, "share of the requests to injure")
 	flag.IntVar(&s.ClientKills, "client-kills", s.ClientKills, "how often the client is killed")
-	flag.IntVar(&s.ServerKills, "server-kills", s.ServerKills, "how often kube-apiserver is killed")
+	flag.IntVar(&s.ServerKills, "server-kills", s.ServerKills, "how often kube-apiserver is killed, or something of a replicated control plane fails")
 	flag.DurationVar(&s.RequestTimeout, "request-timeout", s.RequestTimeout, "deadline of the clients' requests")
+	flag.BoolVar(&s.Replicated, "replicated", false, "three members of etcd and two kube-apiservers behind a balancer")
+	byRequest := flag.Bool("by-request", false, "the balancer spreads requests, not connections")
 	http1 := flag.Bool("http1", false, "clients speak HTTP/1.1 instead of HTTP/2")
 	only := flag.String("only", "", "contestants, separated by commas: keyed, keyless, server, kubectl (default all)")
 	write := flag.String("write", "", "document to write the result into, between its markers")
 	flag.Parse()
 	if *http1 {
 		s.Protocol = faultproxy.HTTP1
+	}
+	if *byRequest {
+		s.Spread = faultproxy.ByRequest
 	}
 	if err := run(s, *only, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -52,7 +57,11 @@ func run(s campaign.Settings, only, write string) (err error) {
 	if s.Plugin, err = filepath.Abs(s.Plugin); err != nil {
 		return err
 	}
-	cp, err := controlplane.Start(ctx, os.Stderr)
+	var options []controlplane.Option
+	if s.Replicated {
+		options = append(options, controlplane.Replicated)
+	}
+	cp, err := controlplane.Start(ctx, os.Stderr, options...)
 	if err != nil {
 		return err
 	}
@@ -75,7 +84,7 @@ func run(s campaign.Settings, only, write string) (err error) {
 	section := campaign.Section(s, results)
 	fmt.Print(section)
 	if write != "" && broken == nil {
-		return campaign.Write(write, section)
+		return campaign.Write(write, s, section)
 	}
 	return broken
 }

@@ -1,0 +1,100 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// failure is what happens to a control plane: begin does it, and returns what
+// undoes it after so long.
+type failure struct {
+	name  string
+	lasts time.Duration
+	begin func(context.Context, *controlplane.ControlPlane) (end func() error, err error)
+}
+
+// failuresOf are those that a control plane survives, in the order in which
+// they happen, again and again.
+func failuresOf(cp *controlplane.ControlPlane) []failure {
+	if len(cp.Members) == 1 {
+		return []failure{serverKilled}
+	}
+	return slices.Clone(replicatedFailures)
+}
+
+var replicatedFailures = []failure{
+	leaderKilled, serverKilled, leaderCutOff, leaderFrozen, otherServerKilled, leaderSlow, followerFrozen,
+}
+
+var (
+	serverKilled      = killing("kube-apiserver killed", 0)
+	otherServerKilled = killing("the other kube-apiserver killed", 1)
+
+	leaderKilled = failure{"etcd's leader killed", time.Second,
+		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
+			leader, err := cp.Leader(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return leader.Start, leader.Kill()
+		}}
+	leaderCutOff = failure{"etcd's leader cut off", 5 * time.Second,
+		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
+			leader, err := cp.Leader(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return func() error { leader.Rejoin(); return nil }, leader.CutOff(ctx)
+		}}
+	leaderFrozen = failure{"etcd's leader frozen", 4 * time.Second,
+		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
+			leader, err := cp.Leader(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return leader.Thaw, leader.Freeze()
+		}}
+	leaderSlow = failure{"etcd's leader slow", 0, slow}
+	// A member that lags still answers the clients it has.
+	followerFrozen = failure{"a member of etcd frozen", 4 * time.Second,
+		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
+			leader, err := cp.Leader(ctx)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range cp.Members {
+				if m != leader {
+					return m.Thaw, m.Freeze()
+				}
+			}
+			return nil, errors.New("all members of etcd lead")
+		}}
+)
+
+func killing(name string, server int) failure {
+	return failure{name, 0, func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
+		s := cp.Servers[server]
+		return func() error { return s.Start(context.WithoutCancel(ctx)) }, s.Kill()
+	}}
+}
+
+// slow lets the leader run for a tenth of the time, in pieces that are too
+// short for the others to choose another one.
+func slow(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
+	leader, err := cp.Leader(ctx)
+	return func() error {
+		for range 20 {
+			err := leader.Freeze()
+			time.Sleep(180 * time.Millisecond)
+			if err := errors.Join(err, leader.Thaw()); err != nil {
+				return err
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		return nil
+	}, err
+}
