@@ -34,7 +34,7 @@ REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_V
 MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance lint bench campaign figures schemas measure controllers published rules docs release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance lint bench campaign compat foreign figures schemas measure controllers published rules docs release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -115,6 +115,13 @@ bench: control-plane ## Measure on real servers, into docs/benchmarks.md (half a
 
 campaign: build control-plane ## Create 5,000 objects through injured requests, into docs/benchmarks.md (5 minutes)
 	$(GO) run ./test/campaign/run -write docs/benchmarks.md
+
+compat: build control-plane ## Try every minor version of kube-apiserver, into docs/server-versions.md (minutes, and 5 for each to build, once)
+	$(GO) run ./test/compat -write docs/server-versions.md
+
+foreign: control-plane ## Try the linux/arm64 build on a control plane, under qemu-user-static
+	GOARCH=arm64 $(GO) build -ldflags="-s -w" -o bin/arm64/ ./cmd/kubectl-genname
+	$(GO) run ./test/compat -only v1.34.4 -plugin test/compat/arm64
 
 figures: build ## Draw the pictures of docs/figures, by the commands of docs/kep-4420.md
 	@grep -o '^    kubectl genname report --plot .*' docs/kep-4420.md | sed 's|kubectl genname|bin/kubectl-genname|' | sh -ex > /dev/null

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -23,6 +24,10 @@ const (
 	KubectlVersion = "v1.37.2"
 )
 
+// ServerVersions are the kube-apiservers that can be built, oldest first: those
+// that differ in what they do on a conflict, or in how lists are read.
+var ServerVersions = []string{"v1.30.14", "v1.31.0", "v1.33.13", ServerVersion, "v1.37.1"}
+
 // Binaries are the paths of the programs that a control plane consists of, and
 // of the reference kubectl.
 type Binaries struct {
@@ -38,24 +43,42 @@ type program struct {
 	pkg     string // package, relative to the module
 	version string // stamped into k8s.io/component-base/version; empty for none
 	takes   string // on two cores, when nothing is compiled yet
+	// pins is the folder whose go.mod and go.sum take the place of the module's
+	// own, relative to this package's; empty for none.
+	pins string
 }
 
 var (
-	apiServer = program{"kube-apiserver", "servers", "./kube-apiserver", ServerVersion, "4 minutes"}
-	etcd      = program{"etcd", "servers", "./etcd", "", "10 seconds"}
-	kubectl   = program{"kubectl", "kubectl", ".", KubectlVersion, "2 minutes"}
+	apiServer = program{
+		name: "kube-apiserver", module: "servers", pkg: "./kube-apiserver", version: ServerVersion, takes: "4 minutes",
+	}
+	etcd    = program{name: "etcd", module: "servers", pkg: "./etcd", takes: "10 seconds"}
+	kubectl = program{name: "kubectl", module: "kubectl", pkg: ".", version: KubectlVersion, takes: "2 minutes"}
 )
+
+// apiServerOf is kube-apiserver of one of ServerVersions.
+func apiServerOf(version string) program {
+	p := apiServer
+	if p.version != version {
+		p.version, p.pins = version, filepath.Join("versions", version)
+	}
+	return p
+}
 
 // Build returns the programs' paths. What is not in the user's cache directory
 // yet is built first, which takes five to six minutes on two cores and is said
 // on log. A program is cached under a hash of all that goes into it, so that a
 // fresh clone finds it and a stale one is never used.
 func Build(ctx context.Context, log io.Writer) (Binaries, error) {
+	return buildAll(ctx, log, ServerVersion)
+}
+
+func buildAll(ctx context.Context, log io.Writer, version string) (Binaries, error) {
 	var b Binaries
 	for _, p := range []struct {
 		program
 		path *string
-	}{{apiServer, &b.APIServer}, {etcd, &b.Etcd}, {kubectl, &b.Kubectl}} {
+	}{{apiServerOf(version), &b.APIServer}, {etcd, &b.Etcd}, {kubectl, &b.Kubectl}} {
 		path, err := p.build(ctx, log)
 		if err != nil {
 			return Binaries{}, fmt.Errorf("build %s: %w", p.name, err)
@@ -69,6 +92,14 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 	dir, err := p.dir(ctx)
 	if err != nil {
 		return "", err
+	}
+	if p.pins != "" {
+		pinned, err := p.pinned(dir)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = os.RemoveAll(pinned) }()
+		dir = pinned
 	}
 	path, err := p.cachePath(dir)
 	if err != nil {
@@ -84,6 +115,26 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 	}
 	fmt.Fprintf(log, "built %s in %s\n", p.name, time.Since(start).Round(time.Second))
 	return path, nil
+}
+
+// pinned is a copy of the module in dir with other versions of what it needs,
+// in a folder that the caller removes.
+func (p program) pinned(dir string) (string, error) {
+	pins := filepath.Join(filepath.Dir(dir), p.pins)
+	if _, err := os.Stat(pins); err != nil {
+		return "", fmt.Errorf("nothing says how to build %s %s: %w", p.name, p.version, err)
+	}
+	copied, err := os.MkdirTemp("", "genname-"+p.name+"-")
+	if err != nil {
+		return "", err
+	}
+	err = errors.Join(
+		os.CopyFS(filepath.Join(copied, p.pkg), os.DirFS(filepath.Join(dir, p.pkg))),
+		os.CopyFS(filepath.Join(copied, "lifeline"), os.DirFS(filepath.Join(dir, "lifeline"))),
+		os.CopyFS(filepath.Join(copied, "suffix"), os.DirFS(filepath.Join(dir, "suffix"))),
+		os.CopyFS(copied, os.DirFS(pins)),
+	)
+	return copied, err
 }
 
 // compile builds beside path and renames, so that what stands at path is whole.

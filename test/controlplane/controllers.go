@@ -8,7 +8,8 @@ import (
 // controllerManager is not among what Build builds: few want it, and it takes
 // minutes.
 var controllerManager = program{
-	"kube-controller-manager", "servers", "./kube-controller-manager", ServerVersion, "2 minutes",
+	name: "kube-controller-manager", module: "servers", pkg: "./kube-controller-manager",
+	version: ServerVersion, takes: "2 minutes",
 }
 
 // StartControllers runs the controllers that are named beside the servers, and

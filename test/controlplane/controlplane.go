@@ -41,7 +41,11 @@ type ControlPlane struct {
 // the options that are given. Progress of a build goes to log.
 // The caller calls Stop; if the caller dies, the servers do too.
 func Start(ctx context.Context, log io.Writer, options ...Option) (*ControlPlane, error) {
-	binaries, err := Build(ctx, log)
+	all := Option{members: 1, servers: 1, version: ServerVersion}
+	for _, o := range options {
+		all = all.with(o)
+	}
+	binaries, err := buildAll(ctx, log, all.version)
 	if err != nil {
 		return nil, err
 	}
@@ -50,17 +54,13 @@ func Start(ctx context.Context, log io.Writer, options ...Option) (*ControlPlane
 		return nil, err
 	}
 	cp := &ControlPlane{Binaries: binaries, Dir: dir}
-	if err := cp.start(ctx, options); err != nil {
+	if err := cp.start(ctx, all); err != nil {
 		return nil, errors.Join(err, cp.Stop())
 	}
 	return cp, nil
 }
 
-func (cp *ControlPlane) start(ctx context.Context, options []Option) error {
-	all := Option{members: 1, servers: 1}
-	for _, o := range options {
-		all = all.with(o)
-	}
+func (cp *ControlPlane) start(ctx context.Context, o Option) error {
 	var err error
 	if cp.authority, err = newAuthority(); err != nil {
 		return err
@@ -68,10 +68,10 @@ func (cp *ControlPlane) start(ctx context.Context, options []Option) error {
 	if err := cp.authority.write(cp.Dir); err != nil {
 		return err
 	}
-	if err := cp.startEtcd(all.members); err != nil {
+	if err := cp.startEtcd(o.members); err != nil {
 		return err
 	}
-	return cp.startServers(ctx, all)
+	return cp.startServers(ctx, o)
 }
 
 // Stop ends the servers and leaves Dir, whose logs may be wanted; Remove

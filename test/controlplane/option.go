@@ -10,6 +10,7 @@ import (
 type Option struct {
 	args, env        []string // of kube-apiserver
 	members, servers int      // 0 for what it was
+	version          string   // empty for what it was
 }
 
 // with returns both options together; of two numbers, the later one.
@@ -19,12 +20,16 @@ func (o Option) with(other Option) Option {
 		env:     slices.Concat(o.env, other.env),
 		members: cmp.Or(other.members, o.members),
 		servers: cmp.Or(other.servers, o.servers),
+		version: cmp.Or(other.version, o.version),
 	}
 }
 
 // Replicated has three members of etcd, of which one may fail, and two
 // kube-apiservers.
 var Replicated = Option{members: 3, servers: 2}
+
+// Version has a kube-apiserver of another version, one of ServerVersions.
+func Version(version string) Option { return Option{version: version} }
 
 // WithoutServerRetries switches the server's own retries of generated names off
 // (KEP-4420): the gate is not locked at the emulated version 1.31.

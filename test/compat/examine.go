@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/test/campaign"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// examination is one kube-apiserver, and who looks at it.
+type examination struct {
+	cp         *controlplane.ControlPlane
+	client     kubernetes.Interface
+	plugin     string
+	kubeconfig string
+}
+
+// examine starts the server and returns what was seen of it.
+func (s server) examine(ctx context.Context, plugin string) (r row, err error) {
+	r.server = s
+	if r.tries, err = s.triesSeen(ctx); err != nil {
+		return r, fmt.Errorf("count the server's tries: %w", err)
+	}
+	e, err := s.start(ctx, plugin, s.options...)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, e.cp.Stop(), e.cp.Remove()) }()
+	if err := e.says(ctx, &r); err != nil {
+		return r, err
+	}
+	if err := e.campaigns(ctx, &r); err != nil {
+		return r, err
+	}
+	return r, e.audits(ctx, &r)
+}
+
+func (s server) start(ctx context.Context, plugin string, options ...controlplane.Option) (*examination, error) {
+	cp, err := controlplane.Start(ctx, os.Stderr, append(options, controlplane.Version(s.version))...)
+	if err != nil {
+		return nil, err
+	}
+	e := &examination{cp: cp, plugin: plugin, kubeconfig: filepath.Join(cp.Dir, "kubeconfig")}
+	config := cp.Admin()
+	config.Timeout = time.Minute
+	e.client, err = kubernetes.NewForConfig(config)
+	return e, errors.Join(err, controlplane.WriteKubeconfig(e.kubeconfig, config))
+}
+
+// triesSeen is how many names the server tries in one create under a prefix
+// whose names are all taken, by what it asked of etcd. A prefix has 27 names on
+// the server that this is seen on.
+func (s server) triesSeen(ctx context.Context) (tries int, err error) {
+	e, err := s.start(ctx, "", append(s.options, controlplane.SuffixLength(1))...)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, e.cp.Stop(), e.cp.Remove()) }()
+	secrets := e.client.CoreV1().Secrets(metav1.NamespaceDefault) // the server makes none itself
+	for _, c := range names.Alphabet {
+		object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "full-" + string(c)}}
+		if _, err := secrets.Create(ctx, object, metav1.CreateOptions{}); err != nil {
+			return 0, err
+		}
+	}
+	before, err := e.creates(ctx)
+	if err != nil {
+		return 0, err
+	}
+	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{GenerateName: "full-"}}
+	if _, err := secrets.Create(ctx, object, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+		return 0, fmt.Errorf("a create under a full prefix ends with %w", err)
+	}
+	after, err := e.creates(ctx)
+	return after - before, err
+}
+
+// creates is how many Secrets the server has tried to put into etcd.
+func (e *examination) creates(ctx context.Context) (int, error) {
+	data, err := e.client.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(data)) {
+		metric, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
+		if strings.HasPrefix(metric, "etcd_requests_total{") && strings.Contains(metric, `operation="create"`) &&
+			strings.Contains(metric, `"secrets"`) {
+			var n int
+			_, err := fmt.Sscan(value, &n)
+			return n, err
+		}
+	}
+	return 0, errors.New("/metrics does not count creates of secrets in etcd")
+}
+
+// run runs the plugin and decodes what it prints.
+func (e *examination) run(ctx context.Context, into any, args ...string) error {
+	cmd := exec.CommandContext(ctx, e.plugin, append(args, "--kubeconfig="+e.kubeconfig)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, &stderr)
+	}
+	return json.Unmarshal(out, into)
+}
+
+// says is what the plugin says of the server's tries.
+func (e *examination) says(ctx context.Context, r *row) error {
+	var version v1alpha1.VersionReport
+	if err := e.run(ctx, &version, "version", "-o", "json"); err != nil {
+		return err
+	}
+	if version.Server == nil || version.Server.Attempts == nil {
+		return errors.New("version does not say how many names the server tries")
+	}
+	r.said, r.source = int(*version.Server.Attempts), string(version.Server.AttemptsSource)
+	return nil
+}
+
+// campaigns are small ones of those with a key and without.
+func (e *examination) campaigns(ctx context.Context, r *row) error {
+	settings := campaign.Full()
+	settings.Plugin, settings.Kubectl = e.plugin, e.cp.Binaries.Kubectl
+	settings.Documents, settings.Count, settings.ServerKills = 50, 10, 1
+	for _, c := range campaign.Contestants {
+		if c.Name != "keyed" && c.Name != "keyless" {
+			continue
+		}
+		result, err := c.Run(ctx, e.cp, settings)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(os.Stderr, result)
+		r.campaigns = append(r.campaigns, result)
+		r.broken = errors.Join(r.broken, c.Check(result))
+	}
+	return nil
+}
+
+// audits compares an audit of all that the campaigns have left, and the report
+// of its first prefix, with a list.
+func (e *examination) audits(ctx context.Context, r *row) error {
+	var report v1alpha1.AuditReport
+	if err := e.run(ctx, &report, "audit", "configmaps", "-A", "--min-count=0", "-o", "json"); err != nil {
+		return err
+	}
+	list, err := e.client.CoreV1().ConfigMaps("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	want, got := map[string]int64{}, map[string]int64{}
+	for _, object := range list.Items {
+		if object.GenerateName != "" && names.GeneratedFrom(object.Name, object.GenerateName) {
+			want[object.Namespace+"/"+object.GenerateName]++
+		}
+	}
+	for _, item := range report.Items {
+		got[item.Namespace+"/"+item.Prefix] = item.Names
+	}
+	r.audited = len(list.Items)
+	first := report.Items[0]
+	var odds v1alpha1.CollisionReport
+	if err := e.run(ctx, &odds, "report", "configmaps/"+first.Prefix, "-n", first.Namespace, "-o", "json"); err != nil {
+		return err
+	}
+	if n := odds.Items[0].Existing; n != want[first.Namespace+"/"+first.Prefix] {
+		r.broken = errors.Join(r.broken, fmt.Errorf("report counts %d of %s, which a list does not", n, first.Prefix))
+	}
+	if !maps.Equal(want, got) || !report.Complete {
+		r.broken = errors.Join(r.broken, fmt.Errorf("the audit counts %v, a list %v", got, want))
+	}
+	return nil
+}
