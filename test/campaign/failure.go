@@ -34,33 +34,40 @@ var (
 	serverKilled      = killing("kube-apiserver killed", 0)
 	otherServerKilled = killing("the other kube-apiserver killed", 1)
 
-	leaderKilled = failure{"etcd's leader killed", time.Second,
+	leaderKilled = failure{
+		"etcd's leader killed", time.Second,
 		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
 			leader, err := cp.Leader(ctx)
 			if err != nil {
 				return nil, err
 			}
 			return leader.Start, leader.Kill()
-		}}
-	leaderCutOff = failure{"etcd's leader cut off", 5 * time.Second,
+		},
+	}
+	leaderCutOff = failure{
+		"etcd's leader cut off", 5 * time.Second,
 		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
 			leader, err := cp.Leader(ctx)
 			if err != nil {
 				return nil, err
 			}
 			return func() error { leader.Rejoin(); return nil }, leader.CutOff(ctx)
-		}}
-	leaderFrozen = failure{"etcd's leader frozen", 4 * time.Second,
+		},
+	}
+	leaderFrozen = failure{
+		"etcd's leader frozen", 4 * time.Second,
 		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
 			leader, err := cp.Leader(ctx)
 			if err != nil {
 				return nil, err
 			}
 			return leader.Thaw, leader.Freeze()
-		}}
+		},
+	}
 	leaderSlow = failure{"etcd's leader slow", 0, slow}
 	// A member that lags still answers the clients it has.
-	followerFrozen = failure{"a member of etcd frozen", 4 * time.Second,
+	followerFrozen = failure{
+		"a member of etcd frozen", 4 * time.Second,
 		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
 			leader, err := cp.Leader(ctx)
 			if err != nil {
@@ -72,7 +79,8 @@ var (
 				}
 			}
 			return nil, errors.New("all members of etcd lead")
-		}}
+		},
+	}
 )
 
 func killing(name string, server int) failure {

@@ -131,7 +131,7 @@ func (e *examination) says(ctx context.Context, r *row) error {
 	if version.Server == nil || version.Server.Attempts == nil {
 		return errors.New("version does not say how many names the server tries")
 	}
-	r.said, r.source = int(*version.Server.Attempts), string(version.Server.AttemptsSource)
+	r.said, r.source = *version.Server.Attempts, string(version.Server.AttemptsSource)
 	return nil
 }
 

@@ -27,15 +27,15 @@ func main() {
 	only := flag.String("only", "", "versions, separated by commas (default all)")
 	write := flag.String("write", "", "document to write the table into, between its markers")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *plugin, *only, *write); err != nil {
+	if err := run(*plugin, *only, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, plugin, only, write string) error {
+func run(plugin, only, write string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	plugin, err := filepath.Abs(plugin)
 	if err != nil {
 		return err
