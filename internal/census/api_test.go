@@ -16,6 +16,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
@@ -78,6 +79,10 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *api) list(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if r.URL.Path == "/version" { // by which a server is known that answers
+		_ = json.NewEncoder(w).Encode(version.Info{GitVersion: "v1.34.4"})
+		return
+	}
 	if r.URL.Path == "/api/v1/namespaces" {
 		list := metav1.PartialObjectMetadataList{}
 		for _, ns := range a.namespaces {
@@ -86,7 +91,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) {
 		a.write(w, &list)
 		return
 	}
-	version, start, expired := a.position(r)
+	at, start, expired := a.position(r)
 	if expired {
 		writeStatus(w, a.expired(start))
 		return
@@ -95,7 +100,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/api/v1/configmaps" {
 		namespace = ""
 	}
-	a.write(w, a.pageOf(version, namespace, start, r.URL.Query().Get("limit")))
+	a.write(w, a.pageOf(at, namespace, start, r.URL.Query().Get("limit")))
 }
 
 // position is the state and the number of objects that r is to skip there.
