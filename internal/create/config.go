@@ -20,7 +20,8 @@ type Config struct {
 	// Copies is how often an object with generateName is created, at least 1.
 	Copies int
 	// Concurrency is the number of creates in flight, at least 1: copies of one
-	// document and, with Overlap, neighbouring documents of one type and namespace.
+	// document and, with Overlap, all objects with generated names between two that
+	// have names of their own.
 	Concurrency int
 	Overlap     bool
 	// ServerNaming lets the server pick all names.

@@ -27,7 +27,7 @@ func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.
 			config: config, ctx: ctx, stop: stop, yield: yield,
 			reader: read(input), jobs: make(chan job), reports: make(chan report),
 			unreadable: map[schema.GroupVersionResource]string{}, numbers: map[equal]int{},
-			outlooks: map[lane]*outlook{}, told: map[inPlace]bool{},
+			outlooks: map[idempotency.Place]*outlook{}, told: map[inPlace]bool{},
 		}
 		defer close(r.jobs)
 		if config.Key != "" {
@@ -57,13 +57,12 @@ type run struct {
 	inFlight  int   // creates that what follows may have to wait for
 	lingering int   // creates that it does not: what was refused is looked for again
 	aside     []job // the first copies that were not started, while others were looked for again
-	lane      lane  // of the documents in flight
 	changed   bool  // something was created since the last Item.Reached
 	// readUntil is when reading ends after an interrupt; zero while it need not.
 	readUntil time.Time
 
 	unreadable map[schema.GroupVersionResource]string // why names cannot be picked here, if they cannot
-	outlooks   map[lane]*outlook
+	outlooks   map[idempotency.Place]*outlook
 	end        End
 
 	unauthorized int // objects refused for it, one after the other
@@ -83,12 +82,6 @@ type equal struct {
 	place  idempotency.Place
 	digest digest.Sum
 }
-
-// lane is what documents in flight at the same time have in common; alone is
-// that of one that waits for those before it, and lets those after it wait.
-type lane = idempotency.Place
-
-var alone lane
 
 // maxLingering bounds the creates that a run goes on without.
 const maxLingering = 1000
@@ -182,7 +175,7 @@ func (r *run) readingLeft() time.Duration {
 func (r *run) prepare(d *Document) bool {
 	r.end.Documents++
 	d.Number, d.Copies = r.end.Documents, 1
-	d.place = lane{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
+	d.place = idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
 	d.markable = once.CanCarry(d.Object)
 	d.generated = d.markable && d.Object.GetName() == ""
 	if d.generated {
@@ -198,18 +191,14 @@ func (r *run) prepare(d *Document) bool {
 	return err == nil
 }
 
-// create starts to create the copies of a document, and waits for them unless
-// the next document may overlap.
+// create starts to create the copies of a document. One that may not overlap
+// waits for those before it, and those after it wait for it.
 func (r *run) create(d *Document) {
-	next := r.laneOf(d)
-	if next == alone || next != r.lane {
+	if !r.overlaps(d) {
 		r.wait()
+		defer r.wait()
 	}
-	r.lane = next
 	r.createFrom(job{document: d})
-	if next == alone {
-		r.wait()
-	}
 }
 
 // createFrom starts to create the copies of a document from j on. While one of
@@ -238,12 +227,9 @@ func (r *run) createFrom(j job) {
 	}
 }
 
-// laneOf returns which other documents may be in flight with d.
-func (r *run) laneOf(d *Document) lane {
-	if !d.generated || !r.config.Overlap || r.config.DryRun != NoDryRun {
-		return alone
-	}
-	return d.place
+// overlaps reports whether the document may be in flight together with others.
+func (r *run) overlaps(d *Document) bool {
+	return d.generated && r.config.Overlap && r.config.DryRun == NoDryRun
 }
 
 // wait waits for what is in flight, but not for what lingers.

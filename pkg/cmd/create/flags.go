@@ -54,7 +54,7 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		"what exists already is left as it is. A key counts in the types and namespaces of the input")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "Copies of one document in flight at once. "+
-		"If given, neighbouring documents of the same type and namespace overlap too")
+		"If given, objects with generated names overlap too, up to the next one that has a name")
 	flags.IntVar(&f.suffixLength, "suffix-length", names.SuffixLength,
 		fmt.Sprintf("Number of random characters of a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
 	flags.Float32Var(&f.qps, "qps", 0,
