@@ -52,8 +52,8 @@ func TestConcurrencyOfDocuments(t *testing.T) {
 	}{
 		{"neighbours", strings.Repeat(configMap+"---", 8), []string{"--concurrency=4"}, true},
 		{"neighbours in kubectl's order", strings.Repeat(configMap+"---", 4), nil, false},
-		{"other kinds", strings.Repeat(configMap+"---"+secret+"---", 3), []string{"--concurrency=4"}, false},
-		{"other namespaces", strings.Repeat(in(ns)+in("default"), 3), []string{"--concurrency=4"}, false},
+		{"other kinds", strings.Repeat(configMap+"---"+secret+"---", 3), []string{"--concurrency=4"}, true},
+		{"other namespaces", strings.Repeat(in(ns)+in("default"), 3), []string{"--concurrency=4"}, true},
 		{"names of their own", named("a") + named("b") + named("c"), []string{"--concurrency=4"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
