@@ -54,8 +54,7 @@ func (v *serverValidation) ValidateBytes(data []byte) error {
 	return nil
 }
 
-// by returns the operations of a group and version; none if they cannot be had,
-// and then they are asked for again.
+// by returns the operations of a group and version; none if they cannot be had.
 func (v *serverValidation) by(version schema.GroupVersion) operations {
 	path := "apis/" + version.String()
 	if version.Group == "" {
