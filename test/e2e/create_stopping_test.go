@@ -42,7 +42,7 @@ func TestCreateInterrupted(t *testing.T) {
 	u := interruptedAtFirstPost(t)
 	u.Run("create", "-n", ns, "-f", harness.File(t, "three.yaml", strings.Repeat(configMap+"---", 3))).Expect(t, 130,
 		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 2 not attempted\n`+
-			theRest(`an input of documents 2 to 3 \([^\n]*three.yaml\) only`))
+			theRest(`only 2 of configmap/demo- -n `+ns+` in [^\n]*three.yaml as its input \(the rest is there, or may be\)`))
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
 	}
@@ -109,8 +109,8 @@ func TestDeadServerStopsTheRun(t *testing.T) {
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, ``,
 		`(configmap/demo-[^\n]*\n)*configmap/demo-`+harness.Suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+
 			`stopped because the server does not answer: 0 created, 0 exist, 0 failed, 1 unknown, 19 not attempted\n`+look+
-			theRest(`an input of documents 2 to 20 \([^\n]*\) only`)+
-			`to create those that are not there, run the same command with an input of theirs only, of document 1 \([^\n]*\)`+notAsItWas)
+			theRest(`only 19 of configmap/demo- -n `+ns+` in [^\n]* as its input \(the rest is there, or may be\)`)+
+			`to create those that are not there, run the same command with only them as its input, of 1 of configmap/demo- -n `+ns+` in [^\n]*`+notAsItWas)
 	if posts.Load() > 20 {
 		t.Errorf("%d requests for one object", posts.Load())
 	}
@@ -130,7 +130,7 @@ func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
 		`(configmap/bad-[^\n]*\n)*configmap/bad-`+harness.Suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+
 			`Warning: configmaps in "`+ns+`": one object has used up the time for retries; [^\n]*\n`+
 			`not all were created: 2 created, 0 exist, 0 failed, 1 unknown, 0 not attempted\n`+look+
-			`to create those that are not there, run the same command with an input of theirs only, of document 2 \([^\n]*\)`+notAsItWas)
+			`to create those that are not there, run the same command with only them as its input, of 1 of configmap/bad- -n `+ns+` in [^\n]*`+notAsItWas)
 }
 
 // An interrupt is accounted for, whatever kind of object comes next.
@@ -140,7 +140,7 @@ func TestInterruptBeforeAnotherKind(t *testing.T) {
 	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: role-}\n"
 	u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role)).Expect(t, 130,
-		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 exist, 0 failed, 0 unknown, \d not attempted(; the rest of the input was not read)?\n`+theRest(`an input of [^\n]*`))
+		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 exist, 0 failed, 0 unknown, \d not attempted(; the rest of the input was not read)?\n`+theRest(`only [^\n]* as its input [^\n]*`))
 }
 
 // An interrupt ends what hangs before anything is created: discovery, and the

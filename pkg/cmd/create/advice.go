@@ -1,6 +1,7 @@
 package create
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,8 @@ type holder struct {
 // hold notes, in a run with a key, what has the name of an object, if it is not
 // another one's for certain.
 func (r *results) hold(d *create.Document, id once.ID, result once.Result) {
-	held := result.Object != nil && result.Object.GetAnnotations()[once.Annotation] == ""
+	held := result.Object != nil && result.Object.GetName() == result.Name &&
+		result.Object.GetAnnotations()[once.Annotation] == ""
 	if held && r.flags.key != "" && len(r.holders) < maxShown {
 		r.holders = append(r.holders, holder{d.Argument(result.Name), id.String()})
 	}
@@ -37,11 +39,20 @@ func (r *results) doubt(e create.Unknown) {
 	}
 }
 
+// likelyName is the name of an object that may be there: the one that came, if the
+// server answered for another than was sent.
+func likelyName(e create.Unknown) string {
+	if errors.Is(e.Err, once.ErrRenamed) && e.Result.Object != nil {
+		return e.Result.Object.GetName()
+	}
+	return e.Result.Name
+}
+
 // whereToLook is the command that shows an object that may be there: with all
 // others of its type, if the server was to pick its name.
 func whereToLook(e create.Unknown) string {
-	if e.Result.Name != "" {
-		return "kubectl get " + e.Document.Argument(e.Result.Name)
+	if name := likelyName(e); name != "" {
+		return "kubectl get " + e.Document.Argument(name)
 	}
 	resource, _, _ := strings.Cut(e.Document.Argument("-"), "/")
 	command := "kubectl get " + resource + " --sort-by=.metadata.creationTimestamp"
@@ -59,7 +70,7 @@ func (r *results) howToGoOn(counted bool) []string {
 	switch {
 	case t.unknown == 0 && !counted:
 		return lines
-	case t.created+t.exist+t.unknown == 0:
+	case len(r.rest.begun) == 0:
 		return append(lines, "nothing was created: "+r.onceMended()+"the same command can be run again")
 	case r.flags.key != "":
 		return append(lines, "to go on, "+r.onceMended()+"run the same command again: what exists is left as it is")
@@ -97,7 +108,7 @@ func (r *results) aboutHolders() (lines []string) {
 func (r *results) howToStartAnew() string {
 	what, how := "it", "kubectl delete "+r.existing.Document.Argument(r.existing.Name)
 	if r.totals.exist > 1 {
-		what, how = "them", "kubectl delete "+r.selector()
+		what, how = "them", r.ofTheRun("kubectl delete ")
 	}
 	return fmt.Sprintf("nothing was left to create: to have %s created anew, use another key, or delete %s first: %s",
 		what, what, how)
@@ -123,7 +134,7 @@ func (r *results) aboutRest() []string {
 	const missing = "to create those that are not there, run the same command with "
 	caution := fmt.Sprintf("; as it was, it would create up to %d a second time (%s)", r.again, withKey)
 	var lines []string
-	if r.totals.failed+r.totals.notAttempted > 0 || r.unread() {
+	if r.rest.left > 0 || r.unread() {
 		lines = append(lines, "to create what is left, "+r.onceMended()+"run "+
 			r.rest.command(r.end.Documents, r.unread())+caution)
 	}
@@ -134,7 +145,7 @@ func (r *results) aboutRest() []string {
 	case r.end.Documents == 1 && !r.unread():
 		lines = append(lines, missing+"--count=THEIR_NUMBER"+caution)
 	default:
-		lines = append(lines, missing+"an input of theirs only, of "+r.maybe.documents()+caution)
+		lines = append(lines, missing+"only them as its input, of "+r.maybe.objects()+caution)
 	}
 	return lines
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -90,23 +91,34 @@ func (r *results) interrupted() bool {
 
 func (r *results) dryRun() bool { return r.DryRunStrategy != cmdutil.DryRunNone }
 
-// unread reports whether an interrupt has left objects that cannot be counted.
-func (r *results) unread() bool { return r.end.Unread && !r.end.Incomplete }
+// unread reports whether the input has objects that cannot be counted, because of
+// an interrupt or because it could not be read.
+func (r *results) unread() bool { return r.cutOff() || r.unreadable() }
+
+// cutOff reports whether an interrupt has ended the reading of the input.
+func (r *results) cutOff() bool { return r.end.Unread && !r.end.Incomplete }
+
+// unreadable reports whether a part of the input of a run without a key could not
+// be read; one with a key creates nothing then.
+func (r *results) unreadable() bool { return r.problems && r.flags.key == "" }
 
 // closing says, if not all was done, what was, why no more, and how to go on.
 // kubectl says nothing of the kind, so who asks for its words gets no more than
 // what its words leave out.
 func (r *results) closing() []string {
 	t := r.totals
-	counted := t.notAttempted > 0 || r.unread() || r.unsaid
+	counted := t.notAttempted > 0 || r.cutOff() || r.unsaid
 	if !r.flags.kubectlsWords() && !r.dryRun() {
-		counted = counted || t.failed+t.unknown > 0 && t.objects() > 1
+		counted = counted || t.failed+t.unknown > 0 && t.objects() > 1 || t.objects() > 0 && r.unreadable()
 	}
 	var lines []string
 	if counted {
 		lines = []string{r.why() + ": " + t.String()}
-		if r.unread() {
+		switch {
+		case r.cutOff():
 			lines[0] += "; " + create.ErrUnread.Error()
+		case r.unreadable():
+			lines[0] += "; a part of the input could not be used"
 		}
 	}
 	if r.flags.kubectlsWords() || r.dryRun() {
@@ -118,7 +130,10 @@ func (r *results) closing() []string {
 // why is why a run did not do all.
 func (r *results) why() string {
 	switch {
-	case r.totals.notAttempted == 0 && !r.unread():
+	case r.totals.notAttempted == 0 && !r.cutOff():
+		if r.totals.failed+r.totals.unknown == 0 && !r.unreadable() {
+			return "not all that is there could be printed"
+		}
 		return "not all were created"
 	case r.interrupted():
 		return "interrupted"
@@ -140,7 +155,7 @@ func (r *results) why() string {
 
 // objectsOfTheRun says how to find them.
 func (r *results) objectsOfTheRun() string {
-	text := "the objects of this run: kubectl get " + r.selector()
+	text := "the objects of this run: " + r.ofTheRun("kubectl get ")
 	if n := r.end.Unlabelled; n > 0 {
 		text += fmt.Sprintf(" (but %d, which lack its label)", n)
 	}
@@ -167,26 +182,24 @@ func some(all []string) string {
 // maxShown is how many objects a line names.
 const maxShown = 10
 
-// selector is the arguments of kubectl that select all objects of the run.
-func (r *results) selector() string {
-	var resources, namespaces []string
+// ofTheRun is the commands of kubectl that take all objects of the run: one for
+// each namespace, for in others the same key is another run's.
+func (r *results) ofTheRun(command string) string {
+	resources := map[string][]string{}
 	for _, p := range r.end.Places {
-		resources = append(resources, p.Resource.String())
-		if p.Namespace != "" {
-			namespaces = append(namespaces, p.Namespace)
+		resources[p.Namespace] = append(resources[p.Namespace], p.Resource.String())
+	}
+	label := " -l " + once.RunLabel + "=" + idempotency.Key(r.flags.key).RunLabel()
+	var commands []string
+	for _, namespace := range slices.Sorted(maps.Keys(resources)) {
+		slices.Sort(resources[namespace])
+		one := command + strings.Join(slices.Compact(resources[namespace]), ",")
+		if namespace != "" {
+			one += " -n " + namespace
 		}
+		commands = append(commands, one+label)
 	}
-	slices.Sort(resources)
-	slices.Sort(namespaces)
-	command := strings.Join(slices.Compact(resources), ",")
-	switch namespaces = slices.Compact(namespaces); len(namespaces) {
-	case 0:
-	case 1:
-		command += " -n " + namespaces[0]
-	default:
-		command += " -A"
-	}
-	return command + " -l " + once.RunLabel + "=" + idempotency.Key(r.flags.key).RunLabel()
+	return strings.Join(commands, "; ")
 }
 
 // explain is err in words that say what to do about what a key was used for.

@@ -3,49 +3,54 @@ package create
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 )
 
-// remainder is what a run has left of its input: copies that failed, or that were not
-// attempted.
+// remainder is what a run has left of its input: copies that failed, or that were
+// not attempted. Documents have no numbers here: those that a user would count in
+// a file are not those that were handed over.
 type remainder struct {
-	spans []span
-	begun map[string]bool // sources of which something is there, or may be
+	left   int
+	shares []share         // of the first that were left
+	files  map[string]int  // by source, the number of the first document that was left
+	begun  map[string]bool // sources of which something is there, or may be
+	index  map[share]int   // of shares, by what they are of
 }
 
-// span is a number of neighbouring documents, of each of which as many copies
-// are left.
-type span struct {
-	from, to     int // their numbers
-	source       string
-	left, copies int
+// share is what is left of the documents of one source that look the same.
+type share struct {
+	object, source string
+	first, left    int // the number of the first one, and how many
 }
+
+// maxShares is how many shares a remainder tells apart. It shows fewer, of those
+// that are first in the input.
+const maxShares = 64
 
 // leave adds n copies of a document.
 func (r *remainder) leave(d *create.Document, n int) {
-	if last := len(r.spans) - 1; last >= 0 && r.spans[last].takes(d, n) {
-		return
+	if r.index == nil {
+		r.files, r.index = map[string]int{}, map[share]int{}
 	}
-	r.spans = append(r.spans, span{d.Number, d.Number, d.Source, n, d.Copies})
-}
-
-// takes reports whether n copies of a document could be added to the span.
-func (s *span) takes(d *create.Document, n int) bool {
+	r.left += n
+	if first, ok := r.files[d.Source]; !ok || d.Number < first {
+		r.files[d.Source] = d.Number
+	}
+	key := share{object: d.Argument(""), source: d.Source}
+	at, ok := r.index[key]
 	switch {
-	case s.from == d.Number && s.to == d.Number:
-		s.left += n
-	case s.to+1 == d.Number && s.source == d.Source && s.whole() && n == d.Copies && s.copies == d.Copies:
-		s.to++
-	default:
-		return false
+	case ok:
+		r.shares[at].left += n
+		r.shares[at].first = min(r.shares[at].first, d.Number)
+	case len(r.shares) < maxShares:
+		r.index[key] = len(r.shares)
+		r.shares = append(r.shares, share{key.object, key.source, d.Number, n})
 	}
-	return true
 }
-
-func (s *span) whole() bool { return s.left == s.copies }
 
 // begin notes that one copy of the document is there, or may be.
 func (r *remainder) begin(d *create.Document) {
@@ -55,73 +60,66 @@ func (r *remainder) begin(d *create.Document) {
 	r.begun[d.Source] = true
 }
 
-// merged returns the spans in order, each document in one.
-func (r *remainder) merged() (spans []span) {
-	slices.SortStableFunc(r.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	for _, s := range r.spans {
-		last := len(spans) - 1
-		switch {
-		case last < 0:
-			spans = append(spans, s)
-		case spans[last].from == s.from && spans[last].to == s.to:
-			spans[last].left += s.left
-		case spans[last].to+1 == s.from && spans[last].source == s.source && spans[last].copies == s.copies &&
-			spans[last].whole() && s.whole():
-			spans[last].to = s.to
-		default:
-			spans = append(spans, s)
-		}
-	}
-	return spans
-}
-
 // command says how to create what is left and nothing else. documents is how
 // many the input has; unread says that it has more.
 func (r *remainder) command(documents int, unread bool) string {
-	spans := r.merged()
-	if documents == 1 && len(spans) == 1 && !unread {
-		return fmt.Sprintf("the same command with --count=%d", spans[0].left)
+	if documents == 1 && !unread {
+		return fmt.Sprintf("the same command with --count=%d", r.left)
 	}
-	if files := r.files(spans); len(files) > 0 && len(files) <= maxShown && !unread {
+	if files := r.whole(); len(files) > 0 && len(files) <= maxShown && !unread {
 		return "the same command with -f " + strings.Join(files, " -f ") + " for its own -f"
 	}
-	input := r.documents()
+	var input []string
+	if r.left > 0 {
+		input = append(input, r.objects())
+	}
 	if unread {
-		input += fmt.Sprintf(", and all after document %d", documents)
+		input = append(input, "what is not counted here")
 	}
-	return "the same command with an input of " + strings.TrimPrefix(input, ", and ") + " only"
+	return fmt.Sprintf("the same command with only %s as its input (the rest is there, or may be)",
+		strings.Join(input, ", and "))
 }
 
-// documents names the documents of which copies are left.
-func (r *remainder) documents() string {
+// objects says which objects are left.
+func (r *remainder) objects() string {
+	shares := slices.Clone(r.shares)
+	slices.SortFunc(shares, func(a, b share) int { return cmp.Compare(a.first, b.first) })
 	var parts []string
-	for _, s := range r.merged() {
-		parts = append(parts, s.String())
+	more := r.left
+	for _, s := range shares[:min(len(shares), maxShown)] {
+		parts = append(parts, fmt.Sprintf("%d of %s in %s", s.left, s.object, s.source))
+		more -= s.left
 	}
-	return some(parts)
+	text := strings.Join(parts, ", ")
+	if more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }
 
-// files returns the sources of the spans, if nothing else is in them.
-func (r *remainder) files(spans []span) (files []string) {
-	for _, s := range spans {
-		if r.begun[s.source] || !s.whole() || s.source == "STDIN" || strings.ContainsAny(s.source, " \t\"'$&;|<>()*?") {
+// whole returns the sources of which something is left, for a shell, in the order
+// of the input, if they are files of which all is left.
+func (r *remainder) whole() (files []string) {
+	for source := range r.files {
+		if r.begun[source] || source == "STDIN" {
 			return nil
 		}
-		if !slices.Contains(files, s.source) {
-			files = append(files, s.source)
-		}
+		files = append(files, source)
+	}
+	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(r.files[a], r.files[b]) })
+	for i, file := range files {
+		files[i] = quoted(file)
 	}
 	return files
 }
 
-// String is what the span has in words.
-func (s span) String() string {
-	documents := fmt.Sprintf("document %d", s.from)
-	if s.to > s.from {
-		documents = fmt.Sprintf("documents %d to %d", s.from, s.to)
+// plain is what a shell takes as it is.
+var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// quoted returns text as one word of a shell.
+func quoted(text string) string {
+	if plain.MatchString(text) {
+		return text
 	}
-	if !s.whole() {
-		documents = fmt.Sprintf("%d copies of %s", s.left, documents)
-	}
-	return fmt.Sprintf("%s (%s)", documents, s.source)
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

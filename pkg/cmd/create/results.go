@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -37,9 +36,11 @@ type results struct {
 	totals totals
 	end    create.End
 	errs   []placed
-	said   map[*create.Document]bool // why one of its copies failed
-	unsaid bool                      // copies failed in the same way as another one
+	said   map[reason]bool
+	unsaid bool // copies failed in the same way as another one
 	warned map[string]bool
+
+	problems bool // the input could not be read, or not all of it
 
 	rest     remainder // of the input
 	maybe    remainder // what is not known to be there, without a key
@@ -48,6 +49,12 @@ type results struct {
 	changed  []string       // of what exists, that whose spec was changed
 	again    int            // objects that the same command would create a second time, without a key
 	existing *create.Exists // the first object that was there
+}
+
+// reason is why copies of a document failed, without their names.
+type reason struct {
+	document *create.Document
+	text     string
 }
 
 // placed is an error, and where in the input it belongs.
@@ -63,7 +70,7 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 	}
 	r := &results{
 		options: o, ctx: ctx, stop: stop, printer: printer,
-		said: map[*create.Document]bool{}, warned: map[string]bool{},
+		said: map[reason]bool{}, warned: map[string]bool{},
 	}
 	if !terminal.IsTerminal(o.Out) {
 		r.progress = terminal.StartProgress(o.ErrOut)
@@ -81,19 +88,18 @@ func (r *results) take(event create.Event) {
 	case create.Created:
 		r.totals.created++
 		r.begin(e.Document)
-		r.collect(e.Document, r.print(e.Document, e.Result.Object))
+		r.collect(e.Document, "", r.print(e.Document, e.Result.Object))
 	case create.Exists:
 		r.totals.exist++
 		r.rest.begin(e.Document)
-		r.collect(e.Document, r.printExisting(e))
+		r.collect(e.Document, "", r.printExisting(e))
 	case create.Shown:
-		r.collect(e.Document, r.printer.created(e.Object))
+		r.collect(e.Document, e.Object.GetName(), r.printer.created(e.Object))
 	case create.Failed:
 		r.totals.failed++
-		r.collect(e.Document, r.printRenamed(e), r.failure(e.Document, e.Err))
 		r.fail(e)
 	case create.Unknown:
-		r.collect(e.Document, r.unknown(e))
+		r.collect(e.Document, e.Result.Name, r.unknown(e))
 	case create.NotAttempted:
 		r.totals.notAttempted += e.Copies
 		r.rest.leave(e.Document, e.Copies)
@@ -106,6 +112,7 @@ func (r *results) take(event create.Event) {
 	case create.Warning:
 		r.warn(e.Text)
 	case create.Problem:
+		r.problems = true
 		r.errs = append(r.errs, placed{2*e.After + 1, explain(e.Err)})
 	case create.End:
 		r.end = e
@@ -126,12 +133,17 @@ func (r *results) begin(d *create.Document) {
 	}
 }
 
-// fail notes what a failure leaves.
+// fail says why an object failed, and notes what that leaves. One that is there
+// under another name is printed, and its error names it.
 func (r *results) fail(e create.Failed) {
 	if errors.Is(e.Kind, once.ErrRenamed) {
-		r.begin(e.Document) // it is there, under another name
+		r.collect(e.Document, "", r.print(e.Document, e.Result.Object))
+		r.collect(e.Document, "", r.failure(e.Document, e.Err))
+		r.rest.begin(e.Document)
+		r.again++ // whatever name it was sent under
 		return
 	}
+	r.collect(e.Document, e.Result.Name, r.failure(e.Document, e.Err))
 	r.hold(e.Document, e.ID, e.Result)
 	r.rest.leave(e.Document, 1)
 }
@@ -149,20 +161,22 @@ func (r *results) looking(e create.Looking) {
 	}
 }
 
-// collect remembers the first errors of the document's copies: those of the
-// others differ in their names only.
-func (r *results) collect(d *create.Document, errs ...error) {
-	err := utilerrors.NewAggregate(errs) // of those that are not nil
-	switch {
-	case err == nil:
-	case r.said[d]:
-		r.unsaid = true
-	default:
-		r.said[d] = true
-		for _, err := range utilerrors.Flatten(err).Errors() { // listed as documents' are
-			r.errs = append(r.errs, placed{2 * d.Number, err})
-		}
+// collect remembers an error of one of the document's copies, unless it differs
+// from that of another one in the copy's name only.
+func (r *results) collect(d *create.Document, name string, err error) {
+	if err == nil {
+		return
 	}
+	why := reason{d, err.Error()}
+	if name != "" {
+		why.text = strings.ReplaceAll(why.text, name, "")
+	}
+	if r.said[why] {
+		r.unsaid = true
+		return
+	}
+	r.said[why] = true
+	r.errs = append(r.errs, placed{2 * d.Number, err})
 }
 
 // say writes a line on stderr.
@@ -200,14 +214,6 @@ func (r *results) print(d *create.Document, object *unstructured.Unstructured) e
 	return err
 }
 
-// printRenamed prints what was stored under another name than was sent.
-func (r *results) printRenamed(e create.Failed) error {
-	if !errors.Is(e.Kind, once.ErrRenamed) {
-		return nil
-	}
-	return r.print(e.Document, e.Result.Object)
-}
-
 // printExisting prints an object that was there.
 func (r *results) printExisting(e create.Exists) error {
 	if r.existing == nil {
@@ -219,7 +225,10 @@ func (r *results) printExisting(e create.Exists) error {
 	if e.Err != nil {
 		return fmt.Errorf("%s is there, but cannot be shown: %w", e.Document.Reference(e.Name), e.Err)
 	}
-	return r.printer.exists(e.Object)
+	if err := r.printer.exists(e.Object); err != nil {
+		return fmt.Errorf("%s is there, but cannot be printed: %w", e.Document.Reference(e.Name), err)
+	}
+	return nil
 }
 
 // failure is the error of an object that failed, in kubectl's words.
@@ -254,7 +263,7 @@ func (r *results) unknown(e create.Unknown) error {
 		return r.failure(e.Document, e.Err)
 	}
 	r.say(terminal.OneLine(fmt.Sprintf("%s: outcome unknown: %v",
-		e.Document.Argument(e.Result.Name), apistatus.Brief(e.Err))))
+		e.Document.Argument(likelyName(e)), apistatus.Brief(e.Err))))
 	r.hold(e.Document, e.ID, e.Result)
 	r.doubt(e)
 	return nil

@@ -148,6 +148,11 @@ const (
 	look    = "look what is there: kubectl get configmap/demo-1 -n prod; what is not there after a minute was not created\n"
 )
 
+// only is the input that has what is left of demo.yaml.
+func only(n int) string {
+	return fmt.Sprintf("only %d of configmap/demo- -n prod in demo.yaml as its input (the rest is there, or may be)", n)
+}
+
 // twice is the warning of what the same command would do.
 func twice(n int) string {
 	return fmt.Sprintf("; as it was, it would create up to %d a second time (%s)", n, withKey)
@@ -265,8 +270,8 @@ func TestResults(t *testing.T) {
 			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Places: []idempotency.Place{
 				{Resource: configMaps, Namespace: "prod"}, {Resource: configMaps, Namespace: "dev"},
 			}}},
-			run{"configmap/demo-1 created\n", "the objects of this run: kubectl get configmaps -A -l " +
-				once.RunLabel + "=" + idempotency.Key("k").RunLabel() + "\n", 0},
+			run{"configmap/demo-1 created\n", "the objects of this run: kubectl get configmaps -n dev -l " +
+				selected + "; kubectl get configmaps -n prod -l " + selected + "\n", 0},
 		},
 		{
 			"failed", "",
@@ -281,8 +286,8 @@ func TestResults(t *testing.T) {
 			run{"configmap/demo-2 created\n", "Error from server (Forbidden): error when creating \"demo.yaml\": " +
 				"configmaps is forbidden: exceeded quota\n" +
 				"not all were created: 1 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n" +
-				"to create what is left, once the cause is mended, run the same command with an input of " +
-				"document 1 (demo.yaml) only" + twice(1), 1},
+				"to create what is left, once the cause is mended, run the same command with " +
+				only(1) + twice(1), 1},
 		},
 		{
 			"failed, in another file", "",
@@ -309,7 +314,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{
 				create.Problem{Err: errors.New("third"), After: 2}, failed(other, errors.New("second")), failed(d, errors.New("first")), readTo(2),
 			},
-			run{"", "error when creating \"demo.yaml\": first\nerror when creating \"demo.yaml\": second\nthird\nnot all were created: 0 created, 0 exist, 2 failed, 0 unknown, 0 not attempted\n" + nothing, 1},
+			run{"", "error when creating \"demo.yaml\": first\nerror when creating \"demo.yaml\": second\nthird\nnot all were created: 0 created, 0 exist, 2 failed, 0 unknown, 0 not attempted; a part of the input could not be used\n" + nothing, 1},
 		},
 		{
 			"copies fail in the same way", "--count=3",
@@ -389,8 +394,8 @@ func TestResults(t *testing.T) {
 			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
 				"error: error when creating \"demo.yaml\": no\n" +
 				"not all were created: 0 created, 0 exist, 1 failed, 1 unknown, 0 not attempted\n" + look +
-				"to create what is left, once the cause is mended, run the same command with an input of document 2 (demo.yaml) only" + twice(1) +
-				"\nto create those that are not there, run the same command with an input of theirs only, of document 1 (demo.yaml)" + twice(1), 4},
+				"to create what is left, once the cause is mended, run the same command with " + only(1) + twice(1) +
+				"\nto create those that are not there, run the same command with only them as its input, of 1 of configmap/demo- -n prod in demo.yaml" + twice(1), 4},
 		},
 		{
 			"unknown, in a dry run", "",
@@ -451,7 +456,7 @@ func TestResults(t *testing.T) {
 				created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 1}, create.NotAttempted{Document: numbered(3, 1), Copies: 1}, readTo(3),
 			},
 			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 2 not attempted\n" +
-				"to create what is left, run the same command with an input of documents 2 to 3 (demo.yaml) only" + twice(1), 130},
+				"to create what is left, run the same command with " + only(2) + twice(1), 130},
 		},
 		{
 			"interrupted among copies", "--count=10",
@@ -479,7 +484,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Unread: true}},
 			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; " +
 				"the rest of the input was not read\n" +
-				"to create what is left, run the same command with an input of all after document 1 only" + twice(1), 130},
+				"to create what is left, run the same command with only what is not counted here as its input (the rest is there, or may be)" + twice(1), 130},
 		},
 		{
 			"incomplete", "--idempotency-key=k",
@@ -553,7 +558,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 4}, readTo(5)},
 			run{"", "error: configmap/demo-1 was created, but cannot be printed: broken pipe\n" +
 				"stopped because the results cannot be written: " +
-				"1 created, 0 exist, 0 failed, 0 unknown, 4 not attempted\n" + "to create what is left, run the same command with an input of 4 copies of document 2 (demo.yaml) only" + twice(1), 1},
+				"1 created, 0 exist, 0 failed, 0 unknown, 4 not attempted\n" + "to create what is left, run the same command with " + only(4) + twice(1), 1},
 		},
 		{
 			"an object that cannot be printed", "",
