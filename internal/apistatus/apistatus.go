@@ -9,12 +9,13 @@
 // question, and they differ:
 //
 //	                          401  408  409  410  429  other 4xx   5xx
-//	RefusedForAll, equal POST no   yes  no   yes  no   yes         no
+//	RefusedForAll, equal POST no   yes  yes! yes  no   yes         no
 //	Final, a list             yes  yes* yes  yes* no   yes         no
 //	Passing, a page           no   no   no   no   yes  no          yes
 //
-// (*) unless the reason is Timeout (408) or Expired (410). An error without an
-// answer is none of them.
+// (*) unless the reason is Timeout (408) or Expired (410).
+// (!) unless it is about the name (AlreadyExists), or about a quota that others
+// changed at the same moment. An error without an answer is none of them.
 package apistatus
 
 import (
@@ -63,13 +64,21 @@ func Final(err error) bool {
 
 // RefusedForAll reports whether err is an answer to a create that equal objects
 // would get too: a 401 is about a credential, which may be another one soon, a
-// conflict (409) about a name, and a busy server (429) about now.
+// busy server (429) about now, and some conflicts (409) are about one object. A
+// webhook may deny with any code.
 func RefusedForAll(err error) bool {
 	switch Code(err) {
-	case http.StatusUnauthorized, http.StatusConflict, http.StatusTooManyRequests:
+	case http.StatusUnauthorized, http.StatusTooManyRequests:
 		return false
 	}
-	return inClass4(err)
+	return inClass4(err) && !apierrors.IsAlreadyExists(err) && !quotaChanged(err)
+}
+
+// quotaChanged reports whether err says that a quota was changed at the same
+// moment: the conflict is one of the quota, not of the object.
+func quotaChanged(err error) bool {
+	status, _ := answer(err)
+	return apierrors.IsConflict(err) && status.Details != nil && status.Details.Kind == "resourcequotas"
 }
 
 func inClass4(err error) bool {

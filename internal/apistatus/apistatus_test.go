@@ -17,7 +17,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-var pods = schema.GroupResource{Resource: "pods"}
+var (
+	pods   = schema.GroupResource{Resource: "pods"}
+	quotas = schema.GroupResource{Resource: "resourcequotas"}
+)
 
 // meaning is what the functions say about one error.
 type meaning struct{ passing, final, refusedForAll bool }
@@ -37,7 +40,7 @@ func TestEveryCode(t *testing.T) {
 	for code := 300; code < 600; code++ {
 		want := nothing
 		switch {
-		case code == http.StatusConflict, code == http.StatusUnauthorized:
+		case code == http.StatusUnauthorized:
 			want = ofTheOne
 		case code == http.StatusTooManyRequests, code >= 500:
 			want = passes
@@ -73,7 +76,8 @@ func TestReasons(t *testing.T) {
 		"408 Timeout":              {status(http.StatusRequestTimeout, metav1.StatusReasonTimeout), meaning{refusedForAll: true}},
 		"408":                      {status(http.StatusRequestTimeout, ""), remains},
 		"409 AlreadyExists":        {apierrors.NewAlreadyExists(pods, "a"), ofTheOne},
-		"409 Conflict":             {apierrors.NewConflict(pods, "a", errAny), ofTheOne},
+		"409 Conflict":             {apierrors.NewConflict(pods, "a", errAny), remains},
+		"409 Conflict of a quota":  {apierrors.NewConflict(quotas, "q", errAny), ofTheOne},
 		"410 Expired":              {apierrors.NewResourceExpired("old"), meaning{refusedForAll: true}},
 		"410 Gone":                 {status(http.StatusGone, metav1.StatusReasonGone), remains},
 		"429":                      {apierrors.NewTooManyRequests("busy", 1), passes},
