@@ -23,8 +23,8 @@ type inPlace struct {
 	id    string
 }
 
-// listed is what was found at one place.
-type listed struct {
+// foundAt is what was found at one place.
+type foundAt struct {
 	place idempotency.Place
 	found []idempotency.Existing
 }
@@ -56,8 +56,8 @@ func (r *run) find(places []idempotency.Place) (map[inPlace][]idempotency.Existi
 }
 
 // list lists the places. The error is there when the channel is closed.
-func (r *run) list(places []idempotency.Place) (lists <-chan listed, failed *error) {
-	found, failed := make(chan listed, len(places)), new(error)
+func (r *run) list(places []idempotency.Place) (lists <-chan foundAt, failed *error) {
+	found, failed := make(chan foundAt, len(places)), new(error)
 	group, ctx := errgroup.WithContext(r.ctx)
 	group.SetLimit(findAtOnce)
 	go func() {
@@ -66,7 +66,7 @@ func (r *run) list(places []idempotency.Place) (lists <-chan listed, failed *err
 			group.Go(func() error {
 				objects, err := r.config.Cluster.Find(ctx, r.versions[place], place.Namespace)
 				if err == nil {
-					found <- listed{place, objects}
+					found <- foundAt{place, objects}
 				}
 				return err
 			})
@@ -74,6 +74,15 @@ func (r *run) list(places []idempotency.Place) (lists <-chan listed, failed *err
 		*failed = group.Wait()
 	}()
 	return found, failed
+}
+
+// listed reports whether the list has shown that the job's object is there.
+func (r *run) listed(j job) bool {
+	if len(r.existing) == 0 {
+		return false
+	}
+	id := r.config.id(j.document, j.copy).String()
+	return id != "" && len(r.existing[inPlace{j.document.place, id}]) > 0
 }
 
 // placesOf returns where the documents go, in their order.

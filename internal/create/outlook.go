@@ -1,7 +1,6 @@
 package create
 
 import (
-	"errors"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,7 +28,8 @@ type outlook struct {
 	// probing: an object has used up its whole time, so the next ones are sent
 	// once each, until one is created.
 	probing bool
-	probes  int  // objects since then that ran out of time, too, in a row
+	probed  int  // those of them that are under way
+	losses  int  // objects, in a row, that were sent once and not settled
 	stalled bool // there were too many of them
 	renamed bool // something picks names here
 	created bool // this run has created something here
@@ -49,22 +49,37 @@ func (r *run) outlookAt(d *Document) *outlook {
 }
 
 // hopeless reports whether another copy shall not be tried: one before it was
-// refused, its place does not take objects as they are or at all, nobody
-// answers or knows the credential, or the user has had enough.
+// refused, its place does not take objects as they are, or nothing may be asked.
 func (r *run) hopeless(d *Document) bool {
-	o := r.outlookAt(d)
+	return d.refused || r.outlookAt(d).renamed || r.silent(d)
+}
+
+// silent reports whether nothing shall be sent to the document's place: it takes
+// none, nobody answers or knows the credential, or the user has had enough.
+func (r *run) silent(d *Document) bool {
 	return r.ctx.Err() != nil || r.end.Unreachable || r.end.Unauthorized || len(r.end.Stalled) >= maxStalled ||
-		d.refused || o.renamed || o.stalled
+		r.outlookAt(d).stalled
+}
+
+// enoughProbes reports whether as many probes are under way as settle whether the
+// document's place takes objects.
+func (r *run) enoughProbes(d *Document) bool {
+	o := r.outlookAt(d)
+	return o.probing && o.probed > 0 && o.losses+o.probed >= maxProbes
 }
 
 // learn takes what the end of an object says of others.
 func (r *run) learn(told report) {
-	d := told.document
+	d, o := told.document, r.outlookAt(told.document)
 	r.end.Unreachable = r.end.Unreachable || told.unheard
+	o.renamed = o.renamed || told.renamed
+	if told.probe {
+		o.probed--
+	}
 	switch e := told.event.(type) {
 	case Created:
 		r.learnFromSuccess(d, e.Result)
-		r.changed, r.outlookAt(d).created = true, true
+		r.changed, o.created = true, true
 	case Exists:
 		if told.sent {
 			r.learnFromSuccess(d, once.Result{MarksLost: e.MarksLost})
@@ -73,11 +88,12 @@ func (r *run) learn(told report) {
 		if d.refused = d.refused || apistatus.RefusedForAll(e.Err); !d.refused {
 			r.notRefused(d)
 		}
-		r.learnFromFailure(d, e.Result, e.Kind)
+		r.learnFromTimeOver(told, e.Result.TimeOver)
 		r.countUnauthorized(apierrors.IsUnauthorized(e.Err))
 	case Unknown:
 		r.notRefused(d)
-		r.learnFromFailure(d, e.Result, once.ErrUnknown)
+		r.learnFromTimeOver(told, e.Result.TimeOver)
+		r.learnFromLoss(told, e.Result.TimeOver)
 		r.countUnauthorized(false)
 	}
 }
@@ -85,7 +101,7 @@ func (r *run) learn(told report) {
 // learnFromSuccess takes note of a server that stores objects.
 func (r *run) learnFromSuccess(d *Document, result once.Result) {
 	o := r.outlookAt(d)
-	o.probing, o.probes = false, 0
+	o.probing, o.losses = false, 0
 	r.notRefused(d)
 	r.countUnauthorized(false)
 	if slices.Contains(result.MarksLost, once.RunLabel) {
@@ -93,21 +109,34 @@ func (r *run) learnFromSuccess(d *Document, result once.Result) {
 	}
 }
 
-// learnFromFailure takes note of an object that used up its time, or that was
-// stored under another name. What was refused has been answered: it says
-// nothing of the time that others take.
-func (r *run) learnFromFailure(d *Document, result once.Result, kind error) {
-	o := r.outlookAt(d)
-	o.renamed = o.renamed || errors.Is(kind, once.ErrRenamed)
-	switch {
-	case !result.TimeOver || o.stalled:
-	case !o.probing:
-		o.probing = true
+// learnFromTimeOver takes note of an object that used up its time. What was
+// refused has been answered: it says nothing of the time that others take; nor
+// does what was under way before the first probe say anything of the server now.
+func (r *run) learnFromTimeOver(told report, over bool) {
+	switch o := r.outlookAt(told.document); {
+	case !over:
+	case told.probe:
+		r.countLoss(told.document)
 	default:
-		if o.probes++; o.probes >= maxProbes {
-			o.stalled = true
-			r.end.Stalled = append(r.end.Stalled, d.place)
-		}
+		o.probing = true
+	}
+}
+
+// learnFromLoss takes note of an object whose answer was lost and that nothing
+// could settle, so that no time was used up: it was sent once, as a probe is. Of
+// those that were under way together, one accident may have taken all answers.
+func (r *run) learnFromLoss(told report, over bool) {
+	if !over && !told.renamed && told.losses == r.outlookAt(told.document).losses && r.ctx.Err() == nil {
+		r.countLoss(told.document)
+	}
+}
+
+// countLoss counts an object that was sent once and not settled.
+func (r *run) countLoss(d *Document) {
+	o := r.outlookAt(d)
+	if o.losses++; o.losses >= maxProbes && !o.stalled {
+		o.stalled = true
+		r.end.Stalled = append(r.end.Stalled, d.place)
 	}
 }
 

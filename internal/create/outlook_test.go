@@ -8,6 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
@@ -271,4 +274,157 @@ func TestReviewThatHangs(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 	})
+}
+
+// A webhook may deny with a conflict; its refusal is that of all copies.
+func TestDeniedWithConflict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		denial := &apierrors.StatusError{ErrStatus: metav1.Status{Code: 409, Reason: metav1.StatusReasonConflict,
+			Message: `admission webhook "x" denied the request: no`}}
+		c := &cluster{looks: always, ends: func(string) (once.Result, error) {
+			return once.Result{}, &once.Error{Kind: once.ErrRefused, Cause: denial}
+		}}
+		config := configOf(c)
+		config.Copies = 1000
+		start := time.Now()
+		words(Run(t.Context(), config, input("configmaps/a/x-")))
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("%d were sent in %s", len(c.sent), took)
+		}
+	})
+}
+
+// The other copies of a document that is looked for again wait for that, and not for the end
+// of the input.
+func TestAsideDoesNotWaitForInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		first := func(object string) bool { return object == "x-" && n == 1 }
+		c := &cluster{looks: first}
+		c.during = func(object string) {
+			if object == "x-" {
+				n++
+			}
+		}
+		config := configOf(c)
+		config.Copies, config.Concurrency = 2, 1
+		start := time.Now()
+		var second time.Duration
+		seen := 0
+		for e := range Run(t.Context(), config, func(yield func(Item, error) bool) {
+			yield(Item{Document: document("configmaps/a/x-")}, nil)
+			time.Sleep(24 * time.Hour) // a stream
+		}) {
+			if _, is := e.(Created); is {
+				if seen++; seen == 2 {
+					second = time.Since(start)
+				}
+			}
+		}
+		if second != lookingAgain {
+			t.Errorf("the second copy was created after %s", second)
+		}
+	})
+}
+
+// A named object also waits for copies that were put aside.
+func TestNamedWaitsForAllBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		first := func(object string) bool { return object == "x-" && n == 1 }
+		c := &cluster{looks: first}
+		c.during = func(object string) {
+			if object == "x-" {
+				n++
+			}
+		}
+		config := configOf(c)
+		config.Copies, config.Concurrency = 3, 1
+		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/named"))),
+			"retry", "created x-", "created x-", "created x-", "created named", "end 2")
+	})
+}
+
+// The copies in flight when the first runs out of time were not sent "once each":
+// a server that is back after 2m01s is not given up.
+func TestCopiesInFlightAreNoProbes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		c := &cluster{takes: 2 * time.Minute}
+		c.ends = func(string) (once.Result, error) {
+			if time.Since(start) <= 121*time.Second {
+				return once.Result{TimeOver: true}, errUnknown
+			}
+			return once.Result{}, nil
+		}
+		config := configOf(c)
+		config.Copies = 100
+		missed := 0
+		for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
+			if e, is := e.(NotAttempted); is {
+				missed += e.Copies
+			}
+		}
+		if missed > 0 {
+			t.Errorf("%d sent, %d of them as probes, %d not attempted", len(c.sent), c.briefly, missed)
+		}
+	})
+}
+
+// Answers that are lost for objects that cannot be read back stop a run, too: no
+// time is used up, and each was sent once.
+func TestLostForGood(t *testing.T) {
+	for name, test := range map[string]struct {
+		silent      bool
+		documents   []string
+		copies      int
+		sent, least int
+	}{
+		"a server that is gone":         {true, []string{"configmaps/a/named%d"}, 1, 1, 1},
+		"a place":                       {false, []string{"configmaps/a/named%d"}, 1, 5, 5},
+		"copies that were sent at once": {false, []string{"configmaps/a/x%d-"}, 100, 5 * 8, 5},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &cluster{takes: time.Minute, silent: test.silent, ends: func(string) (once.Result, error) { return once.Result{}, errUnknown }}
+			var documents []string
+			for n := range 100 {
+				documents = append(documents, fmt.Sprintf(test.documents[0], n))
+			}
+			config := configOf(c)
+			config.Copies = test.copies
+			start := time.Now()
+			words(Run(t.Context(), config, input(documents...)))
+			if took := time.Since(start); took > 6*time.Minute || len(c.sent) > test.sent || len(c.sent) < test.least {
+				t.Errorf("%s: %d were sent in %s", name, len(c.sent), took)
+			}
+		})
+	}
+}
+
+// One accident that takes the answers of all copies under way is one.
+func TestOneAccident(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		c := &cluster{takes: time.Second, ends: func(string) (once.Result, error) {
+			if time.Since(start) <= time.Second {
+				return once.Result{}, errUnknown
+			}
+			return once.Result{}, nil
+		}}
+		config := configOf(c)
+		config.Copies = 100
+		words(Run(t.Context(), config, input("configmaps/a/x-")))
+		if len(c.sent) != 100 {
+			t.Errorf("%d were sent", len(c.sent))
+		}
+	})
+}
+
+// An object that came under another name while it was in doubt stops its place.
+func TestRenamedInDoubt(t *testing.T) {
+	c := &cluster{ends: func(string) (once.Result, error) {
+		return once.Result{}, &once.Error{Kind: once.ErrUnknown, Cause: errRenamed}
+	}}
+	expect(t, words(Run(t.Context(), configOf(c), input("configmaps/a/x-", "configmaps/a/y-"))),
+		"unknown x-", "1 not attempted", "end 2")
 }

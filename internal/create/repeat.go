@@ -25,7 +25,7 @@ func (r *run) repeatably() {
 	}
 	r.tellSeveral(documents)
 	for _, d := range documents {
-		r.create(d)
+		r.create(job{document: d})
 	}
 	r.settle()
 	r.compareAgain(documents)

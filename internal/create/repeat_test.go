@@ -338,3 +338,36 @@ func TestClientDryRun(t *testing.T) {
 		}
 	}
 }
+
+// What the list has shown to be there is told as that, also where others are refused.
+func TestExistsAfterRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{existing: []idempotency.Existing{{Name: "x-1", ID: idOf(t, 1)}, {Name: "x-2", ID: idOf(t, 2)}},
+			ends: func(string) (once.Result, error) { return once.Result{}, errForbidden }}
+		config := keyed(c)
+		config.Copies, config.Concurrency = 3, 1
+		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "failed x-", "exists x-1", "exists x-2", "end 1")
+	})
+}
+
+// An interrupt does not make it unsaid either, unless it would have to be read.
+func TestExistsAfterInterrupt(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			c := &cluster{
+				existing: []idempotency.Existing{{Name: "x-2", ID: idOf(t, 2)}},
+				during:   func(string) { interrupt() },
+				takes:    time.Second,
+			}
+			config := keyed(c)
+			config.Copies, config.Concurrency, config.Whole = 4, 1, whole
+			want := []string{"created x-", "2 not attempted", "exists x-2", "end 1"}
+			if whole {
+				want = []string{"created x-", "3 not attempted", "end 1"}
+			}
+			expect(t, words(Run(ctx, config, input("configmaps/a/x-"))), want...)
+		})
+	}
+}

@@ -15,8 +15,7 @@ func (r *run) review(j job) {
 	if o.reviewed || r.config.DryRun != NoDryRun {
 		return
 	}
-	id := r.config.id(d, j.copy).String()
-	if id == "" || len(r.existing[inPlace{d.place, id}]) > 0 { // not read back, or not sent
+	if r.config.id(d, j.copy).String() == "" || r.listed(j) { // not read back, or not sent
 		return
 	}
 	o.reviewed = true

@@ -110,7 +110,7 @@ func (r *run) inOrder() {
 			r.changed = false
 		default:
 			if d := s.item.Document; r.prepare(d) {
-				r.create(d)
+				r.create(job{document: d})
 			}
 		}
 	})
@@ -137,6 +137,7 @@ func (r *run) eachStep(do func(step)) {
 func (r *run) nextStep() (s step, more bool) {
 	for {
 		r.takeReady()
+		r.resume()
 		interrupted, over := r.ctx.Done(), (<-chan time.Time)(nil)
 		if r.ctx.Err() != nil {
 			interrupted = nil
@@ -191,14 +192,18 @@ func (r *run) prepare(d *Document) bool {
 	return err == nil
 }
 
-// create starts to create the copies of a document. One that may not overlap
-// waits for those before it, and those after it wait for it.
-func (r *run) create(d *Document) {
-	if !r.overlaps(d) {
-		r.wait()
+// create starts to create the copies of a document from j on. One that may not
+// overlap waits for those before it, and those after it wait for it; one with a
+// name of its own also waits for copies that were put aside.
+func (r *run) create(j job) {
+	if d := j.document; !r.overlaps(d) {
+		for r.wait(); !d.generated && len(r.aside) > 0; r.wait() {
+			r.takeNext()
+			r.resume()
+		}
 		defer r.wait()
 	}
-	r.createFrom(job{document: d})
+	r.createFrom(j)
 }
 
 // createFrom starts to create the copies of a document from j on. While one of
@@ -207,13 +212,13 @@ func (r *run) create(d *Document) {
 func (r *run) createFrom(j job) {
 	d := j.document
 	for ; j.copy < d.Copies; j.copy++ {
-		for r.inFlight == r.config.Concurrency || r.lingering >= maxLingering {
+		for r.full() || r.enoughProbes(d) {
 			r.take(<-r.reports)
 		}
 		r.takeReady()
 		switch {
 		case r.hopeless(d):
-			r.emit(NotAttempted{d, d.Copies - j.copy})
+			r.forgo(j)
 			return
 		case d.doubted > 0:
 			r.aside = append(r.aside, j)
@@ -224,6 +229,46 @@ func (r *run) createFrom(j job) {
 				"until one is created", d.place)
 		}
 		r.start(j)
+	}
+}
+
+// full reports whether nothing more may be started now.
+func (r *run) full() bool {
+	return r.inFlight == r.config.Concurrency || r.lingering >= maxLingering
+}
+
+// forgo gives up the copies of a document from j on. Those that the run's list
+// has shown are told to be there, unless they had to be read for it and nothing
+// may be sent.
+func (r *run) forgo(j job) {
+	d, missed := j.document, 0
+	j.probe, j.unsent = false, true
+	for ; j.copy < d.Copies; j.copy++ {
+		if !r.listed(j) || r.config.Whole && r.silent(d) {
+			missed++
+			continue
+		}
+		for r.full() {
+			r.take(<-r.reports)
+		}
+		r.start(j)
+	}
+	if missed > 0 {
+		r.emit(NotAttempted{d, missed})
+	}
+}
+
+// resume goes on with copies that were put aside, when none of their documents'
+// is looked for any more.
+func (r *run) resume() {
+	aside := r.aside
+	r.aside = nil
+	for _, j := range aside {
+		if j.document.doubted > 0 {
+			r.aside = append(r.aside, j)
+		} else {
+			r.create(j)
+		}
 	}
 }
 
@@ -241,16 +286,16 @@ func (r *run) wait() {
 
 // settle waits for everything, and creates what was put aside.
 func (r *run) settle() {
-	for {
-		for r.inFlight+r.lingering > 0 {
-			r.take(<-r.reports)
-		}
-		if len(r.aside) == 0 {
-			return
-		}
-		next := r.aside[0]
-		r.aside = r.aside[1:]
-		r.createFrom(next)
+	for r.inFlight+r.lingering+len(r.aside) > 0 {
+		r.takeNext()
+		r.resume()
+	}
+}
+
+// takeNext waits for the next report, if there is anything to wait for.
+func (r *run) takeNext() {
+	if r.inFlight+r.lingering > 0 {
+		r.take(<-r.reports)
 	}
 }
 

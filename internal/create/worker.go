@@ -20,6 +20,8 @@ type job struct {
 	document *Document
 	copy     int
 	probe    bool // send it once
+	losses   int  // outlook.losses when it was started
+	unsent   bool // tell that it is there, and do not send it
 }
 
 // report is what a worker tells.
@@ -28,10 +30,13 @@ type report struct {
 	// document is that of a job, which is retried, or lingers, being looked for
 	// after a refusal, or has ended, with the event. Else it is nil.
 	document *Document
+	probe    bool // it has ended, and was one
+	losses   int  // those of the job, if it has ended
 	retried  bool
 	lingers  bool
 	lingered bool // it has ended, after it lingered
 	sent     bool // it has ended, and a server has been asked for it
+	renamed  bool // it has ended, and something picks names
 	unheard  bool // it has ended without an answer, and nobody answers anything
 	reviewed bool // it was found out whether the document's place can be read
 	readable bool
@@ -50,6 +55,10 @@ func (r *run) start(j job) {
 		}()
 	}
 	r.review(j)
+	o := r.outlookAt(j.document)
+	if j.losses = o.losses; j.probe {
+		o.probed++
+	}
 	r.inFlight++
 	r.jobs <- j
 }
@@ -99,11 +108,14 @@ func (w *worker) create(j job) report {
 	id := w.config.id(d, j.copy)
 	if existing, there := w.there(d, id); there {
 		if event := w.leave(d, existing); event != nil {
-			return report{document: d, event: event}
+			return report{document: d, event: event, probe: j.probe}
 		}
 	}
+	if j.unsent {
+		return report{document: d, event: NotAttempted{d, 1}}
+	}
 	if w.config.DryRun == ClientDryRun {
-		return report{document: d, event: Shown{d, w.config.stamped(d, id)}}
+		return report{document: d, event: Shown{d, w.config.stamped(d, id)}, probe: j.probe}
 	}
 	return w.send(j, w.config.sentAs(id))
 }
@@ -123,9 +135,17 @@ func (w *worker) send(j job, id once.ID) report {
 	w.warnOf(d, result, err)
 	return report{
 		document: d, event: w.eventOf(d, id, result, err),
-		lingered: lingers, sent: true,
-		unheard: result.TimeOver && !w.config.Cluster.Answers(w.ctx),
+		lingered: lingers, sent: true, probe: j.probe, losses: j.losses,
+		renamed: errors.Is(err, once.ErrRenamed),
+		unheard: w.unheard(result, err),
 	}
+}
+
+// unheard reports whether an object has ended without an answer, and nobody
+// answers anything.
+func (w *worker) unheard(result once.Result, err error) bool {
+	lost := result.TimeOver || errors.Is(err, once.ErrUnknown) && w.ctx.Err() == nil
+	return lost && !w.config.Cluster.Answers(w.ctx)
 }
 
 // eventOf returns how a create has ended. What was found to be there, and has the
@@ -145,7 +165,7 @@ func (w *worker) eventOf(d *Document, id once.ID, result once.Result, err error)
 		return Created{d, result}
 	case errors.Is(kind, once.ErrInterrupted):
 		return NotAttempted{d, 1}
-	case errors.Is(kind, once.ErrUnknown):
+	case errors.Is(err, once.ErrUnknown):
 		return Unknown{d, id, result, cause}
 	}
 	return Failed{d, id, result, kind, cause}
@@ -162,8 +182,8 @@ func (w *worker) warnOf(d *Document, result once.Result, err error) {
 		w.warn("%s come back without %s: something removes it; %s", resource, lost, w.withoutMarks(result.MarksLost))
 	}
 	switch {
-	case !result.Unverified, mayNotCreate(err):
-	case err != nil:
+	case !result.Unverified, mayNotCreate(err), apierrors.IsUnauthorized(err):
+	case errors.Is(err, once.ErrRefused):
 		w.warn("refusals of %s cannot be looked into (needs get on %s): if something on the way repeated the request, "+
 			"the object may be there, and be why", resource, resource)
 	default:
