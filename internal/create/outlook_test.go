@@ -279,8 +279,10 @@ func TestReviewThatHangs(t *testing.T) {
 // A webhook may deny with a conflict; its refusal is that of all copies.
 func TestDeniedWithConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		denial := &apierrors.StatusError{ErrStatus: metav1.Status{Code: 409, Reason: metav1.StatusReasonConflict,
-			Message: `admission webhook "x" denied the request: no`}}
+		denial := &apierrors.StatusError{ErrStatus: metav1.Status{
+			Code: 409, Reason: metav1.StatusReasonConflict,
+			Message: `admission webhook "x" denied the request: no`,
+		}}
 		c := &cluster{looks: always, ends: func(string) (once.Result, error) {
 			return once.Result{}, &once.Error{Kind: once.ErrRefused, Cause: denial}
 		}}
@@ -427,4 +429,25 @@ func TestRenamedInDoubt(t *testing.T) {
 	}}
 	expect(t, words(Run(t.Context(), configOf(c), input("configmaps/a/x-", "configmaps/a/y-"))),
 		"unknown x-", "1 not attempted", "end 2")
+}
+
+// Of an object that nothing refused, or whose credential was, no refusal is said
+// to need the right to get.
+func TestRefusalsThatNeedGet(t *testing.T) {
+	interrupted := &once.Error{Kind: once.ErrInterrupted, Cause: once.ErrInterrupted}
+	for name, test := range map[string]struct {
+		err  error
+		want int
+	}{"refused": {errForbidden, 1}, "no credential": {errDenied, 0}, "interrupted": {interrupted, 0}} {
+		c := &cluster{ends: func(string) (once.Result, error) { return once.Result{Unverified: true}, test.err }}
+		n := 0
+		for _, text := range words(Run(t.Context(), configOf(c), input("configmaps/a/x-"))) {
+			if strings.HasPrefix(text, "warning refusals of configmaps cannot be looked into") {
+				n++
+			}
+		}
+		if n != test.want {
+			t.Errorf("%s: %d warnings, want %d", name, n, test.want)
+		}
+	}
 }

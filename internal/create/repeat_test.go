@@ -342,8 +342,10 @@ func TestClientDryRun(t *testing.T) {
 // What the list has shown to be there is told as that, also where others are refused.
 func TestExistsAfterRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{existing: []idempotency.Existing{{Name: "x-1", ID: idOf(t, 1)}, {Name: "x-2", ID: idOf(t, 2)}},
-			ends: func(string) (once.Result, error) { return once.Result{}, errForbidden }}
+		c := &cluster{
+			existing: []idempotency.Existing{{Name: "x-1", ID: idOf(t, 1)}, {Name: "x-2", ID: idOf(t, 2)}},
+			ends:     func(string) (once.Result, error) { return once.Result{}, errForbidden },
+		}
 		config := keyed(c)
 		config.Copies, config.Concurrency = 3, 1
 		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "failed x-", "exists x-1", "exists x-2", "end 1")
