@@ -21,7 +21,7 @@ type answer struct {
 	// err says why the request did not bring the object.
 	err error
 	// unsent reports of a POST that it cannot have stored anything: nothing of
-	// it left, or it was a dry run.
+	// it left, it was a dry run, or no path can carry the name.
 	unsent bool
 	// retryAfter is how long the server asks to wait, and resend whether
 	// client-go sends the POST again then.

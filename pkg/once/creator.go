@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -123,9 +124,12 @@ func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request
 	}
 	namespaced := to.mapping.Scope.Name() == meta.RESTScopeNameNamespace
 	namespace := cmp.Or(stamped.GetNamespace(), s.namespace)
+	inPath := rest.IsValidPathSegmentName(namespace)
 	switch {
 	case namespaced && namespace == "":
 		return nil, fmt.Errorf("%s need a namespace", to.mapping.Resource.GroupResource())
+	case namespaced && len(inPath) > 0:
+		return nil, fmt.Errorf("the namespace %q %s", namespace, strings.Join(inPath, ", "))
 	case !id.unmarked && !CanCarry(stamped):
 		return nil, errors.New("the object has neither a name nor a generateName, " +
 			"or labels or annotations that are not maps")

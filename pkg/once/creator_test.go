@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
@@ -497,12 +498,55 @@ func TestUnmarked(t *testing.T) {
 	}
 }
 
+// A name that no path can carry (a branch's) cannot be read back. It cannot be
+// stored either, so that its refusal stands at once, also after an answer that
+// was lost.
+func TestNameThatNoPathCanCarry(t *testing.T) {
+	for _, test := range []struct{ name, generateName string }{
+		{generateName: "feature/login-"}, {generateName: "50%-"}, {name: "feature/login"}, {name: ".."},
+	} {
+		for lost := range 2 {
+			refuses := func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodPost {
+					t.Errorf("%+v: %s %s", test, r.Method, r.URL)
+				}
+				if lost--; lost >= 0 {
+					panic(http.ErrAbortHandler)
+				}
+				refuseWith(w, apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "x", field.ErrorList{
+					field.Invalid(field.NewPath("metadata", "name"), "x", "a lowercase RFC 1123 subdomain"),
+				}))
+				return true
+			}
+			object := configMap("a")
+			object.Name, object.GenerateName = test.name, test.generateName
+			r, err := (&store{before: refuses}).creator(t).Create(t.Context(), object, NewID())
+			if !errors.Is(err, ErrRefused) || !apierrors.IsInvalid(err) || r.TimeOver {
+				t.Errorf("%+v: %+v, %v", test, r, err)
+			}
+		}
+	}
+}
+
+// While such a name is in doubt, something may have stored it under another.
+func TestNameThatNoPathCanCarryInDoubt(t *testing.T) {
+	loses := func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }
+	object := configMap("a")
+	object.GenerateName = "feature/login-"
+	c := (&store{before: loses}).creator(t, WithRetryTimeout(0))
+	if _, err := c.Create(t.Context(), object, NewID()); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+}
+
 // Errors about the arguments send nothing.
 func TestBadArguments(t *testing.T) {
 	s := &store{}
 	c := s.creator(t)
 	kindless, homeless, nameless := configMap("a"), configMap("a"), configMap("a")
 	kindless.TypeMeta, homeless.Namespace, nameless.GenerateName = metav1.TypeMeta{}, "", ""
+	astray := configMap("a")
+	astray.Namespace = "a/b" // client-go makes no request of it, as if no connection were had
 	unknown := configMap("a")
 	unknown.Kind = "Widget"
 	for name, test := range map[string]struct {
@@ -514,6 +558,7 @@ func TestBadArguments(t *testing.T) {
 		"no ID":        {configMap("a"), ID{}, WithGrace(0), "an ID of no kind"},
 		"no kind":      {kindless, NewID(), WithGrace(0), "needs WithScheme"},
 		"no namespace": {homeless, NewID(), WithGrace(0), "configmaps need a namespace"},
+		"slash":        {astray, NewID(), WithGrace(0), `the namespace "a/b" may not contain '/'`},
 		"no name":      {nameless, NewID(), WithGrace(0), "neither a name nor a generateName"},
 		"unknown kind": {unknown, NewID(), WithGrace(0), "no matches for kind"},
 		"attempts":     {configMap("a"), NewID(), WithAttempts(0), "WithAttempts must be at least 1, not 0"},

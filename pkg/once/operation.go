@@ -238,7 +238,7 @@ const clockMargin = 5 * time.Second
 func (o *operation) stepAfter(f finding) step {
 	s := ruleFor(f, o.wanted.marked(), o.state)
 	switch {
-	case f == givenUp && o.state == inDoubt && !o.wanted.marked(), // it was sent again as client-go does
+	case f == givenUp && o.state == inDoubt, // of an unmarked object, too: it was sent again as client-go does
 		f == givenUp && o.vanished > 0: // who had the name is not known
 		return unknown
 	case (f == rejected || f == denied || f == givenUp) && !o.sent:

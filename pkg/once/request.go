@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,6 +60,9 @@ func (r *request) post(ctx context.Context, name string) answer {
 	if a.finding == lost && a.unsent { // a dry run
 		a.finding = notStored
 	}
+	// No server stores what it could not be asked for; something that picks
+	// names may, under another one, so that a lost answer stays one.
+	a.unsent = a.unsent || pathError(name) != nil
 	return a
 }
 
@@ -89,8 +93,19 @@ func (r *request) accept(result rest.Result, name string) (*unstructured.Unstruc
 	return object, stored, nil
 }
 
+// pathError returns why no path can carry the name, or nil.
+func pathError(name string) error {
+	if why := rest.IsValidPathSegmentName(name); len(why) > 0 {
+		return fmt.Errorf("no object can be named %q: a name %s", name, strings.Join(why, ", "))
+	}
+	return nil
+}
+
 // get reads the object back. Without a resourceVersion it is a quorum read.
 func (r *request) get(ctx context.Context, name string) answer {
+	if err := pathError(name); err != nil {
+		return answer{finding: absent, err: err}
+	}
 	result := r.target(r.resource.client.Get()).Name(name).Do(ctx)
 	err := result.Error()
 	if err == nil {
