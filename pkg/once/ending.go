@@ -15,22 +15,35 @@ import (
 // finish returns the result of a final step.
 func (o *operation) finish(s step, f finding) (Result, *Error) {
 	o.untrusted = o.untrusted || s == failed && f == noRight
+	if f == renamed && !o.asKubectl() {
+		o.refusal = apistatus.Explain(o.refusal, o.explainRenaming())
+	}
 	switch {
 	case s == created:
 		return o.success(f)
 	case s == unknown:
 		result := o.givenUpResult()
-		result.Object = o.holder(f)
-		return result, o.unknown(o.whyUnknown(f))
+		result.Object = o.other(f)
+		failure := o.unknown(o.whyUnknown(f))
+		if f == renamed {
+			failure.Cause = renaming{failure.Cause}
+		}
+		return result, failure
 	case o.over != nil:
 		return o.givenUpResult(), o.abandoned(o.over)
 	}
 	return o.failure(f)
 }
 
-// holder returns what has the name, if that is not certainly the object sent.
-func (o *operation) holder(f finding) *unstructured.Unstructured {
-	if f == foreign || f == unclear {
+// renaming is why an object is in doubt, and ErrRenamed.
+type renaming struct{ error }
+
+func (r renaming) Unwrap() []error { return []error{ErrRenamed, r.error} }
+
+// other returns what has the name, if that is not certainly the object sent, or
+// what came under another one.
+func (o *operation) other(f finding) *unstructured.Unstructured {
+	if f == foreign || f == unclear || f == renamed {
 		return o.answer.object
 	}
 	return nil
@@ -62,6 +75,8 @@ func (o *operation) whyUnknown(f finding) error {
 	switch {
 	case f == givenUp:
 		return o.over
+	case f == renamed:
+		return o.refusal
 	case f == foreign:
 		return errors.New("the name is held by another object")
 	case f == unclear && o.wanted.id.repeated:
@@ -109,16 +124,9 @@ func (w wanted) marksLost(found *unstructured.Unstructured) (lost []string) {
 // failure is the result of an object that was refused, with what the server
 // does not say.
 func (o *operation) failure(f finding) (Result, *Error) {
-	result := Result{Object: o.holder(f)}
+	result := Result{Object: o.other(f)}
 	failure := &Error{Kind: o.kindOf(f), Cause: o.refusal}
-	if f == renamed {
-		result.Object = o.answer.object
-	}
-	switch {
-	case o.asKubectl():
-	case f == renamed:
-		failure.Cause = apistatus.Explain(failure.Cause, o.explainRenaming())
-	case o.attempt > 0 && strings.Contains(failure.Cause.Error(), "exceeded quota"):
+	if !o.asKubectl() && o.attempt > 0 && strings.Contains(failure.Cause.Error(), "exceeded quota") {
 		failure.Cause = apistatus.Explain(failure.Cause, fmt.Sprintf(
 			" (the server charges quota for every name tried, here %d, and corrects that only later)", o.attempt+1))
 	}

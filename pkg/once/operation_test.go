@@ -3,6 +3,7 @@ package once
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -144,6 +145,28 @@ func TestRetryTimeout(t *testing.T) {
 			})
 		})
 	}
+}
+
+// After a lost answer, one for another name does not settle what became of the
+// first POST; but what came is told, with why.
+func TestRenamedInDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		picked := found(Annotation, ourID).object
+		picked.SetName("picked-2")
+		r, err := create(t.Context(), &script{posts: []answer{
+			{finding: lost, err: io.EOF},
+			{finding: renamed, object: picked, err: errors.New(`created as "picked-2"`)},
+		}})
+		var ended *Error
+		if !errors.As(err, &ended) || !errors.Is(ended.Kind, ErrUnknown) || !errors.Is(ended.Cause, ErrRenamed) || r.Object != picked {
+			t.Errorf("%v, %+v", err, r)
+		}
+		want := fmt.Sprintf("outcome unknown: EOF; created as \"picked-2\" (the server answered for this name although %q "+
+			"was sent: a webhook or policy picks names)", r.Name)
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	})
 }
 
 // Retry-After is waited out.

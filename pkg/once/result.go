@@ -24,7 +24,8 @@ const (
 
 // The errors that an *Error is, by errors.Is.
 var (
-	// ErrUnknown means that the object may be there, under Result.Name.
+	// ErrUnknown means that the object may be there, under Result.Name. If the
+	// error is ErrRenamed too, it may be there under any name.
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrRefused means that the server has refused the object. Unless it is
 	// Unmarked, it was looked for then, and is not there.
@@ -76,7 +77,7 @@ type Result struct {
 	// Name is the last name tried; empty if the server picks it.
 	Name string
 	// Object is what the server has, as far as that is known; beside an error,
-	// it may be another object that has the name.
+	// it may be another object that has the name, or what came under another.
 	Object *unstructured.Unstructured
 	// MarksLost are the keys of the annotations and labels that were sent and
 	// that the object came back without, created or found: of Annotation,
