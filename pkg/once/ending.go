@@ -52,7 +52,7 @@ func (o *operation) other(f finding) *unstructured.Unstructured {
 // givenUpResult says of an object whether its time was over, and what had
 // answered then.
 func (o *operation) givenUpResult() Result {
-	timeOver := o.over != nil && !errors.Is(o.over, ErrInterrupted)
+	timeOver := o.over != nil && !errors.Is(o.over, ErrInterrupted) && !errors.Is(o.over, errTooLong)
 	answered := apierrors.APIStatus(nil)
 	return Result{
 		TimeOver:    timeOver,

@@ -350,11 +350,14 @@ func (o *operation) limit(ctx, requests context.Context, s step, pause time.Dura
 	case s == read, s == lookAgain, time.Now().Add(pause).Before(o.deadline):
 		return nil
 	case o.answer.retryAfter > most:
-		return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)",
-			o.answer.retryAfter, most)
+		return fmt.Errorf("the server asks to wait %s, %w (%s)", o.answer.retryAfter, errTooLong, most)
 	}
 	return fmt.Errorf("not settled in %s", max(most, time.Since(o.start)).Round(time.Millisecond))
 }
+
+// errTooLong is why a server's Retry-After is not waited out: no time is used up
+// then.
+var errTooLong = errors.New("longer than an object is pursued")
 
 // interruption is ErrInterrupted, with the error of the context.
 type interruption struct{ cause error }

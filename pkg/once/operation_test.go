@@ -147,6 +147,19 @@ func TestRetryTimeout(t *testing.T) {
 	}
 }
 
+// One that is longer than the object's time is the end, and no time is used up.
+func TestRetryAfterThatIsTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		server := &script{posts: []answer{{finding: notStored, err: errors.New("throttled"), retryAfter: 5 * time.Minute}}}
+		r, err := create(t.Context(), server, WithRetryTimeout(2*time.Minute))
+		if !errors.Is(err, ErrExhausted) || r.TimeOver || r.Unreachable || len(server.sent) != 1 || time.Since(start) > 0 ||
+			!strings.HasSuffix(err.Error(), "; the server asks to wait 5m0s, longer than an object is pursued (2m0s)") {
+			t.Errorf("%+v, %v, after %s", r, err, time.Since(start))
+		}
+	})
+}
+
 // After a lost answer, one for another name does not settle what became of the
 // first POST; but what came is told, with why.
 func TestRenamedInDoubt(t *testing.T) {
