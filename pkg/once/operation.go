@@ -223,7 +223,9 @@ func (o *operation) judge(ctx context.Context) finding {
 		o.answer.err = err
 		return unread
 	}
-	earliest := now.Add(-time.Since(o.firstPost)) // at which a POST of ours can have been carried out
+	// A POST of ours can have been carried out since then. The monotonic clock
+	// stops while a computer sleeps, and the other one may be set back.
+	earliest := now.Add(-max(time.Since(o.firstPost), time.Since(o.firstPost.Round(0))))
 	if o.answer.object.GetCreationTimestamp().Add(clockMargin).Before(earliest) {
 		return foreign
 	}
