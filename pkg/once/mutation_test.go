@@ -32,6 +32,8 @@ var safe = map[cell][]step{
 	{notStored, "unmarked"}:    {failed, nextName},
 	{unauthorized, "unmarked"}: {nextName},
 	{givenUp, "unmarked"}:      {nextName},
+	// What is given up in doubt is unknown, whatever the table says (stepAfter).
+	{givenUp, "inDoubt"}: {created, failed, nextName},
 }
 
 // A rule that promises or sends where the right one does not is found out by
