@@ -1,6 +1,7 @@
 package create
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,9 +144,19 @@ func (r *results) fail(e create.Failed) {
 		r.again++ // whatever name it was sent under
 		return
 	}
-	r.collect(e.Document, e.Result.Name, r.failure(e.Document, e.Err))
+	r.collect(e.Document, cmp.Or(e.Result.Name, nameIn(e.Err)), r.failure(e.Document, e.Err))
 	r.hold(e.Document, e.ID, e.Result)
 	r.rest.leave(e.Document, 1)
+}
+
+// nameIn is the name that an answer of the server is about: the last one that it
+// picked itself, if it picks them.
+func nameIn(err error) string {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return ""
+	}
+	return status.Status().Details.Name
 }
 
 // looking says how far the search for what a key has created is, on a terminal

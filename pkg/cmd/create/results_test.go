@@ -174,6 +174,7 @@ func TestResults(t *testing.T) {
 	elsewhere.Source = "other.yaml"
 	own.Object.SetName("demo")
 	taken := apierrors.NewAlreadyExists(configMaps, "demo")
+	twofold := numbered(1, 2)
 	own.Object.SetGenerateName("")
 	selected := once.RunLabel + "=" + idempotency.Key("k").RunLabel()
 	for _, test := range []struct {
@@ -324,6 +325,13 @@ func TestResults(t *testing.T) {
 				"configmaps is forbidden: exceeded quota\n" +
 				"not all were created: 1 created, 0 exist, 2 failed, 0 unknown, 0 not attempted\n" +
 				"to create what is left, once the cause is mended, run the same command with --count=2" + twice(1), 1},
+		},
+		{
+			"copies fail in the same way, under names that the server picked", "--count=2 --naming=server",
+			fate{},
+			[]create.Event{failed(twofold, apierrors.NewAlreadyExists(configMaps, "demo-1")), failed(twofold, apierrors.NewAlreadyExists(configMaps, "demo-2")), readTo(1)},
+			run{"", "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo-1\" already exists\n" +
+				"not all were created: 0 created, 0 exist, 2 failed, 0 unknown, 0 not attempted\n" + nothing, 1},
 		},
 		{
 			"a name that is held by another, in a run with a key", "--idempotency-key=k",
