@@ -44,8 +44,35 @@ func TestPreCommitHooks(t *testing.T) {
 			t.Errorf("%s: code %d, %s", hook.ID, code, stderr)
 		}
 	}
-	if len(hooks) != 2 {
+	if len(hooks) != 3 {
 		t.Error(hooks)
+	}
+}
+
+// The image of a hook is built by the module's own version of Go, of a program that
+// is there.
+func TestImage(t *testing.T) {
+	image, err := os.ReadFile(harness.Root + "Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := os.ReadFile(harness.Root + "go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)
+	from := regexp.MustCompile(`(?m)^FROM golang:(\S+) `).FindSubmatch(image)
+	if version == nil || from == nil || string(version[1]) != string(from[1]) {
+		t.Errorf("the image is built by Go %s, the module says %s", from, version)
+	}
+	build := regexp.MustCompile(`(?m)^RUN .* go build .* (\./\S+)$`).FindSubmatch(image)
+	if build == nil {
+		t.Fatal("nothing is built")
+	}
+	command := exec.Command("go", "list", "-f", "{{.Name}}", string(build[1]))
+	command.Dir = harness.Root
+	if out, err := command.Output(); err != nil || string(out) != "main\n" {
+		t.Errorf("%s is %q: %v", build[1], out, err)
 	}
 }
 

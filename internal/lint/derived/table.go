@@ -10,6 +10,7 @@ const (
 	maxLabel     = 63  // of a label's value, a DNS label, and so of a host name
 	maxSubdomain = 253 // of a name of most types
 	maxHash      = 10  // of pod-template-hash and controller-revision-hash: a number of 32 bits in decimal digits
+	kueueHash    = 5   // hexadecimal digits of the name of a Workload
 	timeDigits   = 10  // of a time since 1970, which is in seconds or, with room to spare, in minutes
 )
 
@@ -115,8 +116,9 @@ var kubernetes = []Child{
 const Indexed = "Indexed"
 
 const (
-	tekton = "tekton.dev"
-	argo   = "argoproj.io"
+	tekton  = "tekton.dev"
+	argo    = "argoproj.io"
+	knative = "serving.knative.dev"
 )
 
 // others are controllers of third parties, by their sources.
@@ -172,6 +174,34 @@ var others = []Child{
 		Source: Source{
 			"github.com/argoproj/argo-workflows", "f016ad89eb26",
 			"workflow/validate/validate.go", "maxCharsInCronWorkflowName",
+		},
+	},
+	{
+		Owner: schema.GroupKind{Group: knative, Kind: "Service"}, Variant: "Knative", Controller: "knative",
+		Makes: "Configuration and Route", Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
+		Source: Source{"knative.dev/pkg", "521cb33b3", "apis/metadata_validation.go", "ValidateObjectMetadata"},
+	},
+	{
+		Owner: schema.GroupKind{Group: knative, Kind: "Configuration"}, Controller: "knative",
+		Makes: "Revision", Formula: "NAME-GENERATION, or its first bytes and a hash of all",
+		Limit: maxLabel, Over: Refused, ReadOnly: true,
+		Source: Source{"knative.dev/pkg", "521cb33b3", "apis/metadata_validation.go", "ValidateObjectMetadata"},
+	},
+	{
+		Owner: schema.GroupKind{Group: knative, Kind: "Revision"}, Controller: "knative",
+		Makes: "Deployment", Formula: "NAME-deployment, or its first bytes and a hash of all",
+		Limit: maxLabel, Over: Fits, ReadOnly: true,
+		Source: Source{
+			"knative.dev/serving", "v0.51.0",
+			"pkg/reconciler/revision/resources/names/names.go", "Deployment",
+		},
+	},
+	{
+		Owner: batch("Job"), Controller: "kueue", Makes: "Workload (Kueue)",
+		Formula: "job-NAME-HASH", Adds: len("job-") + 1 + kueueHash, Limit: maxSubdomain, Over: Fits, ReadOnly: true,
+		Source: Source{
+			"sigs.k8s.io/kueue", "v0.14.0",
+			"pkg/controller/jobframework/workload_names.go", "GetWorkloadNameForOwnerWithGVK",
 		},
 	},
 	{

@@ -1,0 +1,8 @@
+# The image of the hook genname-lint-docker, which pre-commit builds (.pre-commit-hooks.yaml).
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY . .
+RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /kubectl-genname ./cmd/kubectl-genname
+
+FROM scratch
+COPY --from=build /kubectl-genname /usr/bin/kubectl-genname
