@@ -26,6 +26,7 @@ import (
 var sections = map[string]func(context.Context, *bench) (string, error){
 	"audit":   audit,
 	"create":  create,
+	"lint":    lint,
 	"startup": startup,
 }
 
@@ -63,7 +64,7 @@ func main() {
 
 func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err error) {
 	if len(names) == 0 {
-		return errors.New("name sections: audit, create, startup")
+		return errors.New("name sections: audit, create, lint, startup")
 	}
 	if b.dir, err = os.MkdirTemp("", "genname-bench-"); err != nil {
 		return err
