@@ -106,13 +106,21 @@ func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID, opti
 	if err != nil {
 		return Result{}, err
 	}
+	tell := s.events
+	s.events = func(e Event) {
+		e.Resource, e.Namespace = r.resource.mapping.Resource.GroupResource(), ""
+		if r.namespaced {
+			e.Namespace = r.namespace
+		}
+		tell(e)
+	}
 	return newOperation(r.wanted(), r, s).run(ctx)
 }
 
 // newRequest stamps a copy of object and finds out where it goes.
 func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request, error) {
 	if id == (ID{}) {
-		return nil, errors.New("an ID of no kind: use NewID, For (of an owner that has a UID), Derived or Unmarked")
+		return nil, errors.New("an ID of no kind: use For (of an owner that has a UID), FromKey (of a key), NewID, Derived or Unmarked")
 	}
 	stamped, err := s.unstructured(object)
 	if err != nil {
@@ -226,6 +234,9 @@ func (s settings) unstructured(object runtime.Object) (*unstructured.Unstructure
 	kinds, _, err := s.scheme.ObjectKinds(object)
 	if err != nil {
 		return nil, err
+	}
+	if len(kinds) > 1 {
+		return nil, fmt.Errorf("a %T can be %v: its apiVersion and kind must say which", object, kinds)
 	}
 	u.SetGroupVersionKind(kinds[0])
 	return u, nil

@@ -160,8 +160,6 @@ func configMap(data string) *corev1.ConfigMap {
 	}
 }
 
-var owner = &metav1.ObjectMeta{UID: "6f2c9a3e-0001"}
-
 // The types are found by the server's discovery, and the answer is decoded.
 func TestCreate(t *testing.T) {
 	s := &store{}
@@ -183,44 +181,14 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// An object of an owner is created once, and found by every later call.
-func TestFor(t *testing.T) {
-	s := &store{}
-	config := s.start(t)
-	c := creatorFor(t, config)
-	first, err := c.Create(t.Context(), configMap("a"), For(owner, "worker-3"))
-	if err != nil || first.Outcome != Created || len(first.Name) != len("p-")+singleSuffixLength {
-		t.Fatalf("%+v, %v", first, err)
-	}
-	second, err := creatorFor(t, config).Create(t.Context(), configMap("a"), For(owner, "worker-3"))
-	if err != nil || second.Outcome != Found || second.Name != first.Name || second.Object == nil {
-		t.Errorf("%+v, %v", second, err)
-	}
-	if other, err := c.Create(t.Context(), configMap("a"), For(owner, "worker-4")); err != nil || other.Outcome != Created {
-		t.Errorf("%+v, %v", other, err)
-	}
-	changed, err := c.Create(t.Context(), configMap("b"), For(owner, "worker-3"))
-	if !errors.Is(err, ErrMismatch) || changed.Object.GetName() != first.Name {
-		t.Errorf("%+v, %v", changed, err)
-	}
-	s.annotate(first.Name, map[string]string{Annotation: "v1-of-somebody-else"})
-	if _, err := c.Create(t.Context(), configMap("a"), For(owner, "worker-3")); !errors.Is(err, ErrTaken) || !apierrors.IsAlreadyExists(err) {
-		t.Errorf("somebody else's: %v", err)
-	}
-	s.annotate(first.Name, nil)
-	if _, err := c.Create(t.Context(), configMap("a"), For(owner, "worker-3")); !errors.Is(err, ErrUnknown) {
-		t.Errorf("without its marks: %v", err)
-	}
-	if s.stored() != 2 {
-		t.Errorf("%d objects are there", s.stored())
-	}
-}
-
 // The ids of owners are a promise: a controller finds what its older version
 // has made. They were computed apart from this code.
 func TestForVector(t *testing.T) {
 	if got := For(owner, "worker-3").String(); got != "v1-31816e00fbe99a83ed068f8119781220" {
 		t.Errorf("it is %s", got)
+	}
+	if got := FromKey("order-17").String(); got != "v1-faf455c5d362c49b7f6170bcad1f707a" {
+		t.Errorf("of a key it is %s", got)
 	}
 	if For(owner, "a") == For(owner, "b") || For(&metav1.ObjectMeta{UID: "ab"}, "c") == For(&metav1.ObjectMeta{UID: "a"}, "bc") {
 		t.Error("two purposes have one id")
@@ -716,7 +684,7 @@ func TestNamespaceOfAnOption(t *testing.T) {
 // IDs of nothing are none, and refused.
 func TestNoID(t *testing.T) {
 	s := &store{}
-	for _, id := range []ID{For(&metav1.ObjectMeta{}, "x"), Derived("", "run")} {
+	for _, id := range []ID{For(&metav1.ObjectMeta{}, "x"), FromKey(""), Derived("", "run")} {
 		if _, err := s.creator(t).Create(t.Context(), configMap("a"), id); err == nil || s.posted() > 0 {
 			t.Errorf("%v, %d POSTs", err, s.posted())
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -25,6 +24,7 @@ func (o *operation) finish(s step, f finding) (Result, *Error) {
 		result := o.givenUpResult()
 		result.Object = o.other(f)
 		failure := o.unknown(o.whyUnknown(f))
+		failure.advice = o.advice(f)
 		if f == renamed {
 			failure.Cause = renaming{failure.Cause}
 		}
@@ -49,15 +49,9 @@ func (o *operation) other(f finding) *unstructured.Unstructured {
 	return nil
 }
 
-// givenUpResult says of an object whether its time was over, and what had
-// answered then.
+// givenUpResult says of an object whether its time was over.
 func (o *operation) givenUpResult() Result {
-	timeOver := o.over != nil && !errors.Is(o.over, ErrInterrupted) && !errors.Is(o.over, errTooLong)
-	answered := apierrors.APIStatus(nil)
-	return Result{
-		TimeOver:    timeOver,
-		Unreachable: timeOver && o.answer.err != nil && !errors.As(o.answer.err, &answered),
-	}
+	return Result{TimeOver: o.over != nil && !errors.Is(o.over, ErrInterrupted) && !errors.Is(o.over, errTooLong)}
 }
 
 // abandoned is the error of an object that is not there, and is not sent any
@@ -88,6 +82,22 @@ func (o *operation) whyUnknown(f finding) error {
 			"the API may answer reads from an older state", o.vanished)
 	}
 	return o.answer.err
+}
+
+// advice says what settles an object that may be there, as an error's end.
+func (o *operation) advice(f finding) string {
+	switch {
+	case !o.wanted.marked():
+		return "; look whether it is there before you create it again"
+	case f == renamed:
+		return fmt.Sprintf("; look for an object with the annotation %s: %s", Annotation, o.wanted.id)
+	case f == unclear:
+		return fmt.Sprintf("; if %q is this object, give it the annotation %s: %s; or delete it",
+			o.name, Annotation, o.wanted.id)
+	case f == noRight:
+		return "" // the reason says it
+	}
+	return fmt.Sprintf("; Create with the same ID again finds %q or makes it", o.name)
 }
 
 // success is the result of an object that is there. It was found, not created,

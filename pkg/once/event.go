@@ -2,7 +2,10 @@ package once
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Action is what is done about something that went wrong on the way.
@@ -26,6 +29,10 @@ const (
 // Event is one retry, told before it is made: what happened to the object, and
 // what is done about it.
 type Event struct {
+	// Resource is the type of the object; Namespace is empty for one of the
+	// cluster.
+	Resource  schema.GroupResource
+	Namespace string
 	// Name is what the object was sent under; empty if the server picks it.
 	Name string
 	// Reason is the server's answer, or why there is none.
@@ -60,3 +67,18 @@ func (e Event) What() string {
 
 // String returns the event in one sentence.
 func (e Event) String() string { return fmt.Sprintf("%s: %v; %s", e.Name, e.Reason, e.What()) }
+
+// LogValue has log/slog log the event as a group of what is known.
+func (e Event) LogValue() slog.Value {
+	attributes := []slog.Attr{
+		slog.String("resource", e.Resource.String()), slog.String("namespace", e.Namespace),
+		slog.String("name", e.Name), slog.String("action", string(e.Action)), slog.Any("reason", e.Reason),
+	}
+	if e.Wait > 0 {
+		attributes = append(attributes, slog.Duration("wait", e.Wait))
+	}
+	if e.NextName != "" {
+		attributes = append(attributes, slog.String("nextName", e.NextName))
+	}
+	return slog.GroupValue(attributes...)
+}

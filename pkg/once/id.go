@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,15 +17,18 @@ const (
 	// Annotation holds the creation id of an object, by which its creator
 	// knows it again.
 	Annotation = "genname.dev/creation-id"
-	// ContentAnnotation holds the digest of the content that an object of For
-	// was created with.
+	// ContentAnnotation holds the digest of the content that an object of For or
+	// FromKey was created with. What is null or an empty map or list counts as
+	// absent, because typed objects say more or less of it from one version of
+	// their libraries to the next.
 	ContentAnnotation = "genname.dev/creation-digest"
 	// RunLabel marks the objects of a run that has a key.
 	RunLabel = "genname.dev/run"
 )
 
 // An ID says which creation it is that shall happen once: creates under equal
-// IDs are one. It is made by NewID, For, Derived or Unmarked.
+// IDs are one. It is made by For,
+// FromKey, NewID, Derived or Unmarked.
 type ID struct {
 	creation string // the value of Annotation
 	run      string // the value of RunLabel; empty for none
@@ -33,8 +37,8 @@ type ID struct {
 	single   bool   // there is one name to try, a long one
 }
 
-// singleSuffixLength is the number of random characters of an object of For:
-// 27^10 names, so that nobody else has it.
+// singleSuffixLength is the number of random characters of an object of For or
+// FromKey: 27^10 names, so that nobody else has it.
 const singleSuffixLength = 10
 
 // NewID returns an ID that no other create has, of 128 random bits: the object
@@ -45,21 +49,27 @@ func NewID() ID {
 	return ID{creation: version1(bits[:])}
 }
 
-// forDomain separates the hash of For from all others and versions it: another
-// derivation is another version.
-const forDomain = "genname.dev/owner/v1\x00"
+// The domains separate the hashes of For and FromKey from all others and
+// version them: another derivation is another version.
+const (
+	ownerDomain = "genname.dev/owner/v1\x00"
+	keyDomain   = "genname.dev/single-key/v1\x00"
+)
 
 // For returns the ID of what owner has for a purpose, like "worker-3": of each
 // type, namespace and generateName, the object is created once for the owner's
 // UID and the purpose, by whatever process, and found by every later one.
 // Deleting the object frees the ID. An owner without a UID, which no server has
-// stored, has no ID: Create refuses it.
+// stored, has no ID: Create refuses it. Whether the owner is still there is not
+// asked: give the object an owner reference, so that it goes when the owner
+// does. An owner of the same name that is made anew has another UID, and
+// objects of its own.
 //
 // It has exactly one name, of ten random characters, because a later reconcile
 // could not know which of several was taken before; an object of somebody else
 // under it is ErrTaken. The id is "v1-" and the first 128 bits of
 //
-//	SHA-256(domain ‖ frame(UID) ‖ frame(purpose))
+//	SHA-256("genname.dev/owner/v1" ‖ 0 ‖ frame(UID) ‖ frame(purpose))
 //
 // in hexadecimal, where frame puts the length as a 64-bit big-endian integer
 // before the bytes.
@@ -67,8 +77,26 @@ func For(owner metav1.Object, purpose string) ID {
 	if owner.GetUID() == "" {
 		return ID{}
 	}
-	data := []byte(forDomain)
-	for _, part := range []string{string(owner.GetUID()), purpose} {
+	return single(ownerDomain, string(owner.GetUID()), purpose)
+}
+
+// FromKey is For for what has no owner on the server: of each type, namespace
+// and generateName, the object is created once for the key, like the id of an
+// order or of a message. An empty key is none, and Create refuses it. The key
+// leaves the process as a hash, by which who guesses it can tell that; and who
+// does, and may create in the namespace, can make the object first. The id is
+// made as that of For, from "genname.dev/single-key/v1" and the key.
+func FromKey(key string) ID {
+	if key == "" {
+		return ID{}
+	}
+	return single(keyDomain, key)
+}
+
+// single returns the ID with one name that follows from the parts.
+func single(domain string, parts ...string) ID {
+	data := []byte(domain)
+	for _, part := range parts {
 		data = binary.BigEndian.AppendUint64(data, uint64(len(part)))
 		data = append(data, part...)
 	}
@@ -78,8 +106,9 @@ func For(owner metav1.Object, purpose string) ID {
 
 // Derived returns the ID of a creation that the caller derives from what names
 // it, so that an earlier process may have used it, with the value of RunLabel
-// or an empty one. Unlike an ID of For it has a next name: the caller must look
-// for what it has created before. creation is a label value; an empty one is no
+// or an empty one. It is for callers who list what they have created before, as
+// kubectl genname does with --idempotency-key: unlike an ID of For or FromKey it
+// has next names, and without a look two objects can come of it. creation is a label value; an empty one is no
 // ID, which Create refuses.
 func Derived(creation, run string) ID {
 	if creation == "" {
@@ -116,6 +145,7 @@ func (id ID) prepare(object *unstructured.Unstructured) (content string, err err
 	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "selfLink"} { // a server's
 		unstructured.RemoveNestedField(said.Object, "metadata", field)
 	}
+	withoutEmpty(said.Object)
 	sum, err := digest.Of(said)
 	if err != nil {
 		return "", err
@@ -123,6 +153,25 @@ func (id ID) prepare(object *unstructured.Unstructured) (content string, err err
 	content = version1(sum[:16])
 	entries(metadataOf(object), "annotations")[ContentAnnotation] = content
 	return content, nil
+}
+
+// withoutEmpty removes from value what is null or an empty map, or list, however
+// deep, and reports whether nothing is left of value itself. Items of lists are
+// kept: their places count.
+func withoutEmpty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, in any) bool { return withoutEmpty(in) })
+		return len(v) == 0
+	case []any:
+		for _, in := range v {
+			withoutEmpty(in)
+		}
+		return len(v) == 0
+	}
+	return false
 }
 
 // Stamp gives the object the marks of id, instead of those that it may have

@@ -24,8 +24,12 @@ const (
 
 // The errors that an *Error is, by errors.Is.
 var (
-	// ErrUnknown means that the object may be there, under Result.Name. If the
-	// error is ErrRenamed too, it may be there under any name.
+	// ErrUnknown means that the object may be there, under Result.Name. A
+	// controller returns the error and reconciles again: Create with the same ID
+	// finds the object or makes it, and never makes two. Where that cannot
+	// settle it, the error says what does: the object has lost its annotation,
+	// there is no right to read it, it is Unmarked, or the error is ErrRenamed
+	// too, and it may be there under any name.
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrRefused means that the server has refused the object. Unless it is
 	// Unmarked, it was looked for then, and is not there.
@@ -35,12 +39,15 @@ var (
 	// Result.Object is what it stored, if it said.
 	ErrRenamed = errors.New("stored under another name")
 	// ErrTaken means that somebody else's object has the only name there is to
-	// try: the object's own, or that of an ID of For. Of an object of Unmarked
+	// try: the object's own, or that of an ID of For or FromKey. Result.Object is
+	// it, where it was read. Of an object of Unmarked
 	// with a name of its own, which is sent again as client-go does after a 5xx
 	// with Retry-After, that is taken on trust.
 	ErrTaken = errors.New("name taken")
-	// ErrMismatch means that the object of an ID of For is there, and was
-	// created with another content than is asked for. Result.Object is it.
+	// ErrMismatch means that the object of an ID of For or FromKey is there, and
+	// was created with another content than is asked for now. Result.Object is
+	// it, and nothing was done to it: whether it is kept, updated, or deleted to
+	// be made anew is for the caller to decide.
 	ErrMismatch = errors.New("found with other content")
 	// ErrExhausted means that nothing was stored, and that all names were
 	// taken, or the time was over.
@@ -57,13 +64,15 @@ type Error struct {
 	Kind error
 	// Cause wraps the server's last answer, where that alone is the reason.
 	Cause error
+
+	advice string // what settles it, if it is ErrUnknown
 }
 
 func (e *Error) Error() string {
 	if e.Kind.Error() == e.Cause.Error() {
 		return e.Kind.Error()
 	}
-	return fmt.Sprintf("%v: %v", e.Kind, e.Cause)
+	return fmt.Sprintf("%v: %v%s", e.Kind, e.Cause, e.advice)
 }
 
 // Unwrap returns the kind and the cause.
@@ -93,16 +102,28 @@ type Result struct {
 	// TimeOver reports that the object was given up because the whole time of
 	// WithRetryTimeout was used up.
 	TimeOver bool
-	// Unreachable reports that the object was given up because the time was
-	// over, and that nothing had answered at the end: the next object will
-	// hardly fare better.
-	Unreachable bool
 }
 
-// Into decodes Object into a typed object.
+// Terminating reports whether Object is being deleted: it is there until its
+// finalizers are gone, and the ID is free then. That is no error: who wants the
+// object to be made anew calls Create again when it is gone.
+func (r Result) Terminating() bool { return r.Object != nil && r.Object.GetDeletionTimestamp() != nil }
+
+// SpecChanged reports whether Object has another spec than it was created with:
+// its metadata.generation is above 1. Of types without a generation, like
+// ConfigMap, it cannot be known. What the caller asks for now is not compared:
+// that is ErrMismatch.
+func (r Result) SpecChanged() bool { return r.Object != nil && r.Object.GetGeneration() > 1 }
+
+// Into decodes Object into a typed or unstructured object, which may be the one
+// that was given to Create. What is in it already is lost.
 func (r Result) Into(object runtime.Object) error {
 	if r.Object == nil {
 		return errors.New("the object is not known")
+	}
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		r.Object.DeepCopyInto(u)
+		return nil
 	}
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(r.Object.Object, object)
 }

@@ -1,6 +1,7 @@
 // Package e2e runs the commands, as a user's words on a command line, against
 // real API servers, and compares what they print, their exit codes, and what
-// is in the cluster after them. Its files are called after the commands.
+// is in the cluster after them. Its files are called after the commands;
+// once_test.go is of the library.
 package e2e
 
 import (
