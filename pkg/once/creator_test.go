@@ -2,17 +2,18 @@ package once
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,128 +25,51 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// store is an HTTP server of ConfigMaps. It generates no names: what these tests
-// are about is what a Creator sends, and how it reads answers; behaviour against
-// Kubernetes is tested on a real server in test/e2e.
-type store struct {
-	// before is called with every request; true: it has answered.
-	before func(w http.ResponseWriter, r *http.Request) bool
-	// loses cuts the connection after a POST has been stored.
-	loses bool
+// What these tests are about is what a Creator sends, and how it reads answers;
+// behaviour against Kubernetes is tested on a real server in test/e2e.
 
-	mu      sync.Mutex
-	objects map[string]*unstructured.Unstructured
-	posts   int
-}
-
-const configMapsPath = "/api/v1/namespaces/ns/configmaps"
-
-func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.before != nil && s.before(w, r) {
-		return
+// asked returns how often the server was asked to do what verb says.
+func asked(server *oncetest.Server, verb string) (times int) {
+	for _, r := range server.Requests() {
+		if r.Verb == verb {
+			times++
+		}
 	}
-	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, configMapsPath), "/")
-	switch {
-	case r.URL.Path == "/api":
-		answerWith(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
-	case r.URL.Path == "/apis":
-		answerWith(w, http.StatusOK, metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}})
-	case r.URL.Path == "/api/v1":
-		answerWith(w, http.StatusOK, metav1.APIResourceList{
-			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList"}, GroupVersion: "v1",
-			APIResources: []metav1.APIResource{{Name: "configmaps", SingularName: "configmap", Kind: "ConfigMap", Namespaced: true}},
-		})
-	case r.Method == http.MethodPost:
-		s.post(w, r)
-	case s.objects[name] != nil:
-		answerWith(w, http.StatusOK, s.objects[name])
-	default:
-		refuseWith(w, apierrors.NewNotFound(configMaps, name))
+	return times
+}
+
+// always has every request for objects meet the injury.
+func always(injury oncetest.Injury) *oncetest.Server {
+	server := oncetest.NewServer()
+	server.Injure(func(r *oncetest.Request) oncetest.Injury {
+		if r.Verb == "" {
+			return nil
+		}
+		return injury
+	})
+	return server
+}
+
+// withHeader answers as injury does, and with a header.
+func withHeader(injury oncetest.Injury, key, value string) oncetest.Injury {
+	return func(r *oncetest.Request) (*http.Response, error) {
+		resp, err := injury(r)
+		if err == nil {
+			resp.Header.Set(key, value)
+		}
+		return resp, err
 	}
-}
-
-func (s *store) post(w http.ResponseWriter, r *http.Request) {
-	s.posts++
-	body, _ := io.ReadAll(r.Body)
-	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(body); err != nil {
-		refuseWith(w, apierrors.NewBadRequest(err.Error()))
-		return
-	}
-	if s.objects[object.GetName()] != nil {
-		refuseWith(w, apierrors.NewAlreadyExists(configMaps, object.GetName()))
-		return
-	}
-	object.SetCreationTimestamp(metav1.Now())
-	if s.objects == nil {
-		s.objects = map[string]*unstructured.Unstructured{}
-	}
-	s.objects[object.GetName()] = object
-	if s.loses {
-		panic(http.ErrAbortHandler)
-	}
-	answerWith(w, http.StatusCreated, object)
-}
-
-func (s *store) posted() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.posts
-}
-
-func (s *store) stored() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.objects)
-}
-
-func (s *store) annotations(name string) map[string]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.objects[name].GetAnnotations()
-}
-
-func (s *store) annotate(name string, annotations map[string]string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.objects[name].SetAnnotations(annotations)
-}
-
-func answerWith(w http.ResponseWriter, code int, object any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(object)
-}
-
-func refuseWith(w http.ResponseWriter, err *apierrors.StatusError) {
-	status := err.Status()
-	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
-	answerWith(w, int(status.Code), status)
-}
-
-func (s *store) start(t *testing.T) *rest.Config {
-	t.Helper()
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	return &rest.Config{Host: server.URL, QPS: -1}
-}
-
-func (s *store) creator(t *testing.T, options ...Option) *Creator {
-	t.Helper()
-	return creatorFor(t, s.start(t), options...)
 }
 
 func creatorFor(t *testing.T, config *rest.Config, options ...Option) *Creator {
 	t.Helper()
-	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, meta.RESTScopeNamespace)
-	c, err := NewForConfig(config, append([]Option{WithMapper(mapper), WithRetryTimeout(10 * time.Second)}, options...)...)
+	c, err := NewForConfig(config, append([]Option{WithRetryTimeout(10 * time.Second)}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,26 +84,40 @@ func configMap(data string) *corev1.ConfigMap {
 	}
 }
 
-// The types are found by the server's discovery, and the answer is decoded.
+// The types are found by the server's discovery, and the answer is decoded,
+// into the object that was given too, and nothing of that is left.
 func TestCreate(t *testing.T) {
-	s := &store{}
-	c, err := NewForConfig(s.start(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := oncetest.NewServer()
 	wanted := configMap("a")
-	result, err := c.Create(t.Context(), wanted, NewID())
-	if err != nil || result.Outcome != Created || s.posted() != 1 {
+	result, err := creatorFor(t, server.Config()).Create(t.Context(), wanted, NewID())
+	if err != nil || result.Outcome != Created || asked(server, "create") != 1 || asked(server, "get") != 0 {
 		t.Fatalf("%+v, %v", result, err)
-	}
-	var got corev1.ConfigMap
-	if err := result.Into(&got); err != nil || got.Data["key"] != "a" || got.Name != result.Name || got.CreationTimestamp.IsZero() {
-		t.Errorf("%+v, %v", got, err)
 	}
 	if prefix, _, ok := names.Split(result.Name); !ok || prefix != "p-" || wanted.Name != "" || wanted.Annotations != nil {
 		t.Errorf("its name is %q, and what was given became %+v", result.Name, wanted)
 	}
+	var fresh corev1.ConfigMap
+	untyped := &unstructured.Unstructured{Object: map[string]any{"kind": "Secret", "left": "over"}}
+	wanted.Data["left"], wanted.Finalizers = "over", []string{"example.com/x"}
+	for _, into := range []runtime.Object{&fresh, untyped, wanted} {
+		if err := result.Into(into); err != nil {
+			t.Error(err)
+		}
+		got, err := runtime.DefaultUnstructuredConverter.ToUnstructured(into)
+		if !equality(got, result.Object.Object) {
+			t.Errorf("%T: %v, %v", into, got, err)
+		}
+	}
+	untyped.SetName("another")
+	if result.Object.GetName() != result.Name {
+		t.Error("the decoded object and the result share their content")
+	}
+	if err := (Result{}).Into(&fresh); err == nil {
+		t.Error("nothing was decoded")
+	}
 }
+
+func equality(a, b map[string]any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // The ids of owners are a promise: a controller finds what its older version
 // has made. They were computed apart from this code.
@@ -195,16 +133,49 @@ func TestForVector(t *testing.T) {
 	}
 }
 
-// A lost answer is read back, and not sent again.
+// A lost answer is read back, and not sent again. The event says of what it is,
+// in words and to log/slog.
 func TestLostAnswer(t *testing.T) {
-	s := &store{loses: true}
+	server := oncetest.NewServer()
+	server.Next(oncetest.LoseAnswer)
 	var events []Event
-	result, err := s.creator(t, WithEvents(func(e Event) { events = append(events, e) })).Create(t.Context(), configMap("a"), NewID())
-	if err != nil || result.Outcome != Created || s.posted() != 1 || s.stored() != 1 {
-		t.Errorf("%+v, %v, %d POSTs", result, err, s.posted())
+	result, err := creatorFor(t, server.Config(), WithEvents(func(e Event) { events = append(events, e) })).
+		Create(t.Context(), configMap("a"), NewID())
+	if err != nil || result.Outcome != Created || asked(server, "create") != 1 || len(server.Objects()) != 1 {
+		t.Errorf("%+v, %v", result, err)
 	}
-	if len(events) != 1 || events[0].Action != ReadBack || events[0].Name != result.Name {
-		t.Errorf("%+v", events)
+	if len(events) != 1 || events[0].Action != ReadBack || events[0].Name != result.Name ||
+		events[0].Resource != configMaps || events[0].Namespace != "ns" {
+		t.Fatalf("%+v", events)
+	}
+	text := &strings.Builder{}
+	events[0].Wait, events[0].NextName = time.Second, "p-next"
+	slog.New(slog.NewTextHandler(text, nil)).Info("retry", "create", events[0])
+	for _, part := range []string{
+		"create.resource=configmaps", "create.namespace=ns", "create.name=" + result.Name, "create.action=ReadBack",
+		"create.reason=", "create.wait=1s", "create.nextName=p-next",
+	} {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("%s lacks %s", text, part)
+		}
+	}
+}
+
+// Over a network, what certainly was not sent is not in doubt.
+func TestOverANetwork(t *testing.T) {
+	server := oncetest.NewServer()
+	network := httptest.NewServer(server)
+	defer network.Close()
+	config := server.Config()
+	config.Host, config.Transport = network.URL, nil
+	c := creatorFor(t, config, WithRetryTimeout(0))
+	server.Next(oncetest.LoseAnswer)
+	if r, err := c.Create(t.Context(), configMap("a"), NewID()); err != nil || r.Outcome != Created || asked(server, "create") != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	network.Close()
+	if r, err := c.Create(t.Context(), configMap("a"), NewID()); !errors.Is(err, ErrExhausted) {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
@@ -223,28 +194,23 @@ func (r resender) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // A transport that repeats a POST by itself does not get it past the Creator's.
 func TestTransportThatSendsAgain(t *testing.T) {
-	s := &store{loses: true}
-	config := s.start(t)
+	server := oncetest.NewServer()
+	server.Next(oncetest.LoseAnswer)
+	config := server.Config()
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return resender{rt} })
 	result, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID())
-	if err != nil || result.Outcome != Created || s.posted() != 1 {
-		t.Errorf("%+v, %v, %d POSTs", result, err, s.posted())
+	if err != nil || result.Outcome != Created || asked(server, "create") != 1 {
+		t.Errorf("%+v, %v", result, err)
 	}
 }
 
 // A redirect is followed: nothing was carried out before it.
 func TestRedirect(t *testing.T) {
-	s := &store{}
-	moved := false
-	s.before = func(w http.ResponseWriter, r *http.Request) bool {
-		if moved || r.Method != http.MethodPost {
-			return false
-		}
-		moved = true
-		http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
-		return true
-	}
-	if result, err := s.creator(t).Create(t.Context(), configMap("a"), NewID()); err != nil || result.Outcome != Created || !moved {
+	server := oncetest.NewServer()
+	to := server.Config().Host + "/api/v1/namespaces/ns/configmaps"
+	server.Next(withHeader(oncetest.Text(http.StatusTemporaryRedirect), "Location", to))
+	result, err := creatorFor(t, server.Config()).Create(t.Context(), configMap("a"), NewID())
+	if err != nil || result.Outcome != Created || asked(server, "create") != 2 || asked(server, "get") != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -252,31 +218,22 @@ func TestRedirect(t *testing.T) {
 // client-go repeats a POST after 429 and Retry-After by itself; a Creator's are
 // its own, told of and counted.
 func TestNoSilentResending(t *testing.T) {
-	s := &store{}
-	busy := 2
-	s.before = func(w http.ResponseWriter, _ *http.Request) bool {
-		if busy == 0 {
-			return false
-		}
-		busy--
-		w.Header().Set("Retry-After", "0")
-		refuseWith(w, apierrors.NewTooManyRequests("busy", 0))
-		return true
-	}
+	server := oncetest.NewServer()
+	busy := withHeader(oncetest.TooManyRequests(0), "Retry-After", "0")
+	server.Next(busy, busy)
 	var events []Event
-	_, err := s.creator(t, WithEvents(func(e Event) { events = append(events, e) })).Create(t.Context(), configMap("a"), NewID())
-	if err != nil || len(events) != 2 || events[0].Action != Resend || s.posted() != 1 {
+	_, err := creatorFor(t, server.Config(), WithEvents(func(e Event) { events = append(events, e) })).
+		Create(t.Context(), configMap("a"), NewID())
+	if err != nil || len(events) != 2 || events[0].Action != Resend || asked(server, "create") != 3 {
 		t.Errorf("%v, %+v", err, events)
 	}
 }
 
+var exceeded = oncetest.Refuse(apierrors.NewForbidden(configMaps, "x", errors.New("exceeded quota")))
+
 // A refusal keeps the server's words and type.
 func TestRefused(t *testing.T) {
-	s := &store{before: func(w http.ResponseWriter, _ *http.Request) bool {
-		refuseWith(w, apierrors.NewForbidden(configMaps, "x", errors.New("exceeded quota")))
-		return true
-	}}
-	_, err := s.creator(t).Create(t.Context(), configMap("a"), NewID())
+	_, err := creatorFor(t, always(exceeded).Config()).Create(t.Context(), configMap("a"), NewID())
 	if !errors.Is(err, ErrRefused) || !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota") {
 		t.Error(err)
 	}
@@ -284,16 +241,11 @@ func TestRefused(t *testing.T) {
 
 // A dry run stores nothing: a refusal stands, and nothing is read.
 func TestDryRun(t *testing.T) {
-	s := &store{before: func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodGet {
-			t.Errorf("it reads %s", r.URL)
-		}
-		refuseWith(w, apierrors.NewForbidden(configMaps, "x", errors.New("exceeded quota")))
-		return true
-	}}
+	server := always(exceeded)
 	dry := WithCreateOptions(metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-	if _, err := s.creator(t, dry).Create(t.Context(), configMap("a"), NewID()); !errors.Is(err, ErrRefused) {
-		t.Error(err)
+	_, err := creatorFor(t, server.Config(), dry).Create(t.Context(), configMap("a"), NewID())
+	if !errors.Is(err, ErrRefused) || asked(server, "get") != 0 {
+		t.Errorf("%v, %v", err, server.Requests())
 	}
 }
 
@@ -325,34 +277,30 @@ func TestAsClientGo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			post := func(create func(*store) error) (int, error) {
-				sent := 0
-				s := &store{}
-				s.before = func(w http.ResponseWriter, _ *http.Request) bool {
-					if sent++; sent > test.times {
-						return false
-					}
+			post := func(create func(*rest.Config) error) (int, error) {
+				server := oncetest.NewServer()
+				for range test.times {
+					injury := oncetest.Refuse(test.err)
 					if test.retryAfter != "" {
-						w.Header().Set("Retry-After", test.retryAfter)
+						injury = withHeader(injury, "Retry-After", test.retryAfter)
 					}
-					refuseWith(w, test.err)
-					return true
+					server.Next(injury)
 				}
-				err := create(s)
-				return sent, err
+				err := create(server.Config())
+				return asked(server, "create"), err
 			}
 			named := configMap("a")
 			named.Name = "mine"
-			sent, err := post(func(s *store) error {
-				_, err := s.creator(t).Create(t.Context(), named, Unmarked())
+			sent, err := post(func(config *rest.Config) error {
+				_, err := creatorFor(t, config).Create(t.Context(), named, Unmarked())
 				return err
 			})
-			theirs, want := post(func(s *store) error {
+			theirs, want := post(func(config *rest.Config) error {
 				object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(named)
 				if err != nil {
 					return err
 				}
-				_, err = dynamic.NewForConfigOrDie(s.start(t)).Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).
+				_, err = dynamic.NewForConfigOrDie(config).Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).
 					Namespace("ns").Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
 				return err
 			})
@@ -370,16 +318,11 @@ func TestAsClientGo(t *testing.T) {
 // again: a lost POST could make a second object.
 func TestServerNamingSendsNothingTwice(t *testing.T) {
 	for code, want := range map[int]int{http.StatusTooManyRequests: 3, http.StatusServiceUnavailable: 1} {
-		s, sent := &store{}, 0
-		s.before = func(w http.ResponseWriter, _ *http.Request) bool {
-			if sent++; sent < 3 {
-				w.Header().Set("Retry-After", "0")
-				w.WriteHeader(code)
-			}
-			return sent < 3
-		}
-		_, err := s.creator(t, WithAttempts(1)).Create(t.Context(), configMap("a"), Unmarked())
-		if sent != want || errors.Is(err, ErrUnknown) != (want == 1) {
+		server := oncetest.NewServer()
+		injury := withHeader(oncetest.Text(code), "Retry-After", "0")
+		server.Next(injury, injury)
+		_, err := creatorFor(t, server.Config(), WithAttempts(1)).Create(t.Context(), configMap("a"), Unmarked())
+		if sent := asked(server, "create"); sent != want || errors.Is(err, ErrUnknown) != (want == 1) {
 			t.Errorf("%d: %d POSTs, %v", code, sent, err)
 		}
 	}
@@ -388,46 +331,36 @@ func TestServerNamingSendsNothingTwice(t *testing.T) {
 // An object that something has taken the marks from is another's if the server's
 // own clock says so: the Date of an answer may be a proxy's.
 func TestAge(t *testing.T) {
-	reviews := "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 	for name, test := range map[string]struct {
-		review func(w http.ResponseWriter)
+		ahead  time.Duration // of the server's clock, once the object is there
+		review oncetest.Injury
 		want   error
 	}{
-		"a server that is ahead": {func(w http.ResponseWriter) {
-			answerWith(w, http.StatusCreated, map[string]any{
-				"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
-				"metadata": map[string]any{"creationTimestamp": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)},
-			})
-		}, nil},
-		"a server that is not": {func(w http.ResponseWriter) {
-			answerWith(w, http.StatusCreated, map[string]any{
-				"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
-				"metadata": map[string]any{"creationTimestamp": time.Now().UTC().Format(time.RFC3339)},
-			})
-		}, ErrUnknown},
-		"no time": {func(w http.ResponseWriter) {
-			answerWith(w, http.StatusCreated, map[string]any{"kind": "SelfSubjectReview"})
-		}, ErrUnknown},
-		"no such API": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) }, ErrUnknown},
+		"a server that is ahead": {time.Hour, nil, nil},
+		"a server that is not":   {0, nil, ErrUnknown},
+		"no time":                {time.Hour, oncetest.Answer(http.StatusCreated, "application/json", `{"kind":"SelfSubjectReview"}`), ErrUnknown},
+		"no such API":            {time.Hour, oncetest.Text(http.StatusNotFound), ErrUnknown},
 	} {
-		s := &store{}
-		s.before = func(w http.ResponseWriter, r *http.Request) bool {
-			switch {
-			case r.URL.Path == reviews:
-				test.review(w)
-				return true
-			case r.Method == http.MethodPost && len(s.objects) == 0: // another is faster
-				s.post(httptest.NewRecorder(), r)
-				for _, object := range s.objects {
-					object.SetAnnotations(nil)
-				}
-				w.Header().Set("Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))
-				refuseWith(w, apierrors.NewAlreadyExists(configMaps, ""))
-				return true
-			}
-			return false
+		server := oncetest.NewServer()
+		c := creatorFor(t, server.Config())
+		if _, err := c.Create(t.Context(), configMap("a"), NewID()); err != nil { // discovery is over
+			t.Fatal(err)
 		}
-		if r, err := s.creator(t).Create(t.Context(), configMap("a"), NewID()); !errors.Is(err, test.want) {
+		server.Injure(func(r *oncetest.Request) oncetest.Injury {
+			if r.Verb == "" {
+				return test.review
+			}
+			return nil
+		})
+		server.Next(func(r *oncetest.Request) (*http.Response, error) {
+			theirs := r.Object.DeepCopy() // another is faster
+			theirs.SetAnnotations(nil)
+			server.Put(theirs)
+			server.SetClock(func() time.Time { return time.Now().Add(test.ahead) })
+			answer := func(r *oncetest.Request) (*http.Response, error) { return r.CarryOut(), nil }
+			return withHeader(answer, "Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))(r)
+		})
+		if r, err := c.Create(t.Context(), configMap("a"), NewID()); !errors.Is(err, test.want) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
@@ -435,19 +368,16 @@ func TestAge(t *testing.T) {
 
 // An IPAddress has its generateName for a name, so its conflict is one.
 func TestIPAddress(t *testing.T) {
+	server := oncetest.NewServer()
 	taken := apierrors.NewGenerateNameConflict(ipAddresses, "10.9.8.7", 1)
 	sent := 0
-	s := &store{before: func(w http.ResponseWriter, _ *http.Request) bool {
-		sent++
-		refuseWith(w, taken)
-		return true
-	}}
+	server.Injure(func(*oncetest.Request) oncetest.Injury { sent++; return oncetest.Refuse(taken) })
 	mapper := meta.NewDefaultRESTMapper(nil)
 	kind := schema.GroupVersionKind{Group: ipAddresses.Group, Version: "v1", Kind: "IPAddress"}
 	mapper.AddSpecific(kind, kind.GroupVersion().WithResource("ipaddresses"), kind.GroupVersion().WithResource("ipaddress"), meta.RESTScopeRoot)
 	address := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"generateName": "10.9.8.7"}}}
 	address.SetGroupVersionKind(kind)
-	_, err := s.creator(t, WithMapper(mapper)).Create(t.Context(), address, Unmarked())
+	_, err := creatorFor(t, server.Config(), WithMapper(mapper)).Create(t.Context(), address, Unmarked())
 	if !errors.Is(err, ErrTaken) || causeOf(err) != taken.Error() || sent != 1 {
 		t.Errorf("%v after %d POSTs", err, sent)
 	}
@@ -455,13 +385,15 @@ func TestIPAddress(t *testing.T) {
 
 // What kubectl does: the name is the server's affair, and nothing is read back.
 func TestUnmarked(t *testing.T) {
-	s := &store{loses: true}
+	server := oncetest.NewServer()
+	server.Next(oncetest.LoseAnswer)
 	named := configMap("a")
 	named.Name = "mine"
-	if _, err := s.creator(t).Create(t.Context(), named, Unmarked()); !errors.Is(err, ErrUnknown) || s.posted() != 1 {
-		t.Errorf("%v after %d POSTs", err, s.posted())
+	_, err := creatorFor(t, server.Config()).Create(t.Context(), named, Unmarked())
+	if !errors.Is(err, ErrUnknown) || len(server.Requests()) != 1 {
+		t.Errorf("%v after %v", err, server.Requests())
 	}
-	if annotations := s.annotations("mine"); annotations != nil {
+	if annotations := only(t, server).GetAnnotations(); annotations != nil {
 		t.Errorf("it is marked: %v", annotations)
 	}
 }
@@ -470,26 +402,21 @@ func TestUnmarked(t *testing.T) {
 // stored either, so that its refusal stands at once, also after an answer that
 // was lost.
 func TestNameThatNoPathCanCarry(t *testing.T) {
+	refuses := oncetest.Refuse(apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "x", field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "name"), "x", "a lowercase RFC 1123 subdomain"),
+	}))
 	for _, test := range []struct{ name, generateName string }{
 		{generateName: "feature/login-"}, {generateName: "50%-"}, {name: "feature/login"}, {name: ".."},
 	} {
 		for lost := range 2 {
-			refuses := func(w http.ResponseWriter, r *http.Request) bool {
-				if r.Method != http.MethodPost {
-					t.Errorf("%+v: %s %s", test, r.Method, r.URL)
-				}
-				if lost--; lost >= 0 {
-					panic(http.ErrAbortHandler)
-				}
-				refuseWith(w, apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "x", field.ErrorList{
-					field.Invalid(field.NewPath("metadata", "name"), "x", "a lowercase RFC 1123 subdomain"),
-				}))
-				return true
+			server := always(refuses)
+			if lost == 1 {
+				server.Next(oncetest.LoseRequest)
 			}
 			object := configMap("a")
 			object.Name, object.GenerateName = test.name, test.generateName
-			r, err := (&store{before: refuses}).creator(t).Create(t.Context(), object, NewID())
-			if !errors.Is(err, ErrRefused) || !apierrors.IsInvalid(err) || r.TimeOver {
+			r, err := creatorFor(t, server.Config()).Create(t.Context(), object, NewID())
+			if !errors.Is(err, ErrRefused) || !apierrors.IsInvalid(err) || r.TimeOver || asked(server, "get") > 0 {
 				t.Errorf("%+v: %+v, %v", test, r, err)
 			}
 		}
@@ -498,10 +425,9 @@ func TestNameThatNoPathCanCarry(t *testing.T) {
 
 // While such a name is in doubt, something may have stored it under another.
 func TestNameThatNoPathCanCarryInDoubt(t *testing.T) {
-	loses := func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }
 	object := configMap("a")
 	object.GenerateName = "feature/login-"
-	c := (&store{before: loses}).creator(t, WithRetryTimeout(0))
+	c := creatorFor(t, always(oncetest.LoseRequest).Config(), WithRetryTimeout(0))
 	if _, err := c.Create(t.Context(), object, NewID()); !errors.Is(err, ErrUnknown) {
 		t.Error(err)
 	}
@@ -509,8 +435,11 @@ func TestNameThatNoPathCanCarryInDoubt(t *testing.T) {
 
 // Errors about the arguments send nothing.
 func TestBadArguments(t *testing.T) {
-	s := &store{}
-	c := s.creator(t)
+	scheme := runtime.NewScheme()
+	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, &corev1.ConfigMap{})
+	scheme.AddKnownTypeWithName(schema.GroupVersionKind{Version: "v2", Kind: "ConfigMap"}, &corev1.ConfigMap{})
+	server := oncetest.NewServer()
+	c := creatorFor(t, server.Config())
 	kindless, homeless, nameless := configMap("a"), configMap("a"), configMap("a")
 	kindless.TypeMeta, homeless.Namespace, nameless.GenerateName = metav1.TypeMeta{}, "", ""
 	astray := configMap("a")
@@ -524,7 +453,12 @@ func TestBadArguments(t *testing.T) {
 		says   string
 	}{
 		"no ID":        {configMap("a"), ID{}, WithGrace(0), "an ID of no kind"},
+		"no UID":       {configMap("a"), For(&metav1.ObjectMeta{}, "x"), WithGrace(0), "For (of an owner that has a UID)"},
+		"no key":       {configMap("a"), FromKey(""), WithGrace(0), "FromKey (of a key)"},
+		"no creation":  {configMap("a"), Derived("", "run"), WithGrace(0), "an ID of no kind"},
 		"no kind":      {kindless, NewID(), WithGrace(0), "needs WithScheme"},
+		"two kinds":    {kindless, NewID(), WithScheme(scheme), "its apiVersion and kind must say which"},
+		"not in it":    {&corev1.Secret{}, NewID(), WithScheme(scheme), "no kind is registered"},
 		"no namespace": {homeless, NewID(), WithGrace(0), "configmaps need a namespace"},
 		"slash":        {astray, NewID(), WithGrace(0), `the namespace "a/b" may not contain '/'`},
 		"no name":      {nameless, NewID(), WithGrace(0), "neither a name nor a generateName"},
@@ -537,8 +471,8 @@ func TestBadArguments(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if s.posted() > 0 {
-		t.Errorf("%d POSTs", s.posted())
+	if len(server.Requests()) > 0 {
+		t.Errorf("%v", server.Requests())
 	}
 	if _, err := NewForConfig(&rest.Config{Host: "https://x"}, WithRetryTimeout(-1)); err == nil {
 		t.Error("a negative time is taken")
@@ -553,35 +487,62 @@ func TestWithScheme(t *testing.T) {
 	}
 	object := configMap("a")
 	object.TypeMeta = metav1.TypeMeta{}
-	result, err := (&store{}).creator(t, WithScheme(scheme)).Create(t.Context(), object, NewID())
+	result, err := creatorFor(t, oncetest.NewServer().Config(), WithScheme(scheme)).Create(t.Context(), object, NewID())
 	if err != nil || result.Object.GetKind() != "ConfigMap" {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
 
-// One Creator may be used by several goroutines.
+// One Creator may be used by several goroutines, and several Creators for one
+// server share nothing: two leaders, each with goroutines that want the same,
+// amid injuries.
 func TestConcurrently(t *testing.T) {
-	s := &store{}
-	c := s.creator(t)
-	var group sync.WaitGroup
-	for n := range 20 {
-		group.Go(func() {
-			if _, err := c.Create(t.Context(), configMap("a"), For(owner, fmt.Sprint(n%10))); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	if s.stored() != 10 {
-		t.Errorf("%d objects", s.stored())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx := klog.NewContext(t.Context(), logr.Discard()) // client-go logs answers that break off
+		server := oncetest.NewServer()
+		server.Injure(oncetest.Seeded(1, 0.3))
+		leaders := [2]*Creator{creatorFor(t, server.Config()), creatorFor(t, server.Config())}
+		var group sync.WaitGroup
+		for n := range 60 {
+			group.Go(func() {
+				if _, err := leaders[n%2].Create(ctx, configMap("a"), For(owner, fmt.Sprint(n%10))); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if n := len(server.Objects()); n != 10 {
+			t.Errorf("%d objects", n)
+		}
+		for _, violation := range server.Check(idOf, nil) {
+			t.Error(violation)
+		}
+	})
+}
+
+// The deadline of a context ends a create within the grace, and what is in
+// flight is said to be unknown.
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		start := time.Now()
+		c := creatorFor(t, always(oncetest.Delay(time.Hour)).Config(), WithGrace(3*time.Second))
+		_, err := c.Create(ctx, configMap("a"), For(owner, "x"))
+		if took := time.Since(start); !errors.Is(err, ErrUnknown) || took < 2*time.Second || took > 6*time.Second {
+			t.Errorf("%v after %s", err, took)
+		}
+		if _, err := c.Create(ctx, configMap("a"), For(owner, "x")); !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("too late: %v", err)
+		}
+	})
 }
 
 // Every request has a deadline: that of the configuration, or a minute, which
 // begins below client-go's rate limiter.
 func TestRequestsHaveADeadline(t *testing.T) {
 	for configured, want := range map[time.Duration]time.Duration{0: requestTimeout, time.Second: 0} {
-		config := (&store{}).start(t)
+		config := oncetest.NewServer().Config()
 		config.Timeout = configured
 		rt := creatorFor(t, config).client.Transport
 		for {
@@ -612,65 +573,36 @@ func (l *limiter) Wait(ctx context.Context) error {
 // The time for a request begins when it is sent: a limiter that has many to let
 // through gives up at once where it sees that the time will not do.
 func TestLimiterSeesNoDeadline(t *testing.T) {
-	config := (&store{}).start(t)
+	config := oncetest.NewServer().Config()
 	l := &limiter{RateLimiter: flowcontrol.NewFakeAlwaysRateLimiter()}
 	config.RateLimiter = l
-	if _, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID()); err != nil || l.deadlines > 0 {
+	c := creatorFor(t, config)
+	if _, err := c.Create(t.Context(), configMap("a"), NewID()); err != nil { // discovery is over
+		t.Fatal(err)
+	}
+	l.deadlines = 0
+	if _, err := c.Create(t.Context(), configMap("a"), NewID()); err != nil || l.deadlines > 0 {
 		t.Errorf("%v, %d deadlines", err, l.deadlines)
-	}
-}
-
-// roundTripper is a transport that is not net/http's own.
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-// A transport that says nothing of its connections may have sent every request:
-// what it loses is read back, and an answer counts as one.
-func TestTransportOfOnesOwn(t *testing.T) {
-	s := &store{loses: true}
-	config := s.start(t)
-	config.Transport = roundTripper(func(req *http.Request) (*http.Response, error) {
-		return http.DefaultTransport.RoundTrip(req.WithContext(context.WithoutCancel(context.Background())))
-	})
-	result, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID())
-	if err != nil || result.Outcome != Created || s.posted() != 1 {
-		t.Errorf("%+v, %v, %d POSTs", result, err, s.posted())
-	}
-	s.before = func(w http.ResponseWriter, _ *http.Request) bool {
-		refuseWith(w, apierrors.NewForbidden(configMaps, "x", errors.New("no")))
-		return true
-	}
-	if _, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID()); !errors.Is(err, ErrRefused) {
-		t.Error(err)
 	}
 }
 
 // What was created with other content is that also after a lost answer.
 func TestMismatchInDoubt(t *testing.T) {
-	s := &store{}
-	config := s.start(t)
-	if _, err := creatorFor(t, config).Create(t.Context(), configMap("a"), For(owner, "x")); err != nil {
+	server := oncetest.NewServer()
+	c := creatorFor(t, server.Config())
+	if _, err := c.Create(t.Context(), configMap("a"), For(owner, "x")); err != nil {
 		t.Fatal(err)
 	}
-	cut := false
-	s.before = func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodPost && !cut {
-			cut = true
-			panic(http.ErrAbortHandler)
-		}
-		return false
-	}
-	result, err := creatorFor(t, config).Create(t.Context(), configMap("b"), For(owner, "x"))
-	if !errors.Is(err, ErrMismatch) || result.Object == nil || !cut {
+	server.Next(oncetest.LoseRequest)
+	result, err := c.Create(t.Context(), configMap("b"), For(owner, "x"))
+	if !errors.Is(err, ErrMismatch) || result.Object == nil || asked(server, "create") != 2 {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
 
 // The content is the same wherever the namespace was said.
 func TestNamespaceOfAnOption(t *testing.T) {
-	s := &store{}
-	c := s.creator(t, WithNamespace("ns"))
+	c := creatorFor(t, oncetest.NewServer().Config(), WithNamespace("ns"))
 	homeless := configMap("a")
 	homeless.Namespace = ""
 	for n, object := range []*corev1.ConfigMap{homeless, configMap("a")} {
@@ -681,59 +613,35 @@ func TestNamespaceOfAnOption(t *testing.T) {
 	}
 }
 
-// IDs of nothing are none, and refused.
-func TestNoID(t *testing.T) {
-	s := &store{}
-	for _, id := range []ID{For(&metav1.ObjectMeta{}, "x"), FromKey(""), Derived("", "run")} {
-		if _, err := s.creator(t).Create(t.Context(), configMap("a"), id); err == nil || s.posted() > 0 {
-			t.Errorf("%v, %d POSTs", err, s.posted())
-		}
-	}
-	object := &unstructured.Unstructured{}
-	NewID().Stamp(object)
-	if idOf(object) == "" {
-		t.Error("an object without metadata is not stamped")
-	}
-}
+// roundTripper is a transport that is a function.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // A type that was not there at first is found once it is.
 func TestTypeThatComesLater(t *testing.T) {
-	s := &store{}
-	there := false
-	s.before = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/api/v1" && !there {
-			answerWith(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList"}, GroupVersion: "v1"})
-			return true
-		}
-		return false
-	}
-	c, err := NewForConfig(s.start(t))
-	if err != nil {
+	server := oncetest.NewServer()
+	config := server.Config()
+	config.Transport = roundTripper(func(req *http.Request) (*http.Response, error) { return server.RoundTrip(req) })
+	c := creatorFor(t, config)
+	widget := configMap("a")
+	widget.Kind = "Widget"
+	if _, err := c.Create(t.Context(), widget, NewID()); !meta.IsNoMatchError(err) {
 		t.Fatal(err)
 	}
-	if _, err := c.Create(t.Context(), configMap("a"), NewID()); !meta.IsNoMatchError(err) {
-		t.Fatal(err)
-	}
-	s.mu.Lock()
-	there = true
-	s.mu.Unlock()
+	server = oncetest.NewServer(oncetest.Type{Version: "v1", Kind: "Widget"})
 	c.asked = time.Now().Add(-askAgain) // as if the time were over
-	if _, err := c.Create(t.Context(), configMap("a"), NewID()); err != nil {
+	if _, err := c.Create(t.Context(), widget, NewID()); err != nil {
 		t.Error(err)
 	}
 }
 
-// Whatever encoding the configuration is for, objects are sent and read as JSON.
+// Whatever encoding the configuration is for, objects are sent and read as JSON:
+// oncetest knows no other.
 func TestEncoding(t *testing.T) {
-	s := &store{}
-	config := s.start(t)
+	server := oncetest.NewServer()
+	config := server.Config()
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf
-	s.before = func(_ http.ResponseWriter, r *http.Request) bool {
-		if accept := r.Header.Get("Accept"); strings.Contains(accept, "protobuf") {
-			t.Errorf("it accepts %s", accept)
-		}
-		return false
-	}
 	if _, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID()); err != nil {
 		t.Error(err)
 	}

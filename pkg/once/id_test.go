@@ -24,6 +24,14 @@ func TestStamp(t *testing.T) {
 	}
 }
 
+func TestStampNothing(t *testing.T) {
+	object := &unstructured.Unstructured{}
+	NewID().Stamp(object)
+	if idOf(object) == "" {
+		t.Error("an object without metadata is not stamped")
+	}
+}
+
 func TestCanCarry(t *testing.T) {
 	for name, test := range map[string]struct {
 		metadata any
