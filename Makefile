@@ -33,8 +33,11 @@ REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_V
 # of Kubernetes, which takes minutes to vet.
 MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
 
+# The packages that others import, and that follow semantic versions.
+PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/names ./pkg/analyze
+
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance lint bench campaign compat foreign figures schemas measure controllers published rules docs release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance lint bench campaign compat foreign figures schemas measure controllers published rules docs apidiff release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +86,9 @@ lint: ## Run the linters over the code and the workflows
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
 	@for module in $(MODULES); do echo "go vet in $$module"; $(GO) vet -C $$module ./... || exit 1; done
 	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
+
+apidiff: ## Compare the packages that others import with those of the last release
+	.ci/apidiff $(PUBLIC)
 
 vulnerabilities: ## Look for known vulnerabilities that the code reaches (asks vuln.go.dev)
 	$(GO) tool -modfile=tools/govulncheck/go.mod govulncheck ./...

@@ -86,7 +86,7 @@ func TestTerminalsWereRecorded(t *testing.T) {
 // notRun are the commands of the documentation that no test runs, and why.
 var notRun = []struct{ pattern, reason string }{
 	{`^make [a-z-]+`, "the Makefile's own targets; .ci/run runs the most of them, and TestTargetsExist looks them up"},
-	{`^go install `, "needs the published module"},
+	{`^go (install|get) `, "needs the published module"},
 	{`^go (run|test) (-C )?\.?/?test/`, "a tool of this repository's own, for a person"},
 	{`^kubectl genname report --plot docs/figures/`, "run by make figures, which takes it from the page"},
 	{`^(sudo dpkg|cosign|sha256sum) `, "needs a published release"},
@@ -179,6 +179,37 @@ func TestManifestsAreExamples(t *testing.T) {
 				t.Errorf("%s:%d: no file in examples/ has this manifest:\n%s", p.path, b.line, b.text)
 			}
 		}
+	}
+}
+
+// What a page shows of Go is a part of a program or an example that is compiled
+// and run, whatever its indentation.
+func TestGoIsRun(t *testing.T) {
+	flat := func(text string) string {
+		var lines []string
+		for line := range strings.Lines(text) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+		return strings.Join(lines, "\n")
+	}
+	var programs strings.Builder
+	for _, path := range glob(t, "pkg/*/example*_test.go", "pkg/*/*/example*_test.go", "test/outside/*/*.go") {
+		programs.WriteString(flat(read(t, path)))
+	}
+	shown := 0
+	for _, p := range pages(t) {
+		for _, b := range blocks(p.text) {
+			if b.language != "go" {
+				continue
+			}
+			shown++
+			if !strings.Contains(programs.String(), flat(b.text)) {
+				t.Errorf("%s:%d: no program and no example has this:\n%s", p.path, b.line, b.text)
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("no page shows Go")
 	}
 }
 
