@@ -45,8 +45,9 @@ type resource struct {
 // NewForConfig returns a Creator for the server of config. It makes a transport
 // of its own, below whatever wraps that of config: every POST is sent once, so
 // the repetitions are those of this package only.
-// Without a Timeout in config each request has a minute. QPS holds for each
-// group and version, a RateLimiter for all.
+// Without a Timeout in config each request has a minute. QPS and Burst hold for
+// each group and version, and are 5 and 10 where config says nothing, as for all
+// clients of client-go; a RateLimiter holds for all.
 //
 // The error is about config or an option; no request is made.
 func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
@@ -90,8 +91,9 @@ var statuses = func() runtime.NegotiatedSerializer {
 // Create creates object once under id, and follows it until its outcome is
 // certain, its names or its time are used up, or ctx is done. object is not
 // changed: it is an *unstructured.Unstructured, or a typed object that says its
-// kind or whose kind the scheme of WithScheme knows. options override those of
-// the Creator. When ctx is done, Create still follows what is in flight for a
+// kind or whose kind the scheme of WithScheme knows. It has a generateName, or a
+// name of its own, under which alone it is created then. options override those
+// of the Creator. When ctx is done, Create still follows what is in flight for a
 // moment (WithGrace).
 //
 // Without an error, the object is on the server, once, and the Result has it.
@@ -120,7 +122,8 @@ func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID, opti
 // newRequest stamps a copy of object and finds out where it goes.
 func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request, error) {
 	if id == (ID{}) {
-		return nil, errors.New("an ID of no kind: use For (of an owner that has a UID), FromKey (of a key), NewID, Derived or Unmarked")
+		return nil, errors.New("an ID of no kind: use For (of an owner that has a UID), " +
+			"FromKey (of a key), NewID, Derived or Unmarked")
 	}
 	stamped, err := s.unstructured(object)
 	if err != nil {

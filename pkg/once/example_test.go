@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
@@ -99,13 +100,15 @@ func Example_errors() {
 			return "it is there with other content: update it, or delete it and come back"
 		case errors.Is(err, once.ErrTaken):
 			return "somebody else's object has the name: tell a human"
-		case errors.Is(err, once.ErrRefused):
-			return "refused: " + errors.Unwrap(err).Error()
+		case apierrors.IsForbidden(err): // ErrRefused, in the server's words
+			return err.Error()
 		case err != nil:
 			return "again later"
 		}
 		return string(result.Outcome)
 	}
+	server.Next(oncetest.Forbidden)
+	fmt.Println(reconcile("busybox:1.36"))
 	fmt.Println(reconcile("busybox:1.36"))
 	fmt.Println(reconcile("busybox:1.37"))
 	going := server.Objects()[0]
@@ -115,6 +118,7 @@ func Example_errors() {
 	server.Remove(going)
 	fmt.Println(reconcile("busybox:1.37"))
 	// Output:
+	// refused: jobs.batch is forbidden: User "oncetest" cannot create resource "jobs" in API group "batch" in the namespace "default"
 	// Created
 	// it is there with other content: update it, or delete it and come back
 	// wait until it is gone

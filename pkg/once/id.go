@@ -65,7 +65,8 @@ const (
 // does. An owner of the same name that is made anew has another UID, and
 // objects of its own.
 //
-// It has exactly one name, of ten random characters, because a later reconcile
+// It has exactly one name, the first 53 bytes of generateName and ten random
+// characters, because a later reconcile
 // could not know which of several was taken before; an object of somebody else
 // under it is ErrTaken. The id is "v1-" and the first 128 bits of
 //

@@ -247,6 +247,33 @@ func TestAnotherOwner(t *testing.T) {
 	}
 }
 
+// An object with a name of its own has that one, and is found by its id. One that
+// is there without an id is somebody else's, as with kubectl: what is made once
+// more is nothing.
+func TestNameOfItsOwn(t *testing.T) {
+	server := oncetest.NewServer()
+	c := creatorFor(t, server.Config())
+	named := configMap("a")
+	named.Name = "mine"
+	for _, want := range []Outcome{Created, Found} {
+		if r, err := c.Create(t.Context(), named, For(owner, "x")); err != nil || r.Outcome != want || r.Name != "mine" {
+			t.Errorf("%+v, %v, want %s", r, err, want)
+		}
+	}
+	older := only(t, server)
+	older.SetAnnotations(nil)
+	server.Put(older)
+	if r, err := c.Create(t.Context(), named, For(owner, "x")); !errors.Is(err, ErrTaken) || r.Object.GetName() != "mine" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	older.SetAnnotations(map[string]string{Annotation: For(owner, "x").String()}) // as docs/library.md says
+	server.Put(older)
+	if r, err := c.Create(t.Context(), named, For(owner, "x")); err != nil || r.Outcome != Found {
+		t.Errorf("%+v, %v", r, err)
+	}
+	only(t, server)
+}
+
 // What cannot be settled says what the caller can do.
 func TestUnknownSaysWhatToDo(t *testing.T) {
 	lost := oncetest.AfterStore(oncetest.GatewayTimeout)

@@ -49,13 +49,15 @@ func defaults() settings {
 }
 
 // WithAttempts sets the number of names tried per object, at least 1. It does
-// not concern objects with a name of their own, nor those of For.
+// not concern objects with a name of their own, nor those of For and FromKey.
 func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
 
 // WithRetryTimeout bounds how long one object is followed through throttling,
 // dropped connections and unknown outcomes; a request that is under way then
 // still has its own time. 0 sends one POST and, where its outcome is unknown,
-// reads the object back once, for at most 30 s.
+// reads the object back once, for at most 30 s. A controller that reconciles
+// again anyway wants some seconds, so as not to keep a worker; how long a refused
+// object is looked for (ErrRefused) does not depend on it.
 func WithRetryTimeout(d time.Duration) Option { return func(s *settings) { s.retryTimeout = d } }
 
 // WithGrace sets how long an object in flight is still followed after the
@@ -65,7 +67,7 @@ func WithGrace(d time.Duration) Option { return func(s *settings) { s.grace = d 
 
 // WithSuffixLength sets the number of random characters of a name, from
 // names.SuffixLength, which is Kubernetes' own, to names.MaxSuffixLength. It
-// does not concern objects of For.
+// does not concern objects of For and FromKey.
 func WithSuffixLength(n int) Option { return func(s *settings) { s.suffixLength = n } }
 
 // WithNamespace sets where an object goes that does not say its namespace. It
@@ -93,7 +95,8 @@ func WithMapper(m meta.RESTMapper) Option { return func(s *settings) { s.mapper 
 // looked it up.
 func WithMapping(m *meta.RESTMapping) Option { return func(s *settings) { s.mapping = m } }
 
-// WithScheme knows the kinds of typed objects that do not say theirs.
+// WithScheme knows the kinds of typed objects that do not say theirs: that of
+// k8s.io/client-go/kubernetes/scheme those of Kubernetes, a manager's its own too.
 func WithScheme(scheme *runtime.Scheme) Option { return func(s *settings) { s.scheme = scheme } }
 
 func (s *settings) apply(options []Option) error {

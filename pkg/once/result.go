@@ -32,7 +32,9 @@ var (
 	// too, and it may be there under any name.
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrRefused means that the server has refused the object. Unless it is
-	// Unmarked, it was looked for then, and is not there.
+	// Unmarked, it was looked for then, and is not there: once, or where an
+	// earlier copy of the POST could be the reason (a quota, a port, a webhook)
+	// for 13 seconds.
 	ErrRefused = errors.New("refused")
 	// ErrRenamed means that the server has stored the object, or answered for
 	// one, under a name that was not sent: a webhook or policy picks names.
@@ -40,9 +42,10 @@ var (
 	ErrRenamed = errors.New("stored under another name")
 	// ErrTaken means that somebody else's object has the only name there is to
 	// try: the object's own, or that of an ID of For or FromKey. Result.Object is
-	// it, where it was read. Of an object of Unmarked
-	// with a name of its own, which is sent again as client-go does after a 5xx
-	// with Retry-After, that is taken on trust.
+	// it, where it was read. An object without any creation id that holds the
+	// name of one that has a name is somebody else's, too. Of an object of
+	// Unmarked with a name of its own, which is sent again as client-go does
+	// after a 5xx with Retry-After, that is taken on trust.
 	ErrTaken = errors.New("name taken")
 	// ErrMismatch means that the object of an ID of For or FromKey is there, and
 	// was created with another content than is asked for now. Result.Object is
@@ -58,7 +61,8 @@ var (
 )
 
 // Error says what has become of an object that was not created: which of the
-// errors above it is, and why.
+// errors above it is, and why. Where the server's answer is the reason,
+// apierrors.IsForbidden and the like are true of it, too.
 type Error struct {
 	// Kind is one of the errors above.
 	Kind error

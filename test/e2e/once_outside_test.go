@@ -49,6 +49,7 @@ func buildOutside(t *testing.T, name string) string {
 func TestOnceOutside(t *testing.T) {
 	t.Parallel()
 	program := buildOutside(t, "withonce")
+	outside(t, "test", "-count=1", "./...") // with oncetest, as its own author would
 	namespace := harness.Namespace(t, retrying)
 	owner := ownerOf(t, namespace)
 	client := harness.Clientset(t, retrying)

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
@@ -31,18 +32,18 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := reconcile(ctx, *kubeconfig, *namespace); err != nil {
+	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+	if err == nil {
+		err = reconcile(ctx, config, *namespace)
+	}
+	if err != nil {
 		slog.Error("not done", "error", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func reconcile(ctx context.Context, kubeconfig, namespace string) error {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return err
-	}
+func reconcile(ctx context.Context, config *rest.Config, namespace string) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
