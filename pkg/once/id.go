@@ -143,7 +143,9 @@ func (id ID) prepare(object *unstructured.Unstructured) (content string, err err
 		return "", nil
 	}
 	said := object.DeepCopy()
-	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "selfLink"} { // a server's
+	for _, field := range []string{ // a server's
+		"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "selfLink",
+	} {
 		unstructured.RemoveNestedField(said.Object, "metadata", field)
 	}
 	withoutEmpty(said.Object)

@@ -204,7 +204,8 @@ func TestOtherContent(t *testing.T) {
 }
 
 // What typed objects say with another version of their libraries is the same
-// content: what is null, or an empty map or list. The digest is a promise to the
+// content: what is null, or an empty map or list. What a server has written into
+// a copy is none. The digest is a promise to the
 // objects of older versions.
 func TestContentOfAnotherLibrary(t *testing.T) {
 	contents := map[string]bool{}
@@ -215,7 +216,10 @@ func TestContentOfAnotherLibrary(t *testing.T) {
 	} {
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "v1", "kind": "Pod", "spec": spec, "status": map[string]any{},
-			"metadata": map[string]any{"generateName": "p-", "creationTimestamp": nil},
+			"metadata": map[string]any{
+				"generateName": "p-", "creationTimestamp": nil, "labels": map[string]any{},
+				"uid": "1", "generation": int64(2), "deletionTimestamp": "2026-11-22T00:00:00Z", // of a copy
+			},
 		}}
 		content, err := For(owner, "x").prepare(object)
 		if err != nil {
