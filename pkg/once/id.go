@@ -144,7 +144,8 @@ func (id ID) prepare(object *unstructured.Unstructured) (content string, err err
 	}
 	said := object.DeepCopy()
 	for _, field := range []string{ // a server's
-		"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "selfLink",
+		"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp",
+		"generation", "managedFields", "selfLink",
 	} {
 		unstructured.RemoveNestedField(said.Object, "metadata", field)
 	}

@@ -94,6 +94,22 @@ func TestAPIDiff(t *testing.T) {
 	}
 }
 
+// A package may be of a module of its own.
+func TestAPIDiffOfAnotherModule(t *testing.T) {
+	script, err := filepath.Abs("../../.ci/apidiff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRepository(t)
+	r.write("n/go.mod", "module example.com/m/n\n\ngo 1.26.0\n")
+	r.write("n/n.go", "package n\n\nfunc F() {}\n")
+	r.release("package p\n", "v1.0.0")
+	r.write("n/n.go", "package n\n")
+	if said, failed := r.run(script, "./n"); !failed || !strings.Contains(said, "F: removed") {
+		t.Error(said)
+	}
+}
+
 // A package that is gone, and a clone without tags, are no silence.
 func TestAPIDiffOfNothing(t *testing.T) {
 	script, err := filepath.Abs("../../.ci/apidiff")
