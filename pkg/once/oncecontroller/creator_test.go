@@ -1,0 +1,222 @@
+package oncecontroller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr/funcr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+// newCluster returns what a manager is, for the server.
+func newCluster(t *testing.T, server *oncetest.Server, options ...cluster.Option) cluster.Cluster {
+	t.Helper()
+	c, err := cluster.New(server.Config(), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func newCreator(t *testing.T, server *oncetest.Server) *Creator {
+	t.Helper()
+	creator, err := New(newCluster(t, server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return creator
+}
+
+// wrapper is a client of a user's.
+type wrapper struct{ client.Client }
+
+// What creates nothing is refused, however it is wrapped; what is wrapped and
+// creates is not.
+func TestNewRefuses(t *testing.T) {
+	server := oncetest.NewServer()
+	real, err := client.NewWithWatch(server.Config(), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fakeClient := fake.NewClientBuilder().Build()
+	for name, test := range map[string]struct {
+		client client.Client
+		want   error
+	}{
+		"real":                        {real, nil},
+		"real, wrapped":               {&wrapper{interceptor.NewClient(real, interceptor.Funcs{})}, nil},
+		"fake":                        {fakeClient, errFake},
+		"fake, in an interceptor":     {interceptor.NewClient(fakeClient, interceptor.Funcs{}), errFake},
+		"fake, that intercepts":       {fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{}).Build(), errFake},
+		"fake, with a field owner":    {client.WithFieldOwner(fakeClient, "me"), errFake},
+		"fake, with field validation": {client.WithFieldValidation(fakeClient, metav1.FieldValidationStrict), errFake},
+		"fake, of a namespace":        {client.NewNamespacedClient(fakeClient, "default"), errFake},
+		"fake, wrapped by a user":     {wrapper{fakeClient}, errFake},
+		"fake, wrapped twice":         {&wrapper{&wrapper{fakeClient}}, errFake},
+		"dry runs":                    {client.NewDryRunClient(real), errDryRun},
+		"dry runs, wrapped":           {wrapper{client.NewDryRunClient(real)}, errDryRun},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, server, func(o *cluster.Options) {
+				o.NewClient = func(*rest.Config, client.Options) (client.Client, error) { return test.client, nil }
+			})
+			creator, err := New(c)
+			if !errors.Is(err, test.want) || (creator == nil) != (err != nil) {
+				t.Errorf("got %v, %v", creator, err)
+			}
+		})
+	}
+	if _, err := New(newCluster(t, server), once.WithAttempts(0)); err == nil {
+		t.Error("an option that is wrong is taken")
+	}
+}
+
+var owner = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "demo", Namespace: "default", UID: "6f2c9a3e"}}
+
+func worker(data string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "worker-", Namespace: "default"},
+		Data:       map[string]string{"data": data},
+	}
+}
+
+// requests returns what the server was asked for, in its order.
+func requests(server *oncetest.Server) (verbs []string) {
+	for _, r := range server.Requests() {
+		verbs = append(verbs, r.Verb)
+	}
+	return verbs
+}
+
+// One POST and no read where nothing goes wrong; the object becomes the
+// server's, and the next reconcile is given the same one.
+func TestCreate(t *testing.T) {
+	server := oncetest.NewServer()
+	created := worker("x")
+	result, err := newCreator(t, server).Create(t.Context(), owner, "a", created)
+	if err != nil || result.Outcome != once.Created {
+		t.Fatalf("got %v, %v", result.Outcome, err)
+	}
+	if created.UID == "" || created.Data["data"] != "x" || !strings.HasPrefix(created.Name, "worker-") {
+		t.Errorf("the object is %v", created)
+	}
+	if got := requests(server); !slices.Equal(got, []string{"create"}) {
+		t.Errorf("got %q", got)
+	}
+
+	found := &unstructured.Unstructured{}
+	found.SetAPIVersion("v1")
+	found.SetKind("ConfigMap")
+	found.SetGenerateName("worker-")
+	found.SetNamespace("default")
+	_ = unstructured.SetNestedField(found.Object, "x", "data", "data")
+	result, err = newCreator(t, server).Create(t.Context(), owner, "a", found)
+	if err != nil || result.Outcome != once.Found || found.GetUID() != created.UID {
+		t.Errorf("got %v, %v: %v", result.Outcome, err, found)
+	}
+	if got := requests(server); !slices.Equal(got, []string{"create", "create", "get"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// An error leaves the object as it is, and says whose it is.
+func TestCreateFails(t *testing.T) {
+	server := oncetest.NewServer()
+	creator := newCreator(t, server)
+	if _, err := creator.Create(t.Context(), owner, "a", worker("x")); err != nil {
+		t.Fatal(err)
+	}
+	other := worker("y")
+	result, err := creator.Create(t.Context(), owner, "a", other)
+	if !errors.Is(err, once.ErrMismatch) || other.Name != "" || other.Data["data"] != "y" || result.Object == nil {
+		t.Errorf("got %v, %v: %v", result, err, other)
+	}
+	if want := `create ConfigMap "a" of default/demo: `; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("the error is %q", err)
+	}
+	if _, err := creator.Create(t.Context(), worker("z"), "a", other); err == nil || !strings.Contains(err.Error(), "has no UID") {
+		t.Errorf("an owner without a UID is taken: %v", err)
+	}
+	server.Next(oncetest.Forbidden)
+	if _, err := creator.Create(t.Context(), owner, "b", other); !errors.Is(err, once.ErrRefused) || !apierrors.IsForbidden(err) {
+		t.Errorf("got %v", err)
+	}
+	if got := total(t, "genname_once_creates_total", "outcome", "mismatch"); got != 1 {
+		t.Errorf("%v mismatches are counted", got)
+	}
+}
+
+// A lost answer costs one read; it is counted by the manager's registry, and
+// logged by the logger of the reconcile.
+func TestLostAnswer(t *testing.T) {
+	server := oncetest.NewServer()
+	server.Next(oncetest.LoseAnswer)
+	var logged []string
+	ctx := log.IntoContext(t.Context(), funcr.New(
+		func(_, args string) { logged = append(logged, args) }, funcr.Options{Verbosity: 1}))
+	before := total(t, "genname_once_retries_total", "action", "ReadBack")
+	if _, err := newCreator(t, server).Create(ctx, owner, "a", worker("x")); err != nil {
+		t.Fatal(err)
+	}
+	if got := requests(server); !slices.Equal(got, []string{"create", "get"}) {
+		t.Errorf("got %q", got)
+	}
+	if got := total(t, "genname_once_retries_total", "action", "ReadBack") - before; got != 1 {
+		t.Errorf("%v retries are counted", got)
+	}
+	if len(logged) != 1 || !strings.Contains(logged[0], `"purpose"="a"`) {
+		t.Errorf("logged is %q", logged)
+	}
+}
+
+// total returns the sum of a counter of the manager's registry.
+func total(t *testing.T, name, label, value string) (sum float64) {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			for _, l := range metric.GetLabel() {
+				if family.GetName() == name && l.GetName() == label && l.GetValue() == value {
+					sum += metric.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// The options of New hold, and WithEvents takes the place of ours.
+func TestOptions(t *testing.T) {
+	server := oncetest.NewServer()
+	server.Next(oncetest.LoseAnswer)
+	told := 0
+	creator, err := New(newCluster(t, server),
+		once.WithEvents(func(once.Event) { told++ }), once.WithNamespace("elsewhere"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := worker("x")
+	object.Namespace = ""
+	if _, err := creator.Create(context.Background(), owner, "a", object); err != nil || told != 1 || object.Namespace != "elsewhere" {
+		t.Errorf("got %v, told %d: %v", err, told, object)
+	}
+}
