@@ -105,6 +105,8 @@ type Mix struct {
 	Seed uint64
 	// Rate is the share of requests to injure, from 0 to 1.
 	Rate float64
+	// Of are the injuries; none for Injuries.
+	Of []Injury
 
 	mu       sync.Mutex
 	seen     map[string]uint64 // requests of each kind
@@ -129,7 +131,7 @@ func (m *Mix) Choose(r *http.Request) Fault {
 	if random.Float64() >= m.Rate {
 		return nil
 	}
-	possible := injuriesOf(r)
+	possible := m.injuriesOf(r)
 	injury := possible[random.IntN(len(possible))]
 	m.injuries[injury.Name]++
 	return injury.Fault
@@ -165,9 +167,13 @@ func (m *Mix) kindOf(r *http.Request) string {
 	return fmt.Sprintf("%s %s %s", r.Method, cmp.Or(m.picked[path], path), object.GenerateName)
 }
 
-func injuriesOf(r *http.Request) []Injury {
+func (m *Mix) injuriesOf(r *http.Request) []Injury {
+	all := m.Of
+	if len(all) == 0 {
+		all = Injuries
+	}
 	var possible []Injury
-	for _, i := range Injuries {
+	for _, i := range all {
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 		if (!i.HTTP2Only || r.ProtoMajor == 2) && (!i.WritesOnly || !reads) {
 			possible = append(possible, i)

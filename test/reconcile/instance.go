@@ -1,0 +1,186 @@
+package reconcile
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+// instance is one process, and the proxy before the server that is its own.
+type instance struct {
+	trial    *trial
+	scenario Scenario
+	proxy    *faultproxy.Proxy
+	command  *exec.Cmd
+	answers  io.Reader // how many purposes have failed, a line for each reconcile
+
+	killed bool          // trial.mu guards it
+	behind atomic.Bool   // its cache gets nothing
+	caught chan struct{} // closed when it gets all again
+	catch  func()        // closes it
+	idle   *time.Timer   // catches up what creates nothing more
+}
+
+// patience is how long a cache stays behind that of a process which waits for
+// it.
+const patience = 2 * time.Second
+
+// start starts a process that the scenario happens to.
+func (t *trial) start(ctx context.Context, s Scenario) (*instance, error) {
+	i := &instance{trial: t, scenario: s, caught: make(chan struct{})}
+	i.catch = sync.OnceFunc(func() { close(i.caught) })
+	i.idle = time.AfterFunc(time.Hour, i.catch)
+	var err error
+	if i.proxy, err = faultproxy.Start(faultproxy.HTTP2, t.cp.Admin(), i.choose); err != nil {
+		return nil, err
+	}
+	if err := i.launch(ctx); err != nil {
+		i.proxy.Close()
+		return nil, err
+	}
+	return i, nil
+}
+
+func (i *instance) launch(ctx context.Context) error {
+	t := i.trial
+	kubeconfig := filepath.Join(t.dir, fmt.Sprintf("kubeconfig-%d", t.processes.Add(1)))
+	if err := controlplane.WriteKubeconfig(kubeconfig, i.proxy.Config); err != nil {
+		return err
+	}
+	what, err := json.Marshal(task{
+		Way: t.way.Name, Kubeconfig: kubeconfig, Namespace: t.namespace, Purposes: t.Purposes, Rounds: i.scenario.Rounds,
+	})
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	i.command = exec.CommandContext(ctx, self)
+	i.command.Env = append(os.Environ(), taskVariable+"="+string(what))
+	i.command.Stderr = t.Log
+	if i.answers, err = i.command.StdoutPipe(); err != nil {
+		return err
+	}
+	return i.command.Start()
+}
+
+// watch follows the process until it has done its rounds, and returns false if
+// it ended before. first is how many purposes failed in its first reconcile.
+func (i *instance) watch() (done bool, first int, err error) {
+	lines, rounds, first := bufio.NewScanner(i.answers), 0, -1
+	for rounds < i.scenario.Rounds && lines.Scan() {
+		var failed int
+		if _, err := fmt.Sscan(lines.Text(), &failed); err != nil {
+			return false, first, fmt.Errorf("the process says %q: %w", lines.Text(), err)
+		}
+		if first < 0 {
+			first = failed
+		}
+		if failed == 0 {
+			rounds++
+		}
+		if rounds == 2 {
+			i.catch()
+		}
+	}
+	return rounds == i.scenario.Rounds, first, lines.Err()
+}
+
+// end ends the process and waits for what is under way.
+func (i *instance) end() {
+	i.catch()
+	i.idle.Stop()
+	_ = i.command.Process.Kill()
+	_ = i.command.Wait() // it was killed
+	i.proxy.Close()
+}
+
+// choose is what happens to a request.
+func (i *instance) choose(r *http.Request) faultproxy.Fault {
+	t := i.trial
+	switch {
+	case !strings.Contains(r.URL.Path, "/secrets"), r.URL.Path == t.path(ownerName):
+		return nil
+	case r.URL.Query().Get("watch") != "":
+		return i.lag
+	}
+	creates := r.Method == http.MethodPost
+	if creates && i.scenario.Behind {
+		i.behind.Store(true)
+		i.idle.Reset(patience)
+	}
+	t.count(r)
+	injury := t.mix(i.scenario, r)
+	return func(next http.Handler) http.Handler {
+		watched := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(&answered{ResponseWriter: w, with: func(code int) {
+				if creates && code == http.StatusCreated {
+					t.stored(i)
+				} else if code == http.StatusConflict {
+					t.conflicts.Add(1)
+				}
+			}}, r)
+		})
+		if injury == nil {
+			return watched
+		}
+		return injury(watched)
+	}
+}
+
+// lag keeps from a watch what comes while the cache is behind.
+func (i *instance) lag(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(&lagging{w, func() {
+			if i.behind.Load() {
+				select {
+				case <-i.caught:
+				case <-r.Context().Done():
+				}
+			}
+		}}, r)
+	})
+}
+
+// lagging waits before it writes.
+type lagging struct {
+	http.ResponseWriter
+	wait func()
+}
+
+func (l *lagging) Write(b []byte) (int, error) {
+	l.wait()
+	return l.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (l *lagging) Unwrap() http.ResponseWriter { return l.ResponseWriter }
+
+// answered calls with when the server has answered.
+type answered struct {
+	http.ResponseWriter
+	with func(code int)
+}
+
+func (a *answered) WriteHeader(code int) {
+	a.with(code)
+	a.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }

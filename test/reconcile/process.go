@@ -1,0 +1,209 @@
+package reconcile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncecontroller"
+)
+
+const (
+	ownerName    = "owner"
+	purposeLabel = "purpose"
+	// inFlight is how many creates a reconcile has in flight.
+	inFlight = 8
+	// pause is the time from one reconcile to the next one.
+	pause = 200 * time.Millisecond
+)
+
+// task is what a process is to do.
+type task struct {
+	Way, Kubeconfig, Namespace string
+	Purposes, Rounds           int
+}
+
+// taskVariable has the task of a process, in JSON.
+const taskVariable = "GENNAME_RECONCILE"
+
+// Process is the controller, if this program was started as one, and then
+// never returns. Main and TestMain begin with it.
+func Process() {
+	text := os.Getenv(taskVariable)
+	if text == "" {
+		return
+	}
+	if err := run(signals.SetupSignalHandler(), text); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// process is a controller.
+type process struct {
+	task
+	way     Way
+	client  client.Client // reads from the cache
+	reader  client.Reader // reads from the server
+	creator *oncecontroller.Creator
+	rounds  int
+
+	mu       sync.Mutex
+	expected sets.Set[string] // names that were created and were not seen yet
+}
+
+func run(ctx context.Context, text string) error {
+	p := &process{expected: sets.New[string]()}
+	if err := json.Unmarshal([]byte(text), &p.task); err != nil {
+		return err
+	}
+	var err error
+	if p.way, err = byName(Ways, p.Way, func(w Way) string { return w.Name }); err != nil {
+		return err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.QPS = -1
+	log.SetLogger(logr.Discard())
+	mgr, err := manager.New(config, manager.Options{
+		Metrics: server.Options{BindAddress: "0"},
+		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{p.Namespace: {}}},
+		Client:  client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &p.way.readYourWrites}},
+	})
+	if err != nil {
+		return err
+	}
+	p.client, p.reader = mgr.GetClient(), mgr.GetAPIReader()
+	if p.creator, err = oncecontroller.New(mgr); err != nil {
+		return err
+	}
+	isOwner := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == ownerName })
+	err = builder.ControllerManagedBy(mgr).
+		For(&corev1.Secret{}, builder.WithPredicates(isOwner)).
+		WithOptions(controller.Options{RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
+			10*time.Millisecond, time.Second)}).
+		Complete(p)
+	if err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+// byName returns the one of all that is called name.
+func byName[T any](all []T, name string, nameOf func(T) string) (found T, err error) {
+	for _, one := range all {
+		if nameOf(one) == name {
+			return one, nil
+		}
+	}
+	return found, fmt.Errorf("there is no %T %q", found, name)
+}
+
+// Reconcile creates what is missing, and says on stdout how many purposes have
+// failed: that is how the trial knows. The same comes again until the process
+// has done its rounds.
+func (p *process) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	again := reconcile.Result{RequeueAfter: pause}
+	owner := &corev1.Secret{}
+	if err := p.client.Get(ctx, req.NamespacedName, owner); err != nil || p.rounds >= p.Rounds {
+		return reconcile.Result{}, err
+	}
+	there, err := p.there(ctx)
+	if errors.Is(err, errNotYet) {
+		return again, nil
+	} else if err != nil {
+		return reconcile.Result{}, err
+	}
+	errs := make([]error, p.Purposes)
+	var group errgroup.Group
+	group.SetLimit(inFlight)
+	for i := range p.Purposes {
+		if purpose := strconv.Itoa(i); !there.Has(purpose) {
+			group.Go(func() error {
+				errs[i] = p.createFor(ctx, owner, purpose)
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+	failed := 0
+	for _, err := range errs {
+		if err != nil {
+			failed++
+		}
+	}
+	if failed == 0 {
+		p.rounds++
+	}
+	fmt.Println(failed)
+	return again, errors.Join(errs...)
+}
+
+// errNotYet: the cache does not have what was created.
+var errNotYet = errors.New("not yet")
+
+// there returns the purposes for which an object is there, as far as the way
+// sees.
+func (p *process) there(ctx context.Context) (sets.Set[string], error) {
+	reader := client.Reader(p.client)
+	if p.way.uncached {
+		reader = p.reader
+	}
+	var list corev1.SecretList
+	err := reader.List(ctx, &list, client.InNamespace(p.Namespace), client.HasLabels{purposeLabel})
+	if err != nil {
+		return nil, err
+	}
+	purposes := sets.New[string]()
+	for _, object := range list.Items {
+		purposes.Insert(object.Labels[purposeLabel])
+		p.expected.Delete(object.Name)
+	}
+	if len(p.expected) > 0 {
+		return nil, errNotYet
+	}
+	return purposes, nil
+}
+
+func (p *process) createFor(ctx context.Context, owner *corev1.Secret, purpose string) error {
+	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: owner.Name + "-", Namespace: owner.Namespace, Labels: map[string]string{purposeLabel: purpose},
+	}}
+	if err := controllerutil.SetControllerReference(owner, object, p.client.Scheme()); err != nil {
+		return err
+	}
+	err := p.way.create(p, ctx, owner, object)
+	if err == nil && p.way.expects {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.expected.Insert(object.Name)
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+package reconcile
+
+import (
+	"os"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// TestMain is also the process that reconciles.
+func TestMain(m *testing.M) {
+	Process()
+	os.Exit(testenv.Run(m.Run))
+}
+
+// The promise holds in the worst scenario, and nothing is spent where nothing
+// goes wrong; and it is pkg/once that keeps it, for what has only the cache
+// makes duplicates. "make reconcile" has every way in every scenario.
+func TestExactlyOnce(t *testing.T) {
+	cp := controlplane.New(t)
+	settings := Settings{Seed: 1, Purposes: 50, Log: t.Output()}
+	for _, test := range []struct{ way, scenario string }{
+		{"once", "calm"}, {"once", "all"}, {"generate", "behind"},
+	} {
+		t.Run(test.way+" "+test.scenario, func(t *testing.T) {
+			way, err := byName(Ways, test.way, func(w Way) string { return w.Name })
+			if err != nil {
+				t.Fatal(err)
+			}
+			scenario, err := byName(Scenarios, test.scenario, func(s Scenario) string { return s.Name })
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Run(t.Context(), cp, settings, way, scenario)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(r)
+			if err := r.Check(); err != nil {
+				t.Error(err)
+			}
+			if broken := test.way == "generate"; (r.Duplicates > 0) != broken {
+				t.Errorf("%d objects too many", r.Duplicates)
+			}
+			if (r.Kills > 0) != (scenario.Kills > 0) || (r.Injured > 0) != (scenario.Rate > 0) {
+				t.Errorf("not what should happen: %s", r)
+			}
+		})
+	}
+}

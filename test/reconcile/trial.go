@@ -1,0 +1,237 @@
+package reconcile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+// Settings are those of all trials.
+type Settings struct {
+	Seed     uint64
+	Purposes int
+	Log      io.Writer // what processes say on stderr
+}
+
+// Result is what a trial has left.
+type Result struct {
+	Way      Way
+	Scenario Scenario
+	// Purposes is how many objects there should be.
+	Purposes int
+	// Duplicates are objects that are one too many for their purpose, and
+	// Missing the purposes without one.
+	Duplicates, Missing int
+	// Unsettled is how many purposes had an error in the reconcile that followed
+	// when nothing went wrong any more.
+	Unsettled int
+	// Posts, Gets and Lists are the requests for the objects, Conflicts the
+	// POSTs that were answered so, and Injured the requests that met a fault.
+	Posts, Gets, Lists, Conflicts, Injured int
+	Processes, Kills                       int
+	Took                                   time.Duration
+}
+
+// trial is one way through one scenario, in a namespace of its own.
+type trial struct {
+	Settings
+	way       Way
+	cp        *controlplane.ControlPlane
+	server    kubernetes.Interface // not through a proxy
+	namespace string
+	dir       string
+	faults    *faultproxy.Mix
+	strangers sync.WaitGroup // that have names
+
+	posts, gets, lists, conflicts, processes atomic.Int32
+
+	mu      sync.Mutex
+	objects int // that were stored
+	kills   []int
+	killed  int
+}
+
+// Run is the way through the scenario on the control plane. The error is about
+// the trial; what became of the objects is in the Result.
+func Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings, way Way, scenario Scenario) (*Result, error) {
+	t := &trial{
+		Settings: s, way: way, cp: cp, namespace: way.Name + "-" + scenario.Name,
+		faults: &faultproxy.Mix{Seed: s.Seed, Rate: scenario.Rate, Of: injuries()},
+	}
+	if scenario.Strangers {
+		t.faults.Of = append(t.faults.Of, faultproxy.Injury{
+			Name: "the name taken by a stranger, and freed", Fault: t.stranger, WritesOnly: true,
+		})
+	}
+	for i := range scenario.Kills {
+		t.kills = append(t.kills, s.Purposes*(i+1)/(scenario.Kills+1))
+	}
+	if err := t.prepare(ctx); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	var leaders errgroup.Group
+	for range scenario.Leaders {
+		leaders.Go(func() error { return t.lead(ctx, scenario) })
+	}
+	if err := leaders.Wait(); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.namespace, err)
+	}
+	t.strangers.Wait()
+	r := &Result{Way: way, Scenario: scenario, Purposes: s.Purposes, Took: time.Since(start)}
+	t.fill(r)
+	var err error
+	if r.Unsettled, err = t.settle(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.namespace, err)
+	}
+	r.Duplicates, r.Missing, err = t.compare(ctx)
+	return r, err
+}
+
+// prepare makes the namespace and the owner.
+func (t *trial) prepare(ctx context.Context) (err error) {
+	if t.server, err = kubernetes.NewForConfig(t.cp.Admin()); err != nil {
+		return err
+	}
+	t.dir = filepath.Join(t.cp.Dir, t.namespace)
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: t.namespace}}
+	_, err = t.server.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{})
+	owner := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: ownerName}}
+	_, err2 := t.server.CoreV1().Secrets(t.namespace).Create(ctx, owner, metav1.CreateOptions{})
+	return errors.Join(err, err2, os.MkdirAll(t.dir, 0o755))
+}
+
+// lead runs one process after the other, until one has done its rounds.
+func (t *trial) lead(ctx context.Context, scenario Scenario) error {
+	for range scenario.Kills + 1 {
+		i, err := t.start(ctx, scenario)
+		if err != nil {
+			return err
+		}
+		done, _, err := i.watch()
+		i.end()
+		if err != nil || done {
+			return err
+		}
+	}
+	return errors.Join(errors.New("a process ended that was not killed"), ctx.Err())
+}
+
+// settle reconciles once more, when nothing goes wrong any more, and returns
+// for how many purposes that fails at first.
+func (t *trial) settle(ctx context.Context) (failed int, err error) {
+	i, err := t.start(ctx, Scenario{Rounds: 1})
+	if err != nil {
+		return 0, err
+	}
+	defer i.end()
+	done, failed, err := i.watch()
+	if err == nil && !done {
+		err = errors.New("the last process ended")
+	}
+	return failed, err
+}
+
+// compare counts the objects.
+func (t *trial) compare(ctx context.Context) (duplicates, missing int, err error) {
+	list, err := t.server.CoreV1().Secrets(t.namespace).List(ctx, metav1.ListOptions{LabelSelector: purposeLabel})
+	if err != nil {
+		return 0, 0, err
+	}
+	purposes := map[string]bool{}
+	for _, object := range list.Items {
+		purposes[object.Labels[purposeLabel]] = true
+	}
+	return len(list.Items) - len(purposes), t.Purposes - len(purposes), nil
+}
+
+// fill says what was asked of the server, and what happened to it.
+func (t *trial) fill(r *Result) {
+	r.Posts, r.Gets, r.Lists = int(t.posts.Load()), int(t.gets.Load()), int(t.lists.Load())
+	r.Conflicts, r.Processes, r.Kills = int(t.conflicts.Load()), int(t.processes.Load()), t.killed
+	_, injured := t.faults.Count()
+	for _, n := range injured {
+		r.Injured += n
+	}
+}
+
+// path is that of a secret, or without a name of all.
+func (t *trial) path(name string) string {
+	return strings.TrimSuffix("/api/v1/namespaces/"+t.namespace+"/secrets/"+name, "/")
+}
+
+// count counts a request for objects.
+func (t *trial) count(r *http.Request) {
+	switch {
+	case r.Method == http.MethodPost:
+		t.posts.Add(1)
+	case r.URL.Path == t.path(""):
+		t.lists.Add(1)
+	default:
+		t.gets.Add(1)
+	}
+}
+
+// mix chooses the fault, if the scenario has any.
+func (t *trial) mix(s Scenario, r *http.Request) faultproxy.Fault {
+	if s.Rate == 0 {
+		return nil
+	}
+	return t.faults.Choose(r)
+}
+
+// stored kills the process if that is due.
+func (t *trial) stored(by *instance) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.objects++
+	if len(t.kills) > 0 && t.objects >= t.kills[0] && !by.killed {
+		by.killed = by.command.Process.Kill() == nil
+		t.kills = t.kills[1:]
+		t.killed++
+	}
+}
+
+// stranger is a fault: somebody else has the name that is sent, for a moment.
+// Where the server picks it, nothing happens.
+func (t *trial) stranger(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var sent metav1.PartialObjectMetadata
+		if err := json.Unmarshal(faultproxy.Body(r), &sent); err == nil && sent.Name != "" {
+			t.take(sent.Name)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// take creates an object of nobody's, and deletes it a moment later. If the name
+// was taken, nothing happens.
+func (t *trial) take(name string) {
+	secrets := t.server.CoreV1().Secrets(t.namespace)
+	other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	ctx := context.Background()
+	if _, err := secrets.Create(ctx, other, metav1.CreateOptions{}); err != nil {
+		return
+	}
+	t.strangers.Go(func() {
+		time.Sleep(300 * time.Millisecond)
+		_ = secrets.Delete(ctx, name, metav1.DeleteOptions{}) // what is left is counted as missing
+	})
+}
