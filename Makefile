@@ -36,8 +36,11 @@ MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell
 # The packages that others import, and that follow semantic versions.
 PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/names ./pkg/analyze
 
+# Those of them that need controller-runtime.
+CONTROLLERS := pkg/once/oncecontroller examples/controller test/reconcile
+
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance lint bench campaign compat foreign figures schemas measure controllers published rules docs apidiff release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance lint bench campaign compat foreign figures schemas measure controllers reconcile published rules docs apidiff release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +66,8 @@ test: control-plane build ## Run all tests but those of a release, on a real con
 	$(GO) test -timeout 20m $(OTHERS)
 	@echo "The tests of examples/monitoring, and at first Prometheus, which they are of: 2 minutes"
 	$(GO) test -C test/monitoring ./...
+	@echo "What is for controllers, and at first controller-runtime: 2 minutes"
+	for module in $(CONTROLLERS); do $(GO) test -C $$module ./... || exit 1; done
 	@echo "The libraries of Kubernetes for the race detector: 3 minutes at first"
 	$(WITHC) $(GO) build -race -v $(filter %/...,$(RACES)) ./test/harness 2>&1 | awk 'NR % 200 == 0 { print NR " packages"; fflush() } / |:/'
 	@echo "The tests under the race detector: 5 minutes, most of them test/e2e"
@@ -140,6 +145,9 @@ rules: ## Write docs/rules from the rules of lint
 
 controllers: control-plane ## Have the real controllers derive names, into docs/derived-names.md (kube-controller-manager: 4 minutes at first)
 	$(GO) run ./test/lint/controllers
+
+reconcile: control-plane ## Have controllers in trouble create 1,000 objects, into docs/controllers-measured.md (10 minutes); VERSION= is the server's
+	$(GO) run -C test/reconcile ./run -write ../../docs/controllers-measured.md $(if $(VERSION),-version=$(VERSION))
 
 published: ## Lint what others have published, into test/lint/published/findings.txt (downloads five Go modules)
 	$(GO) run ./test/lint/published

@@ -83,7 +83,7 @@ func (i *instance) launch(ctx context.Context) error {
 // it ended before. first is how many purposes failed in its first reconcile.
 func (i *instance) watch() (done bool, first int, err error) {
 	lines, rounds, first := bufio.NewScanner(i.answers), 0, -1
-	for rounds < i.scenario.Rounds && lines.Scan() {
+	for n := 1; rounds < i.scenario.Rounds && lines.Scan(); n++ {
 		var failed int
 		if _, err := fmt.Sscan(lines.Text(), &failed); err != nil {
 			return false, first, fmt.Errorf("the process says %q: %w", lines.Text(), err)
@@ -94,7 +94,7 @@ func (i *instance) watch() (done bool, first int, err error) {
 		if failed == 0 {
 			rounds++
 		}
-		if rounds == 2 {
+		if n == 2 {
 			i.catch()
 		}
 	}
