@@ -50,7 +50,7 @@ type wrapper struct{ client.Client }
 // creates is not.
 func TestNewRefuses(t *testing.T) {
 	server := oncetest.NewServer()
-	real, err := client.NewWithWatch(server.Config(), client.Options{})
+	live, err := client.NewWithWatch(server.Config(), client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,8 @@ func TestNewRefuses(t *testing.T) {
 		client client.Client
 		want   error
 	}{
-		"real":                        {real, nil},
-		"real, wrapped":               {&wrapper{interceptor.NewClient(real, interceptor.Funcs{})}, nil},
+		"real":                        {live, nil},
+		"real, wrapped":               {&wrapper{interceptor.NewClient(live, interceptor.Funcs{})}, nil},
 		"fake":                        {fakeClient, errFake},
 		"fake, in an interceptor":     {interceptor.NewClient(fakeClient, interceptor.Funcs{}), errFake},
 		"fake, that intercepts":       {fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{}).Build(), errFake},
@@ -69,8 +69,8 @@ func TestNewRefuses(t *testing.T) {
 		"fake, of a namespace":        {client.NewNamespacedClient(fakeClient, "default"), errFake},
 		"fake, wrapped by a user":     {wrapper{fakeClient}, errFake},
 		"fake, wrapped twice":         {&wrapper{&wrapper{fakeClient}}, errFake},
-		"dry runs":                    {client.NewDryRunClient(real), errDryRun},
-		"dry runs, wrapped":           {wrapper{client.NewDryRunClient(real)}, errDryRun},
+		"dry runs":                    {client.NewDryRunClient(live), errDryRun},
+		"dry runs, wrapped":           {wrapper{client.NewDryRunClient(live)}, errDryRun},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, server, func(o *cluster.Options) {

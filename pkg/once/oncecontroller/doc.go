@@ -7,7 +7,7 @@
 //	…
 //	func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 //		…
-//		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: owner.Name + "-", Namespace: owner.Namespace}, …}
+//		job := … // with generateName, like "demo-"
 //		_, err := r.creator.Create(ctx, owner, "backup", job)
 //		return reconcile.Result{}, err
 //	}
