@@ -2,7 +2,10 @@ package oncecontroller
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +13,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -182,6 +186,35 @@ func TestLostAnswer(t *testing.T) {
 	}
 	if len(logged) != 1 || !strings.Contains(logged[0], `"purpose"="a"`) {
 		t.Errorf("logged is %q", logged)
+	}
+}
+
+// Creates go over the connections of the manager's client.
+func TestConnections(t *testing.T) {
+	var from []string
+	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		from = append(from, r.Method+" "+r.RemoteAddr)
+	}))
+	defer server.Close()
+	config := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{
+		CAData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+	}}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	c, err := cluster.New(config, func(o *cluster.Options) {
+		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil }
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	creator, err := New(c, once.WithRetryTimeout(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.GetAPIReader().Get(t.Context(), client.ObjectKeyFromObject(owner), &corev1.ConfigMap{})
+	_, _ = creator.Create(t.Context(), owner, "a", worker("x")) // the server is none
+	if len(from) < 2 || "POST"+strings.TrimPrefix(from[0], "GET") != from[1] {
+		t.Errorf("requests are %q", from)
 	}
 }
 

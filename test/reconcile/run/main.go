@@ -68,4 +68,6 @@ func run(s reconcile.Settings, version, only, in, write string) (err error) {
 }
 
 // chosen reports whether name is in the list, or the list is empty.
-func chosen(list, name string) bool { return list == "" || slices.Contains(strings.Split(list, ","), name) }
+func chosen(list, name string) bool {
+	return list == "" || slices.Contains(strings.Split(list, ","), name)
+}
