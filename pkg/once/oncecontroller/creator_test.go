@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
@@ -146,7 +148,7 @@ func TestCreateFails(t *testing.T) {
 	if _, err := creator.Create(t.Context(), owner, "a", worker("x")); err != nil {
 		t.Fatal(err)
 	}
-	other := worker("y")
+	other, before := worker("y"), total(t, "genname_once_creates_total", "outcome", "mismatch")
 	result, err := creator.Create(t.Context(), owner, "a", other)
 	if !errors.Is(err, once.ErrMismatch) || other.Name != "" || other.Data["data"] != "y" || result.Object == nil {
 		t.Errorf("got %v, %v: %v", result, err, other)
@@ -161,7 +163,7 @@ func TestCreateFails(t *testing.T) {
 	if _, err := creator.Create(t.Context(), owner, "b", other); !errors.Is(err, once.ErrRefused) || !apierrors.IsForbidden(err) {
 		t.Errorf("got %v", err)
 	}
-	if got := total(t, "genname_once_creates_total", "outcome", "mismatch"); got != 1 {
+	if got := total(t, "genname_once_creates_total", "outcome", "mismatch") - before; got != 1 {
 		t.Errorf("%v mismatches are counted", got)
 	}
 }
@@ -186,6 +188,34 @@ func TestLostAnswer(t *testing.T) {
 	}
 	if len(logged) != 1 || !strings.Contains(logged[0], `"purpose"="a"`) {
 		t.Errorf("logged is %q", logged)
+	}
+}
+
+// A worker is kept for 10 s when nothing answers, unless an option says otherwise.
+func TestRetryTimeout(t *testing.T) {
+	for want, options := range map[time.Duration][]once.Option{
+		10 * time.Second: nil,
+		time.Minute:      {once.WithRetryTimeout(time.Minute)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			server := oncetest.NewServer()
+			creator, err := New(newCluster(t, server), options...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server.Injure(func(r *oncetest.Request) oncetest.Injury {
+				if r.Verb == "" { // discovery
+					return nil
+				}
+				return oncetest.GatewayTimeout
+			})
+			start := time.Now()
+			_, err = creator.Create(t.Context(), owner, "a", worker("x"))
+			took := time.Since(start)
+			if !errors.Is(err, once.ErrUnknown) || took < want/2 || took > want {
+				t.Errorf("after %s: %v", took, err)
+			}
+		})
 	}
 }
 
