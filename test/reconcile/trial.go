@@ -43,10 +43,11 @@ type Result struct {
 	// when nothing went wrong any more.
 	Unsettled int
 	// Posts, Gets and Lists are the requests for the objects, Conflicts the
-	// POSTs that were answered so, and Injured the requests that met a fault.
-	Posts, Gets, Lists, Conflicts, Injured int
-	Processes, Kills                       int
-	Took                                   time.Duration
+	// POSTs that were answered so, Injured the requests that met a fault, and
+	// Refused those of them that were refused because of a copy of theirs.
+	Posts, Gets, Lists, Conflicts, Injured, Refused int
+	Processes, Kills                                int
+	Took                                            time.Duration
 }
 
 // trial is one way through one scenario, in a namespace of its own.
@@ -167,8 +168,11 @@ func (t *trial) fill(r *Result) {
 	r.Posts, r.Gets, r.Lists = int(t.posts.Load()), int(t.gets.Load()), int(t.lists.Load())
 	r.Conflicts, r.Processes, r.Kills = int(t.conflicts.Load()), int(t.processes.Load()), t.killed
 	_, injured := t.faults.Count()
-	for _, n := range injured {
+	for name, n := range injured {
 		r.Injured += n
+		if strings.Contains(name, "refused") {
+			r.Refused += n
+		}
 	}
 }
 
