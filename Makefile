@@ -36,7 +36,7 @@ MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell
 # The packages that others import, and that follow semantic versions.
 PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/names ./pkg/analyze
 
-# Those of them that need controller-runtime.
+# The modules that need controller-runtime.
 CONTROLLERS := pkg/once/oncecontroller examples/controller test/reconcile
 
 .DEFAULT_GOAL := help
@@ -146,8 +146,8 @@ rules: ## Write docs/rules from the rules of lint
 controllers: control-plane ## Have the real controllers derive names, into docs/derived-names.md (kube-controller-manager: 4 minutes at first)
 	$(GO) run ./test/lint/controllers
 
-reconcile: control-plane ## Have controllers in trouble create 1,000 objects, into docs/controllers-measured.md (10 minutes); VERSION= is the server's
-	$(GO) run -C test/reconcile ./run -write ../../docs/controllers-measured.md $(if $(VERSION),-version=$(VERSION))
+reconcile: control-plane ## Have controllers in trouble create 1,000 objects, into docs/library.md (10 minutes); VERSION= is the server's
+	$(GO) run -C test/reconcile ./run -write ../../docs/library.md $(if $(VERSION),-version=$(VERSION))
 
 published: ## Lint what others have published, into test/lint/published/findings.txt (downloads five Go modules)
 	$(GO) run ./test/lint/published

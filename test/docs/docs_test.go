@@ -193,7 +193,7 @@ func TestGoIsRun(t *testing.T) {
 		return strings.Join(lines, "\n")
 	}
 	var programs strings.Builder
-	for _, path := range glob(t, "pkg/*/example*_test.go", "pkg/*/*/example*_test.go", "test/outside/*/*.go") {
+	for _, path := range glob(t, "pkg/*/example*_test.go", "pkg/*/*/example*_test.go", "test/outside/*/*.go", "examples/*/*.go") {
 		programs.WriteString(flat(read(t, path)))
 	}
 	shown := 0
