@@ -44,7 +44,12 @@ func (r *Retrier) Wait(ctx context.Context, cause error) error {
 	if time.Now().Add(pause).After(r.deadline) {
 		return ErrTimeUp
 	}
-	timer := time.NewTimer(pause)
+	return Sleep(ctx, pause)
+}
+
+// Sleep waits for d, or until ctx is done, and returns the error of ctx then.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -3,6 +3,8 @@ package census
 import (
 	"context"
 	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
 // politePauses is how many times as long as a request took a polite scan waits
@@ -67,12 +69,5 @@ func (s *server) rest(ctx context.Context) error {
 	if pause <= 0 {
 		return nil
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return apistatus.Sleep(ctx, pause)
 }

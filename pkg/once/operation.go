@@ -402,12 +402,7 @@ func sleep(ctx, requests context.Context, d time.Duration) {
 	if ctx.Err() != nil {
 		ctx = requests
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	_ = apistatus.Sleep(ctx, d) // what comes next asks both contexts
 }
 
 // outlive returns a context for requests: it is done grace after ctx is.
