@@ -103,6 +103,9 @@ type Document struct {
 	// Source is where the object was read, for errors.
 	Source string
 
+	// Template is what its copies have in common.
+	Template once.Template
+
 	// Number is where the document stands in the input, 1 for the first, and
 	// Copies how often it is to be created. Run sets them.
 	Number, Copies int

@@ -119,43 +119,54 @@ func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID, opti
 	return newOperation(r.wanted(), r, s).run(ctx)
 }
 
-// newRequest stamps a copy of object and finds out where it goes.
+// newRequest finds out where the object goes, and stamps a copy of it.
 func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request, error) {
 	if id == (ID{}) {
 		return nil, errors.New("an ID of no kind: use For (of an owner that has a UID), " +
 			"FromKey (of a key), NewID, Derived or Unmarked")
 	}
-	stamped, err := s.unstructured(object)
+	given, err := s.unstructured(object)
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.resourceOf(stamped.GroupVersionKind(), s.mapping)
+	to, err := c.resourceOf(given.GroupVersionKind(), s.mapping)
 	if err != nil {
 		return nil, err
 	}
 	namespaced := to.mapping.Scope.Name() == meta.RESTScopeNameNamespace
-	namespace := cmp.Or(stamped.GetNamespace(), s.namespace)
+	namespace := cmp.Or(given.GetNamespace(), s.namespace)
 	inPath := rest.IsValidPathSegmentName(namespace)
 	switch {
 	case namespaced && namespace == "":
 		return nil, fmt.Errorf("%s need a namespace", to.mapping.Resource.GroupResource())
 	case namespaced && len(inPath) > 0:
 		return nil, fmt.Errorf("the namespace %q %s", namespace, strings.Join(inPath, ", "))
-	case !id.unmarked && !CanCarry(stamped):
+	case !id.unmarked && !CanCarry(given):
 		return nil, errors.New("the object has neither a name nor a generateName, " +
 			"or labels or annotations that are not maps")
 	}
 	r := &request{
-		resource: *to, namespaced: namespaced, namespace: namespace, object: stamped, id: id, options: s.create,
+		resource: *to, namespaced: namespaced, namespace: namespace, object: given, id: id,
+		parameters: s.parameters, decode: s.decode,
 	}
-	if to.mapping.Resource.GroupResource() == ipAddresses && stamped.GetName() == "" {
-		stamped.SetName(stamped.GetGenerateName())
+	if s.template != nil && id.varies() && given.GetName() == "" && to.mapping.Resource.GroupResource() != ipAddresses {
+		r.template = s.template
+		return r, nil
 	}
-	if id.single { // so that the digest is the same wherever the namespace was said
-		stamped.SetNamespace(namespace)
+	return r, r.stamp()
+}
+
+// stamp makes of the object given what is sent, in a copy.
+func (r *request) stamp() (err error) {
+	r.object = r.object.DeepCopy()
+	if r.resource.mapping.Resource.GroupResource() == ipAddresses && r.object.GetName() == "" {
+		r.object.SetName(r.object.GetGenerateName())
 	}
-	r.content, err = id.prepare(stamped)
-	return r, err
+	if r.id.single { // so that the digest is the same wherever the namespace was said
+		r.object.SetNamespace(r.namespace)
+	}
+	r.content, err = r.id.prepare(r.object)
+	return err
 }
 
 // ipAddresses are not given generated names: the server uses their generateName
@@ -218,10 +229,10 @@ func (c *Creator) mayAskAgain() bool {
 	return true
 }
 
-// unstructured returns a copy of the object that is to be sent.
+// unstructured returns the object as it is, or in another form.
 func (s settings) unstructured(object runtime.Object) (*unstructured.Unstructured, error) {
 	if u, ok := object.(*unstructured.Unstructured); ok {
-		return u.DeepCopy(), nil
+		return u, nil
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {

@@ -127,6 +127,10 @@ func Unmarked() ID { return ID{unmarked: true} }
 // Unmarked.
 func (id ID) String() string { return id.creation }
 
+// varies reports whether objects of IDs like this one differ in the creation id
+// and the name alone.
+func (id ID) varies() bool { return id.creation != "" && !id.single }
+
 func version1(bits []byte) string { return "v1-" + hex.EncodeToString(bits) }
 
 // idOf returns the creation id that an object carries, or an empty one.

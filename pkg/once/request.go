@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
@@ -24,8 +24,10 @@ type request struct {
 	namespace  string
 	object     *unstructured.Unstructured
 	id         ID
-	content    string // what the object's ContentAnnotation says
-	options    metav1.CreateOptions
+	content    string    // what the object's ContentAnnotation says
+	template   *Template // nil for none: then object is a copy, and has the marks of id
+	parameters url.Values
+	decode     func(body []byte) (*unstructured.Unstructured, error) // of what is stored
 }
 
 func (r *request) wanted() wanted {
@@ -33,23 +35,22 @@ func (r *request) wanted() wanted {
 }
 
 func (r *request) post(ctx context.Context, name string) answer {
-	if name != "" {
-		r.object.SetName(name)
-	}
-	body, err := r.object.MarshalJSON()
+	body, err := r.encode(name)
 	if err != nil {
 		return answer{finding: rejected, err: err, unsent: true}
 	}
+	request := r.target(r.resource.client.Post()).SetHeader("Content-Type", "application/json").Body(body)
+	for parameter, values := range r.parameters {
+		for _, value := range values {
+			request.Param(parameter, value)
+		}
+	}
 	var x exchange
-	result := r.target(r.resource.client.Post()).
-		VersionedParams(&r.options, metav1.ParameterCodec).
-		SetHeader("Content-Type", "application/json").
-		Body(body).
-		Do(x.observe(ctx))
-	a := answer{unsent: !x.sent.Load() || len(r.options.DryRun) > 0}
+	result := request.Do(x.observe(ctx))
+	a := answer{unsent: !x.sent.Load() || r.parameters.Has("dryRun")}
 	if err := result.Error(); err != nil {
 		a.err = err
-		a.finding = postFinding(err, x.sent.Load(), r.sent)
+		a.finding = postFinding(err, x.sent.Load(), r.sentAs(name))
 		a.retryAfter = suggestedDelay(err)
 		if x.retryAfter != nil {
 			a.resend, a.retryAfter = true, max(a.retryAfter, time.Duration(*x.retryAfter)*time.Second)
@@ -66,19 +67,33 @@ func (r *request) post(ctx context.Context, name string) answer {
 	return a
 }
 
-// sent reports whether name can be that of the object sent: the name it has, or
-// what a server makes of its generateName.
-func (r *request) sent(name string) bool {
-	if own := r.object.GetName(); own != "" {
-		return name == own
+// encode returns the object as it is sent under name; empty: it has its own, or
+// none.
+func (r *request) encode(name string) ([]byte, error) {
+	if r.template != nil {
+		return r.template.encode(r.object, r.id, name)
 	}
-	return names.GeneratedFrom(name, r.object.GetGenerateName())
+	if name != "" {
+		r.object.SetName(name)
+	}
+	return r.object.MarshalJSON()
+}
+
+// sentAs returns what reports whether a name can be that of the object sent under
+// name: that one or, without one, what a server makes of its generateName.
+func (r *request) sentAs(name string) func(string) bool {
+	return func(got string) bool {
+		if name != "" {
+			return got == name
+		}
+		return names.GeneratedFrom(got, r.object.GetGenerateName())
+	}
 }
 
 // accept reads the body of a 2xx. What is not the object sent proves nothing;
 // but what comes back for an object without a mark is taken as it comes.
 func (r *request) accept(result rest.Result, name string) (*unstructured.Unstructured, finding, error) {
-	object, err := decode(result)
+	object, err := objectOf(result, r.decode)
 	if err != nil {
 		return nil, lost, err
 	}
@@ -110,7 +125,7 @@ func (r *request) get(ctx context.Context, name string) answer {
 	err := result.Error()
 	if err == nil {
 		var object *unstructured.Unstructured
-		if object, err = decode(result); err == nil && object.GetName() == name {
+		if object, err = objectOf(result, decode); err == nil && object.GetName() == name {
 			return answer{finding: unclear, object: object}
 		}
 		return answer{finding: unread, err: errors.Join(errors.New("the answer is not the object asked for"), err)}
@@ -136,7 +151,7 @@ func (r *request) now(ctx context.Context) (time.Time, error) {
 	if apistatus.RefusedForAll(result.Error()) {
 		return time.Time{}, nil
 	}
-	review, err := decode(result)
+	review, err := objectOf(result, decode)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("the server's time cannot be had: %w", err)
 	}
@@ -149,14 +164,13 @@ func (r *request) target(to *rest.Request) *rest.Request {
 		Resource(r.resource.mapping.Resource.Resource)
 }
 
-func decode(result rest.Result) (*unstructured.Unstructured, error) {
+// objectOf reads the object of an answer.
+func objectOf(
+	result rest.Result, decode func([]byte) (*unstructured.Unstructured, error),
+) (*unstructured.Unstructured, error) {
 	body, err := result.Raw()
 	if err != nil {
 		return nil, err
 	}
-	var object unstructured.Unstructured
-	if err := object.UnmarshalJSON(body); err != nil {
-		return nil, fmt.Errorf("the answer cannot be read: %w", err)
-	}
-	return &object, nil
+	return decode(body)
 }

@@ -49,9 +49,14 @@ func (o *options) newCluster() (*cluster, error) {
 	if o.DryRunStrategy == cmdutil.DryRunServer { // nothing is stored: as kubectl
 		attempts, posted.DryRun = 1, []string{metav1.DryRunAll}
 	}
-	creator, err := once.NewForConfig(creates,
+	options := []once.Option{
 		once.WithMapper(mapper), once.WithCreateOptions(posted), once.WithAttempts(attempts),
-		once.WithRetryTimeout(o.flags.retryTimeout), once.WithSuffixLength(o.flags.suffixLength))
+		once.WithRetryTimeout(o.flags.retryTimeout), once.WithSuffixLength(o.flags.suffixLength),
+	}
+	if !o.showsWhole() {
+		options = append(options, once.WithBriefObjects())
+	}
+	creator, err := once.NewForConfig(creates, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +80,9 @@ func (c *cluster) Create(ctx context.Context, creation create.Creation) (once.Re
 	d := creation.Document
 	options := []once.Option{
 		once.WithMapping(d.Mapping), once.WithNamespace(d.Namespace), once.WithEvents(creation.Events),
+	}
+	if d.Copies > 1 {
+		options = append(options, once.WithTemplate(&d.Template))
 	}
 	if creation.Briefly {
 		options = append(options, once.WithRetryTimeout(0))
