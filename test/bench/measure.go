@@ -63,8 +63,9 @@ type contest struct {
 	names   []string
 	ways    []func(context.Context) (sample, error)
 	seconds []series
-	memory  []series // MB
-	cpu     []series // seconds of all processors, the servers' included
+	memory  []series                    // MB
+	cpu     []series                    // seconds of all processors, the servers' included
+	before  func(context.Context) error // each run, if it is not nil; it is not measured
 }
 
 func (c *contest) add(name string, way func(context.Context) (sample, error)) {
@@ -78,6 +79,11 @@ func (c *contest) add(name string, way func(context.Context) (sample, error)) {
 func (c *contest) run(ctx context.Context, runs int) error {
 	for n := range runs {
 		for i, way := range c.ways {
+			if c.before != nil {
+				if err := c.before(ctx); err != nil {
+					return err
+				}
+			}
 			before := cpuSeconds()
 			s, err := way(ctx)
 			if err != nil {
@@ -132,13 +138,15 @@ func runningChild(stat string) float64 {
 }
 
 // verdict says whether a ratio of medians keeps a bar, which is about the full
-// size of a population.
-func (b *bench) verdict(ratio, bar float64) string {
-	switch {
-	case b.scale != 1:
+// size of a population, and that it shall not be above.
+func (b *bench) verdict(ratio, bar float64) string { return b.judged(ratio, bar, ratio <= bar) }
+
+// verdictAtLeast is verdict for a bar that the ratio shall not be below.
+func (b *bench) verdictAtLeast(ratio, bar float64) string { return b.judged(ratio, bar, ratio >= bar) }
+
+func (b *bench) judged(ratio, bar float64, isKept bool) string {
+	if b.scale != 1 {
 		return fmt.Sprintf("%.3f (the bar, %.3f, is about the full size)", ratio, bar)
-	case ratio <= bar:
-		return fmt.Sprintf("%.3f, bar %.3f: kept", ratio, bar)
 	}
-	return fmt.Sprintf("%.3f, bar %.3f: **missed**", ratio, bar)
+	return fmt.Sprintf("%.3f, bar %.3f: %s", ratio, bar, kept(isKept))
 }

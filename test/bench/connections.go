@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"sync/atomic"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// connections returns how many connections a command makes to the server: it is
+// run once more, with a kubeconfig that leads it past a counter.
+func (b *bench) connections(
+	ctx context.Context, cp *controlplane.ControlPlane, way func(context.Context) (sample, error),
+) (count int, err error) {
+	server, err := url.Parse(cp.Admin().Host)
+	if err != nil {
+		return 0, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer listener.Close()
+	var made atomic.Int32
+	go func() {
+		for {
+			from, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			made.Add(1)
+			go forward(from, server.Host)
+		}
+	}()
+	through := rest.CopyConfig(cp.Admin())
+	through.Host = "https://" + listener.Addr().String()
+	if err := controlplane.WriteKubeconfig(b.kubeconfig(), through); err != nil {
+		return 0, err
+	}
+	_, err = way(ctx)
+	return int(made.Load()), errors.Join(err, controlplane.WriteKubeconfig(b.kubeconfig(), cp.Admin()))
+}
+
+// forward copies what comes over a connection to another one, and back, until one
+// of both ends.
+func forward(from net.Conn, address string) {
+	defer from.Close()
+	to, err := net.Dial("tcp", address)
+	if err != nil {
+		return
+	}
+	defer to.Close()
+	ended := make(chan struct{}, 2)
+	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
+		go func() {
+			_, _ = io.Copy(way[0], way[1])
+			ended <- struct{}{}
+		}()
+	}
+	<-ended
+}
