@@ -26,7 +26,7 @@ func (b *bench) connections(
 	if err != nil {
 		return 0, err
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	var made atomic.Int32
 	go func() {
 		for {
@@ -50,12 +50,12 @@ func (b *bench) connections(
 // forward copies what comes over a connection to another one, and back, until one
 // of both ends.
 func forward(from net.Conn, address string) {
-	defer from.Close()
+	defer func() { _ = from.Close() }()
 	to, err := net.Dial("tcp", address)
 	if err != nil {
 		return
 	}
-	defer to.Close()
+	defer func() { _ = to.Close() }()
 	ended := make(chan struct{}, 2)
 	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
 		go func() {
