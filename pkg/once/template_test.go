@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
 // anyValue draws what JSON can be, with what the encoder escapes.
@@ -97,8 +99,8 @@ func TestTemplateEncodesAsWithout(t *testing.T) {
 // The copies of one object are sent as they are without a template, conflicts
 // and all, and what has a name of its own or no mark is none of its business.
 func TestCopiesWithATemplate(t *testing.T) {
-	s := &store{}
-	c := s.creator(t)
+	server := oncetest.NewServer()
+	c := creatorFor(t, server.Config())
 	given, err := settings{}.unstructured(configMap("a"))
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +121,7 @@ func TestCopiesWithATemplate(t *testing.T) {
 	if result, err := c.Create(t.Context(), named, NewID(), template); err != nil || result.Object.GetName() != "mine" {
 		t.Errorf("%+v, %v", result, err)
 	}
-	if s.stored() != 4 || given.GetName() != "" || given.GetAnnotations() != nil {
-		t.Errorf("%d are stored, and what was given is %v", s.stored(), given)
+	if stored := len(server.Objects()); stored != 4 || given.GetName() != "" || given.GetAnnotations() != nil {
+		t.Errorf("%d are stored, and what was given is %v", stored, given)
 	}
 }

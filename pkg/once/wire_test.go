@@ -10,11 +10,14 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
 // briefly is what WithBriefObjects promises of an object.
@@ -84,17 +87,20 @@ func TestBriefObjectsReadTheSame(t *testing.T) {
 
 // A brief Result has what was promised, and not the rest.
 func TestCreateBriefly(t *testing.T) {
-	result, err := (&store{}).creator(t, WithBriefObjects()).Create(t.Context(), configMap("a"), NewID())
+	c := creatorFor(t, oncetest.NewServer().Config(), WithBriefObjects())
+	result, err := c.Create(t.Context(), configMap("a"), NewID())
 	if err != nil || result.Outcome != Created || result.MarksLost != nil || result.Object.GetName() != result.Name {
 		t.Fatalf("%+v, %v", result, err)
 	}
-	if result.Object.Object["data"] != nil || result.Object.GetUID() != "" || result.Object.GetNamespace() != "ns" {
+	if result.Object.Object["data"] != nil || result.Object.GetUID() == "" || result.Object.GetNamespace() != "ns" {
 		t.Errorf("%v", result.Object)
 	}
 }
 
 // A POST has the parameters that client-go gives it for the same options.
 func TestCreateOptionsAsClientGo(t *testing.T) {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, meta.RESTScopeNamespace)
 	for _, options := range []metav1.CreateOptions{
 		{},
 		{FieldManager: "a&b", FieldValidation: "Strict"},
@@ -108,7 +114,8 @@ func TestCreateOptionsAsClientGo(t *testing.T) {
 			}
 		}))
 		config := &rest.Config{Host: server.URL, QPS: -1}
-		_, _ = creatorFor(t, config, WithRetryTimeout(0)).Create(t.Context(), configMap("a"), NewID(), WithCreateOptions(options))
+		_, _ = creatorFor(t, config, WithMapper(mapper), WithRetryTimeout(0)).
+			Create(t.Context(), configMap("a"), NewID(), WithCreateOptions(options))
 		ours := got
 		config.GroupVersion, config.NegotiatedSerializer = &schema.GroupVersion{Version: "v1"}, statuses
 		client, err := rest.RESTClientFor(config)
