@@ -52,8 +52,8 @@ type Options struct {
 	FailAboveGrowth *float64
 }
 
-// gated reports whether the audit has a gate.
-func (o *Options) gated() bool {
+// Gated reports whether there is a gate, which looks at every row.
+func (o *Options) Gated() bool {
 	return o.FailAbove != nil || o.FailAboveCount != nil || o.FailAboveGrowth != nil
 }
 
@@ -174,7 +174,7 @@ func (b *batch) Add(space census.Space) {
 // judge remembers the space if it exceeds a gate.
 func (b *batch) judge(space census.Space) error {
 	options := &b.collector.options
-	if !options.gated() {
+	if !options.Gated() {
 		return nil
 	}
 	exceeds := options.FailAboveCount != nil && space.Names > *options.FailAboveCount

@@ -144,7 +144,7 @@ func (c *Collector) items() ([]v1alpha1.AuditItem, error) {
 
 // gate returns what exceeds a gate, or nil if there is none.
 func (c *Collector) gate() *v1alpha1.AuditGate {
-	if !c.options.gated() {
+	if !c.options.Gated() {
 		return nil
 	}
 	return &v1alpha1.AuditGate{
@@ -159,7 +159,7 @@ func (c *Collector) gate() *v1alpha1.AuditGate {
 // not pass because nothing may be read, so a scan of no type at all is not
 // complete, whatever the reasons.
 func (c *Collector) complete(scan Scan, skipped []census.Skipped) bool {
-	if len(scan.Resources) > 0 && len(c.whole(scan)) == 0 || c.options.gated() && len(scan.Summary.Uncounted) > 0 {
+	if len(scan.Resources) > 0 && len(c.whole(scan)) == 0 || c.options.Gated() && len(scan.Summary.Uncounted) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool { return !c.mayMiss(s) })
@@ -188,7 +188,7 @@ func (c *Collector) mayMiss(s census.Skipped) bool {
 	case census.Undiscovered, census.Unreachable:
 		return s.Resource == "" && uncounted[s.Group]
 	case census.Forbidden, census.NotListable:
-		return !c.options.TypesNamed && !c.isPart(s) && (!c.options.gated() || c.options.AllowUnlisted)
+		return !c.options.TypesNamed && !c.isPart(s) && (!c.options.Gated() || c.options.AllowUnlisted)
 	}
 	return false
 }

@@ -26,8 +26,8 @@ type listCount struct {
 // counter counts the objects of one or several walks.
 type counter interface {
 	Add(*decode.Object) error
-	// WantsMaker reports whether Add needs to know who made the object.
-	WantsMaker(*decode.Object) bool
+	// WantsMaker returns when Add needs to know who made the object.
+	WantsMaker(*decode.Object) decode.When
 }
 
 // count counts the spaces of the list, from the beginning again where it must,

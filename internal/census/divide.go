@@ -121,4 +121,4 @@ func (n *nameList) Add(o *decode.Object) error {
 	return nil
 }
 
-func (*nameList) WantsMaker(*decode.Object) bool { return false }
+func (*nameList) WantsMaker(*decode.Object) decode.When { return decode.Never }

@@ -54,6 +54,10 @@ type Scanner struct {
 	// MinCount is from how many names on a prefix that no generateName says can
 	// be evident; 10 at least.
 	MinCount int64
+	// MakersFromMinCount says that it is of no interest who made the names of a
+	// space of fewer than MinCount. It is mostly not read then: where each object
+	// has a prefix of its own that takes as long as all else.
+	MakersFromMinCount bool
 	// Progress, if set, is told after every page and every type how far the scan
 	// is. It is called by one goroutine at a time.
 	Progress func(Progress)
@@ -100,7 +104,9 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := &spaces.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount, AtOnce: spacesAtOnce}
+	rules := &spaces.Rules{
+		Prefixes: map[string]bool{}, MinCount: s.MinCount, MakersFromMinCount: s.MakersFromMinCount, AtOnce: spacesAtOnce,
+	}
 	for _, since := range s.Since {
 		rules.Since = append(rules.Since, since.Unix())
 	}

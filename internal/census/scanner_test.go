@@ -143,11 +143,17 @@ func TestCountsAreTheOracles(t *testing.T) {
 		if rapid.Bool().Draw(rt, "prefixes") {
 			s.Prefixes = []string{"b", "bc"}
 		}
+		s.MinCount = rapid.Int64Range(0, 12).Draw(rt, "minCount")
+		s.MakersFromMinCount = rapid.Bool().Draw(rt, "makersFromMinCount")
 		got, summary := scanWith(rt, s, spacesAtOnce)
 
 		oracle, listed := oracleOf(s), a.states[0]
 		oracle.Unordered = len(summary.Inconsistent) > 0
 		want := spacesOf(configMaps, oracle.Count(listed))
+		if s.MakersFromMinCount {
+			forgetSmallMakers(s.MinCount, want)
+			forgetSmallMakers(s.MinCount, got)
+		}
 		if diff := cmp.Diff(want, got); diff != "" || len(summary.Skipped) > 0 {
 			rt.Fatalf("skipped %v; (-want +got)\n%s", summary.Skipped, diff)
 		}
@@ -159,6 +165,15 @@ func TestCountsAreTheOracles(t *testing.T) {
 			rt.Fatalf("(-want +got)\n%s", diff)
 		}
 	})
+}
+
+// forgetSmallMakers forgets who made the names of small spaces.
+func forgetSmallMakers(minCount int64, counted []Space) {
+	for i := range counted {
+		if s := &counted[i]; s.Names < minCount {
+			s.MadeBy, s.Makers, s.ReplicaBounded = Maker{}, 0, false
+		}
+	}
 }
 
 // countOf is a number of ConfigMaps, as a summary has it.

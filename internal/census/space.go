@@ -48,7 +48,8 @@ type Space struct {
 
 	// MadeBy is who made the newest of them, and Makers how many different
 	// makers were seen: only objects newer than all before them in the list are
-	// looked at. MaxMakers means that or more.
+	// looked at. MaxMakers means that or more. With
+	// Scanner.MakersFromMinCount neither may have been read of fewer names.
 	MadeBy Maker
 	Makers int
 	// NamedByClients is true if no generateName says the prefix of any of them,

@@ -28,18 +28,32 @@ type Object struct {
 	Labels  map[string]string // only those asked for
 
 	Maker  Maker // if it was asked for
-	Marked bool  // with a creation id, if the maker was asked for
+	Marked bool  // with a creation id, if the maker was asked for, now or later
+	// Origin is what says who made it, for MakerOf, if that was asked for later.
+	// It is nil where the maker has been read nevertheless.
+	Origin []byte
 }
+
+// When is when it is to be read who made an object, which costs as much as reading
+// all else of it.
+type When int8
+
+// What says who made an object is passed over, kept, or read.
+const (
+	Never When = iota
+	Later
+	Now
+)
 
 // Asked is what List reads of an object beside its name, generateName and time.
 type Asked struct {
 	// Labels are the keys of labels.
 	Labels map[string]bool
-	// Maker reports whether it is to be read who made an object, which it may
-	// not keep. It is called once its name, generateName, namespace and time
-	// have been read; nil reports false. Protobuf must have its fields in the
-	// order of their numbers for that, as all encoders of Kubernetes write them.
-	Maker func(*Object) bool
+	// Maker returns when it is to be read who made an object, which it may not
+	// keep. It is called once its name, generateName, namespace and time have
+	// been read; nil returns Never. Protobuf must have its fields in the order of
+	// their numbers for that, as all encoders of Kubernetes write them.
+	Maker func(*Object) When
 }
 
 // Page is what a server says about one page of a list.
@@ -87,36 +101,30 @@ func List(r io.Reader, buffer []byte, asked Asked, visit func(*Object) error) (P
 
 // decoder is what is known while a page is read.
 type decoder struct {
-	asked  Asked
-	visit  func(*Object) error
-	page   Page
-	object Object // the one that is being read
-	wanted answer // whether its maker is
-	oldest int64  // the time of the entry of managedFields that Maker is of
+	asked   Asked
+	visit   func(*Object) error
+	page    Page
+	object  Object // the one that is being read
+	isAsked bool   // whether Asked.Maker has been called for it, and said when
+	when    When
+	oldest  int64  // the time of the entry of managedFields that Maker is of
+	origin  []byte // the memory of Object.Origin
 
 	// These are what is being read of managedFields.
 	entry  managedEntry
 	fields fieldsScan
+	seen   []byte // what fields is of, if that came at once
 }
 
-// answer is that of Asked.Maker, which is called once for an object.
-type answer int8
-
-const (
-	unasked answer = iota
-	no
-	yes
-)
-
-// wantsMaker reports whether it is to be read who made the object.
-func (d *decoder) wantsMaker() bool {
-	if d.wanted == unasked {
-		d.wanted = no
-		if d.asked.Maker != nil && d.asked.Maker(&d.object) {
-			d.wanted = yes
+// whenMaker returns when it is to be read who made the object.
+func (d *decoder) whenMaker() When {
+	if !d.isAsked && d.asked.Maker != nil {
+		d.isAsked, d.when = true, d.asked.Maker(&d.object)
+		if d.when == Later {
+			d.object.Origin = d.origin[:0]
 		}
 	}
-	return d.wanted == yes
+	return d.when
 }
 
 // begin makes the decoder ready for the next object, and returns the last one.
@@ -124,7 +132,7 @@ func (d *decoder) begin() (before Object) {
 	before = d.object
 	clear(before.Labels)
 	d.object = Object{Labels: before.Labels}
-	d.wanted, d.oldest = unasked, 0
+	d.isAsked, d.when, d.oldest = false, Never, 0
 	return before
 }
 

@@ -21,13 +21,22 @@ import (
 
 // decodeAll decodes body, which comes from r, into a page and its objects.
 func decodeAll(r io.Reader, labels map[string]bool) (Page, []Object, error) {
+	return decodeWhen(r, labels, Now)
+}
+
+// decodeWhen is the same with makers read at once, or from their origins.
+func decodeWhen(r io.Reader, labels map[string]bool, when When) (Page, []Object, error) {
 	var objects []Object
-	asked := Asked{Labels: labels, Maker: func(*Object) bool { return true }}
-	p, err := List(r, make([]byte, BufferSize), asked, func(o *Object) error {
+	asked := Asked{Labels: labels, Maker: func(*Object) When { return when }}
+	p, err := List(r, make([]byte, BufferSize), asked, func(o *Object) (err error) {
 		kept := *o
 		kept.Labels = maps.Clone(o.Labels)
+		if o.Origin != nil {
+			kept.Maker, err = MakerOf(o.Origin, Maker{Manager: "likely"})
+			kept.Origin = nil
+		}
 		objects = append(objects, kept)
-		return nil
+		return err
 	})
 	return p, objects, err
 }
@@ -63,7 +72,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 		},
 	)
 	asked := map[string]bool{"app": true}
-	for range 50 {
+	for n := range 100 {
 		var list metav1.PartialObjectMetadataList
 		fill.Fill(&list)
 		list.TypeMeta = metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}
@@ -84,18 +93,19 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 		if list.RemainingItemCount != nil {
 			wantPage.Remaining = max(0, *list.RemainingItemCount)
 		}
+		when := []When{Later, Now}[n%2]
 		for format, body := range inBothFormats(&list) {
 			for speed, r := range map[string]io.Reader{
 				"at once":     bytes.NewReader(body),
 				"by the byte": iotest.OneByteReader(bytes.NewReader(body)),
 				"with EOF":    iotest.DataErrReader(bytes.NewReader(body)),
 			} {
-				p, objects, err := decodeAll(r, asked)
+				p, objects, err := decodeWhen(r, asked, when)
 				if err != nil {
-					t.Fatalf("%s %s: %v", format, speed, err)
+					t.Fatalf("%s %s, makers %v: %v", format, speed, when, err)
 				}
 				if diff := cmp.Diff(wantPage, p) + cmp.Diff(want, objects); diff != "" {
-					t.Fatalf("%s %s: (-want +got)\n%s", format, speed, diff)
+					t.Fatalf("%s %s, makers %v: (-want +got)\n%s", format, speed, when, diff)
 				}
 			}
 		}
@@ -312,6 +322,9 @@ func FuzzDecode(f *testing.F) {
 		asked := map[string]bool{"app": true}
 		p1, objects1, err1 := decodeAll(bytes.NewReader(body), asked)
 		p2, objects2, err2 := decodeAll(iotest.HalfReader(bytes.NewReader(body)), asked)
+		if _, _, err := decodeWhen(bytes.NewReader(body), asked, Later); (err == nil) != (err1 == nil) {
+			t.Fatalf("%v at once, %v later", err1, err)
+		}
 		if p1 != p2 || len(objects1) != len(objects2) || (err1 == nil) != (err2 == nil) {
 			t.Fatalf("%+v %v at once, %+v %v in pieces", p1, err1, p2, err2)
 		}
@@ -331,7 +344,7 @@ func BenchmarkDecode(b *testing.B) {
 	list := bigList(n)
 	for format, body := range inBothFormats(list) {
 		b.Run(format, func(b *testing.B) { benchmarkDecode(b, body, Asked{}) })
-		all := Asked{Maker: func(*Object) bool { return true }}
+		all := Asked{Maker: func(*Object) When { return Now }}
 		b.Run(format+" with makers", func(b *testing.B) { benchmarkDecode(b, body, all) })
 	}
 }

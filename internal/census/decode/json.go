@@ -117,10 +117,11 @@ func (d *decoder) jsonObject(meta *jsonMeta) error {
 			return err
 		}
 	}
-	if d.wantsMaker() {
-		return d.jsonMaker(meta)
+	if d.whenMaker() == Never {
+		return nil
 	}
-	return nil
+	d.object.Origin = nil // what is there has been kept as a whole already
+	return d.jsonMaker(meta)
 }
 
 // jsonMaker reads what says who made the object.

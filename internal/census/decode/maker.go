@@ -9,6 +9,8 @@ const (
 	// maxMaker is how much is kept of a text that says who made an object.
 	// Controllers and managers may have names as long as etcd takes them.
 	maxMaker = 253
+	// maxOrigin is the length of the longest Object.Origin.
+	maxOrigin = 4 << 10
 )
 
 // Maker is who made an object: its controller, or without one a field manager.
@@ -55,6 +57,7 @@ func (d *decoder) managedBy(e managedEntry) {
 type fieldsScan struct {
 	owns bool
 
+	known           bool // it is, whatever comes
 	depth           int
 	inText, escaped bool
 	text            [len(fieldGenerateName) + 1]byte // of the key that is being read
@@ -73,45 +76,50 @@ func (s *fieldsScan) add(chunk []byte, last bool) {
 	if whole := last && s.depth == 0; whole && !bytes.Contains(chunk, generateName) {
 		return
 	}
-	for _, c := range chunk {
-		if s.inText {
-			s.addText(c)
-			continue
-		}
-		switch c {
-		case '"':
+	for i := 0; i < len(chunk) && !s.known; i++ {
+		switch c := chunk[i]; {
+		case s.inText:
+			i += s.addText(chunk[i:]) - 1
+		case c == '"':
 			s.inText, s.length = true, 0
-		case '{', '[':
+		case c == '{', c == '[':
 			s.depth++
-		case '}', ']':
+		case c == '}', c == ']':
 			s.depth--
+			s.known = s.inMetadata && s.depth == 1
 		}
 	}
 }
 
-// addText takes a character of a key, or the quotation mark after it.
-func (s *fieldsScan) addText(c byte) {
-	switch {
-	case s.escaped:
+// addText takes the text of a key as far as it goes in chunk, with the quotation
+// mark or the backslash after it, and returns how much that was.
+func (s *fieldsScan) addText(chunk []byte) (taken int) {
+	if s.escaped {
 		s.escaped = false
-	case c == '\\':
-		s.escaped = true
-	case c == '"':
-		s.inText = false
-		s.endOfKey()
-		return
+		s.keep(chunk[:1])
+		return 1
 	}
-	if s.length < len(s.text) {
-		s.text[s.length] = c
-		s.length++
+	for i, c := range chunk {
+		if c == '"' || c == '\\' {
+			s.keep(chunk[:i])
+			s.inText, s.escaped = c != '"', c == '\\'
+			if !s.inText {
+				s.endOfKey()
+			}
+			return i + 1
+		}
 	}
+	s.keep(chunk)
+	return len(chunk)
 }
+
+func (s *fieldsScan) keep(text []byte) { s.length += copy(s.text[s.length:], text) }
 
 func (s *fieldsScan) endOfKey() {
-	switch key := string(s.text[:s.length]); {
+	switch key := s.text[:s.length]; {
 	case s.depth == 1:
-		s.inMetadata = key == fieldMetadata
-	case s.depth == 2 && s.inMetadata && key == fieldGenerateName:
-		s.owns = true
+		s.inMetadata = string(key) == fieldMetadata
+	case s.depth == 2 && s.inMetadata && string(key) == fieldGenerateName:
+		s.owns, s.known = true, true
 	}
 }

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"bytes"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -160,20 +161,64 @@ func (d *decoder) meta(w *wire, f field, before *Object) error {
 		if len(d.asked.Labels) > 0 {
 			return d.label(w, f)
 		}
-	case metaAnnotations, metaOwnerReferences, metaManagedFields:
-		if d.wantsMaker() {
+	case metaAnnotations:
+		if d.whenMaker() != Never {
+			return d.annotation(w, f)
+		}
+	case metaOwnerReferences, metaManagedFields:
+		switch d.whenMaker() {
+		case Later:
+			return d.keep(w, f, &before.Maker)
+		case Now:
 			return d.maker(w, f, &before.Maker)
 		}
 	}
 	return nil
 }
 
+// keep adds a field to what says who made the object. Where that becomes too
+// much, it is read now.
+func (d *decoder) keep(w *wire, f field, before *Maker) error {
+	o := &d.object
+	if f.kind != protowire.BytesType || uint64(len(o.Origin))+f.end-w.offset > maxOrigin {
+		d.when = Now
+		if err := d.readOrigin(before); err != nil {
+			return err
+		}
+		return d.maker(w, f, before)
+	}
+	o.Origin = protowire.AppendTag(o.Origin, f.number, f.kind)
+	o.Origin = protowire.AppendVarint(o.Origin, f.end-w.offset)
+	err := w.chunks(f, func(chunk []byte, _ bool) { o.Origin = append(o.Origin, chunk...) })
+	d.origin = o.Origin
+	return err
+}
+
+// readOrigin reads what has been kept of who made the object.
+func (d *decoder) readOrigin(before *Maker) error {
+	origin := d.object.Origin
+	d.object.Origin = nil
+	w := &wire{r: strings.NewReader(""), buf: origin, end: len(origin)}
+	err := w.message(field{kind: protowire.BytesType, end: uint64(len(origin))}, func(f field) error {
+		return d.maker(w, f, before)
+	})
+	if err != nil {
+		return malformedf("who made an object: %v", err)
+	}
+	return nil
+}
+
+// MakerOf is who made the object of an Origin; it is likely to be guess, which
+// then saves memory.
+func MakerOf(origin []byte, guess Maker) (Maker, error) {
+	d := decoder{object: Object{Origin: origin}}
+	err := d.readOrigin(&guess)
+	return d.object.Maker, err
+}
+
 // maker reads a field that says who made the object.
 func (d *decoder) maker(w *wire, f field, before *Maker) error {
-	switch f.number {
-	case metaAnnotations:
-		return d.annotation(w, f)
-	case metaOwnerReferences:
+	if f.number == metaOwnerReferences {
 		return d.owner(w, f, before)
 	}
 	if d.object.Maker.Kind != "" { // a controller says more than a manager
@@ -231,9 +276,7 @@ func (d *decoder) managed(w *wire, f field, before *Maker) error {
 				if f.number != fieldsRaw {
 					return nil
 				}
-				d.fields = fieldsScan{}
-				err := w.chunks(f, d.fields.add)
-				entry.owner = d.fields.owns
+				entry.owner, err = d.owns(w, f)
 				return err
 			})
 		}
@@ -241,6 +284,26 @@ func (d *decoder) managed(w *wire, f field, before *Maker) error {
 	})
 	d.managedBy(*entry)
 	return err
+}
+
+// owns reports whether the FieldsV1 that is the content of f has
+// metadata.generateName. Neighbours in a list mostly have the same fields.
+func (d *decoder) owns(w *wire, f field) (bool, error) {
+	length := f.end - w.offset
+	ahead := w.buf[w.start:w.end]
+	if length > 0 && length <= uint64(len(ahead)) {
+		ahead = ahead[:length]
+		if bytes.Equal(ahead, d.seen) {
+			w.advance(len(ahead))
+			return d.fields.owns, nil
+		}
+		d.seen = append(d.seen[:0], ahead...)
+	} else {
+		d.seen = d.seen[:0]
+	}
+	d.fields = fieldsScan{}
+	err := w.chunks(f, d.fields.add)
+	return d.fields.owns, err
 }
 
 // seconds reads a time.

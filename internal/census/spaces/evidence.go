@@ -80,12 +80,12 @@ var symbolBits = func() (table [256]uint32) {
 	return table
 }()
 
-// isHashed reports whether the object's controller's name, and a hash after it,
-// explain its name: a tail of more than five letters and digits. One of just
+// isHashed reports whether the name of an object's controller, and a hash after it,
+// explain the object's: a tail of more than five letters and digits. One of just
 // five is a suffix.
-func isHashed(o *decode.Object) bool {
-	rest, ok := strings.CutPrefix(o.Name, o.Maker.Name)
-	if !ok || o.Maker.Name == "" {
+func isHashed(name, controller string) bool {
+	rest, ok := strings.CutPrefix(name, controller)
+	if !ok || controller == "" {
 		return false
 	}
 	rest = strings.TrimPrefix(rest, "-")

@@ -197,8 +197,7 @@ func TestIsHashed(t *testing.T) {
 		"a name with parts":                   {"web-pod-bbbbb", "web", false},
 		"no owner":                            {"web-bbbbbb", "", false},
 	} {
-		o := &decode.Object{Name: test.object, Maker: decode.Maker{Kind: "X", Name: test.owner}}
-		if got := isHashed(o); got != test.want {
+		if got := isHashed(test.object, test.owner); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

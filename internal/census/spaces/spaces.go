@@ -79,6 +79,10 @@ type Rules struct {
 	// 10 at least.
 	MinCount int64
 
+	// MakersFromMinCount says that it is of no interest who made the names of a
+	// space of fewer than MinCount: it is mostly not read then, which saves time.
+	MakersFromMinCount bool
+
 	AtOnce int // how many spaces one sweep counts, which bounds its memory
 }
 
@@ -93,6 +97,14 @@ func (r *Rules) LabelKeys() map[string]bool {
 		keys[requirement.Key()] = true
 	}
 	return keys
+}
+
+// makersFrom is from how many names on it is of interest who made them.
+func (r *Rules) makersFrom() int64 {
+	if r.MakersFromMinCount {
+		return r.MinCount
+	}
+	return 0
 }
 
 // chooses reports whether the selector chooses the prefixes of o.

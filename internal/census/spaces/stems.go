@@ -49,21 +49,32 @@ func NewStems(rules *Rules, emit Emit) *Stems {
 	return &Stems{rules: rules, emit: emit, strays: shortlist{limit: rules.AtOnce}}
 }
 
-// WantsMaker reports whether Add needs to know who made o.
-func (s *Stems) WantsMaker(o *decode.Object) bool {
-	if _, _, long := longSuffix(o); long {
-		return true
-	}
+// WantsMaker returns when Add needs to know who made o.
+func (s *Stems) WantsMaker(o *decode.Object) decode.When {
 	prefix, _, ok := names.Split(o.Name)
-	if !ok {
-		return false
+	if !ok || prefix != names.EffectivePrefix(o.GenerateName) {
+		if _, _, long := longSuffix(o); long {
+			return decode.Now
+		}
 	}
-	n := len(prefix)
-	isOpen := s.open[n] != nil && s.namespace == o.Namespace && len(s.name) >= n && s.name[:n] == prefix
-	return !isOpen || s.open[n].wantsMaker(o)
+	if !ok {
+		return decode.Never
+	}
+	n, before := len(prefix), int64(0)
+	if s.open[n] != nil && s.namespace == o.Namespace && strings.HasPrefix(s.name, prefix) {
+		if !s.open[n].isNewer(o) {
+			return decode.Never
+		}
+		before = s.open[n].Names
+	}
+	if before+1 < s.rules.makersFrom() {
+		return decode.Later
+	}
+	return decode.Now
 }
 
-// Add counts o, or gives ErrUnsorted. The same object twice counts once.
+// Add counts o, or gives ErrUnsorted or the decoder's error. The same object twice
+// counts once.
 func (s *Stems) Add(o *decode.Object) error {
 	switch order := StorageOrder(s.namespace, s.name, o.Namespace, o.Name); {
 	case order > 0:
@@ -75,20 +86,24 @@ func (s *Stems) Add(o *decode.Object) error {
 	s.namespace, s.name = o.Namespace, o.Name
 	s.count.Objects++
 	if prefix, _, ok := names.Split(o.Name); ok {
-		s.at(len(prefix)).add(s.rules, o, prefix)
+		if err := s.at(len(prefix)).add(s.rules, o, prefix); err != nil {
+			return err
+		}
 	} else if stem := otherStem(o.Name); stem > 0 {
 		s.at(stem).evidence.others++
 	}
-	if o.GenerateName != "" {
-		s.addSaid(o)
+	if o.GenerateName == "" {
+		return nil
 	}
-	return nil
+	return s.addSaid(o)
 }
 
 // addSaid takes what o says.
-func (s *Stems) addSaid(o *decode.Object) {
+func (s *Stems) addSaid(o *decode.Object) error {
 	if prefix, length, ok := longSuffix(o); ok && o.Marked {
-		s.longAt(len(prefix), length).addLong(s.rules, o)
+		if err := s.longAt(len(prefix), length).addLong(s.rules, o); err != nil {
+			return err
+		}
 	}
 	if prefix := names.EffectivePrefix(o.GenerateName); strings.HasPrefix(o.Name, prefix) {
 		s.at(len(prefix)).addSaid(s.rules, o)
@@ -96,6 +111,7 @@ func (s *Stems) addSaid(o *decode.Object) {
 		s.count.Uncounted++ // unless a sweep counts it
 		s.strays.offer(server(o.Namespace, prefix))
 	}
+	return nil
 }
 
 // Finish closes what is open at the end of the list. It reports whether there

@@ -42,17 +42,18 @@ func NewSweepAfter(stems *Stems) *Sweep {
 	return s
 }
 
-// WantsMaker reports whether Add needs to know who made o.
-func (s *Sweep) WantsMaker(o *decode.Object) bool {
+// WantsMaker returns when Add needs to know who made o: never later, because there
+// are many targets.
+func (s *Sweep) WantsMaker(o *decode.Object) decode.When {
 	if _, _, long := longSuffix(o); long && !s.afterStems {
-		return true
+		return decode.Now
 	}
-	prefix, _, ok := names.Split(o.Name)
-	if !ok {
-		return false
+	if prefix, _, ok := names.Split(o.Name); ok {
+		if t := s.targets[server(o.Namespace, prefix)]; t != nil && t.tally.isNewer(o) {
+			return decode.Now
+		}
 	}
-	t := s.targets[server(o.Namespace, prefix)]
-	return t != nil && t.tally.wantsMaker(o)
+	return decode.Never
 }
 
 // Add counts o, if it is in a target.
@@ -60,7 +61,9 @@ func (s *Sweep) Add(o *decode.Object) error {
 	if prefix, _, ok := names.Split(o.Name); ok {
 		id := server(o.Namespace, prefix)
 		if t := s.targets[id]; t != nil {
-			t.tally.add(s.rules, o, prefix)
+			if err := t.tally.add(s.rules, o, prefix); err != nil {
+				return err
+			}
 		} else if s.rules.Prefixes[prefix] && !s.afterStems {
 			s.propose(id)
 		}
@@ -71,10 +74,9 @@ func (s *Sweep) Add(o *decode.Object) error {
 	}
 	if s.afterStems {
 		s.addStray(o)
-	} else {
-		s.addSaid(o)
+		return nil
 	}
-	return nil
+	return s.addSaid(o)
 }
 
 // addStray notes that o says a prefix that its name does not have.
@@ -95,16 +97,18 @@ func (s *Sweep) addStray(o *decode.Object) {
 }
 
 // addSaid notes what o says, where no stems have been.
-func (s *Sweep) addSaid(o *decode.Object) {
+func (s *Sweep) addSaid(o *decode.Object) error {
 	s.count.Objects++
 	if o.GenerateName == "" {
-		return
+		return nil
 	}
 	left := false // for a later walk
 	if prefix, length, ok := longSuffix(o); ok && o.Marked {
 		id := ID{o.Namespace, prefix, length}
 		if t := s.targets[id]; t != nil {
-			t.tally.addLong(s.rules, o)
+			if err := t.tally.addLong(s.rules, o); err != nil {
+				return err
+			}
 		} else {
 			left = s.propose(id)
 		}
@@ -118,6 +122,7 @@ func (s *Sweep) addSaid(o *decode.Object) {
 	if left {
 		s.count.Uncounted++
 	}
+	return nil
 }
 
 // propose lists a space for a later walk, and reports whether it has not had its

@@ -45,6 +45,7 @@ type Tally struct {
 	unbounded     bool // some maker seen is none whose replicas bound the names
 	recent        [MaxWindows]int64
 	evidence      evidence
+	origins       origins
 }
 
 // RawPrefixes is how many different generateNames the objects have, up to
@@ -70,17 +71,20 @@ func (t *Tally) ReplicaBounded() bool { return len(t.makers) > 0 && !t.unbounded
 
 // clear makes the tally ready for another space, and keeps its memory.
 func (t *Tally) clear() {
-	*t = Tally{raw: t.raw[:0], makers: t.makers[:0], generateNames: t.generateNames[:0]}
+	*t = Tally{
+		raw: t.raw[:0], makers: t.makers[:0], generateNames: t.generateNames[:0],
+		origins: origins{t.origins.objects[:0], t.origins.bytes[:0]},
+	}
 }
 
-// wantsMaker reports whether it matters who made o, which is to be added: it is
-// newer than all that have been.
-func (t *Tally) wantsMaker(o *decode.Object) bool { return t.Names == 0 || o.Created > t.Newest }
+// isNewer reports whether o, which is to be added, is newer than all that have
+// been, so that it matters who made it.
+func (t *Tally) isNewer(o *decode.Object) bool { return t.Names == 0 || o.Created > t.Newest }
 
 // add counts o, whose name is in the space of prefix.
-func (t *Tally) add(r *Rules, o *decode.Object, prefix string) {
-	if t.wantsMaker(o) {
-		t.addMaker(o)
+func (t *Tally) add(r *Rules, o *decode.Object, prefix string) error {
+	if err := t.addOrigin(r, o); err != nil {
+		return err
 	}
 	t.Names++
 	t.said = t.said || r.Prefixes[prefix]
@@ -92,18 +96,20 @@ func (t *Tally) add(r *Rules, o *decode.Object, prefix string) {
 	}
 	t.evidence.add(o, generated)
 	t.addTime(r, o.Created, generated)
+	return nil
 }
 
 // addLong counts o, whose suffix is longer than a server's.
-func (t *Tally) addLong(r *Rules, o *decode.Object) {
-	if t.wantsMaker(o) {
-		t.addMaker(o)
+func (t *Tally) addLong(r *Rules, o *decode.Object) error {
+	if err := t.addOrigin(r, o); err != nil {
+		return err
 	}
 	t.Names++
 	t.Generated++
 	t.addSaid(r, o)
 	t.addRaw(o.GenerateName)
 	t.addTime(r, o.Created, true)
+	return nil
 }
 
 func (t *Tally) addTime(r *Rules, created int64, generated bool) {
@@ -154,9 +160,9 @@ func (t *Tally) addRaw(generateName string) {
 	t.generateNames = t.generateNames[:min(len(t.generateNames), maxGenerateNames)]
 }
 
-// addMaker notes who made o, which is the newest object.
-func (t *Tally) addMaker(o *decode.Object) {
-	t.Maker, t.Marked = o.Maker, o.Marked
+// addMaker notes who made an object, which is the newest.
+func (t *Tally) addMaker(name string, maker decode.Maker, marked bool) {
+	t.Maker, t.Marked = maker, marked
 	m := &t.Maker
 	if *m == (decode.Maker{}) {
 		t.unbounded = true
@@ -170,7 +176,7 @@ func (t *Tally) addMaker(o *decode.Object) {
 	}
 	t.makers.add(hash.Sum64(), MaxMakers)
 	t.unbounded = t.unbounded || !boundByReplicas[kind{m.APIVersion, m.Kind}]
-	t.evidence.hashed = t.evidence.hashed || isHashed(o)
+	t.evidence.hashed = t.evidence.hashed || isHashed(name, maker.Name)
 }
 
 // kind is a type as owner references name it.

@@ -398,6 +398,8 @@ func (o *options) scanner(c *cluster.Cluster, options audit.Options) *census.Sca
 		Prefixes:     o.prefixes,
 		MinCount:     o.minCount,
 		Version:      c.ListsLike(),
+		// Of what is hidden, only a gate looks at who made it: not all have one try.
+		MakersFromMinCount: !options.Gated(),
 	}
 	for _, window := range options.Windows {
 		scanner.Since = append(scanner.Since, options.Began.Add(-window))

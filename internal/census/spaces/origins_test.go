@@ -1,0 +1,80 @@
+package spaces
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// Who made the names of a small space is not even looked at: what cannot be read
+// does no harm, until the space is no longer small.
+func TestOriginsOfSmallSpacesAreNotRead(t *testing.T) {
+	const broken = "\xff"
+	stems := NewStems(&Rules{MinCount: 3, MakersFromMinCount: true, AtOnce: 1}, func(ID, *Tally) {})
+	add := func(name string, created int64) error {
+		o := &decode.Object{Name: name, Created: created}
+		if stems.WantsMaker(o) == decode.Later {
+			o.Origin = []byte(broken)
+		}
+		return stems.Add(o)
+	}
+	for i := range 10 {
+		for _, suffix := range []string{"bbbbb", "ccccc"} {
+			if err := add(fmt.Sprint("small", i, suffix), int64(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	malformed := new(decode.Malformed)
+	if err := errors.Join(add("xbbbbb", 1), add("xccccc", 2)); err != nil {
+		t.Error(err)
+	}
+	if err := add("xddddd", 1); !errors.As(err, malformed) {
+		t.Errorf("read of three names: %v", err)
+	}
+}
+
+// Neither many newest objects nor large ones take more memory than they should,
+// and who made them comes out all the same.
+func TestOriginsAreBounded(t *testing.T) {
+	for _, manager := range []string{"short", strings.Repeat("long", 2_000)} {
+		list := &metav1.PartialObjectMetadataList{
+			TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"},
+		}
+		const objects = 2_000
+		for i := range objects {
+			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+				Name: "x-" + orderedSuffix(i), GenerateName: "x-", CreationTimestamp: metav1.Unix(int64(i), 0),
+				ManagedFields: []metav1.ManagedFieldsEntry{{Manager: fmt.Sprint(i, manager)}},
+			}})
+		}
+		emitted, most := 0, 0
+		stems := NewStems(&Rules{MinCount: objects, MakersFromMinCount: true, AtOnce: 1}, func(_ ID, tally *Tally) {
+			emitted++
+			want := censustest.MakerOf(list.Items[objects-1].ObjectMeta)
+			if tally.Maker != decode.Maker(want) || tally.Makers() != MaxMakers {
+				t.Errorf("%+v of %d makers, want %+v", tally.Maker, tally.Makers(), want)
+			}
+		})
+		asked := decode.Asked{Maker: stems.WantsMaker}
+		add := func(o *decode.Object) error {
+			err := stems.Add(o)
+			most = max(most, len(stems.open[len("x-")].origins.bytes))
+			return err
+		}
+		page := strings.NewReader(string(censustest.Protobuf(list)))
+		if _, err := decode.List(page, make([]byte, decode.BufferSize), asked, add); err != nil {
+			t.Fatal(err)
+		}
+		stems.Finish()
+		if emitted != 1 || most > maxOrigins {
+			t.Errorf("%d spaces, %d bytes", emitted, most)
+		}
+	}
+}
