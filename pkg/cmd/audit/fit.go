@@ -9,39 +9,54 @@ const (
 	// gap is what kubectl's printer leaves between columns.
 	gap = 3
 	// leastCell is the width below which a column does not give way, and leastNotes
-	// that of the notes.
+	// that of the notes; narrow is that of makers and prefixes if nothing else helps.
 	leastCell  = 16
 	leastNotes = 8
+	narrow     = 8
 	ellipsis   = "…"
 )
 
 // fit shortens cells so that rows fit into a width, if they can: the notes first, then
 // who made the names, then what tells rows apart, of which no two that differ look the
-// same afterwards.
-func (g grid) fit(width int) {
-	for _, name := range []string{notesColumn, madeByColumn, prefixColumn, namespaceColumn, resourceColumn} {
-		at := slices.Index(g.header, name)
-		excess := g.width() - width
-		if at < 0 || excess <= 0 {
-			continue
+// same afterwards. If that is not enough, the notes go.
+func (g *grid) fit(width int) {
+	g.shrink(notesColumn, leastNotes, width)
+	for _, name := range []string{madeByColumn, prefixColumn, namespaceColumn, resourceColumn} {
+		g.shrink(name, leastCell, width)
+	}
+	if last := len(g.header) - 1; g.width() > width && g.header[last] == notesColumn {
+		g.header = g.header[:last]
+		for i := range g.rows {
+			g.rows[i] = g.rows[i][:last]
 		}
-		least := leastCell
-		if name == notesColumn {
-			least = leastNotes
-		}
-		to := max(g.widthOf(at)-excess, least)
-		if name == notesColumn || name == madeByColumn {
-			for _, row := range g.rows {
-				row[at] = cutTo(row[at], to)
-			}
-			continue
-		}
+		g.shrink(madeByColumn, narrow, width)
+		g.shrink(prefixColumn, narrow, width)
+	}
+}
+
+// shrink shortens the cells of a column, to the least width at most, as far as rows
+// do not fit.
+func (g *grid) shrink(name string, least, width int) {
+	at, excess := slices.Index(g.header, name), g.width()-width
+	if at < 0 || excess <= 0 {
+		return
+	}
+	to := g.widthOf(at) - excess
+	if at < len(g.header)-1 {
+		to -= len(ellipsis) - 1
+	}
+	to = max(to, least)
+	if name != notesColumn && name != madeByColumn {
 		g.shorten(at, to)
+		return
+	}
+	for _, row := range g.rows {
+		row[at] = cutTo(row[at], to)
 	}
 }
 
 // width returns that of the widest row.
-func (g grid) width() int {
+func (g *grid) width() int {
 	total := 0
 	for i := range g.header {
 		total += g.widthOf(i) + gap
@@ -49,11 +64,16 @@ func (g grid) width() int {
 	return total - gap
 }
 
-// widthOf returns the width of a column.
-func (g grid) widthOf(at int) int {
-	widest := utf8.RuneCountInString(g.header[at])
+// widthOf returns the width of a column. kubectl's printer makes all but the last as
+// wide as their widest cell has bytes, not characters.
+func (g *grid) widthOf(at int) int {
+	measure := func(text string) int { return len(text) }
+	if at == len(g.header)-1 {
+		measure = utf8.RuneCountInString
+	}
+	widest := measure(g.header[at])
 	for _, row := range g.rows {
-		widest = max(widest, utf8.RuneCountInString(row[at]))
+		widest = max(widest, measure(row[at]))
 	}
 	return widest
 }
@@ -69,7 +89,7 @@ func cutTo(text string, width int) string {
 
 // shorten takes the middle out of the cells of a column that are too long. Cells that
 // would look the same are shortened elsewhere, or less.
-func (g grid) shorten(at, width int) {
+func (g *grid) shorten(at, width int) {
 	all := map[string]bool{}
 	for _, row := range g.rows {
 		all[row[at]] = true

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -178,8 +179,8 @@ func TestFit(t *testing.T) {
 		{180, []int{10, 42, 5, 72, 39}},
 		{140, []int{10, 42, 5, 63, 8}},
 		{100, []int{10, 42, 5, 23, 8}},
-		{80, []int{10, 29, 5, 16, 8}},
-		{20, []int{10, 16, 5, 16, 8}},
+		{80, []int{10, 27, 5, 18, 8}},
+		{40, []int{10, 10, 5, 8}},
 	} {
 		g := table()
 		g.fit(test.width)
@@ -189,6 +190,33 @@ func TestFit(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.widths, widths); diff != "" || g.rows[0][1] == g.rows[1][1] {
 			t.Errorf("%d columns: prefixes %q and %q, widths (-want +got):\n%s", test.width, g.rows[0][1], g.rows[1][1], diff)
+		}
+	}
+}
+
+// What kubectl's printer makes of the table fits into the terminal: it measures columns
+// in bytes, and signs have several.
+func TestFitIsThatOfThePrinter(t *testing.T) {
+	for width := 85; width <= 240; width += 5 {
+		g := grid{
+			header: []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES", "PER-DAY", "MADE-BY", "FIRST-IN", "NOTES"},
+			rows: [][]string{
+				{"incident", "configmaps", "loop-", "30", "≥2,747", "ReplicaSet/web-7c9f8d5b6f", "6y–never", strings.Repeat("note ", 20)},
+				{"default", "configmaps", strings.Repeat("prefix-", 8), "120", "≥13,938", "kubectl-create", "447d–never", ""},
+			},
+		}
+		g.fit(width)
+		var text strings.Builder
+		if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(g.table(), &text); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(text.String()) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, " \n")); n > width {
+				t.Errorf("%d columns: %d in %q", width, n, line)
+			}
+		}
+		if hasNotes := strings.Contains(text.String(), "NOTES"); hasNotes != (width > 105) {
+			t.Errorf("%d columns: notes %v", width, hasNotes)
 		}
 	}
 }
