@@ -13,22 +13,26 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// audit measures the audit against a bare download of the same objects,
-// against kubectl with sort and uniq, and against discovery alone.
+// audit measures the audit against a bare download of the same objects, against
+// kubectl with sort and uniq, and against discovery alone; and what it does to an
+// old server.
 func audit(ctx context.Context, b *bench) (string, error) {
 	var text strings.Builder
+	old := []controlplane.Option{controlplane.Version(b.old)}
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context, *bench, *controlplane.ControlPlane) (string, error)
+		options []controlplane.Option
 	}{
-		{"namespaces", manyNamespaces}, {"namespace", oneNamespace},
-		{"ownprefixes", ownPrefixes}, {"tenants", manyTenants},
-		{"kubectl", besideKubectl}, {"types", manyTypes},
+		{"namespaces", manyNamespaces, nil}, {"namespace", oneNamespace, nil},
+		{"ownprefixes", ownPrefixes, nil}, {"tenants", manyTenants, nil},
+		{"kubectl", besideKubectl, nil}, {"types", manyTypes, nil}, {"far", farAway, nil},
+		{"old", inOneNamespace, old}, {"oldtenants", inManyNamespaces, old},
 	} {
 		if b.part != "" && b.part != part.name {
 			continue
 		}
-		section, err := onControlPlane(ctx, b, part.measure)
+		section, err := onControlPlane(ctx, b, part.measure, part.options...)
 		if err != nil {
 			return "", err
 		}
@@ -38,8 +42,11 @@ func audit(ctx context.Context, b *bench) (string, error) {
 }
 
 // onControlPlane measures on a fresh control plane.
-func onControlPlane(ctx context.Context, b *bench, part func(context.Context, *bench, *controlplane.ControlPlane) (string, error)) (text string, err error) {
-	cp, err := controlplane.Start(ctx, os.Stderr)
+func onControlPlane(
+	ctx context.Context, b *bench, part func(context.Context, *bench, *controlplane.ControlPlane) (string, error),
+	options ...controlplane.Option,
+) (text string, err error) {
+	cp, err := controlplane.Start(ctx, os.Stderr, options...)
 	if err != nil {
 		return "", err
 	}
@@ -100,8 +107,8 @@ const (
 
 // manyNamespaces is a million objects over 40 namespaces.
 func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 40, false}
-	few := population{"secrets", "Secret", b.size(100_000), 40, false}
+	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 40, false, 0}
+	few := population{"secrets", "Secret", b.size(100_000), 40, false, 0}
 	if err := store(ctx, cp, many, few); err != nil {
 		return "", err
 	}
@@ -123,8 +130,8 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 // oneNamespace is a million objects in one namespace, each with a prefix of its
 // own.
 func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 1, true}
-	few := population{"secrets", "Secret", b.size(100_000), 1, true}
+	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 1, true, 0}
+	few := population{"secrets", "Secret", b.size(100_000), 1, true, 0}
 	if err := store(ctx, cp, many, few); err != nil {
 		return "", err
 	}
@@ -164,8 +171,8 @@ func manyTenants(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (
 func (b *bench) spread(
 	ctx context.Context, cp *controlplane.ControlPlane, namespaces int, ownPrefixes bool,
 ) (string, error) {
-	many := population{"configmaps", "ConfigMap", b.size(1_000_000), namespaces, ownPrefixes}
-	few := population{"secrets", "Secret", b.size(100_000), 40, ownPrefixes}
+	many := population{"configmaps", "ConfigMap", b.size(1_000_000), namespaces, ownPrefixes, 0}
+	few := population{"secrets", "Secret", b.size(100_000), 40, ownPrefixes, 0}
 	if err := store(ctx, cp, many, few); err != nil {
 		return "", err
 	}
@@ -189,7 +196,7 @@ func (b *bench) memoryVerdict(many, few series) string {
 
 // besideKubectl is 200,000 objects, counted with kubectl, sort and uniq.
 func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, false}
+	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, false, 0}
 	if err := store(ctx, cp, p); err != nil {
 		return "", err
 	}

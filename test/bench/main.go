@@ -20,6 +20,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
 // sections are what can be measured, by their names in docs/benchmarks.md.
@@ -36,6 +38,7 @@ type bench struct {
 	scale  float64 // of the populations; 1 is what the bars are about
 	load   string  // of the machine, before
 	commit string  // that is measured
+	old    string  // version of the server that reads pages from etcd
 	part   string  // the only part of the audit to be measured; empty for all
 	plugin string  // path of the binary, built as .goreleaser.yaml does
 	dir    string  // for what children need
@@ -50,7 +53,8 @@ func main() {
 	b := &bench{load: loadAverage(), commit: commit()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
-	flag.StringVar(&b.part, "part", "", "measure only this part of the audit: namespaces, namespace, ownprefixes, tenants, kubectl or types")
+	flag.StringVar(&b.part, "part", "", "measure only this part of the audit: namespaces, namespace, ownprefixes, tenants, kubectl, types, far, old or oldtenants")
+	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
 	printOnly := flag.Bool("print", false, "print the sections, do not write docs/benchmarks.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -20,12 +20,13 @@ import (
 )
 
 // population is objects of a core type that has nothing but metadata, with the
-// labels and managedFields that objects of pipelines have.
+// labels and managedFields that objects of pipelines have; or ConfigMaps with data.
 type population struct {
 	resource, kind string
 	objects        int
 	namespaces     int
 	ownPrefixes    bool // each object has a prefix of its own
+	bytes          int  // of an object, about; 0: no more than metadata
 }
 
 const writers = 64
@@ -37,26 +38,9 @@ const writers = 64
 func store(ctx context.Context, cp *controlplane.ControlPlane, populations ...population) error {
 	began := time.Now()
 	for _, p := range populations {
-		if err := p.makeNamespaces(ctx, cp); err != nil {
+		if err := p.storeCold(ctx, cp); err != nil {
 			return err
 		}
-	}
-	if err := cp.Servers[0].Kill(); err != nil {
-		return err
-	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{cp.Members[0].URL}, DialTimeout: 10 * time.Second, Logger: zap.NewNop()})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = client.Close() }()
-	for _, p := range populations {
-		if err := p.write(ctx, client); err != nil {
-			return fmt.Errorf("write %s into etcd: %w", p.resource, err)
-		}
-		logf("%d %s in %d namespaces, own prefixes: %v, stored after %.0f s", p.objects, p.resource, p.namespaces, p.ownPrefixes, time.Since(began).Seconds())
-	}
-	if err := cp.Servers[0].Start(ctx); err != nil {
-		return err
 	}
 	for _, p := range populations {
 		if err := p.awaitServed(ctx, cp); err != nil {
@@ -69,6 +53,27 @@ func store(ctx context.Context, cp *controlplane.ControlPlane, populations ...po
 	}
 	logf("all served after %.0f s", time.Since(began).Seconds())
 	return nil
+}
+
+// storeCold is store without waiting until the server's cache has the objects.
+func (p population) storeCold(ctx context.Context, cp *controlplane.ControlPlane) error {
+	began := time.Now()
+	if err := p.makeNamespaces(ctx, cp); err != nil {
+		return err
+	}
+	if err := cp.Servers[0].Kill(); err != nil {
+		return err
+	}
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{cp.Members[0].URL}, DialTimeout: 10 * time.Second, Logger: zap.NewNop()})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }()
+	if err := p.write(ctx, client); err != nil {
+		return fmt.Errorf("write %s into etcd: %w", p.resource, err)
+	}
+	logf("%d %s in %d namespaces, own prefixes: %v, stored after %.0f s", p.objects, p.resource, p.namespaces, p.ownPrefixes, time.Since(began).Seconds())
+	return cp.Servers[0].Start(ctx)
 }
 
 func (p population) write(ctx context.Context, client *clientv3.Client) error {
@@ -172,6 +177,9 @@ func suffix(i int) string {
 // metadata is the first field.
 func (p population) encode(meta metav1.ObjectMeta) ([]byte, error) {
 	object := corev1.ConfigMap{ObjectMeta: meta}
+	if p.bytes > 0 {
+		object.Data = map[string]string{"log": strings.Repeat(meta.Name+" ", p.bytes/(len(meta.Name)+1))}
+	}
 	raw, err := object.Marshal()
 	if err != nil {
 		return nil, err

@@ -78,6 +78,8 @@ func TestCompletion(t *testing.T) {
 		{[]string{"audit", "--prefix", ""}, []string{"demo-", "other-"}, nothing},
 		{[]string{"audit", "cm", "--prefix", "d"}, []string{"demo-"}, nothing},
 		{[]string{"audit", "jobs", "--prefix", ""}, nil, nothing},
+		{[]string{"audit", "-n", "kube-system", "-A", "--prefix", "d"}, []string{"demo-"}, nothing},
+		{[]string{"audit", "-n", "kube-system", "-A", "cm/o"}, []string{"cm/other-"}, nothing},
 		{[]string{"report", "configm"}, []string{"configmaps/"}, slash},
 		{[]string{"report", "configmaps/"}, []string{"configmaps/demo-", "configmaps/other-"}, nothing},
 		{[]string{"report", "cm/o"}, []string{"cm/other-"}, nothing},

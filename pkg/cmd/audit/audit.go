@@ -253,8 +253,11 @@ func (o *options) validatePrefixes() error {
 	}
 	for _, argument := range o.arguments {
 		resource, prefix, ok := strings.Cut(argument, "/")
-		if !ok || resource == "" || prefix == "" || strings.Contains(resource, ",") {
-			return fmt.Errorf("%q is not TYPE/PREFIX, like jobs/nightly-report-, as another argument is", argument)
+		switch {
+		case !ok:
+			return fmt.Errorf("%q is not TYPE/PREFIX, as another argument is", argument)
+		case resource == "" || prefix == "" || strings.Contains(resource, ","):
+			return fmt.Errorf("%q is not TYPE/PREFIX, like jobs/nightly-report-", argument)
 		}
 	}
 	return nil

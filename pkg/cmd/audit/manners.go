@@ -42,9 +42,14 @@ func (o *options) validateManners() error {
 		return fmt.Errorf("--polite makes one request at a time, which --concurrency=%d contradicts", o.concurrency)
 	case o.manners.estimate && (o.openMetrics || o.printFlags.ForMachines()):
 		return errors.New("--estimate prints a table only, and takes no --output")
+	case o.manners.estimate && (o.gated() || o.compare != ""):
+		return errors.New("--estimate counts nothing, and takes neither --compare nor a gate")
 	}
 	return nil
 }
+
+// gated reports whether there is a gate.
+func (o *options) gated() bool { return o.failAbove.Given() || o.countGate || o.growthGate }
 
 // printEstimate prints what an audit of the types would read.
 func (o *options) printEstimate(

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 )
 
@@ -22,13 +23,17 @@ func TestValidateManners(t *testing.T) {
 		"--polite --concurrency=2":    "--polite makes one request at a time, which --concurrency=2 contradicts",
 		"--estimate --output=json":    "--estimate prints a table only, and takes no --output",
 		"--estimate --output=name":    "--estimate prints a table only, and takes no --output",
+		"--estimate --fail-above=0.1": "--estimate counts nothing, and takes neither --compare nor a gate",
+		"--estimate --compare=a.json": "--estimate counts nothing, and takes neither --compare nor a gate",
 		"--retry-timeout=-1m":         "--retry-timeout must be positive, not -1m0s",
 	} {
-		o := &options{printFlags: output.NewFlags(output.Wide, openMetricsFormat)}
+		o := &options{failAbove: flagvalue.Probability{Value: new(float64)}, printFlags: output.NewFlags(output.Wide, openMetricsFormat)}
 		cmd := &cobra.Command{}
 		set := cmd.Flags()
 		o.manners.addFlags(set)
 		set.IntVar(&o.concurrency, "concurrency", 0, "")
+		set.Var(&o.failAbove, "fail-above", "")
+		set.StringVar(&o.compare, "compare", "", "")
 		o.printFlags.AddFlags(cmd)
 		err := set.Parse(strings.Fields(flags))
 		if err == nil {

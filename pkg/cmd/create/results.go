@@ -78,7 +78,7 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 	}
 	if o.flags.suffixLength != names.SuffixLength {
 		r.warn(fmt.Sprintf("names will end in %d random characters: whatever takes a generated name apart "+
-			"by its last 5, kubectl genname audit too, does not know them", o.flags.suffixLength))
+			"by its last 5 does not know them", o.flags.suffixLength))
 	}
 	return r, nil
 }

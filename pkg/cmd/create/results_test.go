@@ -545,7 +545,7 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{created(d, "demo-1"), readTo(1)},
 			run{"configmap/demo-1 created\n", "Warning: names will end in 8 random characters: whatever takes a generated " +
-				"name apart by its last 5, kubectl genname audit too, does not know them\n", 0},
+				"name apart by its last 5 does not know them\n", 0},
 		},
 		{
 			"strangers", "--idempotency-key=k",

@@ -87,12 +87,15 @@ func Prefixes(conn *connection.Connection) cobra.CompletionFunc {
 		func(_ context.Context, conn *connection.Connection, _ string, offer func(string)) error {
 			return findTypes(conn, func(resource string) { offer(resource + "/") })
 		})
-	prefixes := inTime(conn, cobra.ShellCompDirectiveNoFileComp, findPrefixes)
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if strings.Contains(word, "/") {
-			return prefixes(cmd, args, word)
+		if !strings.Contains(word, "/") {
+			return types(cmd, args, word)
 		}
-		return types(cmd, args, word)
+		find := func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {
+			resource, _, _ := strings.Cut(word, "/")
+			return findPrefixes(ctx, conn, cmd, []string{resource}, func(prefix string) { offer(resource + "/" + prefix) })
+		}
+		return inTime(conn, cobra.ShellCompDirectiveNoFileComp, find)(cmd, args, word)
 	}
 }
 
@@ -113,7 +116,7 @@ func PrefixesOfTypes(conn *connection.Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		find := func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {
 			before := word[:strings.LastIndex(word, ",")+1]
-			return findPrefixesOf(ctx, conn, args, func(prefix string) { offer(before + prefix) })
+			return findPrefixes(ctx, conn, cmd, args, func(prefix string) { offer(before + prefix) })
 		}
 		return inTime(conn, cobra.ShellCompDirectiveNoFileComp, find)(cmd, args, word)
 	}
@@ -128,16 +131,10 @@ func findTypes(conn *connection.Connection, offer func(string)) error {
 	return err
 }
 
-// findPrefixes offers the generateNames that the objects of a type have.
-func findPrefixes(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {
-	resource, _, _ := strings.Cut(word, "/")
-	return findPrefixesOf(ctx, conn, []string{resource}, func(prefix string) { offer(resource + "/" + prefix) })
-}
-
-// findPrefixesOf offers the generateNames that the objects of some types have, or of
-// all types if none is named.
-func findPrefixesOf(
-	ctx context.Context, conn *connection.Connection, types []string, offer func(string),
+// findPrefixes offers the generateNames that the objects of some types have, or of
+// all types if none is named, where the command looks.
+func findPrefixes(
+	ctx context.Context, conn *connection.Connection, cmd *cobra.Command, types []string, offer func(string),
 ) error {
 	found, err := typesOf(conn, types)
 	if err != nil {
@@ -146,6 +143,9 @@ func findPrefixesOf(
 	namespace, _, err := conn.Factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return err
+	}
+	if all, _ := cmd.Flags().GetBool("all-namespaces"); all {
+		namespace = metav1.NamespaceAll
 	}
 	for _, r := range found {
 		in := namespace

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+const (
+	roundTrip = 50 * time.Millisecond
+	bandwidth = 100e6 / 8 // bytes a second, in each direction
+)
+
+// farAway is a server behind 50 ms and 100 Mbit/s.
+func farAway(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, false, 0}
+	if err := store(ctx, cp, p); err != nil {
+		return "", err
+	}
+	config := cp.Admin()
+	address, err := relay(ctx, strings.TrimPrefix(config.Host, "https://"))
+	if err != nil {
+		return "", err
+	}
+	config.Host = "https://" + address
+	if err := controlplane.WriteKubeconfig(b.kubeconfig(), config); err != nil {
+		return "", err
+	}
+	var c contest
+	c.add("`kubectl get configmaps -A -o name`", b.command(func(stdout string) error {
+		if lines := strings.Count(stdout, "configmap/nightly-report-"); lines != p.objects {
+			return fmt.Errorf("%d lines, want %d", lines, p.objects)
+		}
+		return nil
+	}, cp.Binaries.Kubectl, "get", "configmaps", "-A", "-o", "name"))
+	c.add("`kubectl genname audit configmaps -A --disable-compression`",
+		b.audits(p.objects, "configmaps", "-A", "--disable-compression"))
+	c.add("`kubectl genname audit configmaps -A`", b.audits(p.objects, "configmaps", "-A"))
+	if err := c.run(ctx, min(b.runs, 3)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("### %s ConfigMaps, 50 ms and 100 Mbit/s away\n\n%s\nTime of the audit in that without compression: %s; in kubectl's: %s.\n",
+		grouped(p.objects), c.table(true), b.verdict(c.seconds[2].median()/c.seconds[1].median(), 1),
+		b.verdict(c.seconds[2].median()/c.seconds[0].median(), 1./5)), nil
+}
+
+// relay leads connections to an address that is far away, until ctx is done, and
+// returns where they are to be made.
+func relay(ctx context.Context, to string) (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	context.AfterFunc(ctx, func() { _ = listener.Close() })
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", to)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			go carry(near, far)
+			go carry(far, near)
+		}
+	}()
+	return listener.Addr().String(), nil
+}
+
+// parcel is bytes on their way.
+type parcel struct {
+	bytes   []byte
+	arrives time.Time
+}
+
+// carry carries what comes from one end to the other, slowly, and closes both
+// when it ends.
+func carry(from io.ReadCloser, to io.WriteCloser) {
+	// The line holds what is sent in a round trip, as TCP's window does.
+	line := make(chan parcel, 1+int(bandwidth*roundTrip.Seconds())/(16<<10))
+	go func() {
+		defer func() { _, _ = from.Close(), to.Close() }()
+		for p := range line {
+			time.Sleep(time.Until(p.arrives))
+			if _, err := to.Write(p.bytes); err != nil {
+				break
+			}
+		}
+		for range line {
+		}
+	}()
+	defer close(line)
+	sent := time.Now()
+	for {
+		b := make([]byte, 16<<10)
+		n, err := from.Read(b)
+		if n > 0 {
+			if now := time.Now(); sent.Before(now) {
+				sent = now
+			}
+			sent = sent.Add(time.Duration(float64(n) / bandwidth * float64(time.Second)))
+			line <- parcel{b[:n], sent.Add(roundTrip / 2)}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
