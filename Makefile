@@ -120,7 +120,7 @@ release-twice: ## Make the release of the commit in two folders, and compare eve
 	diff dist/checksums.txt bin/again/dist/checksums.txt && echo "both releases are identical"
 	git worktree remove --force bin/again
 
-bench: control-plane ## Measure on real servers, into docs/benchmarks.md (half an hour on an idle machine)
+bench: control-plane ## Measure on real servers, into docs/benchmarks.md (an hour on an idle machine)
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./internal/...
 	$(GO) run -C test/bench . create audit startup
 
