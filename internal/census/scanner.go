@@ -105,7 +105,8 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 		return nil, err
 	}
 	rules := &spaces.Rules{
-		Prefixes: map[string]bool{}, MinCount: s.MinCount, MakersFromMinCount: s.MakersFromMinCount, AtOnce: spacesAtOnce,
+		Prefixes: map[string]bool{}, AtOnce: spacesAtOnce,
+		MinCount: s.MinCount, MakersFromMinCount: s.MakersFromMinCount,
 	}
 	for _, since := range s.Since {
 		rules.Since = append(rules.Since, since.Unix())

@@ -24,10 +24,15 @@ func audit(ctx context.Context, b *bench) (string, error) {
 		measure func(context.Context, *bench, *controlplane.ControlPlane) (string, error)
 		options []controlplane.Option
 	}{
-		{"namespaces", manyNamespaces, nil}, {"namespace", oneNamespace, nil},
-		{"ownprefixes", ownPrefixes, nil}, {"tenants", manyTenants, nil},
-		{"kubectl", besideKubectl, nil}, {"types", manyTypes, nil}, {"far", farAway, nil},
-		{"old", inOneNamespace, old}, {"oldtenants", inManyNamespaces, old},
+		{"namespaces", manyNamespaces, nil},
+		{"namespace", oneNamespace, nil},
+		{"ownprefixes", ownPrefixes, nil},
+		{"tenants", manyTenants, nil},
+		{"kubectl", besideKubectl, nil},
+		{"types", manyTypes, nil},
+		{"far", farAway, nil},
+		{"old", inOneNamespace, old},
+		{"oldtenants", inManyNamespaces, old},
 	} {
 		if b.part != "" && b.part != part.name {
 			continue

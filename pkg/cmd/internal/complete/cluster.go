@@ -93,7 +93,9 @@ func Prefixes(conn *connection.Connection) cobra.CompletionFunc {
 		}
 		find := func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {
 			resource, _, _ := strings.Cut(word, "/")
-			return findPrefixes(ctx, conn, cmd, []string{resource}, func(prefix string) { offer(resource + "/" + prefix) })
+			return findPrefixes(ctx, conn, cmd, []string{resource}, func(prefix string) {
+				offer(resource + "/" + prefix)
+			})
 		}
 		return inTime(conn, cobra.ShellCompDirectiveNoFileComp, find)(cmd, args, word)
 	}
