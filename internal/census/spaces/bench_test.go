@@ -15,9 +15,8 @@ import (
 
 // BenchmarkMakers is what the windows and the makers cost: the time of decoding and
 // counting a page with them, in that without, each the least of all passes, so that
-// what else runs does not show. A scan, which has the page to receive and decrypt
-// too, takes some four times as long as decoding and counting, so that its tenth is
-// 1.4 here.
+// what else runs does not show. A scan has the page to receive and decrypt
+// too, so that their share of it is less.
 func BenchmarkMakers(b *testing.B) {
 	for _, p := range []struct {
 		name        string
