@@ -43,9 +43,7 @@ type program struct {
 	pkg     string // package, relative to the module
 	version string // stamped into k8s.io/component-base/version; empty for none
 	takes   string // on two cores, when nothing is compiled yet
-	// pins is the folder whose go.mod and go.sum take the place of the module's
-	// own, relative to this package's; empty for none.
-	pins string
+	pins    string // folder whose go.mod and go.sum take the place of the module's own, relative to it; or empty
 }
 
 var (
@@ -60,25 +58,22 @@ var (
 func apiServerOf(version string) program {
 	p := apiServer
 	if p.version != version {
-		p.version, p.pins = version, filepath.Join("versions", version)
+		p.version, p.pins = version, filepath.Join("..", "versions", version)
 	}
 	return p
 }
 
-// Build returns the programs' paths. What is not in the user's cache directory
-// yet is built first, which takes five to six minutes on two cores and is said
-// on log. A program is cached under a hash of all that goes into it, so that a
-// fresh clone finds it and a stale one is never used.
-func Build(ctx context.Context, log io.Writer) (Binaries, error) {
-	return buildAll(ctx, log, ServerVersion)
-}
-
-func buildAll(ctx context.Context, log io.Writer, version string) (Binaries, error) {
+// Build returns the paths of the programs that a control plane with these
+// options runs. What is not in the user's cache directory yet is built first,
+// which takes five to six minutes on two cores and is said on log. A program is
+// cached under a hash of all that goes into it, so that a fresh clone finds it
+// and a stale one is never used.
+func Build(ctx context.Context, log io.Writer, options ...Option) (Binaries, error) {
 	var b Binaries
 	for _, p := range []struct {
 		program
 		path *string
-	}{{apiServerOf(version), &b.APIServer}, {etcd, &b.Etcd}, {kubectl, &b.Kubectl}} {
+	}{{apiServerOf(together(options).version), &b.APIServer}, {etcd, &b.Etcd}, {kubectl, &b.Kubectl}} {
 		path, err := p.build(ctx, log)
 		if err != nil {
 			return Binaries{}, fmt.Errorf("build %s: %w", p.name, err)
@@ -92,14 +87,6 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 	dir, err := p.dir(ctx)
 	if err != nil {
 		return "", err
-	}
-	if p.pins != "" {
-		pinned, err := p.pinned(dir)
-		if err != nil {
-			return "", err
-		}
-		defer func() { _ = os.RemoveAll(pinned) }()
-		dir = pinned
 	}
 	path, err := p.cachePath(dir)
 	if err != nil {
@@ -117,26 +104,6 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 	return path, nil
 }
 
-// pinned is a copy of the module in dir with other versions of what it needs,
-// in a folder that the caller removes.
-func (p program) pinned(dir string) (string, error) {
-	pins := filepath.Join(filepath.Dir(dir), p.pins)
-	if _, err := os.Stat(pins); err != nil {
-		return "", fmt.Errorf("nothing says how to build %s %s: %w", p.name, p.version, err)
-	}
-	copied, err := os.MkdirTemp("", "genname-"+p.name+"-")
-	if err != nil {
-		return "", err
-	}
-	err = errors.Join(
-		os.CopyFS(filepath.Join(copied, p.pkg), os.DirFS(filepath.Join(dir, p.pkg))),
-		os.CopyFS(filepath.Join(copied, "lifeline"), os.DirFS(filepath.Join(dir, "lifeline"))),
-		os.CopyFS(filepath.Join(copied, "suffix"), os.DirFS(filepath.Join(dir, "suffix"))),
-		os.CopyFS(copied, os.DirFS(pins)),
-	)
-	return copied, err
-}
-
 // compile builds beside path and renames, so that what stands at path is whole.
 func (p program) compile(ctx context.Context, dir, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -145,6 +112,9 @@ func (p program) compile(ctx context.Context, dir, path string) error {
 	part := fmt.Sprintf("%s.%d", path, os.Getpid())
 	defer func() { _ = os.Remove(part) }() // of a build that failed
 	args := append([]string{"build", "-o", part}, p.flags()...)
+	if p.pins != "" {
+		args = append(args, "-modfile="+filepath.Join(p.pins, "go.mod"))
+	}
 	cmd := exec.CommandContext(ctx, "go", append(args, p.pkg)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
@@ -195,7 +165,16 @@ func (p program) cachePath(dir string) (string, error) {
 func (p program) hash(dir string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, p.name, p.pkg, p.flags(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err := write(h, dir)
+	if p.pins != "" {
+		err = errors.Join(err, write(h, filepath.Join(dir, p.pins)))
+	}
+	return hex.EncodeToString(h.Sum(nil))[:16], err
+}
+
+// write writes all files below dir, with their paths.
+func write(h io.Writer, dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -207,5 +186,4 @@ func (p program) hash(dir string) (string, error) {
 		fmt.Fprintf(h, "%s %d\n%s", rel, len(data), data)
 		return err
 	})
-	return hex.EncodeToString(h.Sum(nil))[:16], err
 }

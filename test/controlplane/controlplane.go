@@ -41,11 +41,7 @@ type ControlPlane struct {
 // the options that are given. Progress of a build goes to log.
 // The caller calls Stop; if the caller dies, the servers do too.
 func Start(ctx context.Context, log io.Writer, options ...Option) (*ControlPlane, error) {
-	all := Option{members: 1, servers: 1, version: ServerVersion}
-	for _, o := range options {
-		all = all.with(o)
-	}
-	binaries, err := buildAll(ctx, log, all.version)
+	binaries, err := Build(ctx, log, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +50,7 @@ func Start(ctx context.Context, log io.Writer, options ...Option) (*ControlPlane
 		return nil, err
 	}
 	cp := &ControlPlane{Binaries: binaries, Dir: dir}
-	if err := cp.start(ctx, all); err != nil {
+	if err := cp.start(ctx, together(options)); err != nil {
 		return nil, errors.Join(err, cp.Stop())
 	}
 	return cp, nil

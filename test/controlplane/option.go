@@ -13,6 +13,15 @@ type Option struct {
 	version          string   // empty for what it was
 }
 
+// together is the ordinary control plane with the options.
+func together(options []Option) Option {
+	all := Option{members: 1, servers: 1, version: ServerVersion}
+	for _, o := range options {
+		all = all.with(o)
+	}
+	return all
+}
+
 // with returns both options together; of two numbers, the later one.
 func (o Option) with(other Option) Option {
 	return Option{

@@ -1,8 +1,9 @@
 // Command run starts a control plane and runs a command beside it, with
 // KUBECONFIG set to an administrator's and the reference kubectl and the
 // plugin first on PATH. With --no-server-retries the server makes one try per
-// create; with --suffix-length=2 a prefix has 27^2 names. Without a command it
-// only builds what a control plane consists of.
+// create; with --suffix-length=2 a prefix has 27^2 names; --server-version is one
+// of controlplane.ServerVersions. Without a command it only builds what a control
+// plane consists of.
 //
 //	go run ./test/controlplane/run
 //	go run ./test/controlplane/run bash
@@ -26,9 +27,10 @@ import (
 func main() {
 	retriesOff := flag.Bool("no-server-retries", false, "switch the server's retries of generated names off")
 	suffixLength := flag.Int("suffix-length", 0, "number of random characters of generated names (1 to 5; 0 for what Kubernetes has, 5)")
+	version := flag.String("server-version", controlplane.ServerVersion, "version of kube-apiserver: "+strings.Join(controlplane.ServerVersions, ", "))
 	plugins := flag.String("plugins", "bin", "folder of the plugin's binary, for PATH")
 	flag.Parse()
-	var options []controlplane.Option
+	options := []controlplane.Option{controlplane.Version(*version)}
 	if *retriesOff {
 		options = append(options, controlplane.WithoutServerRetries)
 	}
@@ -50,7 +52,7 @@ func run(options []controlplane.Option, plugins string, command []string) (err e
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if len(command) == 0 {
-		_, err := controlplane.Build(ctx, os.Stderr)
+		_, err := controlplane.Build(ctx, os.Stderr, options...)
 		return err
 	}
 	cp, err := controlplane.Start(ctx, os.Stderr, options...)
