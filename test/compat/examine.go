@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 	"github.com/kubectl-genname/kubectl-genname/test/campaign"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
 // examination is one kube-apiserver, and who looks at it.
@@ -30,6 +31,11 @@ type examination struct {
 	client     kubernetes.Interface
 	plugin     string
 	kubeconfig string
+}
+
+// flags are those of a connection.
+func (e *examination) flags(kubeconfig string) []string {
+	return []string{"--kubeconfig=" + kubeconfig, "--cache-dir=" + filepath.Join(e.cp.Dir, "cache")}
 }
 
 // examine starts the server and returns what was seen of it.
@@ -112,7 +118,7 @@ func (e *examination) creates(ctx context.Context) (int, error) {
 
 // run runs the plugin and decodes what it prints.
 func (e *examination) run(ctx context.Context, into any, args ...string) error {
-	cmd := exec.CommandContext(ctx, e.plugin, append(args, "--kubeconfig="+e.kubeconfig)...)
+	cmd := exec.CommandContext(ctx, e.plugin, append(args, e.flags(e.kubeconfig)...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -138,7 +144,7 @@ func (e *examination) says(ctx context.Context, r *row) error {
 // campaigns are small ones of those with a key and without.
 func (e *examination) campaigns(ctx context.Context, r *row) error {
 	settings := campaign.Full()
-	settings.Plugin, settings.Kubectl = e.plugin, e.cp.Binaries.Kubectl
+	settings.Plugin = e.plugin
 	settings.Documents, settings.Count, settings.ServerKills = 50, 10, 1
 	for _, c := range campaign.Contestants {
 		if c.Name != "keyed" && c.Name != "keyless" {
@@ -155,37 +161,53 @@ func (e *examination) campaigns(ctx context.Context, r *row) error {
 	return nil
 }
 
-// audits compares an audit of all that the campaigns have left, and the report
-// of its first prefix, with a list.
+// audits counts all that the campaigns have left, in pages that are read in
+// peace and in pages that are injured, and has the first prefix reported.
 func (e *examination) audits(ctx context.Context, r *row) error {
-	var report v1alpha1.AuditReport
-	if err := e.run(ctx, &report, "audit", "configmaps", "-A", "--min-count=0", "-o", "json"); err != nil {
-		return err
-	}
-	list, err := e.client.CoreV1().ConfigMaps("").List(ctx, metav1.ListOptions{})
+	audit, err := campaign.Audit(ctx, e.plugin, e.client, e.flags(e.kubeconfig)...)
 	if err != nil {
 		return err
 	}
-	want, got := map[string]int64{}, map[string]int64{}
-	for _, object := range list.Items {
-		if object.GenerateName != "" && names.GeneratedFrom(object.Name, object.GenerateName) {
-			want[object.Namespace+"/"+object.GenerateName]++
-		}
+	if !audit.Complete {
+		return fmt.Errorf("the audit has left out %+v", audit.Skipped)
 	}
-	for _, item := range report.Items {
-		got[item.Namespace+"/"+item.Prefix] = item.Names
-	}
-	r.audited = len(list.Items)
-	first := report.Items[0]
+	r.audited = audit.Summary.Objects
+	first := audit.Items[0]
 	var odds v1alpha1.CollisionReport
 	if err := e.run(ctx, &odds, "report", "configmaps/"+first.Prefix, "-n", first.Namespace, "-o", "json"); err != nil {
 		return err
 	}
-	if n := odds.Items[0].Existing; n != want[first.Namespace+"/"+first.Prefix] {
-		r.broken = errors.Join(r.broken, fmt.Errorf("report counts %d of %s, which a list does not", n, first.Prefix))
+	if n := odds.Items[0].Existing; n != first.Names {
+		r.broken = errors.Join(r.broken, fmt.Errorf("report counts %d of %s, audit %d", n, first.Prefix, first.Names))
 	}
-	if !maps.Equal(want, got) || !report.Complete {
-		r.broken = errors.Join(r.broken, fmt.Errorf("the audit counts %v, a list %v", got, want))
+	return e.injuredAudit(ctx, r)
+}
+
+// injuredAudit is one of which every third page is injured.
+func (e *examination) injuredAudit(ctx context.Context, r *row) error {
+	mix := &faultproxy.Mix{Seed: 1, Rate: 0.33}
+	proxy, err := faultproxy.Start(faultproxy.HTTP2, e.cp.Admin(), func(r *http.Request) faultproxy.Fault {
+		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
+			return nil
+		}
+		return mix.Choose(r)
+	})
+	if err != nil {
+		return err
+	}
+	defer proxy.Close()
+	kubeconfig := filepath.Join(e.cp.Dir, "injured.kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, proxy.Config); err != nil {
+		return err
+	}
+	audit, err := campaign.Audit(ctx, e.plugin, e.client, append(e.flags(kubeconfig), "--chunk-size=50", "--request-timeout=3s")...)
+	if err != nil {
+		return err
+	}
+	requests, injuries := mix.Count()
+	r.pages, r.told = requests, !audit.Complete
+	for _, n := range injuries {
+		r.injured += n
 	}
 	return nil
 }

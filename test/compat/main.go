@@ -1,10 +1,12 @@
 // Command compat runs the plugin against kube-apiserver of several minor
 // versions, with the server's retries of generated names on and off where that
-// can be chosen, and prints what it saw as a table: names tried, what "version"
-// says of that, campaigns of creates through faults, audits. With -write the
-// table is put into a document. What is not as promised is an error.
+// can be chosen, and under kubectl of several, and prints what it saw as tables:
+// names tried, what "version" says of that, campaigns of creates through faults,
+// audits. With -write they are put into a document. What is not as promised is an
+// error.
 //
 //	go run ./test/compat -only v1.30.14
+//	go run ./test/compat -only kubectl
 package main
 
 import (
@@ -18,14 +20,15 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
 func main() {
 	plugin := flag.String("plugin", "bin/kubectl-genname", "the plugin's binary")
-	only := flag.String("only", "", "versions, separated by commas (default all)")
-	write := flag.String("write", "", "document to write the table into, between its markers")
+	only := flag.String("only", "", "versions of kube-apiserver, or kubectl, separated by commas (default all)")
+	write := flag.String("write", "", "document to write all into, between its markers")
 	flag.Parse()
 	if err := run(*plugin, *only, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -36,30 +39,50 @@ func main() {
 func run(plugin, only, write string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if only != "" && write != "" {
+		return errors.New("-write is for all versions, and -only for some")
+	}
 	plugin, err := filepath.Abs(plugin)
 	if err != nil {
 		return err
 	}
-	var rows []row
-	var broken error
+	chosen := func(name string) bool { return only == "" || slices.Contains(strings.Split(only, ","), name) }
+	var seen strings.Builder
+	rows, broken, err := examineAll(ctx, plugin, chosen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&seen, "Seen on %s with `make compat`.\n\n%s", time.Now().UTC().Format(time.DateOnly), table(rows))
+	if chosen("kubectl") {
+		text, err := underKubectls(ctx, plugin)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&seen, "\nThe plugin under other kubectls, on kube-apiserver %s:\n\n%s", controlplane.ServerVersion, text)
+	}
+	fmt.Print(seen.String())
+	if write == "" || broken != nil {
+		return broken
+	}
+	return replace(write, seen.String())
+}
+
+// examineAll examines the servers of the versions that are chosen. What is not
+// as promised of one keeps no other from being examined.
+func examineAll(ctx context.Context, plugin string, chosen func(version string) bool) (rows []row, broken, err error) {
 	for _, s := range servers {
-		if only != "" && !slices.Contains(strings.Split(only, ","), s.version) {
+		if !chosen(s.version) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%s, %s\n", s.version, s.gate)
 		r, err := s.examine(ctx, plugin)
 		if err != nil {
-			return fmt.Errorf("%s, %s: %w", s.version, s.gate, err)
+			return nil, nil, fmt.Errorf("%s, %s: %w", s.version, s.gate, err)
 		}
 		rows = append(rows, r)
 		broken = errors.Join(broken, r.check())
 	}
-	text := table(rows)
-	fmt.Print(text)
-	if write == "" || broken != nil {
-		return broken
-	}
-	return replace(write, text)
+	return rows, broken, nil
 }
 
 // server is a kind of kube-apiserver to examine.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/test/campaign"
 )
@@ -17,7 +16,10 @@ type row struct {
 	said      int // names tried, by what the plugin says
 	source    string
 	campaigns []*campaign.Result
-	audited   int // objects
+	audited   int64 // objects
+	pages     int   // asked for by the audit through faults
+	injured   int   // of these
+	told      bool  // by it, that not all was counted
 	broken    error
 }
 
@@ -39,20 +41,25 @@ func (r row) check() error {
 
 func table(rows []row) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Seen on %s with `make compat`.\n\n", time.Now().UTC().Format(time.DateOnly))
 	b.WriteString("| kube-apiserver | the gate | names tried | `version` says | " +
-		"with a key: asked for, there, too many, missing | without: asked for, there, too many, unknown | audited |\n")
-	b.WriteString("|---|---|--:|---|---|---|--:|\n")
+		"with a key: asked for, there, too many, missing | without: asked for, there, too many, unknown, failed | " +
+		"objects audited | through faults: pages asked for, injured |\n")
+	b.WriteString("|---|---|--:|---|---|---|---|---|\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %d | %d (%s) |", r.version, r.gate, r.tries, r.said, r.source)
 		for _, c := range r.campaigns {
-			last := c.Missing
-			if c.Contestant.Name == "keyless" {
-				last = c.Unknown
+			fmt.Fprintf(&b, " %d, %d, %d, ", c.Asked, c.Present, c.Duplicates)
+			if c.Contestant.Name == "keyed" {
+				fmt.Fprintf(&b, "%d |", c.Missing)
+			} else {
+				fmt.Fprintf(&b, "%d, %d |", c.Unknown, c.Failed+c.NotAttempted)
 			}
-			fmt.Fprintf(&b, " %d, %d, %d, %d |", c.Asked, c.Present, c.Duplicates, last)
 		}
-		fmt.Fprintf(&b, " %d objects, as listed |\n", r.audited)
+		how := "the same"
+		if r.told {
+			how = "not all, and said so"
+		}
+		fmt.Fprintf(&b, " %d, as listed | %d, %d: %s |\n", r.audited, r.pages, r.injured, how)
 	}
 	return b.String()
 }
@@ -62,8 +69,8 @@ const (
 	end   = "<!-- compat: end -->\n"
 )
 
-// replace puts the table into the document at path, instead of the one there.
-func replace(path, table string) error {
+// replace puts what was seen into the document at path, instead of the one there.
+func replace(path, seen string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -73,5 +80,5 @@ func replace(path, table string) error {
 	if !found || !closed {
 		return fmt.Errorf("%s has nothing between %q and %q", path, begin, end)
 	}
-	return os.WriteFile(path, []byte(before+begin+table+end+after), 0o644)
+	return os.WriteFile(path, []byte(before+begin+seen+end+after), 0o644)
 }

@@ -64,6 +64,13 @@ func (cp *ControlPlane) startServers(ctx context.Context, o Option) error {
 // Kill ends the server at once, as a crash does.
 func (s *Server) Kill() error { return s.process.kill() }
 
+// Freeze stops the server in the midst of what it does, until Thaw: its
+// connections stay open, and it answers nobody.
+func (s *Server) Freeze() error { return s.process.freeze() }
+
+// Thaw lets a frozen server go on.
+func (s *Server) Thaw() error { return s.process.thaw() }
+
 // Start starts the server, again after Kill, at the same address, and returns
 // when it is ready.
 func (s *Server) Start(ctx context.Context) (err error) {

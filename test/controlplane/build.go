@@ -28,6 +28,11 @@ const (
 // that differ in what they do on a conflict, or in how lists are read.
 var ServerVersions = []string{"v1.30.14", "v1.31.0", "v1.33.13", ServerVersion, "v1.37.1"}
 
+// KubectlVersions are the kubectls that can be built, oldest first: one that is
+// four minor versions older than the plugin's libraries, one that is one older,
+// and theirs. A newer one is not there.
+var KubectlVersions = []string{"v1.33.13", "v1.36.6", KubectlVersion}
+
 // Binaries are the paths of the programs that a control plane consists of, and
 // of the reference kubectl.
 type Binaries struct {
@@ -54,11 +59,10 @@ var (
 	kubectl = program{name: "kubectl", module: "kubectl", pkg: ".", version: KubectlVersion, takes: "2 minutes"}
 )
 
-// apiServerOf is kube-apiserver of one of ServerVersions.
-func apiServerOf(version string) program {
-	p := apiServer
+// at is the program of another of the versions that it can be built of.
+func (p program) at(version string) program {
 	if p.version != version {
-		p.version, p.pins = version, filepath.Join("..", "versions", version)
+		p.version, p.pins = version, filepath.Join("..", "versions", p.name, version)
 	}
 	return p
 }
@@ -70,10 +74,11 @@ func apiServerOf(version string) program {
 // and a stale one is never used.
 func Build(ctx context.Context, log io.Writer, options ...Option) (Binaries, error) {
 	var b Binaries
+	all := together(options)
 	for _, p := range []struct {
 		program
 		path *string
-	}{{apiServerOf(together(options).version), &b.APIServer}, {etcd, &b.Etcd}, {kubectl, &b.Kubectl}} {
+	}{{apiServer.at(all.version), &b.APIServer}, {etcd, &b.Etcd}, {kubectl.at(all.kubectl), &b.Kubectl}} {
 		path, err := p.build(ctx, log)
 		if err != nil {
 			return Binaries{}, fmt.Errorf("build %s: %w", p.name, err)

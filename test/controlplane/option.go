@@ -10,12 +10,12 @@ import (
 type Option struct {
 	args, env        []string // of kube-apiserver
 	members, servers int      // 0 for what it was
-	version          string   // empty for what it was
+	version, kubectl string   // empty for what it was
 }
 
 // together is the ordinary control plane with the options.
 func together(options []Option) Option {
-	all := Option{members: 1, servers: 1, version: ServerVersion}
+	all := Option{members: 1, servers: 1, version: ServerVersion, kubectl: KubectlVersion}
 	for _, o := range options {
 		all = all.with(o)
 	}
@@ -30,6 +30,7 @@ func (o Option) with(other Option) Option {
 		members: cmp.Or(other.members, o.members),
 		servers: cmp.Or(other.servers, o.servers),
 		version: cmp.Or(other.version, o.version),
+		kubectl: cmp.Or(other.kubectl, o.kubectl),
 	}
 }
 
@@ -39,6 +40,9 @@ var Replicated = Option{members: 3, servers: 2}
 
 // Version has a kube-apiserver of another version, one of ServerVersions.
 func Version(version string) Option { return Option{version: version} }
+
+// Kubectl has a kubectl of another version, one of KubectlVersions.
+func Kubectl(version string) Option { return Option{kubectl: version} }
 
 // WithoutServerRetries switches the server's own retries of generated names off
 // (KEP-4420): the gate is not locked at the emulated version 1.31.

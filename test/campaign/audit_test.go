@@ -1,0 +1,182 @@
+package campaign
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+// Whatever fails of three members of etcd and two servers while a list is read,
+// whose pages come from one server and the other: what is counted is right, and
+// what could not be counted is told.
+func TestAuditOfAReplicatedControlPlane(t *testing.T) {
+	cp := controlplane.New(t, controlplane.Replicated)
+	a := &audits{cp: cp, plugin: plugin(t), client: clientOf(t, cp, cp.Servers[0])}
+	for range 80 {
+		a.create(t, "listed-")
+	}
+	for _, f := range replicatedFailures {
+		t.Run(f.name, func(t *testing.T) { a.during(t, f) })
+	}
+	t.Run("a kube-apiserver frozen", func(t *testing.T) {
+		a.during(t, failure{lasts: 3 * time.Second, begin: func(_ context.Context, cp *controlplane.ControlPlane) (func() error, error) {
+			return cp.Servers[1].Thaw, cp.Servers[1].Freeze()
+		}})
+	})
+	t.Run("the balancer's own answers", a.balanced)
+	t.Run("an object that is in no cache yet", a.isFresh)
+	t.Run("nobody answers", a.isTold)
+}
+
+// audits are those of a control plane.
+type audits struct {
+	cp     *controlplane.ControlPlane
+	plugin string
+	client kubernetes.Interface // of the first server
+}
+
+func clientOf(t *testing.T, cp *controlplane.ControlPlane, at *controlplane.Server) kubernetes.Interface {
+	t.Helper()
+	config := rest.CopyConfig(cp.Admin())
+	config.Host = at.URL
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func (a *audits) create(t *testing.T, prefix string) {
+	t.Helper()
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix}}
+	if _, err := a.client.CoreV1().ConfigMaps("default").Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// through returns the flags of an audit through a balancer that sends one
+// request after the other to each of the servers; of lists, choose names the
+// fault of the n-th.
+func (a *audits) through(t *testing.T, servers []*controlplane.Server, choose func(n int64) faultproxy.Fault) []string {
+	t.Helper()
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, s.URL)
+	}
+	var lists atomic.Int64
+	proxy, err := faultproxy.StartBalancer(faultproxy.HTTP2, faultproxy.ByRequest, a.cp.Admin(), urls, func(r *http.Request) faultproxy.Fault {
+		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
+			return nil
+		}
+		return choose(lists.Add(1))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Close)
+	dir := t.TempDir()
+	if err := controlplane.WriteKubeconfig(filepath.Join(dir, "kubeconfig"), proxy.Config); err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		"--kubeconfig=" + filepath.Join(dir, "kubeconfig"), "--cache-dir=" + dir, "--chunk-size=20", "--request-timeout=2s",
+	}
+}
+
+// expect fails unless the audit is whole and right.
+func (a *audits) expect(t *testing.T, flags []string) {
+	t.Helper()
+	report, err := Audit(t.Context(), a.plugin, a.client, flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !report.Complete || len(report.Summary.Inconsistent) > 0 {
+		t.Errorf("skipped %+v, inconsistent %v", report.Skipped, report.Summary.Inconsistent)
+	}
+}
+
+// during has the failure begin before the second page, and end when it is over.
+func (a *audits) during(t *testing.T, f failure) {
+	over := make(chan error, 1)
+	begin := sync.OnceFunc(func() {
+		end, err := f.begin(t.Context(), a.cp)
+		if err != nil {
+			over <- err
+			return
+		}
+		go func() {
+			time.Sleep(f.lasts)
+			over <- end()
+		}()
+	})
+	flags := a.through(t, a.cp.Servers, func(n int64) faultproxy.Fault {
+		if n == 2 {
+			begin()
+		}
+		return nil
+	})
+	a.expect(t, flags)
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// balanced has a balancer answer itself each second time.
+func (a *audits) balanced(t *testing.T) {
+	answers := []faultproxy.Fault{
+		faultproxy.Answer(http.StatusBadGateway, http.Header{"Content-Type": {"text/html"}}, "<html>502 Bad Gateway</html>"),
+		faultproxy.Answer(http.StatusServiceUnavailable, nil, "upstream connect error or disconnect/reset before headers"),
+		faultproxy.AnswerAfter(http.StatusGatewayTimeout, nil, "upstream request timeout"),
+		faultproxy.ResetAnswer,
+	}
+	var given atomic.Int64
+	a.expect(t, a.through(t, a.cp.Servers, func(n int64) faultproxy.Fault {
+		if i := int(n / 2); n%2 == 1 && i < len(answers) {
+			given.Add(1)
+			return answers[i]
+		}
+		return nil
+	}))
+	if int(given.Load()) < len(answers) {
+		t.Errorf("%d of %d answers were given", given.Load(), len(answers))
+	}
+}
+
+// isFresh creates at one server and counts at the other.
+func (a *audits) isFresh(t *testing.T) {
+	flags := a.through(t, a.cp.Servers[1:], func(int64) faultproxy.Fault { return nil })
+	for range 10 {
+		a.create(t, "fresh-")
+		a.expect(t, flags)
+	}
+}
+
+// isTold has nobody to ask within the time that the user gives.
+func (a *audits) isTold(t *testing.T) {
+	flags := a.through(t, a.cp.Servers, func(n int64) faultproxy.Fault {
+		if n < 2 {
+			return nil
+		}
+		return faultproxy.Answer(http.StatusBadGateway, nil, "Bad Gateway\n")
+	})
+	report, err := Audit(t.Context(), a.plugin, a.client, append(flags, "--retry-timeout=2s")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Complete || len(report.Skipped) != 1 || len(report.Items) > 0 {
+		t.Errorf("skipped %+v, counted %+v", report.Skipped, report.Items)
+	}
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// kubectl is one that runs the plugin, as a user's does.
+type kubectl struct {
+	binary string
+	env    []string
+	dir    string // of what it reads
+}
+
+// underKubectls tries the plugin under each of controlplane.KubectlVersions on
+// one control plane, and returns what was seen as a table.
+func underKubectls(ctx context.Context, plugin string) (text string, err error) {
+	cp, err := controlplane.Start(ctx, os.Stderr)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, cp.Stop(), cp.Remove()) }()
+	kubeconfig := filepath.Join(cp.Dir, "kubeconfig")
+	bin := filepath.Join(cp.Dir, "bin")
+	if err := errors.Join(
+		controlplane.WriteKubeconfig(kubeconfig, cp.Admin()),
+		os.Mkdir(bin, 0o755),
+		os.Symlink(plugin, filepath.Join(bin, "kubectl-genname")),
+		os.Symlink(plugin, filepath.Join(bin, "kubectl_complete-genname")),
+	); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("| kubectl | `genname version` | `create` with a key, twice | `audit` | Tab | exit code of bad usage |\n")
+	b.WriteString("|---|---|---|---|---|--:|\n")
+	for _, version := range controlplane.KubectlVersions {
+		fmt.Fprintf(os.Stderr, "kubectl %s\n", version)
+		binaries, err := controlplane.Build(ctx, os.Stderr, controlplane.Kubectl(version))
+		if err != nil {
+			return "", err
+		}
+		k := kubectl{binaries.Kubectl, []string{"PATH=" + bin, "HOME=" + cp.Dir, "KUBECONFIG=" + kubeconfig}, cp.Dir}
+		seen, err := k.try(ctx, version)
+		if err != nil {
+			return "", fmt.Errorf("under kubectl %s: %w", version, err)
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", version, strings.Join(seen, " | "))
+	}
+	return b.String(), nil
+}
+
+// try returns the cells of a row, or how the plugin does something else under
+// this kubectl than it should.
+func (k kubectl) try(ctx context.Context, version string) (seen []string, err error) {
+	var said v1alpha1.VersionReport
+	if err := k.decode(ctx, &said, "genname", "version", "-o", "json"); err != nil {
+		return nil, err
+	}
+	if said.Server == nil || said.Server.Attempts == nil {
+		return nil, errors.New("version does not say how many names the server tries")
+	}
+	prefix := "under-" + strings.ReplaceAll(version, ".", "-") + "-"
+	file := filepath.Join(k.dir, "input.yaml")
+	manifest := "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: " + prefix + "}\n"
+	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
+		return nil, err
+	}
+	create := []string{"genname", "create", "-f", file, "--idempotency-key=" + version}
+	first, _, err := k.run(ctx, create...)
+	if err != nil {
+		return nil, err
+	}
+	second, _, err := k.run(ctx, create...)
+	if err != nil {
+		return nil, err
+	}
+	name, _ := strings.CutSuffix(first, " created\n")
+	if !strings.HasPrefix(name, "configmap/"+prefix) || second != name+" exists\n" {
+		return nil, fmt.Errorf("create says %q, and then %q", first, second)
+	}
+	var audit v1alpha1.AuditReport
+	if err := k.decode(ctx, &audit, "genname", "audit", "configmaps/"+prefix, "-o", "json"); err != nil {
+		return nil, err
+	}
+	if !audit.Complete || len(audit.Items) != 1 || audit.Items[0].Names != 1 {
+		return nil, fmt.Errorf("the audit counts %+v", audit.Items)
+	}
+	offered, _, err := k.run(ctx, "__complete", "genname", "audit", "--sort-by", "")
+	if err != nil || !strings.Contains(offered, "risk") {
+		return nil, fmt.Errorf("Tab offers %q: %w", offered, err)
+	}
+	_, code, err := k.run(ctx, "genname", "audit", "--no-such-flag")
+	if err == nil || code != 1 {
+		return nil, fmt.Errorf("bad usage ends with %d", code)
+	}
+	return []string{
+		fmt.Sprintf("%d (%s)", *said.Server.Attempts, said.Server.AttemptsSource), "created, exists", "1 name", "flags' values", fmt.Sprint(code),
+	}, nil
+}
+
+// decode runs kubectl and decodes what it prints.
+func (k kubectl) decode(ctx context.Context, into any, args ...string) error {
+	out, _, err := k.run(ctx, args...)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(out), into)
+}
+
+func (k kubectl) run(ctx context.Context, args ...string) (stdout string, code int, err error) {
+	cmd := exec.CommandContext(ctx, k.binary, args...)
+	cmd.Env = k.env
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err = cmd.Run(); err != nil {
+		err = fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, &errOut)
+	}
+	return out.String(), cmd.ProcessState.ExitCode(), err
+}
