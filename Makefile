@@ -40,7 +40,7 @@ PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/names ./pkg/analyze
 CONTROLLERS := pkg/once/oncecontroller examples/controller test/reconcile
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance lint bench campaign compat foreign figures schemas measure controllers reconcile published rules docs apidiff release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign compat foreign figures schemas measure controllers reconcile published rules docs apidiff release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,17 @@ chance: control-plane ## Run the tests that follow from a seed with another one;
 	@seed=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; echo "make chance SEED=$$seed"; \
 	GENNAME_SEED=$$seed $(RACE) -count=1 -timeout 20m -run 'TestCampaign|TestAuditOfChance' ./test/campaign ./test/e2e
 
+# Each is a package and a function in it.
+FUZZ  = $(shell git grep -o '^func Fuzz[A-Za-z]*' -- '*_test.go' | sed -E 's|([^:]*)/[^/]*:func (.*)|./\1/\2|')
+TIME ?= 10s
+
+fuzz: ## Fuzz each target for TIME (10s), or TARGET= alone
+	@for target in $(or $(TARGET),$(FUZZ)); do echo "$$target for $(TIME)"; \
+	$(GO) test -run '^$$' -fuzz "^$${target##*/}$$" -fuzztime $(TIME) "$${target%/*}" || exit 1; done
+
+fuzz-targets: # Print what TARGET= of fuzz can be (.github/workflows/nightly.yaml)
+	@printf '%s\n' $(FUZZ)
+
 lint: ## Run the linters over the code and the workflows
 	@echo "golangci-lint: 2 minutes at first"
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
@@ -124,15 +135,22 @@ bench: control-plane ## Measure on real servers, into docs/benchmarks.md (an hou
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./internal/...
 	$(GO) run -C test/bench . create audit startup
 
-campaign: build control-plane ## Create 5,000 objects through injured requests, into docs/benchmarks.md (5 minutes)
-	$(GO) run ./test/campaign/run -write docs/benchmarks.md
+# The documented campaign is that of 5,000 objects and the usual seed.
+N        ?= 5000
+CAMPAIGN  = $(GO) run ./test/campaign/run -objects $(N) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-only $(ONLY)) \
+            $(if $(SEED)$(ONLY)$(filter-out 5000,$(N)),,-write docs/benchmarks.md)
 
-compat: build control-plane ## Try every minor version of kube-apiserver, into docs/server-versions.md (minutes, and 5 for each to build, once)
+campaign: build control-plane ## Create objects through injured requests, into docs/benchmarks.md (15 minutes); N= SEED= ONLY= only print
+	$(CAMPAIGN)
+	$(CAMPAIGN) -replicated -by-request -server-kills 7
+
+compat: build control-plane ## Try every minor version of kube-apiserver and kubectl, into docs/server-versions.md (10 minutes; at first 5 for each more)
 	$(GO) run ./test/compat -write docs/server-versions.md
 
-foreign: control-plane ## Try the linux/arm64 build on a control plane, under qemu-user-static
+foreign: control-plane ## Try the linux/arm64 program of a release on a control plane, under qemu (Debian: qemu-user-static)
+	@command -v qemu-aarch64-static > /dev/null || { echo "error: qemu-aarch64-static is not there: apt-get install qemu-user-static" >&2; exit 1; }
 	GOARCH=arm64 $(GO) build -ldflags="-s -w" -o bin/arm64/ ./cmd/kubectl-genname
-	$(GO) run ./test/compat -only v1.34.4 -plugin test/compat/arm64
+	$(GO) run ./test/compat -plugin test/compat/arm64 -only v1.34.4
 
 figures: build ## Draw the pictures of docs/figures, by the commands of docs/kep-4420.md
 	@grep -o '^    kubectl genname report --plot .*' docs/kep-4420.md | sed 's|kubectl genname|bin/kubectl-genname|' | sh -ex > /dev/null

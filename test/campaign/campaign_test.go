@@ -2,11 +2,13 @@ package campaign
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -17,19 +19,26 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// seedFromEnv is GENNAME_SEED, or always the same one: a check that blocks
-// fails for what was changed, and not by chance.
-func seedFromEnv(t *testing.T) uint64 {
+// seeds are GENNAME_SEED, or always the same ones, those that have failed before
+// among them: a check that blocks fails for what was changed, and not by chance.
+func seeds(t *testing.T) (seeds []uint64) {
 	t.Helper()
 	text := os.Getenv("GENNAME_SEED")
 	if text == "" {
-		return 1
+		kept, err := os.ReadFile("testdata/seeds")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = string(kept)
 	}
-	seed, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatal(err)
+	for _, field := range strings.Fields(text) {
+		seed, err := strconv.ParseUint(field, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = append(seeds, seed)
 	}
-	return seed
+	return seeds
 }
 
 const pluginName = "kubectl-genname"
@@ -71,11 +80,17 @@ func contestant(t *testing.T, name string) Contestant {
 // so that it is the plugin's doing and not a campaign in which nothing
 // happens. "make chance" runs it with another seed.
 func TestCampaign(t *testing.T) {
-	seed := seedFromEnv(t)
-	t.Logf("GENNAME_SEED=%d", seed)
 	cp := controlplane.New(t)
-	s := Full()
-	s.Plugin, s.Kubectl, s.Seed, s.Log = plugin(t), cp.Binaries.Kubectl, seed, t.Output()
+	for _, seed := range seeds(t) {
+		t.Logf("GENNAME_SEED=%d", seed)
+		s := Full()
+		s.Plugin, s.Kubectl, s.Seed, s.Log = plugin(t), cp.Binaries.Kubectl, seed, t.Output()
+		short(t, cp, s)
+	}
+}
+
+// short has three contestants go through short campaigns.
+func short(t *testing.T, cp *controlplane.ControlPlane, s Settings) {
 	for _, test := range []struct {
 		contestant string
 		protocol   faultproxy.Protocol
@@ -86,7 +101,7 @@ func TestCampaign(t *testing.T) {
 		{"keyless", faultproxy.HTTP1, func(s *Settings) { s.Documents, s.Count, s.ServerKills = 10, 20, 1 }, false},
 		{"kubectl", faultproxy.HTTP2, func(s *Settings) { s.Documents, s.Count, s.Rate, s.ServerKills, s.ClientKills = 60, 1, 0.4, 0, 1 }, true},
 	} {
-		t.Run(test.contestant, func(t *testing.T) {
+		t.Run(fmt.Sprint(test.contestant, s.Seed), func(t *testing.T) {
 			s := s
 			s.Protocol = test.protocol
 			test.settings(&s)

@@ -11,11 +11,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// markers are what the section of a document is replaced between.
+// markers are what the section of a document is replaced between: each number
+// of objects has its own.
 func (s Settings) markers() (begin, end string) {
 	name := "campaign"
 	if s.Replicated {
 		name += ", replicated"
+	}
+	if s.Objects() != Full().Objects() {
+		name += fmt.Sprintf(", %d objects", s.Objects())
 	}
 	return "<!-- " + name + ": begin -->\n", "<!-- " + name + ": end -->\n"
 }
@@ -67,18 +71,33 @@ func Section(s Settings, results []*Result) string {
 	return b.String()
 }
 
-// Write puts the section into the document at path, instead of the one there,
-// or at its end.
+// FindSection fails unless the document at path has a section for such a
+// campaign.
+func (s Settings) FindSection(path string) error {
+	_, _, err := s.around(path)
+	return err
+}
+
+// Write puts the section into the document at path, instead of the one there.
 func Write(path string, s Settings, section string) error {
-	begin, end := s.markers()
-	data, err := os.ReadFile(path)
+	before, after, err := s.around(path)
 	if err != nil {
 		return err
 	}
-	text := string(data)
-	from, to := strings.Index(text, begin), strings.Index(text, end)
-	if from < 0 || to < from {
-		return fmt.Errorf("%s has no section between %q and %q", path, begin, end)
+	return os.WriteFile(path, []byte(before+section+after), 0o644)
+}
+
+// around is what the document has before the section and after it.
+func (s Settings) around(path string) (before, after string, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", err
 	}
-	return os.WriteFile(path, []byte(text[:from]+section+text[to+len(end):]), 0o644)
+	begin, end := s.markers()
+	before, rest, opened := strings.Cut(string(data), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !opened || !closed {
+		return "", "", fmt.Errorf("%s has no section between %q and %q", path, begin, end)
+	}
+	return before, after, nil
 }

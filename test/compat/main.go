@@ -47,6 +47,9 @@ func run(plugin, only, write string) error {
 		return err
 	}
 	chosen := func(name string) bool { return only == "" || slices.Contains(strings.Split(only, ","), name) }
+	if name := unknown(only); name != "" {
+		return fmt.Errorf("-only: there is no %q: it is %s or kubectl", name, strings.Join(controlplane.ServerVersions, ", "))
+	}
 	var seen strings.Builder
 	rows, broken, err := examineAll(ctx, plugin, chosen)
 	if err != nil {
@@ -65,6 +68,16 @@ func run(plugin, only, write string) error {
 		return broken
 	}
 	return replace(write, seen.String())
+}
+
+// unknown is a word of -only that chooses nothing.
+func unknown(only string) string {
+	for _, name := range strings.FieldsFunc(only, func(r rune) bool { return r == ',' }) {
+		if name != "kubectl" && !slices.Contains(controlplane.ServerVersions, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // examineAll examines the servers of the versions that are chosen. What is not

@@ -2,7 +2,7 @@
 // result, and with -write puts it into a document. A campaign that failed is
 // replayed by its seed and the other flags.
 //
-//	go run ./test/campaign/run -seed 1 -only keyed -documents 50
+//	go run ./test/campaign/run -seed 1 -only keyed -objects 500
 package main
 
 import (
@@ -26,8 +26,8 @@ func main() {
 	s.Log = os.Stderr
 	flag.StringVar(&s.Plugin, "plugin", "bin/kubectl-genname", "the plugin's binary")
 	flag.Uint64Var(&s.Seed, "seed", s.Seed, "decides which requests are injured, and how")
-	flag.IntVar(&s.Documents, "documents", s.Documents, "documents of a keyed run")
-	flag.IntVar(&s.Count, "count", s.Count, "objects to create of each document")
+	objects := flag.Int("objects", s.Objects(), "objects to create")
+	flag.IntVar(&s.Count, "count", s.Count, "how many of them are made of one document of a keyed run")
 	flag.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "creates that the plugin has in flight")
 	flag.Float64Var(&s.Rate, "rate", s.Rate, "share of the requests to injure")
 	flag.IntVar(&s.ClientKills, "client-kills", s.ClientKills, "how often the client is killed")
@@ -45,6 +45,7 @@ func main() {
 	if *byRequest {
 		s.Spread = faultproxy.ByRequest
 	}
+	s.Documents = *objects / s.Count
 	if err := run(s, *only, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
@@ -52,6 +53,11 @@ func main() {
 }
 
 func run(s campaign.Settings, only, write string) (err error) {
+	if write != "" {
+		if err := s.FindSection(write); err != nil {
+			return err
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if s.Plugin, err = filepath.Abs(s.Plugin); err != nil {
