@@ -147,10 +147,10 @@ campaign: build control-plane ## Create objects through injured requests, into d
 compat: build control-plane ## Try every minor version of kube-apiserver and kubectl, into docs/server-versions.md (10 minutes; at first 5 for each more)
 	$(GO) run ./test/compat -write docs/server-versions.md
 
-foreign: control-plane ## Try the linux/arm64 program of a release on a control plane, under qemu (Debian: qemu-user-static)
+foreign: control-plane ## Try the linux/arm64 program under qemu (Debian: qemu-user-static), into docs/server-versions.md (5 minutes)
 	@command -v qemu-aarch64-static > /dev/null || { echo "error: qemu-aarch64-static is not there: apt-get install qemu-user-static" >&2; exit 1; }
 	GOARCH=arm64 $(GO) build -ldflags="-s -w" -o bin/arm64/ ./cmd/kubectl-genname
-	$(GO) run ./test/compat -plugin test/compat/arm64 -only v1.34.4
+	$(GO) run ./test/compat -plugin test/compat/arm64 -only v1.34.4 -section foreign -write docs/server-versions.md
 
 figures: build ## Draw the pictures of docs/figures, by the commands of docs/kep-4420.md
 	@grep -o '^    kubectl genname report --plot .*' docs/kep-4420.md | sed 's|kubectl genname|bin/kubectl-genname|' | sh -ex > /dev/null

@@ -28,20 +28,18 @@ import (
 func main() {
 	plugin := flag.String("plugin", "bin/kubectl-genname", "the plugin's binary")
 	only := flag.String("only", "", "versions of kube-apiserver, or kubectl, separated by commas (default all)")
-	write := flag.String("write", "", "document to write all into, between its markers")
+	write := flag.String("write", "", "document to write all into, between the markers of -section")
+	section := flag.String("section", "compat", "what the markers are called; what is printed says that it was seen with this target of make")
 	flag.Parse()
-	if err := run(*plugin, *only, *write); err != nil {
+	if err := run(*plugin, *only, *write, *section); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(plugin, only, write string) error {
+func run(plugin, only, write, section string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if only != "" && write != "" {
-		return errors.New("-write is for all versions, and -only for some")
-	}
 	plugin, err := filepath.Abs(plugin)
 	if err != nil {
 		return err
@@ -55,7 +53,7 @@ func run(plugin, only, write string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&seen, "Seen on %s with `make compat`.\n\n%s", time.Now().UTC().Format(time.DateOnly), table(rows))
+	fmt.Fprintf(&seen, "Seen on %s with `make %s`.\n\n%s", time.Now().UTC().Format(time.DateOnly), section, table(rows))
 	if chosen("kubectl") {
 		text, err := underKubectls(ctx, plugin)
 		if err != nil {
@@ -67,7 +65,7 @@ func run(plugin, only, write string) error {
 	if write == "" || broken != nil {
 		return broken
 	}
-	return replace(write, seen.String())
+	return replace(write, section, seen.String())
 }
 
 // unknown is a word of -only that chooses nothing.

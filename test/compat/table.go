@@ -64,17 +64,14 @@ func table(rows []row) string {
 	return b.String()
 }
 
-const (
-	begin = "<!-- compat: begin -->\n"
-	end   = "<!-- compat: end -->\n"
-)
-
-// replace puts what was seen into the document at path, instead of the one there.
-func replace(path, seen string) error {
+// replace puts what was seen into the section of the document at path, instead
+// of what is there.
+func replace(path, section, seen string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
+	begin, end := "<!-- "+section+": begin -->\n", "<!-- "+section+": end -->\n"
 	before, rest, found := strings.Cut(string(data), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
