@@ -19,26 +19,40 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// Whatever fails of three members of etcd and two servers while a list is read,
-// whose pages come from one server and the other: what is counted is right, and
-// what could not be counted is told.
-func TestAuditOfAReplicatedControlPlane(t *testing.T) {
+// Whatever fails of three members of etcd and two servers behind a balancer that
+// sends requests to the one and the other in turn: creates are kept, and what an
+// audit counts is right, or it tells what it could not count.
+func TestReplicated(t *testing.T) {
 	cp := controlplane.New(t, controlplane.Replicated)
 	a := &audits{cp: cp, plugin: plugin(t), client: clientOf(t, cp, cp.Servers[0])}
+	t.Run("creates", func(t *testing.T) {
+		s := Full()
+		s.Plugin, s.Log = a.plugin, t.Output()
+		s.Documents, s.Count, s.ServerKills, s.Replicated, s.Spread = 20, 10, 3, true, faultproxy.ByRequest
+		c := contestant(t, "keyed")
+		r, err := c.Run(t.Context(), cp, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(r)
+		if err := c.Check(r); err != nil {
+			t.Error(err)
+		}
+	})
 	for range 80 {
 		a.create(t, "listed-")
 	}
 	for _, f := range replicatedFailures {
-		t.Run(f.name, func(t *testing.T) { a.during(t, f) })
+		t.Run("an audit, and "+f.name, func(t *testing.T) { a.during(t, f) })
 	}
-	t.Run("a kube-apiserver frozen", func(t *testing.T) {
+	t.Run("an audit, and a kube-apiserver frozen", func(t *testing.T) {
 		a.during(t, failure{lasts: 3 * time.Second, begin: func(_ context.Context, cp *controlplane.ControlPlane) (func() error, error) {
 			return cp.Servers[1].Thaw, cp.Servers[1].Freeze()
 		}})
 	})
-	t.Run("the balancer's own answers", a.balanced)
-	t.Run("an object that is in no cache yet", a.isFresh)
-	t.Run("nobody answers", a.isTold)
+	t.Run("an audit, and the balancer's own answers", a.balanced)
+	t.Run("an audit of what is in no cache yet", a.isFresh)
+	t.Run("an audit that nobody answers", a.isTold)
 }
 
 // audits are those of a control plane.
