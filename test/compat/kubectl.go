@@ -96,8 +96,11 @@ func (k kubectl) try(ctx context.Context, version string) (seen []string, err er
 		return nil, fmt.Errorf("the audit counts %+v", audit.Items)
 	}
 	offered, _, err := k.run(ctx, "__complete", "genname", "audit", "--sort-by", "")
-	if err != nil || !strings.Contains(offered, "risk") {
-		return nil, fmt.Errorf("Tab offers %q: %w", offered, err)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.Contains(offered, "risk") {
+		return nil, fmt.Errorf("completion offers %q", offered)
 	}
 	_, code, err := k.run(ctx, "genname", "audit", "--no-such-flag")
 	if err == nil || code != 1 {
