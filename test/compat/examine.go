@@ -117,8 +117,8 @@ func (e *examination) creates(ctx context.Context) (int, error) {
 }
 
 // run runs the plugin and decodes what it prints.
-func (e *examination) run(ctx context.Context, into any, args ...string) error {
-	cmd := exec.CommandContext(ctx, e.plugin, append(args, e.flags(e.kubeconfig)...)...)
+func (e *examination) run(ctx context.Context, kubeconfig string, into any, args ...string) error {
+	cmd := exec.CommandContext(ctx, e.plugin, append(args, e.flags(kubeconfig)...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -128,17 +128,29 @@ func (e *examination) run(ctx context.Context, into any, args ...string) error {
 	return json.Unmarshal(out, into)
 }
 
-// says is what the plugin says of the server's tries.
-func (e *examination) says(ctx context.Context, r *row) error {
-	var version v1alpha1.VersionReport
-	if err := e.run(ctx, &version, "version", "-o", "json"); err != nil {
+// says is what the plugin says of the server's tries, to an administrator and to
+// a user who may not read metrics.
+func (e *examination) says(ctx context.Context, r *row) (err error) {
+	user := filepath.Join(e.cp.Dir, "user.kubeconfig")
+	if err := controlplane.WriteKubeconfig(user, e.cp.User("user")); err != nil {
 		return err
 	}
-	if version.Server == nil || version.Server.Attempts == nil {
-		return errors.New("version does not say how many names the server tries")
+	if r.admin, err = e.said(ctx, e.kubeconfig); err != nil {
+		return err
 	}
-	r.said, r.source = *version.Server.Attempts, string(version.Server.AttemptsSource)
-	return nil
+	r.user, err = e.said(ctx, user)
+	return err
+}
+
+func (e *examination) said(ctx context.Context, kubeconfig string) (said, error) {
+	var version v1alpha1.VersionReport
+	if err := e.run(ctx, kubeconfig, &version, "version", "-o", "json"); err != nil {
+		return said{}, err
+	}
+	if version.Server == nil || version.Server.Attempts == nil {
+		return said{}, errors.New("version does not say how many names the server tries")
+	}
+	return said{*version.Server.Attempts, version.Server.AttemptsSource}, nil
 }
 
 // campaigns are small ones of those with a key and without.
@@ -174,7 +186,7 @@ func (e *examination) audits(ctx context.Context, r *row) error {
 	r.audited = audit.Summary.Objects
 	first := audit.Items[0]
 	var odds v1alpha1.CollisionReport
-	if err := e.run(ctx, &odds, "report", "configmaps/"+first.Prefix, "-n", first.Namespace, "-o", "json"); err != nil {
+	if err := e.run(ctx, e.kubeconfig, &odds, "report", "configmaps/"+first.Prefix, "-n", first.Namespace, "-o", "json"); err != nil {
 		return err
 	}
 	if n := odds.Items[0].Existing; n != first.Names {

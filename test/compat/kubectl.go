@@ -62,11 +62,11 @@ func underKubectls(ctx context.Context, plugin string) (text string, err error) 
 // try returns the cells of a row, or how the plugin does something else under
 // this kubectl than it should.
 func (k kubectl) try(ctx context.Context, version string) (seen []string, err error) {
-	var said v1alpha1.VersionReport
-	if err := k.decode(ctx, &said, "genname", "version", "-o", "json"); err != nil {
+	var report v1alpha1.VersionReport
+	if err := k.decode(ctx, &report, "genname", "version", "-o", "json"); err != nil {
 		return nil, err
 	}
-	if said.Server == nil || said.Server.Attempts == nil {
+	if report.Server == nil || report.Server.Attempts == nil {
 		return nil, errors.New("version does not say how many names the server tries")
 	}
 	prefix := "under-" + strings.ReplaceAll(version, ".", "-") + "-"
@@ -107,7 +107,7 @@ func (k kubectl) try(ctx context.Context, version string) (seen []string, err er
 		return nil, fmt.Errorf("bad usage ends with %d", code)
 	}
 	return []string{
-		fmt.Sprintf("%d (%s)", *said.Server.Attempts, said.Server.AttemptsSource), "created, exists", "1 name", "flags' values", fmt.Sprint(code),
+		said{*report.Server.Attempts, report.Server.AttemptsSource}.String(), "created, exists", "1 name", "flags' values", fmt.Sprint(code),
 	}, nil
 }
 
