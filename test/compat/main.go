@@ -53,7 +53,10 @@ func run(plugin, only, write, section string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&seen, "Seen on %s with `make %s`.\n\n%s", time.Now().UTC().Format(time.DateOnly), section, table(rows))
+	fmt.Fprintf(&seen, "Seen on %s with `make %s`.\n", time.Now().UTC().Format(time.DateOnly), section)
+	if len(rows) > 0 {
+		fmt.Fprintf(&seen, "\n%s", table(rows))
+	}
 	if chosen("kubectl") {
 		text, err := underKubectls(ctx, plugin)
 		if err != nil {

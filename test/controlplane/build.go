@@ -28,10 +28,10 @@ const (
 // that differ in what they do on a conflict, or in how lists are read.
 var ServerVersions = []string{"v1.30.14", "v1.31.0", "v1.33.13", ServerVersion, "v1.37.1"}
 
-// KubectlVersions are the kubectls that can be built, oldest first: one that is
-// four minor versions older than the plugin's libraries, one that is one older,
-// and theirs. A newer one is not there.
-var KubectlVersions = []string{"v1.33.13", "v1.36.6", KubectlVersion}
+// KubectlVersions are the kubectls that can be built, oldest first: one a minor
+// version older than the plugin's libraries, and that of theirs. A newer one is
+// not out.
+var KubectlVersions = []string{"v1.36.6", KubectlVersion}
 
 // Binaries are the paths of the programs that a control plane consists of, and
 // of the reference kubectl.
