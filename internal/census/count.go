@@ -20,6 +20,7 @@ const (
 type listCount struct {
 	batch        Batch // with its spaces, not committed yet
 	inconsistent bool
+	at           string // the state that was read; empty if there is not one
 	spaces.Count
 }
 
@@ -37,12 +38,20 @@ func (l *list) count(ctx context.Context, begin func() Batch) (listCount, error)
 		batch := begin()
 		count, err := l.countInto(ctx, batch)
 		if err == nil {
-			return listCount{batch, l.inconsistent, count}, nil
+			return listCount{batch, l.inconsistent, l.state(), count}, nil
 		}
 		if err := l.restart(ctx, restarts, err); err != nil {
 			return listCount{}, err
 		}
 	}
+}
+
+// state is the one that has been read, or empty.
+func (l *list) state() string {
+	if l.inconsistent {
+		return ""
+	}
+	return l.at
 }
 
 // restart makes the list ready to be counted anew after err, or returns why

@@ -46,6 +46,7 @@ func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) (listCount, 
 			}
 			return count, nil
 		case err == nil && count.Objects == big.objects:
+			count.at = big.at
 			return count, nil
 		}
 	}

@@ -68,6 +68,7 @@ type ledger struct {
 	mu       sync.Mutex
 	begin    func() Batch
 	report   func(Progress) // may be nil
+	listed   func(Listed)   // may be nil
 	progress Progress
 	summary  Summary // but for the requests
 }
@@ -93,6 +94,9 @@ func (l *ledger) commit(r Resource, c listCount) {
 	}
 	if c.Uncounted > 0 {
 		s.Uncounted = append(s.Uncounted, TypeCount{r, c.Uncounted})
+	}
+	if l.listed != nil {
+		l.listed(Listed{r, c.batch, c.Objects, c.Prefixed, c.at})
 	}
 }
 

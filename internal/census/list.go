@@ -91,13 +91,4 @@ func (m *meter) Read(p []byte) (int, error) {
 }
 
 // path is the URL's path of the list.
-func (l *list) path() []string {
-	path := []string{"apis", l.resource.Group, l.resource.Version}
-	if l.resource.Group == "" {
-		path = []string{"api", l.resource.Version}
-	}
-	if l.namespace != "" {
-		path = append(path, "namespaces", l.namespace)
-	}
-	return append(path, l.resource.Resource)
-}
+func (l *list) path() []string { return l.resource.path(l.namespace) }

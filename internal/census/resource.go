@@ -9,6 +9,19 @@ type Resource struct {
 	Namespaced bool
 }
 
+// path is the URL's path of a list of the resource, in one namespace or, if it is
+// empty, in all.
+func (r Resource) path(namespace string) []string {
+	path := []string{"apis", r.Group, r.Version}
+	if r.Group == "" {
+		path = []string{"api", r.Version}
+	}
+	if namespace != "" {
+		path = append(path, "namespaces", namespace)
+	}
+	return append(path, r.Resource)
+}
+
 // Skipped is something that could not be read, or is left out of every census.
 type Skipped struct {
 	// Group and Resource say what; Resource is empty for a whole group.

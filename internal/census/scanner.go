@@ -51,6 +51,10 @@ type Scanner struct {
 	// Since is from when on a creation is recent, for each of at most MaxWindows
 	// windows.
 	Since []time.Time
+	// All is whether spaces are handed over, too, that do not count: nobody says
+	// their prefix, nor is it evident, or Selector does not choose it. Their
+	// Space.Extra is true. A list that is not in order has none of them.
+	All bool
 	// MinCount is from how many names on a prefix that no generateName says can
 	// be evident; 10 at least.
 	MinCount int64
@@ -61,6 +65,21 @@ type Scanner struct {
 	// Progress, if set, is told after every page and every type how far the scan
 	// is. It is called by one goroutine at a time.
 	Progress func(Progress)
+	// Listed, if set, is told of each type that has been read, once its batch is
+	// committed. It is called by one goroutine at a time.
+	Listed func(Listed)
+}
+
+// Listed is a type that has been read.
+type Listed struct {
+	Resource Resource
+	Batch    Batch // with its spaces
+	Objects  int64
+	// Prefixed is how many of the objects are in spaces that count.
+	Prefixed int64
+	// ResourceVersion is the state that was read, from which a watch goes on. It is
+	// empty if what was read is not all of one state.
+	ResourceVersion string
 }
 
 // Scan counts the names of the resources, in one namespace or, if it is empty,
@@ -106,7 +125,7 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 	}
 	rules := &spaces.Rules{
 		Prefixes: map[string]bool{}, AtOnce: spacesAtOnce,
-		MinCount: s.MinCount, MakersFromMinCount: s.MakersFromMinCount,
+		MinCount: s.MinCount, MakersFromMinCount: s.MakersFromMinCount, All: s.All,
 	}
 	for _, since := range s.Since {
 		rules.Since = append(rules.Since, since.Unix())
@@ -120,7 +139,7 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 	return &scan{
 		chunkSize: s.ChunkSize, limits: cmp.Or(s.limits, limitsFor(s.Version)), version: s.Version,
 		rules: rules, server: server,
-		ledger: &ledger{begin: begin, report: s.Progress},
+		ledger: &ledger{begin: begin, report: s.Progress, listed: s.Listed},
 	}, nil
 }
 

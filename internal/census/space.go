@@ -59,6 +59,9 @@ type Space struct {
 	// all makers seen are ReplicaSets, ReplicationControllers or DaemonSets, or,
 	// of EndpointSlices, Services.
 	ReplicaBounded bool
+
+	// Extra is true for a space that is handed over because of Scanner.All only.
+	Extra bool
 }
 
 // Maker is who made an object.
@@ -100,6 +103,7 @@ func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) Space {
 			Manager: t.Maker.Manager, Certain: t.Maker.Certain, Marked: t.Marked,
 		},
 		Makers: t.Makers(), NamedByClients: t.NamedByClients, ReplicaBounded: t.ReplicaBounded(),
+		Extra: t.Extra,
 	}
 }
 

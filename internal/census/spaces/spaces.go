@@ -84,6 +84,36 @@ type Rules struct {
 	MakersFromMinCount bool
 
 	AtOnce int // how many spaces one sweep counts, which bounds its memory
+
+	// All is whether spaces are emitted, too, that do not count, or that the
+	// selector does not choose: those that a walk in order meets. Tally.Extra is
+	// true for them.
+	All bool
+}
+
+// Of returns the space of a server's names that the name of o is in, if it is in
+// one, and the one that its generateName says, if it says one: mostly the same.
+func Of(o *decode.Object) (in, said ID) {
+	if prefix, _, ok := names.Split(o.Name); ok {
+		in = server(o.Namespace, prefix)
+	}
+	if o.GenerateName != "" {
+		said = server(o.Namespace, names.EffectivePrefix(o.GenerateName))
+	}
+	return in, said
+}
+
+// Long returns the space of names with a longer suffix that o is in, and reports
+// whether there is one.
+func Long(o *decode.Object) (ID, bool) {
+	prefix, length, ok := longSuffix(o)
+	return ID{o.Namespace, prefix, length}, ok && o.Marked
+}
+
+// MayBeLong reports whether Long depends on whether o is marked.
+func MayBeLong(o *decode.Object) bool {
+	_, _, ok := longSuffix(o)
+	return ok
 }
 
 // LabelKeys are the labels that the selector looks at.

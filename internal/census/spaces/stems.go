@@ -157,11 +157,13 @@ func (s *Stems) closeBeyond(length int) {
 
 // close emits a space, if it counts, and keeps the memory of its tally.
 func (s *Stems) close(id ID, t *Tally) {
-	if t.close(s.rules) {
+	counts := t.close(s.rules)
+	if counts {
 		s.count.add(t)
-		if t.chosen {
-			s.emit(id, t)
-		}
+	}
+	t.Extra = !counts || !t.chosen
+	if !t.Extra || s.rules.All && t.Names > 0 {
+		s.emit(id, t)
 	}
 	t.clear()
 	s.free = append(s.free, t)

@@ -146,6 +146,7 @@ func (s *Sweep) Finish() (count Count, more bool) {
 		}
 		emitted := counted && t.tally.chosen
 		if !emitted && (t.tally.chosen || t.chosenByStray) {
+			t.tally.Extra = false
 			s.emit(id, &t.tally)
 		}
 	}

@@ -35,6 +35,8 @@ type Tally struct {
 	Marked bool
 
 	NamedByClients bool
+	// Extra is whether it is emitted because of Rules.All only.
+	Extra bool
 
 	said   bool // by an object whose name begins with the prefix, or by Rules.Prefixes
 	chosen bool // by the selector, through such an object

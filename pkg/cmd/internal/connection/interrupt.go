@@ -47,7 +47,7 @@ type boundedTransport struct {
 }
 
 func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx, release := context.WithTimeout(req.Context(), t.timeout)
+	ctx, release := t.bound(req)
 	if t.connection.ctx != nil && ctx.Value(uninterruptedKey{}) == nil {
 		cancel := release
 		stop := context.AfterFunc(t.connection.ctx, cancel)
@@ -60,6 +60,15 @@ func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	}
 	resp.Body = &releasingBody{resp.Body, release}
 	return resp, nil
+}
+
+// bound returns the context of a request. A watch has no deadline: it lasts as long
+// as it was asked to, and whoever reads it gives it up when nothing comes.
+func (t *boundedTransport) bound(req *http.Request) (context.Context, context.CancelFunc) {
+	if req.URL.Query().Get("watch") == "true" {
+		return context.WithCancel(req.Context())
+	}
+	return context.WithTimeout(req.Context(), t.timeout)
 }
 
 // WrappedRoundTripper lets client-go reach the transport below.

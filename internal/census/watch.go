@@ -1,0 +1,42 @@
+package census
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// acceptEvents asks for the metadata of what changes, as accept does for lists.
+const acceptEvents = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
+	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
+	"application/json"
+
+// Watcher opens watches of metadata.
+type Watcher struct{ client rest.Interface }
+
+// NewWatcher returns one that reaches the cluster by a configuration, whose Timeout
+// does not bound watches.
+func NewWatcher(config *rest.Config) (*Watcher, error) {
+	config = rest.CopyConfig(config)
+	config.Timeout = 0
+	client, err := newClient(config)
+	return &Watcher{client}, err
+}
+
+// Open asks for what has changed in a resource, in one namespace or, if it is
+// empty, in all, since a resourceVersion, and for bookmarks; the server is to end
+// the watch after a time. decode.Watch reads the answer, which the caller closes.
+// No deadline but that of ctx ends it.
+func (w *Watcher) Open(
+	ctx context.Context, r Resource, namespace, since string, lasts time.Duration,
+) (io.ReadCloser, error) {
+	return w.client.Get().MaxRetries(0).AbsPath(r.path(namespace)...).SetHeader("Accept", acceptEvents).
+		Param("watch", "true").
+		Param("allowWatchBookmarks", "true").
+		Param("resourceVersion", since).
+		Param("timeoutSeconds", strconv.FormatInt(int64(lasts.Seconds()), 10)).
+		Stream(ctx)
+}

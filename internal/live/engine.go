@@ -1,0 +1,182 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+)
+
+const (
+	// quietEvery is how often types without prefixes are asked for their number of
+	// objects, and new types are looked for.
+	quietEvery = time.Minute
+	// listsAtOnce is how many lists are read at the same time once all is counted.
+	listsAtOnce = 2
+	// beat is how often it is looked whether anything is to be listed.
+	beat = time.Second / 2
+)
+
+// Engine counts the names of a cluster and keeps the counts. Its exported fields are
+// set before Run.
+type Engine struct {
+	// Scanner lists. Its Since, All, Prefixes and Listed are the engine's; of what
+	// else it has, all holds for the lists of the engine, too.
+	Scanner census.Scanner
+	// Recent are the times over which lists count recent creations, before their
+	// beginning, as for census.Scanner.Since, but one fewer.
+	Recent []time.Duration
+	// Types are what is counted, in one Namespace or, if it is empty, in all.
+	Types     []census.Resource
+	Namespace string
+	// MinCount is from how many names on a space is counted exactly; 1 at least.
+	MinCount int64
+	// Takes reports whether a space is of interest; nil takes all.
+	Takes func(resource schema.GroupResource, prefix string) bool
+	// Chance is how likely the next create in a space is to fail; nil is 0. It is
+	// called while all else waits.
+	Chance func(census.Space) float64
+	// Discover finds the types that there are now, those that are there already
+	// included; nil looks for none.
+	Discover func(context.Context) ([]census.Resource, error)
+	// Interval is how often types are counted that cannot be watched; 0: 5 s.
+	Interval time.Duration
+	// Tell, if set, is told what a user should know at once. It is called by one
+	// goroutine at a time, and must not call the engine.
+	Tell func(Notice)
+
+	watcher *census.Watcher
+	counted chan struct{}
+	lists   chan struct{} // a place for each list in flight
+	telling sync.Mutex
+	running sync.WaitGroup
+
+	mu       sync.Mutex // guards all that follows, and all kinds
+	kinds    []*kind
+	began    time.Time
+	requests int64
+}
+
+// Notice is something that a user should know at once.
+type Notice struct {
+	What     Happening
+	Resource schema.GroupResource
+	From, To time.Time // of a Gap, between which not all was seen
+	Cause    error     // of a Gap, or why a type is Unwatched
+}
+
+// Happening is what a Notice is about.
+type Happening string
+
+const (
+	Gap       Happening = "gap"       // a type was counted again, and what it hid is not known
+	Unwatched Happening = "unwatched" // a type cannot be watched, and is counted again and again
+	Watched   Happening = "watched"   // a type that was only asked for its number is watched
+	Appeared  Happening = "appeared"  // a type is new
+	Vanished  Happening = "vanished"  // a type is not there any more
+)
+
+// New returns an engine whose fields are to be set.
+func New(scanner census.Scanner) *Engine {
+	return &Engine{Scanner: scanner, counted: make(chan struct{}), lists: make(chan struct{}, listsAtOnce)}
+}
+
+// Counted is closed once all types have been listed, or skipped.
+func (e *Engine) Counted() <-chan struct{} { return e.counted }
+
+// Run counts all, and then follows what changes, until ctx is done. The error is
+// about the configuration, before any request.
+func (e *Engine) Run(ctx context.Context) error {
+	var err error
+	if e.watcher, err = census.NewWatcher(e.Scanner.Config); err != nil {
+		return err
+	}
+	defer e.running.Wait()
+	e.MinCount = max(e.MinCount, 1)
+	e.mu.Lock()
+	e.began = time.Now()
+	for _, r := range e.Types {
+		e.kinds = append(e.kinds, &kind{resource: r})
+	}
+	e.mu.Unlock()
+	if err := e.countAll(ctx); err != nil {
+		return err
+	}
+	close(e.counted)
+	e.keep(ctx)
+	return nil
+}
+
+// keep does what is to be done now and then.
+func (e *Engine) keep(ctx context.Context) {
+	beats := time.NewTicker(beat)
+	defer beats.Stop()
+	asked := time.Now()
+	var quiet sync.WaitGroup
+	defer quiet.Wait()
+	var asking sync.Mutex
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-beats.C:
+			e.lookUp(ctx)
+			if now.Sub(asked) < quietEvery || !asking.TryLock() {
+				continue
+			}
+			asked = now
+			quiet.Go(func() {
+				defer asking.Unlock()
+				e.discover(ctx)
+				e.askQuiet(ctx)
+				e.forget()
+			})
+		}
+	}
+}
+
+// kindOf returns the state of a type, or nil.
+func (e *Engine) kindOf(r schema.GroupResource) *kind {
+	at := slices.IndexFunc(e.kinds, func(k *kind) bool { return k.resource.GroupResource() == r })
+	if at < 0 {
+		return nil
+	}
+	return e.kinds[at]
+}
+
+func (e *Engine) tell(n Notice) {
+	if e.Tell == nil {
+		return
+	}
+	e.telling.Lock()
+	defer e.telling.Unlock()
+	e.Tell(n)
+}
+
+func (e *Engine) chance(s census.Space) float64 {
+	if e.Chance == nil {
+		return 0
+	}
+	return e.Chance(s)
+}
+
+func (e *Engine) takes(s census.Space) bool {
+	return e.Takes == nil || e.Takes(s.Resource.GroupResource(), s.Prefix)
+}
+
+// forget drops the counters of spaces that have been empty for an hour.
+func (e *Engine) forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, k := range e.kinds {
+		for id, c := range k.counters {
+			if c.space.Names == 0 && time.Since(c.last) > time.Hour {
+				delete(k.counters, id)
+			}
+		}
+	}
+}

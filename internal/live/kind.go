@@ -1,0 +1,173 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+)
+
+// kind is one type: what is counted of it, and how far.
+type kind struct {
+	resource census.Resource
+	state    state
+	cancel   context.CancelFunc // ends what follows it; nil if nothing does
+
+	version  uint64 // the state that the counts are of
+	counters map[spaces.ID]*counter
+	sketch   *sketch
+	objects  int64
+	newest   int64 // the latest creationTimestamp seen, in Unix seconds
+	lookups  lookups
+
+	listed     time.Time // when it was last
+	unprefixed int64     // then
+	hidden     small     // then
+	skipped    *census.Skipped
+	unsteady   bool // what was listed is not all of one state
+
+	behind time.Time // since when it is not followed, or zero
+	cause  error     // and why
+
+	gaps                  int
+	events, idle, traffic int64 // idle are those that changed no count; traffic is in bytes
+}
+
+// state is how a type is kept.
+type state int
+
+const (
+	uncounted state = iota // never listed, or skipped
+	quiet                  // has no prefix, and is asked for its number
+	watched
+	unwatched // is counted again and again
+)
+
+// small is what is hidden of a list: prefixes with fewer names than MinCount.
+type small struct{ prefixes, names int64 }
+
+var (
+	errBackwards = errors.New("the server tells of an earlier state than before")
+	errNoNumber  = errors.New("its resourceVersions are no numbers")
+)
+
+// wantsMaker reports whether it matters who made an object.
+func (k *kind) wantsMaker(e *Engine, o *decode.Object) bool {
+	if spaces.MayBeLong(o) {
+		return true
+	}
+	in, _ := spaces.Of(o)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return k.counters[in] != nil
+}
+
+// apply makes an event count.
+func (k *kind) apply(e *Engine, event *decode.Event) error {
+	version, err := strconv.ParseUint(event.ResourceVersion, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%w: %.64q", errNoNumber, event.ResourceVersion)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if version < k.version || version == k.version && event.Type != decode.Bookmark {
+		return fmt.Errorf("%w: %d after %d", errBackwards, version, k.version)
+	}
+	k.version = version
+	k.traffic += event.Bytes
+	if event.Type == decode.Bookmark {
+		return nil
+	}
+	k.events++
+	if event.Type == decode.Modified {
+		k.idle++
+	}
+	k.change(e, changed{version, event.Type, *event.Object}, time.Now())
+	return nil
+}
+
+// changed is an event of an object.
+type changed struct {
+	version uint64
+	what    decode.EventType
+	object  decode.Object
+}
+
+// change makes it count in each space that it is of.
+func (k *kind) change(e *Engine, c changed, now time.Time) {
+	o := &c.object
+	in, said := spaces.Of(o)
+	switch c.what {
+	case decode.Added:
+		k.objects++
+		k.newest = max(k.newest, o.Created)
+	case decode.Deleted:
+		k.objects--
+	}
+	if in.Prefix != "" && k.takes(e, in) {
+		k.changeIn(e, in, c, now)
+		if said != in && c.what != decode.Deleted && k.mayFill(e, in) {
+			k.lookups.ask(in, false, k.sketch.estimate(in))
+		}
+	}
+	if long, ok := spaces.Long(o); ok && k.takes(e, long) {
+		k.changeIn(e, long, c, now)
+		if c.what == decode.Added && k.mayFill(e, long) {
+			k.lookups.ask(long, true, k.sketch.estimate(long))
+		}
+	}
+	if said.Prefix == "" || !k.takes(e, said) {
+		return
+	}
+	counter := k.counters[said]
+	switch {
+	case c.what != decode.Deleted && k.mayFill(e, said):
+		k.lookups.ask(said, true, k.sketch.estimate(said))
+	case c.what == decode.Deleted && said != in && counter != nil && counter.space.Generated == 0:
+		k.lookups.ask(said, true, 0) // nobody else may say it
+	}
+}
+
+// takes reports whether a space is of interest.
+func (k *kind) takes(e *Engine, id spaces.ID) bool {
+	return e.Takes == nil || e.Takes(k.resource.GroupResource(), id.Prefix)
+}
+
+// mayFill reports whether a space that is not counted exactly may have enough names
+// for it.
+func (k *kind) mayFill(e *Engine, id spaces.ID) bool {
+	return k.counters[id] == nil && k.sketch.estimate(id) >= e.MinCount
+}
+
+// changeIn makes an event count in one space whose name the object has.
+func (k *kind) changeIn(e *Engine, id spaces.ID, c changed, now time.Time) {
+	switch c.what {
+	case decode.Added:
+		k.sketch.add(id, 1)
+	case decode.Deleted:
+		k.sketch.add(id, -1)
+	default:
+		return
+	}
+	k.lookups.note(id, c)
+	if counter := k.counters[id]; counter != nil && c.version > counter.version {
+		k.count(e, id, counter, c, now)
+	}
+}
+
+// count makes it count in a counter.
+func (k *kind) count(e *Engine, id spaces.ID, counter *counter, c changed, now time.Time) {
+	switch c.what {
+	case decode.Added:
+		counter.created(&c.object, now, e.chance)
+	case decode.Deleted:
+		if unsaid := counter.deleted(&c.object, now); unsaid {
+			k.lookups.ask(id, true, 0)
+		}
+	}
+}

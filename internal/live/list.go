@@ -1,0 +1,160 @@
+package live
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+)
+
+// batch takes the spaces of one list: of those that want says a copy, of all others
+// their names, into the sketch.
+type batch struct {
+	engine *Engine
+	want   func(spaces.ID) bool // beside those of MinCount names; nil wants none
+	only   bool                 // only those
+	within *batch               // of the whole list, or nil
+	mu     *sync.Mutex          // of the whole list: its parts are filled at once
+	listing
+}
+
+func (e *Engine) newBatch(want func(spaces.ID) bool, only bool) *batch {
+	b := &batch{engine: e, want: want, only: only, mu: &sync.Mutex{}}
+	b.sketch, b.found = newSketch(), map[spaces.ID]census.Space{}
+	return b
+}
+
+// Begin implements census.Batch. Parts share the sketch: one that fails leaves names
+// in it, of which there can be too many.
+func (b *batch) Begin() census.Batch {
+	part := &batch{engine: b.engine, want: b.want, only: b.only, within: b, mu: b.mu}
+	part.sketch, part.found = b.sketch, map[spaces.ID]census.Space{}
+	return part
+}
+
+// Add implements census.Batch.
+func (b *batch) Add(s census.Space) {
+	if s.Names == 0 || !b.engine.takes(s) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id := idOf(s)
+	b.sketch.add(id, s.Names)
+	b.newest = max(b.newest, s.Newest.Unix())
+	if s.Extra {
+		return
+	}
+	b.prefixes++
+	wanted := b.want != nil && b.want(id)
+	switch {
+	case wanted, !b.only && s.Names >= b.engine.MinCount:
+		b.found[id] = s
+	default:
+		b.hidden.prefixes++
+		b.hidden.names += s.Names
+	}
+}
+
+// Commit implements census.Batch.
+func (b *batch) Commit() {
+	into := b.within
+	if into == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, s := range b.found {
+		into.found[id] = s
+	}
+	into.newest = max(into.newest, b.newest)
+	into.prefixes += b.prefixes
+	into.hidden.prefixes += b.hidden.prefixes
+	into.hidden.names += b.hidden.names
+}
+
+// complete notes what the census says of the whole list.
+func (b *batch) complete(l census.Listed, began time.Time) *listing {
+	list := &b.listing
+	list.began, list.objects, list.prefixed = began, l.Objects, l.Prefixed
+	list.version, _ = strconv.ParseUint(l.ResourceVersion, 10, 64)
+	return list
+}
+
+// scanner returns one whose lists end up in listed.
+func (e *Engine) scanner(now time.Time, listed func(census.Listed)) *census.Scanner {
+	s := e.Scanner
+	s.Since = nil
+	for _, recent := range e.Recent {
+		s.Since = append(s.Since, now.Add(-recent))
+	}
+	s.All, s.Listed = true, listed
+	return &s
+}
+
+// countAll lists all types for the first time, and follows each as soon as it is
+// listed.
+func (e *Engine) countAll(ctx context.Context) error {
+	began := time.Now()
+	begin := func() census.Batch { return e.newBatch(nil, false) }
+	scanner := e.scanner(began, func(l census.Listed) {
+		list := l.Batch.(*batch).complete(l, began)
+		e.mu.Lock()
+		k := e.kindOf(l.Resource.GroupResource())
+		k.install(list, time.Now())
+		e.mu.Unlock()
+		e.follow(ctx, k)
+	})
+	summary, err := scanner.Scan(ctx, e.Types, e.Namespace, begin)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.requests += summary.Requests
+	for _, s := range summary.Skipped {
+		k := e.kindOf(groupResource(s))
+		k.skipped = &s
+	}
+	return nil
+}
+
+// list lists a type, or a namespace of it if that is not empty, when it is its turn.
+// since, if it is not zero, is counted as one recent time more. What could not be
+// read is returned, too; without it, there is a listing.
+func (e *Engine) list(
+	ctx context.Context, k *kind, namespace string, since time.Time, begin func() census.Batch,
+) (list *listing, skipped *census.Skipped) {
+	select {
+	case e.lists <- struct{}{}:
+		defer func() { <-e.lists }()
+	case <-ctx.Done():
+		return nil, &census.Skipped{Reason: census.Interrupted, Message: ctx.Err().Error()}
+	}
+	began := time.Now()
+	scanner := e.scanner(began, func(l census.Listed) { list = l.Batch.(*batch).complete(l, began) })
+	if !since.IsZero() {
+		scanner.Since = append(scanner.Since, since)
+	}
+	summary, err := scanner.Scan(ctx, []census.Resource{k.resource}, namespace, begin)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.requests += summary.Requests
+	switch {
+	case err != nil:
+		return nil, &census.Skipped{Reason: census.Failed, Message: err.Error()}
+	case len(summary.Skipped) > 0:
+		return nil, &summary.Skipped[0]
+	}
+	return list, nil
+}
+
+// groupResource returns what was skipped as a type.
+func groupResource(s census.Skipped) schema.GroupResource {
+	return schema.GroupResource{Group: s.Group, Resource: s.Resource}
+}

@@ -1,0 +1,103 @@
+package live
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+)
+
+// maxNamespaces is in how many namespaces spaces are looked up one by one: of more,
+// the type is listed as a whole.
+const maxNamespaces = 5
+
+// lookUp begins what is to be looked up.
+func (e *Engine) lookUp(ctx context.Context) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, k := range e.kinds {
+		if k.state != watched {
+			continue
+		}
+		if ids := k.lookups.take(time.Now()); ids != nil {
+			e.running.Go(func() { e.pass(ctx, k, ids) })
+		}
+	}
+}
+
+// pass counts spaces of a type in lists, from where they are counted exactly, if
+// they count. What happens to them meanwhile is noted, and what is not in the list
+// counts after it.
+func (e *Engine) pass(ctx context.Context, k *kind, ids map[spaces.ID]bool) {
+	began := time.Now()
+	left := maps.Clone(ids)
+	for namespace := range e.scopes(k, ids) {
+		part := func(id spaces.ID) bool { _, is := ids[id]; return is && (namespace == "" || id.Namespace == namespace) }
+		begin := func() census.Batch { return e.newBatch(part, true) }
+		list, skipped := e.list(ctx, k, namespace, time.Time{}, begin)
+		e.mu.Lock()
+		if skipped == nil && list.version > 0 && !k.lookups.overflow && k.state == watched {
+			for id, said := range ids {
+				if part(id) {
+					k.pass(e, id, said, list)
+					delete(left, id)
+				}
+			}
+		}
+		e.mu.Unlock()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	k.lookups.end(time.Now(), time.Since(began), left)
+}
+
+// scopes returns the namespaces that spaces are looked up in, or that of all.
+func (e *Engine) scopes(k *kind, ids map[spaces.ID]bool) map[string]bool {
+	found := map[string]bool{}
+	for id := range ids {
+		found[id.Namespace] = true
+	}
+	if !k.resource.Namespaced || len(found) > maxNamespaces {
+		return map[string]bool{e.Namespace: true}
+	}
+	return found
+}
+
+// pass makes a counter of a space, or remembers that it does not count.
+func (k *kind) pass(e *Engine, id spaces.ID, said bool, list *listing) {
+	space, counts := list.found[id]
+	before := k.counters[id]
+	switch {
+	case !counts:
+		delete(k.counters, id)
+		k.lookups.refuse(id, said, k.sketch.estimate(id))
+	case before != nil:
+		before.space.NamedByClients = space.NamedByClients
+	default:
+		c := &counter{space: space, version: list.version, since: list.began, last: list.began}
+		if k.counters == nil {
+			k.counters = map[spaces.ID]*counter{}
+		}
+		k.counters[id] = c
+		for _, n := range k.lookups.noted {
+			if n.id == id && n.version > list.version {
+				k.count(e, id, c, n.changed, time.Now())
+			}
+		}
+	}
+}
+
+// listing is what a list has come to.
+type listing struct {
+	began   time.Time
+	version uint64 // 0 if it is not all of one state, or no number
+	found   map[spaces.ID]census.Space
+	sketch  *sketch
+	hidden  small
+	newest  int64
+	objects int64
+	prefixed,
+	prefixes int64
+}

@@ -1,0 +1,59 @@
+package live
+
+import (
+	"math"
+	"time"
+)
+
+// Windows are the times over which rates are told, the shortest first.
+var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
+
+// Rate is how many names came and went in a day of 24 hours.
+type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
+
+// rates counts creates and deletes in exponentially decaying windows (Leskovec,
+// Rajaraman and Ullman, "Mining of Massive Datasets", 4.7): what happened a window's
+// length ago weighs 1/e. So each takes two numbers, however much happens. The sum of
+// the weights since the beginning makes the rate unbiased from the first second on.
+type rates struct {
+	last             time.Time // until when they are decayed
+	creates, deletes [len(Windows)]float64
+}
+
+// add counts what happened at a time, which is not before the last one.
+func (r *rates) add(now time.Time, creates, deletes float64) {
+	r.decay(now)
+	for i := range Windows {
+		r.creates[i] += creates
+		r.deletes[i] += deletes
+	}
+}
+
+func (r *rates) decay(now time.Time) {
+	passed := now.Sub(r.last)
+	if passed <= 0 {
+		return
+	}
+	for i, window := range Windows {
+		weight := math.Exp(-passed.Seconds() / window.Seconds())
+		r.creates[i] *= weight
+		r.deletes[i] *= weight
+	}
+	r.last = now
+}
+
+// at returns the rates at a time, of what has been counted since another; all 0 if
+// nothing has. r may be nil.
+func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
+	passed := now.Sub(since).Seconds()
+	if r == nil || passed <= 0 {
+		return all
+	}
+	current := *r
+	current.decay(now)
+	for i, window := range Windows {
+		days := window.Hours() / 24 * -math.Expm1(-passed/window.Seconds())
+		all[i] = Rate{current.creates[i] / days, current.deletes[i] / days}
+	}
+	return all
+}

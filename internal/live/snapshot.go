@@ -1,0 +1,158 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+)
+
+// behindAfter is how long a watch may be away before its type is not up to date.
+const behindAfter = 5 * time.Second
+
+// Snapshot is what is counted at an instant.
+type Snapshot struct {
+	At    time.Time
+	Began time.Time // when Run did
+	// Rows are the spaces that are counted exactly.
+	Rows []Row
+	// Types are all that there are now.
+	Types []census.Resource
+	// Objects are those of all types, Requests what has been asked for, watches not
+	// included.
+	Objects, Requests int64
+	// Skipped are the types that have not been read, or are not up to date.
+	Skipped []census.Skipped
+	// Inconsistent are the types whose last list is not all of one state.
+	Inconsistent []census.Resource
+	// Unprefixed are the objects under no prefix that counts, HiddenPrefixes and
+	// HiddenNames the prefixes of fewer names than MinCount: as of each type's last
+	// list.
+	Unprefixed                  []census.TypeCount
+	HiddenPrefixes, HiddenNames int64
+	// Watched, Quiet and Unwatched are how many types are followed, only asked for
+	// their number, and counted again and again.
+	Watched, Quiet, Unwatched int
+	// Events are those of all watches; Idle how many of them changed no count,
+	// Bytes their size, and Gaps how often a type had to be counted again.
+	Events, Idle, Bytes int64
+	Gaps                int
+}
+
+// Row is a space and what has been seen of it.
+type Row struct {
+	Space census.Space
+	// Followed is whether events are counted; without, there is nothing else.
+	Followed         bool
+	Since            time.Time // from when on
+	Creates, Deletes int64
+	// Gaps is how often its type was counted again since: above 0, creates and
+	// deletes are at least so many.
+	Gaps int
+	// Conflicts is how many creates have failed beside those seen, on average: the
+	// sum of the chances of the creates seen.
+	Conflicts float64
+	// Rates are over Windows.
+	Rates [len(Windows)]Rate
+	// Reused is how many creates took the name of an object that was deleted, nil if
+	// that is not counted.
+	Reused *int64
+}
+
+// Snapshot returns what is counted now.
+func (e *Engine) Snapshot() Snapshot {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := time.Now()
+	s := Snapshot{At: now, Began: e.began, Requests: e.requests}
+	for _, k := range e.kinds {
+		k.addTo(&s, now)
+		for _, c := range k.counters {
+			s.Rows = append(s.Rows, c.row(now, k.state == watched))
+		}
+	}
+	slices.SortFunc(s.Unprefixed, func(a, b census.TypeCount) int {
+		return cmp.Or(cmp.Compare(b.Objects, a.Objects),
+			cmp.Compare(a.Resource.GroupResource().String(), b.Resource.GroupResource().String()))
+	})
+	return s
+}
+
+// addTo adds what is not about single spaces.
+func (k *kind) addTo(s *Snapshot, now time.Time) {
+	s.Types = append(s.Types, k.resource)
+	s.Objects += k.objects
+	s.HiddenPrefixes += k.hidden.prefixes
+	s.HiddenNames += k.hidden.names
+	s.Events += k.events
+	s.Idle += k.idle
+	s.Bytes += k.traffic
+	s.Gaps += k.gaps
+	if k.unprefixed > 0 {
+		s.Unprefixed = append(s.Unprefixed, census.TypeCount{Resource: k.resource, Objects: k.unprefixed})
+	}
+	if k.unsteady && !k.listed.IsZero() {
+		s.Inconsistent = append(s.Inconsistent, k.resource)
+	}
+	switch k.state {
+	case watched:
+		s.Watched++
+	case quiet:
+		s.Quiet++
+	case unwatched:
+		s.Unwatched++
+	case uncounted:
+	}
+	switch {
+	case k.skipped != nil:
+		s.Skipped = append(s.Skipped, *k.skipped)
+	case k.cause != nil && k.state == watched && now.Sub(k.behind) > behindAfter:
+		s.Skipped = append(s.Skipped, census.Skipped{
+			Group: k.resource.Group, Resource: k.resource.Resource, Reason: census.Unreachable,
+			Message: fmt.Sprintf("watch %s: not up to date since %s: %v",
+				k.resource.GroupResource(), k.behind.UTC().Format(time.RFC3339), k.cause),
+		})
+	}
+}
+
+func (c *counter) row(now time.Time, followed bool) Row {
+	row := Row{Space: c.space, Followed: followed, Since: c.since}
+	if !followed {
+		return row
+	}
+	row.Creates, row.Deletes, row.Gaps, row.Conflicts = c.creates, c.deletes, c.gaps, c.conflicts
+	row.Rates = c.rates.at(now, c.since)
+	if c.reuse != nil {
+		row.Reused = new(c.reuse.count)
+	}
+	return row
+}
+
+// CountReuse begins to count the re-use of names in spaces, of which the first
+// twenty are taken, and ends it in all others. Of longer suffixes it is not counted.
+func (e *Engine) CountReuse(of []census.Space) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	type key struct {
+		resource string
+		id       spaces.ID
+	}
+	keep := map[key]bool{}
+	for _, s := range of[:min(len(of), maxReuse)] {
+		keep[key{s.Resource.GroupResource().String(), idOf(s)}] = true
+	}
+	for _, k := range e.kinds {
+		for id, c := range k.counters {
+			kept := keep[key{k.resource.GroupResource().String(), id}] && c.space.SuffixLength == suffixLength
+			switch {
+			case !kept:
+				c.reuse = nil
+			case c.reuse == nil:
+				c.reuse = &reuse{}
+			}
+		}
+	}
+}
