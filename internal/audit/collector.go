@@ -57,8 +57,8 @@ func (o *Options) Gated() bool {
 	return o.FailAbove != nil || o.FailAboveCount != nil || o.FailAboveGrowth != nil
 }
 
-// takes reports whether a prefix of a type is one of those that the audit is about.
-func (o *Options) takes(resource schema.GroupResource, prefix string) bool {
+// Takes reports whether a prefix of a type is one of those that the audit is about.
+func (o *Options) Takes(resource schema.GroupResource, prefix string) bool {
 	if o.PrefixesOf != nil {
 		return slices.Contains(o.PrefixesOf[resource], prefix)
 	}
@@ -147,12 +147,15 @@ type batch struct {
 // Begin implements census.Batch.
 func (b *batch) Begin() census.Batch { return &batch{collector: b.collector, into: &b.kept} }
 
-// Add implements census.Batch. There may be a million spaces, so items are made
+// Add implements census.Batch.
+func (b *batch) Add(space census.Space) { b.add(&row{Space: space}) }
+
+// add takes a space. There may be a million spaces, so items are made
 // only of those that the report shows, at the end; nor does a list wait for
 // the server's retries, unless there is a gate or a Top.
-func (b *batch) Add(space census.Space) {
-	options := &b.collector.options
-	if space.Names == 0 || !options.takes(space.Resource.GroupResource(), space.Prefix) {
+func (b *batch) add(r *row) {
+	space, options := r.Space, &b.collector.options
+	if space.Names == 0 || !options.Takes(space.Resource.GroupResource(), space.Prefix) {
 		return
 	}
 	b.kept.prefixes++
@@ -165,7 +168,7 @@ func (b *batch) Add(space census.Space) {
 		b.kept.hide(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
 		return
 	}
-	b.kept.rows = append(b.kept.rows, &row{Space: space})
+	b.kept.rows = append(b.kept.rows, r)
 	if options.Top > 0 && len(b.kept.rows)/2 >= options.Top {
 		b.kept.trim(b.collector)
 	}

@@ -102,14 +102,10 @@ type riskKey struct {
 	names, creates      int64
 }
 
-// risk returns the chance that any create fails within the forecast if none is
-// deleted; 0 where it is negligible.
-func (e *estimator) risk(space census.Space, tries int) (float64, error) {
-	seen, err := e.rate(space.Recent)
-	if err != nil {
-		return 0, err
-	}
-	creates := wholeCreates(seen.least.PerDay * e.forecast.Hours() / day.Hours())
+// risk returns the chance that any create fails within the forecast, at a rate of
+// creation and if none is deleted; 0 where it is negligible.
+func (e *estimator) risk(space census.Space, tries int, perDay float64) (float64, error) {
+	creates := wholeCreates(perDay * e.forecast.Hours() / day.Hours())
 	key := riskKey{space.SuffixLength, tries, space.Names, creates}
 	return e.risks.get(key, func() (float64, error) {
 		model, err := modelOf(space, tries)

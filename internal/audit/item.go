@@ -17,7 +17,8 @@ const headroomProbability = 0.001
 
 // item returns what the count of one space means. old is the audit that it is
 // compared with, or nil.
-func (c *Collector) item(space census.Space, old *baseline) (v1alpha1.AuditItem, error) {
+func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
+	space := r.Space
 	retries, why := c.retries(space)
 	item := v1alpha1.AuditItem{
 		Group: space.Resource.Group, Version: space.Resource.Version, Resource: space.Resource.Resource,
@@ -37,9 +38,17 @@ func (c *Collector) item(space census.Space, old *baseline) (v1alpha1.AuditItem,
 		return item, err
 	}
 	item.Creates = rate.creates()
+	item.Creates.Measured = r.measured
 	item.Growth = old.growthOf(space, &c.options, retries)
-	item.Notes = notes(space, rate.burst, why)
-	return item, c.foresee(&item, space, rate.least.PerDay)
+	perDay, measured := item.Creates.RatePerDay()
+	item.Notes = notes(space, rate.burst && !measured, why)
+	if accelerates(r.measured) {
+		item.Notes = append(item.Notes, "accelerating")
+	}
+	if err := c.foresee(&item, space, perDay); err != nil || !measured {
+		return item, err
+	}
+	return item, c.foreseeMeasured(&item, space)
 }
 
 // foresee sets what lies before the space of an item at a rate of creation.

@@ -23,7 +23,7 @@ func itemOf(t *testing.T, s census.Space, attempts int) v1alpha1.AuditItem {
 	t.Helper()
 	c := collector(Options{})
 	c.retriesOf = retries(attempts)
-	item, err := c.item(s, nil)
+	item, err := c.item(&row{Space: s}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestItemWithUnknownRetries(t *testing.T) {
 	s := space("p-", 100_000)
 	c := collector(Options{})
 	c.retriesOf = ofItsOwn(8)
-	item, err := c.item(s, nil)
+	item, err := c.item(&row{Space: s}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

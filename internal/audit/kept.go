@@ -29,7 +29,8 @@ type kept struct {
 // row is a space that the report may show.
 type row struct {
 	census.Space
-	rank *rank // trim sets it
+	measured *v1alpha1.Measured // nil if it is not followed
+	rank     *rank              // trim sets it
 }
 
 // place is a resource in a namespace.

@@ -47,16 +47,33 @@ func (c *Collector) setRank(r *row) (err error) {
 	r.rank = &rank{}
 	switch c.options.Order {
 	case ByRisk:
-		if r.rank.risk = math.Inf(1); r.Names < manyNames {
-			r.rank.risk, err = c.estimate.risk(r.Space, c.triesInForce(r.Space))
-		}
+		r.rank.risk, err = c.risk(r)
 	case ByRate:
-		var seen rate
-		seen, err = c.estimate.rate(r.Recent)
-		r.rank.perDay = seen.least.PerDay
+		r.rank.perDay, err = c.perDay(r)
 	case ByCount, ByPrefix:
 	}
 	return err
+}
+
+// risk returns what the order of risks goes by.
+func (c *Collector) risk(r *row) (float64, error) {
+	if r.Names >= manyNames {
+		return math.Inf(1), nil
+	}
+	perDay, err := c.perDay(r)
+	if err != nil {
+		return 0, err
+	}
+	return c.estimate.risk(r.Space, c.triesInForce(r.Space), perDay)
+}
+
+// perDay returns the rate of creation that counts.
+func (c *Collector) perDay(r *row) (float64, error) {
+	seen, err := c.estimate.rate(r.Recent)
+	creates := seen.creates()
+	creates.Measured = r.measured
+	perDay, _ := creates.RatePerDay()
+	return perDay, err
 }
 
 // compare orders two spaces that a report may show.

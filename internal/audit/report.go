@@ -110,7 +110,7 @@ func (c *Collector) whole(scan Scan) []census.Resource {
 // looked at.
 func (c *Collector) wasRead(key spaceKey, read []census.Resource, skipped []census.Skipped) bool {
 	if c.options.Namespace != "" && key.namespace != "" && key.namespace != c.options.Namespace ||
-		!c.options.takes(key.resource, key.prefix) {
+		!c.options.Takes(key.resource, key.prefix) {
 		return false
 	}
 	hole := func(s census.Skipped) bool {
@@ -136,7 +136,7 @@ func (c *Collector) items() ([]v1alpha1.AuditItem, error) {
 	items := make([]v1alpha1.AuditItem, len(c.kept.rows))
 	for i, r := range c.kept.rows {
 		var err error
-		items[i], err = c.item(r.Space, c.old)
+		items[i], err = c.item(r, c.old)
 		c.kept.fail(err)
 	}
 	return items, c.kept.err

@@ -54,11 +54,12 @@ func (e *Engine) follow(ctx context.Context, k *kind) {
 func (e *Engine) keepUp(ctx context.Context, k *kind) {
 	t := &trouble{}
 	buffer := make([]byte, decode.BufferSize)
+	if e.versionOf(k) == 0 {
+		e.listSteadily(ctx, k)
+	}
 	for ctx.Err() == nil {
-		var err error
-		if version := e.versionOf(k); version == 0 {
-			err = errNoNumber
-		} else {
+		err := errNoNumber
+		if version := e.versionOf(k); version > 0 {
 			err = e.watch(ctx, k, version, buffer, t)
 		}
 		if ctx.Err() != nil {
@@ -76,6 +77,16 @@ func (e *Engine) keepUp(ctx context.Context, k *kind) {
 			e.countOnly(ctx, k, err)
 			return
 		}
+	}
+}
+
+// listSteadily lists a type again whose first list was not all of one state.
+func (e *Engine) listSteadily(ctx context.Context, k *kind) {
+	if list := e.listAgain(ctx, k, true); list != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		k.install(list, time.Now())
+		k.state = watched
 	}
 }
 

@@ -138,6 +138,7 @@ func (e *Engine) list(
 	}
 	began := time.Now()
 	scanner := e.scanner(began, func(l census.Listed) { list = l.Batch.(*batch).complete(l, began) })
+	scanner.Progress = nil
 	if !since.IsZero() {
 		scanner.Since = append(scanner.Since, since)
 	}

@@ -20,26 +20,18 @@ const (
 // askQuiet asks for the numbers of objects of the types that are not followed, and
 // lists those that can have prefixes.
 func (e *Engine) askQuiet(ctx context.Context) {
-	for _, at := range []bool{true, false} { // namespaced types, and those that are not
-		var types []census.Resource
-		e.mu.Lock()
-		for _, k := range e.kinds {
-			if k.resource.Namespaced == at && k.cancel == nil && !k.forbidden() {
-				types = append(types, k.resource)
-			}
+	var types []census.Resource
+	e.mu.Lock()
+	for _, k := range e.kinds {
+		if k.cancel == nil && !k.forbidden() {
+			types = append(types, k.resource)
 		}
-		e.mu.Unlock()
-		if len(types) == 0 {
-			continue
-		}
-		scanner := e.Scanner
-		estimates, _, err := scanner.Estimate(ctx, types, e.Namespace)
-		if err != nil {
-			continue
-		}
-		for _, estimate := range estimates {
-			e.askedFor(ctx, estimate)
-		}
+	}
+	e.mu.Unlock()
+	scanner := e.Scanner
+	estimates, _, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has found the configuration right
+	for _, estimate := range estimates {
+		e.askedFor(ctx, estimate)
 	}
 }
 

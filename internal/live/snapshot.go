@@ -28,11 +28,10 @@ type Snapshot struct {
 	Skipped []census.Skipped
 	// Inconsistent are the types whose last list is not all of one state.
 	Inconsistent []census.Resource
-	// Unprefixed are the objects under no prefix that counts, HiddenPrefixes and
-	// HiddenNames the prefixes of fewer names than MinCount: as of each type's last
-	// list.
-	Unprefixed                  []census.TypeCount
-	HiddenPrefixes, HiddenNames int64
+	// Unprefixed are the objects under no prefix that counts, and Small the prefixes
+	// of fewer names than MinCount: as of each type's last list.
+	Unprefixed []census.TypeCount
+	Small      []Small
 	// Watched, Quiet and Unwatched are how many types are followed, only asked for
 	// their number, and counted again and again.
 	Watched, Quiet, Unwatched int
@@ -40,6 +39,13 @@ type Snapshot struct {
 	// Bytes their size, and Gaps how often a type had to be counted again.
 	Events, Idle, Bytes int64
 	Gaps                int
+}
+
+// Small are the prefixes of a type that have fewer names than MinCount, and the names
+// under them.
+type Small struct {
+	Resource        census.Resource
+	Prefixes, Names int64
 }
 
 // Row is a space and what has been seen of it.
@@ -85,8 +91,9 @@ func (e *Engine) Snapshot() Snapshot {
 func (k *kind) addTo(s *Snapshot, now time.Time) {
 	s.Types = append(s.Types, k.resource)
 	s.Objects += k.objects
-	s.HiddenPrefixes += k.hidden.prefixes
-	s.HiddenNames += k.hidden.names
+	if k.hidden.prefixes > 0 {
+		s.Small = append(s.Small, Small{k.resource, k.hidden.prefixes, k.hidden.names})
+	}
 	s.Events += k.events
 	s.Idle += k.idle
 	s.Bytes += k.traffic

@@ -171,6 +171,61 @@ type Creates struct {
 	// their perDayLower is what the forecasts are made with: of four windows, it
 	// holds with 95 % for a rate that is steady.
 	Windows []CreatesWindow `json:"windows,omitempty"`
+	// Measured is what --watch has seen come and go; null without it, and of types
+	// that cannot be watched. What else is here is as of the last list.
+	Measured *Measured `json:"measured,omitempty"`
+}
+
+// Measured is what a watch has seen come and go in a name space.
+type Measured struct {
+	// Creates is the number of names that came.
+	Creates int64 `json:"creates"`
+	// Deletes is the number of names that went.
+	Deletes int64 `json:"deletes"`
+	// Reused is how many of the creates took the name of an object that was deleted
+	// in that time; null where that is not counted, as for all but the 20 riskiest.
+	Reused *int64 `json:"reused"`
+	// Seconds is the time since which this name space is followed, in seconds.
+	Seconds float64 `json:"seconds"`
+	// Gaps is how often its type had to be counted again, because the server did not
+	// know any more what had changed. Above 0, creates, deletes and reused are at
+	// least so many; the names are right.
+	Gaps int `json:"gaps"`
+	// ExpectedConflicts is the sum of the chances of the creates that were seen: how
+	// many others have failed, on average.
+	ExpectedConflicts float64 `json:"expectedConflicts"`
+	// PerDay is the rate of creation, in creates per day: that of the last of the
+	// windows.
+	PerDay float64 `json:"perDay"`
+	// PerDayUpper is the upper end of the exact two-sided 95 % Poisson interval of
+	// the rate over all of the time.
+	PerDayUpper float64 `json:"perDayUpper"`
+	// GrowthPerDay is the names that came less those that went, per day.
+	GrowthPerDay float64 `json:"growthPerDay"`
+	// Windows are the rates over exponentially decaying windows, the shortest first:
+	// what happened a window's length ago weighs 1/e.
+	Windows []MeasuredWindow `json:"windows"`
+}
+
+// MeasuredWindow is the rates over one decaying window.
+type MeasuredWindow struct {
+	// Seconds is its length, in seconds.
+	Seconds float64 `json:"seconds"`
+	// CreatesPerDay is the names that came, per day.
+	CreatesPerDay float64 `json:"createsPerDay"`
+	// DeletesPerDay is the names that went, per day.
+	DeletesPerDay float64 `json:"deletesPerDay"`
+}
+
+// RatePerDay returns the rate of creation that a report goes by, in creates per day,
+// and reports whether it is measured. A measured rate that is too short to exclude a
+// greater one of LeastPerDay does not count.
+func (c Creates) RatePerDay() (perDay float64, measured bool) {
+	least := c.LeastPerDay()
+	if m := c.Measured; m != nil && (m.PerDay >= least || m.PerDayUpper < least) {
+		return m.PerDay, true
+	}
+	return least, false
 }
 
 // CreatesWindow is what was seen of a time that ends with the audit.

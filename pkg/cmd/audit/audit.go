@@ -71,6 +71,8 @@ type options struct {
 	chunkSize       int64
 	concurrency     int
 	manners         manners
+	watching        watching
+	given           func(flag string) bool
 }
 
 var longHelp = templates.LongDesc(`
@@ -129,6 +131,9 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			kubectl genname audit -A -o json > audit.json
 			kubectl genname audit -A --compare audit.json
 
+			# What comes and goes, as it does, for ten minutes
+			kubectl genname audit -A --watch --duration 10m
+
 			# Gauges for Prometheus, of the hundred riskiest prefixes
 			kubectl genname audit -A --top 100 -o openmetrics
 
@@ -177,6 +182,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects to ask for in one request; 0 chooses")
 	flags.IntVar(&o.concurrency, "concurrency", 0, "Number of lists in flight; 0 chooses")
 	o.manners.addFlags(flags)
+	o.watching.addFlags(flags)
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "If present, print no headers")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
@@ -186,6 +192,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 // kubeconfig.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
+	o.given = given
 	o.arguments = args
 	o.named = len(args) > 0
 	o.prefixesGiven = given("prefix")
@@ -237,7 +244,7 @@ func (o *options) Validate() error {
 	if err := o.validatePrefixes(); err != nil {
 		return err
 	}
-	return o.validateManners()
+	return errors.Join(o.validateManners(), o.validateWatching())
 }
 
 // validatePrefixes returns what is wrong with the prefixes that were named.
@@ -295,6 +302,9 @@ func (o *options) Run(ctx context.Context) error {
 	options := o.engineOptions(began, of)
 	if o.manners.estimate {
 		return o.printEstimate(ctx, o.scanner(counted, options), resources, progress)
+	}
+	if o.watching.watch {
+		return o.runWatch(ctx, counted, options, resources, skipped, progress)
 	}
 	collector, err := audit.NewCollector(options, counted.RetriesOf)
 	if err != nil {

@@ -31,8 +31,15 @@ func prefixText(i v1alpha1.AuditItem) string {
 	return text
 }
 
-// perDayText returns the least rate of creation.
-func perDayText(i v1alpha1.AuditItem) string { return "≥" + atLeast(i.Creates.LeastPerDay()) }
+// perDayText returns the rate of creation: one that was measured without a gap, or
+// the least.
+func perDayText(i v1alpha1.AuditItem) string {
+	perDay, measured := i.Creates.RatePerDay()
+	if measured && i.Creates.Measured.Gaps == 0 {
+		return atLeast(perDay)
+	}
+	return "≥" + atLeast(perDay)
+}
 
 // atLeast returns a number that is not above x, without needless digits.
 func atLeast(x float64) string {

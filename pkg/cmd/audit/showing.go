@@ -1,0 +1,200 @@
+package audit
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// showing is how a watch is shown.
+type showing interface {
+	show(*v1alpha1.AuditReport, live.Snapshot) error
+	notice(text string)
+	resized() <-chan struct{} // may be nil, as quit
+	quit() <-chan struct{}
+	// end gives back what was taken, and last shows the report of the end after it.
+	end() error
+	last(report *v1alpha1.AuditReport, where string) error
+}
+
+// newShowing returns the one for where stdout goes: reports for machines, a screen,
+// or rows in a pipe.
+func (o *options) newShowing() (showing, error) {
+	if o.printFlags.ForMachines() {
+		return &stream{options: o}, nil
+	}
+	screen, err := terminal.StartScreen(o.In, o.Out)
+	if err != nil {
+		return nil, err
+	}
+	if screen != nil {
+		return &painting{options: o, screen: screen}, nil
+	}
+	return &appending{options: o, seen: changes{}}, nil
+}
+
+// stream prints a report at each interval.
+type stream struct{ *options }
+
+func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
+	return s.printFlags.Print(r, s.Out)
+}
+func (s *stream) last(r *v1alpha1.AuditReport, _ string) error { return s.printFlags.Print(r, s.Out) }
+func (s *stream) notice(text string)                           { s.say(text) }
+func (*stream) resized() <-chan struct{}                       { return nil }
+func (*stream) quit() <-chan struct{}                          { return nil }
+func (*stream) end() error                                     { return nil }
+
+// appending prints the rows that have changed, as kubectl get --watch does. Columns
+// keep the greatest width that they have had.
+type appending struct {
+	*options
+	seen   changes
+	widths []int
+}
+
+func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
+	changed, gone := a.seen.take(r.Items)
+	for _, key := range gone {
+		prefix := reference.In(key.resource.String()+"/"+key.prefix, key.namespace)
+		a.say(fmt.Sprintf("%s is not shown any more: it has fewer than %s, or nobody says it", prefix,
+			humanize.Count(a.minCount, "name")))
+	}
+	return a.print(r, changed)
+}
+
+// print prints rows, after the header if they are the first.
+func (a *appending) print(r *v1alpha1.AuditReport, items []v1alpha1.AuditItem) error {
+	if len(items) == 0 {
+		return nil
+	}
+	g := gridOf(a.columns(r), a.wide, items, nil)
+	first := a.widths == nil
+	if first {
+		a.widths = make([]int, len(g.header))
+	}
+	rows := g.rows
+	if first && !a.noHeaders {
+		rows = append([][]string{g.header}, rows...)
+	}
+	for i := range a.widths {
+		a.widths[i] = max(a.widths[i], g.widthOf(i))
+	}
+	var text strings.Builder
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", a.widths[i]-utf8.RuneCountInString(cell)+gap)
+		}
+		text.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	_, err := fmt.Fprint(a.Out, text.String())
+	return err
+}
+
+func (a *appending) last(r *v1alpha1.AuditReport, where string) error {
+	if len(r.Items) == 0 && a.widths == nil {
+		a.sayEmpty(r, where)
+	}
+	return a.show(r, live.Snapshot{})
+}
+func (a *appending) notice(text string)     { a.say(text) }
+func (*appending) resized() <-chan struct{} { return nil }
+func (*appending) quit() <-chan struct{}    { return nil }
+func (*appending) end() error               { return nil }
+
+// maxNotices is how many notices are kept for the end of a screen.
+const maxNotices = 100
+
+// painting paints the table on a screen again and again.
+type painting struct {
+	*options
+	screen  *terminal.Screen
+	notices []string
+}
+
+func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
+	width, height := p.screen.Size()
+	items, folds := r.Items, []fold(nil)
+	if !p.showReplicas {
+		items, folds = folded(items, p.minCount)
+	}
+	g := gridOf(p.columns(r), p.wide, items, folds)
+	rows := len(g.rows)
+	room := max(height-2, 1) // the header, and the line at the bottom
+	if p.noHeaders {
+		room++
+	}
+	g.rows = g.rows[:min(rows, room)]
+	if !p.wide {
+		g.fit(width)
+	}
+	var text bytes.Buffer
+	printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: p.noHeaders})
+	if err := printer.PrintObj(g.table(), &text); err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	if rows == 0 {
+		lines = []string{"No generated names to show."}
+	}
+	status := statusText(s, time.Duration(p.watching.duration))
+	if hidden := rows - len(g.rows); hidden > 0 {
+		status = fmt.Sprintf("%s below; ", humanize.Count(hidden, "row")) + status
+	}
+	if n := len(p.notices); n > 0 {
+		status += "; " + p.notices[n-1]
+	}
+	return p.screen.Paint(lines, status)
+}
+
+// statusText returns how long is watched, and how complete that is.
+func statusText(s live.Snapshot, duration time.Duration) string {
+	passed := s.At.Sub(s.Began).Round(time.Second).String()
+	if duration > 0 {
+		passed += " of " + duration.String()
+	}
+	text := fmt.Sprintf("%s; %s watched, %d quiet", passed, humanize.Count(s.Watched, "type"), s.Quiet)
+	if s.Unwatched > 0 {
+		text += fmt.Sprintf(", %d counted again", s.Unwatched)
+	}
+	if n := len(s.Skipped); n > 0 {
+		text += fmt.Sprintf(", %d not read", n)
+	}
+	text += "; " + humanize.Count(s.Events, "event")
+	if s.Gaps > 0 {
+		text += "; " + humanize.Count(s.Gaps, "gap")
+	}
+	return text + "; q quits"
+}
+
+func (p *painting) notice(text string) {
+	if len(p.notices) < maxNotices {
+		p.notices = append(p.notices, terminal.OneLine(text))
+	}
+}
+func (p *painting) resized() <-chan struct{} { return p.screen.Resized() }
+func (p *painting) quit() <-chan struct{}    { return p.screen.Quit() }
+
+// end leaves the screen, and says what was told on it.
+func (p *painting) end() error {
+	p.screen.End()
+	for _, text := range p.notices {
+		p.say(text)
+	}
+	return nil
+}
+
+func (p *painting) last(r *v1alpha1.AuditReport, where string) error {
+	return p.options.print(r, where)
+}

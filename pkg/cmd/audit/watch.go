@@ -1,0 +1,287 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// reuseOf is of how many of the riskiest prefixes the re-use of names is counted.
+const reuseOf = 20
+
+// watching are the flags of an audit that goes on.
+type watching struct {
+	watch    bool
+	duration flagvalue.Duration
+	interval flagvalue.Duration
+}
+
+func (w *watching) addFlags(flags *pflag.FlagSet) {
+	w.interval = flagvalue.Duration(5 * time.Second)
+	flags.BoolVarP(&w.watch, "watch", "w", false, "After counting, keep the counts and rates right from the server's "+
+		"watch, until you interrupt or for --duration; q ends it, too. The gates are judged at the end")
+	flags.Var(&w.duration, "duration", "How long to --watch after all is counted, like 90s or 1h; 0 has no end")
+	flags.Var(&w.interval, "interval", "How often --watch shows what has changed")
+}
+
+// validateWatching returns what is wrong with these flags.
+func (o *options) validateWatching() error {
+	switch w := o.watching; {
+	case !w.watch && (o.given("duration") || o.given("interval")):
+		return errors.New("--duration and --interval need --watch")
+	case w.duration < 0:
+		return fmt.Errorf("--duration must not be negative, as %s is", w.duration.String())
+	case w.interval <= 0:
+		return fmt.Errorf("--interval must be positive, not %s", w.interval.String())
+	case w.watch && o.openMetrics:
+		return errors.New("-o openmetrics prints gauges of one audit, and takes no --watch")
+	case w.watch && o.manners.estimate:
+		return errors.New("--estimate counts nothing, and takes no --watch")
+	}
+	return nil
+}
+
+// watched is an audit that goes on.
+type watched struct {
+	*options
+	cluster *cluster.Cluster
+	engine  *live.Engine
+	about   audit.Options
+	skipped []census.Skipped // before anything was counted
+	shows   showing
+}
+
+// runWatch counts, follows what changes, shows it, and judges the gates at the end.
+func (o *options) runWatch(
+	ctx context.Context, c *cluster.Cluster, about audit.Options, resources []census.Resource,
+	skipped []census.Skipped, progress *terminal.Progress,
+) error {
+	collector, err := audit.NewCollector(about, c.RetriesOf)
+	if err != nil {
+		return fmt.Errorf("--compare: %s cannot be compared with: %w", o.compare, err)
+	}
+	c.Retries() // the engine asks for them while all else waits
+	w := &watched{options: o, cluster: c, about: about, skipped: skipped}
+	w.engine = w.newEngine(collector, resources, progress)
+	notices := make(chan live.Notice, 100)
+	w.engine.Tell = func(n live.Notice) {
+		select {
+		case notices <- n:
+		default: // nobody reads so many; the report has their number
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- w.engine.Run(ctx) }()
+	select {
+	case err = <-ended:
+	case <-w.engine.Counted():
+		progress.End()
+		err = w.follow(ctx, notices)
+		stop()
+		err = errors.Join(err, <-ended)
+	}
+	stop()
+	progress.End()
+	if err != nil {
+		return err
+	}
+	return w.finish(ctx)
+}
+
+// newEngine returns the engine that the flags ask for.
+func (w *watched) newEngine(
+	collector *audit.Collector, resources []census.Resource, progress *terminal.Progress,
+) *live.Engine {
+	engine := live.New(*w.scanner(w.cluster, w.about))
+	engine.Scanner.Progress = cluster.ShowScan(progress)
+	engine.Scanner.Progress(census.Progress{Types: len(resources)})
+	engine.Recent, engine.Types, engine.Namespace = w.about.Windows, resources, w.namespace
+	engine.MinCount, engine.Interval = w.minCount, time.Duration(w.watching.interval)
+	engine.Chance = collector.NextFails
+	engine.Takes = w.about.Takes
+	if !w.named {
+		engine.Discover = func(context.Context) ([]census.Resource, error) {
+			found, skipped, err := w.cluster.Resources(nil, w.namespace)
+			if len(skipped) > len(w.skipped) { // what is not found now may still be there
+				err = errors.New("not all groups could be discovered")
+			}
+			return found, err
+		}
+	}
+	return engine
+}
+
+// follow shows what changes until the user wants no more, or the time is up.
+func (w *watched) follow(ctx context.Context, notices <-chan live.Notice) (err error) {
+	if w.shows, err = w.newShowing(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.shows.end()) }()
+	var up <-chan time.Time
+	if w.watching.duration > 0 {
+		timer := time.NewTimer(time.Duration(w.watching.duration))
+		defer timer.Stop()
+		up = timer.C
+	}
+	ticker := time.NewTicker(time.Duration(w.watching.interval))
+	defer ticker.Stop()
+	for {
+		if err := w.show(); err != nil {
+			return err
+		}
+	wait:
+		for {
+			select {
+			case n := <-notices:
+				w.shows.notice(noticeText(n))
+			case <-ticker.C:
+				break wait
+			case <-w.shows.resized():
+				break wait
+			case <-w.shows.quit():
+				return nil
+			case <-up:
+				return nil
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// show shows what is counted now.
+func (w *watched) show() error {
+	snapshot := w.engine.Snapshot()
+	result, err := w.report(snapshot)
+	if err != nil {
+		return err
+	}
+	return w.shows.show(result.Report, snapshot)
+}
+
+// report returns what is counted, as an audit says it.
+func (w *watched) report(s live.Snapshot) (*audit.Result, error) {
+	collector, err := audit.NewCollector(w.about, w.cluster.RetriesOf)
+	if err != nil {
+		return nil, err
+	}
+	riskiest, err := collector.Riskiest(s, reuseOf)
+	if err != nil {
+		return nil, err
+	}
+	w.engine.CountReuse(riskiest)
+	server := v1alpha1.AuditServer{GitVersion: w.cluster.GitVersion(), Retries: w.cluster.Retries()}
+	return collector.Watched(s, server, w.skipped)
+}
+
+// finish prints the last report, and judges. That the user has ended the watch is no
+// failure once all is counted.
+func (w *watched) finish(ctx context.Context) error {
+	result, err := w.report(w.engine.Snapshot())
+	if err != nil {
+		return err
+	}
+	if w.shows == nil {
+		return w.judge(ctx, result.Report) // interrupted before all was counted
+	}
+	if err := w.shows.last(result.Report, w.where(result.Report)); err != nil {
+		return err
+	}
+	w.explain(result)
+	return w.judge(context.WithoutCancel(ctx), result.Report)
+}
+
+// where returns in which namespace was counted, if in one, for the end of a sentence.
+func (w *watched) where(*v1alpha1.AuditReport) string {
+	if w.allNamespaces {
+		return ""
+	}
+	return fmt.Sprintf(" in %s namespace", w.namespace)
+}
+
+// noticeText returns a notice for people.
+func noticeText(n live.Notice) string {
+	resource := n.Resource.String()
+	switch n.What {
+	case live.Gap:
+		return fmt.Sprintf("Warning: %s was counted again: from %s to %s not all that came and went was seen (%v); "+
+			"names are right, creates and deletes at least so many",
+			resource, n.From.Format(time.TimeOnly), n.To.Format(time.TimeOnly), n.Cause)
+	case live.Unwatched:
+		return fmt.Sprintf("Warning: %s cannot be watched, and is counted again at each interval: %v", resource, n.Cause)
+	case live.Watched:
+		return fmt.Sprintf("%s has prefixes now, and is watched", resource)
+	case live.Appeared:
+		return fmt.Sprintf("%s is a new type", resource)
+	case live.Vanished:
+		return fmt.Sprintf("%s is no type any more", resource)
+	}
+	return ""
+}
+
+// rowKey tells rows apart.
+type rowKey struct {
+	resource     schema.GroupResource
+	namespace    string
+	prefix       string
+	suffixLength int
+}
+
+func keyOf(i v1alpha1.AuditItem) rowKey {
+	return rowKey{schema.GroupResource{Group: i.Group, Resource: i.Resource}, i.Namespace, i.Prefix, i.SuffixLength}
+}
+
+// rowState is what makes a row worth showing again.
+type rowState struct {
+	names, creates, deletes int64
+	notes                   string
+}
+
+func stateOf(i v1alpha1.AuditItem) rowState {
+	state := rowState{names: i.Names, notes: fmt.Sprint(i.Notes)}
+	if m := i.Creates.Measured; m != nil {
+		state.creates, state.deletes = m.Creates, m.Deletes
+	}
+	return state
+}
+
+// changes remembers what has been shown.
+type changes map[rowKey]rowState
+
+// take returns the items that have changed since it was called last, and those that
+// are not there any more.
+func (c changes) take(items []v1alpha1.AuditItem) (changed []v1alpha1.AuditItem, gone []rowKey) {
+	there := map[rowKey]bool{}
+	for _, item := range items {
+		key, state := keyOf(item), stateOf(item)
+		there[key] = true
+		if before, known := c[key]; !known || before != state {
+			c[key] = state
+			changed = append(changed, item)
+		}
+	}
+	for key := range c {
+		if !there[key] {
+			delete(c, key)
+			gone = append(gone, key)
+		}
+	}
+	slices.SortFunc(gone, func(a, b rowKey) int {
+		return slices.Compare([]string{a.resource.String(), a.namespace, a.prefix}, []string{b.resource.String(), b.namespace, b.prefix})
+	})
+	return changed, gone
+}

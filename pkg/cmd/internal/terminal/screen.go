@@ -1,0 +1,129 @@
+package terminal
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/term"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+)
+
+// What is sent to a terminal, as xterm and all since understand it.
+const (
+	enterScreen = "\x1b[?1049h\x1b[?25l" // the other screen, without a cursor
+	leaveScreen = "\x1b[?25h\x1b[?1049l"
+	beginUpdate = "\x1b[?2026h\x1b[H" // nothing is shown until the end, where the terminal knows that
+	endOfLine   = "\x1b[K\r\n"
+	endUpdate   = "\x1b[K\x1b[J\x1b[?2026l"
+)
+
+// Screen is the whole of a terminal, which is painted again and again. What was on it
+// comes back at the end.
+type Screen struct {
+	in, out  *os.File
+	quit     chan struct{} // closed when the user wants to
+	quitOnce sync.Once
+	resized  <-chan struct{}
+	restore  func()
+}
+
+// StartScreen takes the terminal that in and out are; nil if they are none. Where in
+// is one, keys are read as they are pressed.
+func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
+	if checked, ok := out.(*output.CheckedWriter); ok {
+		out = checked.Writer
+	}
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return nil, nil
+	}
+	s := &Screen{out: file, quit: make(chan struct{})}
+	showsSequences, err := understand(file)
+	if err != nil {
+		return nil, fmt.Errorf("the terminal: %w", err)
+	}
+	s.restore = showsSequences
+	if keys, ok := in.(*os.File); ok && term.IsTerminal(int(keys.Fd())) {
+		before, err := term.MakeRaw(int(keys.Fd()))
+		if err != nil {
+			return nil, fmt.Errorf("the terminal: %w", err)
+		}
+		s.in = keys
+		s.restore = func() {
+			_ = term.Restore(int(keys.Fd()), before) // it is the one that was changed
+			showsSequences()
+		}
+		go s.readKeys()
+	}
+	var stop func()
+	s.resized, stop = watchSize()
+	restore := s.restore
+	s.restore = func() { stop(); restore() }
+	_, err = io.WriteString(s.out, enterScreen)
+	return s, err
+}
+
+// readKeys waits for a q or an interrupt, which is a character in raw mode. It ends
+// with the process: nothing wakes it from a read.
+func (s *Screen) readKeys() {
+	var key [1]byte
+	for {
+		if n, err := s.in.Read(key[:]); err != nil || n == 0 {
+			return
+		}
+		switch key[0] {
+		case 'q', 'Q', 3, 4: // Ctrl-C, Ctrl-D
+			s.quitOnce.Do(func() { close(s.quit) })
+		}
+	}
+}
+
+// Quit is closed when the user presses q or Ctrl-C.
+func (s *Screen) Quit() <-chan struct{} { return s.quit }
+
+// Resized has something when the terminal may have another size.
+func (s *Screen) Resized() <-chan struct{} { return s.resized }
+
+// Size returns how many columns and lines the screen has.
+func (s *Screen) Size() (width, height int) {
+	width, height, err := term.GetSize(int(s.out.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return lineWidth, 24
+	}
+	return width, height
+}
+
+// Paint shows lines, in one write so that nothing flickers, and last at the bottom.
+// What does not fit is cut off.
+func (s *Screen) Paint(lines []string, last string) error {
+	width, height := s.Size()
+	var all bytes.Buffer
+	all.WriteString(beginUpdate)
+	for i := range height - 1 {
+		if i < len(lines) {
+			all.WriteString(cut(lines[i], width))
+		}
+		all.WriteString(endOfLine)
+	}
+	all.WriteString(cut(last, width))
+	all.WriteString(endUpdate)
+	_, err := s.out.Write(all.Bytes())
+	return err
+}
+
+func cut(line string, width int) string {
+	if runes := []rune(line); len(runes) > width {
+		return string(runes[:width])
+	}
+	return line
+}
+
+// End gives the terminal back as it was.
+func (s *Screen) End() {
+	_, _ = io.WriteString(s.out, leaveScreen) // there is nobody to tell
+	s.restore()
+}

@@ -1,0 +1,23 @@
+package terminal
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// understand makes a console understand sequences, and returns what undoes it.
+func understand(out *os.File) (undo func(), err error) {
+	console := windows.Handle(out.Fd())
+	var before uint32
+	if err := windows.GetConsoleMode(console, &before); err != nil {
+		return nil, err
+	}
+	if err := windows.SetConsoleMode(console, before|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING); err != nil {
+		return nil, err
+	}
+	return func() { _ = windows.SetConsoleMode(console, before) }, nil // as it was
+}
+
+// watchSize tells nothing: a console is asked for its size whenever it is painted.
+func watchSize() (resized <-chan struct{}, stop func()) { return nil, func() {} }
