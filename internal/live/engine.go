@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	// quietEvery is how often types without prefixes are asked for their number of
-	// objects, and new types are looked for.
-	quietEvery = time.Minute
 	// listsAtOnce is how many lists are read at the same time once all is counted.
 	listsAtOnce = 2
 	// beat is how often it is looked whether anything is to be listed.
 	beat = time.Second / 2
 )
+
+// quietEvery is how often types without prefixes are asked for their number of
+// objects, and new types are looked for. Tests shorten it.
+var quietEvery = time.Minute
 
 // Engine counts the names of a cluster and keeps the counts. Its exported fields are
 // set before Run.

@@ -1,0 +1,487 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+func resource(group, name string, namespaced bool) census.Resource {
+	return census.Resource{
+		GroupVersionResource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: name}, Namespaced: namespaced,
+	}
+}
+
+var (
+	pods  = resource("", "pods", true)
+	jobs  = resource("batch", "jobs", true)
+	nodes = resource("", "nodes", false)
+	paths = map[string]census.Resource{"/api/v1/pods": pods, "/apis/batch/v1/jobs": jobs, "/api/v1/nodes": nodes}
+)
+
+func generated(prefix string, random *rand.Rand) string {
+	suffix := make([]byte, names.SuffixLength)
+	for i := range suffix {
+		suffix[i] = names.Alphabet[random.IntN(len(names.Alphabet))]
+	}
+	return names.EffectivePrefix(prefix) + string(suffix)
+}
+
+// started is an engine that runs until the test ends, and what it has told.
+type started struct {
+	*Engine
+	mu   sync.Mutex
+	told []Notice
+}
+
+func (s *started) notices(what Happening) (found []Notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.told {
+		if n.What == what {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// start runs an engine until all has been counted, and then beside the test.
+func start(t *testing.T, server *fakeServer, minCount int64, types ...census.Resource) *started {
+	t.Helper()
+	s := &started{Engine: New(census.Scanner{Config: server.config(), Version: "v1.36.0"})}
+	s.Types, s.MinCount, s.Interval = types, minCount, 100*time.Millisecond
+	s.Chance = func(s census.Space) float64 { return float64(s.Names) / space }
+	s.Tell = func(n Notice) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.told = append(s.told, n)
+	}
+	s.run(t)
+	return s
+}
+
+func (s *started) run(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	<-s.Counted()
+}
+
+// eventually waits until check returns nothing to complain of.
+func eventually(t *testing.T, check func() string) {
+	t.Helper()
+	complaint := ""
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if complaint = check(); complaint == "" {
+			return
+		}
+	}
+	t.Fatal(complaint)
+}
+
+// fresh counts anew what the server has.
+func fresh(t *testing.T, server *fakeServer, types ...census.Resource) map[string]int64 {
+	t.Helper()
+	found := map[string]int64{}
+	var all []*freshBatch
+	scanner := census.Scanner{Config: server.config(), Version: "v1.36.0"}
+	summary, err := scanner.Scan(t.Context(), types, "", func() census.Batch {
+		b := &freshBatch{}
+		all = append(all, b)
+		return b
+	})
+	if err != nil || len(summary.Skipped) > 0 {
+		t.Fatalf("%v, %+v", err, summary.Skipped)
+	}
+	for _, b := range all {
+		if b.committed {
+			for _, s := range b.spaces {
+				found[labelOf(s)] = s.Names
+			}
+		}
+	}
+	return found
+}
+
+type freshBatch struct {
+	spaces    []census.Space
+	committed bool
+}
+
+func (b *freshBatch) Add(s census.Space)  { b.spaces = append(b.spaces, s) }
+func (b *freshBatch) Begin() census.Batch { panic("not divided") }
+func (b *freshBatch) Commit()             { b.committed = true }
+
+func labelOf(s census.Space) string {
+	return fmt.Sprintf("%s %s/%s", s.Resource.GroupResource(), s.Namespace, s.Prefix)
+}
+
+// differs says in what the names of an engine differ from a fresh count, for spaces of
+// minCount names.
+func (s *started) differs(want map[string]int64) string {
+	got := map[string]int64{}
+	for _, row := range s.Snapshot().Rows {
+		got[labelOf(row.Space)] = row.Space.Names
+	}
+	var wrong []string
+	for label, n := range want {
+		if n >= s.MinCount && got[label] != n {
+			wrong = append(wrong, fmt.Sprintf("%s: %d, want %d", label, got[label], n))
+		}
+	}
+	for label, n := range got {
+		if n >= s.MinCount && want[label] != n {
+			wrong = append(wrong, fmt.Sprintf("%s: %d, want %d", label, n, want[label]))
+		}
+	}
+	slices.Sort(wrong)
+	return strings.Join(wrong, "\n")
+}
+
+// churn is creates and deletes of chance, and what they came to.
+type churn struct {
+	server           *fakeServer
+	random           *rand.Rand
+	alive            map[string][]object // by path
+	creates, deletes map[string]int64    // by label
+}
+
+func newChurn(server *fakeServer, seed uint64) *churn {
+	return &churn{
+		server: server, random: rand.New(rand.NewPCG(seed, 2)), alive: map[string][]object{},
+		creates: map[string]int64{}, deletes: map[string]int64{},
+	}
+}
+
+var prefixes = []string{"run-", "run-a-", "job-", strings.Repeat("x", 58) + "-one-", strings.Repeat("x", 58) + "-two-", "rare-"}
+
+// step makes one change.
+func (c *churn) step(deletes int) {
+	all := []string{"/api/v1/pods", "/apis/batch/v1/jobs", "/api/v1/nodes"}
+	path := all[c.random.IntN(len(all))]
+	if alive := c.alive[path]; len(alive) > 0 && c.random.IntN(100) < deletes {
+		at := c.random.IntN(len(alive))
+		o := alive[at]
+		c.alive[path] = slices.Delete(alive, at, at+1)
+		c.count(c.deletes, path, o)
+		c.server.change(path, "DELETED", o)
+		return
+	}
+	prefix := prefixes[min(c.random.IntN(len(prefixes)), c.random.IntN(len(prefixes)))]
+	o := object{Name: generated(prefix, c.random), GenerateName: prefix}
+	switch c.random.IntN(20) {
+	case 0: // by hand
+		o.GenerateName = ""
+	case 1: // says a prefix that its name does not have
+		o.Name = fmt.Sprintf("named-%d", c.random.Int())
+	}
+	if paths[path].Namespaced {
+		o.Namespace = []string{"prod", "prod-a", "test"}[c.random.IntN(3)]
+	}
+	o.created = c.server.clock
+	c.alive[path] = append(c.alive[path], o)
+	c.count(c.creates, path, o)
+	c.server.change(path, "ADDED", o)
+	if c.random.IntN(3) == 0 {
+		c.server.change(path, "MODIFIED", o)
+	}
+}
+
+func (c *churn) count(in map[string]int64, path string, o object) {
+	if prefix, _, ok := names.Split(o.Name); ok {
+		in[labelOf(census.Space{Resource: paths[path], Namespace: o.Namespace, Prefix: prefix})]++
+	}
+}
+
+// Whatever comes and goes, while watches break, end in the middle of an event, or
+// expire, and a server tells of earlier states: names are those of a fresh count, what
+// came and went is never too many and adds up, and is exact where there was no gap.
+func TestChurn(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			server := newFakeServer(t, seed)
+			c := newChurn(server, seed)
+			for range 300 {
+				c.step(30)
+			}
+			before := fresh(t, server, pods, jobs, nodes)
+			clear(c.creates)
+			clear(c.deletes)
+			e := start(t, server, 5, pods, jobs, nodes)
+			counted := time.Now()
+			if wrong := e.differs(before); wrong != "" {
+				t.Fatal(wrong)
+			}
+			server.mu.Lock()
+			server.injuries = seed > 1 // without them, there is no gap
+			server.mu.Unlock()
+			for i := range 1200 {
+				c.step(45)
+				if i%40 == 0 {
+					time.Sleep(10 * time.Millisecond)
+				}
+				if seed > 3 && i%400 == 399 {
+					server.forget()
+				}
+			}
+			server.mu.Lock()
+			server.injuries = false
+			server.mu.Unlock()
+			want := fresh(t, server, pods, jobs, nodes)
+			eventually(t, func() string { return e.differs(want) })
+			check(t, e, c, before, counted, seed <= 1)
+		})
+	}
+}
+
+// check compares what came and went with what did.
+func check(t *testing.T, e *started, c *churn, before map[string]int64, counted time.Time, exact bool) {
+	t.Helper()
+	snapshot := e.Snapshot()
+	if told := e.notices(Gap); len(told) != snapshot.Gaps || exact && len(told) > 0 {
+		t.Errorf("%d gaps, %d told", snapshot.Gaps, len(told))
+	}
+	seen := 0
+	for _, row := range snapshot.Rows {
+		label := labelOf(row.Space)
+		was, is := before[label]
+		if !is || was < e.MinCount || row.Since.After(counted) {
+			continue // counted later
+		}
+		seen++
+		if row.Space.Names != was+row.Creates-row.Deletes {
+			t.Errorf("%s: %d names after %d, %d creates, %d deletes", label, row.Space.Names, was, row.Creates, row.Deletes)
+		}
+		creates, deletes := c.creates[label], c.deletes[label]
+		if row.Creates > creates || row.Deletes > deletes ||
+			(exact || row.Gaps == 0) && (row.Creates != creates || row.Deletes != deletes) {
+			t.Errorf("%s: %d creates and %d deletes with %d gaps, there were %d and %d",
+				label, row.Creates, row.Deletes, row.Gaps, creates, deletes)
+		}
+	}
+	if seen < 5 {
+		t.Errorf("only %d spaces were counted from the beginning", seen)
+	}
+	if len(snapshot.Skipped) > 0 {
+		t.Errorf("%+v", snapshot.Skipped)
+	}
+}
+
+// A space that passes MinCount is counted once in a list, and exact from then on: by
+// the names that nobody said before, too.
+func TestPassage(t *testing.T) {
+	server := newFakeServer(t, 1)
+	random := rand.New(rand.NewPCG(1, 1))
+	add := func(name, generateName string) object {
+		o := object{Namespace: "prod", Name: name, GenerateName: generateName}
+		server.change("/api/v1/pods", "ADDED", o)
+		return o
+	}
+	add(generated("other-", random), "other-") // so that the type is watched
+	for range 8 {                              // too few to be evident
+		add(generated("late-", random), "") // by hand
+	}
+	for range 4 {
+		add(generated("few-", random), "few-")
+	}
+	e := start(t, server, 5, pods)
+	if n := len(e.Snapshot().Rows); n != 0 {
+		t.Fatalf("%d rows", n)
+	}
+	add(generated("few-", random), "few-")
+	add("stranger", "late-") // says it, and all that have it count
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 5, "pods prod/late-": 8}) })
+	gone := add(generated("late-", random), "")
+	server.change("/api/v1/pods", "DELETED", gone)
+	add(generated("few-", random), "few-")
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 6, "pods prod/late-": 8}) })
+	// Nobody says it any more: it does not count any more.
+	server.change("/api/v1/pods", "DELETED", object{Namespace: "prod", Name: "stranger", GenerateName: "late-"})
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 6}) })
+	if told := e.notices(Gap); len(told) > 0 {
+		t.Errorf("%+v", told)
+	}
+}
+
+// A type without prefixes is not watched, until it has some.
+func TestQuietTypes(t *testing.T) {
+	server := newFakeServer(t, 1)
+	random := rand.New(rand.NewPCG(1, 1))
+	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "one"})
+	e := &started{Engine: New(census.Scanner{Config: server.config()})}
+	e.Types, e.MinCount = []census.Resource{pods}, 5
+	found := []census.Resource{pods, jobs} // one is new
+	e.Discover = func(context.Context) ([]census.Resource, error) { return found, nil }
+	e.Tell = func(n Notice) { e.mu.Lock(); e.told = append(e.told, n); e.mu.Unlock() }
+	e.run(t)
+	for range 7 {
+		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+		server.change("/apis/batch/v1/jobs", "ADDED", object{Namespace: "prod", Name: generated("b-", random), GenerateName: "b-"})
+	}
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7, "jobs.batch prod/b-": 7}) })
+	if len(e.notices(Appeared)) != 1 || len(e.notices(Watched)) != 1 {
+		t.Errorf("%+v", e.told)
+	}
+	server.mu.Lock()
+	opened := server.watches["/api/v1/pods"]
+	server.mu.Unlock()
+	if opened == 0 {
+		t.Error("it is not watched")
+	}
+}
+
+// What cannot be watched is counted again and again, and said.
+func TestUnwatchable(t *testing.T) {
+	server := newFakeServer(t, 1)
+	random := rand.New(rand.NewPCG(1, 1))
+	server.refuses = func(_ string, watch bool) int {
+		if watch {
+			return http.StatusMethodNotAllowed
+		}
+		return 0
+	}
+	add := func() {
+		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+	}
+	for range 6 {
+		add()
+	}
+	e := start(t, server, 5, pods)
+	add()
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+	if told := e.notices(Unwatched); len(told) != 1 || told[0].Cause == nil {
+		t.Errorf("%+v", told)
+	}
+	if rows := e.Snapshot().Rows; rows[0].Followed {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// A server that says nothing is not believed.
+func TestSilence(t *testing.T) {
+	server := newFakeServer(t, 1)
+	random := rand.New(rand.NewPCG(1, 1))
+	hung := make(chan struct{})
+	var once sync.Once
+	server.refuses = func(_ string, watch bool) int {
+		if watch {
+			once.Do(func() { <-hung })
+		}
+		return 0
+	}
+	for range 6 {
+		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+	}
+	e := start(t, server, 5, pods)
+	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+	time.AfterFunc(2*silence, func() { close(hung) })
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+}
+
+func TestReuse(t *testing.T) {
+	server := newFakeServer(t, 1)
+	random := rand.New(rand.NewPCG(1, 1))
+	var all []object
+	for range 6 {
+		o := object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"}
+		all = append(all, o)
+		server.change("/api/v1/pods", "ADDED", o)
+	}
+	e := start(t, server, 5, pods)
+	rows := e.Snapshot().Rows
+	if rows[0].Reused != nil {
+		t.Error("counted before it was asked for")
+	}
+	e.CountReuse([]census.Space{rows[0].Space})
+	for range 2 {
+		server.change("/api/v1/pods", "DELETED", all[0])
+		server.change("/api/v1/pods", "ADDED", all[0])
+	}
+	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+	eventually(t, func() string {
+		row := e.Snapshot().Rows[0]
+		if row.Reused == nil || *row.Reused != 2 || row.Creates != 3 || row.Space.Names != 7 {
+			return fmt.Sprintf("%+v", row)
+		}
+		return ""
+	})
+	if conflicts := e.Snapshot().Rows[0].Conflicts * space; int(conflicts+0.5) != 5+5+6 {
+		t.Errorf("%v conflicts, in names", conflicts)
+	}
+}
+
+func TestSketch(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	s, truth := newSketch(), map[spaces.ID]int64{}
+	ids := make([]spaces.ID, 20_000)
+	for i := range ids {
+		ids[i] = spaces.ID{Namespace: "prod", Prefix: fmt.Sprintf("p%d-", i), SuffixLength: 5}
+	}
+	for range 200_000 {
+		id := ids[random.IntN(len(ids))]
+		if truth[id] > 0 && random.IntN(2) == 0 {
+			s.add(id, -1)
+			truth[id]--
+			continue
+		}
+		n := random.Int64N(3)
+		s.add(id, n)
+		truth[id] += n
+	}
+	excess := int64(0)
+	for _, id := range ids {
+		got := s.estimate(id)
+		if got < truth[id] {
+			t.Fatalf("%v: %d of %d", id, got, truth[id])
+		}
+		excess += got - truth[id]
+	}
+	if mean := float64(excess) / float64(len(ids)); mean > 5 {
+		t.Errorf("%.1f too many on average, in rows of %d", mean, len(s.rows[0]))
+	}
+}
+
+// A steady rate is told right from the beginning, by each window, and a window forgets.
+func TestRates(t *testing.T) {
+	began := time.Unix(0, 0)
+	r := &rates{last: began}
+	now := began
+	for range 3 * 3600 { // two creates and a delete each second
+		now = now.Add(time.Second)
+		r.add(now, 2, 1)
+		if passed := now.Sub(began); passed == 10*time.Second || passed == time.Minute || passed == 3*time.Hour {
+			for i, rate := range r.at(now, began) {
+				if c, d := rate.CreatesPerDay/86_400, rate.DeletesPerDay/86_400; c < 1.85 || c > 2.2 || d < 0.92 || d > 1.1 {
+					t.Errorf("%v, %v: %v and %v a second", passed, Windows[i], c, d)
+				}
+			}
+		}
+	}
+	after := r.at(now.Add(time.Hour), began)
+	if minute, hour := after[0].CreatesPerDay/86_400, after[2].CreatesPerDay/86_400; minute > 1e-9 || hour < 0.5 || hour > 0.9 {
+		t.Errorf("an hour later: %v and %v a second", minute, hour)
+	}
+	if none := (*rates)(nil).at(now, began); none[0] != (Rate{}) {
+		t.Errorf("%v", none)
+	}
+}

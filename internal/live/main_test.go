@@ -1,0 +1,15 @@
+package live
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
+)
+
+func TestMain(m *testing.M) {
+	quietEvery = 300 * time.Millisecond
+	silence = time.Second
+	os.Exit(testenv.Run(m.Run))
+}
