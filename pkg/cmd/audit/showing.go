@@ -1,13 +1,9 @@
 package audit
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
-
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
@@ -79,26 +75,11 @@ func (a *appending) print(r *v1alpha1.AuditReport, items []v1alpha1.AuditItem) e
 		return nil
 	}
 	g := gridOf(a.columns(r), a.wide, items, nil)
-	first := a.widths == nil
-	if first {
+	header := a.widths == nil && !a.noHeaders
+	if a.widths == nil {
 		a.widths = make([]int, len(g.header))
 	}
-	rows := g.rows
-	if first && !a.noHeaders {
-		rows = append([][]string{g.header}, rows...)
-	}
-	for i := range a.widths {
-		a.widths[i] = max(a.widths[i], g.widthOf(i))
-	}
-	var text strings.Builder
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			line += cell + strings.Repeat(" ", a.widths[i]-utf8.RuneCountInString(cell)+gap)
-		}
-		text.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	_, err := fmt.Fprint(a.Out, text.String())
+	_, err := fmt.Fprintln(a.Out, strings.Join(g.lines(a.widths, header), "\n"))
 	return err
 }
 
@@ -139,12 +120,7 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	if !p.wide {
 		g.fit(width)
 	}
-	var text bytes.Buffer
-	printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: p.noHeaders})
-	if err := printer.PrintObj(g.table(), &text); err != nil {
-		return err
-	}
-	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	lines := g.lines(make([]int, len(g.header)), !p.noHeaders)
 	if rows == 0 {
 		lines = []string{"No generated names to show."}
 	}

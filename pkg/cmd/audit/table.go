@@ -2,6 +2,7 @@ package audit
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -93,6 +94,27 @@ func gridOf(columns []column, wide bool, items []v1alpha1.AuditItem, folded []fo
 		g.rows = append(g.rows, row)
 	}
 	return g
+}
+
+// lines returns the rows as text, after the header if that is wanted. widths are those
+// that columns have at least, and grow to what they have.
+func (g grid) lines(widths []int, header bool) []string {
+	rows := g.rows
+	if header {
+		rows = append([][]string{g.header}, rows...)
+	}
+	for i := range widths {
+		widths[i] = max(widths[i], g.widthOf(i))
+	}
+	var lines []string
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+gap)
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return lines
 }
 
 // table returns what kubectl's printer aligns.

@@ -1,0 +1,61 @@
+//go:build !windows
+
+package terminal
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// A screen is painted in one piece with what fits, its keys and its size are noticed,
+// and the terminal is as it was at the end.
+func TestScreen(t *testing.T) {
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = ptmx.Close(), tty.Close() }()
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 3, Cols: 5}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := StartScreen(tty, tty)
+	if err != nil || s == nil {
+		t.Fatal(err)
+	}
+	if err := s.Paint([]string{"too long", "b", "below"}, "status"); err != nil {
+		t.Fatal(err)
+	}
+	want := enterScreen + beginUpdate + "too l" + endOfLine + "b" + endOfLine + "statu" + endUpdate
+	if got := read(t, ptmx, len(want)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if _, err := ptmx.Write([]byte("xq")); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.Quit():
+	case <-time.After(10 * time.Second):
+		t.Error("q was not noticed")
+	}
+	s.End()
+	if got := read(t, ptmx, len(leaveScreen)); got != leaveScreen {
+		t.Errorf("%q", got)
+	}
+	if _, err := io.WriteString(tty, "x\n"); err != nil { // cooked again: a line ends with two characters
+		t.Fatal(err)
+	}
+	if got := read(t, ptmx, 3); got != "x\r\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestNoScreen(t *testing.T) {
+	if s, err := StartScreen(strings.NewReader(""), &bytes.Buffer{}); s != nil || err != nil {
+		t.Errorf("%v, %v", s, err)
+	}
+}
