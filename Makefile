@@ -133,7 +133,7 @@ release-twice: ## Make the release of the commit in two folders, and compare eve
 
 bench: control-plane ## Measure on real servers, into docs/benchmarks.md (an hour on an idle machine)
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./internal/...
-	$(GO) run -C test/bench . create audit startup
+	$(GO) run -C test/bench . create audit live startup
 
 # The documented campaign is that of 5,000 objects and the usual seed.
 N        ?= 5000

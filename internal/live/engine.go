@@ -86,7 +86,7 @@ func New(scanner census.Scanner) *Engine {
 	return &Engine{Scanner: scanner, counted: make(chan struct{}), lists: make(chan struct{}, listsAtOnce)}
 }
 
-// Counted is closed once all types have been listed, or skipped.
+// Counted is closed once all types have been listed, or skipped, unless Run ends before.
 func (e *Engine) Counted() <-chan struct{} { return e.counted }
 
 // Run counts all, and then follows what changes, until ctx is done. The error is
@@ -106,6 +106,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.mu.Unlock()
 	if err := e.countAll(ctx); err != nil {
 		return err
+	}
+	if ctx.Err() != nil {
+		return nil // not all has been counted
 	}
 	close(e.counted)
 	e.keep(ctx)

@@ -32,13 +32,14 @@ func (e *Engine) lookUp(ctx context.Context) {
 // counts after it.
 func (e *Engine) pass(ctx context.Context, k *kind, ids map[spaces.ID]bool) {
 	began := time.Now()
+	from := e.versionOf(k)
 	left := maps.Clone(ids)
 	for namespace := range e.scopes(k, ids) {
 		part := func(id spaces.ID) bool { _, is := ids[id]; return is && (namespace == "" || id.Namespace == namespace) }
 		begin := func() census.Batch { return e.newBatch(part, true) }
 		list, skipped := e.list(ctx, k, namespace, time.Time{}, begin)
 		e.mu.Lock()
-		if skipped == nil && list.version > 0 && !k.lookups.overflow && k.state == watched {
+		if skipped == nil && list.version >= from && !k.lookups.overflow && k.state == watched {
 			for id, said := range ids {
 				if part(id) {
 					k.pass(e, id, said, list)

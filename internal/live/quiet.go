@@ -29,6 +29,7 @@ func (e *Engine) askQuiet(ctx context.Context) {
 	}
 	e.mu.Unlock()
 	scanner := e.Scanner
+	scanner.Progress = nil
 	estimates, _, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has found the configuration right
 	for _, estimate := range estimates {
 		e.askedFor(ctx, estimate)

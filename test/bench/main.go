@@ -29,6 +29,7 @@ var sections = map[string]func(context.Context, *bench) (string, error){
 	"audit":   audit,
 	"create":  create,
 	"lint":    lint,
+	"live":    live,
 	"startup": startup,
 }
 
@@ -68,7 +69,7 @@ func main() {
 
 func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err error) {
 	if len(names) == 0 {
-		return errors.New("name sections: audit, create, lint, startup")
+		return errors.New("name sections: audit, create, lint, live, startup")
 	}
 	if b.dir, err = os.MkdirTemp("", "genname-bench-"); err != nil {
 		return err

@@ -57,6 +57,8 @@ func withoutChance(text string) string {
 		{`v1-[0-9a-f]{32}`, `v1-id`},
 		{`(Client Version:) \S+`, `$1 version`},
 		{`and [\d.]+ s: `, `and a while: `},
+		// A rate that was measured, and what follows from it.
+		{`(?m)^(\S+ +\S+ +[\d,]+ +)[\d,]+ +(\S+ +)\d+[mhdy]$`, `${1}rate ${2}time`},
 	} {
 		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.by)
 	}

@@ -198,6 +198,7 @@ func (w *watched) finish(ctx context.Context) error {
 	if w.shows == nil {
 		return w.judge(ctx, result.Report) // interrupted before all was counted
 	}
+	w.sayRead(result.Report)
 	if err := w.shows.last(result.Report, w.where(result.Report)); err != nil {
 		return err
 	}

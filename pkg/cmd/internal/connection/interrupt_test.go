@@ -35,3 +35,39 @@ func TestRequestsHaveADeadline(t *testing.T) {
 		}
 	}
 }
+
+// A watch has no deadline, but ends when the user interrupts.
+func TestWatchesHaveNoDeadline(t *testing.T) {
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "{")
+		w.(http.Flusher).Flush()
+		<-release
+		_, _ = io.WriteString(w, "}")
+	}))
+	defer server.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	transport := &boundedTransport{http.DefaultTransport, &Connection{ctx: ctx}, 20 * time.Millisecond}
+	get := func() io.ReadCloser {
+		resp, err := (&http.Client{Transport: transport}).Get(server.URL + "/pods?watch=true")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Body
+	}
+	patient, interrupted := get(), get()
+	time.AfterFunc(200*time.Millisecond, func() { close(release) })
+	if body, err := io.ReadAll(patient); string(body) != "{}" || err != nil {
+		t.Errorf("%q, %v", body, err)
+	}
+	_ = patient.Close()
+	interrupt()
+	if _, err := io.ReadAll(interrupted); err == nil {
+		resp, err := (&http.Client{Transport: transport}).Get(server.URL + "/pods?watch=true")
+		if err == nil {
+			_ = resp.Body.Close()
+			t.Error("it went on after an interrupt")
+		}
+	}
+	_ = interrupted.Close()
+}

@@ -1,0 +1,246 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+	"github.com/kubectl-genname/kubectl-genname/test/schema"
+)
+
+// watches are the injuries of watches: each is cut after a time, and while they are
+// away none is opened; those that are opened after it ask for a state long gone.
+type watches struct {
+	mu     sync.Mutex
+	lasts  time.Duration // 0 for no cut
+	away   bool
+	old    bool
+	opened int
+	cut    []context.CancelFunc
+}
+
+func (w *watches) choose(r *http.Request) faultproxy.Fault {
+	if r.URL.Query().Get("watch") != "true" {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.opened++
+	if w.away {
+		return faultproxy.Answer(http.StatusServiceUnavailable, nil, "away")
+	}
+	old := w.old
+	w.old = false
+	ctx, cancel := context.WithCancel(r.Context())
+	w.cut = append(w.cut, cancel)
+	if w.lasts > 0 {
+		time.AfterFunc(w.lasts, cancel)
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if old {
+				q := r.URL.Query()
+				q.Set("resourceVersion", "1")
+				r.URL.RawQuery = q.Encode()
+			}
+			next.ServeHTTP(rw, r.WithContext(ctx))
+		})
+	}
+}
+
+// count is how many watches have been opened.
+func (w *watches) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.opened
+}
+
+// leave cuts all watches and lets none be opened, until what is done.
+func (w *watches) leave(what func()) {
+	w.mu.Lock()
+	w.away = true
+	for _, cancel := range w.cut {
+		cancel()
+	}
+	w.mu.Unlock()
+	what()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.away, w.old = false, true
+}
+
+// watching is a run of audit --watch beside the test.
+type watching struct {
+	mu          sync.Mutex
+	out, errOut bytes.Buffer
+	code        chan int
+	stop        context.CancelFunc
+}
+
+type locked struct {
+	mu *sync.Mutex
+	to io.Writer
+}
+
+func (l locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
+func watch(t *testing.T, u harness.User, args ...string) *watching {
+	t.Helper()
+	w := &watching{code: make(chan int, 1)}
+	var ctx context.Context
+	ctx, w.stop = context.WithCancel(t.Context())
+	t.Cleanup(w.stop)
+	args = append([]string{"audit", "--watch", "--interval=200ms", "-o=json", "--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + t.TempDir()}, args...)
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: locked{&w.mu, &w.out}, ErrOut: locked{&w.mu, &w.errOut}}
+	go func() { w.code <- cmd.Execute(ctx, args, streams) }()
+	return w
+}
+
+// reports are those that have been printed.
+func (w *watching) reports(t *testing.T) (all []v1alpha1.AuditReport) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for d := json.NewDecoder(bytes.NewReader(w.out.Bytes())); ; {
+		var report v1alpha1.AuditReport
+		if err := d.Decode(&report); err != nil {
+			return all
+		}
+		all = append(all, report)
+	}
+}
+
+// expect waits until the last report has so many names of a prefix, and returns it.
+func (w *watching) expect(t *testing.T, prefix string, names int64) (item v1alpha1.AuditItem) {
+	t.Helper()
+	harness.Eventually(t, func() error {
+		all := w.reports(t)
+		if len(all) == 0 {
+			return fmt.Errorf("no report: %s", w.errOut.String())
+		}
+		for _, item = range all[len(all)-1].Items {
+			if item.Prefix == prefix && item.Names == names {
+				return nil
+			}
+		}
+		return fmt.Errorf("no %d names of %s in %+v", names, prefix, all[len(all)-1].Items)
+	})
+	return item
+}
+
+// end interrupts, and returns the last report.
+func (w *watching) end(t *testing.T, code int) v1alpha1.AuditReport {
+	t.Helper()
+	w.stop()
+	if got := <-w.code; got != code {
+		t.Errorf("exit code %d, want %d: %s", got, code, w.errOut.String())
+	}
+	all := w.reports(t)
+	last := all[len(all)-1]
+	text, err := json.Marshal(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema.Check(t, string(text))
+	return last
+}
+
+// creator makes and deletes ConfigMaps of a prefix.
+func creator(t *testing.T, cp *controlplane.ControlPlane, namespace string) (create func(prefix string, n int), remove func(n int)) {
+	maps := harness.Clientset(t, cp).CoreV1().ConfigMaps(namespace)
+	var made []string
+	create = func(prefix string, n int) {
+		for range n {
+			cm, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix}}, metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if prefix == "run-" {
+				made = append(made, cm.Name)
+			}
+		}
+	}
+	remove = func(n int) {
+		for range n {
+			if err := maps.Delete(t.Context(), made[0], metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			made = made[1:]
+		}
+	}
+	return create, remove
+}
+
+// What comes and goes is counted exactly while the network cuts every watch, and an
+// interrupt is a good end.
+func TestAuditWatch(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	create, remove := creator(t, retrying, ns)
+	create("run-", 20)
+	faults := &watches{lasts: 50 * time.Millisecond}
+	w := watch(t, harness.As(t, faultproxy.New(t, retrying.Admin(), faults.choose).Config), "configmaps", "-n", ns)
+	w.expect(t, "run-", 20)
+	rounds := int64(0)
+	for ; rounds < 10 || faults.count() < 5; rounds++ {
+		create("run-", 4)
+		remove(2)
+		create("new-", 1) // passes --min-count on its way
+	}
+	w.expect(t, "new-", rounds)
+	item := w.expect(t, "run-", 20+2*rounds)
+	last := w.end(t, 0)
+	m := item.Creates.Measured
+	if m == nil || m.Creates != 4*rounds || m.Deletes != 2*rounds || m.Gaps != 0 || m.Reused == nil || m.PerDay == 0 || !last.Complete {
+		t.Errorf("%+v of %+v", m, last)
+	}
+}
+
+// Where the server does not know any more what came, it is counted again: names are
+// right, creates and deletes at least so many, and the gap is told. A gate is judged at
+// the end.
+func TestAuditWatchAfterAGap(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	create, remove := creator(t, retrying, ns)
+	create("run-", 20)
+	faults := &watches{}
+	w := watch(t, harness.As(t, faultproxy.New(t, retrying.Admin(), faults.choose).Config),
+		"configmaps", "-n", ns, "--fail-above-count=24")
+	w.expect(t, "run-", 20)
+	faults.leave(func() {
+		create("run-", 10)
+		remove(5)
+	})
+	w.expect(t, "run-", 25)
+	create("run-", 1) // seen, as before
+	item := w.expect(t, "run-", 26)
+	w.end(t, 3)
+	m := item.Creates.Measured
+	if m == nil || m.Gaps != 1 || m.Creates > 11 || m.Deletes > 5 || 20+m.Creates-m.Deletes != 26 {
+		t.Errorf("%+v", m)
+	}
+	if text := w.errOut.String(); !strings.Contains(text, "Warning: configmaps was counted again: from ") {
+		t.Error(text)
+	}
+}
