@@ -45,7 +45,11 @@ func (c *Collector) Riskiest(s live.Snapshot, most int) ([]census.Space, error) 
 	ranked.estimate.windows, ranked.estimate.forecast = c.estimate.windows, c.estimate.forecast
 	list := &batch{collector: ranked, into: &ranked.kept}
 	for _, seen := range s.Rows {
-		list.add(&row{Space: seen.Space})
+		measured, err := measuredOf(seen, s.At)
+		if err != nil {
+			return nil, err
+		}
+		list.add(&row{Space: seen.Space, measured: measured})
 	}
 	list.Commit()
 	var spaces []census.Space

@@ -130,13 +130,20 @@ func (w *watching) reports(t *testing.T) (all []v1alpha1.AuditReport) {
 	}
 }
 
+// said is what has been printed on stderr.
+func (w *watching) said() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.errOut.String()
+}
+
 // expect waits until the last report has so many names of a prefix, and returns it.
 func (w *watching) expect(t *testing.T, prefix string, names int64) (item v1alpha1.AuditItem) {
 	t.Helper()
 	harness.Eventually(t, func() error {
 		all := w.reports(t)
 		if len(all) == 0 {
-			return fmt.Errorf("no report: %s", w.errOut.String())
+			return fmt.Errorf("no report: %s", w.said())
 		}
 		for _, item = range all[len(all)-1].Items {
 			if item.Prefix == prefix && item.Names == names {
@@ -153,7 +160,7 @@ func (w *watching) end(t *testing.T, code int) v1alpha1.AuditReport {
 	t.Helper()
 	w.stop()
 	if got := <-w.code; got != code {
-		t.Errorf("exit code %d, want %d: %s", got, code, w.errOut.String())
+		t.Errorf("exit code %d, want %d: %s", got, code, w.said())
 	}
 	all := w.reports(t)
 	last := all[len(all)-1]
@@ -240,7 +247,7 @@ func TestAuditWatchAfterAGap(t *testing.T) {
 	if m == nil || m.Gaps != 1 || m.Creates > 11 || m.Deletes > 5 || 20+m.Creates-m.Deletes != 26 {
 		t.Errorf("%+v", m)
 	}
-	if text := w.errOut.String(); !strings.Contains(text, "Warning: configmaps was counted again: from ") {
+	if text := w.said(); !strings.Contains(text, "Warning: configmaps was counted again: from ") {
 		t.Error(text)
 	}
 }

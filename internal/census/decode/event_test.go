@@ -139,3 +139,18 @@ func TestWatchOfNonsense(t *testing.T) {
 		t.Errorf("an empty watch: %v, %v", got, err)
 	}
 }
+
+// Whatever bytes come, reading ends, and each event has a type and a version.
+func FuzzWatch(f *testing.F) {
+	f.Add([]byte(`{"type":"ADDED","object":{"metadata":{"name":"x","resourceVersion":"1"}}}`))
+	f.Add([]byte("\x00\x00\x00\x02xx"))
+	f.Add([]byte("\x00\x00\x00\x0c\x0a\x05ADDED\x12\x03\x0a\x01x"))
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		got, _ := watched(bytes.NewReader(stream))
+		for _, e := range got {
+			if e.Version == "" || e.Type == "" || e.Type != Bookmark && e.Name == "" {
+				t.Errorf("%+v", e)
+			}
+		}
+	})
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -191,7 +192,8 @@ func (w *watched) report(s live.Snapshot) (*audit.Result, error) {
 // finish prints the last report, and judges. That the user has ended the watch is no
 // failure once all is counted.
 func (w *watched) finish(ctx context.Context) error {
-	result, err := w.report(w.engine.Snapshot())
+	snapshot := w.engine.Snapshot()
+	result, err := w.report(snapshot)
 	if err != nil {
 		return err
 	}
@@ -203,7 +205,18 @@ func (w *watched) finish(ctx context.Context) error {
 		return err
 	}
 	w.explain(result)
+	w.say(watchedText(snapshot))
 	return w.judge(context.WithoutCancel(ctx), result.Report)
+}
+
+// watchedText returns what was watched, and how much of that was for nothing: a
+// watch has no way to leave updates out.
+func watchedText(s live.Snapshot) string {
+	text := fmt.Sprintf("Watched %s: %s", humanize.Count(s.Watched, "type"), humanize.Count(s.Events, "event"))
+	if s.Events > 0 {
+		text += fmt.Sprintf(", of which %.0f %% changed no count", 100*float64(s.Idle)/float64(s.Events))
+	}
+	return text + ", " + humanize.Count(s.Gaps, "gap")
 }
 
 // where returns in which namespace was counted, if in one, for the end of a sentence.

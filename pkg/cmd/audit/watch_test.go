@@ -84,6 +84,16 @@ func TestValidateWatching(t *testing.T) {
 	}
 }
 
+func TestWatchedText(t *testing.T) {
+	s := live.Snapshot{Watched: 2, Events: 200, Idle: 50}
+	if got, want := watchedText(s), "Watched 2 types: 200 events, of which 25 % changed no count, 0 gaps"; got != want {
+		t.Errorf("%q", got)
+	}
+	if got, want := watchedText(live.Snapshot{Gaps: 1}), "Watched 0 types: 0 events, 1 gap"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestStatus(t *testing.T) {
 	began := time.Unix(0, 0)
 	s := live.Snapshot{Began: began, At: began.Add(90 * time.Second), Watched: 3, Quiet: 40, Unwatched: 1, Events: 1234, Gaps: 2}

@@ -28,6 +28,7 @@ type Flags struct {
 	kubectls *genericclioptions.PrintFlags
 	columns  *get.CustomColumnsPrintFlags
 	own      []string
+	made     printers.ResourcePrinter // by the first Print
 }
 
 // NewFlags returns the flags as they are before the command line is read. own are
@@ -35,7 +36,7 @@ type Flags struct {
 func NewFlags(own ...string) *Flags {
 	flags := genericclioptions.NewPrintFlags("")
 	flags.NamePrintFlags = nil
-	return &Flags{flags, get.NewCustomColumnsPrintFlags(), own}
+	return &Flags{kubectls: flags, columns: get.NewCustomColumnsPrintFlags(), own: own}
 }
 
 // AddFlags gives the command -o and its companions.
@@ -87,13 +88,17 @@ func (f *Flags) Check() error {
 	return err
 }
 
-// Print prints the object in the format asked for.
+// Print prints the object in the format asked for. Of several, one after the other,
+// documents of YAML are separated, and custom columns have one header.
 func (f *Flags) Print(object runtime.Object, out io.Writer) error {
-	printer, err := f.printer()
-	if err != nil {
-		return err
+	if f.made == nil {
+		printer, err := f.printer()
+		if err != nil {
+			return err
+		}
+		f.made = printer
 	}
-	return printer.PrintObj(object, out)
+	return f.made.PrintObj(object, out)
 }
 
 func (f *Flags) printer() (printers.ResourcePrinter, error) {

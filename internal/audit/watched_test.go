@@ -1,0 +1,110 @@
+package audit
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+var watchBegan = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+
+// seen is a space that was followed for two hours, with the same creates and deletes
+// a day in all windows.
+func seen(prefix string, names int64, creates, deletes float64) live.Row {
+	row := live.Row{
+		Space: space(prefix, names), Followed: true, Since: watchBegan,
+		Creates: int64(creates / 12), Deletes: int64(deletes / 12),
+	}
+	for i := range row.Rates {
+		row.Rates[i] = live.Rate{CreatesPerDay: creates, DeletesPerDay: deletes}
+	}
+	return row
+}
+
+// watchedReport is the report of rows.
+func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
+	t.Helper()
+	c, err := NewCollector(Options{
+		Windows: Windows, Forecast: 30 * day, MinCount: 10, Order: ByRisk, Began: watchBegan,
+	}, retries(8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := c.Watched(live.Snapshot{
+		At: watchBegan.Add(2 * time.Hour), Began: watchBegan, Rows: rows, Objects: 77, Types: []census.Resource{rows[0].Space.Resource},
+		Small: []live.Small{{Resource: rows[0].Space.Resource, Prefixes: 3, Names: 9}},
+	}, v1alpha1.AuditServer{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Report
+}
+
+// A measured rate is the one that counts, and with the growth it gives one time; risk
+// goes by it.
+func TestWatched(t *testing.T) {
+	still := seen("still-", 50_000, 0, 0)
+	unfollowed := live.Row{Space: space("other-", 20)}
+	report := watchedReport(t, still, seen("run-", 40_000, 1_200_000, 600_000), unfollowed, seen("few-", 9, 5, 5))
+	var order []string
+	for _, i := range report.Items {
+		order = append(order, i.Prefix)
+	}
+	if !slices.Equal(order, []string{"run-", "still-", "other-"}) || report.Hidden.Prefixes != 4 || report.Hidden.Objects != 18 ||
+		report.Summary.Objects != 77 || !report.Complete {
+		t.Errorf("%v, %+v", order, report)
+	}
+	m := report.Items[0].Creates.Measured
+	if m.Creates != 100_000 || m.Deletes != 50_000 || m.Seconds != 7200 || m.GrowthPerDay != 600_000 || len(m.Windows) != 4 {
+		t.Errorf("%+v", m)
+	}
+	first := report.Items[0].FirstFailure
+	if first.GrowingDays == nil || *first.GrowingDays != *first.SteadyDays || *first.GrowingDays < 4 || *first.GrowingDays > 12 {
+		t.Errorf("%+v", first)
+	}
+	if perDay, measured := report.Items[1].Creates.RatePerDay(); perDay != 0 || !measured {
+		t.Errorf("nothing came, which is measured: %v", perDay)
+	}
+	if report.Items[2].Creates.Measured != nil {
+		t.Error("measured without being followed")
+	}
+}
+
+func TestAccelerating(t *testing.T) {
+	faster := seen("run-", 100, 1000, 0)
+	faster.Rates[1].CreatesPerDay = 5000 // 35 in ten minutes, where 7 were to be expected
+	slightly := seen("run-", 100, 1000, 0)
+	slightly.Rates[1].CreatesPerDay = 1300
+	minute := seen("run-", 100, 1000, 0)
+	minute.Rates[0].CreatesPerDay = 500_000
+	young := faster
+	young.Since = watchBegan.Add(2*time.Hour - 15*time.Minute)
+	for name, test := range map[string]struct {
+		row  live.Row
+		want bool
+	}{"faster": {faster, true}, "by chance": {slightly, false}, "a batch": {minute, false}, "too young": {young, false}} {
+		item := watchedReport(t, test.row).Items[0]
+		if got := slices.Contains(item.Notes, "accelerating"); got != test.want {
+			t.Errorf("%s: %v", name, item.Notes)
+		}
+	}
+}
+
+func TestRiskiest(t *testing.T) {
+	c, err := NewCollector(Options{Windows: Windows, Forecast: 30 * day, Order: ByPrefix}, retries(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []live.Row{seen("a-", 10, 0, 0), seen("b-", 200_000, 0, 0), seen("c-", 300_000, 0, 0)}
+	got, err := c.Riskiest(live.Snapshot{At: watchBegan, Rows: rows}, 2)
+	if err != nil || len(got) != 2 || got[0].Prefix != "c-" || got[1].Prefix != "b-" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if chance := c.NextFails(rows[1].Space); chance < 0.0139 || chance > 0.014 {
+		t.Errorf("%v", chance)
+	}
+}
