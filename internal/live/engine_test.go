@@ -430,6 +430,24 @@ func TestReuse(t *testing.T) {
 	}
 }
 
+// However many names have been deleted, a name that comes back is counted, and no other.
+func TestReuseOfMany(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 5))
+	r, deleted, want := &reuse{}, map[string]bool{}, int64(0)
+	for range 2 * fewDeleted {
+		name := generated("run-", random)
+		r.created(name)
+		if deleted[name] {
+			want++
+		}
+		r.removed(name)
+		deleted[name] = true
+	}
+	if r.count != want || want == 0 || r.many == nil || r.few != nil {
+		t.Errorf("%d were used again, want %d", r.count, want)
+	}
+}
+
 func TestSketch(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	s, truth := newSketch(), map[spaces.ID]int64{}

@@ -6,8 +6,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
-// maxReuse is of how many spaces the re-use of names is counted: each takes 1.8 MB.
-const maxReuse = 20
+const (
+	// maxReuse is of how many spaces the re-use of names is counted.
+	maxReuse = 20
+	// fewDeleted is up to how many names that were deleted are a set, which takes a
+	// megabyte then; more are bits, which take 1.8 MB.
+	fewDeleted = 1 << 16
+)
 
 // space is the number of names of a prefix, 27^5, by suffixes of a server.
 const (
@@ -15,11 +20,11 @@ const (
 	suffixLength = names.SuffixLength
 )
 
-// reuse counts the creates under names that have been deleted since it began: a bit
-// for each name of a space.
+// reuse counts the creates under names that have been deleted since it began.
 type reuse struct {
-	deleted []uint64 // nil until a name is
-	count   int64
+	few   map[uint32]bool // the names that were deleted, if they are few
+	many  []uint64        // else a bit for each name of a space
+	count int64
 }
 
 // index is the number of a suffix among those of a server.
@@ -32,15 +37,28 @@ func index(name string) int {
 }
 
 func (r *reuse) created(name string) {
-	if n := index(name); r.deleted != nil && r.deleted[n/64]&(1<<(n%64)) != 0 {
+	n := index(name)
+	if r.few[uint32(n)] || r.many != nil && r.many[n/64]&(1<<(n%64)) != 0 {
 		r.count++
 	}
 }
 
 func (r *reuse) removed(name string) {
-	if r.deleted == nil {
-		r.deleted = make([]uint64, (space+63)/64)
-	}
 	n := index(name)
-	r.deleted[n/64] |= 1 << (n % 64)
+	if r.many != nil {
+		r.many[n/64] |= 1 << (n % 64)
+		return
+	}
+	if r.few == nil {
+		r.few = map[uint32]bool{}
+	}
+	r.few[uint32(n)] = true
+	if len(r.few) < fewDeleted {
+		return
+	}
+	r.many = make([]uint64, (space+63)/64)
+	for n := range r.few {
+		r.many[n/64] |= 1 << (n % 64)
+	}
+	r.few = nil
 }
