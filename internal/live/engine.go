@@ -73,6 +73,7 @@ type Notice struct {
 // Happening is what a Notice is about.
 type Happening string
 
+// What can happen.
 const (
 	Gap       Happening = "gap"       // a type was counted again, and what it hid is not known
 	Unwatched Happening = "unwatched" // a type cannot be watched, and is counted again and again

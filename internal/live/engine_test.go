@@ -57,11 +57,11 @@ func (s *started) notices(what Happening) (found []Notice) {
 	return found
 }
 
-// start runs an engine until all has been counted, and then beside the test.
-func start(t *testing.T, server *fakeServer, minCount int64, types ...census.Resource) *started {
+// start runs an engine with a MinCount of 5 until all has been counted, and then beside the test.
+func start(t *testing.T, server *fakeServer, types ...census.Resource) *started {
 	t.Helper()
 	s := &started{Engine: New(census.Scanner{Config: server.config(), Version: "v1.36.0"})}
-	s.Types, s.MinCount, s.Interval = types, minCount, 100*time.Millisecond
+	s.Types, s.MinCount, s.Interval = types, 5, 100*time.Millisecond
 	s.Chance = func(s census.Space) float64 { return float64(s.Names) / space }
 	s.Tell = func(n Notice) {
 		s.mu.Lock()
@@ -227,7 +227,7 @@ func TestChurn(t *testing.T) {
 			before := fresh(t, server, pods, jobs, nodes)
 			clear(c.creates)
 			clear(c.deletes)
-			e := start(t, server, 5, pods, jobs, nodes)
+			e := start(t, server, pods, jobs, nodes)
 			counted := time.Now()
 			if wrong := e.differs(before); wrong != "" {
 				t.Fatal(wrong)
@@ -304,7 +304,7 @@ func TestPassage(t *testing.T) {
 	for range 4 {
 		add(generated("few-", random), "few-")
 	}
-	e := start(t, server, 5, pods)
+	e := start(t, server, pods)
 	if n := len(e.Snapshot().Rows); n != 0 {
 		t.Fatalf("%d rows", n)
 	}
@@ -366,7 +366,7 @@ func TestUnwatchable(t *testing.T) {
 	for range 6 {
 		add()
 	}
-	e := start(t, server, 5, pods)
+	e := start(t, server, pods)
 	add()
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
 	if told := e.notices(Unwatched); len(told) != 1 || told[0].Cause == nil {
@@ -392,7 +392,7 @@ func TestSilence(t *testing.T) {
 	for range 6 {
 		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
 	}
-	e := start(t, server, 5, pods)
+	e := start(t, server, pods)
 	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
 	time.AfterFunc(2*silence, func() { close(hung) })
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
@@ -407,7 +407,7 @@ func TestReuse(t *testing.T) {
 		all = append(all, o)
 		server.change("/api/v1/pods", "ADDED", o)
 	}
-	e := start(t, server, 5, pods)
+	e := start(t, server, pods)
 	rows := e.Snapshot().Rows
 	if rows[0].Reused != nil {
 		t.Error("counted before it was asked for")

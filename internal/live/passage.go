@@ -35,7 +35,10 @@ func (e *Engine) pass(ctx context.Context, k *kind, ids map[spaces.ID]bool) {
 	from := e.versionOf(k)
 	left := maps.Clone(ids)
 	for namespace := range e.scopes(k, ids) {
-		part := func(id spaces.ID) bool { _, is := ids[id]; return is && (namespace == "" || id.Namespace == namespace) }
+		part := func(id spaces.ID) bool {
+			_, is := ids[id]
+			return is && (namespace == "" || id.Namespace == namespace)
+		}
 		begin := func() census.Batch { return e.newBatch(part, true) }
 		list, skipped := e.list(ctx, k, namespace, time.Time{}, begin)
 		e.mu.Lock()

@@ -231,7 +231,7 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, path, namespa
 			case s.chance(60):
 				send("ERROR", map[string]any{"kind": "Status", "code": 410, "message": "too old resource version"})
 				return
-			case s.chance(60): // of a server that knows less
+			case s.chance(61): // of a server that knows less
 				o := l.object
 				o.version = since - 1
 				send("MODIFIED", o.json())

@@ -45,6 +45,7 @@ type stream struct{ *options }
 func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	return s.printFlags.Print(r, s.Out)
 }
+
 func (s *stream) last(r *v1alpha1.AuditReport, _ string) error { return s.printFlags.Print(r, s.Out) }
 func (s *stream) notice(text string)                           { s.say(text) }
 func (*stream) resized() <-chan struct{}                       { return nil }
@@ -172,5 +173,5 @@ func (p *painting) end() error {
 }
 
 func (p *painting) last(r *v1alpha1.AuditReport, where string) error {
-	return p.options.print(r, where)
+	return p.print(r, where)
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -236,7 +237,8 @@ func noticeText(n live.Notice) string {
 			"names are right, creates and deletes at least so many",
 			resource, n.From.Format(time.TimeOnly), n.To.Format(time.TimeOnly), n.Cause)
 	case live.Unwatched:
-		return fmt.Sprintf("Warning: %s cannot be watched, and is counted again at each interval: %v", resource, n.Cause)
+		return fmt.Sprintf("Warning: %s cannot be watched, and is counted again at each interval: %v",
+			resource, n.Cause)
 	case live.Watched:
 		return fmt.Sprintf("%s has prefixes now, and is watched", resource)
 	case live.Appeared:
@@ -295,7 +297,9 @@ func (c changes) take(items []v1alpha1.AuditItem) (changed []v1alpha1.AuditItem,
 		}
 	}
 	slices.SortFunc(gone, func(a, b rowKey) int {
-		return slices.Compare([]string{a.resource.String(), a.namespace, a.prefix}, []string{b.resource.String(), b.namespace, b.prefix})
+		return cmp.Or(
+			cmp.Compare(a.resource.String(), b.resource.String()), cmp.Compare(a.namespace, b.namespace),
+			cmp.Compare(a.prefix, b.prefix), cmp.Compare(a.suffixLength, b.suffixLength))
 	})
 	return changed, gone
 }
