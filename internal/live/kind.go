@@ -56,15 +56,15 @@ var (
 	errNoNumber  = errors.New("its resourceVersions are no numbers")
 )
 
-// wantsMaker reports whether it matters who made an object.
-func (k *kind) wantsMaker(e *Engine, o *decode.Object) bool {
-	if spaces.MayBeLong(o) {
-		return true
-	}
+// whenMaker says when it is to be read who made an object: where that matters, now.
+func (k *kind) whenMaker(e *Engine, o *decode.Object) decode.When {
 	in, _ := spaces.Of(o)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return k.counters[in] != nil
+	if k.counters[in] == nil && !spaces.MayBeLong(o) {
+		return decode.Never
+	}
+	return decode.Now
 }
 
 // apply makes an event count.

@@ -38,7 +38,7 @@ func live(ctx context.Context, b *bench) (string, error) {
 	text := "| population | peak memory | lag, 99 of 100 | lag, median | the server's processor time, without a watch | with it |\n|---|---|---|---|---|---|\n"
 	for _, ownPrefixes := range []bool{false, true} {
 		row, err := onControlPlane(ctx, b, func(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-			return watchChurn(ctx, b, cp, population{"configmaps", "ConfigMap", b.size(1_000_000), 2, ownPrefixes})
+			return watchChurn(ctx, b, cp, population{"configmaps", "ConfigMap", b.size(1_000_000), 2, ownPrefixes, 0})
 		})
 		if err != nil {
 			return "", err

@@ -28,7 +28,7 @@ type told struct {
 // watched reads a watch and keeps its events.
 func watched(r io.Reader) ([]told, error) {
 	var all []told
-	asked := Asked{Maker: func(*Object) bool { return true }}
+	asked := Asked{Maker: func(*Object) When { return Now }}
 	err := Watch(r, make([]byte, BufferSize), asked, func(e *Event) error {
 		t := told{Type: e.Type, Version: e.ResourceVersion}
 		if o := e.Object; o != nil {
