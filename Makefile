@@ -34,7 +34,7 @@ REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_V
 MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
 
 # The packages that others import, and that follow semantic versions.
-PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/names ./pkg/analyze
+PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecontroller ./pkg/names ./pkg/analyze
 
 # The modules that need controller-runtime.
 CONTROLLERS := pkg/once/oncecontroller examples/controller test/reconcile

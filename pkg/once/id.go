@@ -27,8 +27,7 @@ const (
 )
 
 // An ID says which creation it is that shall happen once: creates under equal
-// IDs are one. It is made by For,
-// FromKey, NewID, Derived or Unmarked.
+// IDs are one. It is made by For, FromKey, NewID, Derived or Unmarked.
 type ID struct {
 	creation string // the value of Annotation
 	run      string // the value of RunLabel; empty for none
@@ -66,9 +65,9 @@ const (
 // objects of its own.
 //
 // It has exactly one name, the first 53 bytes of generateName and ten random
-// characters, because a later reconcile
-// could not know which of several was taken before; an object of somebody else
-// under it is ErrTaken. The id is "v1-" and the first 128 bits of
+// characters, because a later reconcile could not know which of several was
+// taken before; an object of somebody else under it is ErrTaken. The id is "v1-"
+// and the first 128 bits of
 //
 //	SHA-256("genname.dev/owner/v1" ‖ 0 ‖ frame(UID) ‖ frame(purpose))
 //
@@ -109,8 +108,8 @@ func single(domain string, parts ...string) ID {
 // it, so that an earlier process may have used it, with the value of RunLabel
 // or an empty one. It is for callers who list what they have created before, as
 // kubectl genname does with --idempotency-key: unlike an ID of For or FromKey it
-// has next names, and without a look two objects can come of it. creation is a label value; an empty one is no
-// ID, which Create refuses.
+// has next names, and without a look two objects can come of it. creation is a
+// label value; an empty one is no ID, which Create refuses.
 func Derived(creation, run string) ID {
 	if creation == "" {
 		return ID{}
