@@ -34,7 +34,8 @@ func TestHelpExamples(t *testing.T) {
 	eachCommand(cmd.NewCommand(), func(c *cobra.Command) {
 		for _, example := range examplesOf(c) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			bash := exec.CommandContext(ctx, "bash", "-c", example)
+			// What is to last is shown to begin and to end.
+			bash := exec.CommandContext(ctx, "bash", "-c", strings.Replace(example, "--duration 10m", "--duration 3s", 1))
 			bash.Env, bash.Dir = s.Env, folder
 			if out, err := bash.CombinedOutput(); err != nil {
 				t.Errorf("an example of %s fails: %v\n$ %s\n%s", c.CommandPath(), err, example, out)
