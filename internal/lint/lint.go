@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
@@ -113,6 +114,9 @@ func read(ctx context.Context, source Source) content {
 		return content{unreadable: []Unreadable{{File: source.Name, Err: err}}}
 	}
 	objects, broken := manifest.Read(file)
+	for _, o := range objects {
+		forgetSchemas(o)
+	}
 	c := content{objects: objects}
 	for _, b := range broken {
 		if source.Found && other(b.Err, file) {
@@ -123,6 +127,21 @@ func read(ctx context.Context, source Source) content {
 	}
 	c.skipped = c.skipped || source.Found && len(objects) == 0 && len(c.unreadable) == 0
 	return c
+}
+
+// forgetSchemas removes from a CustomResourceDefinition the schemas of its versions,
+// which no rule looks at and which can be most of an input.
+func forgetSchemas(o *manifest.Object) {
+	if o.GetKind() != "CustomResourceDefinition" {
+		return
+	}
+	versions, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "versions")
+	list, _ := versions.([]any)
+	for _, version := range list {
+		if version, is := version.(map[string]any); is {
+			delete(version, "schema")
+		}
+	}
 }
 
 var (
