@@ -32,6 +32,8 @@ type cluster struct {
 	ends func(object string) (once.Result, error)
 	// looks says whether an object is looked for again after a refusal.
 	looks func(object string) bool
+	// tells are the retries that are told of each object.
+	tells []once.Event
 	// during is called while an object is created.
 	during func(object string)
 
@@ -71,6 +73,9 @@ func (c *cluster) Create(ctx context.Context, creation Creation) (once.Result, e
 		c.during(name)
 	}
 	time.Sleep(c.takes)
+	for _, e := range c.tells {
+		creation.Events(e)
+	}
 	if c.looks != nil && c.looks(name) {
 		leave()
 		creation.Events(once.Event{Action: once.LookAgain})

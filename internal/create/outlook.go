@@ -125,8 +125,10 @@ func (r *run) learnFromTimeOver(told report, over bool) {
 // learnFromLoss takes note of an object whose answer was lost and that nothing
 // could settle, so that no time was used up: it was sent once, as a probe is. Of
 // those that were under way together, one accident may have taken all answers.
+// What is unknown although it was answered says nothing: an object that has lost
+// its mark, or a conflict that cannot be read back.
 func (r *run) learnFromLoss(told report, over bool) {
-	if !over && !told.renamed && told.losses == r.outlookAt(told.document).losses && r.ctx.Err() == nil {
+	if !over && told.silent && !told.renamed && told.losses == r.outlookAt(told.document).losses && r.ctx.Err() == nil {
 		r.countLoss(told.document)
 	}
 }

@@ -432,22 +432,61 @@ func TestRenamedInDoubt(t *testing.T) {
 }
 
 // Of an object that nothing refused, or whose credential was, no refusal is said
-// to need the right to get.
-func TestRefusalsThatNeedGet(t *testing.T) {
+// to need the right to get; and of one for which no other name was tried, no
+// conflict.
+func TestWhatNeedsGet(t *testing.T) {
 	interrupted := &once.Error{Kind: once.ErrInterrupted, Cause: once.ErrInterrupted}
 	for name, test := range map[string]struct {
-		err  error
-		want int
-	}{"refused": {errForbidden, 1}, "no credential": {errDenied, 0}, "interrupted": {interrupted, 0}} {
-		c := &cluster{ends: func(string) (once.Result, error) { return once.Result{Unverified: true}, test.err }}
-		n := 0
+		err                 error
+		elsewhere           bool
+		refusals, conflicts int
+	}{
+		"refused":                      {errForbidden, false, 1, 0},
+		"no credential":                {errDenied, false, 0, 0},
+		"interrupted":                  {interrupted, false, 0, 0},
+		"given up":                     {errSilence, false, 0, 0},
+		"unknown":                      {errUnknown, false, 0, 0},
+		"another name":                 {nil, true, 0, 1},
+		"given up with another name":   {errSilence, true, 0, 1},
+		"all names":                    {errConflict, true, 0, 1},
+		"interrupted, and another one": {interrupted, true, 0, 1},
+	} {
+		c := &cluster{ends: func(string) (once.Result, error) {
+			return once.Result{Outcome: once.Created, Unverified: true}, test.err
+		}}
+		if test.elsewhere {
+			c.tells = []once.Event{{Action: once.NextName}}
+		}
+		refusals, conflicts := 0, 0
 		for _, text := range words(Run(t.Context(), configOf(c), input("configmaps/a/x-"))) {
 			if strings.HasPrefix(text, "warning refusals of configmaps cannot be looked into") {
-				n++
+				refusals++
+			}
+			if strings.HasPrefix(text, "warning conflicts of configmaps cannot be read back") {
+				conflicts++
 			}
 		}
-		if n != test.want {
-			t.Errorf("%s: %d warnings, want %d", name, n, test.want)
+		if refusals != test.refusals || conflicts != test.conflicts {
+			t.Errorf("%s: %d warnings of refusals, and %d of conflicts, want %+v", name, refusals, conflicts, test)
+		}
+	}
+}
+
+// What is unknown although it was answered does not stop its place: an object
+// without its mark, and a conflict that cannot be read back.
+func TestUnknownThatWasAnswered(t *testing.T) {
+	for name, result := range map[string]once.Result{
+		"no mark":  {Object: document("configmaps/a/x").Object},
+		"no right": {Unverified: true},
+	} {
+		c := &cluster{ends: func(string) (once.Result, error) { return result, errUnknown }}
+		var documents []string
+		for n := range 20 {
+			documents = append(documents, fmt.Sprintf("configmaps/a/named%d", n))
+		}
+		words(Run(t.Context(), configOf(c), input(documents...)))
+		if len(c.sent) != 20 {
+			t.Errorf("%s: %d were sent", name, len(c.sent))
 		}
 	}
 }

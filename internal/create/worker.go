@@ -38,6 +38,7 @@ type report struct {
 	sent     bool // it has ended, and a server has been asked for it
 	renamed  bool // it has ended, and something picks names
 	unheard  bool // it has ended without an answer, and nobody answers anything
+	silent   bool // it has ended, and if its outcome is unknown, an answer was lost
 	reviewed bool // it was found out whether the document's place can be read
 	readable bool
 }
@@ -123,21 +124,23 @@ func (w *worker) create(j job) report {
 // send has the object created. Once it is only looked for again after a refusal,
 // the run need not wait for it.
 func (w *worker) send(j job, id once.ID) report {
-	d, lingers := j.document, false
+	d, lingers, elsewhere := j.document, false, false
 	result, err := w.config.Cluster.Create(w.ctx, Creation{
 		Document: d, ID: id, Briefly: j.probe,
 		Events: func(e once.Event) {
 			first := e.Action == once.LookAgain && !lingers
 			lingers = lingers || first
+			elsewhere = elsewhere || e.Action == once.NextName
 			w.reports <- report{event: Retry{d, e}, document: d, lingers: first, retried: !first}
 		},
 	})
-	w.warnOf(d, result, err)
+	w.warnOf(d, result, err, elsewhere)
 	return report{
 		document: d, event: w.eventOf(d, id, result, err),
 		lingered: lingers, sent: true, probe: j.probe, losses: j.losses,
 		renamed: errors.Is(err, once.ErrRenamed),
 		unheard: w.unheard(result, err),
+		silent:  result.Object == nil && !result.Unverified,
 	}
 }
 
@@ -171,8 +174,9 @@ func (w *worker) eventOf(d *Document, id once.ID, result once.Result, err error)
 	return Failed{d, id, result, kind, cause}
 }
 
-// warnOf warns where the promise is weaker than it should be.
-func (w *worker) warnOf(d *Document, result once.Result, err error) {
+// warnOf warns where the promise is weaker than it should be. elsewhere says
+// whether other names were tried.
+func (w *worker) warnOf(d *Document, result once.Result, err error, elsewhere bool) {
 	resource := d.Mapping.Resource.GroupResource().String()
 	switch lost := strings.Join(result.MarksLost, ", "); {
 	case lost == "":
@@ -186,7 +190,7 @@ func (w *worker) warnOf(d *Document, result once.Result, err error) {
 	case errors.Is(err, once.ErrRefused):
 		w.warn("refusals of %s cannot be looked into (needs get on %s): if something on the way repeated the request, "+
 			"the object may be there, and be why", resource, resource)
-	default:
+	case elsewhere:
 		w.warn("conflicts of %s cannot be read back (needs get on %s): "+
 			"another name is tried on trust that no proxy repeated the request", resource, resource)
 	}

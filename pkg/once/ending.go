@@ -13,7 +13,7 @@ import (
 
 // finish returns the result of a final step.
 func (o *operation) finish(s step, f finding) (Result, *Error) {
-	o.untrusted = o.untrusted || s == failed && f == noRight
+	o.untrusted = o.untrusted || f == noRight && o.state != inDoubt
 	if f == renamed && !o.asKubectl() {
 		o.refusal = apistatus.Explain(o.refusal, o.explainRenaming())
 	}

@@ -194,7 +194,7 @@ func (w *world) check(r Result, failure error) error {
 	switch alive := w.alive(); {
 	case r.Unverified && w.hedged: // rule 4: the next name, or the refusal, with a warning
 		return nil
-	case w.second && r.Unverified:
+	case w.second && r.Unverified && kind != isUnknown:
 		return nil
 	case w.hedged && w.model.lags && w.refused: // it was looked for where it could not be seen
 		return nil

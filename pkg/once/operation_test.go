@@ -396,6 +396,23 @@ func TestRefusalIsLookedFor(t *testing.T) {
 	}
 }
 
+// A conflict that cannot be read back is told as unchecked also where it ends as
+// unknown, because no other name may be tried; a lost answer is none.
+func TestUncheckedConflict(t *testing.T) {
+	forbidden := answer{finding: noRight, err: errors.New("forbidden")}
+	for name, test := range map[string]struct {
+		post answer
+		want bool
+	}{"conflict": {taken(), true}, "lost": {answer{finding: lost, err: io.EOF}, false}} {
+		w := wanted{generateName: "p-", id: Derived(ourID, ourRun)}
+		server := &script{posts: []answer{test.post}, gets: []answer{forbidden}}
+		r, err := newOperation(w, server, defaults()).run(t.Context())
+		if !errors.Is(err, ErrUnknown) || r.Unverified != test.want || r.Object != nil {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
 // What cannot be read is read again while there is time, and not known then.
 func TestRefusalThatIsNotLookedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
