@@ -96,6 +96,8 @@ func (o *operation) advice(f finding) string {
 			o.name, Annotation, o.wanted.id)
 	case f == noRight:
 		return "" // the reason says it
+	case !o.wanted.id.single: // it may have a next name
+		return fmt.Sprintf("; look whether %q is there before you create it again", o.name)
 	}
 	return fmt.Sprintf("; Create with the same ID again finds %q or makes it", o.name)
 }

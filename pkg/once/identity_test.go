@@ -290,6 +290,8 @@ func TestUnknownSaysWhatToDo(t *testing.T) {
 		"lost for good": {For(owner, "x"), lost, oncetest.Text(http.StatusServiceUnavailable), `; Create with the same ID again finds "p-`},
 		"no right":      {For(owner, "x"), lost, oncetest.Forbidden, "needs get on configmaps"},
 		"unmarked":      {Unmarked(), lost, nil, "; look whether it is there before you create it again"},
+		"of one call":   {NewID(), lost, oncetest.Text(http.StatusServiceUnavailable), ` is there before you create it again`},
+		"of a list":     {Derived("v1-x", ""), lost, oncetest.Text(http.StatusServiceUnavailable), ` is there before you create it again`},
 	} {
 		server := oncetest.NewServer()
 		server.Next(test.post)

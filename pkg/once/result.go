@@ -24,12 +24,14 @@ const (
 
 // The errors that an *Error is, by errors.Is.
 var (
-	// ErrUnknown means that the object may be there, under Result.Name. A
-	// controller returns the error and reconciles again: Create with the same ID
-	// finds the object or makes it, and never makes two. Where that cannot
-	// settle it, the error says what does: the object has lost its annotation,
-	// there is no right to read it, it is Unmarked, or the error is ErrRenamed
-	// too, and it may be there under any name.
+	// ErrUnknown means that the object may be there, under Result.Name. Of an ID
+	// of For or FromKey a controller returns the error and reconciles again:
+	// Create with the same ID finds the object or makes it, and never makes two.
+	// An object of NewID or Derived is looked for before it is created again,
+	// because the same ID may come to a next name. Where neither settles it, the
+	// error says what does: the object has lost its annotation, there is no
+	// right to read it, it is Unmarked, or the error is ErrRenamed too, and it
+	// may be there under any name.
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrRefused means that the server has refused the object. Unless it is
 	// Unmarked, it was looked for then, and is not there: once, or where an
