@@ -18,6 +18,8 @@ type answer struct {
 	finding finding
 	// object is what the server stored (POST) or has (GET), if it said.
 	object *unstructured.Unstructured
+	// brief: object has no more than WithBriefObjects says.
+	brief bool
 	// err says why the request did not bring the object.
 	err error
 	// unsent reports of a POST that it cannot have stored anything: nothing of

@@ -125,31 +125,31 @@ func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request
 		return nil, errors.New("an ID of no kind: use For (of an owner that has a UID), " +
 			"FromKey (of a key), NewID, Derived or Unmarked")
 	}
-	given, err := s.unstructured(object)
+	u, err := s.unstructured(object)
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.resourceOf(given.GroupVersionKind(), s.mapping)
+	to, err := c.resourceOf(u.GroupVersionKind(), s.mapping)
 	if err != nil {
 		return nil, err
 	}
 	namespaced := to.mapping.Scope.Name() == meta.RESTScopeNameNamespace
-	namespace := cmp.Or(given.GetNamespace(), s.namespace)
+	namespace := cmp.Or(u.GetNamespace(), s.namespace)
 	inPath := rest.IsValidPathSegmentName(namespace)
 	switch {
 	case namespaced && namespace == "":
 		return nil, fmt.Errorf("%s need a namespace", to.mapping.Resource.GroupResource())
 	case namespaced && len(inPath) > 0:
 		return nil, fmt.Errorf("the namespace %q %s", namespace, strings.Join(inPath, ", "))
-	case !id.unmarked && !CanCarry(given):
+	case !id.unmarked && !CanCarry(u):
 		return nil, errors.New("the object has neither a name nor a generateName, " +
 			"or labels or annotations that are not maps")
 	}
 	r := &request{
-		resource: *to, namespaced: namespaced, namespace: namespace, object: given, id: id,
-		parameters: s.parameters, decode: s.decode,
+		resource: *to, namespaced: namespaced, namespace: namespace, given: object, object: u, id: id,
+		parameters: s.parameters, brief: s.brief,
 	}
-	if s.template != nil && id.varies() && given.GetName() == "" && to.mapping.Resource.GroupResource() != ipAddresses {
+	if s.template != nil && id.varies() && u.GetName() == "" && to.mapping.Resource.GroupResource() != ipAddresses {
 		r.template = s.template
 		return r, nil
 	}
@@ -162,11 +162,19 @@ func (r *request) stamp() (err error) {
 	if r.resource.mapping.Resource.GroupResource() == ipAddresses && r.object.GetName() == "" {
 		r.object.SetName(r.object.GetGenerateName())
 	}
-	if r.id.single { // so that the digest is the same wherever the namespace was said
+	r.id.prepare(r.object)
+	if !r.id.single {
+		return nil
+	}
+	r.object.SetNamespace("")
+	if r.namespaced { // so that the digest is the same wherever the namespace was said
 		r.object.SetNamespace(r.namespace)
 	}
-	r.content, err = r.id.prepare(r.object)
-	return err
+	if r.content, err = contentOf(r.object, r.given); err != nil {
+		return err
+	}
+	entries(metadataOf(r.object), "annotations")[ContentAnnotation] = r.content
+	return nil
 }
 
 // ipAddresses are not given generated names: the server uses their generateName

@@ -5,12 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 )
 
 const (
@@ -18,9 +15,10 @@ const (
 	// knows it again.
 	Annotation = "genname.dev/creation-id"
 	// ContentAnnotation holds the digest of the content that an object of For or
-	// FromKey was created with. What is null or an empty map or list counts as
-	// absent, because typed objects say more or less of it from one version of
-	// their libraries to the next.
+	// FromKey was created with. What is null counts as absent, and in typed
+	// objects so does a struct without a value, like an empty status or strategy:
+	// they say more or less of these from one version of their libraries to the
+	// next. Empty maps and lists count: an empty selector is not an absent one.
 	ContentAnnotation = "genname.dev/creation-digest"
 	// RunLabel marks the objects of a run that has a key.
 	RunLabel = "genname.dev/run"
@@ -137,48 +135,11 @@ func idOf(object *unstructured.Unstructured) string {
 	return object.GetAnnotations()[Annotation]
 }
 
-// prepare makes of object what is sent, and returns the value of
-// ContentAnnotation, empty for an object without it.
-func (id ID) prepare(object *unstructured.Unstructured) (content string, err error) {
+// prepare makes of object what is sent, but for its name and what an object of
+// a single name carries.
+func (id ID) prepare(object *unstructured.Unstructured) {
 	object.SetResourceVersion("") // a server refuses it in a new object
 	id.Stamp(object)
-	if !id.single {
-		return "", nil
-	}
-	said := object.DeepCopy()
-	for _, field := range []string{ // a server's
-		"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp",
-		"generation", "managedFields", "selfLink",
-	} {
-		unstructured.RemoveNestedField(said.Object, "metadata", field)
-	}
-	withoutEmpty(said.Object)
-	sum, err := digest.Of(said)
-	if err != nil {
-		return "", err
-	}
-	content = version1(sum[:16])
-	entries(metadataOf(object), "annotations")[ContentAnnotation] = content
-	return content, nil
-}
-
-// withoutEmpty removes from value what is null or an empty map, or list, however
-// deep, and reports whether nothing is left of value itself. Items of lists are
-// kept: their places count.
-func withoutEmpty(value any) bool {
-	switch v := value.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		maps.DeleteFunc(v, func(_ string, in any) bool { return withoutEmpty(in) })
-		return len(v) == 0
-	case []any:
-		for _, in := range v {
-			withoutEmpty(in)
-		}
-		return len(v) == 0
-	}
-	return false
 }
 
 // Stamp gives the object the marks of id, instead of those that it may have

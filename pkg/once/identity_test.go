@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -203,33 +204,19 @@ func TestOtherContent(t *testing.T) {
 	}
 }
 
-// What typed objects say with another version of their libraries is the same
-// content: what is null, or an empty map or list. What a server has written into
-// a copy is none. The digest is a promise to the
-// objects of older versions.
-func TestContentOfAnotherLibrary(t *testing.T) {
-	contents := map[string]bool{}
-	for _, spec := range []map[string]any{
-		{"containers": []any{map[string]any{"name": "a"}}},
-		{"containers": []any{map[string]any{"name": "a", "resources": map[string]any{}}}, "volumes": []any{}},
-		{"containers": []any{map[string]any{"name": "a", "env": nil}}, "strategy": map[string]any{"rollingUpdate": map[string]any{}}},
-	} {
-		object := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "v1", "kind": "Pod", "spec": spec, "status": map[string]any{},
-			"metadata": map[string]any{
-				"generateName": "p-", "creationTimestamp": nil, "labels": map[string]any{},
-				"uid": "1", "generation": int64(2), "deletionTimestamp": "2026-11-22T00:00:00Z", // of a copy
-			},
-		}}
-		content, err := For(owner, "x").prepare(object)
-		if err != nil {
-			t.Fatal(err)
+// A cluster's object has the same content whatever WithNamespace says, and
+// whether or not it says one itself, which no server keeps.
+func TestContentOfTheCluster(t *testing.T) {
+	server := oncetest.NewServer()
+	for i, namespace := range []string{"", "a", "b"} {
+		object := &corev1.Namespace{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "p-", Namespace: []string{"", "", "c"}[i]},
 		}
-		contents[content] = true
-	}
-	const want = "v1-d3df295c464141350aa58f037d7320be" // computed apart from this code
-	if len(contents) != 1 || !contents[want] {
-		t.Errorf("%v, want %s", contents, want)
+		r, err := creatorFor(t, server.Config()).Create(t.Context(), object, For(owner, "x"), WithNamespace(namespace))
+		if want := []Outcome{Created, Found, Found}[i]; err != nil || r.Outcome != want {
+			t.Errorf("in %q: %+v, %v", namespace, r, err)
+		}
 	}
 }
 

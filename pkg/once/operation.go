@@ -93,6 +93,7 @@ func (o *operation) candidate(attempt int) string {
 func (o *operation) run(ctx context.Context) (Result, error) {
 	result, err := o.follow(ctx)
 	result.Name, result.Unverified = o.name, o.untrusted
+	result.brief = result.Object != nil && o.answer.brief
 	if err != nil {
 		return result, err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/conversion/queryparams"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -38,7 +37,7 @@ type settings struct {
 	suffixLength int
 	namespace    string
 	parameters   url.Values // of a POST
-	decode       func([]byte) (*unstructured.Unstructured, error)
+	brief        bool
 	template     *Template
 	events       func(Event)
 	mapper       meta.RESTMapper
@@ -49,7 +48,7 @@ type settings struct {
 func defaults() settings {
 	return settings{
 		attempts: DefaultAttempts, retryTimeout: DefaultRetryTimeout, grace: DefaultGrace,
-		suffixLength: names.SuffixLength, decode: decode, events: func(Event) {},
+		suffixLength: names.SuffixLength, events: func(Event) {},
 	}
 }
 
@@ -90,11 +89,17 @@ func WithCreateOptions(o metav1.CreateOptions) Option {
 // WithBriefObjects reads no more of what the server has stored than its
 // apiVersion, kind, name, namespace, uid, generation, creationTimestamp, labels
 // and annotations, so that a Result.Object of ErrRenamed or without an error
-// may lack the rest. It takes a third of the time to read.
-func WithBriefObjects() Option { return func(s *settings) { s.decode = decodeBriefly } }
+// may lack the rest, and Result.Into refuses it. It takes a third of the time to
+// read.
+func WithBriefObjects() Option { return func(s *settings) { s.brief = true } }
+
+// WithWholeObjects reads all of what the server has stored, as is done without
+// WithBriefObjects.
+func WithWholeObjects() Option { return func(s *settings) { s.brief = false } }
 
 // WithTemplate encodes the object once for all creates with t. It is an option of
-// Create, for an *unstructured.Unstructured that nobody changes meanwhile.
+// Create, for an *unstructured.Unstructured that is not changed after its first
+// create with t.
 func WithTemplate(t *Template) Option { return func(s *settings) { s.template = t } }
 
 // WithEvents has f told of every retry before it is made, by the goroutine that

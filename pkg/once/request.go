@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -22,12 +23,13 @@ type request struct {
 	resource   resource
 	namespaced bool
 	namespace  string
+	given      runtime.Object // that object was made of
 	object     *unstructured.Unstructured
 	id         ID
 	content    string    // what the object's ContentAnnotation says
 	template   *Template // nil for none: then object is a copy, and has the marks of id
 	parameters url.Values
-	decode     func(body []byte) (*unstructured.Unstructured, error) // of what is stored
+	brief      bool // of what is stored, no more is read than WithBriefObjects says
 }
 
 func (r *request) wanted() wanted {
@@ -57,6 +59,7 @@ func (r *request) post(ctx context.Context, name string) answer {
 		}
 	} else {
 		a.object, a.finding, a.err = r.accept(result, name)
+		a.brief = r.brief
 	}
 	if a.finding == lost && a.unsent { // a dry run
 		a.finding = notStored
@@ -93,7 +96,11 @@ func (r *request) sentAs(name string) func(string) bool {
 // accept reads the body of a 2xx. What is not the object sent proves nothing;
 // but what comes back for an object without a mark is taken as it comes.
 func (r *request) accept(result rest.Result, name string) (*unstructured.Unstructured, finding, error) {
-	object, err := objectOf(result, r.decode)
+	read := decode
+	if r.brief {
+		read = decodeBriefly
+	}
+	object, err := objectOf(result, read)
 	if err != nil {
 		return nil, lost, err
 	}

@@ -50,9 +50,10 @@ var (
 	// after a 5xx with Retry-After, that is taken on trust.
 	ErrTaken = errors.New("name taken")
 	// ErrMismatch means that the object of an ID of For or FromKey is there, and
-	// was created with another content than is asked for now. Result.Object is
-	// it, and nothing was done to it: whether it is kept, updated, or deleted to
-	// be made anew is for the caller to decide.
+	// was created with another content than is asked for now, as
+	// ContentAnnotation has it. Result.Object is it, and nothing was done to it:
+	// whether it is kept, updated, or deleted to be made anew is for the caller
+	// to decide.
 	ErrMismatch = errors.New("found with other content")
 	// ErrExhausted means that nothing was stored, and that all names were
 	// taken, or the time was over.
@@ -102,12 +103,14 @@ type Result struct {
 	MarksLost []string
 	// Unverified reports that what the server said could not be checked by
 	// reading back, for want of a right: a conflict, so that another name was
-	// tried on trust, or a refusal. Had a proxy repeated the POST, an object is
-	// there that is not known of.
+	// tried on trust or the outcome is unknown, or a refusal. Had a proxy
+	// repeated the POST, an object is there that is not known of.
 	Unverified bool
 	// TimeOver reports that the object was given up because the whole time of
 	// WithRetryTimeout was used up.
 	TimeOver bool
+
+	brief bool // Object has no more than WithBriefObjects says
 }
 
 // Terminating reports whether Object is being deleted: it is there until its
@@ -117,15 +120,22 @@ func (r Result) Terminating() bool { return r.Object != nil && r.Object.GetDelet
 
 // SpecChanged reports whether Object has another spec than it was created with:
 // its metadata.generation is above 1. Of types without a generation, like
-// ConfigMap, it cannot be known. What the caller asks for now is not compared:
-// that is ErrMismatch.
+// ConfigMap, it cannot be known; and of custom resources without a status
+// subresource it says nothing, because there every write counts, also that of
+// a controller to the status. What the caller asks for now is not compared: that
+// is ErrMismatch.
 func (r Result) SpecChanged() bool { return r.Object != nil && r.Object.GetGeneration() > 1 }
 
 // Into decodes Object into a typed or unstructured object, which may be the one
-// that was given to Create. What is in it already is lost.
+// that was given to Create. What is in it already is lost. It is an error if
+// Object is nil, or was read no further than WithBriefObjects says; object stays
+// as it is then.
 func (r Result) Into(object runtime.Object) error {
-	if r.Object == nil {
+	switch {
+	case r.Object == nil:
 		return errors.New("the object is not known")
+	case r.brief:
+		return errors.New("the object was read in part only (WithBriefObjects)")
 	}
 	if u, ok := object.(*unstructured.Unstructured); ok {
 		r.Object.DeepCopyInto(u)

@@ -3,6 +3,7 @@ package once
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -46,16 +47,17 @@ func (t *Template) around(object *unstructured.Unstructured, id ID) ([3][]byte, 
 	placeholder, name := NewID(), NewID().creation
 	placeholder.run = id.run
 	stamped := object.DeepCopy()
-	if _, err := placeholder.prepare(stamped); err != nil {
-		return t.parts, err
-	}
+	placeholder.prepare(stamped)
 	stamped.SetName(name)
 	encoded, err := stamped.MarshalJSON()
 	if err != nil {
 		return t.parts, err
 	}
-	before, rest, _ := bytes.Cut(encoded, []byte(`"`+placeholder.creation+`"`)) // annotations come before the name
-	between, after, _ := bytes.Cut(rest, []byte(`"`+name+`"`))
+	before, rest, marked := bytes.Cut(encoded, []byte(`"`+placeholder.creation+`"`)) // annotations come before the name
+	between, after, named := bytes.Cut(rest, []byte(`"`+name+`"`))
+	if !marked || !named {
+		return t.parts, errors.New("the object is not encoded with its creation id and then its name")
+	}
 	t.object, t.run, t.parts = object, id.run, [3][]byte{before, between, after}
 	return t.parts, nil
 }

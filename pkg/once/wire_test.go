@@ -2,6 +2,7 @@ package once
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -85,15 +86,28 @@ func TestBriefObjectsReadTheSame(t *testing.T) {
 	})
 }
 
-// A brief Result has what was promised, and not the rest.
+// A brief Result has what was promised, and not the rest: nothing is decoded of
+// it. What was read back is whole.
 func TestCreateBriefly(t *testing.T) {
 	c := creatorFor(t, oncetest.NewServer().Config(), WithBriefObjects())
-	result, err := c.Create(t.Context(), configMap("a"), NewID())
+	result, err := c.Create(t.Context(), configMap("a"), For(owner, "x"))
 	if err != nil || result.Outcome != Created || result.MarksLost != nil || result.Object.GetName() != result.Name {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	if result.Object.Object["data"] != nil || result.Object.GetUID() == "" || result.Object.GetNamespace() != "ns" {
 		t.Errorf("%v", result.Object)
+	}
+	into := configMap("b")
+	if err := result.Into(into); err == nil || into.Data["key"] != "b" || into.Name != "" {
+		t.Errorf("%v, %v", into, err)
+	}
+	result, err = c.Create(t.Context(), configMap("a"), For(owner, "x"))
+	if err := errors.Join(err, result.Into(into)); err != nil || result.Outcome != Found || into.Data["key"] != "a" {
+		t.Errorf("%+v, %v", into, err)
+	}
+	result, err = c.Create(t.Context(), configMap("a"), For(owner, "y"), WithWholeObjects())
+	if err := errors.Join(err, result.Into(into)); err != nil || result.Outcome != Created || into.Data["key"] != "a" {
+		t.Errorf("%+v, %v", into, err)
 	}
 }
 
