@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,13 +34,15 @@ const retryTimeout = 10 * time.Second
 // configuration, the scheme and the mapper: its requests share the connections
 // of the manager's client, but they pass by the client, and by its cache. So
 // what the client is told of field owners, field validation and dry runs is told
-// here by once.WithCreateOptions. Creates are followed for 10 s unless
+// here by once.WithCreateOptions, and an HTTP client that the manager was given
+// (cluster.Options.HTTPClient) is not used. Objects are read whole, also with
+// once.WithBriefObjects. Creates are followed for 10 s unless
 // once.WithRetryTimeout says otherwise, and once.WithEvents takes the place of
 // the log and of the counter of retries.
 //
 // A fake client is refused, and so is one of dry runs.
 func New(c cluster.Cluster, options ...once.Option) (*Creator, error) {
-	if err := check(reflect.ValueOf(c.GetClient())); err != nil {
+	if err := check(reflect.ValueOf(c.GetClient()), map[pointer]bool{}); err != nil {
 		return nil, err
 	}
 	config := c.GetConfig()
@@ -50,6 +53,7 @@ func New(c cluster.Cluster, options ...once.Option) (*Creator, error) {
 	defaults := []once.Option{
 		once.WithScheme(c.GetScheme()), once.WithMapper(c.GetRESTMapper()), once.WithRetryTimeout(retryTimeout),
 	}
+	options = append(slices.Clip(options), once.WithWholeObjects())
 	creator, err := once.NewForConfig(config, append(defaults, options...)...)
 	if err != nil {
 		return nil, err
@@ -102,9 +106,23 @@ var (
 		"use a client that creates, and once.WithCreateOptions for a dry run")
 )
 
-// check returns why the client, or one that it wraps, creates nothing.
-func check(c reflect.Value) error {
+// pointer is a pointer that was followed.
+type pointer struct {
+	to      reflect.Type
+	address uintptr
+}
+
+// check returns why the client, or one that it wraps, creates nothing. What was
+// seen is not looked into again: a client may point back to who wraps it.
+func check(c reflect.Value, seen map[pointer]bool) error {
 	for c.Kind() == reflect.Interface || c.Kind() == reflect.Pointer {
+		if c.Kind() == reflect.Pointer {
+			p := pointer{c.Type(), c.Pointer()}
+			if seen[p] {
+				return nil
+			}
+			seen[p] = true
+		}
 		c = c.Elem()
 	}
 	switch {
@@ -119,7 +137,7 @@ func check(c reflect.Value) error {
 		if !field.Type().Implements(readers) {
 			continue
 		}
-		if err := check(field); err != nil {
+		if err := check(field, seen); err != nil {
 			return err
 		}
 	}

@@ -52,6 +52,19 @@ func newCreator(t *testing.T, server *oncetest.Server) *Creator {
 // wrapper is a client of a user's.
 type wrapper struct{ client.Client }
 
+// circular is a client that points back to itself.
+type circular struct {
+	client.Client
+	Self  *circular
+	Other client.Client
+}
+
+func circle(c client.Client) *circular {
+	of := &circular{}
+	of.Self, of.Other, of.Client = of, of, c
+	return of
+}
+
 // What creates nothing is refused, however it is wrapped; what is wrapped and
 // creates is not.
 func TestNewRefuses(t *testing.T) {
@@ -76,6 +89,8 @@ func TestNewRefuses(t *testing.T) {
 		"fake, wrapped by a user":     {wrapper{fakeClient}, errFake},
 		"fake, wrapped twice":         {&wrapper{&wrapper{fakeClient}}, errFake},
 		"dry runs":                    {client.NewDryRunClient(live), errDryRun},
+		"real, in a circle":           {circle(live), nil},
+		"fake, in a circle":           {circle(fakeClient), errFake},
 		"dry runs, wrapped":           {wrapper{client.NewDryRunClient(live)}, errDryRun},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -281,5 +296,18 @@ func TestOptions(t *testing.T) {
 	object.Namespace = ""
 	if _, err := creator.Create(context.Background(), owner, "a", object); err != nil || told != 1 || object.Namespace != "elsewhere" {
 		t.Errorf("got %v, told %d: %v", err, told, object)
+	}
+}
+
+// An object becomes what the server has, also where no more was to be read.
+func TestWholeObjects(t *testing.T) {
+	server := oncetest.NewServer()
+	creator, err := New(newCluster(t, server), once.WithBriefObjects())
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := worker("x")
+	if _, err := creator.Create(t.Context(), owner, "a", object); err != nil || object.Data["data"] != "x" || object.UID == "" {
+		t.Errorf("%v: %v", err, object)
 	}
 }
