@@ -65,6 +65,7 @@ func withoutZeroStructs(value reflect.Value, said any) {
 	case reflect.Struct:
 		for field, in := range value.Fields() {
 			switch name := jsonName(field); {
+			case !field.IsExported() && !field.Anonymous: // never encoded
 			case name == "":
 				withoutZeroStructs(in, said)
 			case in.Kind() == reflect.Struct && in.IsZero():
