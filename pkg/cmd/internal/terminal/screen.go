@@ -57,14 +57,19 @@ func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 			_ = term.Restore(int(keys.Fd()), before) // it is the one that was changed
 			showsSequences()
 		}
-		go s.readKeys()
 	}
 	var stop func()
 	s.resized, stop = watchSize()
 	restore := s.restore
 	s.restore = func() { stop(); restore() }
-	_, err = io.WriteString(s.out, enterScreen)
-	return s, err
+	if _, err := io.WriteString(s.out, enterScreen); err != nil {
+		s.restore()
+		return nil, err
+	}
+	if s.in != nil {
+		go s.readKeys()
+	}
+	return s, nil
 }
 
 // readKeys waits for a q or an interrupt, which is a character in raw mode. It ends

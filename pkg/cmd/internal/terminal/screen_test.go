@@ -5,7 +5,9 @@ package terminal
 import (
 	"bytes"
 	"io"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -47,6 +49,29 @@ func TestScreen(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if _, err := io.WriteString(tty, "x\n"); err != nil { // cooked again: a line ends with two characters
+		t.Fatal(err)
+	}
+	if got := read(t, ptmx, 3); got != "x\r\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A terminal that cannot be painted is left as it was.
+func TestScreenThatCannotBeWritten(t *testing.T) {
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = ptmx.Close(), tty.Close() }()
+	readOnly, err := os.OpenFile(tty.Name(), os.O_RDONLY|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = readOnly.Close() }()
+	if s, err := StartScreen(tty, readOnly); s != nil || err == nil {
+		t.Fatalf("%v, %v", s, err)
+	}
+	if _, err := io.WriteString(tty, "x\n"); err != nil { // cooked: a line ends with two characters
 		t.Fatal(err)
 	}
 	if got := read(t, ptmx, 3); got != "x\r\n" {
