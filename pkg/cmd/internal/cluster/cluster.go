@@ -94,7 +94,10 @@ func (c *Cluster) Resources(named []string, namespace string) ([]census.Resource
 		}
 		return census.Resolve(mapper, named)
 	}
-	c.Config.WarningHandler = rest.NoWarnings{} // that a type is deprecated does not concern who counts all
+	if _, silent := c.Config.WarningHandler.(rest.NoWarnings); !silent {
+		c.Config = rest.CopyConfig(c.Config)        // the other may be in use
+		c.Config.WarningHandler = rest.NoWarnings{} // that a type is deprecated does not concern who counts all
+	}
 	// Not from kubectl's cache: a new type must not be missed.
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {

@@ -1,0 +1,58 @@
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+)
+
+// factory is one of a configuration alone.
+type factory struct {
+	cmdutil.Factory
+	config *rest.Config
+}
+
+func (f factory) ToRESTConfig() (*rest.Config, error) { return f.config, nil }
+
+// Types are looked for again and again while lists go on: a configuration that others
+// may have is not written to.
+func TestResourcesLeavesTheConfiguration(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch r.URL.Path {
+		case "/version":
+			fmt.Fprint(w, `{"gitVersion":"v1.36.0"}`)
+		case "/api":
+			fmt.Fprint(w, `{"kind":"APIVersions","versions":["v1"]}`)
+		case "/api/v1":
+			fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[`+
+				`{"name":"pods","kind":"Pod","namespaced":true,"verbs":["list","create"]}]}`)
+		default:
+			fmt.Fprint(w, `{"kind":"APIGroupList","groups":[]}`)
+		}
+	}))
+	defer server.Close()
+	c, err := New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := c.Config
+	for range 2 {
+		found, _, err := c.Resources(nil, "")
+		if err != nil || len(found) != 1 || found[0].Resource != "pods" {
+			t.Fatalf("%v, %v", found, err)
+		}
+	}
+	if before.WarningHandler != nil {
+		t.Error("it was written to")
+	}
+	if c.Config.WarningHandler == nil {
+		t.Error("lists of all types say that one is deprecated")
+	}
+}
