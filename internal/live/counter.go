@@ -91,6 +91,6 @@ func (c *counter) deleted(o *decode.Object, now time.Time) (unsaid bool) {
 	if !c.generates(o) {
 		return false
 	}
-	s.Generated--
-	return s.Generated == 0 && s.Names > 0
+	s.Generated-- // below 0 if an update has changed generateName, which servers allow
+	return s.Generated <= 0 && s.Names > 0
 }

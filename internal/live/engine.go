@@ -173,6 +173,9 @@ func (e *Engine) takes(s census.Space) bool {
 	return e.Takes == nil || e.Takes(s.Resource.GroupResource(), s.Prefix)
 }
 
+// selects reports whether a selector chooses among the spaces.
+func (e *Engine) selects() bool { return e.Scanner.Selector != nil && !e.Scanner.Selector.Empty() }
+
 // forget drops the counters of spaces that have been empty for an hour.
 func (e *Engine) forget() {
 	e.mu.Lock()

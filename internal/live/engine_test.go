@@ -42,6 +42,7 @@ func generated(prefix string, random *rand.Rand) string {
 // started is an engine that runs until the test ends, and what it has told.
 type started struct {
 	*Engine
+	stop func() // ends the engine, and waits until it has
 	mu   sync.Mutex
 	told []Notice
 }
@@ -60,6 +61,13 @@ func (s *started) notices(what Happening) (found []Notice) {
 // start runs an engine with a MinCount of 5 until all has been counted, and then beside the test.
 func start(t *testing.T, server *fakeServer, types ...census.Resource) *started {
 	t.Helper()
+	s := prepare(server, types...)
+	s.run(t)
+	return s
+}
+
+// prepare returns that engine before it runs.
+func prepare(server *fakeServer, types ...census.Resource) *started {
 	s := &started{Engine: New(census.Scanner{Config: server.config(), Version: "v1.36.0"})}
 	s.Types, s.MinCount, s.Interval = types, 5, 100*time.Millisecond
 	s.Chance = func(s census.Space) float64 { return float64(s.Names) / space }
@@ -68,7 +76,6 @@ func start(t *testing.T, server *fakeServer, types ...census.Resource) *started 
 		defer s.mu.Unlock()
 		s.told = append(s.told, n)
 	}
-	s.run(t)
 	return s
 }
 
@@ -77,12 +84,13 @@ func (s *started) run(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	t.Cleanup(func() {
+	s.stop = sync.OnceFunc(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(s.stop)
 	<-s.Counted()
 }
 

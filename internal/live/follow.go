@@ -28,6 +28,12 @@ const (
 	defaultInterval = 5 * time.Second
 	// maxUnsteady is how often a list is read again that is not all of one state.
 	maxUnsteady = 3
+	// maxInVain is how often a type is counted again without an event that counts
+	// between, until it is taken for one that cannot be watched.
+	maxInVain = 5
+	// firstOpens is how often the first watch of a type is asked for: an answer that
+	// is final for the type may be that of one of several servers.
+	firstOpens = 3
 )
 
 // silence is after which time a watch is given up on which neither an event nor a
@@ -71,7 +77,8 @@ func (e *Engine) keepUp(ctx context.Context, k *kind) {
 			t.pause(ctx, err)
 		case countAgain:
 			e.fallBehind(k, err)
-			e.countAgain(ctx, k, err)
+			t.rest(ctx)
+			t.counted(e.countAgain(ctx, k, err), time.Now())
 			t.pause(ctx, err)
 		case giveUp:
 			e.countOnly(ctx, k, err)
@@ -125,8 +132,11 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 	asked := decode.Asked{Maker: func(o *decode.Object) decode.When { return k.whenMaker(e, o) }}
 	err = decode.Watch(body, buffer, asked, func(event *decode.Event) error {
 		timer.Reset(silence)
+		if err := k.apply(e, event); err != nil {
+			return err
+		}
 		t.heard()
-		return k.apply(e, event)
+		return nil
 	})
 	return cmpCause(ctx, err)
 }
@@ -147,8 +157,8 @@ func cmpCause(ctx context.Context, err error) error {
 }
 
 // countAgain lists a type again after err, because what came after its last state
-// cannot be had, until that succeeds.
-func (e *Engine) countAgain(ctx context.Context, k *kind, cause error) {
+// cannot be had, until that succeeds. It returns how long the list took.
+func (e *Engine) countAgain(ctx context.Context, k *kind, cause error) time.Duration {
 	from := time.Now()
 	e.mu.Lock()
 	if !k.behind.IsZero() {
@@ -157,18 +167,19 @@ func (e *Engine) countAgain(ctx context.Context, k *kind, cause error) {
 	e.mu.Unlock()
 	list := e.listAgain(ctx, k, true)
 	if list == nil {
-		return
+		return 0
 	}
 	e.mu.Lock()
 	k.installAgain(list, len(e.Recent), time.Now())
 	k.state = watched
 	e.mu.Unlock()
 	e.tell(Notice{Gap, k.resource.GroupResource(), from, time.Now(), cause})
+	return list.took
 }
 
-// listAgain lists a type that has been listed, until it can be read, and some times
-// if it is not all of one state; nil if ctx is done, or, unless it must be read, if
-// it cannot be.
+// listAgain lists a type that has been listed; nil if it cannot be read or ctx is done.
+// One that must be read is listed until it can be, and some times if it is not all of
+// one state.
 func (e *Engine) listAgain(ctx context.Context, k *kind, must bool) *listing {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, 100*365*24*time.Hour)
 	for tries := 1; ; tries++ {
@@ -184,7 +195,9 @@ func (e *Engine) listAgain(ctx context.Context, k *kind, must bool) *listing {
 		begin := func() census.Batch { return e.newBatch(want, false) }
 		list, skipped := e.list(ctx, k, e.Namespace, newest, begin)
 		switch {
-		case skipped == nil && (list.version > 0 || tries >= maxUnsteady):
+		case ctx.Err() != nil:
+			return nil // which is no failure
+		case skipped == nil && (list.version > 0 || !must || tries >= maxUnsteady):
 			return list
 		case skipped != nil:
 			e.mu.Lock()
@@ -243,11 +256,35 @@ type trouble struct {
 	before  bool      // whether a watch has ever been open
 	ended   int       // watches that broke in a row without an event or a bookmark
 	retrier *apistatus.Retrier
+
+	inVain int       // how often it was counted again without an event or a bookmark since
+	until  time.Time // not to be counted again before then
 }
 
 func (t *trouble) opened() { t.before, t.since = true, time.Time{} }
 
-func (t *trouble) heard() { t.ended, t.retrier = 0, nil }
+// heard notes that an event has counted, or a bookmark.
+func (t *trouble) heard() { t.ended, t.retrier, t.inVain, t.until = 0, nil, 0, time.Time{} }
+
+// counted notes that the type was counted again, by a list that took so long. Without
+// an event between, that is done for a tenth of the time at most.
+func (t *trouble) counted(took time.Duration, now time.Time) {
+	t.inVain++
+	t.until = now.Add(lookupPauses * took)
+}
+
+// rest waits until the type may be counted again.
+func (t *trouble) rest(ctx context.Context) {
+	_ = apistatus.Sleep(ctx, time.Until(t.until)) // who calls asks whether ctx is done
+}
+
+// again says to count again, unless that was in vain too often.
+func (t *trouble) again() verdict {
+	if t.inVain >= maxInVain {
+		return giveUp
+	}
+	return countAgain
+}
 
 // judge says how to go on after a watch has ended with err, or nil.
 func (t *trouble) judge(err error, now time.Time) verdict {
@@ -265,13 +302,13 @@ func (t *trouble) judge(err error, now time.Time) verdict {
 	case errors.Is(err, errNoNumber):
 		return giveUp
 	case decode.Gone(err), code == http.StatusGone, code == http.StatusBadRequest, errors.Is(err, errBackwards):
-		return countAgain
+		return t.again()
 	case errors.As(err, &status), errors.As(err, &malformed):
 		if t.ended > 2 {
-			return countAgain
+			return t.again()
 		}
 	case code >= http.StatusBadRequest && !apistatus.Passing(err):
-		if !t.before || now.Sub(t.since) > patience {
+		if !t.before && t.ended >= firstOpens || t.before && now.Sub(t.since) > patience {
 			return giveUp
 		}
 	}

@@ -45,8 +45,8 @@ func (k *kind) installAgain(list *listing, gap int, now time.Time) {
 func (k *kind) adopt(list *listing, now time.Time) {
 	k.sketch, k.version, k.objects = list.sketch, list.version, list.objects
 	k.newest = max(k.newest, list.newest)
-	k.listed, k.hidden = now, list.hidden
-	k.unprefixed = list.objects - list.prefixed
+	k.listed, k.took, k.hidden = now, list.took, list.hidden
+	k.atList, k.unprefixed = list.objects, list.objects-list.prefixed
 	k.unsteady = list.version == 0
 	k.skipped, k.behind, k.cause = nil, time.Time{}, nil
 	k.lookups = lookups{next: k.lookups.next, flying: k.lookups.flying, overflow: k.lookups.flying != nil}

@@ -25,9 +25,11 @@ type kind struct {
 	newest   int64 // the latest creationTimestamp seen, in Unix seconds
 	lookups  lookups
 
-	listed     time.Time // when it was last
-	unprefixed int64     // then
-	hidden     small     // then
+	listed     time.Time     // when it was last
+	took       time.Duration // the time that took, if it was not the first
+	atList     int64         // how many objects it had then
+	unprefixed int64         // then
+	hidden     small         // then
 	skipped    *census.Skipped
 	unsteady   bool // what was listed is not all of one state
 
@@ -57,11 +59,13 @@ var (
 )
 
 // whenMaker says when it is to be read who made an object: where that matters, now.
+// It does in a space that is being looked up, too, whose events count after its list.
 func (k *kind) whenMaker(e *Engine, o *decode.Object) decode.When {
 	in, _ := spaces.Of(o)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if k.counters[in] == nil && !spaces.MayBeLong(o) {
+	_, flying := k.lookups.flying[in]
+	if k.counters[in] == nil && !flying && !spaces.MayBeLong(o) {
 		return decode.Never
 	}
 	return decode.Now
@@ -128,7 +132,7 @@ func (k *kind) change(e *Engine, c changed, now time.Time) {
 	switch {
 	case c.what != decode.Deleted && k.mayFill(e, said):
 		k.lookups.ask(said, true, k.sketch.estimate(said))
-	case c.what == decode.Deleted && said != in && counter != nil && counter.space.Generated == 0:
+	case c.what == decode.Deleted && said != in && counter != nil && counter.space.Generated <= 0:
 		k.lookups.ask(said, true, 0) // nobody else may say it
 	}
 }

@@ -134,7 +134,7 @@ func (e *Engine) list(
 	case e.lists <- struct{}{}:
 		defer func() { <-e.lists }()
 	case <-ctx.Done():
-		return nil, &census.Skipped{Reason: census.Interrupted, Message: ctx.Err().Error()}
+		return nil, k.skip(census.Interrupted, ctx.Err())
 	}
 	began := time.Now()
 	scanner := e.scanner(began, func(l census.Listed) { list = l.Batch.(*batch).complete(l, began) })
@@ -148,11 +148,17 @@ func (e *Engine) list(
 	e.requests += summary.Requests
 	switch {
 	case err != nil:
-		return nil, &census.Skipped{Reason: census.Failed, Message: err.Error()}
+		return nil, k.skip(census.Failed, err)
 	case len(summary.Skipped) > 0:
 		return nil, &summary.Skipped[0]
 	}
+	list.took = time.Since(began)
 	return list, nil
+}
+
+// skip returns that a type is not read because of err.
+func (k *kind) skip(reason census.Reason, err error) *census.Skipped {
+	return &census.Skipped{Group: k.resource.Group, Resource: k.resource.Resource, Reason: reason, Message: err.Error()}
 }
 
 // groupResource returns what was skipped as a type.

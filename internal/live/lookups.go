@@ -33,9 +33,9 @@ type lookups struct {
 }
 
 // refusal is a space that does not count: it is looked up again if an object says
-// it that none did, or from so many names on.
+// it, or from so many names on.
 type refusal struct {
-	said bool
+	said bool // even though one says it
 	from int64
 }
 

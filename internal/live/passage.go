@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
@@ -64,7 +65,7 @@ func (e *Engine) scopes(k *kind, ids map[spaces.ID]bool) map[string]bool {
 		found[id.Namespace] = true
 	}
 	if !k.resource.Namespaced || len(found) > maxNamespaces {
-		return map[string]bool{e.Namespace: true}
+		return map[string]bool{e.namespaceOf(k): true}
 	}
 	return found
 }
@@ -76,9 +77,11 @@ func (k *kind) pass(e *Engine, id spaces.ID, said bool, list *listing) {
 	switch {
 	case !counts:
 		delete(k.counters, id)
-		k.lookups.refuse(id, said, k.sketch.estimate(id))
+		// Who said it has gone since, unless the selector does not choose it.
+		k.lookups.refuse(id, said && e.selects(), k.sketch.estimate(id))
 	case before != nil:
 		before.space.NamedByClients = space.NamedByClients
+		before.space.Generated = space.Generated + k.generatedSince(before, id, list.version)
 	default:
 		c := &counter{space: space, version: list.version, since: list.began, last: list.began}
 		if k.counters == nil {
@@ -93,10 +96,26 @@ func (k *kind) pass(e *Engine, id spaces.ID, said bool, list *listing) {
 	}
 }
 
+// generatedSince returns how many more objects of a space say it than at a state that is
+// not before its look-up.
+func (k *kind) generatedSince(c *counter, id spaces.ID, version uint64) (more int64) {
+	for _, n := range k.lookups.noted {
+		switch {
+		case n.id != id || n.version <= version || !c.generates(&n.object):
+		case n.what == decode.Added:
+			more++
+		case n.what == decode.Deleted:
+			more--
+		}
+	}
+	return more
+}
+
 // listing is what a list has come to.
 type listing struct {
 	began   time.Time
-	version uint64 // 0 if it is not all of one state, or no number
+	took    time.Duration // 0 for the first list of a type
+	version uint64        // 0 if it is not all of one state, or no number
 	found   map[spaces.ID]census.Space
 	sketch  *sketch
 	hidden  small

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -11,7 +12,8 @@ import (
 
 // A type without prefixes is listed again when it has so much changed that it can
 // have some: by MinCount objects, or at all after longQuiet; and if the server does
-// not say how many objects it has, after a while in any case.
+// not say how many objects it has, after a while in any case. That is done for a tenth
+// of the time at most.
 const (
 	longQuiet    = 30 * time.Minute
 	unknownQuiet = 10 * time.Minute
@@ -30,9 +32,30 @@ func (e *Engine) askQuiet(ctx context.Context) {
 	e.mu.Unlock()
 	scanner := e.Scanner
 	scanner.Progress = nil
-	estimates, _, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has found the configuration right
+	began := time.Now()
+	estimates, skipped, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has found the configuration right
+	if ctx.Err() != nil {
+		return
+	}
+	e.unanswered(skipped, began)
 	for _, estimate := range estimates {
 		e.askedFor(ctx, estimate)
+	}
+}
+
+// unanswered notes which types could not be asked for their numbers, since when.
+func (e *Engine) unanswered(skipped []census.Skipped, since time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range skipped {
+		k := e.kindOf(groupResource(s))
+		switch {
+		case k == nil:
+		case k.state == uncounted && k.skipped == nil:
+			k.skipped = &s
+		case k.state == quiet && k.behind.IsZero():
+			k.behind, k.cause = since, errors.New(s.Message)
+		}
 	}
 }
 
@@ -52,6 +75,9 @@ func (e *Engine) askedFor(ctx context.Context, estimate census.Estimate) {
 	first := k != nil && k.listed.IsZero()
 	if k != nil && !due && k.skipped == nil {
 		k.objects = estimate.Objects
+	}
+	if k != nil && k.state == quiet {
+		k.behind, k.cause = time.Time{}, nil
 	}
 	e.mu.Unlock()
 	if !due {
@@ -76,10 +102,12 @@ func (e *Engine) askedFor(ctx context.Context, estimate census.Estimate) {
 // due reports whether a type is to be listed.
 func (k *kind) due(estimate census.Estimate, minCount int64, now time.Time) bool {
 	age := now.Sub(k.listed)
-	changed := estimate.Objects - k.unprefixed // all that it had
+	changed := estimate.Objects - k.atList
 	switch {
 	case k.listed.IsZero(), k.skipped != nil:
 		return true
+	case age < lookupPauses*k.took:
+		return false
 	case !estimate.Known:
 		return age > unknownQuiet
 	case estimate.Objects < minCount:

@@ -31,6 +31,9 @@ type fakeServer struct {
 	restarts int // watches broken at once
 	refuses  func(path string, watch bool) int
 	watches  map[string]int // opened, by path
+	lists    int            // begun, but for the first object alone
+	lies     bool           // each watch begins with an earlier state
+	wordy    bool           // its versions of lists are no numbers
 }
 
 // logged is one change of one object.
@@ -181,7 +184,13 @@ func (s *fakeServer) list(w http.ResponseWriter, r *http.Request, path, namespac
 	}
 	all := s.at(path, namespace, version)[from:]
 	limit, _ := strconv.Atoi(q.Get("limit"))
+	if limit != 1 && from == 0 {
+		s.lists++
+	}
 	meta := map[string]any{"resourceVersion": fmt.Sprint(version)}
+	if s.wordy {
+		meta["resourceVersion"] = fmt.Sprint("state-", version)
+	}
 	if limit > 0 && len(all) > limit {
 		meta["continue"] = fmt.Sprintf("%d-%d", version, from+limit)
 		meta["remainingItemCount"] = len(all) - limit
@@ -218,6 +227,12 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, path, namespa
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	_ = http.NewResponseController(w).Flush()
+	if s.lies && len(s.log) > 0 {
+		o := s.log[0].object
+		o.version = since - 1
+		send("MODIFIED", o.json())
+		return
+	}
 	stop := time.AfterFunc(500*time.Millisecond, s.changed.Broadcast) // and the bookmark
 	defer stop.Stop()
 	began := time.Now()

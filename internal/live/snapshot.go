@@ -116,12 +116,22 @@ func (k *kind) addTo(s *Snapshot, now time.Time) {
 	switch {
 	case k.skipped != nil:
 		s.Skipped = append(s.Skipped, *k.skipped)
-	case k.cause != nil && k.state == watched && now.Sub(k.behind) > behindAfter:
-		s.Skipped = append(s.Skipped, census.Skipped{
-			Group: k.resource.Group, Resource: k.resource.Resource, Reason: census.Unreachable,
-			Message: fmt.Sprintf("watch %s: not up to date since %s: %v",
-				k.resource.GroupResource(), k.behind.UTC().Format(time.RFC3339), k.cause),
-		})
+	case k.isBehind(now):
+		s.Skipped = append(s.Skipped, *k.skip(census.Unreachable, fmt.Errorf("watch %s: not up to date since %s: %w",
+			k.resource.GroupResource(), k.behind.UTC().Format(time.RFC3339), k.cause)))
+	}
+}
+
+// isBehind reports whether a type is not up to date. One that is only asked for its
+// number is so from the first time that this is not answered, which comes late.
+func (k *kind) isBehind(now time.Time) bool {
+	switch k.state {
+	case watched:
+		return k.cause != nil && now.Sub(k.behind) > behindAfter
+	case quiet:
+		return k.cause != nil
+	default:
+		return false
 	}
 }
 
