@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
@@ -55,6 +56,23 @@ type Options struct {
 // Gated reports whether there is a gate, which looks at every row.
 func (o *Options) Gated() bool {
 	return o.FailAbove != nil || o.FailAboveCount != nil || o.FailAboveGrowth != nil
+}
+
+// CountsFrom returns from how many names on the audit has to know a prefix: from fewer
+// than MinCount, which it hides, where a gate looks at them, or Old may have them.
+func (o *Options) CountsFrom() int64 {
+	from := o.MinCount
+	if o.FailAboveCount != nil {
+		from = min(from, *o.FailAboveCount+1)
+	}
+	if o.FailAbove != nil { // no chance is above that of one try with the shortest suffix
+		size, _ := analyze.Space(names.SuffixLength)
+		from = min(from, int64(*o.FailAbove*float64(size)))
+	}
+	if o.FailAboveGrowth != nil || o.Old != nil {
+		from = 1
+	}
+	return max(from, 1)
 }
 
 // Takes reports whether a prefix of a type is one of those that the audit is about.

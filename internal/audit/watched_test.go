@@ -108,3 +108,28 @@ func TestRiskiest(t *testing.T) {
 		t.Errorf("%v", chance)
 	}
 }
+
+// A gate, and an audit to compare with, have to know prefixes that the report hides.
+func TestCountsFrom(t *testing.T) {
+	n := func(x int64) *int64 { return &x }
+	f := func(x float64) *float64 { return &x }
+	for name, test := range map[string]struct {
+		options Options
+		want    int64
+	}{
+		"no gate":                  {Options{MinCount: 10}, 10},
+		"all":                      {Options{}, 1},
+		"more than are hidden":     {Options{MinCount: 10, FailAboveCount: n(100)}, 10},
+		"fewer than are hidden":    {Options{MinCount: 10, FailAboveCount: n(4)}, 5},
+		"any":                      {Options{MinCount: 10, FailAboveCount: n(0)}, 1},
+		"a chance that takes more": {Options{MinCount: 10, FailAbove: f(0.001)}, 10},
+		"one that takes fewer":     {Options{MinCount: 10, FailAbove: f(4e-7)}, 5}, // six names are above it
+		"any chance":               {Options{MinCount: 10, FailAbove: f(0)}, 1},
+		"growth":                   {Options{MinCount: 10, FailAboveGrowth: f(1000)}, 1},
+		"compared":                 {Options{MinCount: 10, Old: saved(nil)}, 1},
+	} {
+		if got := test.options.CountsFrom(); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
+}

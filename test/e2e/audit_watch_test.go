@@ -223,6 +223,30 @@ func TestAuditWatch(t *testing.T) {
 	}
 }
 
+// A gate looks at prefixes that are hidden, as without --watch.
+func TestAuditWatchGateOfHidden(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	create, _ := creator(t, retrying, ns)
+	create("few-", 3)
+	w := watch(t, harness.As(t, retrying.Admin()), "configmaps", "-n", ns, "--fail-above-count=4")
+	exceeded := func(want int64) {
+		harness.Eventually(t, func() error {
+			all := w.reports(t)
+			if len(all) == 0 || all[len(all)-1].Gate.ExceededCount != want {
+				return fmt.Errorf("not %d above the gate in %d reports: %s", want, len(all), w.said())
+			}
+			return nil
+		})
+	}
+	exceeded(0)
+	create("few-", 2)
+	exceeded(1)
+	if last := w.end(t, 3); len(last.Items) > 0 {
+		t.Errorf("%+v", last.Items)
+	}
+}
+
 // Where the server does not know any more what came, it is counted again: names are
 // right, creates and deletes at least so many, and the gap is told. A gate is judged at
 // the end.

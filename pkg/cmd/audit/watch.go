@@ -112,7 +112,7 @@ func (w *watched) newEngine(
 	engine.Scanner.Progress = cluster.ShowScan(progress)
 	engine.Scanner.Progress(census.Progress{Types: len(resources)})
 	engine.Recent, engine.Types, engine.Namespace = w.about.Windows, resources, w.namespace
-	engine.MinCount, engine.Interval = w.minCount, time.Duration(w.watching.interval)
+	engine.MinCount, engine.Interval = w.about.CountsFrom(), time.Duration(w.watching.interval)
 	engine.Chance = collector.NextFails
 	engine.Takes = w.about.Takes
 	if !w.named {
