@@ -64,10 +64,17 @@ func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	changed, gone := a.seen.take(r.Items)
 	for _, key := range gone {
 		prefix := reference.In(key.resource.String()+"/"+key.prefix, key.namespace)
-		a.say(fmt.Sprintf("%s is not shown any more: it has fewer than %s, or nobody says it", prefix,
-			humanize.Count(a.minCount, "name")))
+		a.say(fmt.Sprintf("%s is not shown any more: %s", prefix, a.goneText(r)))
 	}
 	return a.print(r, changed)
+}
+
+// goneText returns why a row is not shown any more, as far as that is known.
+func (a *appending) goneText(r *v1alpha1.AuditReport) string {
+	if a.top > 0 && len(r.Items) == a.top {
+		return fmt.Sprintf("it is none of the first %d", a.top)
+	}
+	return fmt.Sprintf("it has fewer than %s, or nobody says it", humanize.Count(a.minCount, "name"))
 }
 
 // print prints rows, after the header if they are the first.

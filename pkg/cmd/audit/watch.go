@@ -98,10 +98,23 @@ func (o *options) runWatch(
 	}
 	stop()
 	progress.End()
+	w.sayLeft(notices)
 	if err != nil {
 		return err
 	}
 	return w.finish(ctx)
+}
+
+// sayLeft says the notices that were not shown before the end.
+func (w *watched) sayLeft(notices <-chan live.Notice) {
+	for {
+		select {
+		case n := <-notices:
+			w.say(noticeText(n))
+		default:
+			return
+		}
+	}
 }
 
 // newEngine returns the engine that the flags ask for.
@@ -116,15 +129,55 @@ func (w *watched) newEngine(
 	engine.Chance = collector.NextFails
 	engine.Takes = w.about.Takes
 	if !w.named {
-		engine.Discover = func(context.Context) ([]census.Resource, error) {
-			found, skipped, err := w.cluster.Resources(nil, w.namespace)
-			if len(skipped) > len(w.skipped) { // what is not found now may still be there
-				err = errors.New("not all groups could be discovered")
-			}
-			return found, err
-		}
+		engine.Discover = discovery(resources, func() ([]census.Resource, []census.Skipped, error) {
+			return w.cluster.Resources(nil, w.namespace)
+		})
 	}
 	return engine
+}
+
+// discovery returns a function that finds the types that there are now, by one that
+// knows no context. Those that were known before stay if their group could not be
+// discovered: they may still be there.
+func discovery(
+	known []census.Resource, find func() ([]census.Resource, []census.Skipped, error),
+) func(context.Context) ([]census.Resource, error) {
+	type result struct {
+		found   []census.Resource
+		skipped []census.Skipped
+		err     error
+	}
+	return func(ctx context.Context) ([]census.Resource, error) {
+		results := make(chan result, 1)
+		go func() {
+			found, skipped, err := find()
+			results <- result{found, skipped, err}
+		}()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case r := <-results:
+			if r.err != nil {
+				return nil, r.err
+			}
+			known = withHidden(r.found, known, r.skipped)
+			return known, nil
+		}
+	}
+}
+
+// withHidden returns the types that were found, and those known of groups that could
+// not be discovered.
+func withHidden(found, known []census.Resource, skipped []census.Skipped) []census.Resource {
+	all := slices.Clone(found)
+	for _, r := range known {
+		hides := func(s census.Skipped) bool { return s.Resource == "" && s.Group == r.Group }
+		is := func(other census.Resource) bool { return other.GroupResource() == r.GroupResource() }
+		if slices.ContainsFunc(skipped, hides) && !slices.ContainsFunc(found, is) {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // follow shows what changes until the user wants no more, or the time is up.

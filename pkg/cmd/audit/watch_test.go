@@ -2,15 +2,29 @@ package audit
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // followed is a row that has been followed for an hour.
@@ -47,6 +61,107 @@ jobs.batch   run-     10      24        ?         ?
 	}
 	if got := errOut.String(); !strings.HasPrefix(got, "jobs.batch/job- -n prod is not shown any more") || strings.Count(got, "\n") != 1 {
 		t.Errorf("%q", got)
+	}
+}
+
+// With --top, a row that others have overtaken is told to be just that.
+func TestOvertaken(t *testing.T) {
+	var errOut bytes.Buffer
+	o := &options{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: &errOut}, minCount: 10, top: 1}
+	a := &appending{options: o, seen: changes{}}
+	for _, items := range [][]v1alpha1.AuditItem{{followed("run-", 20, 0)}, {followed("job-", 30, 0)}, {}} {
+		if err := a.show(&v1alpha1.AuditReport{Items: items}, live.Snapshot{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "jobs.batch/run- -n prod is not shown any more: it is none of the first 1\n" +
+		"jobs.batch/job- -n prod is not shown any more: it has fewer than 10 names, or nobody says it\n"
+	if got := errOut.String(); got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+// What was told last is said, too.
+func TestSayLeft(t *testing.T) {
+	var errOut bytes.Buffer
+	w := &watched{options: &options{IOStreams: genericiooptions.IOStreams{ErrOut: &errOut}}}
+	notices := make(chan live.Notice, 3)
+	notices <- live.Notice{What: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}}
+	notices <- live.Notice{What: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}}
+	w.sayLeft(notices)
+	if got, want := errOut.String(), "gizmos is a new type\ngadgets is no type any more\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+// Discovery ends with its context, whatever the server does, and what is in a group that
+// could not be discovered is not taken to be gone.
+func TestDiscovery(t *testing.T) {
+	of := func(group, name string) census.Resource {
+		return census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: name}}
+	}
+	runs, gizmos, pods, jobs := of("tekton.dev", "runs"), of("example.com", "gizmos"), of("", "pods"), of("batch", "jobs")
+	var found []census.Resource
+	var skipped []census.Skipped
+	var failure error
+	discover := discovery([]census.Resource{runs, gizmos, pods}, func() ([]census.Resource, []census.Skipped, error) {
+		return found, skipped, failure
+	})
+	for _, step := range []struct {
+		found   []census.Resource
+		skipped []census.Skipped
+		want    []census.Resource
+	}{
+		{[]census.Resource{pods, jobs, runs}, []census.Skipped{{Group: "example.com"}}, []census.Resource{pods, jobs, runs, gizmos}},
+		// As many as before, but others.
+		{[]census.Resource{pods, jobs, gizmos}, []census.Skipped{{Group: "tekton.dev"}}, []census.Resource{pods, jobs, gizmos, runs}},
+		{[]census.Resource{pods, runs}, []census.Skipped{{Group: "batch", Resource: "jobs"}}, []census.Resource{pods, runs}},
+	} {
+		found, skipped = step.found, step.skipped
+		if got, err := discover(t.Context()); err != nil || !slices.Equal(got, step.want) {
+			t.Errorf("%v, %v, want %v", got, err, step.want)
+		}
+	}
+	failure = errors.New("no")
+	if _, err := discover(t.Context()); !errors.Is(err, failure) {
+		t.Error(err)
+	}
+	hangs := make(chan struct{})
+	defer close(hangs)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err := discovery(nil, func() ([]census.Resource, []census.Skipped, error) { <-hangs; return nil, nil, nil })(ctx)
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// factory is one of a configuration alone.
+type factory struct {
+	cmdutil.Factory
+	config *rest.Config
+}
+
+func (f factory) ToRESTConfig() (*rest.Config, error) { return f.config, nil }
+
+// The engine knows what the gates look at, hidden or not.
+func TestEngineOfAGate(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"gitVersion":"v1.36.0"}`)
+	}))
+	defer server.Close()
+	c, err := cluster.New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	four := int64(4)
+	w := &watched{options: &options{minCount: 10, named: true}, cluster: c, about: audit.Options{MinCount: 10, FailAboveCount: &four}}
+	collector, err := audit.NewCollector(w.about, c.RetriesOf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.newEngine(collector, nil, terminal.StartProgress(io.Discard)).MinCount; got != 5 {
+		t.Errorf("it counts from %d names on", got)
 	}
 }
 
