@@ -303,6 +303,15 @@ func TestChangedGenerateName(t *testing.T) {
 	})
 }
 
+// One more that says a prefix goes than is known to: it is looked up.
+func TestUnsaid(t *testing.T) {
+	c := &counter{space: census.Space{Prefix: "run-", SuffixLength: suffixLength, Names: 3}}
+	o := &decode.Object{Name: "run-24567", GenerateName: "run-"}
+	if unsaid := c.deleted(o, time.Unix(0, 0)); !unsaid {
+		t.Errorf("%+v", c.space)
+	}
+}
+
 // What has no number as its state is listed once where it is counted again and again.
 func TestNoNumber(t *testing.T) {
 	server := newFakeServer(t, 1)

@@ -130,9 +130,19 @@ func TestDiscovery(t *testing.T) {
 	defer close(hangs)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	_, err := discovery(nil, func() ([]census.Resource, []census.Skipped, error) { <-hangs; return nil, nil, nil })(ctx)
-	if !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	discover = discovery(nil, func() ([]census.Resource, []census.Skipped, error) { <-hangs; return nil, nil, nil })
+	ended := make(chan error, 1)
+	go func() {
+		_, err := discover(ctx)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits for the server")
 	}
 }
 

@@ -71,7 +71,7 @@ func TestScreenThatCannotBeWritten(t *testing.T) {
 	if s, err := StartScreen(tty, readOnly); s != nil || err == nil {
 		t.Fatalf("%v, %v", s, err)
 	}
-	if _, err := io.WriteString(tty, "x\n"); err != nil { // cooked: a line ends with two characters
+	if _, err := io.WriteString(tty, "x\ny"); err != nil { // cooked: a line ends with two characters
 		t.Fatal(err)
 	}
 	if got := read(t, ptmx, 3); got != "x\r\n" {
