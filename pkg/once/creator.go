@@ -96,7 +96,9 @@ var statuses = func() runtime.NegotiatedSerializer {
 // of the Creator. When ctx is done, Create still follows what is in flight for a
 // moment (WithGrace).
 //
-// Without an error, the object is on the server, once, and the Result has it.
+// Without an error, the object is on the server, once, and the Result has it. If
+// its MarksLost has Annotation, something removes annotations, and no later call
+// will know the object again (ErrUnknown).
 // The error is an *Error for all that has become of object; any other one is
 // about the arguments or the type, and nothing was sent.
 func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID, options ...Option) (Result, error) {

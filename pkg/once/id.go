@@ -15,7 +15,10 @@ const (
 	// knows it again.
 	Annotation = "genname.dev/creation-id"
 	// ContentAnnotation holds the digest of the content that an object of For or
-	// FromKey was created with. What is null counts as absent, and in typed
+	// FromKey was created with: all that was sent, with labels, annotations and
+	// owner references, so that what changes from one version of a controller to
+	// the next makes ErrMismatch of objects that are there. An object without it
+	// is found whatever its content. What is null counts as absent, and in typed
 	// objects so does a struct without a value, like an empty status or strategy:
 	// they say more or less of these from one version of their libraries to the
 	// next. Empty maps and lists count: an empty selector is not an absent one.
@@ -54,18 +57,20 @@ const (
 )
 
 // For returns the ID of what owner has for a purpose, like "worker-3": of each
-// type, namespace and generateName, the object is created once for the owner's
-// UID and the purpose, by whatever process, and found by every later one.
+// type, namespace and generateName (or name, if the object has one of its own),
+// the object is created once for the owner's UID and the purpose, by whatever
+// process, and found by every later one.
 // Deleting the object frees the ID. An owner without a UID, which no server has
 // stored, has no ID: Create refuses it. Whether the owner is still there is not
 // asked: give the object an owner reference, so that it goes when the owner
 // does. An owner of the same name that is made anew has another UID, and
 // objects of its own.
 //
-// It has exactly one name, the first 53 bytes of generateName and ten random
-// characters, because a later reconcile could not know which of several was
-// taken before; an object of somebody else under it is ErrTaken. The id is "v1-"
-// and the first 128 bits of
+// Without a name of its own it has exactly one, the first 53 bytes of generateName
+// and ten random characters, because a later reconcile could not know which of
+// several was taken before. An object with another creation id under it is
+// ErrTaken; one without any is ErrUnknown, because it may be this one, which has
+// lost its own. The id is "v1-" and the first 128 bits of
 //
 //	SHA-256("genname.dev/owner/v1" ‖ 0 ‖ frame(UID) ‖ frame(purpose))
 //

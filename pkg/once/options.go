@@ -61,7 +61,9 @@ func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
 // still has its own time. 0 sends one POST and, where its outcome is unknown,
 // reads the object back once, for at most 30 s. A controller that reconciles
 // again anyway wants some seconds, so as not to keep a worker; how long a refused
-// object is looked for (ErrRefused) does not depend on it.
+// object is looked for (ErrRefused) does not depend on it. A deadline of ctx ends
+// that, too: the object is ErrUnknown then, and apierrors.IsForbidden and the like
+// are not true of it.
 func WithRetryTimeout(d time.Duration) Option { return func(s *settings) { s.retryTimeout = d } }
 
 // WithGrace sets how long an object in flight is still followed after the

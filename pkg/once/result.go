@@ -114,7 +114,8 @@ type Result struct {
 }
 
 // Terminating reports whether Object is being deleted: it is there until its
-// finalizers are gone, and the ID is free then. That is no error: who wants the
+// finalizers are gone, and the ID is free then. That is no error, and it may be
+// true beside ErrMismatch and ErrTaken: look at it before the error. Who wants the
 // object to be made anew calls Create again when it is gone.
 func (r Result) Terminating() bool { return r.Object != nil && r.Object.GetDeletionTimestamp() != nil }
 
@@ -129,7 +130,8 @@ func (r Result) SpecChanged() bool { return r.Object != nil && r.Object.GetGener
 // Into decodes Object into a typed or unstructured object, which may be the one
 // that was given to Create. What is in it already is lost. It is an error if
 // Object is nil, or was read no further than WithBriefObjects says; object stays
-// as it is then.
+// as it is then. A decoded object has a name and other fields of the server: do not
+// give it to Create again, but one that is built anew.
 func (r Result) Into(object runtime.Object) error {
 	switch {
 	case r.Object == nil:
