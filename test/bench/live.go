@@ -168,7 +168,7 @@ type watchRun struct {
 // startWatch starts one, and waits until it has counted.
 func startWatch(ctx context.Context, b *bench) (*watchRun, error) {
 	w := &watchRun{cmd: exec.CommandContext(ctx, b.plugin, "audit", "configmaps", "-A", "--watch", "--interval="+outputEvery.String(),
-		`-o=jsonpath=:{range .items[?(@.prefix=="`+lagPrefix+`")]}{.names}{end}{"\n"}`)}
+		`-o=jsonpath=:{.items[?(@.prefix=="`+lagPrefix+`")].names}{"\n"}`)}
 	w.cmd.Env = append(os.Environ(), "KUBECONFIG="+b.kubeconfig(), "KUBECACHEDIR="+b.dir)
 	w.cmd.Stderr = &w.err
 	out, err := w.cmd.StdoutPipe()
