@@ -296,18 +296,23 @@ func TestDeniedWithConflict(t *testing.T) {
 	})
 }
 
+// looksForFirst is a cluster that looks again for the first object of x-.
+func looksForFirst() *cluster {
+	n := 0
+	c := &cluster{looks: func(object string) bool { return object == "x-" && n == 1 }}
+	c.during = func(object string) {
+		if object == "x-" {
+			n++
+		}
+	}
+	return c
+}
+
 // The other copies of a document that is looked for again wait for that, and not for the end
 // of the input.
 func TestAsideDoesNotWaitForInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := 0
-		first := func(object string) bool { return object == "x-" && n == 1 }
-		c := &cluster{looks: first}
-		c.during = func(object string) {
-			if object == "x-" {
-				n++
-			}
-		}
+		c := looksForFirst()
 		config := configOf(c)
 		config.Copies, config.Concurrency = 2, 1
 		start := time.Now()
@@ -332,14 +337,7 @@ func TestAsideDoesNotWaitForInput(t *testing.T) {
 // A named object also waits for copies that were put aside.
 func TestNamedWaitsForAllBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := 0
-		first := func(object string) bool { return object == "x-" && n == 1 }
-		c := &cluster{looks: first}
-		c.during = func(object string) {
-			if object == "x-" {
-				n++
-			}
-		}
+		c := looksForFirst()
 		config := configOf(c)
 		config.Copies, config.Concurrency = 3, 1
 		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/named"))),

@@ -231,11 +231,7 @@ func (e *Engine) countOnly(ctx context.Context, k *kind, cause error) {
 		if interval == 0 {
 			interval = defaultInterval
 		}
-		timer := time.NewTimer(max(interval, lookupPauses*time.Since(began)))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if apistatus.Sleep(ctx, max(interval, lookupPauses*time.Since(began))) != nil {
 			return
 		}
 	}
