@@ -15,35 +15,29 @@ import (
 
 // audit measures the audit against a bare download of the same objects, against
 // kubectl with sort and uniq, and against discovery alone; and what it does to an
-// old server.
-func audit(ctx context.Context, b *bench) (string, error) {
-	var text strings.Builder
-	old := []controlplane.Option{controlplane.Version(b.old)}
-	for _, part := range []struct {
-		name    string
-		measure func(context.Context, *bench, *controlplane.ControlPlane) (string, error)
-		options []controlplane.Option
-	}{
-		{"namespaces", manyNamespaces, nil},
-		{"namespace", oneNamespace, nil},
-		{"ownprefixes", ownPrefixes, nil},
-		{"tenants", manyTenants, nil},
-		{"kubectl", besideKubectl, nil},
-		{"types", manyTypes, nil},
-		{"far", farAway, nil},
-		{"old", inOneNamespace, old},
-		{"oldtenants", inManyNamespaces, old},
-	} {
-		if b.part != "" && b.part != part.name {
-			continue
+// old server. Each part is a section of its own.
+var audit = []section{
+	auditPart("namespaces", manyNamespaces),
+	auditPart("namespace", oneNamespace),
+	auditPart("ownprefixes", ownPrefixes),
+	auditPart("tenants", manyTenants),
+	auditPart("kubectl", besideKubectl),
+	auditPart("types", manyTypes),
+	auditPart("far", farAway),
+	auditPart("old", inOneNamespace),
+	auditPart("oldtenants", inManyNamespaces),
+}
+
+// auditPart is a part of the audit, which is measured on a fresh control plane.
+func auditPart(name string, part func(context.Context, *bench, *controlplane.ControlPlane) (string, error)) section {
+	s := section{name: "audit, " + name, old: strings.HasPrefix(name, "old")}
+	s.measure = func(ctx context.Context, b *bench) (string, error) {
+		if s.old {
+			return onControlPlane(ctx, b, part, controlplane.Version(b.old))
 		}
-		section, err := onControlPlane(ctx, b, part.measure, part.options...)
-		if err != nil {
-			return "", err
-		}
-		text.WriteString(section + "\n")
+		return onControlPlane(ctx, b, part)
 	}
-	return text.String(), nil
+	return s
 }
 
 // onControlPlane measures on a fresh control plane.

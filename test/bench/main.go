@@ -24,13 +24,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// sections are what can be measured, by their names in docs/benchmarks.md.
-var sections = map[string]func(context.Context, *bench) (string, error){
+// section is what is between two markers of docs/benchmarks.md.
+type section struct {
+	name    string
+	measure func(context.Context, *bench) (string, error)
+	old     bool // of the server that reads pages from etcd
+}
+
+// sections are what can be measured, by the name that is to be given.
+var sections = map[string][]section{
 	"audit":   audit,
-	"create":  create,
-	"lint":    lint,
-	"live":    live,
-	"startup": startup,
+	"create":  {{name: "create", measure: create}},
+	"lint":    {{name: "lint", measure: lint}},
+	"live":    {{name: "live", measure: live}},
+	"startup": {{name: "startup", measure: startup}},
 }
 
 // bench is one run of the program.
@@ -51,7 +58,7 @@ const (
 )
 
 func main() {
-	b := &bench{load: loadAverage(), commit: commit()}
+	b := &bench{commit: commit()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
 	flag.StringVar(&b.part, "part", "", "measure only this part of the audit: namespaces, namespace, ownprefixes, tenants, kubectl, types, far, old or oldtenants")
@@ -84,23 +91,45 @@ func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err er
 		}
 	}
 	for _, name := range names {
-		measure := sections[name]
-		if measure == nil {
+		parts := sections[name]
+		if parts == nil {
 			return fmt.Errorf("there is no section %q", name)
 		}
-		text, err := measure(ctx, b)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		text = b.conditions() + "\n" + text
-		fmt.Println(text)
-		if !printOnly {
-			if err := writeSection(document, name, text); err != nil {
-				return err
+		for _, s := range parts {
+			if b.part != "" && s.name != name+", "+b.part {
+				continue
+			}
+			if err := b.write(ctx, s, printOnly); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
 			}
 		}
 	}
 	return nil
+}
+
+// write measures a section, prints it, and writes it into the document unless it is
+// only to be printed.
+func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
+	b.load = loadAverage()
+	text, err := s.measure(ctx, b)
+	if err != nil {
+		return err
+	}
+	heading := "" // if there is one, the conditions come after it
+	if strings.HasPrefix(text, "### ") && strings.Count(text, "### ") == 1 {
+		heading, text, _ = strings.Cut(text, "\n")
+		heading += "\n\n"
+	}
+	server := controlplane.ServerVersion + ", with the lists in its cache"
+	if s.old {
+		server = b.old + ", with nothing in its cache"
+	}
+	text = heading + b.conditions(server) + "\n" + strings.TrimSpace(text) + "\n"
+	fmt.Println(text)
+	if printOnly {
+		return nil
+	}
+	return writeSection(document, s.name, text)
 }
 
 // logf says on stderr what is going on.

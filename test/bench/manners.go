@@ -71,8 +71,12 @@ func (b *bench) manners(ctx context.Context, cp *controlplane.ControlPlane, name
 			logf("%d %s", n+1, i)
 		}
 	}
-	return fmt.Sprintf("### %s ConfigMaps of 12 KB over %s namespaces, kube-apiserver %s\n\n%s",
-		grouped(p.objects), grouped(namespaces), b.old, b.mannersTable(ways)), nil
+	where := "in one namespace"
+	if namespaces > 1 {
+		where = fmt.Sprintf("over %s namespaces", grouped(namespaces))
+	}
+	return fmt.Sprintf("### %s ConfigMaps of 12 KB %s, kube-apiserver %s\n\n%s",
+		grouped(p.objects), where, b.old, b.mannersTable(ways)), nil
 }
 
 func (b *bench) mannersTable(ways []*imposition) string {
