@@ -23,6 +23,8 @@ type counter struct {
 	rates            *rates // nil until something happens
 	reuse            *reuse // nil unless it is one of the riskiest
 	last             time.Time
+	// young is whether it has never had MinCount names since it began.
+	young bool
 }
 
 func idOf(s census.Space) spaces.ID {
@@ -48,21 +50,25 @@ func (c *counter) happened(now time.Time, creates, deletes int64) {
 // created counts a new object of the space, of which chance says how likely a
 // create is to fail.
 func (c *counter) created(o *decode.Object, now time.Time, chance func(census.Space) float64) {
-	s := &c.space
-	generated := c.generates(o)
-	if generated || s.NamedByClients {
-		c.conflicts += chance(*s)
+	if c.generates(o) || c.space.NamedByClients {
+		c.conflicts += chance(c.space)
 	}
-	if generated {
+	c.add(o)
+	c.happened(now, 1, 0)
+	if c.reuse != nil {
+		c.reuse.created(o.Name)
+	}
+}
+
+// add adds the name of an object, which is new.
+func (c *counter) add(o *decode.Object) {
+	s := &c.space
+	if c.generates(o) {
 		s.Generated++
 		s.NamedByClients = false
 		s.RawPrefixes = max(s.RawPrefixes, 1)
 	}
 	s.Names++
-	c.happened(now, 1, 0)
-	if c.reuse != nil {
-		c.reuse.created(o.Name)
-	}
 	created := time.Unix(o.Created, 0).UTC()
 	if o.Created == 0 || created.Before(s.Newest) {
 		return
@@ -74,6 +80,7 @@ func (c *counter) created(o *decode.Object, now time.Time, chance func(census.Sp
 	m := o.Maker
 	s.MadeBy = census.Maker{Kind: m.Kind, Name: m.Name, Manager: m.Manager, Certain: m.Certain, Marked: o.Marked}
 	s.Makers = max(s.Makers, 1)
+	s.ReplicaBounded = s.ReplicaBounded && spaces.BoundByReplicas(m)
 }
 
 // deleted counts that an object of the space has gone. It reports whether nobody may

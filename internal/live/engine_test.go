@@ -199,6 +199,9 @@ func (c *churn) step(deletes int) {
 	switch c.random.IntN(20) {
 	case 0: // by hand
 		o.GenerateName = ""
+	case 2, 3: // begins while it is watched
+		o.GenerateName = fmt.Sprintf("new-%d-", c.random.IntN(20))
+		o.Name = generated(o.GenerateName, c.random)
 	case 1: // says a prefix that its name does not have
 		o.Name = fmt.Sprintf("named-%d", c.random.Int())
 	}

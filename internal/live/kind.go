@@ -24,6 +24,7 @@ type kind struct {
 	objects  int64
 	newest   int64 // the latest creationTimestamp seen, in Unix seconds
 	lookups  lookups
+	young    young
 
 	listed     time.Time     // when it was last
 	took       time.Duration // the time that took, if it was not the first
@@ -65,7 +66,7 @@ func (k *kind) whenMaker(e *Engine, o *decode.Object) decode.When {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, flying := k.lookups.flying[in]
-	if k.counters[in] == nil && !flying && !spaces.MayBeLong(o) {
+	if k.counters[in] == nil && !flying && !spaces.MayBeLong(o) && !k.begins(e, in) {
 		return decode.Never
 	}
 	return decode.Now
@@ -114,12 +115,18 @@ func (k *kind) change(e *Engine, c changed, now time.Time) {
 		k.objects--
 	}
 	if in.Prefix != "" && k.takes(e, in) {
+		if c.what == decode.Added && said == in && k.begins(e, in) {
+			k.begin(e, in, c, now)
+		}
 		k.changeIn(e, in, c, now)
 		if said != in && c.what != decode.Deleted && k.mayFill(e, in) {
 			k.lookups.ask(in, false, k.sketch.estimate(in))
 		}
 	}
 	if long, ok := spaces.Long(o); ok && k.takes(e, long) {
+		if c.what == decode.Added && k.begins(e, long) {
+			k.begin(e, long, c, now)
+		}
 		k.changeIn(e, long, c, now)
 		if c.what == decode.Added && k.mayFill(e, long) {
 			k.lookups.ask(long, true, k.sketch.estimate(long))
@@ -169,6 +176,7 @@ func (k *kind) count(e *Engine, id spaces.ID, counter *counter, c changed, now t
 	switch c.what {
 	case decode.Added:
 		counter.created(&c.object, now, e.chance)
+		counter.young = counter.young && counter.space.Names < e.MinCount
 	case decode.Deleted:
 		if unsaid := counter.deleted(&c.object, now); unsaid {
 			k.lookups.ask(id, true, 0)

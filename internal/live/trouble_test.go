@@ -252,12 +252,13 @@ func TestQuietTypeAway(t *testing.T) {
 
 // Who made an object matters in a space that is being looked up, too.
 func TestMakerWhileLookedUp(t *testing.T) {
-	k, e := &kind{}, New(census.Scanner{})
+	k, e := &kind{sketch: newSketch()}, New(census.Scanner{})
 	o := &decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
+	in, _ := spaces.Of(o)
+	k.sketch.add(in, 1)
 	if when := k.whenMaker(e, o); when != decode.Never {
 		t.Errorf("%v", when)
 	}
-	in, _ := spaces.Of(o)
 	k.lookups.flying = map[spaces.ID]bool{in: true}
 	if when := k.whenMaker(e, o); when != decode.Now {
 		t.Errorf("%v", when)

@@ -177,15 +177,17 @@ func (t *Tally) addMaker(name string, maker decode.Maker, marked bool) {
 		_ = hash.WriteByte(0)
 	}
 	t.makers.add(hash.Sum64(), MaxMakers)
-	t.unbounded = t.unbounded || !boundByReplicas[kind{m.APIVersion, m.Kind}]
+	t.unbounded = t.unbounded || !BoundByReplicas(*m)
 	t.evidence.hashed = t.evidence.hashed || isHashed(name, maker.Name)
 }
 
 // kind is a type as owner references name it.
 type kind struct{ apiVersion, kind string }
 
-// boundByReplicas are the controllers that make no more objects than they have
-// replicas, or Services endpoints.
+// BoundByReplicas reports whether a maker is a controller that makes no more objects
+// than it has replicas, or a Service endpoints.
+func BoundByReplicas(m decode.Maker) bool { return boundByReplicas[kind{m.APIVersion, m.Kind}] }
+
 var boundByReplicas = map[kind]bool{
 	{"apps/v1", "ReplicaSet"}: true, {"apps/v1", "DaemonSet"}: true,
 	{"v1", "ReplicationController"}: true, {"v1", "Service"}: true,

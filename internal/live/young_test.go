@@ -1,0 +1,91 @@
+package live
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+)
+
+// What begins while it is watched is counted from its first name on, without a list,
+// and what came before other beginnings as often as there is room by the sketch.
+func TestBeginning(t *testing.T) {
+	server := newFakeServer(t, 1)
+	random := rand.New(rand.NewPCG(1, 1))
+	add := func(prefix string) object {
+		o := object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
+		server.change("/api/v1/pods", "ADDED", o)
+		return o
+	}
+	add("other-") // so that the type is watched
+	e := start(t, server, pods)
+	lists := func() int {
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		return server.lists
+	}
+	before := lists()
+	for range 4 {
+		add("new-")
+	}
+	server.change("/api/v1/pods", "DELETED", add("new-"))
+	add("new-")
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/new-": 5}) })
+	for _, row := range e.Snapshot().Rows {
+		if row.Space.Prefix == "new-" && (row.Creates != 5 || row.Deletes != 1 || row.Space.Generated != 5) {
+			t.Errorf("%+v", row)
+		}
+	}
+	if n := lists() - before; n != 0 {
+		t.Errorf("%d lists", n)
+	}
+
+	for range 2 {
+		add("slow-")
+	}
+	for i := range maxYoung {
+		add(fmt.Sprintf("once-%d-", i))
+	}
+	for range 3 {
+		add("slow-")
+	}
+	eventually(t, func() string {
+		return e.differs(map[string]int64{"pods prod/new-": 5, "pods prod/slow-": 5})
+	})
+	if n := len(e.Snapshot().Rows); n > maxYoung+3 {
+		t.Errorf("%d rows", n)
+	}
+	if n := lists() - before; n == 0 {
+		t.Error("a space without room was not looked up")
+	}
+}
+
+// The first of a space is no rate yet, and says who made it.
+func TestBegin(t *testing.T) {
+	e := &Engine{MinCount: 5}
+	k := &kind{resource: pods, sketch: newSketch()}
+	event := changed{7, decode.Added, decode.Object{
+		Namespace: "prod", Name: "web-7f-bcdfg", GenerateName: "web-7f-", Created: 1_700_000_000,
+		Maker: decode.Maker{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-7f"},
+	}}
+	k.change(e, event, time.Unix(1_700_000_001, 0))
+	in, _ := spaces.Of(&event.object)
+	begun := k.counters[in]
+	want := census.Space{
+		Resource: pods, Namespace: "prod", Prefix: "web-7f-", SuffixLength: 5, Names: 1, Generated: 1, RawPrefixes: 1,
+		Oldest: time.Unix(1_700_000_000, 0).UTC(), Newest: time.Unix(1_700_000_000, 0).UTC(),
+		MadeBy: census.Maker{Kind: "ReplicaSet", Name: "web-7f"}, Makers: 1, ReplicaBounded: true,
+	}
+	if begun == nil || fmt.Sprint(begun.space) != fmt.Sprint(want) || begun.creates != 0 || begun.rates != nil {
+		t.Errorf("%+v\nwant %+v", begun, want)
+	}
+	event.object.Maker.Kind, event.object.Name, event.version = "Job", "web-7f-bcdfh", 8
+	k.change(e, event, time.Unix(1_700_000_002, 0))
+	if begun.creates != 1 || begun.space.ReplicaBounded {
+		t.Errorf("%+v", begun)
+	}
+}
