@@ -232,7 +232,7 @@ func TestChurn(t *testing.T) {
 			t.Parallel()
 			server := newFakeServer(t, seed)
 			c := newChurn(server, seed)
-			for range 300 {
+			for range 400 {
 				c.step(30)
 			}
 			before := fresh(t, server, pods, jobs, nodes)

@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// What begins while it is watched is counted from its first name on, without a list,
-// and what came before other beginnings as often as there is room by the sketch.
+// What begins while it is watched is counted from its first name on, without a list.
 func TestBeginning(t *testing.T) {
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))
@@ -43,24 +42,35 @@ func TestBeginning(t *testing.T) {
 	if n := lists() - before; n != 0 {
 		t.Errorf("%d lists", n)
 	}
+}
 
-	for range 2 {
-		add("slow-")
+// Of what has begun and stays small, the last is kept; what passes MinCount stays, and
+// what had to make room is looked up once it has enough names.
+func TestYoungMakeRoom(t *testing.T) {
+	e, k := &Engine{MinCount: 5}, &kind{resource: pods, sketch: newSketch()}
+	random := rand.New(rand.NewPCG(1, 1))
+	add := func(prefix string, times int) (in spaces.ID) {
+		for range times {
+			o := decode.Object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
+			k.version++
+			k.change(e, changed{k.version, decode.Added, o}, time.Unix(1_700_000_000, 0))
+			in, _ = spaces.Of(&o)
+		}
+		return in
 	}
-	for i := range maxYoung {
-		add(fmt.Sprintf("once-%d-", i))
+	big, slow := add("big-", 5), add("slow-", 2)
+	for i := range 2 * maxYoung { // the sketch does not say of each that it begins
+		add(fmt.Sprintf("once-%d-", i), 1)
 	}
-	for range 3 {
-		add("slow-")
+	if n := len(k.counters); n != maxYoung+1 {
+		t.Errorf("%d counters, want %d", n, maxYoung+1)
 	}
-	eventually(t, func() string {
-		return e.differs(map[string]int64{"pods prod/new-": 5, "pods prod/slow-": 5})
-	})
-	if n := len(e.Snapshot().Rows); n > maxYoung+3 {
-		t.Errorf("%d rows", n)
+	if c := k.counters[big]; c == nil || c.space.Names != 5 || c.creates != 4 {
+		t.Errorf("%+v", c)
 	}
-	if n := lists() - before; n == 0 {
-		t.Error("a space without room was not looked up")
+	add("slow-", 3)
+	if said := k.lookups.asked[slow]; k.counters[slow] != nil || !said {
+		t.Errorf("%+v, asked for: %v", k.counters[slow], said)
 	}
 }
 

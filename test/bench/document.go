@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"time"
-
-	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
 // conditions says on what, when and how a section was measured.
