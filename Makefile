@@ -52,7 +52,7 @@ control-plane: ## Build kube-apiserver, etcd and kubectl into the user's cache (
 	$(GO) run ./test/controlplane/run
 
 demo: control-plane build ## Tour the commands on a real kube-apiserver
-	$(GO) run ./test/controlplane/run bash examples/demo.sh
+	$(GO) run ./test/controlplane/run --controllers=job-controller bash examples/demo.sh
 
 unit: ## Run the tests that need no control plane (seconds)
 	$(GO) test -short $(QUICK)
@@ -68,6 +68,8 @@ test: control-plane build ## Run all tests but those of a release, on a real con
 	$(GO) test -C test/monitoring ./...
 	@echo "What is for controllers, and at first controller-runtime: 2 minutes"
 	for module in $(CONTROLLERS); do $(GO) test -C $$module ./... || exit 1; done
+	@echo "kube-controller-manager, for the demo: 2 minutes at first"
+	$(GO) run ./test/controlplane/run --controllers=job-controller true
 	@echo "The libraries of Kubernetes for the race detector: 3 minutes at first"
 	$(WITHC) $(GO) build -race -v $(filter %/...,$(RACES)) ./test/harness 2>&1 | awk 'NR % 200 == 0 { print NR " packages"; fflush() } / |:/'
 	@echo "The tests under the race detector: 5 minutes, most of them test/e2e"

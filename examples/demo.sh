@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A tour of kubectl genname. "make demo" runs it beside a control plane of its
-# own; it needs a cluster in KUBECONFIG that may be filled, and kubectl and the
-# plugin on PATH.
+# own; it needs a cluster in KUBECONFIG that may be filled and has the Job
+# controller, and kubectl and the plugin on PATH.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -26,6 +26,10 @@ run kubectl genname create -f job.yaml
 say "Once per key, however often a pipeline runs it."
 run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8
 run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8
+
+say "A Job whose Pods the Job controller makes, with generated names."
+run kubectl create -f render.yaml
+run kubectl wait --for=jsonpath={.status.active}=40 job/render-frames
 
 say "Hundreds of objects under several prefixes: a Job, a ConfigMap, a custom resource."
 run kubectl create -f backup-crd.yaml

@@ -84,28 +84,44 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// A growth that was measured decides between the two ends of the first failure.
+// A growth that was measured makes one time of the range of the first failure, at the
+// creates that are seen: without any there are as many deletions, and what has grown by
+// more than is seen was created all the same. Where the tries are unknown, a range is
+// left.
 func TestFirstFailureOfAMeasuredGrowth(t *testing.T) {
-	measured := func(perDay float64) *v1alpha1.Growth { return &v1alpha1.Growth{PerDay: &perDay, PerDayMost: perDay} }
-	for _, test := range []struct {
-		growth          *v1alpha1.Growth
-		growing, steady float64
-	}{
-		{nil, 10, 40},
-		{&v1alpha1.Growth{PerDayMost: 5}, 10, 40},
-		{measured(0), 40, 40},
-		{measured(-3), 40, 40},
-		{measured(50), 10, 40},
-		{measured(100), 10, 10},
-		{measured(200), 5, 5},
-	} {
-		got := firstFailure(10, 40, test.growth, 100)
-		if *got.GrowingDays != test.growing || *got.SteadyDays != test.steady {
-			t.Errorf("%+v: %v to %v, want %v", test.growth, *got.GrowingDays, *got.SteadyDays, test)
+	report := func(before int64, group string) *v1alpha1.AuditFirstFailure {
+		s := rated("p-", 2_000_000, 100_000)
+		s.Resource = resource(group, "jobs")
+		old := saved(func(r *v1alpha1.AuditReport) {
+			r.Scope.Resources = []string{s.Resource.GroupResource().String()}
+			r.Items = []v1alpha1.AuditItem{{Group: group, Resource: "jobs", Namespace: "ci", Prefix: "p-", Names: before}}
+			if before < 0 {
+				r.Items, r.Hidden = nil, v1alpha1.AuditHidden{Prefixes: 1, Objects: 9}
+			}
+		})
+		c := collector(Options{Old: old})
+		c.retriesOf = ofItsOwn(8)
+		add(c, true, s)
+		return finish(t, c).Report.Items[0].FirstFailure
+	}
+	unknown := report(-1, "")
+	if *unknown.GrowingDays >= *unknown.SteadyDays {
+		t.Fatalf("a growth within bounds decides nothing: %+v", unknown)
+	}
+	last := math.Inf(1)
+	for _, grown := range []int64{-1000, 0, 1000, 100_000, 200_000, 400_000} {
+		got := report(2_000_000-grown, "")
+		switch days := *got.GrowingDays; {
+		case days != *got.SteadyDays:
+			t.Errorf("grown by %d: %v to %v", grown, days, *got.SteadyDays)
+		case grown <= 0 && math.Abs(days/ *unknown.SteadyDays-1) > 1e-9, grown > 0 && days >= last:
+			t.Errorf("grown by %d: %v days", grown, days)
+		default:
+			last = days
 		}
 	}
-	if got := firstFailure(math.Inf(1), math.Inf(1), nil, 0); got.GrowingDays != nil || got.SteadyDays != nil {
-		t.Errorf("never is %+v", got)
+	if got := report(1_900_000, "example.dev"); *got.GrowingDays >= *got.SteadyDays {
+		t.Errorf("with unknown tries: %v to %v", *got.GrowingDays, *got.SteadyDays)
 	}
 }
 

@@ -45,10 +45,16 @@ func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
 	if accelerates(r.measured) {
 		item.Notes = append(item.Notes, "accelerating")
 	}
-	if err := c.foresee(&item, space, perDay); err != nil || !measured {
+	if err := c.foresee(&item, space, perDay); err != nil {
 		return item, err
 	}
-	return item, c.foreseeMeasured(&item, space)
+	switch growth := item.Growth.Exactly(); {
+	case measured:
+		err = c.foreseeGrowth(&item, space, perDay, r.measured.GrowthPerDay)
+	case growth != nil: // creates are at least those that are seen, and those that are left
+		err = c.foreseeGrowth(&item, space, max(perDay, *growth), *growth)
+	}
+	return item, err
 }
 
 // foresee sets what lies before the space of an item at a rate of creation.
@@ -77,23 +83,37 @@ func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.Space, perDay
 	} else if last, err = c.estimate.outlook(space, c.triesInForce(space), perDay, item.Forecast.Days); err != nil {
 		return err
 	}
-	item.FirstFailure = firstFailure(first.first.Growing, last.first.Steady, item.Growth, perDay)
+	item.FirstFailure = firstFailure(first.first.Growing, last.first.Steady)
 	return nil
 }
 
-// firstFailure returns the range between two times in days, or the one of them that
-// a growth that was measured decides for: with no growth there are as many
-// deletions as creates, and with one that takes all creates there are none.
-func firstFailure(growing, steady float64, growth *v1alpha1.Growth, perDay float64) *v1alpha1.AuditFirstFailure {
-	if measured := growth.Exactly(); measured != nil {
-		switch {
-		case *measured <= 0:
-			growing = steady
-		case *measured >= perDay:
-			growing *= perDay / *measured
-			steady = growing
+// foreseeGrowth sets when the first failed create is to be expected at a rate of creation
+// and a growth that was measured, both per day: one time, or where the tries are unknown
+// one for each end of their range.
+func (c *Collector) foreseeGrowth(item *v1alpha1.AuditItem, space census.Space, perDay, growth float64) error {
+	first := func(tries int) (float64, error) {
+		model, err := modelOf(space, tries)
+		if err != nil {
+			return 0, err
+		}
+		return model.FirstFailureAt(space.Names, perDay, growth)
+	}
+	last, err := first(c.triesInForce(space))
+	if err != nil {
+		return err
+	}
+	earliest := last
+	if item.Attempts == nil {
+		if earliest, err = first(1); err != nil {
+			return err
 		}
 	}
+	item.FirstFailure = firstFailure(earliest, last)
+	return nil
+}
+
+// firstFailure returns the range between two times in days as a report has it.
+func firstFailure(growing, steady float64) *v1alpha1.AuditFirstFailure {
 	return &v1alpha1.AuditFirstFailure{GrowingDays: finite(growing), SteadyDays: finite(steady)}
 }
 

@@ -87,6 +87,7 @@ func TestItemWithoutCreates(t *testing.T) {
 // lies between that without retries and that with kube-apiserver's.
 func TestItemWithUnknownRetries(t *testing.T) {
 	s := space("p-", 100_000)
+	s.Resource = resource("example.dev", "widgets")
 	c := collector(Options{})
 	c.retriesOf = ofItsOwn(8)
 	item, err := c.item(&row{Space: s}, nil)

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,13 +13,13 @@ import (
 )
 
 // ofItsOwn returns the retries of a server that tries so many names itself, and of
-// which nothing is known for other groups.
+// which nothing is known for example.dev.
 func ofItsOwn(attempts int) RetriesOf {
 	return func(api schema.GroupVersion) (v1alpha1.Retries, string) {
-		if api.Group == "" {
-			return retries(attempts)(api)
+		if api.Group == "example.dev" {
+			return retries(0)(api)
 		}
-		return retries(0)(api)
+		return retries(attempts)(api)
 	}
 }
 
@@ -50,8 +51,14 @@ func TestRisk(t *testing.T) {
 		c := collector(Options{Top: top})
 		c.retriesOf = ofItsOwn(8)
 		add(c, true, spaces...)
-		if diff := cmp.Diff(want, prefixes(finish(t, c).Report)[:len(want)]); diff != "" {
+		report := finish(t, c).Report
+		if diff := cmp.Diff(want, prefixes(report)[:len(want)]); diff != "" {
 			t.Errorf("top %d (-want +got):\n%s", top, diff)
+		}
+		huge, few := report.Items[0], report.Items[len(want)-1]
+		if *huge.Headroom.NoRetry != 0 || *huge.Headroom.ServerRetry < 5000 || *huge.Headroom.ServerRetry > 10_000 || !slices.Contains(huge.Notes, "etcd first") ||
+			few.Headroom.ServerRetry != nil || *few.Headroom.NoRetry != 160 || few.NextCreate.ServerRetry != nil {
+			t.Errorf("top %d: %+v, %+v", top, huge, few)
 		}
 	}
 }

@@ -112,30 +112,3 @@ func accelerates(m *v1alpha1.Measured) bool {
 		return err == nil && lower/days > next.CreatesPerDay
 	})
 }
-
-// foreseeMeasured sets when the first failed create is to be expected at the measured
-// rates: one time, or where the tries are unknown one for each end of their range.
-func (c *Collector) foreseeMeasured(item *v1alpha1.AuditItem, space census.Space) error {
-	m := item.Creates.Measured
-	first := func(tries int) (*float64, error) {
-		model, err := modelOf(space, tries)
-		if err != nil {
-			return nil, err
-		}
-		days, err := model.FirstFailureAt(space.Names, m.PerDay, m.GrowthPerDay)
-		return finite(days), err
-	}
-	tries := c.triesInForce(space)
-	last, err := first(tries)
-	if err != nil {
-		return err
-	}
-	earliest := last
-	if item.Attempts == nil {
-		if earliest, err = first(1); err != nil {
-			return err
-		}
-	}
-	item.FirstFailure = &v1alpha1.AuditFirstFailure{GrowingDays: earliest, SteadyDays: last}
-	return nil
-}

@@ -2,13 +2,17 @@ package census
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
@@ -250,4 +254,37 @@ func (b countedBatch) Commit() {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	b.of.open--
+}
+
+// That no request is answered is told once it has lasted, and then that they are again;
+// of a connection that breaks off, and of answers that are errors, nothing is.
+func TestTellsOfAServerThatIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		s := &server{absent: func(cause error, after time.Duration) {
+			told = append(told, fmt.Sprint(cause, " ", after))
+		}}
+		busy := apierrors.NewTooManyRequests("later", 1)
+		for _, request := range []struct {
+			after time.Duration
+			err   error
+		}{
+			{0, io.EOF},
+			{time.Second, nil},
+			{time.Hour, io.EOF},
+			{time.Second, io.ErrUnexpectedEOF},
+			{2 * time.Second, io.EOF},
+			{time.Second, io.ErrUnexpectedEOF},
+			{36 * time.Second, busy},
+			{time.Second, nil},
+			{time.Second, io.EOF},
+			{2 * time.Second, busy},
+		} {
+			time.Sleep(request.after)
+			s.tell(request.err)
+		}
+		if want := []string{"EOF 3s", "<nil> 40s"}; !slices.Equal(want, told) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	})
 }

@@ -65,6 +65,10 @@ type Scanner struct {
 	// Progress, if set, is told after every page and every type how far the scan
 	// is. It is called by one goroutine at a time.
 	Progress func(Progress)
+	// Absent, if set, is told that for some seconds the server has not answered any
+	// request, and why; and then, without a cause, that it answers again, and after how
+	// long. It is called by one goroutine at a time.
+	Absent func(cause error, after time.Duration)
 	// Listed, if set, is told of each type that has been read, once its batch is
 	// committed. It is called by one goroutine at a time.
 	Listed func(Listed)

@@ -23,6 +23,9 @@ const (
 	// which others share; before, for up to ten seats, and reads it as whole
 	// objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
 	bigAtOnce = 2
+	// toldAfter is the silence of a server from which on it is told: a connection that
+	// breaks off now and then is nothing.
+	toldAfter = 2 * time.Second
 )
 
 // server is what a scan knows of the server: how many requests may be in flight,
@@ -33,11 +36,14 @@ type server struct {
 	buffers      chan []byte   // one for each request that may be in flight
 	big          chan struct{} // a place for each of them for a page of a big list
 	polite       bool
+	absent       func(cause error, after time.Duration) // may be nil
 	requests     atomic.Int64
 
 	mu          sync.Mutex
 	rested      time.Time  // until when a polite scan makes no request
 	silentSince time.Time  // the first request without an answer, after the last with one
+	failedSince time.Time  // the end of that request
+	told        bool       // that there are no answers
 	gone        *abandoned // once the server is given up
 }
 
@@ -53,6 +59,7 @@ func newServer(s *Scanner) (*server, error) {
 	}
 	made := &server{
 		client: client, retryTimeout: cmp.Or(s.RetryTimeout, defaultRetryTimeout), polite: s.Polite,
+		absent:  s.Absent,
 		buffers: make(chan []byte, concurrency), big: make(chan struct{}, big),
 	}
 	for range concurrency {
@@ -97,6 +104,9 @@ func (a *abandoned) Unwrap() error { return a.cause }
 // observe notes what became of a request that began then. If there has been no
 // answer to any for as long as one page is pursued, no more are made.
 func (s *server) observe(ctx context.Context, began time.Time, err error) {
+	if s.absent != nil && ctx.Err() == nil {
+		s.tell(err)
+	}
 	if !s.silent(ctx, began, err) {
 		return
 	}
@@ -126,6 +136,26 @@ func (s *server) silent(ctx context.Context, began time.Time, err error) bool {
 		s.silentSince = began
 	}
 	return time.Since(s.silentSince) > s.retryTimeout
+}
+
+// tell tells that requests get no answer any more, once that has lasted for a while, and
+// that they do again. err is what became of one of them.
+func (s *server) tell(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answered := err == nil || apistatus.Code(err) != 0
+	switch silence := time.Since(s.failedSince); {
+	case answered && s.told:
+		s.absent(nil, silence)
+		fallthrough
+	case answered:
+		s.failedSince, s.told = time.Time{}, false
+	case s.failedSince.IsZero():
+		s.failedSince = time.Now()
+	case !s.told && silence > toldAfter:
+		s.absent(err, silence)
+		s.told = true
+	}
 }
 
 // givenUp is the error of all requests that are not made any more, or nil.

@@ -167,6 +167,32 @@ func TestAuditOverARestart(t *testing.T) {
 	}
 }
 
+// A server that is away when the audit begins is waited for, and that is told; when the
+// time is up, it is an error.
+func TestAuditWaitsForTheServer(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	populate(t, single, ns)
+	var asked atomic.Int64
+	awayUntil := func(request int64) *faultproxy.Proxy {
+		return faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
+			if asked.Add(1) < request {
+				return faultproxy.DropRequest
+			}
+			return nil
+		})
+	}
+	for _, args := range [][]string{{"configmaps"}, {"cm/run-"}, nil} {
+		asked.Store(0)
+		u := harness.As(t, awayUntil(3).Config)
+		u.Run(append([]string{"audit", "-n", ns, "--no-headers"}, args...)...).Expect(t, 0, `.*configmaps +run- +17 .*`,
+			`Warning: the server does not answer, and is asked again for 2m0s: ask the server for its version: [^\n]*\n`+
+				`The server answers again, after \d s\n.*Read .*`)
+	}
+	asked.Store(0)
+	harness.As(t, awayUntil(1<<40).Config).Run("audit", "cm", "-n", ns, "--retry-timeout=100ms", "--fail-above-count=5").Expect(t, 1, ``,
+		`Warning: the server does not answer, and is asked again for 100ms: [^\n]*\nerror: gave up after 100ms: ask the server for its version: .*`)
+}
+
 // Lists from a server that is far away are compressed.
 func TestAuditCompressesFromAfar(t *testing.T) {
 	var compressed, plain atomic.Int64

@@ -283,6 +283,48 @@ func TestAuditGates(t *testing.T) {
 	}
 }
 
+// A gate does not pass because its namespace is not there, whatever else it looks at;
+// one that finds nothing, and whose user may not know, says so.
+func TestAuditGateOfNoNamespace(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	admin := harness.As(t, single.Admin())
+	saved := regexp.MustCompile(`"creationTimestamp": "\d{4}`).ReplaceAllString(
+		admin.Run("audit", "cm", "-n", ns, "-o", "json").Stdout, `"creationTimestamp": "2020`)
+	saved = strings.ReplaceAll(saved, `"namespace": "`+ns+`"`, `"namespace": "typo"`)
+	path := harness.File(t, "before.json", saved)
+	harness.Grant(t, single, ns, "counter", []string{"list"}, "configmaps")
+	counter := harness.As(t, single.User("counter"))
+	const missing = `error: a gate needs a namespace that exists: namespaces "typo" not found\n`
+	for _, test := range []struct {
+		name   string
+		user   harness.User
+		args   []string
+		code   int
+		stderr string
+	}{
+		{"names", admin, []string{"-n", "typo", "--fail-above-count=5"}, 1, missing},
+		{"a chance", admin, []string{"cm", "-n", "typo", "--fail-above=1%", "--allow-unlisted"}, 1, missing},
+		{"growth", admin, []string{"cm", "-n", "typo", "--compare", path, "--fail-above-growth=5"}, 1, missing},
+		{"a watch", admin, []string{"cm", "-n", "typo", "--watch", "--duration=1s", "--fail-above-count=5"}, 1, missing},
+		{"beside a cluster-scoped type", admin, []string{"cm,namespaces", "-n", "typo", "--fail-above-count=5"}, 1, missing},
+		{"a cluster-scoped type alone", admin, []string{"priorityclasses", "-n", "typo", "--fail-above-count=5"}, 0, `No generated names .*`},
+		{"no gate", admin, []string{"cm", "-n", "typo"}, 0, `No generated names to show in typo namespace .*`},
+		{"all namespaces", admin, []string{"cm", "-A", "--fail-above-count=1000000"}, 0, `.*Read .*`},
+		{"who may not know", counter, []string{"cm", "-n", ns, "--fail-above-count=5"}, 0,
+			`.*Warning: the gate has looked at nothing: namespace ` + ns + ` is empty, or does not exist \(needs get on namespaces to tell\)\n.*`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.user.T = t
+			r := test.user.Run(append([]string{"audit"}, test.args...)...)
+			r.Expect(t, test.code, `.*`, test.stderr)
+		})
+	}
+	populate(t, single, ns)
+	if r := counter.Run("audit", "cm", "-n", ns, "--fail-above-count=1000"); r.Code != 0 || strings.Contains(r.Stderr, "looked at nothing") {
+		t.Errorf("a namespace with objects is there: %+v", r)
+	}
+}
+
 // An exceeded gate goes before a scan that is not complete, and both are said.
 func TestAuditGateOfAPart(t *testing.T) {
 	ns := harness.Namespace(t, single)
@@ -336,9 +378,9 @@ func TestAuditBadInput(t *testing.T) {
 		{"no names of this type", admin, []string{"crds"}, 0, ``, `No generated names to show.*\nWarning: skipped customresourcedefinitions.apiextensions.k8s.io: a CustomResourceDefinition must be named PLURAL.GROUP.*`},
 		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, `0 of 1 type could be read\nWarning: skipped secrets in ` + ns + `: .*User "lister" cannot list resource "secrets".*error: not everything could be read: the counts are not complete\n`},
 		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: skipped \d+ types that you may not list \(needs list\): \w+, \w+, \w+, \w+, \w+ and \d+ more\n.*`},
-		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: the gate says nothing of \d+ types that you may not list \([^\n]*\); --allow-unlisted lets it pass all the same\nRead .*error: not everything could be read: the counts are not complete\n`},
-		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: the gate says nothing of \d+ types that you may not list \([^\n]*\)\nRead .*`},
-		{"no server", admin, []string{"--server=https://127.0.0.1:1"}, 1, ``, `error: ask the server for its version: .*connection refused\n`},
+		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: the gate says nothing of \d+ types that you may not list \([^\n]*\); --allow-unlisted lets it pass all the same\nWarning: the gate has looked at nothing: namespace [^\n]*\nRead .*error: not everything could be read: the counts are not complete\n`},
+		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: the gate says nothing of \d+ types that you may not list \([^\n]*\)\nWarning: the gate has looked at nothing: namespace [^\n]*\nRead .*`},
+		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--retry-timeout=1ms"}, 1, ``, `Warning: the server does not answer.*\nerror: gave up after 1ms: ask the server for its version: .*connection refused\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.user.T = t

@@ -23,6 +23,9 @@ const recorded = harness.Root + "docs/demo.txt"
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)
+	if err := cp.StartControllers(t.Context(), os.Stderr, "job-controller"); err != nil {
+		t.Fatal(err)
+	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
 		t.Fatal(err)

@@ -22,11 +22,12 @@ import (
 )
 
 // phase is a time in which an audit an hour prints the same of a population. Without
-// one no audit runs, and the gauges stay as they are.
+// one no audit runs, and the gauges stay as they are, or are lost.
 type phase struct {
 	population *population
 	attempts   int
 	lasts      time.Duration
+	lost       bool
 }
 
 // Each alert fires for populations that it is about, after the time that it waits, and
@@ -35,52 +36,83 @@ type phase struct {
 func TestAlerts(t *testing.T) {
 	binary := plugin(t)
 	const long = 5 * time.Hour
+	few := &population{names: 12}
 	for _, test := range []struct {
 		name   string
 		phases []phase
 		fires  []string
 	}{
-		{"nothing much", []phase{{&population{names: 12, perDay: 2}, 1, long}}, nil},
-		{"5,000 names and two creates a day, without retries", []phase{{&population{names: 5000, perDay: 2}, 1, long}}, nil},
+		{"nothing much", []phase{{population: &population{names: 12, perDay: 2}, attempts: 1, lasts: long}}, nil},
+		{"5,000 names and two creates a day, without retries", []phase{{population: &population{names: 5000, perDay: 2}, attempts: 1, lasts: long}}, nil},
 		{
 			"a thousand a day, without retries",
-			[]phase{{&population{names: 5000, perDay: 1000}, 1, long}},
+			[]phase{{population: &population{names: 5000, perDay: 1000}, attempts: 1, lasts: long}},
 			[]string{"GeneratedNameHeadroomShort"},
 		},
-		{"the same, with the server's", []phase{{&population{names: 5000, perDay: 1000}, 8, long}}, nil},
+		{"the same, with the server's", []phase{{population: &population{names: 5000, perDay: 1000}, attempts: 8, lasts: long}}, nil},
 		{
 			"with retries that do not help for long",
-			[]phase{{&population{names: 60_000, perDay: 9900}, 2, long}},
+			[]phase{{population: &population{names: 60_000, perDay: 9900}, attempts: 2, lasts: long}},
 			[]string{"GeneratedNameHeadroomShort"},
 		},
 		{
 			"one audit that sees a burst",
-			[]phase{{&population{names: 400, lately: 400}, 1, time.Hour}, {&population{names: 400}, 1, long}},
+			[]phase{{population: &population{names: 400, lately: 400}, attempts: 1, lasts: time.Hour}, {population: &population{names: 400}, attempts: 1, lasts: long}},
 			nil,
 		},
 		{
 			"creates that fail",
-			[]phase{{&population{names: 15_000}, 1, time.Hour}},
+			[]phase{{population: &population{names: 15_000}, attempts: 1, lasts: time.Hour}},
 			[]string{"GeneratedNameConflictsLikely"},
 		},
-		{"the same, with the server's retries", []phase{{&population{names: 15_000}, 8, time.Hour}}, nil},
+		{"the same, with the server's retries", []phase{{population: &population{names: 15_000}, attempts: 8, lasts: time.Hour}}, nil},
 		{
 			"a run-away that has stopped",
-			[]phase{{&population{names: 100_500}, 8, time.Hour}},
+			[]phase{{population: &population{names: 100_500}, attempts: 8, lasts: time.Hour}},
 			[]string{"GeneratedNamesRunAway"},
 		},
-		{"a run-away", []phase{{&population{names: 13_000, perDay: 12_000}, 8, long}}, []string{"GeneratedNamesGrowFast"}},
-		{"a run-away of two hours", []phase{{&population{names: 13_000, perDay: 12_000}, 8, 2 * time.Hour}}, nil},
+		{"a run-away", []phase{{population: &population{names: 13_000, perDay: 12_000}, attempts: 8, lasts: long}}, []string{"GeneratedNamesGrowFast"}},
+		{
+			"a run-away that was cleared up",
+			[]phase{
+				{population: &population{names: 100_500, perDay: 12_000}, attempts: 8, lasts: long},
+				{population: few, attempts: 8, lasts: time.Hour},
+			},
+			nil,
+		},
+		{"a run-away of two hours", []phase{{population: &population{names: 13_000, perDay: 12_000}, attempts: 8, lasts: 2 * time.Hour}}, nil},
 		{
 			"a list that is refused",
-			[]phase{{&population{names: 12, refused: true}, 8, long}},
+			[]phase{{population: &population{names: 12, refused: true}, attempts: 8, lasts: long}},
 			[]string{"GeneratedNameAuditIncomplete"},
 		},
-		{"a list that was refused for an hour", []phase{{&population{names: 12, refused: true}, 8, time.Hour}}, nil},
+		{
+			"a list that is refused, and then not",
+			[]phase{
+				{population: &population{names: 12, refused: true}, attempts: 8, lasts: 2 * time.Hour},
+				{population: few, attempts: 8, lasts: 2 * time.Hour},
+			},
+			nil,
+		},
+		{"a list that was refused for an hour", []phase{{population: &population{names: 12, refused: true}, attempts: 8, lasts: time.Hour}}, nil},
 		{
 			"audits that have ended",
-			[]phase{{&population{names: 12}, 8, time.Hour}, {lasts: long}},
+			[]phase{{population: &population{names: 12}, attempts: 8, lasts: time.Hour}, {lasts: long}},
 			[]string{"GeneratedNameAuditStale"},
+		},
+		{"an audit that is late", []phase{{population: few, attempts: 8, lasts: time.Hour}, {lasts: 90 * time.Minute}}, nil},
+		{
+			"gauges that are lost",
+			[]phase{{population: &population{names: 100_500}, attempts: 8, lasts: time.Hour}, {lasts: long, lost: true}},
+			[]string{"GeneratedNameAuditMissing"},
+		},
+		{
+			"gauges that are lost, and come again",
+			[]phase{
+				{population: few, attempts: 8, lasts: time.Hour}, {lasts: long, lost: true},
+				{population: few, attempts: 8, lasts: time.Hour},
+			},
+			nil,
 		},
 		{"no audit at all", []phase{{lasts: long}}, []string{"GeneratedNameAuditMissing"}},
 		{"no audit yet", []phase{{lasts: 2 * time.Hour}}, nil},
@@ -125,7 +157,10 @@ func stored(t *testing.T, binary string, phases []phase, began time.Time) (stora
 	appender := storage.Appender(t.Context())
 	var gauges map[string]float64
 	for _, p := range phases {
-		if p.population != nil {
+		switch {
+		case p.lost:
+			gauges = nil
+		case p.population != nil:
 			gauges = seriesOf(t, auditOf(t, binary, p.population.serve(t, began), p.attempts))
 		}
 		for at := end; at <= end+p.lasts; at += each {

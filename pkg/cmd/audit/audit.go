@@ -48,6 +48,7 @@ type options struct {
 	arguments       []string // TYPE[,TYPE...] or TYPE/PREFIX
 	named           bool     // whether types were named
 	namespace       string
+	maybeNowhere    bool // it is not known whether there is such a namespace
 	allNamespaces   bool
 	labelSelector   string
 	selector        labels.Selector
@@ -290,18 +291,23 @@ func (o *options) Run(ctx context.Context) error {
 	progress := terminal.StartProgress(o.ErrOut)
 	defer progress.End()
 	progress.Say("finding the types of the server")
-	began := time.Now()
-	counted, err := cluster.New(ctx, o.factory, &o.serverAttempts)
+	patience := cluster.Patience{For: time.Duration(o.manners.retryTimeout), Say: progress.Line}
+	counted, err := cluster.New(ctx, o.factory, &o.serverAttempts, patience)
 	if err != nil {
 		return err
 	}
-	resources, skipped, of, err := o.resources(counted)
+	resources, skipped, of, err := o.resources(ctx, counted)
 	if err != nil {
 		return err
 	}
-	options := o.engineOptions(began, of)
+	if err := o.checkNamespace(ctx, counted, resources); err != nil {
+		return err
+	}
+	options := o.engineOptions(time.Now(), of) // the windows end now, however long the server was away
+	scanner := o.scanner(counted, options)
+	scanner.Absent = patience.Tell
 	if o.manners.estimate {
-		return o.printEstimate(ctx, o.scanner(counted, options), resources, progress)
+		return o.printEstimate(ctx, scanner, resources, progress)
 	}
 	if o.watching.watch {
 		return o.runWatch(ctx, counted, options, resources, skipped, progress)
@@ -310,7 +316,6 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--compare: %s cannot be compared with: %w", o.compare, err)
 	}
-	scanner := o.scanner(counted, options)
 	scanner.Progress = cluster.ShowScan(progress)
 	scanner.Progress(census.Progress{Types: len(resources)})
 	summary, err := scanner.Scan(ctx, resources, o.namespace, collector.Begin)
@@ -337,10 +342,15 @@ func (o *options) Run(ctx context.Context) error {
 	return o.judge(ctx, result.Report)
 }
 
+// inOne reports whether anything is counted in one namespace only.
+func (o *options) inOne(resources []census.Resource) bool {
+	namespaced := func(r census.Resource) bool { return r.Namespaced }
+	return !o.allNamespaces && slices.ContainsFunc(resources, namespaced)
+}
+
 // where returns in which namespace was counted, if in one, for the end of a sentence.
 func (o *options) where(resources []census.Resource) string {
-	namespaced := func(r census.Resource) bool { return r.Namespaced }
-	if o.allNamespaces || !slices.ContainsFunc(resources, namespaced) {
+	if !o.inOne(resources) {
 		return ""
 	}
 	return fmt.Sprintf(" in %s namespace", o.namespace)
@@ -349,16 +359,23 @@ func (o *options) where(resources []census.Resource) string {
 // resources returns the types to count, and where TYPE/PREFIX was said the prefixes
 // that are counted of each.
 func (o *options) resources(
-	c *cluster.Cluster,
+	ctx context.Context, c *cluster.Cluster,
 ) (types []census.Resource, skipped []census.Skipped, of map[schema.GroupResource][]string, err error) {
+	find := func(named []string) (found []census.Resource, skipped []census.Skipped, err error) {
+		err = c.Await(ctx, func() error {
+			found, skipped, err = c.Resources(named, o.namespace)
+			return err
+		})
+		return found, skipped, err
+	}
 	if !slices.ContainsFunc(o.arguments, isPrefix) {
-		types, skipped, err = c.Resources(o.arguments, o.namespace)
+		types, skipped, err = find(o.arguments)
 		return types, skipped, nil, err
 	}
 	of = map[schema.GroupResource][]string{}
 	for _, argument := range o.arguments {
 		word, prefix, _ := strings.Cut(argument, "/")
-		found, never, err := c.Resources([]string{word}, o.namespace)
+		found, never, err := find([]string{word})
 		if err != nil {
 			return nil, nil, nil, err
 		}

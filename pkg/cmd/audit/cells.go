@@ -143,7 +143,15 @@ func chanceText(p float64) string {
 
 func noRetryText(i v1alpha1.AuditItem) string { return chanceText(i.NextCreate.NoRetry) }
 
-func headroomText(i v1alpha1.AuditItem) string { return humanize.Headroom(headroomOf(i)) }
+// headroomText returns the headroom, which is at least so much where the attempts are
+// unknown.
+func headroomText(i v1alpha1.AuditItem) string {
+	text := humanize.Headroom(headroomOf(i))
+	if i.Attempts == nil {
+		return "≥" + text
+	}
+	return text
+}
 
 // headroomOf returns the headroom with the attempts in force, or without retries,
 // which is less, where those are unknown.

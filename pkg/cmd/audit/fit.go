@@ -8,55 +8,83 @@ import (
 const (
 	// gap is what kubectl's printer leaves between columns.
 	gap = 3
-	// leastCell is the width below which a column does not give way, and leastNotes
-	// that of the notes; narrow is that of makers and prefixes if nothing else helps.
+	// leastCell is the width below which a column gives way only once the notes have
+	// gone, and narrow that below which none does. leastNotes is that of the notes.
 	leastCell  = 16
 	leastNotes = 8
 	narrow     = 8
 	ellipsis   = "…"
 )
 
-// fit shortens cells so that rows fit into a width, if they can: the notes first, then
-// who made the names, then what tells rows apart, of which no two that differ look the
-// same afterwards. If that is not enough, the notes go.
-func (g *grid) fit(width int) {
-	g.shrink(notesColumn, leastNotes, width)
-	for _, name := range []string{madeByColumn, prefixColumn, namespaceColumn, resourceColumn} {
-		g.shrink(name, leastCell, width)
-	}
-	if last := len(g.header) - 1; g.width() > width && g.header[last] == notesColumn {
-		g.header = g.header[:last]
-		for i := range g.rows {
-			g.rows[i] = g.rows[i][:last]
+// fit returns the table with cells shortened so that rows fit into a width, if they
+// can: the notes first, then who made the names, then what tells rows apart, of which no
+// two that differ look the same afterwards. If that is not enough the notes go, and then
+// the makers.
+func (g grid) fit(width int) grid {
+	fitted := g.shrunk(width, leastCell)
+	for _, name := range []string{notesColumn, madeByColumn} {
+		if fitted.width() <= width {
+			break
 		}
-		g.shrink(madeByColumn, narrow, width)
-		g.shrink(prefixColumn, narrow, width)
+		g = g.without(name)
+		fitted = g.shrunk(width, narrow)
 	}
+	return fitted
 }
 
-// shrink shortens the cells of a column, to the least width at most, as far as rows
-// do not fit.
-func (g *grid) shrink(name string, least, width int) {
+// without returns the table without a column.
+func (g grid) without(name string) grid {
+	at := slices.Index(g.header, name)
+	if at < 0 {
+		return g
+	}
+	left := grid{header: slices.Delete(slices.Clone(g.header), at, at+1)}
+	for _, row := range g.rows {
+		left.rows = append(left.rows, slices.Delete(slices.Clone(row), at, at+1))
+	}
+	return left
+}
+
+// shrunk returns the table with cells that are shortened as far as rows do not fit, to
+// the least width at most.
+func (g grid) shrunk(width, least int) grid {
+	short := grid{header: g.header}
+	for _, row := range g.rows {
+		short.rows = append(short.rows, slices.Clone(row))
+	}
+	short.shrink(g, notesColumn, leastNotes, width)
+	for _, least := range []int{leastCell, least} {
+		for _, name := range []string{madeByColumn, namespaceColumn, resourceColumn, prefixColumn} {
+			short.shrink(g, name, least, width)
+		}
+	}
+	return short
+}
+
+// shrink shortens the cells of a column of the whole table, to the least width at
+// most, as far as rows do not fit.
+func (g grid) shrink(whole grid, name string, least, width int) {
 	at, excess := slices.Index(g.header, name), g.width()-width
 	if at < 0 || excess <= 0 {
 		return
 	}
-	to := g.widthOf(at) - excess
-	if at < len(g.header)-1 {
-		to -= len(ellipsis) - 1
-	}
-	to = max(to, least)
+	to := max(g.widthOf(at)-excess, least)
+	short := func(text string) string { return cutTo(text, to) }
 	if name != notesColumn && name != madeByColumn {
-		g.shorten(at, to)
-		return
+		all := map[string]bool{}
+		for _, row := range whole.rows {
+			all[row[at]] = true
+		}
+		forms := distinct(all, to)
+		short = func(text string) string { return forms[text] }
 	}
-	for _, row := range g.rows {
-		row[at] = cutTo(row[at], to)
+	for i, row := range whole.rows {
+		g.rows[i][at] = short(row[at])
 	}
 }
 
 // width returns that of the widest row.
-func (g *grid) width() int {
+func (g grid) width() int {
 	total := 0
 	for i := range g.header {
 		total += g.widthOf(i) + gap
@@ -64,16 +92,11 @@ func (g *grid) width() int {
 	return total - gap
 }
 
-// widthOf returns the width of a column. kubectl's printer makes all but the last as
-// wide as their widest cell has bytes, not characters.
-func (g *grid) widthOf(at int) int {
-	measure := func(text string) int { return len(text) }
-	if at == len(g.header)-1 {
-		measure = utf8.RuneCountInString
-	}
-	widest := measure(g.header[at])
+// widthOf returns the width of a column, in characters.
+func (g grid) widthOf(at int) int {
+	widest := utf8.RuneCountInString(g.header[at])
 	for _, row := range g.rows {
-		widest = max(widest, measure(row[at]))
+		widest = max(widest, utf8.RuneCountInString(row[at]))
 	}
 	return widest
 }
@@ -87,20 +110,8 @@ func cutTo(text string, width int) string {
 	return string(runes[:width-1]) + ellipsis
 }
 
-// shorten takes the middle out of the cells of a column that are too long. Cells that
-// would look the same are shortened elsewhere, or less.
-func (g *grid) shorten(at, width int) {
-	all := map[string]bool{}
-	for _, row := range g.rows {
-		all[row[at]] = true
-	}
-	short := distinct(all, width)
-	for _, row := range g.rows {
-		row[at] = short[row[at]]
-	}
-}
-
-// distinct returns a short form of each text, no two of them the same.
+// distinct returns a short form of each text, without its middle, no two of them the
+// same: those that would be are shortened elsewhere, or less.
 func distinct(texts map[string]bool, width int) map[string]string {
 	short, taken := map[string]string{}, map[string]bool{}
 	long := []string{}

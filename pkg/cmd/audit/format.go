@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/cli-runtime/pkg/printers"
 
@@ -30,7 +31,10 @@ func (o *options) print(report *v1alpha1.AuditReport, where string) error {
 	}
 	text := gridOf(o.columns(report), o.wide, items, folds)
 	if !o.wide && terminal.IsTerminal(o.Out) {
-		text.fit(terminal.Width(o.Out))
+		text = text.fit(terminal.Width(o.Out))
+		lines := text.lines(make([]int, len(text.header)), !o.noHeaders)
+		_, err := fmt.Fprintln(o.Out, strings.Join(lines, "\n"))
+		return err
 	}
 	printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: o.noHeaders})
 	return printer.PrintObj(text.table(), o.Out)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -32,6 +34,21 @@ func (o *options) judge(ctx context.Context, report *v1alpha1.AuditReport) error
 	}
 	line := terminal.OneLine(exceededText(report.Gate))
 	return &exitcode.Error{Code: exitcode.Gate, Err: incomplete, Lines: []string{line}}
+}
+
+// checkNamespace returns an error if a gate would look into a namespace that does not
+// exist: its lists are as empty as where nothing is wrong. Where the
+// user may not know, explain tells.
+func (o *options) checkNamespace(ctx context.Context, c *cluster.Cluster, resources []census.Resource) error {
+	if !o.gated() || !o.inOne(resources) {
+		return nil
+	}
+	known, err := c.HasNamespace(ctx, o.namespace)
+	o.maybeNowhere = !known
+	if err != nil {
+		return fmt.Errorf("a gate needs a namespace that exists: %w", err)
+	}
+	return nil
 }
 
 // undecided returns that a gate on growth can be exceeded as far as the earlier audit

@@ -34,6 +34,10 @@ func (o *options) explain(result *audit.Result) {
 	if forbidden := o.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
 		o.say("Warning: " + o.forbiddenText(forbidden, report))
 	}
+	if o.maybeNowhere && report.Summary.Objects == 0 {
+		o.say(fmt.Sprintf("Warning: the gate has looked at nothing: namespace %s is empty, or does not exist "+
+			"(needs get on namespaces to tell)", o.namespace))
+	}
 	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
 		o.say("Warning: not of one instant, because a list expired or is not sorted: the counts of " +
 			strings.Join(inconsistent, ", "))

@@ -126,7 +126,7 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	}
 	g.rows = g.rows[:min(rows, room)]
 	if !p.wide {
-		g.fit(width)
+		g = g.fit(width)
 	}
 	lines := g.lines(make([]int, len(g.header)), !p.noHeaders)
 	if rows == 0 {

@@ -3,12 +3,14 @@ package audit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/cli-runtime/pkg/printers"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -158,32 +160,28 @@ func TestDistinct(t *testing.T) {
 // is.
 func TestFit(t *testing.T) {
 	long := strings.Repeat("n", 60)
-	table := func() grid {
-		return grid{
-			header: []string{"RESOURCE", "PREFIX", "NAMES", "MADE-BY", "NOTES"},
-			rows: [][]string{
-				{"jobs.batch", strings.Repeat("p", 40) + "1-", "10", "PipelineRun/" + long, long},
-				{"jobs.batch", strings.Repeat("p", 40) + "2-", "10", "argo", ""},
-			},
-		}
-	}
-	whole := table()
-	whole.fit(whole.width())
-	if diff := cmp.Diff(table().rows, whole.rows); diff != "" {
-		t.Errorf("what fits is changed (-want +got):\n%s", diff)
+	table := grid{
+		header: []string{"RESOURCE", "PREFIX", "NAMES", "MADE-BY", "NOTES"},
+		rows: [][]string{
+			{"jobs.batch", strings.Repeat("p", 40) + "1-", "10", "PipelineRun/" + long, long},
+			{"jobs.batch", strings.Repeat("p", 40) + "2-", "10", "argo", ""},
+		},
 	}
 	for _, test := range []struct {
 		width  int
 		widths []int // of resource, prefix, names, maker, notes
 	}{
+		{201, []int{10, 42, 5, 72, 60}},
 		{180, []int{10, 42, 5, 72, 39}},
 		{140, []int{10, 42, 5, 63, 8}},
 		{100, []int{10, 42, 5, 23, 8}},
-		{80, []int{10, 27, 5, 18, 8}},
-		{40, []int{10, 10, 5, 8}},
+		{80, []int{10, 29, 5, 16, 8}},
+		{66, []int{10, 26, 5, 16}},
+		{40, []int{8, 10, 5, 8}},
+		{36, []int{9, 16, 5}},
+		{20, []int{8, 8, 5}},
 	} {
-		g := table()
-		g.fit(test.width)
+		g := table.fit(test.width)
 		var widths []int
 		for i := range g.header {
 			widths = append(widths, g.widthOf(i))
@@ -192,32 +190,80 @@ func TestFit(t *testing.T) {
 			t.Errorf("%d columns: prefixes %q and %q, widths (-want +got):\n%s", test.width, g.rows[0][1], g.rows[1][1], diff)
 		}
 	}
+	if len(table.header) != 5 || table.rows[0][4] != long {
+		t.Error("the table itself has changed")
+	}
 }
 
-// What kubectl's printer makes of the table fits into the terminal: it measures columns
-// in bytes, and signs have several.
-func TestFitIsThatOfThePrinter(t *testing.T) {
-	for width := 85; width <= 240; width += 5 {
-		g := grid{
-			header: []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES", "PER-DAY", "MADE-BY", "FIRST-IN", "NOTES"},
-			rows: [][]string{
-				{"incident", "configmaps", "loop-", "30", "≥2,747", "ReplicaSet/web-7c9f8d5b6f", "6y–never", strings.Repeat("note ", 20)},
-				{"default", "configmaps", strings.Repeat("prefix-", 8), "120", "≥13,938", "kubectl-create", "447d–never", ""},
-			},
+// cells draws what a column may have: words of a few letters, so that many begin and end
+// alike, and signs of several bytes.
+func cells(most int) *rapid.Generator[string] {
+	return rapid.StringMatching(fmt.Sprintf("[ab\\-é≥]{1,%d}", most))
+}
+
+// Whatever the rows and the width, no line is wider than the terminal as long as the
+// least cells fit into it, and two rows that differ in what tells them apart look
+// different.
+func TestFitOfAnyTable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		columns := (&options{allNamespaces: rapid.Bool().Draw(t, "namespaces")}).columns(&v1alpha1.AuditReport{
+			Scope: v1alpha1.AuditScope{ComparedWith: rapid.SampledFrom([]*metav1.Time{nil, {}}).Draw(t, "compared")},
+		})
+		table := gridOf(columns, false, nil, nil)
+		most := map[string]int{
+			namespaceColumn: 63, resourceColumn: 50, prefixColumn: 58, "PER-DAY": 11, "GROWTH/DAY": 12, "NAMES": 9,
+			madeByColumn: 70, "FIRST-IN": 10, notesColumn: 120,
 		}
-		g.fit(width)
-		var text strings.Builder
-		if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(g.table(), &text); err != nil {
-			t.Fatal(err)
+		for range rapid.IntRange(1, 12).Draw(t, "rows") {
+			var row []string
+			for _, name := range table.header {
+				row = append(row, cells(most[name]).Draw(t, name))
+			}
+			table.rows = append(table.rows, row)
 		}
-		for line := range strings.Lines(text.String()) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, " \n")); n > width {
-				t.Errorf("%d columns: %d in %q", width, n, line)
+		width := rapid.IntRange(60, 200).Draw(t, "width")
+		fitted, least := table.fit(width), table.fit(1)
+		for _, line := range fitted.lines(make([]int, len(fitted.header)), true) {
+			if n := utf8.RuneCountInString(line); n > max(width, least.width()) {
+				t.Errorf("%d columns, of which %d are needed: %d in %q", width, least.width(), n, line)
 			}
 		}
-		if hasNotes := strings.Contains(text.String(), "NOTES"); hasNotes != (width > 105) {
-			t.Errorf("%d columns: notes %v", width, hasNotes)
+		for _, name := range []string{namespaceColumn, resourceColumn, prefixColumn} {
+			at := slices.Index(table.header, name)
+			shown := map[string]string{}
+			for i := range table.rows {
+				if at < 0 {
+					break
+				}
+				whole, short := table.rows[i][at], fitted.rows[i][at]
+				if other, twice := shown[short]; twice && other != whole {
+					t.Errorf("%d columns: %s %q and %q are both shown as %q", width, name, whole, other, short)
+				}
+				shown[short] = whole
+			}
 		}
+		if whole := table.fit(table.width()); !cmp.Equal(whole.rows, table.rows) {
+			t.Errorf("what fits is changed:\n%s", cmp.Diff(table.rows, whole.rows))
+		}
+	})
+}
+
+// With all namespaces, 80 columns are enough for a table as it mostly is.
+func TestFitOf80Columns(t *testing.T) {
+	g := grid{
+		header: []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES", "PER-DAY", "MADE-BY", "FIRST-IN", "NOTES"},
+		rows: [][]string{
+			{"payments-production", "pipelineruns.tekton.dev", "nightly-report-", "1,362,194", "≥13,938", "EventListener/main +2", "6y–never", "etcd first"},
+			{"payments-staging", "configmaps", strings.Repeat("prefix-", 8), "120", "≥2,747", "kubectl-create", "447d–never", ""},
+		},
+	}
+	want := []string{
+		"NAMESPACE   RESOURCE   PREFIX        NAMES       PER-DAY   MADE-BY    FIRST-IN",
+		"paym…ion    pipe…dev   night…port-   1,362,194   ≥13,938   EventLi…   6y–never",
+		"paym…ing    conf…aps   prefi…efix-   120         ≥2,747    kubectl…   447d–never",
+	}
+	if got := g.fit(80).lines(make([]int, 7), true); !cmp.Equal(want, got) {
+		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 }
 

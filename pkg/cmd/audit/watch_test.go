@@ -160,7 +160,7 @@ func TestEngineOfAGate(t *testing.T) {
 		fmt.Fprint(w, `{"gitVersion":"v1.36.0"}`)
 	}))
 	defer server.Close()
-	c, err := cluster.New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{})
+	c, err := cluster.New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{}, cluster.Patience{})
 	if err != nil {
 		t.Fatal(err)
 	}

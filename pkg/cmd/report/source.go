@@ -166,7 +166,7 @@ func (o *options) counted(
 	progress := terminal.StartProgress(o.ErrOut)
 	defer progress.End()
 	progress.Say("finding the types of the server")
-	from, err := cluster.New(ctx, o.factory, &o.serverAttempts)
+	from, err := cluster.New(ctx, o.factory, &o.serverAttempts, cluster.Patience{})
 	if err != nil {
 		return subject{}, err
 	}

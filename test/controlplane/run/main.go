@@ -2,8 +2,9 @@
 // KUBECONFIG set to an administrator's and the reference kubectl and the
 // plugin first on PATH. With --no-server-retries the server makes one try per
 // create; with --suffix-length=2 a prefix has 27^2 names; --server-version is one
-// of controlplane.ServerVersions. Without a command it only builds what a control
-// plane consists of.
+// of controlplane.ServerVersions; --controllers=job-controller runs controllers
+// too, which are built first. Without a command it only builds what a control plane
+// consists of.
 //
 //	go run ./test/controlplane/run
 //	go run ./test/controlplane/run bash
@@ -28,6 +29,7 @@ func main() {
 	retriesOff := flag.Bool("no-server-retries", false, "switch the server's retries of generated names off")
 	suffixLength := flag.Int("suffix-length", 0, "number of random characters of generated names (1 to 5; 0 for what Kubernetes has, 5)")
 	version := flag.String("server-version", controlplane.ServerVersion, "version of kube-apiserver: "+strings.Join(controlplane.ServerVersions, ", "))
+	controllers := flag.String("controllers", "", "controllers to run, as kube-controller-manager --controllers takes them")
 	plugins := flag.String("plugins", "bin", "folder of the plugin's binary, for PATH")
 	flag.Parse()
 	options := []controlplane.Option{controlplane.Version(*version)}
@@ -37,7 +39,7 @@ func main() {
 	if *suffixLength != 0 {
 		options = append(options, controlplane.SuffixLength(*suffixLength))
 	}
-	err := run(options, *plugins, flag.Args())
+	err := run(options, *controllers, *plugins, flag.Args())
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
@@ -48,7 +50,7 @@ func main() {
 	}
 }
 
-func run(options []controlplane.Option, plugins string, command []string) (err error) {
+func run(options []controlplane.Option, controllers, plugins string, command []string) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if len(command) == 0 {
@@ -60,6 +62,11 @@ func run(options []controlplane.Option, plugins string, command []string) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, cp.Stop(), cp.Remove()) }()
+	if controllers != "" {
+		if err := cp.StartControllers(ctx, os.Stderr, controllers); err != nil {
+			return err
+		}
+	}
 	kubeconfig := filepath.Join(cp.Dir, "kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
 		return err

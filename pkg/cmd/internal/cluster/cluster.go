@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -27,9 +29,10 @@ import (
 type Cluster struct {
 	Config *rest.Config // of the lists
 
-	factory cmdutil.Factory
-	server  *serverinfo.Server
-	flag    *flagvalue.Attempts
+	factory  cmdutil.Factory
+	server   *serverinfo.Server
+	flag     *flagvalue.Attempts
+	patience Patience
 }
 
 // near is the longest round trip to a server that is taken to be on a fast network.
@@ -38,22 +41,30 @@ type Cluster struct {
 const near = 5 * time.Millisecond
 
 // New asks the server what it is, and for its retries, unless the flag
-// says them: in the background, for they are needed last.
-func New(ctx context.Context, factory cmdutil.Factory, flag *flagvalue.Attempts) (*Cluster, error) {
+// says them: in the background, for they are needed last. A server that is away is
+// waited for with patience.
+func New(
+	ctx context.Context, factory cmdutil.Factory, flag *flagvalue.Attempts, patience Patience,
+) (*Cluster, error) {
 	config, err := factory.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
-	server, err := serverinfo.Get(ctx, config)
-	if err != nil {
+	if nowhere(config.Host) {
+		patience.For = 0
+	}
+	c := &Cluster{Config: rest.CopyConfig(config), factory: factory, flag: flag, patience: patience}
+	if err := c.Await(ctx, func() (err error) {
+		c.server, err = serverinfo.Get(ctx, config)
+		return err
+	}); err != nil {
 		return nil, err
 	}
-	config = rest.CopyConfig(config)
-	config.DisableCompression = config.DisableCompression || server.RoundTrip < near
+	c.Config.DisableCompression = c.Config.DisableCompression || c.server.RoundTrip < near
 	if !flag.Given() {
-		go server.Retries()
+		go c.server.Retries()
 	}
-	return &Cluster{factory: factory, Config: config, server: server, flag: flag}, nil
+	return c, nil
 }
 
 // GitVersion returns the version of the server.
@@ -118,6 +129,23 @@ func (c *Cluster) Resources(named []string, namespace string) ([]census.Resource
 		}
 	}
 	return namespaced, skipped, nil
+}
+
+// HasNamespace returns an error unless a namespace is there, and reports whether the
+// user may know that.
+func (c *Cluster) HasNamespace(ctx context.Context, name string) (known bool, err error) {
+	client, err := c.factory.KubernetesClientSet()
+	if err != nil {
+		return false, err
+	}
+	err = c.Await(ctx, func() error {
+		_, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+		return err
+	})
+	if apierrors.IsForbidden(err) {
+		return false, nil
+	}
+	return true, err
 }
 
 // unavailable returns the groups of servers that cannot be reached, but for those

@@ -38,7 +38,7 @@ func TestResourcesLeavesTheConfiguration(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	c, err := New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{})
+	c, err := New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{}, Patience{})
 	if err != nil {
 		t.Fatal(err)
 	}

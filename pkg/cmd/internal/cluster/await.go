@@ -1,0 +1,119 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/net/http2"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// Pauses between tries grow from the first to the longest.
+const (
+	firstPause   = 200 * time.Millisecond
+	longestPause = 8 * time.Second
+)
+
+// Patience is how long a server that is away is waited for by what has to be asked
+// before anything can be counted, and what writes a line about that. Its zero value has
+// none.
+type Patience struct {
+	For time.Duration
+	Say func(line string)
+}
+
+// Await asks the server something until there is an answer. One that is away is waited
+// for; so is one that has just come back, until it says that it is ready: before that it
+// knows neither all its types nor the rights of its users. Other errors are final.
+func (c *Cluster) Await(ctx context.Context, ask func() error) error {
+	var retrier *apistatus.Retrier // from the first failure on
+	for began := time.Now(); ; {
+		err := ask()
+		waits := retrier != nil
+		switch {
+		case err == nil && waits:
+			c.patience.Tell(nil, time.Since(began))
+			return nil
+		case ctx.Err() != nil, c.patience.For <= 0, !isAway(err) && !(waits && refused(err)):
+			return err
+		case !waits:
+			c.patience.Tell(err, 0)
+			retrier = apistatus.NewRetrier(firstPause, longestPause, c.patience.For)
+		}
+		for again := true; again; again = !c.ready(ctx) {
+			if err := c.pause(ctx, retrier, err); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// pause waits for the next try after cause, or returns why there is none.
+func (c *Cluster) pause(ctx context.Context, retrier *apistatus.Retrier, cause error) error {
+	switch err := retrier.Wait(ctx, cause); {
+	case errors.Is(err, apistatus.ErrTimeUp):
+		return fmt.Errorf("gave up after %s: %w", c.patience.For, cause)
+	case err != nil:
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return nil
+}
+
+// ready reports whether the server is ready, as far as the user may know.
+func (c *Cluster) ready(ctx context.Context) bool {
+	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
+	if err != nil {
+		return true // who asks has the same configuration, and says it
+	}
+	return !isAway(client.RESTClient().Get().MaxRetries(0).AbsPath("/readyz").Do(ctx).Error())
+}
+
+// Tell says that the server does not answer, and why, or without a cause that it answers
+// again after a time.
+func (p Patience) Tell(cause error, after time.Duration) {
+	text := fmt.Sprintf("The server answers again, after %.0f s", after.Seconds())
+	if cause != nil {
+		text = fmt.Sprintf("Warning: the server does not answer, and is asked again for %s: %v", p.For, cause)
+	}
+	p.Say(terminal.OneLine(text))
+}
+
+// isAway reports whether err is of a server that may be there soon: the network did
+// not lead to it, the connection broke off, no answer came in time, or it is busy or in
+// trouble. A name that nobody knows, or a certificate that does not fit, will not do
+// soon.
+func isAway(err error) bool {
+	var unknown *net.DNSError
+	var op *net.OpError
+	var timeout net.Error
+	switch {
+	case err == nil, errors.As(err, &unknown) && unknown.IsNotFound:
+		return false
+	case errors.As(err, &op):
+		return op.Op != "remote error" // an alert of TLS
+	}
+	var stream http2.StreamError
+	var last http2.GoAwayError
+	return apistatus.Passing(err) || errors.As(err, &timeout) && timeout.Timeout() ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.As(err, &stream) || errors.As(err, &last) || utilnet.IsHTTP2ConnectionLost(err)
+}
+
+// refused reports whether err is an answer about the user's rights.
+func refused(err error) bool {
+	code := apistatus.Code(err)
+	return code == http.StatusUnauthorized || code == http.StatusForbidden
+}
+
+// nowhere reports whether a server is one that nobody has named.
+func nowhere(host string) bool { return host == clientcmd.ClusterDefaults.Server }

@@ -1,0 +1,164 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+)
+
+// comingBack is a server that answers dials and requests as it is told, one after the
+// other, and then as one that is there.
+type comingBack struct {
+	mu      sync.Mutex
+	refuse  int   // dials
+	answers []int // status codes of requests
+	asked   []string
+}
+
+func (b *comingBack) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	b.mu.Lock()
+	b.refuse--
+	refused := b.refuse >= 0
+	b.mu.Unlock()
+	if refused {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.ECONNREFUSED}
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, address)
+}
+
+func (b *comingBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = append(b.asked, r.URL.Path)
+	w.Header().Set("Content-Type", "application/json")
+	if len(b.answers) > 0 {
+		code := b.answers[0]
+		b.answers = b.answers[1:]
+		w.WriteHeader(code)
+		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d}`, code)
+		return
+	}
+	fmt.Fprint(w, `{"gitVersion":"v1.36.0","items":[]}`)
+}
+
+// start returns how to reach the server.
+func (b *comingBack) start(t *testing.T) *rest.Config {
+	server := httptest.NewServer(b)
+	t.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL, Dial: b.dial}
+}
+
+// A server that is away when it is asked for the first time is waited for, and until it
+// is ready; and that is said.
+func TestNewWaitsForTheServer(t *testing.T) {
+	back := &comingBack{refuse: 1, answers: []int{http.StatusInternalServerError}}
+	var said []string
+	say := func(line string) { said = append(said, line) }
+	c, err := New(t.Context(), factory{config: back.start(t)}, &flagvalue.Attempts{}, Patience{time.Minute, say})
+	if err != nil || c.GitVersion() != "v1.36.0" {
+		t.Fatal(c, err)
+	}
+	if !slices.Equal(back.asked[:3], []string{"/readyz", "/readyz", "/version"}) {
+		t.Errorf("asked for %s", back.asked)
+	}
+	if len(said) != 2 || !strings.HasPrefix(said[0], "Warning: the server does not answer, and is asked again for 1m0s: ask the server for its version: ") ||
+		!strings.Contains(said[0], "connection refused") || !strings.HasPrefix(said[1], "The server answers again, after ") {
+		t.Errorf("%q", said)
+	}
+}
+
+// When the time is up, or was none, the error is that of the last request; so it is of a
+// server that nobody has named.
+func TestNewGivesUp(t *testing.T) {
+	for _, test := range []struct {
+		host     string
+		patience time.Duration
+		want     string
+		said     int
+	}{
+		{"http://127.0.0.1:1", time.Millisecond, "gave up after 1ms: ask the server for its version: ", 1},
+		{"http://127.0.0.1:1", 0, "ask the server for its version: ", 0},
+		{clientcmd.ClusterDefaults.Server, time.Minute, "ask the server for its version: ", 0},
+	} {
+		away := &comingBack{refuse: 1000}
+		said := 0
+		say := func(string) { said++ }
+		_, err := New(t.Context(), factory{config: &rest.Config{Host: test.host, Dial: away.dial}}, &flagvalue.Attempts{}, Patience{test.patience, say})
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) || said != test.said {
+			t.Errorf("%+v: said %d times, %v", test, said, err)
+		}
+	}
+}
+
+// What will not do soon is told at once, and an interrupt ends the wait.
+func TestAwait(t *testing.T) {
+	back := &comingBack{}
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &Cluster{Config: back.start(t), patience: Patience{time.Minute, func(string) {}}}
+	asked := 0
+	wrong := errors.New("no such type")
+	if err := c.Await(ctx, func() error { asked++; return wrong }); !errors.Is(err, wrong) || asked != 1 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+	// A server that has just come back does not know its rules.
+	answers := []error{io.ErrUnexpectedEOF, apierrors.NewForbidden(v1.Resource("pods"), "", nil), wrong}
+	asked = 0
+	if err := c.Await(ctx, func() error { asked++; return answers[asked-1] }); !errors.Is(err, wrong) || asked != 3 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+	err := c.Await(ctx, func() error { time.AfterFunc(time.Millisecond, cancel); return io.EOF })
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, io.EOF) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestIsAway(t *testing.T) {
+	wrap := func(err error) error { return fmt.Errorf("Get: %w", err) }
+	for _, test := range []struct {
+		name string
+		err  error
+		away bool
+	}{
+		{"nothing", nil, false},
+		{"refused", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, true},
+		{"no answer of a name server", &net.OpError{Op: "dial", Err: &net.DNSError{IsTimeout: true}}, true},
+		{"no such host", &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}, false},
+		{"an alert of TLS", &net.OpError{Op: "remote error", Err: tls.AlertError(42)}, false},
+		{"a certificate of somebody else", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, false},
+		{"a time-out", context.DeadlineExceeded, true},
+		{"a connection that broke off", io.ErrUnexpectedEOF, true},
+		{"a stream that broke off", http2.StreamError{StreamID: 3}, true},
+		{"a connection that was ended", http2.GoAwayError{}, true},
+		{"busy", apierrors.NewTooManyRequests("later", 1), true},
+		{"in trouble", apierrors.NewInternalError(errors.New("etcd")), true},
+		{"not found", apierrors.NewNotFound(v1.Resource("namespaces"), "typo"), false},
+		{"credentials that cannot be had", errors.New("getting credentials: exec: not found"), false},
+	} {
+		if test.err != nil {
+			test.err = wrap(test.err)
+		}
+		if got := isAway(test.err); got != test.away {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
