@@ -173,7 +173,8 @@ func (b *batch) Add(space census.Space) { b.add(&row{Space: space}) }
 // the server's retries, unless there is a gate or a Top.
 func (b *batch) add(r *row) {
 	space, options := r.Space, &b.collector.options
-	if space.Names == 0 || !options.Takes(space.Resource.GroupResource(), space.Prefix) {
+	came := r.came(options.MinCount)
+	if space.Names == 0 && !came || !options.Takes(space.Resource.GroupResource(), space.Prefix) {
 		return
 	}
 	b.kept.prefixes++
@@ -182,7 +183,7 @@ func (b *batch) add(r *row) {
 	}
 	b.kept.see(b.collector.old, space)
 	b.kept.fail(b.judge(space))
-	if space.Names < options.MinCount {
+	if space.Names < options.MinCount && !came {
 		b.kept.hide(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
 		return
 	}

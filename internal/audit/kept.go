@@ -33,6 +33,10 @@ type row struct {
 	rank     *rank              // trim sets it
 }
 
+// came reports whether at least so many names, and one, were seen to be created,
+// however many of them are left.
+func (r *row) came(names int64) bool { return r.measured != nil && r.measured.Creates >= max(names, 1) }
+
 // place is a resource in a namespace.
 type place struct {
 	resource  schema.GroupResource

@@ -49,12 +49,14 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 func TestWatched(t *testing.T) {
 	still := seen("still-", 50_000, 0, 0)
 	unfollowed := live.Row{Space: space("other-", 20)}
-	report := watchedReport(t, still, seen("run-", 40_000, 1_200_000, 600_000), unfollowed, seen("few-", 9, 5, 5))
+	// What came and went is shown, however little of it is left.
+	passed := []live.Row{seen("gone-", 0, 4800, 4800), seen("going-", 3, 2400, 2376), seen("never-", 0, 0, 0)}
+	report := watchedReport(t, append(passed, still, seen("run-", 40_000, 1_200_000, 600_000), unfollowed, seen("few-", 9, 5, 5))...)
 	var order []string
 	for _, i := range report.Items {
 		order = append(order, i.Prefix)
 	}
-	if !slices.Equal(order, []string{"run-", "still-", "other-"}) || report.Hidden.Prefixes != 4 || report.Hidden.Objects != 18 ||
+	if !slices.Equal(order, []string{"run-", "still-", "other-", "going-", "gone-"}) || report.Hidden.Prefixes != 4 || report.Hidden.Objects != 18 ||
 		report.Summary.Objects != 77 || !report.Complete {
 		t.Errorf("%v, %+v", order, report)
 	}

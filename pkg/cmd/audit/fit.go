@@ -11,7 +11,7 @@ const (
 	// leastCell is the width below which a column gives way only once the notes have
 	// gone, and narrow that below which none does. leastNotes is that of the notes.
 	leastCell  = 16
-	leastNotes = 8
+	leastNotes = 12
 	narrow     = 8
 	ellipsis   = "…"
 )

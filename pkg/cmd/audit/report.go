@@ -34,7 +34,7 @@ func (o *options) explain(result *audit.Result) {
 	if forbidden := o.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
 		o.say("Warning: " + o.forbiddenText(forbidden, report))
 	}
-	if o.maybeNowhere && report.Summary.Objects == 0 {
+	if s := report.Summary; o.maybeNowhere && s.Objects == 0 && s.ResourceTypes > 0 {
 		o.say(fmt.Sprintf("Warning: the gate has looked at nothing: namespace %s is empty, or does not exist "+
 			"(needs get on namespaces to tell)", o.namespace))
 	}
