@@ -54,7 +54,7 @@ func TestAuditOnATerminal(t *testing.T) {
 	if code != 0 || !erased || !strings.Contains(progress, "\r0 of 1 type, 0 objects  ") {
 		t.Errorf("exit code %d and\n%q", code, got)
 	}
-	if !strings.HasPrefix(table, "RESOURCE ") || !strings.Contains(table, " xxxxxxxx…xxxxxxx ") || strings.Contains(table, "NOTES") {
+	if !strings.HasPrefix(table, "RESOURCE ") || !strings.Contains(table, " xxxxxxxxxxxxx…xxxxxxxxxxxxx ") || strings.Contains(table, "NOTES") {
 		t.Errorf("after the progress came\n%s", table)
 	}
 	// Nothing of it in a pipe.
