@@ -114,7 +114,7 @@ func TestFirstFailureOfAMeasuredGrowth(t *testing.T) {
 		switch days := *got.GrowingDays; {
 		case days != *got.SteadyDays:
 			t.Errorf("grown by %d: %v to %v", grown, days, *got.SteadyDays)
-		case grown <= 0 && math.Abs(days/ *unknown.SteadyDays-1) > 1e-9, grown > 0 && days >= last:
+		case grown <= 0 && math.Abs(days-*unknown.SteadyDays) > 1e-9*days, grown > 0 && days >= last:
 			t.Errorf("grown by %d: %v days", grown, days)
 		default:
 			last = days

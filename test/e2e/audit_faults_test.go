@@ -185,7 +185,7 @@ func TestAuditWaitsForTheServer(t *testing.T) {
 		asked.Store(0)
 		u := harness.As(t, awayUntil(3).Config)
 		u.Run(append([]string{"audit", "-n", ns, "--no-headers"}, args...)...).Expect(t, 0, `.*configmaps +run- +17 .*`,
-			`Warning: the server does not answer, and is asked again for 2m0s: ask the server for its version: [^\n]*\n`+
+			`Warning: the server does not answer, and is asked again for 2m0s: [^\n]*\n`+
 				`The server answers again, after \d s\n.*Read .*`)
 	}
 	asked.Store(0)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -40,11 +41,12 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	for began := time.Now(); ; {
 		err := ask()
 		waits := retrier != nil
+		away := isAway(err) || waits && refused(err)
 		switch {
 		case err == nil && waits:
 			c.patience.Tell(nil, time.Since(began))
 			return nil
-		case ctx.Err() != nil, c.patience.For <= 0, !isAway(err) && !(waits && refused(err)):
+		case ctx.Err() != nil, c.patience.For <= 0, !away:
 			return err
 		case !waits:
 			c.patience.Tell(err, 0)
@@ -82,6 +84,9 @@ func (c *Cluster) ready(ctx context.Context) bool {
 // again after a time.
 func (p Patience) Tell(cause error, after time.Duration) {
 	text := fmt.Sprintf("The server answers again, after %.0f s", after.Seconds())
+	if request := (*url.Error)(nil); errors.As(cause, &request) {
+		cause = request.Err // which request it was is nothing that matters
+	}
 	if cause != nil {
 		text = fmt.Sprintf("Warning: the server does not answer, and is asked again for %s: %v", p.For, cause)
 	}
@@ -103,10 +108,9 @@ func isAway(err error) bool {
 		return op.Op != "remote error" // an alert of TLS
 	}
 	var stream http2.StreamError
-	var last http2.GoAwayError
 	return apistatus.Passing(err) || errors.As(err, &timeout) && timeout.Timeout() ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.As(err, &stream) || errors.As(err, &last) || utilnet.IsHTTP2ConnectionLost(err)
+		utilnet.IsProbableEOF(err) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.As(err, &stream) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
 // refused reports whether err is an answer about the user's rights.
