@@ -114,6 +114,29 @@ func TestPolite(t *testing.T) {
 	}
 }
 
+// A request that took very long is followed by a pause that is told.
+func TestTellsOfALongRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []time.Duration
+		s := &server{
+			polite: true, buffers: make(chan []byte, 1),
+			resting: func(pause time.Duration) { told = append(told, pause) },
+		}
+		s.buffers <- nil
+		for _, takes := range []time.Duration{time.Second, 40 * time.Second, time.Second} {
+			turn, err := s.turn(t.Context(), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(takes)
+			turn.end()
+		}
+		if !slices.Equal(told, []time.Duration{6 * time.Minute}) {
+			t.Errorf("told of %v", told)
+		}
+	})
+}
+
 // A server that goes away and comes back may not know its rules at first: that
 // it refuses then is no answer, and what has been read of a list is not lost.
 func TestServerComesBack(t *testing.T) {

@@ -69,6 +69,9 @@ type Scanner struct {
 	// request, and why; and then, without a cause, that it answers again, and after how
 	// long. It is called by one goroutine at a time.
 	Absent func(cause error, after time.Duration)
+	// Resting, if set, is told of each long pause of a polite scan. It is called by one
+	// goroutine at a time.
+	Resting func(pause time.Duration)
 	// Listed, if set, is told of each type that has been read, once its batch is
 	// committed. It is called by one goroutine at a time.
 	Listed func(Listed)

@@ -37,6 +37,7 @@ type server struct {
 	big          chan struct{} // a place for each of them for a page of a big list
 	polite       bool
 	absent       func(cause error, after time.Duration) // may be nil
+	resting      func(pause time.Duration)              // may be nil
 	requests     atomic.Int64
 
 	mu          sync.Mutex
@@ -59,7 +60,7 @@ func newServer(s *Scanner) (*server, error) {
 	}
 	made := &server{
 		client: client, retryTimeout: cmp.Or(s.RetryTimeout, defaultRetryTimeout), polite: s.Polite,
-		absent:  s.Absent,
+		absent: s.Absent, resting: s.Resting,
 		buffers: make(chan []byte, concurrency), big: make(chan struct{}, big),
 	}
 	for range concurrency {

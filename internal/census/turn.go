@@ -11,6 +11,10 @@ import (
 // after it.
 const politePauses = 9
 
+// toldPause is the pause of a polite scan from which on it is told: pages aim at a
+// third of a second, so that this is one after a server that hung.
+const toldPause = 30 * time.Second
+
 // turn is that of a request.
 type turn struct {
 	server *server
@@ -68,6 +72,9 @@ func (s *server) rest(ctx context.Context) error {
 	s.mu.Unlock()
 	if pause <= 0 {
 		return nil
+	}
+	if pause > toldPause && s.resting != nil {
+		s.resting(pause)
 	}
 	return apistatus.Sleep(ctx, pause)
 }

@@ -310,8 +310,10 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 		{"a cluster-scoped type alone", admin, []string{"priorityclasses", "-n", "typo", "--fail-above-count=5"}, 0, `No generated names .*`},
 		{"no gate", admin, []string{"cm", "-n", "typo"}, 0, `No generated names to show in typo namespace .*`},
 		{"all namespaces", admin, []string{"cm", "-A", "--fail-above-count=1000000"}, 0, `.*Read .*`},
-		{"who may not know", counter, []string{"cm", "-n", ns, "--fail-above-count=5"}, 0,
-			`.*Warning: the gate has looked at nothing: namespace ` + ns + ` is empty, or does not exist \(needs get on namespaces to tell\)\n.*`},
+		{
+			"who may not know", counter, []string{"cm", "-n", ns, "--fail-above-count=5"}, 0,
+			`.*Warning: the gate has looked at nothing: namespace ` + ns + ` is empty, or does not exist \(needs get on namespaces to tell\)\n.*`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.user.T = t

@@ -341,7 +341,8 @@ type Forecast struct {
 // AuditFirstFailure is the mean time until the first create fails, at the least
 // rate of creation that was seen, with the attempts in force. Where these are
 // unknown, GrowingDays is without retries and SteadyDays with those of
-// kube-apiserver, so that the truth lies between.
+// kube-apiserver, so that the truth lies between. Where a growth was measured, by
+// --watch or --compare, both are the time at that growth.
 type AuditFirstFailure struct {
 	// GrowingDays is the time if none is deleted, in days; null if nothing is seen
 	// to be created.

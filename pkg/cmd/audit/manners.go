@@ -48,6 +48,14 @@ func (o *options) validateManners() error {
 	return nil
 }
 
+// tellRest returns a function that says why nothing happens for long.
+func tellRest(progress *terminal.Progress) func(time.Duration) {
+	return func(pause time.Duration) {
+		progress.Line(fmt.Sprintf("Resting for %s, nine times what the last request took (--polite)",
+			pause.Round(time.Second)))
+	}
+}
+
 // gated reports whether there is a gate.
 func (o *options) gated() bool { return o.failAbove.Given() || o.countGate || o.growthGate }
 
