@@ -311,7 +311,9 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 		{"no gate", admin, []string{"cm", "-n", "typo"}, 0, `No generated names to show in typo namespace .*`},
 		{"all namespaces", admin, []string{"cm", "-A", "--fail-above-count=1000000"}, 0, `.*Read .*`},
 		{
-			"who may not know", counter, []string{"cm", "-n", ns, "--fail-above-count=5"}, 0,
+			"who may not know", counter,
+			[]string{"cm", "-n", ns, "--fail-above-count=5"},
+			0,
 			`.*Warning: the gate has looked at nothing: namespace ` + ns + ` is empty, or does not exist \(needs get on namespaces to tell\)\n.*`,
 		},
 	} {

@@ -25,7 +25,7 @@ import (
 // one no audit runs, and the gauges stay as they are, or are lost.
 type phase struct {
 	population *population
-	attempts   int
+	attempts   int // 0: nobody says them
 	lasts      time.Duration
 	lost       bool
 }
@@ -66,6 +66,12 @@ func TestAlerts(t *testing.T) {
 			[]string{"GeneratedNameConflictsLikely"},
 		},
 		{"the same, with the server's retries", []phase{{population: &population{names: 15_000}, attempts: 8, lasts: time.Hour}}, nil},
+		{
+			"creates that fail if nobody retries, which is not known",
+			[]phase{{population: &population{names: 15_000, custom: true}, lasts: time.Hour}},
+			[]string{"GeneratedNameConflictsLikely"},
+		},
+		{"few of which that is not known", []phase{{population: &population{names: 12, perDay: 2, custom: true}, lasts: long}}, nil},
 		{
 			"a run-away that has stopped",
 			[]phase{{population: &population{names: 100_500}, attempts: 8, lasts: time.Hour}},
@@ -138,8 +144,11 @@ const each = 15 * time.Minute
 // no failure here.
 func auditOf(t *testing.T, binary, server string, attempts int) string {
 	t.Helper()
-	audit := exec.CommandContext(t.Context(), binary, "audit", "configmaps", "-A", "-o", "openmetrics",
-		"--server="+server, "--cache-dir="+t.TempDir(), fmt.Sprint("--server-attempts=", attempts))
+	args := []string{"audit", "configmaps", "-A", "-o", "openmetrics", "--server=" + server, "--cache-dir=" + t.TempDir()}
+	if attempts > 0 {
+		args = append(args, fmt.Sprint("--server-attempts=", attempts))
+	}
+	audit := exec.CommandContext(t.Context(), binary, args...)
 	var errOut bytes.Buffer
 	audit.Stderr = &errOut
 	out, err := audit.Output()

@@ -18,6 +18,7 @@ type population struct {
 	perDay  int // of them created a day, always, the others a year ago
 	lately  int // of them created a minute ago
 	refused bool
+	custom  bool // of a custom resource, of which nobody knows who serves it
 }
 
 // alphabet is that of suffixes, in the order of bytes.
@@ -56,6 +57,14 @@ func (p population) serve(t *testing.T, now time.Time) string {
 		"/apis":    `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`,
 		"/api/v1":  discovery,
 		"/apis/apiregistration.k8s.io/v1/apiservices": `{"items":[]}`,
+	}
+	if p.custom {
+		answers["/api/v1"] = `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[]}`
+		answers["/apis"] = `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"example.dev",
+			"versions":[{"groupVersion":"example.dev/v1","version":"v1"}],
+			"preferredVersion":{"groupVersion":"example.dev/v1","version":"v1"}}]}`
+		answers["/apis/example.dev/v1"] = strings.Replace(discovery, `"groupVersion":"v1"`, `"groupVersion":"example.dev/v1"`, 1)
+		delete(answers, "/apis/apiregistration.k8s.io/v1/apiservices")
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
