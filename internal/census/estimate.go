@@ -21,6 +21,8 @@ type Estimate struct {
 	// the server does not say how many there are beside the first.
 	Objects int64
 	Known   bool
+	// ResourceVersion is the state that the server is at.
+	ResourceVersion string
 	// Requests and Bytes are what reading them takes. Bytes are before
 	// compression.
 	Requests, Bytes int64
@@ -87,7 +89,10 @@ func (s *scan) estimate(ctx context.Context, r Resource, namespace string) (*Est
 
 // estimateOf is what p, the first object of a list, says of it.
 func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
-	e := &Estimate{Resource: l.resource, Objects: p.Objects + p.Remaining, Requests: 1, AtOnce: cap(s.server.buffers)}
+	e := &Estimate{
+		Resource: l.resource, Objects: p.Objects + p.Remaining, ResourceVersion: p.ResourceVersion,
+		Requests: 1, AtOnce: cap(s.server.buffers),
+	}
 	e.Known = p.Continue == "" || p.Remaining > 0
 	each := l.bytes / max(p.Objects, 1)
 	e.Bytes = e.Objects * each

@@ -18,10 +18,10 @@
 //
 // Names are those of a census at the state that the watch has reached. A watch that
 // breaks is resumed from the last resourceVersion, and loses nothing. Where the
-// server does not know what came after that, or tells of an earlier state, the type
-// is counted again: names are right then, creates and deletes are lower bounds, and
-// the gap is told (gap.go). Types that cannot be watched are counted again and again,
-// and have names but no rates of their own.
+// server does not know what came after that, or is at an earlier state, the type is
+// counted again: names are right then, creates and deletes are lower bounds, and the
+// gap is told (gap.go). Types that cannot be watched are counted again and again, have
+// names but no rates of their own, and are tried again. Types that are removed leave.
 //
 // Types without prefixes are only asked for their number of objects (quiet.go).
 package live

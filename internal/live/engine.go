@@ -77,7 +77,7 @@ type Happening string
 const (
 	Gap       Happening = "gap"       // a type was counted again, and what it hid is not known
 	Unwatched Happening = "unwatched" // a type cannot be watched, and is counted again and again
-	Watched   Happening = "watched"   // a type that was only asked for its number is watched
+	Watched   Happening = "watched"   // a type that was not watched is
 	Appeared  Happening = "appeared"  // a type is new
 	Vanished  Happening = "vanished"  // a type is not there any more
 )

@@ -3,14 +3,15 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
 const (
@@ -20,20 +21,20 @@ const (
 	// longest; one that has ended well is opened again after the first.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 5 * time.Second
+	forEver      = 100 * 365 * 24 * time.Hour
 	// patience is how long answers that are final for a type may be those of a
 	// server that has just started, where the type has been watched before.
 	patience = 2 * time.Minute
-	// defaultInterval is how often what cannot be watched is counted, at most a
-	// tenth of the time.
-	defaultInterval = 5 * time.Second
-	// maxUnsteady is how often a list is read again that is not all of one state.
-	maxUnsteady = 3
 	// maxInVain is how often a type is counted again without an event that counts
 	// between, until it is taken for one that cannot be watched.
 	maxInVain = 5
 	// firstOpens is how often the first watch of a type is asked for: an answer that
-	// is final for the type may be that of one of several servers.
-	firstOpens = 3
+	// is final for the type may be that of one of several servers. goneOpens is how
+	// often one is that is not found any more: two seconds.
+	firstOpens, goneOpens = 3, 6
+	// ahead is for how long types may be counted again at once, before that is done for
+	// a tenth of the time.
+	ahead = time.Minute
 )
 
 // silence is after which time a watch is given up on which neither an event nor a
@@ -49,9 +50,10 @@ func (e *Engine) follow(ctx context.Context, k *kind) {
 	if k.state != watched || k.cancel != nil {
 		return
 	}
-	ctx, k.cancel = context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	k.cancel = cancel
 	e.running.Go(func() {
-		defer k.cancel()
+		defer cancel()
 		e.keepUp(ctx, k)
 	})
 }
@@ -64,7 +66,7 @@ func (e *Engine) keepUp(ctx context.Context, k *kind) {
 		e.listSteadily(ctx, k)
 	}
 	for ctx.Err() == nil {
-		err := errNoNumber
+		err := errNoState
 		if version := e.versionOf(k); version > 0 {
 			err = e.watch(ctx, k, version, buffer, t)
 		}
@@ -78,22 +80,18 @@ func (e *Engine) keepUp(ctx context.Context, k *kind) {
 		case countAgain:
 			e.fallBehind(k, err)
 			t.rest(ctx)
-			t.counted(e.countAgain(ctx, k, err), time.Now())
+			took, there := e.countAgain(ctx, k, err)
+			if !there {
+				return
+			}
+			t.counted(took, time.Now())
 			t.pause(ctx, err)
 		case giveUp:
-			e.countOnly(ctx, k, err)
-			return
+			if !e.countOnly(ctx, k, err) {
+				return
+			}
+			t = &trouble{onTrial: true}
 		}
-	}
-}
-
-// listSteadily lists a type again whose first list was not all of one state.
-func (e *Engine) listSteadily(ctx context.Context, k *kind) {
-	if list := e.listAgain(ctx, k, true); list != nil {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		k.install(list, time.Now())
-		k.state = watched
 	}
 }
 
@@ -125,6 +123,9 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 		return cmpCause(ctx, err)
 	}
 	defer func() { _ = body.Close() }()
+	if state := e.stateAfter(ctx, k, t); state > 0 && state < since {
+		return fmt.Errorf("%w: %d after %d", errBackwards, state, since)
+	}
 	t.opened()
 	e.mu.Lock()
 	k.behind, k.cause = time.Time{}, nil
@@ -135,10 +136,40 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 		if err := k.apply(e, event); err != nil {
 			return err
 		}
+		if t.onTrial {
+			e.passTrial(k)
+		}
 		t.heard()
 		return nil
 	})
 	return cmpCause(ctx, err)
+}
+
+// stateAfter returns the state that the server is at after a watch has broken, as far
+// as it says a number, or 0. One that was restored from a backup is at an earlier one,
+// and silent on a watch until it has come to where that begins.
+func (e *Engine) stateAfter(ctx context.Context, k *kind, t *trouble) (version uint64) {
+	if !t.before {
+		return 0
+	}
+	scanner := e.Scanner
+	scanner.Progress, scanner.RetryTimeout = nil, time.Millisecond // it is asked with the next watch, too
+	asked, _, err := scanner.Estimate(ctx, []census.Resource{k.resource}, e.Namespace)
+	e.mu.Lock()
+	e.requests++
+	e.mu.Unlock()
+	if err == nil && len(asked) > 0 {
+		version, _ = strconv.ParseUint(asked[0].ResourceVersion, 10, 64)
+	}
+	return version
+}
+
+// passTrial notes that a type can be watched that could not.
+func (e *Engine) passTrial(k *kind) {
+	e.mu.Lock()
+	k.state = watched
+	e.mu.Unlock()
+	e.tell(Notice{What: Watched, Resource: k.resource.GroupResource()})
 }
 
 func (e *Engine) namespaceOf(k *kind) string {
@@ -156,87 +187,6 @@ func cmpCause(ctx context.Context, err error) error {
 	return err
 }
 
-// countAgain lists a type again after err, because what came after its last state
-// cannot be had, until that succeeds. It returns how long the list took.
-func (e *Engine) countAgain(ctx context.Context, k *kind, cause error) time.Duration {
-	from := time.Now()
-	e.mu.Lock()
-	if !k.behind.IsZero() {
-		from = k.behind
-	}
-	e.mu.Unlock()
-	list := e.listAgain(ctx, k, true)
-	if list == nil {
-		return 0
-	}
-	e.mu.Lock()
-	k.installAgain(list, len(e.Recent), time.Now())
-	k.state = watched
-	e.mu.Unlock()
-	e.tell(Notice{Gap, k.resource.GroupResource(), from, time.Now(), cause})
-	return list.took
-}
-
-// listAgain lists a type that has been listed; nil if it cannot be read or ctx is done.
-// One that must be read is listed until it can be, and some times if it is not all of
-// one state.
-func (e *Engine) listAgain(ctx context.Context, k *kind, must bool) *listing {
-	retrier := apistatus.NewRetrier(firstPause, longestPause, 100*365*24*time.Hour)
-	for tries := 1; ; tries++ {
-		e.mu.Lock()
-		newest := time.Unix(k.newest+1, 0)
-		before := k.counters
-		e.mu.Unlock()
-		want := func(id spaces.ID) bool {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			return before[id] != nil
-		}
-		begin := func() census.Batch { return e.newBatch(want, false) }
-		list, skipped := e.list(ctx, k, e.Namespace, newest, begin)
-		switch {
-		case ctx.Err() != nil:
-			return nil // which is no failure
-		case skipped == nil && (list.version > 0 || !must || tries >= maxUnsteady):
-			return list
-		case skipped != nil:
-			e.mu.Lock()
-			k.skipped = skipped
-			e.mu.Unlock()
-			if !must {
-				return nil
-			}
-		}
-		if err := retrier.Wait(ctx, nil); err != nil {
-			return nil
-		}
-	}
-}
-
-// countOnly counts a type again and again, because err keeps it from being watched.
-func (e *Engine) countOnly(ctx context.Context, k *kind, cause error) {
-	e.mu.Lock()
-	k.state, k.behind, k.cause = unwatched, time.Time{}, cause
-	e.mu.Unlock()
-	e.tell(Notice{What: Unwatched, Resource: k.resource.GroupResource(), Cause: cause})
-	for {
-		began := time.Now()
-		if list := e.listAgain(ctx, k, false); list != nil {
-			e.mu.Lock()
-			k.install(list, time.Now())
-			k.state = unwatched
-			e.mu.Unlock()
-		}
-		interval := e.Interval
-		if interval == 0 {
-			interval = defaultInterval
-		}
-		if apistatus.Sleep(ctx, max(interval, lookupPauses*time.Since(began))) != nil {
-			return
-		}
-	}
-}
-
 // verdict is how a type is followed on.
 type verdict int
 
@@ -252,26 +202,29 @@ type trouble struct {
 	before  bool      // whether a watch has ever been open
 	ended   int       // watches that broke in a row without an event or a bookmark
 	retrier *apistatus.Retrier
+	onTrial bool // it could not be watched, and nothing has been heard since
 
 	inVain int       // how often it was counted again without an event or a bookmark since
-	until  time.Time // not to be counted again before then
+	until  time.Time // when the lists so far will have taken a tenth of the time
 }
 
 func (t *trouble) opened() { t.before, t.since = true, time.Time{} }
 
 // heard notes that an event has counted, or a bookmark.
-func (t *trouble) heard() { t.ended, t.retrier, t.inVain, t.until = 0, nil, 0, time.Time{} }
+func (t *trouble) heard() { t.ended, t.retrier, t.inVain, t.onTrial = 0, nil, 0, false }
 
-// counted notes that the type was counted again, by a list that took so long. Without
-// an event between, that is done for a tenth of the time at most.
+// counted notes that the type was counted again, by a list that took so long.
 func (t *trouble) counted(took time.Duration, now time.Time) {
 	t.inVain++
-	t.until = now.Add(lookupPauses * took)
+	if t.until.Before(now) {
+		t.until = now
+	}
+	t.until = t.until.Add(lookupPauses * took)
 }
 
 // rest waits until the type may be counted again.
 func (t *trouble) rest(ctx context.Context) {
-	_ = apistatus.Sleep(ctx, time.Until(t.until)) // who calls asks whether ctx is done
+	_ = apistatus.Sleep(ctx, time.Until(t.until.Add(-ahead))) // who calls asks whether ctx is done
 }
 
 // again says to count again, unless that was in vain too often.
@@ -292,30 +245,42 @@ func (t *trouble) judge(err error, now time.Time) verdict {
 	t.ended++
 	code := apistatus.Code(err)
 	switch {
+	case t.onTrial, errors.Is(err, errNoState), errors.Is(err, errNoNumber):
+		return giveUp
 	case err == nil:
 		t.since = time.Time{}
 		return resume
-	case errors.Is(err, errNoNumber):
-		return giveUp
 	case decode.Gone(err), code == http.StatusGone, code == http.StatusBadRequest, errors.Is(err, errBackwards):
 		return t.again()
 	case errors.As(err, &status), errors.As(err, &malformed):
 		if t.ended > 2 {
 			return t.again()
 		}
-	case code >= http.StatusBadRequest && !apistatus.Passing(err):
-		if !t.before && t.ended >= firstOpens || t.before && now.Sub(t.since) > patience {
-			return giveUp
-		}
+	case t.isFinal(err, now):
+		return giveUp
 	}
 	return resume
+}
+
+// isFinal reports whether a type that is not watched because of err cannot be.
+func (t *trouble) isFinal(err error, now time.Time) bool {
+	code := apistatus.Code(err)
+	switch {
+	case code < http.StatusBadRequest || apistatus.Passing(err):
+		return false
+	case !t.before:
+		return t.ended >= firstOpens
+	case code == http.StatusNotFound:
+		return t.ended >= goneOpens
+	}
+	return now.Sub(t.since) > patience
 }
 
 // pause waits before the next watch: longer and longer while none tells anything,
 // and not long after one that ended well.
 func (t *trouble) pause(ctx context.Context, err error) {
 	if t.retrier == nil {
-		t.retrier = apistatus.NewRetrier(firstPause, longestPause, 100*365*24*time.Hour)
+		t.retrier = apistatus.NewRetrier(firstPause, longestPause, forEver)
 	}
 	_ = t.retrier.Wait(ctx, err) // who calls asks whether ctx is done
 }

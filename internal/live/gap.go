@@ -1,10 +1,151 @@
 package live
 
 import (
+	"cmp"
+	"context"
+	"slices"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
+
+const (
+	// defaultInterval is how often what cannot be watched is counted, at most a
+	// tenth of the time.
+	defaultInterval = 5 * time.Second
+	// maxUnsteady is how often a list is read again that is not all of one state.
+	maxUnsteady = 3
+)
+
+// tryAgain is after which time a type that cannot be watched is watched once more:
+// what kept it from that may have passed. Tests shorten it.
+var tryAgain = 10 * time.Minute
+
+// countAgain lists a type again after err, because what came after its last state
+// cannot be had, until that succeeds. It returns how long the list took, and reports
+// whether the type is still to be followed.
+func (e *Engine) countAgain(ctx context.Context, k *kind, cause error) (took time.Duration, there bool) {
+	from := time.Now()
+	e.mu.Lock()
+	if !k.behind.IsZero() {
+		from = k.behind
+	}
+	e.mu.Unlock()
+	list := e.listAgain(ctx, k, true)
+	if list == nil {
+		e.leaveIfGone(ctx, k)
+		return 0, false
+	}
+	e.mu.Lock()
+	k.installAgain(list, len(e.Recent), time.Now())
+	k.state = watched
+	e.mu.Unlock()
+	e.tell(Notice{Gap, k.resource.GroupResource(), from, time.Now(), cause})
+	return list.took, true
+}
+
+// listSteadily lists a type again whose first list was not all of one state.
+func (e *Engine) listSteadily(ctx context.Context, k *kind) {
+	e.fallBehind(k, errNoState)
+	if list := e.listAgain(ctx, k, true); list != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		k.install(list, time.Now())
+		k.state = watched
+	}
+}
+
+// listAgain lists a type that has been listed; nil if it cannot be read or ctx is done.
+// One that must be read is listed until it can be, or is gone, for a tenth of the time
+// at most, and some times if it is not all of one state.
+func (e *Engine) listAgain(ctx context.Context, k *kind, must bool) *listing {
+	retrier := apistatus.NewRetrier(firstPause, longestPause, forEver)
+	for tries := 1; ; tries++ {
+		e.mu.Lock()
+		newest := time.Unix(k.newest+1, 0)
+		before := k.counters
+		e.mu.Unlock()
+		want := func(id spaces.ID) bool {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			return before[id] != nil
+		}
+		begin := func() census.Batch { return e.newBatch(want, false) }
+		list, skipped := e.list(ctx, k, e.Namespace, newest, begin)
+		switch {
+		case ctx.Err() != nil:
+			return nil // which is no failure
+		case skipped == nil && (list.version > 0 || !must || tries >= maxUnsteady):
+			return list
+		case skipped != nil:
+			e.mu.Lock()
+			k.skipped, k.rests = skipped, time.Now().Add(lookupPauses*list.took)
+			e.mu.Unlock()
+			if !must || skipped.Reason == census.NotFound && tries >= goneOpens {
+				return nil
+			}
+		}
+		if retrier.Wait(ctx, nil) != nil || apistatus.Sleep(ctx, lookupPauses*list.took) != nil {
+			return nil
+		}
+	}
+}
+
+// countOnly counts a type again and again, because err keeps it from being watched. It
+// returns when that is to be tried again; false if ctx is done, or the type is gone.
+func (e *Engine) countOnly(ctx context.Context, k *kind, cause error) bool {
+	e.mu.Lock()
+	told := k.state == unwatched
+	k.state, k.behind, k.cause = unwatched, time.Time{}, cause
+	e.mu.Unlock()
+	for since := time.Now(); ; {
+		list := e.listAgain(ctx, k, false)
+		switch {
+		case list != nil:
+			e.mu.Lock()
+			k.install(list, time.Now())
+			k.state = unwatched
+			e.mu.Unlock()
+		case e.leaveIfGone(ctx, k):
+			return false
+		}
+		if !told && ctx.Err() == nil {
+			e.tell(Notice{What: Unwatched, Resource: k.resource.GroupResource(), Cause: cause})
+			told = true
+		}
+		if list != nil && list.version > 0 && time.Since(since) >= tryAgain {
+			return true
+		}
+		e.mu.Lock()
+		rests := time.Until(k.rests)
+		e.mu.Unlock()
+		if apistatus.Sleep(ctx, max(cmp.Or(e.Interval, defaultInterval), rests)) != nil {
+			return false
+		}
+	}
+}
+
+// leaveIfGone ends what is kept of a type whose list was not found, as that of a
+// CustomResourceDefinition which was removed. It is asked for its number from then on,
+// as types without prefixes are, and counted should it come back.
+func (e *Engine) leaveIfGone(ctx context.Context, k *kind) bool {
+	e.mu.Lock()
+	leaves := ctx.Err() == nil && slices.Contains(e.kinds, k) &&
+		k.state != gone && k.skipped != nil && k.skipped.Reason == census.NotFound
+	if leaves {
+		*k = kind{
+			resource: k.resource, state: gone, lookups: lookups{flying: k.lookups.flying},
+			gaps: k.gaps, events: k.events, idle: k.idle, traffic: k.traffic,
+		}
+	}
+	e.mu.Unlock()
+	if leaves {
+		e.tell(Notice{What: Vanished, Resource: k.resource.GroupResource()})
+	}
+	return leaves
+}
 
 // install makes the first list of a type its counts.
 func (k *kind) install(list *listing, now time.Time) {
@@ -45,7 +186,7 @@ func (k *kind) installAgain(list *listing, gap int, now time.Time) {
 func (k *kind) adopt(list *listing, now time.Time) {
 	k.sketch, k.version, k.objects = list.sketch, list.version, list.objects
 	k.newest = max(k.newest, list.newest)
-	k.listed, k.took, k.hidden = now, list.took, list.hidden
+	k.listed, k.rests, k.hidden = now, now.Add(lookupPauses*list.took), list.hidden
 	k.atList, k.unprefixed = list.objects, list.objects-list.prefixed
 	k.unsteady = list.version == 0
 	k.skipped, k.behind, k.cause = nil, time.Time{}, nil

@@ -26,11 +26,11 @@ type kind struct {
 	lookups  lookups
 	young    young
 
-	listed     time.Time     // when it was last
-	took       time.Duration // the time that took, if it was not the first
-	atList     int64         // how many objects it had then
-	unprefixed int64         // then
-	hidden     small         // then
+	listed     time.Time // when it was last
+	rests      time.Time // not to be listed for its number before then
+	atList     int64     // how many objects it had then
+	unprefixed int64     // then
+	hidden     small     // then
 	skipped    *census.Skipped
 	unsteady   bool // what was listed is not all of one state
 
@@ -49,6 +49,7 @@ const (
 	quiet                  // has no prefix, and is asked for its number
 	watched
 	unwatched // is counted again and again
+	gone      // is not there any more, and is asked whether it is
 )
 
 // small is what is hidden of a list: prefixes with fewer names than MinCount.
@@ -57,6 +58,7 @@ type small struct{ prefixes, names int64 }
 var (
 	errBackwards = errors.New("the server tells of an earlier state than before")
 	errNoNumber  = errors.New("its resourceVersions are no numbers")
+	errNoState   = errors.New("its lists are not of one state, or that is no number")
 )
 
 // whenMaker says when it is to be read who made an object: where that matters, now.

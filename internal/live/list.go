@@ -126,7 +126,8 @@ func (e *Engine) countAll(ctx context.Context) error {
 
 // list lists a type, or a namespace of it if that is not empty, when it is its turn.
 // since, if it is not zero, is counted as one recent time more. What could not be
-// read is returned, too; without it, there is a listing.
+// read is returned, too; without it, there is a whole listing, and else only how long
+// objects came.
 func (e *Engine) list(
 	ctx context.Context, k *kind, namespace string, since time.Time, begin func() census.Batch,
 ) (list *listing, skipped *census.Skipped) {
@@ -134,11 +135,16 @@ func (e *Engine) list(
 	case e.lists <- struct{}{}:
 		defer func() { <-e.lists }()
 	case <-ctx.Done():
-		return nil, k.skip(census.Interrupted, ctx.Err())
+		return &listing{}, k.skip(census.Interrupted, ctx.Err())
 	}
 	began := time.Now()
 	scanner := e.scanner(began, func(l census.Listed) { list = l.Batch.(*batch).complete(l, began) })
-	scanner.Progress = nil
+	part, objects := &listing{}, int64(0)
+	scanner.Progress = func(p census.Progress) {
+		if p.Objects > objects {
+			part.took, objects = time.Since(began), p.Objects
+		}
+	}
 	if !since.IsZero() {
 		scanner.Since = append(scanner.Since, since)
 	}
@@ -148,9 +154,9 @@ func (e *Engine) list(
 	e.requests += summary.Requests
 	switch {
 	case err != nil:
-		return nil, k.skip(census.Failed, err)
+		return part, k.skip(census.Failed, err)
 	case len(summary.Skipped) > 0:
-		return nil, &summary.Skipped[0]
+		return part, &summary.Skipped[0]
 	}
 	list.took = time.Since(began)
 	return list, nil

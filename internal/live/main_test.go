@@ -11,5 +11,6 @@ import (
 func TestMain(m *testing.M) {
 	quietEvery = 300 * time.Millisecond
 	silence = time.Second
+	tryAgain = 300 * time.Millisecond
 	os.Exit(testenv.Run(m.Run))
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
@@ -37,24 +39,27 @@ func (e *Engine) askQuiet(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	e.unanswered(skipped, began)
+	e.unanswered(ctx, skipped, began)
 	for _, estimate := range estimates {
 		e.askedFor(ctx, estimate)
 	}
 }
 
 // unanswered notes which types could not be asked for their numbers, since when.
-func (e *Engine) unanswered(skipped []census.Skipped, since time.Time) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e *Engine) unanswered(ctx context.Context, skipped []census.Skipped, since time.Time) {
 	for _, s := range skipped {
+		e.mu.Lock()
 		k := e.kindOf(groupResource(s))
 		switch {
-		case k == nil:
-		case k.state == uncounted && k.skipped == nil:
+		case k == nil, k.state == gone:
+		case k.state == uncounted && k.skipped == nil, s.Reason == census.NotFound:
 			k.skipped = &s
 		case k.state == quiet && k.behind.IsZero():
 			k.behind, k.cause = since, errors.New(s.Message)
+		}
+		e.mu.Unlock()
+		if k != nil && s.Reason == census.NotFound {
+			e.leaveIfGone(ctx, k)
 		}
 	}
 }
@@ -72,7 +77,7 @@ func (e *Engine) askedFor(ctx context.Context, estimate census.Estimate) {
 	e.requests++
 	k := e.kindOf(estimate.Resource.GroupResource())
 	due := k != nil && k.due(estimate, e.MinCount, time.Now())
-	first := k != nil && k.listed.IsZero()
+	first, back := k != nil && k.listed.IsZero(), k != nil && k.state == gone
 	if k != nil && !due && k.skipped == nil {
 		k.objects = estimate.Objects
 	}
@@ -85,12 +90,16 @@ func (e *Engine) askedFor(ctx context.Context, estimate census.Estimate) {
 	}
 	list := e.listAgain(ctx, k, false)
 	if list == nil {
+		e.leaveIfGone(ctx, k)
 		return
 	}
 	e.mu.Lock()
 	k.install(list, time.Now())
 	follows := k.state == watched
 	e.mu.Unlock()
+	if back {
+		e.tell(Notice{What: Appeared, Resource: k.resource.GroupResource()})
+	}
 	if follows {
 		e.follow(ctx, k)
 		if !first {
@@ -104,10 +113,10 @@ func (k *kind) due(estimate census.Estimate, minCount int64, now time.Time) bool
 	age := now.Sub(k.listed)
 	changed := estimate.Objects - k.atList
 	switch {
+	case now.Before(k.rests):
+		return false
 	case k.listed.IsZero(), k.skipped != nil:
 		return true
-	case age < lookupPauses*k.took:
-		return false
 	case !estimate.Known:
 		return age > unknownQuiet
 	case estimate.Objects < minCount:
@@ -128,28 +137,65 @@ func (e *Engine) discover(ctx context.Context) {
 	var notices []Notice
 	e.mu.Lock()
 	for _, r := range found {
-		if e.kindOf(r.GroupResource()) == nil {
+		k := e.kindOf(r.GroupResource())
+		switch {
+		case k == nil:
 			e.kinds = append(e.kinds, &kind{resource: r})
 			notices = append(notices, Notice{What: Appeared, Resource: r.GroupResource()})
+		case k.state == gone:
+			k.resource = r // which may be served in another version
 		}
 	}
+	e.mu.Unlock()
+	lost := e.lost(ctx, found)
+	e.mu.Lock()
 	e.kinds = slices.DeleteFunc(e.kinds, func(k *kind) bool {
-		stays := slices.ContainsFunc(found, func(r census.Resource) bool {
-			return r.GroupResource() == k.resource.GroupResource()
-		})
-		if stays {
+		if !slices.Contains(lost, k.resource.GroupResource()) {
 			return false
 		}
 		if k.cancel != nil {
 			k.cancel()
 		}
-		notices = append(notices, Notice{What: Vanished, Resource: k.resource.GroupResource()})
+		if k.state != gone { // which has been told
+			notices = append(notices, Notice{What: Vanished, Resource: k.resource.GroupResource()})
+		}
 		return true
 	})
 	e.mu.Unlock()
 	for _, n := range notices {
 		e.tell(n)
 	}
+}
+
+// lost returns the types that are not among those found. One that has been listed is
+// not there any more if it is not found itself: a server that has just started does not
+// know all of its types.
+func (e *Engine) lost(ctx context.Context, found []census.Resource) (lost []schema.GroupResource) {
+	var doubtful []census.Resource
+	e.mu.Lock()
+	for _, k := range e.kinds {
+		r := k.resource.GroupResource()
+		switch {
+		case slices.ContainsFunc(found, func(f census.Resource) bool { return f.GroupResource() == r }):
+		case k.listed.IsZero():
+			lost = append(lost, r)
+		default:
+			doubtful = append(doubtful, k.resource)
+		}
+	}
+	e.mu.Unlock()
+	if len(doubtful) == 0 {
+		return lost
+	}
+	scanner := e.Scanner
+	scanner.Progress = nil
+	_, skipped, _ := scanner.Estimate(ctx, doubtful, e.Namespace) // Run has found the configuration right
+	for _, s := range skipped {
+		if s.Reason == census.NotFound {
+			lost = append(lost, groupResource(s))
+		}
+	}
+	return lost
 }
 
 func formatVersion(version uint64) string { return strconv.FormatUint(version, 10) }

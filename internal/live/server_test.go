@@ -34,6 +34,9 @@ type fakeServer struct {
 	lists    int            // begun, but for the first object alone
 	lies     bool           // each watch begins with an earlier state
 	wordy    bool           // its versions of lists are no numbers
+	selects  int            // requests with a selector
+	torn     time.Duration  // how long first pages take, after which there is no other
+	begun    []time.Time    // when the lists were
 }
 
 // logged is one change of one object.
@@ -47,6 +50,7 @@ type logged struct {
 type object struct {
 	Namespace, Name, GenerateName string
 	version, created              int64
+	labels                        map[string]string
 }
 
 func (o object) key() string { return o.Namespace + "/" + o.Name }
@@ -61,6 +65,9 @@ func (o object) json() map[string]any {
 	}
 	if o.GenerateName != "" {
 		meta["generateName"] = o.GenerateName
+	}
+	if o.labels != nil {
+		meta["labels"] = o.labels
 	}
 	return map[string]any{"kind": "PartialObjectMetadata", "metadata": meta}
 }
@@ -102,13 +109,29 @@ func (s *fakeServer) change(path, what string, o object) {
 	s.changed.Broadcast()
 }
 
-// forget drops all history.
+// forget drops all history, and what nobody has been told yet.
 func (s *fakeServer) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.version++
 	s.oldest = s.version
 	s.restarts++
 	s.changed.Broadcast()
+}
+
+// backup returns what brings the server back to where it is now, as an etcd that is
+// restored: later changes were never made, and it counts on from here.
+func (s *fakeServer) backup() (restore func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	version, log := s.version, slices.Clone(s.log)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.version, s.log = version, log
+		s.restarts++
+		s.changed.Broadcast()
+	}
 }
 
 // at returns the objects of a list at a state, in order.
@@ -143,6 +166,11 @@ func (s *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		path, namespace = before+"/"+resource, name
 	}
 	watch := r.URL.Query().Get("watch") == "true"
+	if r.URL.Query().Has("labelSelector") {
+		s.mu.Lock()
+		s.selects++
+		s.mu.Unlock()
+	}
 	if s.refuses != nil {
 		if code := s.refuses(path, watch); code != 0 {
 			fail(w, code, "refused")
@@ -186,7 +214,13 @@ func (s *fakeServer) list(w http.ResponseWriter, r *http.Request, path, namespac
 	limit, _ := strconv.Atoi(q.Get("limit"))
 	if limit != 1 && from == 0 {
 		s.lists++
+		s.begun = append(s.begun, time.Now())
 	}
+	if s.torn > 0 && from > 0 {
+		fail(w, http.StatusBadRequest, "torn")
+		return
+	}
+	time.Sleep(s.torn)
 	meta := map[string]any{"resourceVersion": fmt.Sprint(version)}
 	if s.wordy {
 		meta["resourceVersion"] = fmt.Sprint("state-", version)
@@ -259,8 +293,8 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, path, namespa
 		if r.Context().Err() != nil || s.restarts != restarts {
 			return
 		}
-		if time.Since(began) > 500*time.Millisecond {
-			send("BOOKMARK", map[string]any{"metadata": map[string]any{"resourceVersion": fmt.Sprint(max(s.version, since))}})
+		if time.Since(began) > 500*time.Millisecond && s.version >= since { // nothing is said of a state to come
+			send("BOOKMARK", map[string]any{"metadata": map[string]any{"resourceVersion": fmt.Sprint(s.version)}})
 			return
 		}
 		s.changed.Wait()

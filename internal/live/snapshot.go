@@ -89,15 +89,18 @@ func (e *Engine) Snapshot() Snapshot {
 
 // addTo adds what is not about single spaces.
 func (k *kind) addTo(s *Snapshot, now time.Time) {
+	s.Events += k.events
+	s.Idle += k.idle
+	s.Bytes += k.traffic
+	s.Gaps += k.gaps
+	if k.state == gone {
+		return
+	}
 	s.Types = append(s.Types, k.resource)
 	s.Objects += k.objects
 	if k.hidden.prefixes > 0 {
 		s.Small = append(s.Small, Small{k.resource, k.hidden.prefixes, k.hidden.names})
 	}
-	s.Events += k.events
-	s.Idle += k.idle
-	s.Bytes += k.traffic
-	s.Gaps += k.gaps
 	if k.unprefixed > 0 {
 		s.Unprefixed = append(s.Unprefixed, census.TypeCount{Resource: k.resource, Objects: k.unprefixed})
 	}
@@ -111,7 +114,7 @@ func (k *kind) addTo(s *Snapshot, now time.Time) {
 		s.Quiet++
 	case unwatched:
 		s.Unwatched++
-	case uncounted:
+	case uncounted, gone:
 	}
 	switch {
 	case k.skipped != nil:

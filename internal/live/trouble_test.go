@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -51,6 +52,224 @@ func TestDue(t *testing.T) {
 		if got := k.due(census.Estimate{Objects: test.objects, Known: test.known}, 5, listed.Add(test.after)); got != test.want {
 			t.Errorf("%+v: %v", test, got)
 		}
+	}
+	k.skipped, k.rests = &census.Skipped{}, listed.Add(time.Hour) // as after a list that broke off
+	for after, want := range map[time.Duration]bool{59 * time.Minute: false, time.Hour: true} {
+		if got := k.due(census.Estimate{Objects: 200, Known: true}, 5, listed.Add(after)); got != want {
+			t.Errorf("after %s: %v", after, got)
+		}
+	}
+}
+
+// A server that is restored from a backup tells nothing of what comes until it is where
+// the watch begins. Its types are counted again, and followed on.
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	restore := server.backup()
+	e := start(t, server, pods)
+	addRuns(server, 10)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 16}) })
+	restore()
+	addRuns(server, 1)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+	addRuns(server, 2)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 9}) })
+	row := e.Snapshot().Rows[0]
+	if told := e.notices(Gap); len(told) != 1 || row.Gaps != 1 || 6+row.Creates-row.Deletes != 9 {
+		t.Errorf("%+v, told %+v", row, told)
+	}
+}
+
+// What kept a type from being watched may pass: it is tried again, and told.
+func TestWatchedAgain(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	var refuses atomic.Bool
+	var refused atomic.Int32
+	refuses.Store(true)
+	server.refuses = func(_ string, watch bool) int {
+		if watch && refuses.Load() {
+			refused.Add(1)
+			return http.StatusForbidden
+		}
+		return 0
+	}
+	e := start(t, server, pods)
+	eventually(t, func() string {
+		if n := refused.Load(); n < firstOpens+2 {
+			return fmt.Sprintf("a watch was asked for %d times", n)
+		}
+		return ""
+	})
+	refuses.Store(false)
+	eventually(t, func() string {
+		if n := len(e.notices(Watched)); n != 1 {
+			return fmt.Sprintf("it was told %d times that it is watched", n)
+		}
+		return ""
+	})
+	addRuns(server, 2)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 8}) })
+	row := e.Snapshot().Rows[0]
+	if !row.Followed || row.Creates != 2 || len(e.notices(Unwatched)) != 1 || len(e.notices(Gap)) > 0 {
+		t.Errorf("%+v, told %+v", row, e.told)
+	}
+}
+
+// removable makes a type of a server one that can be taken away.
+func removable(server *fakeServer) (away *atomic.Bool) {
+	away = &atomic.Bool{}
+	server.refuses = func(path string, _ bool) int {
+		if away.Load() && path == "/api/v1/pods" {
+			return http.StatusNotFound
+		}
+		return 0
+	}
+	return away
+}
+
+// A type that is removed while it is watched, or counted again and again, or asked for
+// its number, leaves, and that is told once. It is counted should it come back.
+func TestRemoved(t *testing.T) {
+	for name, test := range map[string]struct {
+		objects int
+		watch   int // the answer to a watch
+	}{
+		"watched": {6, 0}, "unwatched": {6, http.StatusMethodNotAllowed}, "quiet": {0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newFakeServer(t, 1)
+			addRuns(server, test.objects)
+			away := removable(server)
+			found := server.refuses
+			server.refuses = func(path string, watch bool) int {
+				if code := found(path, watch); code != 0 || !watch {
+					return code
+				}
+				return test.watch
+			}
+			e := start(t, server, pods)
+			for _, o := range server.at("/api/v1/pods", "", 1<<40) {
+				server.change("/api/v1/pods", "DELETED", o)
+			}
+			away.Store(true)
+			server.wake()
+			eventually(t, func() string {
+				if n := len(e.notices(Vanished)); n != 1 {
+					return fmt.Sprintf("it was told %d times that it is gone: %+v", n, e.Snapshot().Skipped)
+				}
+				return ""
+			})
+			if s := e.Snapshot(); len(s.Skipped) > 0 || len(s.Types) > 0 || len(s.Rows) > 0 || s.Objects > 0 {
+				t.Errorf("%+v", s)
+			}
+			server.mu.Lock()
+			lists := server.lists
+			server.mu.Unlock()
+			time.Sleep(2 * quietEvery)
+			server.mu.Lock()
+			more := server.lists - lists
+			server.mu.Unlock()
+			if told := e.notices(Vanished); more > 0 || len(told) > 1 {
+				t.Errorf("%d lists since, and told %+v", more, told)
+			}
+			away.Store(false)
+			addRuns(server, 7)
+			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+			if len(e.notices(Appeared)) != 1 {
+				t.Errorf("%+v", e.told)
+			}
+		})
+	}
+}
+
+// A type that discovery does not know is gone only if it is not found itself: a server
+// that has just started knows few types. One that is gone and known again comes back.
+func TestDiscoveryForgets(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	away := removable(server)
+	var forgets atomic.Int32
+	e := prepare(server, pods, jobs)
+	e.Discover = func(context.Context) ([]census.Resource, error) {
+		if forgets.Load() > 0 {
+			forgets.Add(1)
+			return []census.Resource{jobs}, nil
+		}
+		return []census.Resource{jobs, pods}, nil
+	}
+	e.run(t)
+	forgets.Store(1)
+	eventually(t, func() string {
+		if n := forgets.Load(); n < 4 {
+			return fmt.Sprintf("discovered %d times", n)
+		}
+		return ""
+	})
+	if told := e.notices(Vanished); len(told) > 0 {
+		t.Errorf("%+v", told)
+	}
+	away.Store(true)
+	eventually(t, func() string {
+		if n := len(e.notices(Vanished)); n != 1 {
+			return fmt.Sprintf("it was told %d times that it is gone", n)
+		}
+		return ""
+	})
+	forgets.Store(0)
+	away.Store(false)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
+	if len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
+		t.Errorf("%+v", e.told)
+	}
+}
+
+// A selector chooses as of the last list: an update that moves an object in or out of it
+// is no create and no delete, and all names of a prefix that is chosen count.
+func TestSelectorAndUpdates(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	random := rand.New(rand.NewPCG(1, 1))
+	add := func(prefix string, in bool) object {
+		o := object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
+		if in {
+			o.labels = map[string]string{"app": "a"}
+		}
+		server.change("/api/v1/pods", "ADDED", o)
+		o.created = server.clock
+		return o
+	}
+	update := func(o object, labels map[string]string) {
+		o.labels = labels
+		server.change("/api/v1/pods", "MODIFIED", o)
+	}
+	chosen, other := add("chosen-", true), add("other-", false)
+	for range 5 {
+		add("chosen-", false)
+		add("other-", false)
+	}
+	e := prepare(server, pods)
+	e.Scanner.Selector = labels.SelectorFromSet(labels.Set{"app": "a"})
+	e.run(t)
+	update(chosen, nil)
+	update(other, map[string]string{"app": "a"})
+	add("other-", false)
+	add("chosen-", false)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/chosen-": 7}) })
+	if row := e.Snapshot().Rows[0]; row.Creates != 1 || row.Deletes != 0 {
+		t.Errorf("%+v", row)
+	}
+	server.forget() // so that it is listed again
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 7}) })
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if server.selects > 0 {
+		t.Errorf("%d requests with a selector", server.selects)
 	}
 }
 
@@ -106,7 +325,7 @@ func TestCountedInVain(t *testing.T) {
 	}
 }
 
-// Without an event between, a type is counted again for a tenth of the time.
+// A type is counted again for a tenth of the time, but at once for a minute of that.
 func TestRestBetweenCounts(t *testing.T) {
 	now := time.Unix(0, 0)
 	trouble := &trouble{}
@@ -115,8 +334,49 @@ func TestRestBetweenCounts(t *testing.T) {
 		t.Errorf("%v", passed)
 	}
 	trouble.heard()
-	if !trouble.until.IsZero() || trouble.inVain != 0 {
+	if trouble.inVain != 0 {
 		t.Errorf("%+v after an event", trouble)
+	}
+	trouble.counted(time.Second, now.Add(time.Minute))
+	if passed := trouble.until.Sub(now); passed != lookupPauses*(time.Minute+time.Second) {
+		t.Errorf("%v", passed)
+	}
+	trouble.counted(time.Second, now.Add(time.Hour))
+	if passed := trouble.until.Sub(now); passed != time.Hour+lookupPauses*time.Second {
+		t.Errorf("%v", passed)
+	}
+}
+
+// A list that must be read is asked for again for a tenth of the time, if that breaks
+// off after objects have come.
+func TestRestBetweenTornLists(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	const takes = 40 * time.Millisecond
+	server.torn = takes
+	e := prepare(server, pods)
+	e.Scanner.ChunkSize = 5
+	ctx, stop := context.WithCancel(t.Context())
+	listed := make(chan *listing)
+	go func() { listed <- e.listAgain(ctx, &kind{resource: pods}, true) }()
+	begun := func() []time.Time {
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		return slices.Clone(server.begun)
+	}
+	eventually(t, func() string {
+		if n := len(begun()); n < 3 {
+			return fmt.Sprintf("%d lists", n)
+		}
+		return ""
+	})
+	stop()
+	<-listed
+	for i, at := range begun()[1:3] {
+		if pause := at.Sub(begun()[i]); pause < lookupPauses*takes {
+			t.Errorf("list %d after %s", i+1, pause)
+		}
 	}
 }
 

@@ -293,7 +293,7 @@ func noticeText(n live.Notice) string {
 		return fmt.Sprintf("Warning: %s cannot be watched, and is counted again at each interval: %v",
 			resource, n.Cause)
 	case live.Watched:
-		return fmt.Sprintf("%s has prefixes now, and is watched", resource)
+		return fmt.Sprintf("%s is watched from now on", resource)
 	case live.Appeared:
 		return fmt.Sprintf("%s is a new type", resource)
 	case live.Vanished:
