@@ -40,7 +40,7 @@ PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecontroller ./pkg/names .
 CONTROLLERS := pkg/once/oncecontroller examples/controller test/reconcile
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign compat foreign figures schemas measure controllers reconcile published rules docs apidiff release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile published rules docs apidiff release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -145,6 +145,13 @@ CAMPAIGN  = $(GO) run ./test/campaign/run -objects $(N) $(if $(SEED),-seed $(SEE
 campaign: build control-plane ## Create objects through injured requests, into docs/benchmarks.md (15 minutes); N= SEED= ONLY= only print
 	$(CAMPAIGN)
 	$(CAMPAIGN) -replicated -by-request -server-kills 7
+
+# The documented run is that of five minutes and the usual seed.
+FOR ?= 5m
+
+churn: build control-plane ## Have audit --watch follow what comes and goes while parts of a replicated control plane fail, into docs/live.md (8 minutes); FOR= SEED= only print
+	$(GO) run ./test/campaign/run -follow $(FOR) -replicated -by-request -server-kills 7 $(if $(SEED),-seed $(SEED)) \
+	$(if $(SEED)$(filter-out 5m,$(FOR)),,-write docs/live.md)
 
 compat: build control-plane ## Try every minor version of kube-apiserver and kubectl, into docs/server-versions.md (10 minutes; at first 5 for each more)
 	$(GO) run ./test/compat -write docs/server-versions.md

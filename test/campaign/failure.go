@@ -34,6 +34,12 @@ var (
 	serverKilled      = killing("kube-apiserver killed", 0)
 	otherServerKilled = killing("the other kube-apiserver killed", 1)
 
+	etcdKilled = failure{
+		"etcd killed", time.Second,
+		func(_ context.Context, cp *controlplane.ControlPlane) (func() error, error) {
+			return cp.Members[0].Start, cp.Members[0].Kill()
+		},
+	}
 	leaderKilled = failure{
 		"etcd's leader killed", time.Second,
 		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {

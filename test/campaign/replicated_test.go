@@ -50,6 +50,11 @@ func TestReplicated(t *testing.T) {
 			return cp.Servers[1].Thaw, cp.Servers[1].Freeze()
 		}})
 	})
+	t.Run("a watch", func(t *testing.T) {
+		s := Full()
+		s.Plugin, s.Spread = a.plugin, faultproxy.ByRequest
+		follow(t, cp, s, "configmaps,secrets,leases.coordination.k8s.io")
+	})
 	t.Run("an audit, and the balancer's own answers", a.balanced)
 	t.Run("an audit of what is in no cache yet", a.isFresh)
 	t.Run("an audit that nobody answers", a.isTold)

@@ -15,10 +15,13 @@ import (
 // of objects has its own.
 func (s Settings) markers() (begin, end string) {
 	name := "campaign"
+	if s.Follows > 0 {
+		name = "followed"
+	}
 	if s.Replicated {
 		name += ", replicated"
 	}
-	if s.Objects() != Full().Objects() {
+	if s.Follows == 0 && s.Objects() != Full().Objects() {
 		name += fmt.Sprintf(", %d objects", s.Objects())
 	}
 	return "<!-- " + name + ": begin -->\n", "<!-- " + name + ": end -->\n"

@@ -30,6 +30,10 @@ type Settings struct {
 	// is how a balancer spreads the requests over these.
 	Replicated bool
 	Spread     faultproxy.Spread
+	// Follows is for how long an audit --watch follows what comes and goes, in the
+	// place of a campaign of creates; of what is above it heeds Plugin, Protocol and
+	// Seed.
+	Follows time.Duration
 	// ClientKills is how often the client is killed, and ServerKills how often
 	// something of the control plane fails (failure.go), at even distances.
 	ClientKills, ServerKills int

@@ -36,6 +36,7 @@ func main() {
 	flag.BoolVar(&s.Replicated, "replicated", false, "three members of etcd and two kube-apiservers behind a balancer")
 	byRequest := flag.Bool("by-request", false, "the balancer spreads requests, not connections")
 	http1 := flag.Bool("http1", false, "clients speak HTTP/1.1 instead of HTTP/2")
+	flag.DurationVar(&s.Follows, "follow", 0, "have audit --watch follow what comes and goes for so long, instead of creating objects")
 	only := flag.String("only", "", "contestants, separated by commas: keyed, keyless, server, kubectl (default all)")
 	write := flag.String("write", "", "document to write the result into, between its markers")
 	flag.Parse()
@@ -73,6 +74,9 @@ func run(s campaign.Settings, only, write string) (err error) {
 	}
 	defer func() { err = errors.Join(err, cp.Stop(), cp.Remove()) }()
 	s.Kubectl = cp.Binaries.Kubectl
+	if s.Follows > 0 {
+		return follow(ctx, cp, s, write)
+	}
 	var results []*campaign.Result
 	var broken error // promises
 	for _, c := range campaign.Contestants {
@@ -93,4 +97,19 @@ func run(s campaign.Settings, only, write string) (err error) {
 		return campaign.Write(write, s, section)
 	}
 	return broken
+}
+
+// follow has audit --watch follow what comes and goes of all types.
+func follow(ctx context.Context, cp *controlplane.ControlPlane, s campaign.Settings, write string) error {
+	f, err := campaign.Follow(ctx, cp, s)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, f)
+	section := f.Section(s)
+	fmt.Print(section)
+	if write == "" {
+		return nil
+	}
+	return campaign.Write(write, s, section)
 }

@@ -1,0 +1,221 @@
+package campaign
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// What comes and goes: objects of each type, in each namespace, under each prefix, of
+// which so many are there before; of lateComer none.
+var (
+	churnTypes = map[schema.GroupVersionResource]string{
+		{Version: "v1", Resource: "configmaps"}:                           "ConfigMap",
+		{Version: "v1", Resource: "secrets"}:                              "Secret",
+		{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}: "Lease",
+	}
+	churnNamespaces = []string{"churn-a", "churn-b"}
+	churnPrefixes   = []string{"run-", "job-", lateComer}
+)
+
+const (
+	lateComer   = "late-"
+	churnBefore = 20
+	// churnDeletes is the share of deletes in percent, churners how many changes are
+	// under way at once, and churnTimeout how long a server has to answer one.
+	churnDeletes = 40
+	churners     = 16
+	churnTimeout = 3 * time.Second
+)
+
+// space is a name space of the churn.
+type space struct {
+	group, resource, namespace, prefix string
+}
+
+// population is what has become of a space.
+type population struct{ before, creates, deletes int64 }
+
+func (p population) names() int64 { return p.before + p.creates - p.deletes }
+
+// member is an object of a space.
+type member struct {
+	space
+	version, kind, name string
+}
+
+// churn is objects that come and go, each once, whatever fails: a server is asked until
+// the object is known to be there, or gone.
+type churn struct {
+	clients []dynamic.Interface // of each server
+	seed    uint64
+	spaces  []member // each without a name
+
+	mu     sync.Mutex // guards what follows
+	random *rand.Rand
+	tried  uint32 // names
+	taken  map[string]bool
+	alive  []member
+	counts map[space]*population
+}
+
+// newChurn makes the namespaces, and what is there before.
+func newChurn(ctx context.Context, cp *controlplane.ControlPlane, seed uint64) (*churn, error) {
+	c := &churn{
+		seed: seed, random: rand.New(rand.NewPCG(seed, 3)), taken: map[string]bool{}, counts: map[space]*population{},
+	}
+	for _, server := range cp.Servers {
+		config := rest.CopyConfig(cp.Admin())
+		config.Host, config.Timeout = server.URL, churnTimeout
+		client, err := dynamic.NewForConfig(config)
+		if err != nil {
+			return nil, err
+		}
+		c.clients = append(c.clients, client)
+	}
+	for _, namespace := range churnNamespaces {
+		object := member{version: "v1", kind: "Namespace", name: namespace}.object()
+		namespaces := c.clients[0].Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+		if _, err := namespaces.Create(ctx, object, metav1.CreateOptions{}); err != nil {
+			return nil, err
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(churners)
+	for r, kind := range churnTypes {
+		for _, namespace := range churnNamespaces {
+			for _, prefix := range churnPrefixes {
+				m := member{space{r.Group, r.Resource, namespace, prefix}, r.Version, kind, ""}
+				c.spaces = append(c.spaces, m)
+				c.counts[m.space] = &population{}
+				for range churnBefore {
+					if prefix != lateComer {
+						group.Go(func() error { return c.create(ctx, m) })
+					}
+				}
+			}
+		}
+	}
+	err := group.Wait()
+	for _, p := range c.counts {
+		*p = population{before: p.creates}
+	}
+	return c, err
+}
+
+// run makes so many changes a second, or as many as there can be, until the time is over.
+func (c *churn) run(ctx context.Context, lasts time.Duration, perSecond int) error {
+	var group errgroup.Group
+	group.SetLimit(churners)
+	ticker := time.NewTicker(time.Second / time.Duration(perSecond))
+	defer ticker.Stop()
+	for end := time.Now().Add(lasts); time.Now().Before(end); {
+		select {
+		case <-ticker.C:
+			group.Go(func() error { return c.step(ctx) })
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return group.Wait()
+}
+
+// step is one change.
+func (c *churn) step(ctx context.Context) error {
+	c.mu.Lock()
+	if len(c.alive) > 0 && c.random.IntN(100) < churnDeletes {
+		at := c.random.IntN(len(c.alive))
+		m := c.alive[at]
+		c.alive[at] = c.alive[len(c.alive)-1]
+		c.alive = c.alive[:len(c.alive)-1]
+		c.mu.Unlock()
+		return c.remove(ctx, m)
+	}
+	m := c.spaces[c.random.IntN(len(c.spaces))]
+	c.mu.Unlock()
+	return c.create(ctx, m)
+}
+
+// create makes an object of a space. That it exists is good: its name is nobody else's.
+func (c *churn) create(ctx context.Context, m member) error {
+	m.name = c.newName(m.prefix)
+	err := c.settle(ctx, m, apierrors.IsAlreadyExists, func(ctx context.Context, r dynamic.ResourceInterface) error {
+		_, err := r.Create(ctx, m.object(), metav1.CreateOptions{})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.alive = append(c.alive, m)
+	c.counts[m.space].creates++
+	return nil
+}
+
+func (c *churn) remove(ctx context.Context, m member) error {
+	err := c.settle(ctx, m, apierrors.IsNotFound, func(ctx context.Context, r dynamic.ResourceInterface) error {
+		return r.Delete(ctx, m.name, metav1.DeleteOptions{})
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counts[m.space].deletes++
+	return nil
+}
+
+// settle asks one server after the other until what is asked is done, or was before.
+func (c *churn) settle(
+	ctx context.Context, m member, was func(error) bool, ask func(context.Context, dynamic.ResourceInterface) error,
+) error {
+	r := schema.GroupVersionResource{Group: m.group, Version: m.version, Resource: m.resource}
+	for i := 0; ; i++ {
+		err := ask(ctx, c.clients[i%len(c.clients)].Resource(r).Namespace(m.namespace))
+		if err == nil || was(err) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// newName returns one of a prefix that was not given before.
+func (c *churn) newName(prefix string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		name := names.Candidate(prefix, strconv.FormatUint(c.seed, 10), c.tried, names.SuffixLength)
+		if c.tried++; !c.taken[name] {
+			c.taken[name] = true
+			return name
+		}
+	}
+}
+
+// object is the member as it is sent: its creator picks the name.
+func (m member) object() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": schema.GroupVersion{Group: m.group, Version: m.version}.String(), "kind": m.kind,
+	}}
+	object.SetName(m.name)
+	object.SetGenerateName(m.prefix)
+	return object
+}

@@ -1,0 +1,187 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+)
+
+const (
+	// changesPerSecond is how many objects come or go while a watch follows them.
+	changesPerSecond = 60
+	// shownFrom is how many names a prefix has that an audit shows.
+	shownFrom = 10
+)
+
+// Followed is what an audit --watch has made of what came and went.
+type Followed struct {
+	Creates, Deletes, SeenCreates, SeenDeletes int64 // of prefixes that were there before
+	Prefixes                                   int   // shown in the end, with the right names
+	Exact, Lower                               int   // of those there before: all was seen; or at least so many are told
+	Gaps, Failures                             int
+	Watched                                    string // as it says in the end
+	Took                                       time.Duration
+}
+
+// Follow has audit --watch follow for s.Follows what comes and goes on a control plane
+// of which something fails s.ServerKills times meanwhile. It fails unless in the end
+// names are those of an audit that begins then, and creates and deletes are exact, or at
+// least so many where a gap was told.
+func Follow(ctx context.Context, cp *controlplane.ControlPlane, s Settings, arguments ...string) (*Followed, error) {
+	c, err := newChurn(ctx, cp, s.Seed)
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := faultproxy.StartBalancer(s.Protocol, s.Spread, cp.Admin(), addresses(cp),
+		func(*http.Request) faultproxy.Fault { return nil })
+	if err != nil {
+		return nil, err
+	}
+	defer proxy.Close()
+	kubeconfig := filepath.Join(cp.Dir, "follow.kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, proxy.Config); err != nil {
+		return nil, err
+	}
+	arguments = append(arguments, "-A", "--kubeconfig="+kubeconfig, "--cache-dir="+filepath.Join(cp.Dir, "follow"))
+	w, err := StartWatch(ctx, s.Plugin, arguments...)
+	if err != nil {
+		return nil, err
+	}
+	defer w.kill()
+	if err := w.Until(ctx, func(*v1alpha1.AuditReport) error { return nil }); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	failing := failEvenly(ctx, cp, s)
+	if err := errors.Join(c.run(ctx, s.Follows, changesPerSecond), <-failing); err != nil {
+		return nil, err
+	}
+	f := &Followed{Failures: s.ServerKills, Took: time.Since(began)}
+	if err := w.UntilFresh(ctx); err != nil {
+		return nil, err
+	}
+	last, err := w.End()
+	if err != nil {
+		return nil, err
+	}
+	return f, f.judge(last, w.said(), c.counts)
+}
+
+// failEvenly lets something of the control plane fail at even distances, and tells when
+// that is over.
+func failEvenly(ctx context.Context, cp *controlplane.ControlPlane, s Settings) <-chan error {
+	over := make(chan error, 1)
+	began := time.Now()
+	failures := failuresOf(cp)
+	if len(cp.Members) == 1 {
+		failures = append(failures, etcdKilled)
+	}
+	fail := func(i int) error {
+		f := failures[i%len(failures)]
+		select {
+		case <-time.After(time.Until(began.Add(s.Follows * time.Duration(i+1) / time.Duration(s.ServerKills+1)))):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		fmt.Fprintln(s.Log, f.name)
+		end, err := f.begin(ctx, cp)
+		if err != nil {
+			return err
+		}
+		time.Sleep(f.lasts)
+		return end()
+	}
+	go func() {
+		for i := range s.ServerKills {
+			if err := fail(i); err != nil {
+				over <- err
+				return
+			}
+		}
+		over <- nil
+	}()
+	return over
+}
+
+// judge compares the last report with what came and went.
+func (f *Followed) judge(last *v1alpha1.AuditReport, said string, counts map[space]*population) error {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	f.Watched, f.Gaps = lines[len(lines)-1], strings.Count(said, " was counted again: ")
+	if want := fmt.Sprintf(", %d gap", f.Gaps); !strings.Contains(f.Watched, want) {
+		return fmt.Errorf("%d gaps were told, and in the end %q", f.Gaps, f.Watched)
+	}
+	shown := map[space]v1alpha1.AuditItem{}
+	for _, i := range last.Items {
+		shown[space{i.Group, i.Resource, i.Namespace, i.Prefix}] = i
+	}
+	var wrong error
+	for _, s := range slices.SortedFunc(maps.Keys(counts), space.compare) {
+		wrong = errors.Join(wrong, f.judgeOne(s, shown[s], *counts[s]))
+	}
+	return wrong
+}
+
+// judgeOne compares one row with what came and went.
+func (f *Followed) judgeOne(s space, item v1alpha1.AuditItem, p population) error {
+	m := item.Creates.Measured
+	switch {
+	case p.names() < shownFrom:
+		return nil
+	case p.names() != item.Names:
+		return fmt.Errorf("%v: %d names, there are %d", s, item.Names, p.names())
+	case m == nil:
+		return fmt.Errorf("%v is not followed", s)
+	case m.Creates > p.creates || m.Deletes > p.deletes:
+		return fmt.Errorf("%v: %d creates and %d deletes, there were %+v", s, m.Creates, m.Deletes, p)
+	}
+	f.Prefixes++
+	if s.prefix == lateComer {
+		return nil
+	}
+	f.Creates, f.Deletes = f.Creates+p.creates, f.Deletes+p.deletes
+	f.SeenCreates, f.SeenDeletes = f.SeenCreates+m.Creates, f.SeenDeletes+m.Deletes
+	switch exact := m.Creates == p.creates && m.Deletes == p.deletes; {
+	case !exact && m.Gaps == 0 || p.before+m.Creates-m.Deletes != item.Names:
+		return fmt.Errorf("%v: %d creates and %d deletes with %d gaps, there were %+v", s, m.Creates, m.Deletes, m.Gaps, p)
+	case m.Gaps == 0:
+		f.Exact++
+	default:
+		f.Lower++
+	}
+	return nil
+}
+
+func (s space) compare(o space) int {
+	return cmp.Or(cmp.Compare(s.resource, o.resource), cmp.Compare(s.namespace, o.namespace), cmp.Compare(s.prefix, o.prefix))
+}
+
+func (f *Followed) String() string {
+	text, _ := json.Marshal(f) // numbers and text
+	return string(text)
+}
+
+// Section is the part of docs/live.md that says how it went.
+func (f *Followed) Section(s Settings) string {
+	begin, end := s.markers()
+	return begin + fmt.Sprintf("Measured on %s with seed %d: %s; %d changes asked for a second, for %s; %d cores, %s.\n\n",
+		time.Now().UTC().Format(time.DateOnly), s.Seed, s.servers(), changesPerSecond, s.Follows,
+		runtime.NumCPU(), runtime.Version()) +
+		"| creates made, seen | deletes made, seen | prefixes, names right | all seen | at least so many | gaps, told |\n" +
+		"|--:|--:|--:|--:|--:|--:|\n" +
+		fmt.Sprintf("| %d, %d | %d, %d | %d, **%d** | %d | %d | %d, %d |\n\n%s.\n",
+			f.Creates, f.SeenCreates, f.Deletes, f.SeenDeletes, f.Prefixes, f.Prefixes, f.Exact, f.Lower, f.Gaps, f.Gaps, f.Watched) +
+		end
+}

@@ -1,0 +1,103 @@
+package campaign
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// follow has a watch follow what comes and goes for a short time.
+func follow(t *testing.T, cp *controlplane.ControlPlane, s Settings, arguments ...string) {
+	t.Helper()
+	s.Follows, s.Log = 8*time.Second, t.Output()
+	f, err := Follow(t.Context(), cp, s, arguments...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(f)
+	if f.Exact+f.Lower < 8 {
+		t.Errorf("%d prefixes were compared", f.Exact+f.Lower)
+	}
+}
+
+// Whatever is killed and started again: names are right, and a gap is told. So they are
+// when etcd was restored from a backup, and the server is at an earlier state than the
+// watch.
+func TestFollow(t *testing.T) {
+	cp := controlplane.New(t)
+	s := Full()
+	s.Plugin = plugin(t)
+	t.Run("killed", func(t *testing.T) { follow(t, cp, s, "configmaps,secrets,leases.coordination.k8s.io") })
+	t.Run("restored", func(t *testing.T) { restored(t, cp, s.Plugin) })
+}
+
+func restored(t *testing.T, cp *controlplane.ControlPlane, plugin string) {
+	a := &audits{cp: cp, client: clientOf(t, cp, cp.Servers[0])}
+	create := func(n int) {
+		for range n {
+			a.create(t, "kept-")
+		}
+	}
+	create(20)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
+		t.Fatal(err)
+	}
+	w, err := StartWatch(t.Context(), plugin, "configmaps/kept-", "-n=default", "--kubeconfig="+kubeconfig, "--cache-dir="+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.kill()
+	expect := func(names int64) {
+		t.Helper()
+		err := w.Until(t.Context(), func(r *v1alpha1.AuditReport) error {
+			if len(r.Items) != 1 || r.Items[0].Names != names {
+				return fmt.Errorf("not %d names: %+v", names, r.Items)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(20)
+	data, backup := filepath.Join(cp.Dir, "etcd-0"), filepath.Join(t.TempDir(), "backup")
+	stopped(t, cp, func() error { return os.CopyFS(backup, os.DirFS(data)) })
+	create(30)
+	expect(50)
+	stopped(t, cp, func() error {
+		if err := os.RemoveAll(data); err != nil {
+			return err
+		}
+		return os.Rename(backup, data)
+	})
+	create(3)
+	expect(23)
+	create(2)
+	expect(25)
+	last, err := w.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := last.Items[0].Creates.Measured; m == nil || m.Gaps == 0 || 20+m.Creates-m.Deletes != 25 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// stopped does something while nothing of a control plane runs.
+func stopped(t *testing.T, cp *controlplane.ControlPlane, what func() error) {
+	t.Helper()
+	for _, step := range []func() error{
+		cp.Servers[0].Kill, cp.Members[0].Kill, what, cp.Members[0].Start,
+		func() error { return cp.Servers[0].Start(t.Context()) },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package campaign
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// settles is how long a watch may take to be right once nothing changes any more: types
+// without prefixes are asked for each minute.
+const settles = 100 * time.Second
+
+// Watch is a plugin that runs audit --watch.
+type Watch struct {
+	plugin    string
+	arguments []string
+	cmd       *exec.Cmd
+	ended     chan error
+
+	mu     sync.Mutex // guards what follows
+	last   *v1alpha1.AuditReport
+	errOut bytes.Buffer
+}
+
+// StartWatch starts the plugin, which prints a report each second.
+func StartWatch(ctx context.Context, plugin string, arguments ...string) (*Watch, error) {
+	w := &Watch{plugin: plugin, arguments: append(arguments, "-o=json"), ended: make(chan error, 1)}
+	w.cmd = exec.CommandContext(ctx, plugin, append([]string{"audit", "--watch", "--interval=1s"}, w.arguments...)...)
+	out, err := w.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	w.cmd.Stderr = (*watchErrors)(w)
+	if err := w.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		err := w.read(out)
+		w.ended <- errors.Join(err, w.cmd.Wait())
+	}()
+	return w, nil
+}
+
+// watchErrors is where the plugin says what is not in its reports.
+type watchErrors Watch
+
+func (w *watchErrors) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.errOut.Write(p)
+}
+
+// read takes the reports, until there are no more.
+func (w *Watch) read(from io.Reader) error {
+	for d := json.NewDecoder(from); ; {
+		report := &v1alpha1.AuditReport{}
+		switch err := d.Decode(report); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			_, _ = io.Copy(io.Discard, from)
+			return err
+		}
+		w.mu.Lock()
+		w.last = report
+		w.mu.Unlock()
+	}
+}
+
+func (w *Watch) report() *v1alpha1.AuditReport {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
+}
+
+func (w *Watch) said() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.errOut.String()
+}
+
+func (w *Watch) kill() { _ = w.cmd.Process.Kill() }
+
+// Until waits for a report that is whole and as it should be.
+func (w *Watch) Until(ctx context.Context, check func(*v1alpha1.AuditReport) error) error {
+	wrong := errors.New("no report")
+	for end := time.Now().Add(settles); time.Now().Before(end); {
+		if r := w.report(); r != nil {
+			wrong = fmt.Errorf("skipped %+v, inconsistent %v", r.Skipped, r.Summary.Inconsistent)
+			if r.Complete && len(r.Summary.Inconsistent) == 0 {
+				wrong = check(r)
+			}
+		}
+		if wrong == nil {
+			return nil
+		}
+		select {
+		case err := <-w.ended:
+			w.ended <- err
+			return fmt.Errorf("it has ended: %w: %s", err, w.said())
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("%w; it says: %s", wrong, w.said())
+}
+
+// UntilFresh waits until its names are those of an audit that begins now: nothing may
+// come or go.
+func (w *Watch) UntilFresh(ctx context.Context) error {
+	out, err := exec.CommandContext(ctx, w.plugin, append([]string{"audit"}, w.arguments...)...).Output()
+	if err != nil {
+		return err
+	}
+	var fresh v1alpha1.AuditReport
+	if err := json.Unmarshal(out, &fresh); err != nil {
+		return err
+	}
+	want := namesOf(&fresh)
+	return w.Until(ctx, func(r *v1alpha1.AuditReport) error {
+		if got := namesOf(r); !maps.Equal(got, want) {
+			return fmt.Errorf("names are %v, those of a new audit %v", got, want)
+		}
+		return nil
+	})
+}
+
+func namesOf(r *v1alpha1.AuditReport) map[space]int64 {
+	counted := map[space]int64{}
+	for _, i := range r.Items {
+		counted[space{i.Group, i.Resource, i.Namespace, i.Prefix}] = i.Names
+	}
+	return counted
+}
+
+// End interrupts the watch, which is a good end, and returns the last report.
+func (w *Watch) End() (*v1alpha1.AuditReport, error) {
+	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
+		return nil, err
+	}
+	if err := <-w.ended; err != nil {
+		return nil, fmt.Errorf("%w: %s", err, w.said())
+	}
+	return w.report(), nil
+}
