@@ -55,7 +55,10 @@ func (s server) examine(ctx context.Context, plugin string) (r row, err error) {
 	if err := e.campaigns(ctx, &r); err != nil {
 		return r, err
 	}
-	return r, e.audits(ctx, &r)
+	if err := e.audits(ctx, &r); err != nil {
+		return r, err
+	}
+	return r, e.watches(ctx, &r)
 }
 
 func (s server) start(ctx context.Context, plugin string, options ...controlplane.Option) (*examination, error) {
@@ -193,6 +196,20 @@ func (e *examination) audits(ctx context.Context, r *row) error {
 		r.broken = errors.Join(r.broken, fmt.Errorf("report counts %d of %s, audit %d", n, first.Prefix, first.Names))
 	}
 	return e.injuredAudit(ctx, r)
+}
+
+// watches has audit --watch follow what comes and goes: nothing fails, so that all is
+// to be seen.
+func (e *examination) watches(ctx context.Context, r *row) (err error) {
+	settings := campaign.Full()
+	settings.Plugin, settings.ServerKills, settings.Follows = e.plugin, 0, 5*time.Second
+	if r.watched, err = campaign.Follow(ctx, e.cp, settings, "configmaps,secrets,leases.coordination.k8s.io"); err != nil {
+		return err
+	}
+	if r.watched.Gaps > 0 {
+		r.broken = errors.Join(r.broken, fmt.Errorf("a watch of which nothing is injured has gaps: %s", r.watched))
+	}
+	return nil
 }
 
 // injuredAudit is one of which every third page is injured.

@@ -21,6 +21,7 @@ type row struct {
 	pages     int   // asked for by the audit through faults
 	injured   int   // of these
 	told      bool  // by it, that not all was counted
+	watched   *campaign.Followed
 	broken    error
 }
 
@@ -54,8 +55,8 @@ func table(rows []row) string {
 	var b strings.Builder
 	b.WriteString("| kube-apiserver | the gate | names tried | `version` says | without `/metrics` | " +
 		"with a key: asked for, there, too many, missing | without: asked for, there, too many, unknown, failed | " +
-		"objects audited | through faults: pages asked for, injured |\n")
-	b.WriteString("|---|---|--:|---|---|---|---|---|---|\n")
+		"objects audited | through faults: pages asked for, injured | watched: creates made, seen; deletes |\n")
+	b.WriteString("|---|---|--:|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |", r.version, r.gate, r.tries, r.admin, r.user)
 		for _, c := range r.campaigns {
@@ -70,7 +71,8 @@ func table(rows []row) string {
 		if r.told {
 			how = "not all, and said so"
 		}
-		fmt.Fprintf(&b, " %d, as listed | %d, %d: %s |\n", r.audited, r.pages, r.injured, how)
+		fmt.Fprintf(&b, " %d, as listed | %d, %d: %s |", r.audited, r.pages, r.injured, how)
+		fmt.Fprintf(&b, " %d, %d; %d, %d |\n", r.watched.Creates, r.watched.SeenCreates, r.watched.Deletes, r.watched.SeenDeletes)
 	}
 	return b.String()
 }
