@@ -4,17 +4,24 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
@@ -274,4 +281,136 @@ func TestAuditWatchAfterAGap(t *testing.T) {
 	if text := w.said(); !strings.Contains(text, "Warning: configmaps was counted again: from ") {
 		t.Error(text)
 	}
+}
+
+// A selector chooses prefixes when a type is listed. That an update moves an object in or
+// out of it is no create and no delete.
+func TestAuditWatchSelector(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	maps := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
+	create := func(prefix string, labels map[string]string) *corev1.ConfigMap {
+		cm, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix, Labels: labels}}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cm
+	}
+	update := func(cm *corev1.ConfigMap, labels map[string]string) {
+		cm.Labels = labels
+		if _, err := maps.Update(t.Context(), cm, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := map[string]string{"app": "a"}
+	chosen, other := create("chosen-", in), create("other-", nil)
+	for range 11 {
+		create("chosen-", nil)
+		create("other-", nil)
+	}
+	faults := &watches{}
+	w := watch(t, harness.As(t, faultproxy.New(t, retrying.Admin(), faults.choose).Config), "configmaps", "-n", ns, "-l", "app=a")
+	w.expect(t, "chosen-", 12)
+	update(chosen, nil)
+	update(other, in)
+	create("chosen-", nil)
+	item := w.expect(t, "chosen-", 13)
+	if all := w.reports(t); len(all[len(all)-1].Items) != 1 || item.Creates.Measured.Creates != 1 || item.Creates.Measured.Deletes != 0 {
+		t.Errorf("%+v", all[len(all)-1].Items)
+	}
+	faults.leave(func() { create("other-", nil) }) // so that it is listed again
+	w.expect(t, "other-", 13)
+	if last := w.end(t, 0); len(last.Items) != 1 {
+		t.Errorf("%+v", last.Items)
+	}
+}
+
+// A type that is removed while it is watched leaves, and is told once. That is no failure.
+func TestAuditWatchTypeRemoved(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	gears := customResource(t, retrying, "gears")
+	client, err := dynamic.NewForConfig(retrying.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 12 {
+		gear := &unstructured.Unstructured{Object: map[string]any{"apiVersion": gears.GroupVersion().String(), "kind": "Kind-of-gears"}}
+		gear.SetGenerateName("gear-")
+		if _, err := client.Resource(gears).Namespace(ns).Create(t.Context(), gear, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := watch(t, harness.As(t, retrying.Admin()), "gears", "-A")
+	w.expect(t, "gear-", 12)
+	definitions := gears.GroupResource().WithVersion("v1")
+	definitions.Group, definitions.Resource = "apiextensions.k8s.io", "customresourcedefinitions"
+	if err := client.Resource(definitions).Delete(t.Context(), "gears.example.e2e", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const told = "gears.example.e2e is no type any more\n"
+	harness.Eventually(t, func() error {
+		if !strings.Contains(w.said(), told) {
+			return errors.New(w.said())
+		}
+		return nil
+	})
+	if last := w.end(t, 0); len(last.Items) > 0 || !last.Complete {
+		t.Errorf("%+v", last)
+	}
+	if text := w.said(); strings.Count(text, "gears") != 1 {
+		t.Error(text)
+	}
+}
+
+// An interrupt before all is counted is 130, and shows nothing.
+func TestAuditWatchInterruptedInTheFirstCount(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	create, _ := creator(t, retrying, ns)
+	create("run-", 20)
+	asked := make(chan struct{}, 100)
+	w := watch(t, harness.As(t, faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
+		if !strings.HasSuffix(r.URL.Path, "/secrets") {
+			return nil
+		}
+		asked <- struct{}{}
+		return faultproxy.Answer(http.StatusTooManyRequests, nil, "Too many requests, please try again later.")
+	}).Config), "configmaps,secrets", "-n", ns)
+	<-asked
+	w.stop()
+	if code := <-w.code; code != 130 {
+		t.Errorf("exit code %d: %s", code, w.said())
+	}
+	if all := w.reports(t); len(all) > 0 {
+		t.Errorf("%+v", all)
+	}
+	if text := w.said(); !strings.HasSuffix(text, "interrupted: the counts are not complete\n") {
+		t.Error(text)
+	}
+}
+
+// Beside the conflicts that are to be expected are those that the server counts, by the
+// command of the page.
+func TestConflictsOfTheServer(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(ns)
+	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "a", Image: "a"}},
+	}}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: batchv1.JobSpec{Template: pod}}
+	if _, err := jobs.Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := jobs.Create(t.Context(), job, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(harness.Root + "docs/live.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile(`(?m)^    kubectl get --raw /metrics .*$`).FindString(string(page))
+	u := harness.As(t, retrying.Admin())
+	r := harness.NewShell(t, u.Kubeconfig).Run("sh", "-c", command)
+	r.Expect(t, 0, `apiserver_request_total\{[^\n]*code="409"[^\n]*resource="jobs"[^\n]*\} \d+\n`, ``)
 }
