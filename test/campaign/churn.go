@@ -23,9 +23,9 @@ import (
 // which so many are there before; of lateComer none.
 var (
 	churnTypes = map[schema.GroupVersionResource]string{
-		{Version: "v1", Resource: "configmaps"}:                           "ConfigMap",
-		{Version: "v1", Resource: "secrets"}:                              "Secret",
-		{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}: "Lease",
+		{Version: "v1", Resource: "configmaps"}:      "ConfigMap",
+		{Version: "v1", Resource: "secrets"}:         "Secret",
+		{Version: "v1", Resource: "serviceaccounts"}: "ServiceAccount",
 	}
 	churnNamespaces = []string{"churn-a", "churn-b"}
 	churnPrefixes   = []string{"run-", "job-", lateComer}

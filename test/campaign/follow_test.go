@@ -32,7 +32,7 @@ func TestFollow(t *testing.T) {
 	cp := controlplane.New(t)
 	s := Full()
 	s.Plugin = plugin(t)
-	t.Run("killed", func(t *testing.T) { follow(t, cp, s, "configmaps,secrets,leases.coordination.k8s.io") })
+	t.Run("killed", func(t *testing.T) { follow(t, cp, s, "configmaps,secrets,serviceaccounts") })
 	t.Run("restored", func(t *testing.T) { restored(t, cp, s.Plugin) })
 }
 

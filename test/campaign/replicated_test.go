@@ -53,7 +53,7 @@ func TestReplicated(t *testing.T) {
 	t.Run("a watch", func(t *testing.T) {
 		s := Full()
 		s.Plugin, s.Spread = a.plugin, faultproxy.ByRequest
-		follow(t, cp, s, "configmaps,secrets,leases.coordination.k8s.io")
+		follow(t, cp, s, "configmaps,secrets,serviceaccounts")
 	})
 	t.Run("an audit, and the balancer's own answers", a.balanced)
 	t.Run("an audit of what is in no cache yet", a.isFresh)

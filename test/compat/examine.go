@@ -203,7 +203,7 @@ func (e *examination) audits(ctx context.Context, r *row) error {
 func (e *examination) watches(ctx context.Context, r *row) (err error) {
 	settings := campaign.Full()
 	settings.Plugin, settings.ServerKills, settings.Follows = e.plugin, 0, 5*time.Second
-	if r.watched, err = campaign.Follow(ctx, e.cp, settings, "configmaps,secrets,leases.coordination.k8s.io"); err != nil {
+	if r.watched, err = campaign.Follow(ctx, e.cp, settings, "configmaps,secrets,serviceaccounts"); err != nil {
 		return err
 	}
 	if r.watched.Gaps > 0 {
