@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -325,26 +326,33 @@ func TestCountedInVain(t *testing.T) {
 	}
 }
 
-// A type is counted again for a tenth of the time, but at once for a minute of that.
+// A type is counted again for a tenth of the time, but at once for a minute of that,
+// whether events come between or not.
 func TestRestBetweenCounts(t *testing.T) {
-	now := time.Unix(0, 0)
-	trouble := &trouble{}
-	trouble.counted(time.Minute, now)
-	if passed := trouble.until.Sub(now); passed != lookupPauses*time.Minute {
-		t.Errorf("%v", passed)
-	}
-	trouble.heard()
-	if trouble.inVain != 0 {
-		t.Errorf("%+v after an event", trouble)
-	}
-	trouble.counted(time.Second, now.Add(time.Minute))
-	if passed := trouble.until.Sub(now); passed != lookupPauses*(time.Minute+time.Second) {
-		t.Errorf("%v", passed)
-	}
-	trouble.counted(time.Second, now.Add(time.Hour))
-	if passed := trouble.until.Sub(now); passed != time.Hour+lookupPauses*time.Second {
-		t.Errorf("%v", passed)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		trouble := &trouble{}
+		rests := func(want time.Duration) {
+			t.Helper()
+			began := time.Now()
+			trouble.rest(t.Context())
+			if rested := time.Since(began); rested != want {
+				t.Errorf("%s", rested)
+			}
+		}
+		rests(0)
+		trouble.counted(5*time.Second, time.Now())
+		rests(0) // 45 seconds are owed
+		trouble.counted(time.Minute, time.Now())
+		trouble.heard()
+		rests(lookupPauses*65*time.Second - ahead)
+		rests(0)
+		time.Sleep(time.Hour)
+		trouble.counted(time.Minute, time.Now())
+		rests(lookupPauses*time.Minute - ahead)
+		if trouble.inVain != 1 {
+			t.Errorf("%+v", trouble)
+		}
+	})
 }
 
 // A list that must be read is asked for again for a tenth of the time, if that breaks
