@@ -155,6 +155,7 @@ func (r *run) nextStep() (s step, more bool) {
 		case report := <-r.reports:
 			r.take(report)
 		case s, more = <-r.reader.items:
+			r.reader.taken()
 			return s, more
 		case <-interrupted:
 		case <-over:

@@ -308,11 +308,12 @@ func TestReached(t *testing.T) {
 	})
 }
 
-// Reading runs ahead of a slow create, and not without a bound.
+// Reading runs ahead of a slow create, and not without a bound. Its goroutine is
+// woken for some documents together.
 func TestReadAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Hour}
-		done, read := 0, 0
+		done, read, last, wakes := 0, 0, 0, 0
 		documents := func(yield func(Item, error) bool) {
 			for range 1000 {
 				if read++; !yield(Item{Document: document("configmaps/a/1-")}, nil) {
@@ -325,12 +326,18 @@ func TestReadAhead(t *testing.T) {
 		}
 		for e := range Run(t.Context(), configOf(c), documents) {
 			synctest.Wait()
+			if read > last {
+				last, wakes = read, wakes+1
+			}
 			if _, created := e.(Created); created {
 				done++
 			}
-			if done == 10 && read < done+readAhead {
+			if done < 900 && read < done+readAhead-readAtOnce {
 				t.Errorf("after %d creates %d are read", done, read)
 			}
+		}
+		if wakes > 1000/readAtOnce {
+			t.Errorf("the reader was woken %d times", wakes)
 		}
 	})
 }
