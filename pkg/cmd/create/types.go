@@ -1,7 +1,7 @@
 package create
 
 import (
-	"sync"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -12,45 +12,60 @@ import (
 
 // waitingTypes is a RESTClientGetter for reading ahead: a type that is not on
 // the server waits for the documents before it, for one of them may bring it,
-// and is then looked for again. The configuration, which is asked for with every
-// document, is made once.
+// and is then looked for again.
 type waitingTypes struct {
 	genericclioptions.RESTClientGetter
-	input  *input
-	config func() (*rest.Config, error)
+	mapper waitingMapper
 }
 
 func newWaitingTypes(getter genericclioptions.RESTClientGetter, in *input) *waitingTypes {
-	return &waitingTypes{getter, in, sync.OnceValues(getter.ToRESTConfig)}
+	return &waitingTypes{getter, waitingMapper{input: in, known: map[kindIn]*meta.RESTMapping{}}}
 }
 
-// ToRESTConfig returns a copy of the one configuration.
-func (t *waitingTypes) ToRESTConfig() (*rest.Config, error) {
-	config, err := t.config()
-	if err != nil {
-		return nil, err
-	}
-	return rest.CopyConfig(config), nil
-}
+// ToRESTConfig returns the configuration of no server: the builder makes a client
+// of it for every document, and nothing of what is read asks one.
+func (t *waitingTypes) ToRESTConfig() (*rest.Config, error) { return &rest.Config{}, nil }
 
 // ToRESTMapper returns the mapper that waits.
-func (t *waitingTypes) ToRESTMapper() (meta.RESTMapper, error) {
-	mapper, err := t.RESTClientGetter.ToRESTMapper()
-	return &waitingMapper{mapper, t.input}, err
+func (t *waitingTypes) ToRESTMapper() (_ meta.RESTMapper, err error) {
+	t.mapper.RESTMapper, err = t.RESTClientGetter.ToRESTMapper()
+	return &t.mapper, err
 }
 
+// waitingMapper keeps what it has found: the mapper of a server goes through all
+// of its groups for every document.
 type waitingMapper struct {
 	meta.RESTMapper
 	input *input
+	known map[kindIn]*meta.RESTMapping
+}
+
+// kindIn is a kind in the versions that are asked for.
+type kindIn struct {
+	schema.GroupKind
+	versions string
 }
 
 // RESTMapping finds a type, now or after what comes before it.
 func (m *waitingMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	at := kindIn{kind, strings.Join(versions, ",")}
+	if mapping := m.known[at]; mapping != nil {
+		return mapping, nil
+	}
+	mapping, err := m.find(kind, versions...)
+	if err == nil {
+		m.known[at] = mapping
+	}
+	return mapping, err
+}
+
+func (m *waitingMapper) find(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	mapping, err := m.RESTMapper.RESTMapping(kind, versions...)
 	if err == nil || !meta.IsNoMatchError(err) || !m.input.waitForOthers() {
 		return mapping, err
 	}
 	meta.MaybeResetRESTMapper(m.RESTMapper)
+	clear(m.known)
 	return m.RESTMapper.RESTMapping(kind, versions...)
 }
 

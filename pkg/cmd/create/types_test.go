@@ -1,0 +1,56 @@
+package create
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
+)
+
+// server is a server's types, and which of them it was asked for.
+type server struct {
+	meta.RESTMapper
+	types, asked []string
+	resets       int
+}
+
+func (s *server) Reset() { s.resets++ }
+
+func (s *server) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	asked := kind.Kind + "." + versions[0]
+	s.asked = append(s.asked, asked)
+	if !slices.Contains(s.types, asked) {
+		return nil, &meta.NoKindMatchError{GroupKind: kind, SearchedVersions: versions}
+	}
+	return &meta.RESTMapping{GroupVersionKind: kind.WithVersion(versions[0])}, nil
+}
+
+// A type is looked for once, and one that is not there again after the documents
+// before it: what is on the server then is another matter.
+func TestTypesAreLookedForOnce(t *testing.T) {
+	s := &server{types: []string{"A.v1", "A.v2"}}
+	waited := 0
+	in := &input{ctx: t.Context(), yield: func(item create.Item, _ error) bool {
+		waited++
+		s.types = append(s.types, "B.v1")
+		item.Reached(true)
+		return true
+	}}
+	types := newWaitingTypes(nil, in)
+	types.mapper.RESTMapper = s
+	for _, asked := range []schema.GroupVersionKind{
+		{Version: "v1", Kind: "A"}, {Version: "v1", Kind: "A"}, {Version: "v2", Kind: "A"}, {Version: "v1", Kind: "B"},
+		{Version: "v1", Kind: "B"}, {Version: "v1", Kind: "A"}, {Version: "v1", Kind: "A"},
+	} {
+		mapping, err := types.mapper.RESTMapping(asked.GroupKind(), asked.Version)
+		if err != nil || mapping.GroupVersionKind != asked {
+			t.Errorf("%s: %v, %v", asked, mapping, err)
+		}
+	}
+	if want := []string{"A.v1", "A.v2", "B.v1", "B.v1", "A.v1"}; !slices.Equal(s.asked, want) || s.resets != 1 || waited != 1 {
+		t.Errorf("asked %q, want %q; %d resets, waited %d times", s.asked, want, s.resets, waited)
+	}
+}
