@@ -40,12 +40,13 @@ func auditPart(name string, part func(context.Context, *bench, *controlplane.Con
 	return s
 }
 
-// onControlPlane measures on a fresh control plane.
+// onControlPlane measures on a fresh control plane, which is of the version asked
+// for unless the options say another.
 func onControlPlane(
 	ctx context.Context, b *bench, part func(context.Context, *bench, *controlplane.ControlPlane) (string, error),
 	options ...controlplane.Option,
 ) (text string, err error) {
-	cp, err := controlplane.Start(ctx, os.Stderr, options...)
+	cp, err := controlplane.Start(ctx, os.Stderr, append([]controlplane.Option{controlplane.Version(b.server)}, options...)...)
 	if err != nil {
 		return "", err
 	}

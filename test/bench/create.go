@@ -18,6 +18,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
@@ -193,7 +194,7 @@ func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (s
 	if err != nil {
 		return "", err
 	}
-	wrk, err := b.wrk(ctx, cp)
+	wrk, err := b.besideWrk(ctx, cp)
 	if err != nil {
 		return "", err
 	}
@@ -232,14 +233,21 @@ func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (s
 
 var requestsPerSecond = regexp.MustCompile(`Requests/sec: +([0-9.]+)`)
 
-// wrk is a load generator that posts the object for five seconds.
-func (b *bench) wrk(ctx context.Context, cp *controlplane.ControlPlane) (func(context.Context) (float64, sample, error), error) {
+// besideWrk returns a load generator that posts the object for five seconds, and
+// gives the plugin the same credential: wrk has no client certificates, which the
+// server verifies with every request.
+func (b *bench) besideWrk(ctx context.Context, cp *controlplane.ControlPlane) (func(context.Context) (float64, sample, error), error) {
 	program, err := exec.LookPath("wrk")
 	if err != nil {
 		return nil, fmt.Errorf("wrk is needed, from the Debian package of that name: %w", err)
 	}
 	token, err := serviceAccountToken(ctx, cp)
 	if err != nil {
+		return nil, err
+	}
+	config := rest.AnonymousClientConfig(cp.Admin())
+	config.BearerToken = token
+	if err := controlplane.WriteKubeconfig(b.kubeconfig(), config); err != nil {
 		return nil, err
 	}
 	script := filepath.Join(b.dir, "post.lua")
@@ -262,8 +270,7 @@ func (b *bench) wrk(ctx context.Context, cp *controlplane.ControlPlane) (func(co
 	}, nil
 }
 
-// serviceAccountToken authenticates a user who may do everything: wrk has no
-// client certificates.
+// serviceAccountToken authenticates a user who may do everything.
 func serviceAccountToken(ctx context.Context, cp *controlplane.ControlPlane) (string, error) {
 	client, err := kubernetes.NewForConfig(cp.Admin())
 	if err != nil {

@@ -46,6 +46,7 @@ type bench struct {
 	scale  float64 // of the populations; 1 is what the bars are about
 	load   string  // of the machine, before
 	commit string  // that is measured
+	server string  // version of the servers
 	old    string  // version of the server that reads pages from etcd
 	part   string  // the only part of the audit to be measured; empty for all
 	plugin string  // path of the binary, built as .goreleaser.yaml does
@@ -62,6 +63,7 @@ func main() {
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
 	flag.StringVar(&b.part, "part", "", "measure only this part of the audit: namespaces, namespace, ownprefixes, tenants, kubectl, types, far, old or oldtenants")
+	flag.StringVar(&b.server, "server", controlplane.ServerVersion, "version of kube-apiserver for all but the parts old and oldtenants")
 	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
 	printOnly := flag.Bool("print", false, "print the sections, do not write docs/benchmarks.md")
 	flag.Parse()
@@ -120,7 +122,7 @@ func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
 		heading, text, _ = strings.Cut(text, "\n")
 		heading += "\n\n"
 	}
-	server := controlplane.ServerVersion + ", with the lists in its cache"
+	server := b.server + ", with the lists in its cache"
 	if s.old {
 		server = b.old + ", with nothing in its cache"
 	}

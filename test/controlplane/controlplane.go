@@ -110,8 +110,10 @@ func (cp *ControlPlane) User(name string, groups ...string) *rest.Config {
 // namespace "default".
 func WriteKubeconfig(path string, config *rest.Config) error {
 	return clientcmd.WriteToFile(api.Config{
-		Clusters:       map[string]*api.Cluster{"test": {Server: config.Host, CertificateAuthorityData: config.CAData}},
-		AuthInfos:      map[string]*api.AuthInfo{"test": {ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}},
+		Clusters: map[string]*api.Cluster{"test": {Server: config.Host, CertificateAuthorityData: config.CAData}},
+		AuthInfos: map[string]*api.AuthInfo{"test": {
+			ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken,
+		}},
 		Contexts:       map[string]*api.Context{"test": {Cluster: "test", AuthInfo: "test", Namespace: "default"}},
 		CurrentContext: "test",
 	}, path)
