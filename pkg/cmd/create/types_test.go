@@ -2,6 +2,7 @@ package create
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -41,10 +42,9 @@ func TestTypesAreLookedForOnce(t *testing.T) {
 	}}
 	types := newWaitingTypes(nil, in)
 	types.mapper.RESTMapper = s
-	for _, asked := range []schema.GroupVersionKind{
-		{Version: "v1", Kind: "A"}, {Version: "v1", Kind: "A"}, {Version: "v2", Kind: "A"}, {Version: "v1", Kind: "B"},
-		{Version: "v1", Kind: "B"}, {Version: "v1", Kind: "A"}, {Version: "v1", Kind: "A"},
-	} {
+	for _, name := range []string{"A.v1", "A.v1", "A.v2", "B.v1", "B.v1", "A.v1", "A.v1"} {
+		kind, version, _ := strings.Cut(name, ".")
+		asked := schema.GroupVersionKind{Version: version, Kind: kind}
 		mapping, err := types.mapper.RESTMapping(asked.GroupKind(), asked.Version)
 		if err != nil || mapping.GroupVersionKind != asked {
 			t.Errorf("%s: %v, %v", asked, mapping, err)
