@@ -19,8 +19,9 @@ type Options struct {
 	Namespace string
 	// LabelSelector is that of the scan, for the report to say; empty for none.
 	LabelSelector string
-	// Began is when the audit began.
-	Began time.Time
+	// Began is when the audit began, and AsOf when there was what it counts: zero for
+	// Began, later where it has gone on.
+	Began, AsOf time.Time
 	// TypesNamed is true if the user named the types to count. A type that may
 	// not be listed then makes the report incomplete; where all types are
 	// counted, it does so only if there is a gate, and AllowUnlisted is false.
@@ -51,6 +52,14 @@ type Options struct {
 	FailAbove       *float64
 	FailAboveCount  *int64
 	FailAboveGrowth *float64
+}
+
+// countedAt returns when there was what is counted.
+func (o *Options) countedAt() time.Time {
+	if o.AsOf.IsZero() {
+		return o.Began
+	}
+	return o.AsOf
 }
 
 // Gated reports whether there is a gate, which looks at every row.

@@ -42,17 +42,18 @@ func keyOf(space census.Space) spaceKey {
 	return key
 }
 
-// newBaseline returns an earlier audit that one which began at a time is compared
-// with, or why that is not possible.
+// newBaseline returns an earlier audit that another is compared with, or why that is
+// not possible. Each is dated by what it counted: at the beginning of a scan, and at
+// the end of a watch.
 func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, error) {
 	if report == nil {
 		return nil, nil
 	}
-	age := options.Began.Sub(report.Metadata.CreationTimestamp.Time)
+	age := options.countedAt().Sub(report.Metadata.CreationTimestamp.Time)
 	switch scope := report.Scope; {
 	case age <= 0:
-		began := report.Metadata.CreationTimestamp.UTC().Format(time.RFC3339)
-		return nil, fmt.Errorf("it is of %s, which is not before this one", began)
+		counted := report.Metadata.CreationTimestamp.UTC().Format(time.RFC3339)
+		return nil, fmt.Errorf("it is of %s, which is not before this one", counted)
 	case scope.LabelSelector != options.LabelSelector:
 		return nil, fmt.Errorf("its prefixes were chosen with --selector=%q, not %q",
 			scope.LabelSelector, options.LabelSelector)

@@ -84,6 +84,25 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// Where an audit goes on, growth is from the old one to what is counted now, and so is
+// that which is compared with the end of a watch.
+func TestGrowthOfAWatch(t *testing.T) {
+	hour := saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-time.Hour)) })
+	limit := 200.0
+	c := collector(Options{Old: hour, AsOf: began.Add(23 * time.Hour), FailAboveGrowth: &limit})
+	add(c, true, space("p-", 200)) // a hundred more
+	report := finish(t, c).Report
+	growth := report.Items[0].Growth
+	if growth.Days != 1 || *growth.PerDay != 100 || report.Gate.ExceededCount != 0 {
+		t.Errorf("%+v, %+v", growth, report.Gate)
+	}
+	ended := saved(func(r *v1alpha1.AuditReport) { r.Metadata = report.Metadata })
+	later := collector(Options{Old: ended, AsOf: began.Add(24 * time.Hour)})
+	if days := later.old.days * 24; days != 1 {
+		t.Errorf("it is compared with what was %v hours before", days)
+	}
+}
+
 // A growth that was measured makes one time of the range of the first failure, at the
 // creates that are seen: without any there are as many deletions, and what has grown by
 // more than is seen was created all the same. Where the tries are unknown, a range is

@@ -56,7 +56,7 @@ func (c *Collector) Report(scan Scan) (*Result, error) {
 	read := c.whole(scan)
 	report := &v1alpha1.AuditReport{
 		TypeMeta: v1alpha1.TypeOf("AuditReport"),
-		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(c.options.Began)},
+		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(c.options.countedAt())},
 		Server:   scan.Server,
 		Scope:    c.scope(resources),
 		Summary: v1alpha1.AuditSummary{

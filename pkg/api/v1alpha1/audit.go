@@ -32,7 +32,8 @@ type AuditReport struct {
 
 // AuditMetadata is when the report was made.
 type AuditMetadata struct {
-	// CreationTimestamp is when the audit began.
+	// CreationTimestamp is when there was what was counted: when the audit began, or
+	// with --watch when this report was made.
 	CreationTimestamp metav1.Time `json:"creationTimestamp"`
 }
 
@@ -60,7 +61,7 @@ type AuditScope struct {
 	Top *int `json:"top,omitempty"`
 	// Prefixes are the only effective prefixes that were counted; none for all.
 	Prefixes []string `json:"prefixes,omitempty"`
-	// ComparedWith is when the audit of --compare began.
+	// ComparedWith is the creationTimestamp of the audit of --compare.
 	ComparedWith *metav1.Time `json:"comparedWith,omitempty"`
 }
 

@@ -230,7 +230,9 @@ func (w *watched) show() error {
 
 // report returns what is counted, as an audit says it.
 func (w *watched) report(s live.Snapshot) (*audit.Result, error) {
-	collector, err := audit.NewCollector(w.about, w.cluster.RetriesOf)
+	about := w.about
+	about.AsOf = s.At
+	collector, err := audit.NewCollector(about, w.cluster.RetriesOf)
 	if err != nil {
 		return nil, err
 	}

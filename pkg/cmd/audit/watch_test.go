@@ -154,16 +154,39 @@ type factory struct {
 
 func (f factory) ToRESTConfig() (*rest.Config, error) { return f.config, nil }
 
-// The engine knows what the gates look at, hidden or not.
-func TestEngineOfAGate(t *testing.T) {
+// fakeCluster is one whose server says its version and nothing else.
+func fakeCluster(t *testing.T) *cluster.Cluster {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"gitVersion":"v1.36.0"}`)
 	}))
-	defer server.Close()
+	t.Cleanup(server.Close)
 	c, err := cluster.New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{}, cluster.Patience{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// What a watch has counted is dated by when it was counted, however long ago it began.
+func TestReportIsDated(t *testing.T) {
+	now := time.Now()
+	w := &watched{
+		options: &options{}, cluster: fakeCluster(t), engine: live.New(census.Scanner{}),
+		about: audit.Options{Began: now.Add(-24 * time.Hour), Order: audit.ByRisk},
+	}
+	result, err := w.report(live.Snapshot{At: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := result.Report.Metadata.CreationTimestamp; !at.Time.Equal(now) || result.Report.Summary.Seconds != 86_400 {
+		t.Errorf("%v, %v seconds", at, result.Report.Summary.Seconds)
+	}
+}
+
+// The engine knows what the gates look at, hidden or not.
+func TestEngineOfAGate(t *testing.T) {
+	c := fakeCluster(t)
 	four := int64(4)
 	w := &watched{options: &options{minCount: 10, named: true}, cluster: c, about: audit.Options{MinCount: 10, FailAboveCount: &four}}
 	collector, err := audit.NewCollector(w.about, c.RetriesOf)
