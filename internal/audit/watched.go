@@ -31,7 +31,7 @@ func (c *Collector) Watched(s live.Snapshot, server v1alpha1.AuditServer, skippe
 		Server: server, Ended: s.At, Resources: s.Types, Skipped: skipped,
 		Summary: census.Summary{
 			Objects: s.Objects, Requests: s.Requests, Skipped: s.Skipped, Inconsistent: s.Inconsistent,
-			Unprefixed: s.Unprefixed,
+			Unprefixed: s.Unprefixed, Uncounted: s.Uncounted,
 		},
 	})
 }

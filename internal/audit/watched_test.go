@@ -76,6 +76,25 @@ func TestWatched(t *testing.T) {
 	}
 }
 
+// What was not counted is not passed off as counted: with a gate, that is not complete.
+func TestWatchedInPart(t *testing.T) {
+	limit := int64(100)
+	jobs := seen("run-", 20, 0, 0)
+	for _, gate := range []*int64{nil, &limit} {
+		c := collector(Options{FailAboveCount: gate})
+		result, err := c.Watched(live.Snapshot{
+			At: watchBegan, Rows: []live.Row{jobs}, Types: []census.Resource{jobs.Space.Resource},
+			Uncounted: []census.TypeCount{{Resource: jobs.Space.Resource, Objects: 7}},
+		}, v1alpha1.AuditServer{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Report.Complete != (gate == nil) || len(result.Uncounted) != 1 || result.Uncounted[0].Objects != 7 {
+			t.Errorf("%+v, complete: %v", result.Uncounted, result.Report.Complete)
+		}
+	}
+}
+
 func TestAccelerating(t *testing.T) {
 	faster := seen("run-", 100, 1000, 0)
 	faster.Rates[1].CreatesPerDay = 5000 // 35 in ten minutes, where 7 were to be expected

@@ -96,7 +96,7 @@ func (l *ledger) commit(r Resource, c listCount) {
 		s.Uncounted = append(s.Uncounted, TypeCount{r, c.Uncounted})
 	}
 	if l.listed != nil {
-		l.listed(Listed{r, c.batch, c.Objects, c.Prefixed, c.at})
+		l.listed(Listed{r, c.batch, c.Objects, c.Prefixed, c.Uncounted, c.at})
 	}
 }
 

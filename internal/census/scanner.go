@@ -84,6 +84,8 @@ type Listed struct {
 	Objects  int64
 	// Prefixed is how many of the objects are in spaces that count.
 	Prefixed int64
+	// Uncounted is how many of the objects say a prefix that was not counted.
+	Uncounted int64
 	// ResourceVersion is the state that was read, from which a watch goes on. It is
 	// empty if what was read is not all of one state.
 	ResourceVersion string

@@ -187,7 +187,7 @@ func (k *kind) adopt(list *listing, now time.Time) {
 	k.sketch, k.version, k.objects = list.sketch, list.version, list.objects
 	k.newest = max(k.newest, list.newest)
 	k.listed, k.rests, k.hidden = now, now.Add(lookupPauses*list.took), list.hidden
-	k.atList, k.unprefixed = list.objects, list.objects-list.prefixed
+	k.atList, k.unprefixed, k.uncounted = list.objects, list.objects-list.prefixed, list.uncounted
 	k.unsteady = list.version == 0
 	k.skipped, k.behind, k.cause = nil, time.Time{}, nil
 	k.lookups = lookups{next: k.lookups.next, flying: k.lookups.flying, overflow: k.lookups.flying != nil}

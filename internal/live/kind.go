@@ -30,6 +30,7 @@ type kind struct {
 	rests      time.Time // not to be listed for its number before then
 	atList     int64     // how many objects it had then
 	unprefixed int64     // then
+	uncounted  int64     // then: those that say a prefix which was not counted
 	hidden     small     // then
 	skipped    *census.Skipped
 	unsteady   bool // what was listed is not all of one state

@@ -81,7 +81,7 @@ func (b *batch) Commit() {
 // complete notes what the census says of the whole list.
 func (b *batch) complete(l census.Listed, began time.Time) *listing {
 	list := &b.listing
-	list.began, list.objects, list.prefixed = began, l.Objects, l.Prefixed
+	list.began, list.objects, list.prefixed, list.uncounted = began, l.Objects, l.Prefixed, l.Uncounted
 	list.version, _ = strconv.ParseUint(l.ResourceVersion, 10, 64)
 	return list
 }

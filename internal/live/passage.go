@@ -121,6 +121,6 @@ type listing struct {
 	hidden  small
 	newest  int64
 	objects int64
-	prefixed,
+	prefixed, uncounted,
 	prefixes int64
 }

@@ -28,10 +28,11 @@ type Snapshot struct {
 	Skipped []census.Skipped
 	// Inconsistent are the types whose last list is not all of one state.
 	Inconsistent []census.Resource
-	// Unprefixed are the objects under no prefix that counts, and Small the prefixes
-	// of fewer names than MinCount: as of each type's last list.
-	Unprefixed []census.TypeCount
-	Small      []Small
+	// Unprefixed are the objects under no prefix that counts, Uncounted those that say
+	// a prefix which was not counted, and Small the prefixes of fewer names than
+	// MinCount: as of each type's last list.
+	Unprefixed, Uncounted []census.TypeCount
+	Small                 []Small
 	// Watched, Quiet and Unwatched are how many types are followed, only asked for
 	// their number, and counted again and again.
 	Watched, Quiet, Unwatched int
@@ -80,10 +81,12 @@ func (e *Engine) Snapshot() Snapshot {
 			s.Rows = append(s.Rows, c.row(now, k.state == watched))
 		}
 	}
-	slices.SortFunc(s.Unprefixed, func(a, b census.TypeCount) int {
-		return cmp.Or(cmp.Compare(b.Objects, a.Objects),
-			cmp.Compare(a.Resource.GroupResource().String(), b.Resource.GroupResource().String()))
-	})
+	for _, counts := range [][]census.TypeCount{s.Unprefixed, s.Uncounted} {
+		slices.SortFunc(counts, func(a, b census.TypeCount) int {
+			return cmp.Or(cmp.Compare(b.Objects, a.Objects),
+				cmp.Compare(a.Resource.GroupResource().String(), b.Resource.GroupResource().String()))
+		})
+	}
 	return s
 }
 
@@ -103,6 +106,9 @@ func (k *kind) addTo(s *Snapshot, now time.Time) {
 	}
 	if k.unprefixed > 0 {
 		s.Unprefixed = append(s.Unprefixed, census.TypeCount{Resource: k.resource, Objects: k.unprefixed})
+	}
+	if k.uncounted > 0 {
+		s.Uncounted = append(s.Uncounted, census.TypeCount{Resource: k.resource, Objects: k.uncounted})
 	}
 	if k.unsteady && !k.listed.IsZero() {
 		s.Inconsistent = append(s.Inconsistent, k.resource)

@@ -581,6 +581,19 @@ func TestUnsaid(t *testing.T) {
 	}
 }
 
+// Objects that say a prefix which no list counts are told, and not passed over.
+func TestUncounted(t *testing.T) {
+	e := New(census.Scanner{})
+	k := &kind{resource: pods}
+	b := e.newBatch(nil, false)
+	k.install(b.complete(census.Listed{Objects: 9, Prefixed: 2, Uncounted: 7, ResourceVersion: "3"}, time.Unix(0, 0)), time.Unix(0, 0))
+	e.kinds = []*kind{k}
+	want := census.TypeCount{Resource: pods, Objects: 7}
+	if s := e.Snapshot(); len(s.Uncounted) != 1 || s.Uncounted[0] != want {
+		t.Errorf("%+v", s.Uncounted)
+	}
+}
+
 // What has no number as its state is listed once where it is counted again and again.
 func TestNoNumber(t *testing.T) {
 	server := newFakeServer(t, 1)
