@@ -186,10 +186,14 @@ func TestManyStrays(t *testing.T) {
 		run.count(t.Context(), configMaps, "")
 		return l.sorted(), run.summary()
 	}
-	s := &Scanner{Config: a.start(t), ChunkSize: 50}
+	told := int64(0)
+	s := &Scanner{Config: a.start(t), ChunkSize: 50, Listed: func(l Listed) { told = l.Uncounted }}
 	got, summary := counted(s)
 	if diff := cmp.Diff(naiveCount(configMaps, objects, s)[:atOnce], got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if told != 100-atOnce {
+		t.Errorf("it was told that %d are not counted", told)
 	}
 	want := Summary{Objects: 200, Requests: 8, Unprefixed: countOf(200 - atOnce), Uncounted: countOf(100 - atOnce)}
 	if diff := cmp.Diff(want, summary); diff != "" {

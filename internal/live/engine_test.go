@@ -188,10 +188,12 @@ func (c *churn) step(deletes int) {
 	path := all[c.random.IntN(len(all))]
 	if alive := c.alive[path]; len(alive) > 0 && c.random.IntN(100) < deletes {
 		at := c.random.IntN(len(alive))
-		o := alive[at]
-		c.alive[path] = slices.Delete(alive, at, at+1)
-		c.count(c.deletes, path, o)
-		c.server.change(path, "DELETED", o)
+		ended := slices.Clone(alive[at:min(at+1+2*(c.random.IntN(16)/15), len(alive))])
+		c.alive[path] = slices.Delete(alive, at, at+len(ended))
+		for _, o := range ended {
+			c.count(c.deletes, path, o)
+		}
+		c.server.end(path, ended...)
 		return
 	}
 	prefix := prefixes[min(c.random.IntN(len(prefixes)), c.random.IntN(len(prefixes)))]

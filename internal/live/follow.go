@@ -67,7 +67,7 @@ func (e *Engine) keepUp(ctx context.Context, k *kind) {
 	}
 	for ctx.Err() == nil {
 		err := errNoState
-		if version := e.versionOf(k); version > 0 {
+		if version := e.watchedFrom(k); version > 0 {
 			err = e.watch(ctx, k, version, buffer, t)
 		}
 		if ctx.Err() != nil {

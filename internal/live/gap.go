@@ -185,6 +185,7 @@ func (k *kind) installAgain(list *listing, gap int, now time.Time) {
 // adopt takes from a list what is not about single spaces.
 func (k *kind) adopt(list *listing, now time.Time) {
 	k.sketch, k.version, k.objects = list.sketch, list.version, list.objects
+	k.ended = ended{}
 	k.newest = max(k.newest, list.newest)
 	k.listed, k.rests, k.hidden = now, now.Add(lookupPauses*list.took), list.hidden
 	k.atList, k.unprefixed, k.uncounted = list.objects, list.objects-list.prefixed, list.uncounted

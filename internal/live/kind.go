@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,6 +20,7 @@ type kind struct {
 	cancel   context.CancelFunc // ends what follows it; nil if nothing does
 
 	version  uint64 // the state that the counts are of
+	ended    ended
 	counters map[spaces.ID]*counter
 	sketch   *sketch
 	objects  int64
@@ -40,6 +42,14 @@ type kind struct {
 
 	gaps                  int
 	events, idle, traffic int64 // idle are those that changed no count; traffic is in bytes
+}
+
+// ended are the objects that the counts have lost at their state: several, if etcd has
+// ended a lease, as those of Events, whose objects it deletes at one version. A watch that
+// breaks there goes on from the state before: not all of them may have been told.
+type ended struct {
+	before uint64
+	names  []string
 }
 
 // state is how a type is kept.
@@ -83,12 +93,12 @@ func (k *kind) apply(e *Engine, event *decode.Event) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if version < k.version || version == k.version && event.Type != decode.Bookmark {
+	known, ok := k.goTo(version, event)
+	if !ok {
 		return fmt.Errorf("%w: %d after %d", errBackwards, version, k.version)
 	}
-	k.version = version
 	k.traffic += event.Bytes
-	if event.Type == decode.Bookmark {
+	if known || event.Type == decode.Bookmark {
 		return nil
 	}
 	k.events++
@@ -97,6 +107,39 @@ func (k *kind) apply(e *Engine, event *decode.Event) error {
 	}
 	k.change(e, changed{version, event.Type, *event.Object}, time.Now())
 	return nil
+}
+
+// goTo goes to the state of an event, and reports whether that has counted, and whether
+// the state is none before.
+func (k *kind) goTo(version uint64, event *decode.Event) (known, ok bool) {
+	ends := version == k.version && event.Type == decode.Deleted && len(k.ended.names) > 0
+	switch {
+	case version == k.version && event.Type == decode.Bookmark:
+		return true, true
+	case version <= k.version && !ends:
+		return false, false
+	case !ends:
+		k.ended, k.version = ended{k.version, k.ended.names[:0]}, version
+	}
+	if event.Type != decode.Deleted {
+		return false, true
+	}
+	name := event.Object.Namespace + "/" + event.Object.Name
+	if slices.Contains(k.ended.names, name) {
+		return true, true
+	}
+	k.ended.names = append(k.ended.names, name)
+	return false, true
+}
+
+// watchedFrom returns the state from which a watch goes on, or 0.
+func (e *Engine) watchedFrom(k *kind) uint64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(k.ended.names) > 0 {
+		return k.ended.before
+	}
+	return k.version
 }
 
 // changed is an event of an object.

@@ -109,6 +109,18 @@ func (s *fakeServer) change(path, what string, o object) {
 	s.changed.Broadcast()
 }
 
+// end deletes objects at one state, as etcd does where a lease has ended.
+func (s *fakeServer) end(path string, objects ...object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	for _, o := range objects {
+		o.version = s.version
+		s.log = append(s.log, logged{s.version, path, "DELETED", o})
+	}
+	s.changed.Broadcast()
+}
+
 // forget drops all history, and what nobody has been told yet.
 func (s *fakeServer) forget() {
 	s.mu.Lock()

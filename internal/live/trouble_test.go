@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -578,6 +579,37 @@ func TestUnsaid(t *testing.T) {
 	o := &decode.Object{Name: "run-24567", GenerateName: "run-"}
 	if unsaid := c.deleted(o, time.Unix(0, 0)); !unsaid {
 		t.Errorf("%+v", c.space)
+	}
+}
+
+// What etcd deletes because a lease has ended has one state: each object counts, once, and
+// a watch that breaks between them goes on from before.
+func TestLeaseEnds(t *testing.T) {
+	e := New(census.Scanner{})
+	k := &kind{resource: pods, version: 7, objects: 9, sketch: newSketch()}
+	random := rand.New(rand.NewPCG(1, 1))
+	event := func(what decode.EventType, version string) *decode.Event {
+		return &decode.Event{Type: what, ResourceVersion: version, Object: &decode.Object{Namespace: "prod", Name: generated("run-", random)}}
+	}
+	first, second := event(decode.Deleted, "9"), event(decode.Deleted, "9")
+	for _, step := range []struct {
+		event   *decode.Event
+		err     error
+		objects int64
+		from    uint64
+	}{
+		{first, nil, 8, 7},
+		{first, nil, 8, 7},
+		{second, nil, 7, 7},
+		{event(decode.Added, "9"), errBackwards, 7, 7},
+		{event(decode.Bookmark, "9"), nil, 7, 7},
+		{event(decode.Added, "10"), nil, 8, 10},
+		{event(decode.Deleted, "10"), errBackwards, 8, 10},
+		{event(decode.Deleted, "9"), errBackwards, 8, 10},
+	} {
+		if err := k.apply(e, step.event); !errors.Is(err, step.err) || k.objects != step.objects || e.watchedFrom(k) != step.from {
+			t.Errorf("%+v: %v, %d objects, goes on from %d", step, err, k.objects, e.watchedFrom(k))
+		}
 	}
 }
 
