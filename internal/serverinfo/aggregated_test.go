@@ -73,6 +73,42 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
+// What was true when it was asked first need not stay true. An answer that does not come
+// changes nothing.
+func TestAskAgain(t *testing.T) {
+	status, body := http.StatusOK, services
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/version") {
+			_, _ = w.Write([]byte(`{"gitVersion":"v1.36.0"}`))
+			return
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	defer host.Close()
+	server, err := Get(t.Context(), &rest.Config{Host: host.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		status      int
+		body        string
+		unavailable int
+	}{
+		{http.StatusGatewayTimeout, `{}`, 1},
+		{http.StatusForbidden, `{}`, 1},
+		{http.StatusOK, strings.Replace(services, `"False"`, `"True"`, 1), 0},
+		{http.StatusOK, services, 1},
+	} {
+		status, body = step.status, step.body
+		server.AskAgain(t.Context())
+		if got := server.Unavailable(); len(got) != step.unavailable || server.Unanswered() != nil {
+			t.Errorf("%d: %v, %v", step.status, got, server.Unanswered())
+		}
+	}
+}
+
 // A right that is missing, and a server without APIServices, are not an answer that
 // did not come: that one is told, and makes no API look like one of the server's own.
 func TestUnanswered(t *testing.T) {

@@ -23,8 +23,11 @@ type Server struct {
 	// RoundTrip is how long a small request took on an open connection.
 	RoundTrip time.Duration
 
-	retries     func() v1alpha1.Retries // asks once
-	aggregation aggregation
+	client  *rest.RESTClient
+	retries func() v1alpha1.Retries // asks once
+
+	mu          sync.Mutex
+	aggregation aggregation // guarded by mu
 }
 
 // Get asks the server that config leads to. It fails if /version cannot be had.
@@ -35,7 +38,7 @@ func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{}
+	s := &Server{client: client}
 	body, err := client.Get().AbsPath("/version").Do(ctx).Raw()
 	if err != nil {
 		return nil, fmt.Errorf("ask the server for its version: %w", err)
@@ -62,11 +65,12 @@ func (s *Server) Retries() v1alpha1.Retries { return s.retries() }
 // RetriesOf returns what is done on a conflict in one API: Retries if
 // kube-apiserver serves it, and otherwise that this is unknown, and why in words.
 func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, why string) {
-	switch s.aggregation.servedBy(api) {
+	known := s.known()
+	switch known.servedBy(api) {
 	case otherServer:
 		return unknownRetries(), "aggregated API: server retries unknown"
 	case unknownServer:
-		if err := s.aggregation.err; err != nil {
+		if known.err != nil {
 			return unknownRetries(), "server retries unknown: an aggregated API or not (the APIServices did not come)"
 		}
 		return unknownRetries(), "server retries unknown: an aggregated API or not (needs list on apiservices)"
@@ -76,11 +80,28 @@ func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, w
 
 // Unavailable returns the aggregated APIs whose servers cannot be reached, as far
 // as the user may know.
-func (s *Server) Unavailable() []Unavailable { return s.aggregation.unavailable }
+func (s *Server) Unavailable() []Unavailable { return s.known().unavailable }
 
 // Unanswered returns why it is not known which APIs are aggregated, and which of
 // their servers cannot be reached, if that is not for want of rights.
-func (s *Server) Unanswered() error { return s.aggregation.err }
+func (s *Server) Unanswered() error { return s.known().err }
+
+func (s *Server) known() aggregation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.aggregation
+}
+
+// AskAgain asks once more which APIs are aggregated, and which of their servers can be
+// reached. What was known stays if that is not answered.
+func (s *Server) AskAgain(ctx context.Context) {
+	now := readAggregation(ctx, s.client)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.known || s.aggregation.err != nil {
+		s.aggregation = now
+	}
+}
 
 // newClient returns a client for paths of the server that belong to no API.
 func newClient(config *rest.Config) (*rest.RESTClient, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -62,8 +63,23 @@ type watched struct {
 	cluster *cluster.Cluster
 	engine  *live.Engine
 	about   audit.Options
-	skipped []census.Skipped // before anything was counted
 	shows   showing
+
+	mu      sync.Mutex
+	skipped []census.Skipped // what discovery left out when it was last asked; guarded by mu
+}
+
+// leave notes what discovery leaves out now.
+func (w *watched) leave(skipped []census.Skipped) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.skipped = skipped
+}
+
+func (w *watched) left() []census.Skipped {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.skipped
 }
 
 // runWatch counts, follows what changes, shows it, and judges the gates at the end.
@@ -129,7 +145,8 @@ func (w *watched) newEngine(
 	engine.Chance = collector.NextFails
 	engine.Takes = w.about.Takes
 	if !w.named {
-		engine.Discover = discovery(resources, func() ([]census.Resource, []census.Skipped, error) {
+		engine.Discover = w.discovery(resources, func(ctx context.Context) ([]census.Resource, []census.Skipped, error) {
+			w.cluster.AskAgain(ctx)
 			return w.cluster.Resources(nil, w.namespace)
 		})
 	}
@@ -137,10 +154,10 @@ func (w *watched) newEngine(
 }
 
 // discovery returns a function that finds the types that there are now, by one that
-// knows no context. Those that were known before stay if their group could not be
-// discovered: they may still be there.
-func discovery(
-	known []census.Resource, find func() ([]census.Resource, []census.Skipped, error),
+// may not end with its context. Those that were known before stay if their group could
+// not be discovered: they may still be there.
+func (w *watched) discovery(
+	known []census.Resource, find func(context.Context) ([]census.Resource, []census.Skipped, error),
 ) func(context.Context) ([]census.Resource, error) {
 	type result struct {
 		found   []census.Resource
@@ -150,7 +167,7 @@ func discovery(
 	return func(ctx context.Context) ([]census.Resource, error) {
 		results := make(chan result, 1)
 		go func() {
-			found, skipped, err := find()
+			found, skipped, err := find(ctx)
 			results <- result{found, skipped, err}
 		}()
 		select {
@@ -160,6 +177,7 @@ func discovery(
 			if r.err != nil {
 				return nil, r.err
 			}
+			w.leave(r.skipped)
 			known = withHidden(r.found, known, r.skipped)
 			return known, nil
 		}
@@ -242,7 +260,7 @@ func (w *watched) report(s live.Snapshot) (*audit.Result, error) {
 	}
 	w.engine.CountReuse(riskiest)
 	server := v1alpha1.AuditServer{GitVersion: w.cluster.GitVersion(), Retries: w.cluster.Retries()}
-	return collector.Watched(s, server, w.skipped)
+	return collector.Watched(s, server, w.left())
 }
 
 // finish prints the last report, and judges. That the user has ended the watch is no

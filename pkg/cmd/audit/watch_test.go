@@ -104,7 +104,8 @@ func TestDiscovery(t *testing.T) {
 	var found []census.Resource
 	var skipped []census.Skipped
 	var failure error
-	discover := discovery([]census.Resource{runs, gizmos, pods}, func() ([]census.Resource, []census.Skipped, error) {
+	w := &watched{}
+	discover := w.discovery([]census.Resource{runs, gizmos, pods}, func(context.Context) ([]census.Resource, []census.Skipped, error) {
 		return found, skipped, failure
 	})
 	for _, step := range []struct {
@@ -121,6 +122,9 @@ func TestDiscovery(t *testing.T) {
 		if got, err := discover(t.Context()); err != nil || !slices.Equal(got, step.want) {
 			t.Errorf("%v, %v, want %v", got, err, step.want)
 		}
+		if left := w.left(); !slices.Equal(left, step.skipped) {
+			t.Errorf("%v are left out, want %v", left, step.skipped)
+		}
 	}
 	failure = errors.New("no")
 	if _, err := discover(t.Context()); !errors.Is(err, failure) {
@@ -130,7 +134,10 @@ func TestDiscovery(t *testing.T) {
 	defer close(hangs)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	discover = discovery(nil, func() ([]census.Resource, []census.Skipped, error) { <-hangs; return nil, nil, nil })
+	discover = w.discovery(nil, func(context.Context) ([]census.Resource, []census.Skipped, error) {
+		<-hangs
+		return nil, nil, nil
+	})
 	ended := make(chan error, 1)
 	go func() {
 		_, err := discover(ctx)

@@ -148,6 +148,10 @@ func (c *Cluster) HasNamespace(ctx context.Context, name string) (known bool, er
 	return true, err
 }
 
+// AskAgain makes Resources and RetriesOf say what is true now of the APIs that other
+// servers serve. They may be called meanwhile.
+func (c *Cluster) AskAgain(ctx context.Context) { c.server.AskAgain(ctx) }
+
 // unavailable returns the groups of servers that cannot be reached, but for those
 // that are known to discovery; and that it could not be asked which those are.
 func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
