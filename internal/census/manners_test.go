@@ -89,7 +89,7 @@ func TestFewBigPagesAtOnce(t *testing.T) {
 }
 
 // A polite scan makes one request at a time, and waits nine times as long as it
-// took.
+// took; so do several that share their turns.
 func TestPolite(t *testing.T) {
 	const takes = 10 * time.Millisecond
 	var began []time.Time
@@ -101,10 +101,19 @@ func TestPolite(t *testing.T) {
 		return false
 	}
 	s := &Scanner{Config: a.start(t), Polite: true, ChunkSize: 20}
+	s.ShareTurns()
+	copied := *s
+	var both sync.WaitGroup
+	both.Go(func() {
+		if _, _, err := copied.Estimate(t.Context(), []Resource{configMaps}, ""); err != nil {
+			t.Error(err)
+		}
+	})
 	if _, err := s.Scan(t.Context(), []Resource{configMaps, configMaps}, "", (&committed{}).begin); err != nil {
 		t.Fatal(err)
 	}
-	if len(began) != 6 {
+	both.Wait()
+	if len(began) != 7 {
 		t.Fatalf("%d requests", len(began))
 	}
 	for i, at := range began[1:] {
@@ -118,7 +127,7 @@ func TestPolite(t *testing.T) {
 func TestTellsOfALongRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []time.Duration
-		s := &server{
+		s := &turns{
 			polite: true, buffers: make(chan []byte, 1),
 			resting: func(pause time.Duration) { told = append(told, pause) },
 		}

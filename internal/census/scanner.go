@@ -34,6 +34,7 @@ type Scanner struct {
 	// Polite is one request at a time, and after each a pause of nine times what
 	// it took.
 	Polite bool
+	turns  *turns // those that it shares; nil for its own
 	// Version is the server's, like v1.34.4, or the one that it emulates. One
 	// below 1.34, or that is not known, reads pages from etcd as whole objects:
 	// pages are small then.

@@ -12,36 +12,25 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
 const (
-	defaultConcurrency  = 4
 	defaultRetryTimeout = 2 * time.Minute
-	// bigAtOnce is how many pages of big lists are in flight. From 1.34 on a
-	// server takes each for up to 15 % of the seats of the user's priority level,
-	// which others share; before, for up to ten seats, and reads it as whole
-	// objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
-	bigAtOnce = 2
 	// toldAfter is the silence of a server from which on it is told: a connection that
 	// breaks off now and then is nothing.
 	toldAfter = 2 * time.Second
 )
 
-// server is what a scan knows of the server: how many requests may be in flight,
-// and whether it answers.
+// server is what a scan knows of the server: when a request may be made, and whether
+// it answers.
 type server struct {
+	*turns
 	client       rest.Interface
 	retryTimeout time.Duration
-	buffers      chan []byte   // one for each request that may be in flight
-	big          chan struct{} // a place for each of them for a page of a big list
-	polite       bool
 	absent       func(cause error, after time.Duration) // may be nil
-	resting      func(pause time.Duration)              // may be nil
 	requests     atomic.Int64
 
 	mu          sync.Mutex
-	rested      time.Time  // until when a polite scan makes no request
 	silentSince time.Time  // the first request without an answer, after the last with one
 	failedSince time.Time  // the end of that request
 	told        bool       // that there are no answers
@@ -54,19 +43,14 @@ func newServer(s *Scanner) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	concurrency, big := cmp.Or(s.Concurrency, defaultConcurrency), cmp.Or(s.Concurrency, bigAtOnce)
-	if s.Polite {
-		concurrency, big = 1, 1
+	turns := s.turns
+	if turns == nil {
+		turns = newTurns(s)
 	}
-	made := &server{
-		client: client, retryTimeout: cmp.Or(s.RetryTimeout, defaultRetryTimeout), polite: s.Polite,
-		absent: s.Absent, resting: s.Resting,
-		buffers: make(chan []byte, concurrency), big: make(chan struct{}, big),
-	}
-	for range concurrency {
-		made.buffers <- make([]byte, decode.BufferSize)
-	}
-	return made, nil
+	return &server{
+		turns: turns, client: client, absent: s.Absent,
+		retryTimeout: cmp.Or(s.RetryTimeout, defaultRetryTimeout),
+	}, nil
 }
 
 // pageRequest is what one page is asked for with.

@@ -1,15 +1,56 @@
 package census
 
 import (
+	"cmp"
 	"context"
+	"sync"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// politePauses is how many times as long as a request took a polite scan waits
-// after it.
-const politePauses = 9
+const (
+	defaultConcurrency = 4
+	// bigAtOnce is how many pages of big lists are in flight. From 1.34 on a
+	// server takes each for up to 15 % of the seats of the user's priority level,
+	// which others share; before, for up to ten seats, and reads it as whole
+	// objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
+	bigAtOnce = 2
+	// politePauses is how many times as long as a request took a polite scan waits
+	// after it.
+	politePauses = 9
+)
+
+// turns is how many requests may be in flight, and when.
+type turns struct {
+	buffers chan []byte   // one for each request that may be in flight
+	big     chan struct{} // a place for each of them for a page of a big list
+	polite  bool
+	resting func(pause time.Duration) // may be nil
+
+	pausing sync.Mutex
+	rested  time.Time // until when a polite scan makes no request; guarded by pausing
+}
+
+// ShareTurns makes all scans and estimates of a scanner, and of its copies, share what
+// Concurrency and Polite allow, which each has for itself otherwise.
+func (s *Scanner) ShareTurns() { s.turns = newTurns(s) }
+
+func newTurns(s *Scanner) *turns {
+	concurrency, big := cmp.Or(s.Concurrency, defaultConcurrency), cmp.Or(s.Concurrency, bigAtOnce)
+	if s.Polite {
+		concurrency, big = 1, 1
+	}
+	t := &turns{
+		polite: s.Polite, resting: s.Resting,
+		buffers: make(chan []byte, concurrency), big: make(chan struct{}, big),
+	}
+	for range concurrency {
+		t.buffers <- make([]byte, decode.BufferSize)
+	}
+	return t
+}
 
 // toldPause is the pause of a polite scan from which on it is told: pages aim at a
 // third of a second, so that this is one after a server that hung.
@@ -17,7 +58,7 @@ const toldPause = 30 * time.Second
 
 // turn is that of a request.
 type turn struct {
-	server *server
+	of     *turns
 	big    bool
 	buffer []byte // for the answer
 	began  time.Time
@@ -25,7 +66,7 @@ type turn struct {
 
 // turn waits until another request may be made, for a page of a big list or for
 // any other. It lasts until its end.
-func (s *server) turn(ctx context.Context, big bool) (*turn, error) {
+func (s *turns) turn(ctx context.Context, big bool) (*turn, error) {
 	if big {
 		select {
 		case s.big <- struct{}{}:
@@ -33,7 +74,7 @@ func (s *server) turn(ctx context.Context, big bool) (*turn, error) {
 			return nil, ctx.Err()
 		}
 	}
-	t := &turn{server: s, big: big}
+	t := &turn{of: s, big: big}
 	select {
 	case t.buffer = <-s.buffers:
 	case <-ctx.Done():
@@ -50,26 +91,26 @@ func (s *server) turn(ctx context.Context, big bool) (*turn, error) {
 
 // end lets another request be made.
 func (t *turn) end() {
-	if s := t.server; s.polite && !t.began.IsZero() {
-		s.mu.Lock()
+	if s := t.of; s.polite && !t.began.IsZero() {
+		s.pausing.Lock()
 		s.rested = time.Now().Add(politePauses * time.Since(t.began))
-		s.mu.Unlock()
+		s.pausing.Unlock()
 	}
-	t.server.buffers <- t.buffer
+	t.of.buffers <- t.buffer
 	t.leave()
 }
 
 func (t *turn) leave() {
 	if t.big {
-		<-t.server.big
+		<-t.of.big
 	}
 }
 
 // rest waits until a polite scan may make the next request.
-func (s *server) rest(ctx context.Context) error {
-	s.mu.Lock()
+func (s *turns) rest(ctx context.Context) error {
+	s.pausing.Lock()
 	pause := time.Until(s.rested)
-	s.mu.Unlock()
+	s.pausing.Unlock()
 	if pause <= 0 {
 		return nil
 	}

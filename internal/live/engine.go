@@ -25,8 +25,9 @@ var quietEvery = time.Minute
 // Engine counts the names of a cluster and keeps the counts. Its exported fields are
 // set before Run.
 type Engine struct {
-	// Scanner lists. Its Since, All, Prefixes and Listed are the engine's; of what
-	// else it has, all holds for the lists of the engine, too.
+	// Scanner lists. Its Since, All, Prefixes and Listed are the engine's. Its
+	// Concurrency and Polite hold for all requests together, but for watches, which
+	// stay open.
 	Scanner census.Scanner
 	// Recent are the times over which lists count recent creations, before their
 	// beginning, as for census.Scanner.Since, but one fewer.
@@ -97,6 +98,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if e.watcher, err = census.NewWatcher(e.Scanner.Config); err != nil {
 		return err
 	}
+	e.Scanner.ShareTurns()
 	defer e.running.Wait()
 	e.MinCount = max(e.MinCount, 1)
 	e.mu.Lock()

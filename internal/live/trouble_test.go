@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -610,6 +611,38 @@ func TestLeaseEnds(t *testing.T) {
 		if err := k.apply(e, step.event); !errors.Is(err, step.err) || k.objects != step.objects || e.watchedFrom(k) != step.from {
 			t.Errorf("%+v: %v, %d objects, goes on from %d", step, err, k.objects, e.watchedFrom(k))
 		}
+	}
+}
+
+// What a user allows is for all requests together: lists, look-ups and numbers.
+func TestOneRequestAtATime(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	var flying, most atomic.Int32
+	server.refuses = func(_ string, watch bool) int {
+		if !watch {
+			n := flying.Add(1)
+			defer flying.Add(-1)
+			for before := most.Load(); n > before && !most.CompareAndSwap(before, n); before = most.Load() {
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		return 0
+	}
+	e := prepare(server, pods, jobs, nodes)
+	e.Scanner.Concurrency = 1
+	e.run(t)
+	var all sync.WaitGroup
+	for range listsAtOnce {
+		all.Go(func() {
+			e.list(t.Context(), &kind{resource: jobs}, "", time.Time{}, func() census.Batch { return e.newBatch(nil, false) })
+		})
+		all.Go(func() { e.askQuiet(t.Context()) })
+	}
+	all.Wait()
+	if n := most.Load(); n != 1 {
+		t.Errorf("%d at once", n)
 	}
 }
 
