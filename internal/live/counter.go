@@ -36,14 +36,14 @@ func (c *counter) generates(o *decode.Object) bool {
 	return c.space.SuffixLength != names.SuffixLength || names.EffectivePrefix(o.GenerateName) == c.space.Prefix
 }
 
-// happened counts creates and deletes of the rates.
-func (c *counter) happened(now time.Time, creates, deletes int64) {
+// happened counts creates and deletes that came evenly from one time to another.
+func (c *counter) happened(from, now time.Time, creates, deletes int64) {
 	if c.rates == nil {
-		c.rates = &rates{last: now}
+		c.rates = &rates{last: now.Round(0)}
 	}
 	c.creates += creates
 	c.deletes += deletes
-	c.rates.add(now, float64(creates), float64(deletes))
+	c.rates.add(from, now, float64(creates), float64(deletes))
 	c.last = now
 }
 
@@ -54,7 +54,7 @@ func (c *counter) created(o *decode.Object, now time.Time, chance func(census.Sp
 		c.conflicts += chance(c.space)
 	}
 	c.add(o)
-	c.happened(now, 1, 0)
+	c.happened(now, now, 1, 0)
 	if c.reuse != nil {
 		c.reuse.created(o.Name)
 	}
@@ -88,7 +88,7 @@ func (c *counter) add(o *decode.Object) {
 func (c *counter) deleted(o *decode.Object, now time.Time) (unsaid bool) {
 	s := &c.space
 	s.Names--
-	c.happened(now, 0, 1)
+	c.happened(now, now, 0, 1)
 	if c.reuse != nil {
 		c.reuse.removed(o.Name)
 	}

@@ -499,7 +499,7 @@ func TestRates(t *testing.T) {
 	now := began
 	for range 3 * 3600 { // two creates and a delete each second
 		now = now.Add(time.Second)
-		r.add(now, 2, 1)
+		r.add(now, now, 2, 1)
 		if passed := now.Sub(began); passed == 10*time.Second || passed == time.Minute || passed == 3*time.Hour {
 			for i, rate := range r.at(now, began) {
 				if c, d := rate.CreatesPerDay/86_400, rate.DeletesPerDay/86_400; c < 1.85 || c > 2.2 || d < 0.92 || d > 1.1 {
@@ -514,5 +514,44 @@ func TestRates(t *testing.T) {
 	}
 	if none := (*rates)(nil).at(now, began); none[0] != (Rate{}) {
 		t.Errorf("%v", none)
+	}
+}
+
+// A steady rate looks like one over a gap, too, in which creates are known by their number
+// only, and after it.
+func TestSteadyOverAGap(t *testing.T) {
+	began := time.Unix(0, 0)
+	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
+	list := func(names int64) *listing {
+		s := census.Space{Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names}
+		return &listing{found: map[spaces.ID]census.Space{id: s}, prefixes: 1, objects: names}
+	}
+	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, 5 * time.Hour} {
+		k, now := &kind{resource: pods}, began
+		k.install(list(0), now)
+		for range 2 * 3600 { // one each second
+			now = now.Add(time.Second)
+			k.counters[id].happened(now, now, 1, 0)
+			k.heard = now
+		}
+		now = now.Add(gap)
+		k.installAgain(list(int64(gap.Seconds())), 0, now)
+		for i, rate := range k.counters[id].rates.at(now, began) {
+			if perSecond := rate.CreatesPerDay / 86_400; perSecond < 0.95 || perSecond > 1.05 {
+				t.Errorf("a gap of %v: %v a second in %v", gap, perSecond, Windows[i])
+			}
+		}
+	}
+}
+
+// A monotonic clock stops while a computer sleeps: nothing is reckoned with it.
+func TestTimeOfACalendar(t *testing.T) {
+	if at := New(census.Scanner{}).Snapshot().At; at != at.Round(0) {
+		t.Errorf("%v", at)
+	}
+	r := &rates{}
+	r.add(time.Now(), time.Now(), 1, 0)
+	if r.last != r.last.Round(0) {
+		t.Errorf("%v", r.last)
 	}
 }

@@ -27,22 +27,17 @@ var tryAgain = 10 * time.Minute
 // cannot be had, until that succeeds. It returns how long the list took, and reports
 // whether the type is still to be followed.
 func (e *Engine) countAgain(ctx context.Context, k *kind, cause error) (took time.Duration, there bool) {
-	from := time.Now()
-	e.mu.Lock()
-	if !k.behind.IsZero() {
-		from = k.behind
-	}
-	e.mu.Unlock()
 	list := e.listAgain(ctx, k, true)
 	if list == nil {
 		e.leaveIfGone(ctx, k)
 		return 0, false
 	}
 	e.mu.Lock()
-	k.installAgain(list, len(e.Recent), time.Now())
+	from, now := k.heard, time.Now()
+	k.installAgain(list, len(e.Recent), now)
 	k.state = watched
 	e.mu.Unlock()
-	e.tell(Notice{Gap, k.resource.GroupResource(), from, time.Now(), cause})
+	e.tell(Notice{Gap, k.resource.GroupResource(), from, now, cause})
 	return list.took, true
 }
 
@@ -159,7 +154,7 @@ func (k *kind) install(list *listing, now time.Time) {
 // installAgain makes a list of a type its counts that were those of an earlier state.
 // A list cannot say what came and went between: at least what has a creationTimestamp
 // later than all that have been seen came, which the recent creations of index gap
-// are, and at least what is missing went.
+// are, and at least what is missing went; when, is not known.
 func (k *kind) installAgain(list *listing, gap int, now time.Time) {
 	before := k.counters
 	k.counters = make(map[spaces.ID]*counter, len(list.found))
@@ -174,7 +169,11 @@ func (k *kind) installAgain(list *listing, gap int, now time.Time) {
 		c.space, c.version = s, list.version
 		c.gaps++
 		if created > 0 || deleted > 0 {
-			c.happened(now, created, deleted)
+			from := k.heard
+			if from.Before(c.since) {
+				from = c.since
+			}
+			c.happened(from, now, created, deleted)
 		}
 		k.counters[id] = c
 	}
@@ -187,6 +186,7 @@ func (k *kind) adopt(list *listing, now time.Time) {
 	k.sketch, k.version, k.objects = list.sketch, list.version, list.objects
 	k.ended = ended{}
 	k.newest = max(k.newest, list.newest)
+	k.heard = now
 	k.listed, k.rests, k.hidden = now, now.Add(lookupPauses*list.took), list.hidden
 	k.atList, k.unprefixed, k.uncounted = list.objects, list.objects-list.prefixed, list.uncounted
 	k.unsteady = list.version == 0

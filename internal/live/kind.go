@@ -21,6 +21,7 @@ type kind struct {
 
 	version  uint64 // the state that the counts are of
 	ended    ended
+	heard    time.Time // when they were last known to be those of now
 	counters map[spaces.ID]*counter
 	sketch   *sketch
 	objects  int64
@@ -97,6 +98,8 @@ func (k *kind) apply(e *Engine, event *decode.Event) error {
 	if !ok {
 		return fmt.Errorf("%w: %d after %d", errBackwards, version, k.version)
 	}
+	now := time.Now()
+	k.heard = now
 	k.traffic += event.Bytes
 	if known || event.Type == decode.Bookmark {
 		return nil
@@ -105,7 +108,7 @@ func (k *kind) apply(e *Engine, event *decode.Event) error {
 	if event.Type == decode.Modified {
 		k.idle++
 	}
-	k.change(e, changed{version, event.Type, *event.Object}, time.Now())
+	k.change(e, changed{version, event.Type, *event.Object}, now)
 	return nil
 }
 

@@ -15,21 +15,29 @@ type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
 // Rajaraman and Ullman, "Mining of Massive Datasets", 4.7): what happened a window's
 // length ago weighs 1/e. So each takes two numbers, however much happens. The sum of
 // the weights since the beginning makes the rate unbiased from the first second on.
+// Times are those of a calendar: a monotonic clock stops while a computer sleeps.
 type rates struct {
 	last             time.Time // until when they are decayed
 	creates, deletes [len(Windows)]float64
 }
 
-// add counts what happened at a time, which is not before the last one.
-func (r *rates) add(now time.Time, creates, deletes float64) {
+// add counts what happened evenly from one time to another, which is not before the
+// last one: the mean of exp(-t/window) over that time is what each weighs.
+func (r *rates) add(from, now time.Time, creates, deletes float64) {
 	r.decay(now)
-	for i := range Windows {
-		r.creates[i] += creates
-		r.deletes[i] += deletes
+	lasted := max(r.last.Sub(from).Seconds(), 0)
+	for i, window := range Windows {
+		weight := 1.0
+		if x := lasted / window.Seconds(); x > 0 {
+			weight = -math.Expm1(-x) / x
+		}
+		r.creates[i] += creates * weight
+		r.deletes[i] += deletes * weight
 	}
 }
 
 func (r *rates) decay(now time.Time) {
+	now = now.Round(0)
 	passed := now.Sub(r.last)
 	if passed <= 0 {
 		return
