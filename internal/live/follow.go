@@ -32,6 +32,9 @@ const (
 	// is final for the type may be that of one of several servers. goneOpens is how
 	// often one is that is not found any more: two seconds.
 	firstOpens, goneOpens = 3, 6
+	// maxMute is how many watches in a row may tell nothing until the number of objects
+	// is compared: where nothing happens and the server has no bookmarks, none does.
+	maxMute = 3
 	// ahead is for how long types may be counted again at once, before that is done for
 	// a tenth of the time.
 	ahead = time.Minute
@@ -123,8 +126,8 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 		return cmpCause(ctx, err)
 	}
 	defer func() { _ = body.Close() }()
-	if state := e.stateAfter(ctx, k, t); state > 0 && state < since {
-		return fmt.Errorf("%w: %d after %d", errBackwards, state, since)
+	if err := e.compare(ctx, k, since, t); err != nil {
+		return err
 	}
 	t.opened()
 	e.mu.Lock()
@@ -142,15 +145,20 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 		t.heard()
 		return nil
 	})
-	return cmpCause(ctx, err)
+	if err = cmpCause(ctx, err); errors.Is(err, errSilent) {
+		return nil // there may be nothing to tell, and no bookmarks
+	}
+	return err
 }
 
-// stateAfter returns the state that the server is at after a watch has broken, as far
-// as it says a number, or 0. One that was restored from a backup is at an earlier one,
-// and silent on a watch until it has come to where that begins.
-func (e *Engine) stateAfter(ctx context.Context, k *kind, t *trouble) (version uint64) {
+// compare asks for the state that the server is at after a watch has broken, and for the
+// number of objects after some that have told nothing, and returns what is wrong with what
+// is counted. A server that was restored from a backup is at an earlier state, and silent
+// on a watch until it has come to where that begins; one that has no watch, or keeps back
+// what it tells, is silent for ever.
+func (e *Engine) compare(ctx context.Context, k *kind, since uint64, t *trouble) error {
 	if !t.before {
-		return 0
+		return nil
 	}
 	scanner := e.Scanner
 	scanner.Progress, scanner.RetryTimeout = nil, time.Millisecond // it is asked with the next watch, too
@@ -158,10 +166,20 @@ func (e *Engine) stateAfter(ctx context.Context, k *kind, t *trouble) (version u
 	e.mu.Lock()
 	e.requests++
 	e.mu.Unlock()
-	if err == nil && len(asked) > 0 {
-		version, _ = strconv.ParseUint(asked[0].ResourceVersion, 10, 64)
+	if err != nil || len(asked) == 0 {
+		return nil
 	}
-	return version
+	state, err := strconv.ParseUint(asked[0].ResourceVersion, 10, 64)
+	if err == nil && state > 0 && state < since {
+		return fmt.Errorf("%w: %d after %d", errBackwards, state, since)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	unknown := !asked[0].Known && time.Since(k.listed) > unknownQuiet
+	if t.mute >= maxMute && (unknown || asked[0].Known && asked[0].Objects != k.objects) {
+		return errMute
+	}
+	return nil
 }
 
 // passTrial notes that a type can be watched that could not.
@@ -201,6 +219,7 @@ type trouble struct {
 	since   time.Time // the first failure after the last watch that was open
 	before  bool      // whether a watch has ever been open
 	ended   int       // watches that broke in a row without an event or a bookmark
+	mute    int       // those that were open
 	retrier *apistatus.Retrier
 	onTrial bool // it could not be watched, and nothing has been heard since
 
@@ -208,10 +227,11 @@ type trouble struct {
 	until  time.Time // when the lists so far will have taken a tenth of the time
 }
 
-func (t *trouble) opened() { t.before, t.since = true, time.Time{} }
+// opened notes that a watch is open, which has told nothing yet.
+func (t *trouble) opened() { t.before, t.since, t.mute = true, time.Time{}, t.mute+1 }
 
 // heard notes that an event has counted, or a bookmark.
-func (t *trouble) heard() { t.ended, t.retrier, t.inVain, t.onTrial = 0, nil, 0, false }
+func (t *trouble) heard() { t.ended, t.mute, t.retrier, t.inVain, t.onTrial = 0, 0, nil, 0, false }
 
 // counted notes that the type was counted again, by a list that took so long.
 func (t *trouble) counted(took time.Duration, now time.Time) {
@@ -250,7 +270,8 @@ func (t *trouble) judge(err error, now time.Time) verdict {
 	case err == nil:
 		t.since = time.Time{}
 		return resume
-	case decode.Gone(err), code == http.StatusGone, code == http.StatusBadRequest, errors.Is(err, errBackwards):
+	case decode.Gone(err), code == http.StatusGone, code == http.StatusBadRequest,
+		errors.Is(err, errBackwards), errors.Is(err, errMute):
 		return t.again()
 	case errors.As(err, &status), errors.As(err, &malformed):
 		if t.ended > 2 {

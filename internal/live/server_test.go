@@ -33,6 +33,9 @@ type fakeServer struct {
 	watches  map[string]int // opened, by path
 	lists    int            // begun, but for the first object alone
 	lies     bool           // each watch begins with an earlier state
+	empty    bool           // each watch ends at once
+	hung     int            // so many watches are not answered
+	mute     int            // so many are, and tell nothing
 	wordy    bool           // its versions of lists are no numbers
 	selects  int            // requests with a selector
 	torn     time.Duration  // how long first pages take, after which there is no other
@@ -255,6 +258,19 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, path, namespa
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watches[path]++
+	hangs := func(left *int) bool {
+		*left--
+		if *left < 0 {
+			return false
+		}
+		s.mu.Unlock()
+		<-r.Context().Done()
+		s.mu.Lock()
+		return true
+	}
+	if hangs(&s.hung) {
+		return
+	}
 	if since < s.oldest {
 		fail(w, http.StatusGone, "too old resource version")
 		return
@@ -273,6 +289,9 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, path, namespa
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	_ = http.NewResponseController(w).Flush()
+	if s.empty || hangs(&s.mute) {
+		return
+	}
 	if s.lies && len(s.log) > 0 {
 		o := s.log[0].object
 		o.version = since - 1

@@ -648,6 +648,73 @@ func TestOneRequestAtATime(t *testing.T) {
 	}
 }
 
+// A watch that is not answered, or says nothing, is given up, and nothing is lost by that.
+func TestSilence(t *testing.T) {
+	for name, injure := range map[string]func(*fakeServer){
+		"no answer": func(s *fakeServer) { s.hung = 1 },
+		"no events": func(s *fakeServer) { s.mute = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newFakeServer(t, 1)
+			addRuns(server, 6)
+			injure(server)
+			e := start(t, server, pods)
+			addRuns(server, 1)
+			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+			if gaps := e.Snapshot().Gaps; gaps > 0 {
+				t.Errorf("%d gaps", gaps)
+			}
+		})
+	}
+}
+
+// Where nothing happens, and the server has no bookmarks, nothing is wrong.
+func TestStill(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	server.mute = 1 << 30
+	e := start(t, server, pods)
+	eventually(t, func() string {
+		e.Engine.mu.Lock()
+		defer e.Engine.mu.Unlock()
+		if behind := e.kinds[0].behind; !behind.IsZero() {
+			t.Errorf("behind since %v", behind)
+		}
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		if n := server.watches["/api/v1/pods"]; n < maxMute+2 {
+			return fmt.Sprintf("%d watches", n)
+		}
+		return ""
+	})
+	if gaps := e.Snapshot().Gaps; gaps > 0 {
+		t.Errorf("%d gaps", gaps)
+	}
+}
+
+// Watches that tell nothing are not believed for ever.
+func TestMute(t *testing.T) {
+	for name, injure := range map[string]func(*fakeServer){
+		"they end":  func(s *fakeServer) { s.empty = true },
+		"they last": func(s *fakeServer) { s.mute = 1 << 30 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newFakeServer(t, 1)
+			addRuns(server, 6)
+			injure(server)
+			e := start(t, server, pods)
+			addRuns(server, 1)
+			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+			if told := e.notices(Gap); len(told) == 0 || !errors.Is(told[0].Cause, errMute) {
+				t.Errorf("%+v", told)
+			}
+		})
+	}
+}
+
 // Objects that say a prefix which no list counts are told, and not passed over.
 func TestUncounted(t *testing.T) {
 	e := New(census.Scanner{})
