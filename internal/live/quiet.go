@@ -22,18 +22,32 @@ const (
 )
 
 // askQuiet asks for the numbers of objects of the types that are not followed, and
-// lists those that can have prefixes.
+// lists those that can have prefixes. Those that failed before come last, and are not
+// waited for.
 func (e *Engine) askQuiet(ctx context.Context) {
-	var types []census.Resource
+	var well, failing []census.Resource
 	e.mu.Lock()
 	for _, k := range e.kinds {
-		if k.cancel == nil && !k.forbidden() {
-			types = append(types, k.resource)
+		switch {
+		case k.cancel != nil, k.skipped != nil && time.Now().Before(k.rests):
+		case k.skipped != nil, !k.behind.IsZero():
+			failing = append(failing, k.resource)
+		default:
+			well = append(well, k.resource)
 		}
 	}
 	e.mu.Unlock()
 	scanner := e.Scanner
 	scanner.Progress = nil
+	e.ask(ctx, scanner, well)
+	scanner.RetryTimeout = time.Millisecond
+	e.ask(ctx, scanner, failing)
+}
+
+func (e *Engine) ask(ctx context.Context, scanner census.Scanner, types []census.Resource) {
+	if len(types) == 0 {
+		return
+	}
 	began := time.Now()
 	estimates, skipped, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has found the configuration right
 	if ctx.Err() != nil {
@@ -54,6 +68,8 @@ func (e *Engine) unanswered(ctx context.Context, skipped []census.Skipped, since
 		case k == nil, k.state == gone:
 		case k.state == uncounted && k.skipped == nil, s.Reason == census.NotFound:
 			k.skipped = &s
+		case k.forbidden():
+			k.rests = time.Now().Add(tryAgain) // who may not may be allowed to
 		case k.state == quiet && k.behind.IsZero():
 			k.behind, k.cause = since, errors.New(s.Message)
 		}
@@ -64,9 +80,9 @@ func (e *Engine) unanswered(ctx context.Context, skipped []census.Skipped, since
 	}
 }
 
-// forbidden reports whether a type was skipped for a reason that stays.
+// forbidden reports whether a type was skipped for a reason that seldom passes.
 func (k *kind) forbidden() bool {
-	stays := []census.Reason{census.Forbidden, census.NotListable, census.Excluded}
+	stays := []census.Reason{census.Forbidden, census.NotListable}
 	return k.skipped != nil && slices.Contains(stays, k.skipped.Reason)
 }
 
@@ -78,7 +94,7 @@ func (e *Engine) askedFor(ctx context.Context, estimate census.Estimate) {
 	k := e.kindOf(estimate.Resource.GroupResource())
 	due := k != nil && k.due(estimate, e.MinCount, time.Now())
 	first, back := k != nil && k.listed.IsZero(), k != nil && k.state == gone
-	if k != nil && !due && k.skipped == nil {
+	if k != nil && !due && k.skipped == nil && estimate.Known {
 		k.objects = estimate.Objects
 	}
 	if k != nil && k.state == quiet {
@@ -88,8 +104,14 @@ func (e *Engine) askedFor(ctx context.Context, estimate census.Estimate) {
 	if !due {
 		return
 	}
+	began := time.Now()
 	list := e.listAgain(ctx, k, false)
 	if list == nil {
+		e.mu.Lock()
+		if rests := time.Now().Add(min(lookupPauses*time.Since(began), tryAgain)); k.rests.Before(rests) {
+			k.rests = rests
+		}
+		e.mu.Unlock()
 		e.leaveIfGone(ctx, k)
 		return
 	}

@@ -715,6 +715,79 @@ func TestMute(t *testing.T) {
 	}
 }
 
+// Who may not list a type may be allowed to while it is watched.
+func TestForbiddenForAWhile(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	var allowed atomic.Bool
+	var asked atomic.Int32
+	server.refuses = func(string, bool) int {
+		if asked.Add(1); allowed.Load() {
+			return 0
+		}
+		return http.StatusForbidden
+	}
+	e := start(t, server, pods)
+	eventually(t, func() string {
+		if n := asked.Load(); n < 4 {
+			return fmt.Sprintf("asked %d times", n)
+		}
+		return ""
+	})
+	if skipped := e.Snapshot().Skipped; len(skipped) != 1 || skipped[0].Reason != census.Forbidden {
+		t.Errorf("%+v", skipped)
+	}
+	allowed.Store(true)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
+	if skipped := e.Snapshot().Skipped; len(skipped) > 0 {
+		t.Errorf("%+v", skipped)
+	}
+}
+
+// A type that fails is asked after those that do not, for a tenth of the time, and is not
+// waited for.
+func TestFailingTypeHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	const takes = 10 * time.Millisecond
+	var asked []string
+	server.refuses = func(path string, _ bool) int {
+		asked = append(asked, path) // a race, were there two at once
+		if path == "/api/v1/pods" {
+			time.Sleep(takes)
+			return http.StatusServiceUnavailable
+		}
+		return 0
+	}
+	e := prepare(server)
+	e.Scanner.RetryTimeout = time.Minute
+	failing := &kind{resource: pods, skipped: &census.Skipped{Reason: census.Failed}}
+	e.kinds = []*kind{failing, {resource: jobs, state: quiet, listed: time.Now()}}
+	began := time.Now()
+	e.askQuiet(t.Context())
+	if passed := time.Since(began); passed > 10*time.Second || !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) {
+		t.Errorf("%v in %v", asked, passed)
+	}
+	e.Scanner.RetryTimeout = time.Millisecond
+	began = time.Now()
+	e.askedFor(t.Context(), census.Estimate{Resource: pods, Known: true})
+	if rests := failing.rests.Sub(began); rests < (1+lookupPauses)*takes {
+		t.Errorf("it is listed again after %v", rests)
+	}
+}
+
+// Where a server does not say how many objects there are, there is not one.
+func TestUnknownNumber(t *testing.T) {
+	e := New(census.Scanner{})
+	k := &kind{resource: pods, state: quiet, objects: 200, atList: 200, listed: time.Now()}
+	e.kinds = []*kind{k}
+	e.askedFor(t.Context(), census.Estimate{Resource: pods, Objects: 1})
+	if k.objects != 200 {
+		t.Errorf("%d objects", k.objects)
+	}
+}
+
 // Objects that say a prefix which no list counts are told, and not passed over.
 func TestUncounted(t *testing.T) {
 	e := New(census.Scanner{})
