@@ -65,11 +65,9 @@ func (e *Engine) follow(ctx context.Context, k *kind) {
 func (e *Engine) keepUp(ctx context.Context, k *kind) {
 	t := &trouble{}
 	buffer := make([]byte, decode.BufferSize)
-	if e.versionOf(k) == 0 {
-		e.listSteadily(ctx, k)
-	}
+	e.listSteadily(ctx, k)
 	for ctx.Err() == nil {
-		err := errNoState
+		err := e.noVersion(k)
 		if version := e.watchedFrom(k); version > 0 {
 			err = e.watch(ctx, k, version, buffer, t)
 		}
@@ -96,6 +94,19 @@ func (e *Engine) keepUp(ctx context.Context, k *kind) {
 			t = &trouble{onTrial: true}
 		}
 	}
+}
+
+// noVersion returns why there is no state from which a type can be watched, or nil.
+func (e *Engine) noVersion(k *kind) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case k.version > 0:
+		return nil
+	case k.unsteady:
+		return errNoState
+	}
+	return errNoNumber
 }
 
 func (e *Engine) versionOf(k *kind) uint64 {

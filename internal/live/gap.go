@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -41,8 +42,11 @@ func (e *Engine) countAgain(ctx context.Context, k *kind, cause error) (took tim
 	return list.took, true
 }
 
-// listSteadily lists a type again whose first list was not all of one state.
+// listSteadily lists a type again whose first list was not all of one state, if so.
 func (e *Engine) listSteadily(ctx context.Context, k *kind) {
+	if !errors.Is(e.noVersion(k), errNoState) {
+		return
+	}
 	e.fallBehind(k, errNoState)
 	if list := e.listAgain(ctx, k, true); list != nil {
 		e.mu.Lock()
@@ -72,7 +76,7 @@ func (e *Engine) listAgain(ctx context.Context, k *kind, must bool) *listing {
 		switch {
 		case ctx.Err() != nil:
 			return nil // which is no failure
-		case skipped == nil && (list.version > 0 || !must || tries >= maxUnsteady):
+		case skipped == nil && (!list.unsteady || !must || tries >= maxUnsteady):
 			return list
 		case skipped != nil:
 			e.mu.Lock()
@@ -189,7 +193,7 @@ func (k *kind) adopt(list *listing, now time.Time) {
 	k.heard = now
 	k.listed, k.rests, k.hidden = now, now.Add(lookupPauses*list.took), list.hidden
 	k.atList, k.unprefixed, k.uncounted = list.objects, list.objects-list.prefixed, list.uncounted
-	k.unsteady = list.version == 0
+	k.unsteady = list.unsteady
 	k.skipped, k.behind, k.cause = nil, time.Time{}, nil
 	k.lookups = lookups{next: k.lookups.next, flying: k.lookups.flying, overflow: k.lookups.flying != nil}
 	k.state = quiet

@@ -71,7 +71,7 @@ var (
 	errBackwards = errors.New("the server tells of an earlier state than before")
 	errMute      = errors.New("its watches tell nothing, and the number of its objects is another")
 	errNoNumber  = errors.New("its resourceVersions are no numbers")
-	errNoState   = errors.New("its lists are not of one state, or that is no number")
+	errNoState   = errors.New("its lists are not of one state")
 )
 
 // whenMaker says when it is to be read who made an object: where that matters, now.

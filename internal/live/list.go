@@ -82,6 +82,7 @@ func (b *batch) Commit() {
 func (b *batch) complete(l census.Listed, began time.Time) *listing {
 	list := &b.listing
 	list.began, list.objects, list.prefixed, list.uncounted = began, l.Objects, l.Prefixed, l.Uncounted
+	list.unsteady = l.ResourceVersion == ""
 	list.version, _ = strconv.ParseUint(l.ResourceVersion, 10, 64)
 	return list
 }

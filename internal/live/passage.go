@@ -113,14 +113,15 @@ func (k *kind) generatedSince(c *counter, id spaces.ID, version uint64) (more in
 
 // listing is what a list has come to.
 type listing struct {
-	began   time.Time
-	took    time.Duration // 0 for the first list of a type
-	version uint64        // 0 if it is not all of one state, or no number
-	found   map[spaces.ID]census.Space
-	sketch  *sketch
-	hidden  small
-	newest  int64
-	objects int64
+	began    time.Time
+	took     time.Duration // 0 for the first list of a type
+	version  uint64        // 0 if it is not all of one state, or that is no number
+	unsteady bool          // it is not all of one state
+	found    map[spaces.ID]census.Space
+	sketch   *sketch
+	hidden   small
+	newest   int64
+	objects  int64
 	prefixed, uncounted,
 	prefixes int64
 }

@@ -807,7 +807,20 @@ func TestNoNumber(t *testing.T) {
 	addRuns(server, 6)
 	server.wordy = true
 	e := prepare(server, pods)
-	if list := e.listAgain(t.Context(), &kind{resource: pods}, false); list == nil || list.objects != 6 || server.lists != 1 {
-		t.Errorf("%+v, %d lists", list, server.lists)
+	for lists, must := range []bool{false, true} {
+		list := e.listAgain(t.Context(), &kind{resource: pods}, must)
+		if list == nil || list.objects != 6 || server.lists != lists+1 {
+			t.Errorf("%+v, %d lists", list, server.lists)
+		}
+	}
+	e.run(t)
+	eventually(t, func() string {
+		if told := e.notices(Unwatched); len(told) != 1 || !errors.Is(told[0].Cause, errNoNumber) {
+			return fmt.Sprintf("%+v", told)
+		}
+		return ""
+	})
+	if torn := e.Snapshot().Inconsistent; len(torn) > 0 {
+		t.Errorf("%v are not of one state", torn)
 	}
 }
