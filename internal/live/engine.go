@@ -102,7 +102,6 @@ func (e *Engine) Run(ctx context.Context) error {
 	defer e.running.Wait()
 	e.MinCount = max(e.MinCount, 1)
 	e.mu.Lock()
-	e.began = time.Now()
 	for _, r := range e.Types {
 		e.kinds = append(e.kinds, &kind{resource: r})
 	}
@@ -113,6 +112,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil // not all has been counted
 	}
+	e.mu.Lock()
+	e.began = time.Now()
+	e.mu.Unlock()
 	close(e.counted)
 	e.keep(ctx)
 	return nil

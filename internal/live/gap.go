@@ -82,7 +82,7 @@ func (e *Engine) listAgain(ctx context.Context, k *kind, must bool) *listing {
 			e.mu.Lock()
 			k.skipped, k.rests = skipped, time.Now().Add(lookupPauses*list.took)
 			e.mu.Unlock()
-			if !must || skipped.Reason == census.NotFound && tries >= goneOpens {
+			if !must || k.isSkipped(census.NotFound) && tries >= goneOpens {
 				return nil
 			}
 		}
@@ -132,7 +132,7 @@ func (e *Engine) countOnly(ctx context.Context, k *kind, cause error) bool {
 func (e *Engine) leaveIfGone(ctx context.Context, k *kind) bool {
 	e.mu.Lock()
 	leaves := ctx.Err() == nil && slices.Contains(e.kinds, k) &&
-		k.state != gone && k.skipped != nil && k.skipped.Reason == census.NotFound
+		k.state != gone && k.isSkipped(census.NotFound)
 	if leaves {
 		*k = kind{
 			resource: k.resource, state: gone, lookups: lookups{flying: k.lookups.flying},

@@ -29,14 +29,14 @@ type kind struct {
 	lookups  lookups
 	young    young
 
-	listed     time.Time // when it was last
-	rests      time.Time // not to be listed for its number before then
-	atList     int64     // how many objects it had then
-	unprefixed int64     // then
-	uncounted  int64     // then: those that say a prefix which was not counted
-	hidden     small     // then
-	skipped    *census.Skipped
-	unsteady   bool // what was listed is not all of one state
+	listed     time.Time        // when it was last
+	rests      time.Time        // not to be listed for its number before then
+	atList     int64            // how many objects it had then
+	unprefixed int64            // then
+	uncounted  int64            // then: those that say a prefix which was not counted
+	hidden     small            // then
+	skipped    []census.Skipped // what of it is not read: all, or namespaces
+	unsteady   bool             // what was listed is not all of one state
 
 	behind time.Time // since when it is not followed, or zero
 	cause  error     // and why

@@ -101,13 +101,14 @@ func (e *Engine) scanner(now time.Time, listed func(census.Listed)) *census.Scan
 // countAll lists all types for the first time, and follows each as soon as it is
 // listed.
 func (e *Engine) countAll(ctx context.Context) error {
-	began := time.Now()
+	began, counted := time.Now(), map[*kind]time.Time{}
 	begin := func() census.Batch { return e.newBatch(nil, false) }
 	scanner := e.scanner(began, func(l census.Listed) {
 		list := l.Batch.(*batch).complete(l, began)
 		e.mu.Lock()
 		k := e.kindOf(l.Resource.GroupResource())
 		k.install(list, time.Now())
+		counted[k] = k.listed
 		e.mu.Unlock()
 		e.follow(ctx, k)
 	})
@@ -118,11 +119,23 @@ func (e *Engine) countAll(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.requests += summary.Requests
-	for _, s := range summary.Skipped {
-		k := e.kindOf(groupResource(s))
-		k.skipped = &s
-	}
+	e.leaveOut(summary.Skipped, counted)
 	return nil
+}
+
+// leaveOut notes what of the types has not been read, but for those that have been
+// listed since they were counted.
+func (e *Engine) leaveOut(skipped []census.Skipped, counted map[*kind]time.Time) {
+	for _, k := range e.kinds {
+		if k.listed.Equal(counted[k]) {
+			k.skipped = nil
+			for _, s := range skipped {
+				if groupResource(s) == k.resource.GroupResource() {
+					k.skipped = append(k.skipped, s)
+				}
+			}
+		}
+	}
 }
 
 // list lists a type, or a namespace of it if that is not empty, when it is its turn.
@@ -131,12 +144,12 @@ func (e *Engine) countAll(ctx context.Context) error {
 // objects came.
 func (e *Engine) list(
 	ctx context.Context, k *kind, namespace string, since time.Time, begin func() census.Batch,
-) (list *listing, skipped *census.Skipped) {
+) (list *listing, skipped []census.Skipped) {
 	select {
 	case e.lists <- struct{}{}:
 		defer func() { <-e.lists }()
 	case <-ctx.Done():
-		return &listing{}, k.skip(census.Interrupted, ctx.Err())
+		return &listing{}, []census.Skipped{k.skip(census.Interrupted, ctx.Err())}
 	}
 	began := time.Now()
 	scanner := e.scanner(began, func(l census.Listed) { list = l.Batch.(*batch).complete(l, began) })
@@ -155,17 +168,17 @@ func (e *Engine) list(
 	e.requests += summary.Requests
 	switch {
 	case err != nil:
-		return part, k.skip(census.Failed, err)
+		return part, []census.Skipped{k.skip(census.Failed, err)}
 	case len(summary.Skipped) > 0:
-		return part, &summary.Skipped[0]
+		return part, summary.Skipped
 	}
 	list.took = time.Since(began)
 	return list, nil
 }
 
 // skip returns that a type is not read because of err.
-func (k *kind) skip(reason census.Reason, err error) *census.Skipped {
-	return &census.Skipped{Group: k.resource.Group, Resource: k.resource.Resource, Reason: reason, Message: err.Error()}
+func (k *kind) skip(reason census.Reason, err error) census.Skipped {
+	return census.Skipped{Group: k.resource.Group, Resource: k.resource.Resource, Reason: reason, Message: err.Error()}
 }
 
 // groupResource returns what was skipped as a type.

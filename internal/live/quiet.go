@@ -67,7 +67,7 @@ func (e *Engine) unanswered(ctx context.Context, skipped []census.Skipped, since
 		switch {
 		case k == nil, k.state == gone:
 		case k.state == uncounted && k.skipped == nil, s.Reason == census.NotFound:
-			k.skipped = &s
+			k.skipped = []census.Skipped{s}
 		case k.forbidden():
 			k.rests = time.Now().Add(tryAgain) // who may not may be allowed to
 		case k.state == quiet && k.behind.IsZero():
@@ -82,8 +82,12 @@ func (e *Engine) unanswered(ctx context.Context, skipped []census.Skipped, since
 
 // forbidden reports whether a type was skipped for a reason that seldom passes.
 func (k *kind) forbidden() bool {
-	stays := []census.Reason{census.Forbidden, census.NotListable}
-	return k.skipped != nil && slices.Contains(stays, k.skipped.Reason)
+	return k.isSkipped(census.Forbidden) || k.isSkipped(census.NotListable)
+}
+
+// isSkipped reports whether a type was skipped for a reason.
+func (k *kind) isSkipped(reason census.Reason) bool {
+	return slices.ContainsFunc(k.skipped, func(s census.Skipped) bool { return s.Reason == reason })
 }
 
 // askedFor lists a type if its number of objects is a reason to, and follows it if

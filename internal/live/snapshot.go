@@ -16,7 +16,7 @@ const behindAfter = 5 * time.Second
 // Snapshot is what is counted at an instant.
 type Snapshot struct {
 	At    time.Time
-	Began time.Time // when Run did
+	Began time.Time // when all had been counted
 	// Rows are the spaces that are counted exactly.
 	Rows []Row
 	// Types are all that there are now.
@@ -124,9 +124,9 @@ func (k *kind) addTo(s *Snapshot, now time.Time) {
 	}
 	switch {
 	case k.skipped != nil:
-		s.Skipped = append(s.Skipped, *k.skipped)
+		s.Skipped = append(s.Skipped, k.skipped...)
 	case k.isBehind(now):
-		s.Skipped = append(s.Skipped, *k.skip(census.Unreachable, fmt.Errorf("watch %s: not up to date since %s: %w",
+		s.Skipped = append(s.Skipped, k.skip(census.Unreachable, fmt.Errorf("watch %s: not up to date since %s: %w",
 			k.resource.GroupResource(), k.behind.UTC().Format(time.RFC3339), k.cause)))
 	}
 }

@@ -56,7 +56,7 @@ func TestDue(t *testing.T) {
 			t.Errorf("%+v: %v", test, got)
 		}
 	}
-	k.skipped, k.rests = &census.Skipped{}, listed.Add(time.Hour) // as after a list that broke off
+	k.skipped, k.rests = []census.Skipped{{}}, listed.Add(time.Hour) // as after a list that broke off
 	for after, want := range map[time.Duration]bool{59 * time.Minute: false, time.Hour: true} {
 		if got := k.due(census.Estimate{Objects: 200, Known: true}, 5, listed.Add(after)); got != want {
 			t.Errorf("after %s: %v", after, got)
@@ -446,8 +446,8 @@ func TestSkippedIsNamed(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, skipped := e.list(ctx, &kind{resource: jobs}, "", time.Time{}, nil); skipped == nil ||
-		skipped.Group != "batch" || skipped.Resource != "jobs" || skipped.Reason != census.Interrupted {
+	if _, skipped := e.list(ctx, &kind{resource: jobs}, "", time.Time{}, nil); len(skipped) != 1 ||
+		skipped[0].Group != "batch" || skipped[0].Resource != "jobs" || skipped[0].Reason != census.Interrupted {
 		t.Errorf("%+v", skipped)
 	}
 }
@@ -715,6 +715,39 @@ func TestMute(t *testing.T) {
 	}
 }
 
+// All namespaces that were not read are told, but of a type that was read as a whole since.
+func TestLeaveOut(t *testing.T) {
+	e := New(census.Scanner{})
+	counted, since := time.Unix(1, 0), time.Unix(2, 0)
+	again := &kind{resource: pods, listed: since}
+	part := &kind{resource: jobs, listed: counted}
+	never := &kind{resource: nodes}
+	e.kinds = []*kind{again, part, never}
+	of := func(k *kind, namespace string) census.Skipped {
+		return census.Skipped{Group: k.resource.Group, Resource: k.resource.Resource, Namespace: namespace}
+	}
+	all := []census.Skipped{of(again, "a"), of(part, "a"), of(part, "b"), of(never, "")}
+	e.leaveOut(all, map[*kind]time.Time{again: counted, part: counted})
+	if got := e.Snapshot().Skipped; !slices.Equal(got, all[1:]) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// How long is watched is reckoned from when all had been counted.
+func TestBegan(t *testing.T) {
+	server := newFakeServer(t, 1)
+	server.refuses = func(_ string, watch bool) int {
+		if !watch {
+			time.Sleep(30 * time.Millisecond)
+		}
+		return 0
+	}
+	before := time.Now()
+	if counted := start(t, server, pods).Snapshot().Began.Sub(before); counted < 30*time.Millisecond {
+		t.Errorf("it began to watch after %v", counted)
+	}
+}
+
 // Who may not list a type may be allowed to while it is watched.
 func TestForbiddenForAWhile(t *testing.T) {
 	t.Parallel()
@@ -762,7 +795,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	}
 	e := prepare(server)
 	e.Scanner.RetryTimeout = time.Minute
-	failing := &kind{resource: pods, skipped: &census.Skipped{Reason: census.Failed}}
+	failing := &kind{resource: pods, skipped: []census.Skipped{{Reason: census.Failed}}}
 	e.kinds = []*kind{failing, {resource: jobs, state: quiet, listed: time.Now()}}
 	began := time.Now()
 	e.askQuiet(t.Context())

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,7 +110,8 @@ const maxNotices = 100
 type painting struct {
 	*options
 	screen  *terminal.Screen
-	notices []string
+	notices []string // the last ones
+	dropped int      // how many came before
 }
 
 func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
@@ -163,9 +165,11 @@ func statusText(s live.Snapshot, duration time.Duration) string {
 }
 
 func (p *painting) notice(text string) {
-	if len(p.notices) < maxNotices {
-		p.notices = append(p.notices, terminal.OneLine(text))
+	if len(p.notices) == maxNotices {
+		p.notices = slices.Delete(p.notices, 0, 1)
+		p.dropped++
 	}
+	p.notices = append(p.notices, terminal.OneLine(text))
 }
 func (p *painting) resized() <-chan struct{} { return p.screen.Resized() }
 func (p *painting) quit() <-chan struct{}    { return p.screen.Quit() }
@@ -173,10 +177,17 @@ func (p *painting) quit() <-chan struct{}    { return p.screen.Quit() }
 // end leaves the screen, and says what was told on it.
 func (p *painting) end() error {
 	p.screen.End()
+	p.sayNotices()
+	return nil
+}
+
+func (p *painting) sayNotices() {
+	if p.dropped > 0 {
+		p.say(fmt.Sprintf("%s came before these:", humanize.Count(p.dropped, "notice")))
+	}
 	for _, text := range p.notices {
 		p.say(text)
 	}
-	return nil
 }
 
 func (p *painting) last(r *v1alpha1.AuditReport, where string) error {

@@ -81,6 +81,20 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
+// A screen shows the newest notice, however many came, and at the end the last ones.
+func TestNotices(t *testing.T) {
+	var errOut bytes.Buffer
+	p := &painting{options: &options{IOStreams: genericiooptions.IOStreams{ErrOut: &errOut}}}
+	for i := range maxNotices + 3 {
+		p.notice(fmt.Sprint("notice ", i))
+	}
+	p.sayNotices()
+	lines := strings.Split(strings.TrimSpace(errOut.String()), "\n")
+	if len(lines) != maxNotices+1 || lines[0] != "3 notices came before these:" || lines[1] != "notice 3" || lines[maxNotices] != "notice 102" {
+		t.Errorf("%q", lines)
+	}
+}
+
 // What was told last is said, too.
 func TestSayLeft(t *testing.T) {
 	var errOut bytes.Buffer
