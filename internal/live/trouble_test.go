@@ -748,6 +748,41 @@ func TestBegan(t *testing.T) {
 	}
 }
 
+// A type that is served in another version than before is followed in that one.
+func TestNewVersion(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	beta := jobs
+	beta.Version = "v1beta1"
+	random := rand.New(rand.NewPCG(1, 1))
+	add := func(path string, n int) {
+		for range n {
+			server.change(path, "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+		}
+	}
+	add("/apis/batch/v1beta1/jobs", 6)
+	var served atomic.Pointer[census.Resource]
+	served.Store(&beta)
+	server.refuses = func(path string, _ bool) int {
+		if path == "/apis/batch/v1beta1/jobs" && served.Load() != &beta {
+			return http.StatusNotFound
+		}
+		return 0
+	}
+	e := prepare(server, beta)
+	e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{*served.Load()}, nil }
+	e.run(t)
+	add("/apis/batch/v1/jobs", 8)
+	served.Store(&jobs)
+	server.wake() // its watches end
+	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 8}) })
+	add("/apis/batch/v1/jobs", 1)
+	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 9}) })
+	if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Space.Resource.Version != "v1" {
+		t.Errorf("%+v", rows)
+	}
+}
+
 // Who may not list a type may be allowed to while it is watched.
 func TestForbiddenForAWhile(t *testing.T) {
 	t.Parallel()
