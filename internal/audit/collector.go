@@ -19,8 +19,8 @@ type Options struct {
 	Namespace string
 	// LabelSelector is that of the scan, for the report to say; empty for none.
 	LabelSelector string
-	// Began is when the audit began, and AsOf when there was what it counts: zero for
-	// Began, later where it has gone on.
+	// Began is when the audit began, and AsOf the time of the counts, if it has gone on
+	// since; zero for Began.
 	Began, AsOf time.Time
 	// TypesNamed is true if the user named the types to count. A type that may
 	// not be listed then makes the report incomplete; where all types are
@@ -54,7 +54,7 @@ type Options struct {
 	FailAboveGrowth *float64
 }
 
-// countedAt returns when there was what is counted.
+// countedAt returns the time of the counts.
 func (o *Options) countedAt() time.Time {
 	if o.AsOf.IsZero() {
 		return o.Began

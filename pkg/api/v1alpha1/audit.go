@@ -32,8 +32,8 @@ type AuditReport struct {
 
 // AuditMetadata is when the report was made.
 type AuditMetadata struct {
-	// CreationTimestamp is when there was what was counted: when the audit began, or
-	// with --watch when this report was made.
+	// CreationTimestamp is the time of the counts: when the audit began, or with --watch
+	// when the report was made.
 	CreationTimestamp metav1.Time `json:"creationTimestamp"`
 }
 
