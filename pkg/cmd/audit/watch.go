@@ -145,12 +145,15 @@ func (w *watched) newEngine(
 	engine.Chance = collector.NextFails
 	engine.Takes = w.about.Takes
 	if !w.named {
-		engine.Discover = w.discovery(resources, func(ctx context.Context) ([]census.Resource, []census.Skipped, error) {
-			w.cluster.AskAgain(ctx)
-			return w.cluster.Resources(nil, w.namespace)
-		})
+		engine.Discover = w.discovery(resources, w.find)
 	}
 	return engine
+}
+
+// find finds the types that there are now, and says what it leaves out.
+func (w *watched) find(ctx context.Context) ([]census.Resource, []census.Skipped, error) {
+	w.cluster.AskAgain(ctx)
+	return w.cluster.Resources(nil, w.namespace)
 }
 
 // discovery returns a function that finds the types that there are now, by one that
