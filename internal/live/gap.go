@@ -131,19 +131,22 @@ func (e *Engine) countOnly(ctx context.Context, k *kind, cause error) bool {
 // as types without prefixes are, and counted should it come back.
 func (e *Engine) leaveIfGone(ctx context.Context, k *kind) bool {
 	e.mu.Lock()
-	leaves := ctx.Err() == nil && slices.Contains(e.kinds, k) &&
-		k.state != gone && k.isSkipped(census.NotFound)
+	at := slices.Index(e.kinds, k)
+	leaves := ctx.Err() == nil && at >= 0 && k.state != gone && k.isSkipped(census.NotFound)
 	if leaves {
-		*k = kind{
-			resource: k.resource, state: gone, lookups: lookups{flying: k.lookups.flying},
-			gaps: k.gaps, events: k.events, idle: k.idle, traffic: k.traffic,
-		}
+		e.kinds[at] = k.left(k.resource)
 	}
 	e.mu.Unlock()
 	if leaves {
 		e.tell(Notice{What: Vanished, Resource: k.resource.GroupResource()})
 	}
 	return leaves
+}
+
+// left returns what is kept of a type that is not there any more, and may come back as r.
+// Who still looks something up goes on with the other one, in vain.
+func (k *kind) left(r census.Resource) *kind {
+	return &kind{resource: r, state: gone, gaps: k.gaps, events: k.events, idle: k.idle, traffic: k.traffic}
 }
 
 // install makes the first list of a type its counts.

@@ -168,8 +168,8 @@ func (e *Engine) discover(ctx context.Context) {
 		case k == nil:
 			e.kinds = append(e.kinds, &kind{resource: r})
 			notices = append(notices, Notice{What: Appeared, Resource: r.GroupResource()})
-		case k.state == gone:
-			k.resource = r // which may be served in another version
+		case k.state == gone: // it may be served in another version
+			e.kinds[slices.Index(e.kinds, k)] = k.left(r)
 		}
 	}
 	e.mu.Unlock()
