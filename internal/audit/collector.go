@@ -101,7 +101,7 @@ type RetriesOf func(schema.GroupVersion) (retries v1alpha1.Retries, note string)
 type Collector struct {
 	options   Options
 	retriesOf RetriesOf
-	estimate  estimator
+	estimate  *estimator
 	old       *baseline // nil if there is nothing to compare with
 	kept      kept
 }
@@ -113,7 +113,7 @@ func NewCollector(options Options, retriesOf RetriesOf) (*Collector, error) {
 	old, err := newBaseline(options.Old, &options)
 	return &Collector{
 		options: options, retriesOf: retriesOf, old: old,
-		estimate: estimator{windows: options.Windows, forecast: options.Forecast},
+		estimate: &estimator{windows: options.Windows, forecast: options.Forecast},
 	}, err
 }
 
@@ -169,22 +169,24 @@ type batch struct {
 	collector *Collector
 	into      *kept
 	kept      kept
+	free      []*row // that the report does not show: their memory is used again
 }
 
 // Begin implements census.Batch.
 func (b *batch) Begin() census.Batch { return &batch{collector: b.collector, into: &b.kept} }
 
 // Add implements census.Batch.
-func (b *batch) Add(space census.Space) { b.add(&row{Space: space}) }
+func (b *batch) Add(space census.Space) { b.add(space, 0) }
 
-// add takes a space. There may be a million spaces, so items are made
-// only of those that the report shows, at the end; nor does a list wait for
-// the server's retries, unless there is a gate or a Top.
-func (b *batch) add(r *row) {
-	space, options := r.Space, &b.collector.options
-	came := r.came(options.MinCount)
+// add takes a space in which so many creates were seen, and returns its row if the report
+// may show it, else nil. There may be a million spaces, so items are made only of those
+// that the report shows, at the end; nor does a list wait for the server's retries, unless
+// there is a gate or a Top.
+func (b *batch) add(space census.Space, creates int64) *row {
+	options := &b.collector.options
+	came := creates >= max(options.MinCount, 1) // however many of them are left
 	if space.Names == 0 && !came || !options.Takes(space.Resource.GroupResource(), space.Prefix) {
-		return
+		return nil
 	}
 	b.kept.prefixes++
 	if len(options.Prefixes) > 0 {
@@ -194,12 +196,27 @@ func (b *batch) add(r *row) {
 	b.kept.fail(b.judge(space))
 	if space.Names < options.MinCount && !came {
 		b.kept.hide(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
-		return
+		return nil
 	}
+	r := b.newRow()
+	*r = row{Space: space, measured: r.measured}
 	b.kept.rows = append(b.kept.rows, r)
-	if options.Top > 0 && len(b.kept.rows)/2 >= options.Top {
-		b.kept.trim(b.collector)
+	return r
+}
+
+// newRow returns a row to be filled in, of the memory of one below the top if there are
+// many.
+func (b *batch) newRow() *row {
+	if top := b.collector.options.Top; top > 0 && len(b.kept.rows)/2 >= top {
+		b.free = append(b.free, b.kept.trim(b.collector)...)
 	}
+	last := len(b.free) - 1
+	if last < 0 {
+		return &row{}
+	}
+	r := b.free[last]
+	b.free = b.free[:last]
+	return r
 }
 
 // judge remembers the space if it exceeds a gate.
@@ -240,7 +257,7 @@ func (b *batch) judge(space census.Space) error {
 func (b *batch) Commit() {
 	b.into.merge(&b.kept)
 	if b.collector.options.Top > 0 {
-		b.into.trim(b.collector)
+		clear(b.into.trim(b.collector))
 	}
 	b.into.trimExceeded()
 }

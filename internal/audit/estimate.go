@@ -31,6 +31,7 @@ type estimator struct {
 	rates   memo[[census.MaxWindows]int64, rate]
 	risks   memo[riskKey, float64]
 	futures memo[futureKey, future]
+	uppers  memo[int64, float64] // of the rate, in creates, where so many were seen
 }
 
 // rate is how fast names are created, as far as the windows show.

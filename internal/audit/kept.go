@@ -30,12 +30,8 @@ type kept struct {
 type row struct {
 	census.Space
 	measured *v1alpha1.Measured // nil if it is not followed
-	rank     *rank              // trim sets it
+	rank     rank               // trim sets it
 }
-
-// came reports whether at least so many names, and one, were seen to be created,
-// however many of them are left.
-func (r *row) came(names int64) bool { return r.measured != nil && r.measured.Creates >= max(names, 1) }
 
 // place is a resource in a namespace.
 type place struct {
@@ -69,23 +65,23 @@ func (k *kept) fail(err error) {
 	}
 }
 
-// trim sorts the rows and hides those below the top.
-func (k *kept) trim(c *Collector) {
+// trim sorts the rows, hides those below the top, and returns them.
+func (k *kept) trim(c *Collector) (below []*row) {
 	for _, r := range k.rows {
-		if r.rank == nil {
+		if !r.rank.known {
 			k.fail(c.setRank(r))
 		}
 	}
 	slices.SortFunc(k.rows, c.options.Order.compare)
 	top := c.options.Top
 	if top == 0 || len(k.rows) <= top {
-		return
+		return nil
 	}
-	for _, r := range k.rows[top:] {
+	k.rows, below = k.rows[:top], k.rows[top:]
+	for _, r := range below {
 		k.hide(place{r.Resource.GroupResource(), r.Namespace}, 1, r.Names)
 	}
-	clear(k.rows[top:])
-	k.rows = k.rows[:top]
+	return below
 }
 
 // exceed remembers a space that exceeds a gate, unless there are many worse.

@@ -39,12 +39,13 @@ const manyNames = 100_000
 
 // rank is what a space is sorted by, beside its names and its prefix.
 type rank struct {
+	known        bool
 	risk, perDay float64
 }
 
 // setRank works out the rank of a row, as far as the order needs it.
 func (c *Collector) setRank(r *row) (err error) {
-	r.rank = &rank{}
+	r.rank.known = true
 	switch c.options.Order {
 	case ByRisk:
 		r.rank.risk, err = c.risk(r)

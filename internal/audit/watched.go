@@ -11,23 +11,44 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Watched returns the report of what an engine has counted. skipped is what was left
-// out before. It is called once for each Collector.
-func (c *Collector) Watched(s live.Snapshot, server v1alpha1.AuditServer, skipped []census.Skipped) (*Result, error) {
-	list := &batch{collector: c, into: &c.kept}
-	for _, seen := range s.Rows {
-		measured, err := measuredOf(seen, s.At)
-		if err != nil {
-			return nil, err
+// Watched makes the report of what an engine counts. It takes the rows of a snapshot one
+// by one, so that its memory grows with those that the report shows, and not with those
+// that there are.
+type Watched struct {
+	collector    *Collector
+	shown, risky *batch
+}
+
+// Watched returns one that finds so many of the riskiest spaces, too. It is called once
+// for each Collector.
+func (c *Collector) Watched(riskiest int) *Watched {
+	options := c.options
+	options.Order, options.Top = ByRisk, riskiest
+	ranked := &Collector{options: options, retriesOf: c.retriesOf, estimate: c.estimate}
+	return &Watched{
+		collector: c,
+		shown:     &batch{collector: c, into: &c.kept}, risky: &batch{collector: ranked, into: &ranked.kept},
+	}
+}
+
+// Add takes a row of the snapshot.
+func (w *Watched) Add(seen live.Row) {
+	for _, list := range []*batch{w.shown, w.risky} {
+		if r := list.add(seen.Space, seen.Creates); r != nil {
+			list.kept.fail(w.collector.estimate.measure(r, seen))
 		}
-		list.add(&row{Space: seen.Space, measured: measured})
 	}
+}
+
+// Report returns the report of a snapshot whose rows have been added. skipped is what was
+// left out before.
+func (w *Watched) Report(s live.Snapshot, server v1alpha1.AuditServer, skipped []census.Skipped) (*Result, error) {
 	for _, small := range s.Small {
-		list.kept.prefixes += small.Prefixes
-		list.kept.hide(place{resource: small.Resource.GroupResource()}, small.Prefixes, small.Names)
+		w.shown.kept.prefixes += small.Prefixes
+		w.shown.kept.hide(place{resource: small.Resource.GroupResource()}, small.Prefixes, small.Names)
 	}
-	list.Commit()
-	return c.Report(Scan{
+	w.shown.Commit()
+	return w.collector.Report(Scan{
 		Server: server, Ended: s.At, Resources: s.Types, Skipped: skipped,
 		Summary: census.Summary{
 			Objects: s.Objects, Requests: s.Requests, Skipped: s.Skipped, Inconsistent: s.Inconsistent,
@@ -36,27 +57,14 @@ func (c *Collector) Watched(s live.Snapshot, server v1alpha1.AuditServer, skippe
 	})
 }
 
-// Riskiest returns the spaces that a snapshot has, the riskiest first, at most so
-// many.
-func (c *Collector) Riskiest(s live.Snapshot, most int) ([]census.Space, error) {
-	options := c.options
-	options.Order, options.Top = ByRisk, most
-	ranked := &Collector{options: options, retriesOf: c.retriesOf}
-	ranked.estimate.windows, ranked.estimate.forecast = c.estimate.windows, c.estimate.forecast
-	list := &batch{collector: ranked, into: &ranked.kept}
-	for _, seen := range s.Rows {
-		measured, err := measuredOf(seen, s.At)
-		if err != nil {
-			return nil, err
-		}
-		list.add(&row{Space: seen.Space, measured: measured})
-	}
-	list.Commit()
+// Riskiest returns the riskiest spaces of the rows that have been added, in order.
+func (w *Watched) Riskiest() ([]census.Space, error) {
+	w.risky.Commit()
 	var spaces []census.Space
-	for _, r := range ranked.kept.rows {
+	for _, r := range w.risky.into.rows {
 		spaces = append(spaces, r.Space)
 	}
-	return spaces, ranked.kept.err
+	return spaces, w.risky.into.err
 }
 
 // NextFails returns the chance that the next create in a space fails with the
@@ -67,27 +75,34 @@ func (c *Collector) NextFails(space census.Space) float64 {
 	return chance
 }
 
-// measuredOf returns what was seen of a space as a report has it, nil if it is not
-// followed.
-func measuredOf(seen live.Row, at time.Time) (*v1alpha1.Measured, error) {
-	seconds := at.Sub(seen.Since).Seconds()
+// measure sets what was seen of a space as a report has it, nil if it is not followed.
+func (e *estimator) measure(r *row, seen live.Row) error {
+	seconds := seen.At.Sub(seen.Since).Seconds()
 	if !seen.Followed || seconds <= 0 {
-		return nil, nil
+		r.measured = nil
+		return nil
 	}
-	_, upper, err := analyze.Garwood(seen.Creates, rateConfidence)
+	upper, err := e.uppers.get(seen.Creates, func() (float64, error) {
+		_, upper, err := analyze.Garwood(seen.Creates, rateConfidence)
+		return upper, err
+	})
 	longest := seen.Rates[len(seen.Rates)-1]
-	measured := &v1alpha1.Measured{
-		Creates: seen.Creates, Deletes: seen.Deletes, Reused: seen.Reused, Seconds: seconds, Gaps: seen.Gaps,
-		ExpectedConflicts: seen.Conflicts,
-		PerDay:            longest.CreatesPerDay, PerDayUpper: upper * day.Seconds() / seconds,
-		GrowthPerDay: longest.CreatesPerDay - longest.DeletesPerDay,
+	if r.measured == nil {
+		r.measured = &v1alpha1.Measured{}
 	}
+	windows := r.measured.Windows[:0]
 	for i, rate := range seen.Rates {
-		measured.Windows = append(measured.Windows, v1alpha1.MeasuredWindow{
+		windows = append(windows, v1alpha1.MeasuredWindow{
 			Seconds: live.Windows[i].Seconds(), CreatesPerDay: rate.CreatesPerDay, DeletesPerDay: rate.DeletesPerDay,
 		})
 	}
-	return measured, err
+	*r.measured = v1alpha1.Measured{
+		Creates: seen.Creates, Deletes: seen.Deletes, Reused: seen.Reused, Seconds: seconds, Gaps: seen.Gaps,
+		ExpectedConflicts: seen.Conflicts,
+		PerDay:            longest.CreatesPerDay, PerDayUpper: upper * day.Seconds() / seconds,
+		GrowthPerDay: longest.CreatesPerDay - longest.DeletesPerDay, Windows: windows,
+	}
+	return err
 }
 
 // shortestTrend is the window from which on one that is faster than the next is more

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ var watchBegan = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 // a day in all windows.
 func seen(prefix string, names int64, creates, deletes float64) live.Row {
 	row := live.Row{
-		Space: space(prefix, names), Followed: true, Since: watchBegan,
+		Space: space(prefix, names), Followed: true, Since: watchBegan, At: watchBegan.Add(2 * time.Hour),
 		Creates: int64(creates / 12), Deletes: int64(deletes / 12),
 	}
 	for i := range row.Rates {
@@ -34,8 +35,12 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := c.Watched(live.Snapshot{
-		At: watchBegan.Add(2 * time.Hour), Began: watchBegan, Rows: rows, Objects: 77, Types: []census.Resource{rows[0].Space.Resource},
+	watched := c.Watched(0)
+	for _, row := range rows {
+		watched.Add(row)
+	}
+	result, err := watched.Report(live.Snapshot{
+		At: watchBegan.Add(2 * time.Hour), Began: watchBegan, Objects: 77, Types: []census.Resource{rows[0].Space.Resource},
 		Small: []live.Small{{Resource: rows[0].Space.Resource, Prefixes: 3, Names: 9}},
 	}, v1alpha1.AuditServer{}, nil)
 	if err != nil {
@@ -81,9 +86,10 @@ func TestWatchedInPart(t *testing.T) {
 	limit := int64(100)
 	jobs := seen("run-", 20, 0, 0)
 	for _, gate := range []*int64{nil, &limit} {
-		c := collector(Options{FailAboveCount: gate})
-		result, err := c.Watched(live.Snapshot{
-			At: watchBegan, Rows: []live.Row{jobs}, Types: []census.Resource{jobs.Space.Resource},
+		w := collector(Options{FailAboveCount: gate}).Watched(1)
+		w.Add(jobs)
+		result, err := w.Report(live.Snapshot{
+			At: watchBegan, Types: []census.Resource{jobs.Space.Resource},
 			Uncounted: []census.TypeCount{{Resource: jobs.Space.Resource, Objects: 7}},
 		}, v1alpha1.AuditServer{}, nil)
 		if err != nil {
@@ -121,7 +127,11 @@ func TestRiskiest(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := []live.Row{seen("a-", 10, 0, 0), seen("b-", 200_000, 0, 0), seen("c-", 300_000, 0, 0)}
-	got, err := c.Riskiest(live.Snapshot{At: watchBegan, Rows: rows}, 2)
+	watched := c.Watched(2)
+	for _, row := range rows {
+		watched.Add(row)
+	}
+	got, err := watched.Riskiest()
 	if err != nil || len(got) != 2 || got[0].Prefix != "c-" || got[1].Prefix != "b-" {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -152,5 +162,53 @@ func TestCountsFrom(t *testing.T) {
 		if got := test.options.CountsFrom(); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
+	}
+}
+
+// Of many rows the report has the first, each with what was seen of it, and the others
+// take no memory, not even for a moment.
+func TestRowsBelowTheTop(t *testing.T) {
+	const many, top = 1_000, 3
+	rows := make([]live.Row, many)
+	for i := range rows {
+		n := i * 7919 % many // in no order
+		rows[i] = seen(fmt.Sprintf("p%d-", n), int64(10+n), float64(12*n), 0)
+	}
+	unfollowed := live.Row{Space: space("other-", many+10)}
+	var result *Result
+	var riskiest []census.Space
+	allocations := testing.AllocsPerRun(1, func() {
+		c, err := NewCollector(Options{
+			Windows: Windows, Forecast: 30 * day, MinCount: 10, Order: ByCount, Top: top, Began: watchBegan,
+		}, retries(8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		watched := c.Watched(2)
+		for _, row := range rows {
+			watched.Add(row)
+		}
+		watched.Add(unfollowed)
+		if riskiest, err = watched.Riskiest(); err != nil {
+			t.Fatal(err)
+		}
+		if result, err = watched.Report(live.Snapshot{At: watchBegan.Add(2 * time.Hour)}, v1alpha1.AuditServer{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	items := result.Report.Items
+	if len(items) != top || items[0].Creates.Measured != nil || result.Report.Hidden.Prefixes != many+1-top {
+		t.Fatalf("%+v", items)
+	}
+	for i, want := range []int64{many - 1, many - 2} {
+		if m := items[1+i].Creates.Measured; items[1+i].Names != 10+want || m.Creates != want || m.PerDay != float64(12*want) {
+			t.Errorf("%+v, %+v", items[1+i], m)
+		}
+	}
+	if len(riskiest) != 2 {
+		t.Errorf("%+v", riskiest)
+	}
+	if allocations > many {
+		t.Errorf("%.0f allocations for %d rows", allocations, many)
 	}
 }

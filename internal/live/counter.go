@@ -2,6 +2,7 @@ package live
 
 import (
 	"time"
+	"unique"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
@@ -9,93 +10,167 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
-// counter is one space that is counted exactly.
+// counter is one space that is counted exactly. There may be very many, of most of
+// which nothing is ever seen: what it is found by is not in it, nor what is seldom
+// needed.
 type counter struct {
-	space census.Space
+	space tally
 	// version is the state that a list has counted it at: events up to it are in
 	// its names.
 	version uint64
-	since   time.Time // from when on its creates and deletes are counted
+	since   *time.Time // from when on its creates and deletes are counted: that of a list
+	seen    *seen      // nil until something happens
+	gaps    int32
+	young   bool // whether it has never had MinCount names since it began
+}
 
+// tally is what is kept of a census.Space. Its fields are those of the same name, of which
+// numbers are small: no server has two milliards of objects.
+type tally struct {
+	Names, Generated    int32
+	Recent              [census.MaxWindows]int32
+	RawPrefixes, Makers uint8
+	NamedByClients      bool
+	ReplicaBounded      bool
+	Oldest, Newest      int64     // Unix seconds; 0 if not known
+	GenerateNames       *[]string // nil for none
+	MadeBy              unique.Handle[census.Maker]
+}
+
+// seen is what has been seen of a space.
+type seen struct {
 	creates, deletes int64
-	gaps             int
 	conflicts        float64
-	rates            *rates // nil until something happens
+	rates            rates
 	reuse            *reuse // nil unless it is one of the riskiest
-	last             time.Time
-	// young is whether it has never had MinCount names since it began.
-	young bool
 }
 
 func idOf(s census.Space) spaces.ID {
 	return spaces.ID{Namespace: s.Namespace, Prefix: s.Prefix, SuffixLength: s.SuffixLength}
 }
 
-// generates reports whether the name of o was generated for the space.
-func (c *counter) generates(o *decode.Object) bool {
-	return c.space.SuffixLength != names.SuffixLength || names.EffectivePrefix(o.GenerateName) == c.space.Prefix
+// newCounter returns one of a space that a list has counted, which is yet to be told
+// the state of the list.
+func newCounter(s census.Space) *counter {
+	t := tally{
+		Names: int32(s.Names), Generated: int32(s.Generated),
+		RawPrefixes: uint8(s.RawPrefixes), Makers: uint8(s.Makers),
+		NamedByClients: s.NamedByClients, ReplicaBounded: s.ReplicaBounded,
+		Oldest: unixOf(s.Oldest), Newest: unixOf(s.Newest), MadeBy: unique.Make(s.MadeBy),
+	}
+	for i, recent := range s.Recent {
+		t.Recent[i] = int32(recent)
+	}
+	if generateNames := s.GenerateNames; len(generateNames) > 0 {
+		t.GenerateNames = &generateNames
+	}
+	return &counter{space: t}
+}
+
+// unixOf is the inverse of timeOf.
+func unixOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+// timeOf returns a time that census.Space has, of Unix seconds or 0 if it is not known.
+func timeOf(seconds int64) time.Time {
+	if seconds == 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
+}
+
+// spaceOf returns the space as the census has it.
+func (c *counter) spaceOf(r census.Resource, id spaces.ID) census.Space {
+	t := &c.space
+	s := census.Space{
+		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
+		Names: int64(t.Names), Generated: int64(t.Generated), RawPrefixes: int(t.RawPrefixes), Makers: int(t.Makers),
+		NamedByClients: t.NamedByClients, ReplicaBounded: t.ReplicaBounded,
+		Oldest: timeOf(t.Oldest), Newest: timeOf(t.Newest), MadeBy: t.MadeBy.Value(),
+	}
+	for i, recent := range t.Recent {
+		s.Recent[i] = int64(recent)
+	}
+	if t.GenerateNames != nil {
+		s.GenerateNames = *t.GenerateNames
+	}
+	return s
+}
+
+// generates reports whether the name of o, which is in a space, was generated for it.
+func generates(id spaces.ID, o *decode.Object) bool {
+	return id.SuffixLength != names.SuffixLength || names.EffectivePrefix(o.GenerateName) == id.Prefix
+}
+
+// see returns what is seen of the space from now on.
+func (c *counter) see(now time.Time) *seen {
+	if c.seen == nil {
+		c.seen = &seen{rates: rates{last: now.Round(0)}}
+	}
+	return c.seen
 }
 
 // happened counts creates and deletes that came evenly from one time to another.
-func (c *counter) happened(from, now time.Time, creates, deletes int64) {
-	if c.rates == nil {
-		c.rates = &rates{last: now.Round(0)}
-	}
-	c.creates += creates
-	c.deletes += deletes
-	c.rates.add(from, now, float64(creates), float64(deletes))
-	c.last = now
+func (c *counter) happened(from, now time.Time, creates, deletes int32) *seen {
+	seen := c.see(now)
+	seen.creates += int64(creates)
+	seen.deletes += int64(deletes)
+	seen.rates.add(from, now, float64(creates), float64(deletes))
+	return seen
 }
 
-// created counts a new object of the space, of which chance says how likely a
-// create is to fail.
-func (c *counter) created(o *decode.Object, now time.Time, chance func(census.Space) float64) {
-	if c.generates(o) || c.space.NamedByClients {
-		c.conflicts += chance(c.space)
+// created counts a new object of the space, where a create fails with that chance.
+func (c *counter) created(id spaces.ID, o *decode.Object, now time.Time, chance float64) {
+	seen := c.happened(now, now, 1, 0)
+	if generates(id, o) || c.space.NamedByClients {
+		seen.conflicts += chance
 	}
-	c.add(o)
-	c.happened(now, now, 1, 0)
-	if c.reuse != nil {
-		c.reuse.created(o.Name)
+	c.add(id, o)
+	if seen.reuse != nil {
+		seen.reuse.created(o.Name)
 	}
 }
 
 // add adds the name of an object, which is new.
-func (c *counter) add(o *decode.Object) {
+func (c *counter) add(id spaces.ID, o *decode.Object) {
 	s := &c.space
-	if c.generates(o) {
+	if generates(id, o) {
 		s.Generated++
 		s.NamedByClients = false
 		s.RawPrefixes = max(s.RawPrefixes, 1)
 	}
 	s.Names++
-	created := time.Unix(o.Created, 0).UTC()
-	if o.Created == 0 || created.Before(s.Newest) {
+	if o.Created == 0 || o.Created < s.Newest {
 		return
 	}
-	s.Newest = created
-	if s.Oldest.IsZero() && s.Names == 1 {
-		s.Oldest = created
+	s.Newest = o.Created
+	if s.Oldest == 0 && s.Names == 1 {
+		s.Oldest = o.Created
 	}
 	m := o.Maker
-	s.MadeBy = census.Maker{Kind: m.Kind, Name: m.Name, Manager: m.Manager, Certain: m.Certain, Marked: o.Marked}
+	s.MadeBy = unique.Make(census.Maker{
+		Kind: m.Kind, Name: m.Name, Manager: m.Manager, Certain: m.Certain, Marked: o.Marked,
+	})
 	s.Makers = max(s.Makers, 1)
 	s.ReplicaBounded = s.ReplicaBounded && spaces.BoundByReplicas(m)
 }
 
 // deleted counts that an object of the space has gone. It reports whether nobody may
 // say the prefix any more.
-func (c *counter) deleted(o *decode.Object, now time.Time) (unsaid bool) {
+func (c *counter) deleted(id spaces.ID, o *decode.Object, now time.Time) (unsaid bool) {
 	s := &c.space
 	s.Names--
-	c.happened(now, now, 0, 1)
-	if c.reuse != nil {
-		c.reuse.removed(o.Name)
+	if seen := c.happened(now, now, 0, 1); seen.reuse != nil {
+		seen.reuse.removed(o.Name)
 	}
-	if o.Created == 0 || time.Unix(o.Created, 0).Equal(s.Oldest) {
-		s.Oldest = time.Time{} // that of the next one is not known
+	if o.Created == 0 || o.Created == s.Oldest {
+		s.Oldest = 0 // that of the next one is not known
 	}
-	if !c.generates(o) {
+	if !generates(id, o) {
 		return false
 	}
 	s.Generated-- // below 0 if an update has changed generateName, which servers allow

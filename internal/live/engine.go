@@ -186,7 +186,7 @@ func (e *Engine) forget() {
 	defer e.mu.Unlock()
 	for _, k := range e.kinds {
 		for id, c := range k.counters {
-			if c.space.Names == 0 && time.Since(c.last) > time.Hour {
+			if c.space.Names == 0 && c.seen != nil && time.Since(c.seen.rates.last) > time.Hour {
 				delete(k.counters, id)
 			}
 		}

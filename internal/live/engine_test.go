@@ -94,6 +94,17 @@ func (s *started) run(t *testing.T) {
 	<-s.Counted()
 }
 
+// snapshot is a Snapshot with its rows.
+type snapshot struct {
+	Snapshot
+	Rows []Row
+}
+
+func (s *started) Snapshot() (all snapshot) {
+	all.Snapshot = s.Engine.Snapshot(func(r Row) { all.Rows = append(all.Rows, r) })
+	return all
+}
+
 // eventually waits until check returns nothing to complain of.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
@@ -491,9 +502,6 @@ func TestRates(t *testing.T) {
 	if minute, hour := after[0].CreatesPerDay/86_400, after[2].CreatesPerDay/86_400; minute > 1e-9 || hour < 0.5 || hour > 0.9 {
 		t.Errorf("an hour later: %v and %v a second", minute, hour)
 	}
-	if none := (*rates)(nil).at(now, began); none[0] != (Rate{}) {
-		t.Errorf("%v", none)
-	}
 }
 
 // A steady rate looks like one over a gap, too, in which creates are known by their number
@@ -503,7 +511,7 @@ func TestSteadyOverAGap(t *testing.T) {
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	list := func(names int64) *listing {
 		s := census.Space{Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names}
-		return &listing{found: map[spaces.ID]census.Space{id: s}, prefixes: 1, objects: names}
+		return &listing{found: map[spaces.ID]*counter{id: newCounter(s)}, prefixes: 1, objects: names}
 	}
 	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, 5 * time.Hour} {
 		k, now := &kind{resource: pods}, began
@@ -515,7 +523,7 @@ func TestSteadyOverAGap(t *testing.T) {
 		}
 		now = now.Add(gap)
 		k.installAgain(list(int64(gap.Seconds())), 0, now)
-		for i, rate := range k.counters[id].rates.at(now, began) {
+		for i, rate := range k.counters[id].seen.rates.at(now, began) {
 			if perSecond := rate.CreatesPerDay / 86_400; perSecond < 0.95 || perSecond > 1.05 {
 				t.Errorf("a gap of %v: %v a second in %v", gap, perSecond, Windows[i])
 			}
@@ -525,7 +533,7 @@ func TestSteadyOverAGap(t *testing.T) {
 
 // A monotonic clock stops while a computer sleeps: nothing is reckoned with it.
 func TestTimeOfACalendar(t *testing.T) {
-	if at := New(census.Scanner{}).Snapshot().At; at != at.Round(0) {
+	if at := New(census.Scanner{}).Snapshot(func(Row) {}).At; at != at.Round(0) {
 		t.Errorf("%v", at)
 	}
 	r := &rates{}

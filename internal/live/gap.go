@@ -151,9 +151,8 @@ func (k *kind) left(r census.Resource) *kind {
 
 // install makes the first list of a type its counts.
 func (k *kind) install(list *listing, now time.Time) {
-	k.counters = make(map[spaces.ID]*counter, len(list.found))
-	for id, s := range list.found {
-		k.counters[id] = &counter{space: s, version: list.version, since: now, last: now}
+	for _, c := range list.found {
+		c.version, c.since = list.version, &now
 	}
 	k.adopt(list, now)
 }
@@ -163,26 +162,24 @@ func (k *kind) install(list *listing, now time.Time) {
 // later than all that have been seen came, which the recent creations of index gap
 // are, and at least what is missing went; when, is not known.
 func (k *kind) installAgain(list *listing, gap int, now time.Time) {
-	before := k.counters
-	k.counters = make(map[spaces.ID]*counter, len(list.found))
-	for id, s := range list.found {
-		c := before[id]
+	for id, found := range list.found {
+		c := k.counters[id]
 		if c == nil {
-			k.counters[id] = &counter{space: s, version: list.version, since: now, last: now}
+			found.version, found.since = list.version, &now
 			continue
 		}
-		created := max(s.Recent[gap], s.Names-c.space.Names, 0)
-		deleted := c.space.Names + created - s.Names
-		c.space, c.version = s, list.version
+		created := max(found.space.Recent[gap], found.space.Names-c.space.Names, 0)
+		deleted := c.space.Names + created - found.space.Names
+		c.space, c.version = found.space, list.version
 		c.gaps++
 		if created > 0 || deleted > 0 {
 			from := k.heard
-			if from.Before(c.since) {
-				from = c.since
+			if from.Before(*c.since) {
+				from = *c.since
 			}
 			c.happened(from, now, created, deleted)
 		}
-		k.counters[id] = c
+		list.found[id] = c
 	}
 	k.gaps++
 	k.adopt(list, now)
@@ -190,7 +187,7 @@ func (k *kind) installAgain(list *listing, gap int, now time.Time) {
 
 // adopt takes from a list what is not about single spaces.
 func (k *kind) adopt(list *listing, now time.Time) {
-	k.sketch, k.version, k.objects = list.sketch, list.version, list.objects
+	k.counters, k.sketch, k.version, k.objects = list.found, list.sketch, list.version, list.objects
 	k.ended = ended{}
 	k.newest = max(k.newest, list.newest)
 	k.heard = now

@@ -225,10 +225,10 @@ func (k *kind) changeIn(e *Engine, id spaces.ID, c changed, now time.Time) {
 func (k *kind) count(e *Engine, id spaces.ID, counter *counter, c changed, now time.Time) {
 	switch c.what {
 	case decode.Added:
-		counter.created(&c.object, now, e.chance)
-		counter.young = counter.young && counter.space.Names < e.MinCount
+		counter.created(id, &c.object, now, e.chance(counter.spaceOf(k.resource, id)))
+		counter.young = counter.young && max(int64(counter.space.Names), counter.seen.creates) < e.MinCount
 	case decode.Deleted:
-		if unsaid := counter.deleted(&c.object, now); unsaid {
+		if unsaid := counter.deleted(id, &c.object, now); unsaid {
 			k.lookups.ask(id, true, 0)
 		}
 	}

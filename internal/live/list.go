@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -12,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// batch takes the spaces of one list: of those that want says a copy, of all others
-// their names, into the sketch.
+// batch takes the spaces of one list: of those that want says a counter, of all their
+// names, into the sketch, unless only those are of interest.
 type batch struct {
 	engine *Engine
 	want   func(spaces.ID) bool // beside those of MinCount names; nil wants none
@@ -25,7 +26,10 @@ type batch struct {
 
 func (e *Engine) newBatch(want func(spaces.ID) bool, only bool) *batch {
 	b := &batch{engine: e, want: want, only: only, mu: &sync.Mutex{}}
-	b.sketch, b.found = newSketch(), map[spaces.ID]census.Space{}
+	b.found = map[spaces.ID]*counter{}
+	if !only {
+		b.sketch = newSketch()
+	}
 	return b
 }
 
@@ -33,7 +37,7 @@ func (e *Engine) newBatch(want func(spaces.ID) bool, only bool) *batch {
 // in it, of which there can be too many.
 func (b *batch) Begin() census.Batch {
 	part := &batch{engine: b.engine, want: b.want, only: b.only, within: b, mu: b.mu}
-	part.sketch, part.found = b.sketch, map[spaces.ID]census.Space{}
+	part.sketch, part.found = b.sketch, map[spaces.ID]*counter{}
 	return part
 }
 
@@ -45,7 +49,9 @@ func (b *batch) Add(s census.Space) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	id := idOf(s)
-	b.sketch.add(id, s.Names)
+	if b.sketch != nil {
+		b.sketch.add(id, s.Names)
+	}
 	b.newest = max(b.newest, s.Newest.Unix())
 	if s.Extra {
 		return
@@ -54,7 +60,7 @@ func (b *batch) Add(s census.Space) {
 	wanted := b.want != nil && b.want(id)
 	switch {
 	case wanted, !b.only && s.Names >= b.engine.MinCount:
-		b.found[id] = s
+		b.found[id] = newCounter(s)
 	default:
 		b.hidden.prefixes++
 		b.hidden.names += s.Names
@@ -69,9 +75,7 @@ func (b *batch) Commit() {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id, s := range b.found {
-		into.found[id] = s
-	}
+	maps.Copy(into.found, b.found)
 	into.newest = max(into.newest, b.newest)
 	into.prefixes += b.prefixes
 	into.hidden.prefixes += b.hidden.prefixes

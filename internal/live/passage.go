@@ -72,7 +72,7 @@ func (e *Engine) scopes(k *kind, ids map[spaces.ID]bool) map[string]bool {
 
 // pass makes a counter of a space, or remembers that it does not count.
 func (k *kind) pass(e *Engine, id spaces.ID, said bool, list *listing) {
-	space, counts := list.found[id]
+	c, counts := list.found[id]
 	before := k.counters[id]
 	switch {
 	case !counts:
@@ -80,10 +80,11 @@ func (k *kind) pass(e *Engine, id spaces.ID, said bool, list *listing) {
 		// Who said it has gone since, unless the selector does not choose it.
 		k.lookups.refuse(id, said && e.selects(), k.sketch.estimate(id))
 	case before != nil:
-		before.space.NamedByClients = space.NamedByClients
-		before.space.Generated = space.Generated + k.generatedSince(before, id, list.version)
+		before.space.NamedByClients = c.space.NamedByClients
+		before.space.Generated = c.space.Generated + k.generatedSince(id, list.version)
 	default:
-		c := &counter{space: space, version: list.version, since: list.began, last: list.began}
+		began := list.began
+		c.version, c.since = list.version, &began
 		if k.counters == nil {
 			k.counters = map[spaces.ID]*counter{}
 		}
@@ -98,10 +99,10 @@ func (k *kind) pass(e *Engine, id spaces.ID, said bool, list *listing) {
 
 // generatedSince returns how many more objects of a space say it than at a state that is
 // not before its look-up.
-func (k *kind) generatedSince(c *counter, id spaces.ID, version uint64) (more int64) {
+func (k *kind) generatedSince(id spaces.ID, version uint64) (more int32) {
 	for _, n := range k.lookups.noted {
 		switch {
-		case n.id != id || n.version <= version || !c.generates(&n.object):
+		case n.id != id || n.version <= version || !generates(id, &n.object):
 		case n.what == decode.Added:
 			more++
 		case n.what == decode.Deleted:
@@ -117,8 +118,8 @@ type listing struct {
 	took     time.Duration // 0 for the first list of a type
 	version  uint64        // 0 if it is not all of one state, or that is no number
 	unsteady bool          // it is not all of one state
-	found    map[spaces.ID]census.Space
-	sketch   *sketch
+	found    map[spaces.ID]*counter
+	sketch   *sketch // nil of a look-up
 	hidden   small
 	newest   int64
 	objects  int64

@@ -50,11 +50,10 @@ func (r *rates) decay(now time.Time) {
 	r.last = now
 }
 
-// at returns the rates at a time, of what has been counted since another; all 0 if
-// nothing has. r may be nil.
+// at returns the rates at a time, of what has been counted since another.
 func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
 	passed := now.Sub(since).Seconds()
-	if r == nil || passed <= 0 {
+	if passed <= 0 {
 		return all
 	}
 	current := *r

@@ -13,12 +13,10 @@ import (
 // behindAfter is how long a watch may be away before its type is not up to date.
 const behindAfter = 5 * time.Second
 
-// Snapshot is what is counted at an instant.
+// Snapshot is what is counted at an instant, but for its rows.
 type Snapshot struct {
 	At    time.Time
 	Began time.Time // when all had been counted
-	// Rows are the spaces that are counted exactly.
-	Rows []Row
 	// Types are all that there are now.
 	Types []census.Resource
 	// Objects are those of all types, Requests what has been asked for, watches not
@@ -55,6 +53,7 @@ type Row struct {
 	// Followed is whether events are counted; without, there is nothing else.
 	Followed         bool
 	Since            time.Time // from when on
+	At               time.Time // that of the Snapshot
 	Creates, Deletes int64
 	// Gaps is how often its type was counted again since: above 0, creates and
 	// deletes are at least so many.
@@ -69,16 +68,18 @@ type Row struct {
 	Reused *int64
 }
 
-// Snapshot returns what is counted now.
-func (e *Engine) Snapshot() Snapshot {
+// Snapshot returns what is counted now, after it has called each with the spaces that
+// are counted exactly, in no order. All else waits meanwhile, so that their number takes
+// no memory. each must not call the engine.
+func (e *Engine) Snapshot(each func(Row)) Snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := time.Now().Round(0) // the time on a calendar, in which clusters go on while we sleep
 	s := Snapshot{At: now, Began: e.began, Requests: e.requests}
 	for _, k := range e.kinds {
 		k.addTo(&s, now)
-		for _, c := range k.counters {
-			s.Rows = append(s.Rows, c.row(now, k.state == watched))
+		for id, c := range k.counters {
+			each(k.row(id, c, now))
 		}
 	}
 	for _, counts := range [][]census.TypeCount{s.Unprefixed, s.Uncounted} {
@@ -144,15 +145,19 @@ func (k *kind) isBehind(now time.Time) bool {
 	}
 }
 
-func (c *counter) row(now time.Time, followed bool) Row {
-	row := Row{Space: c.space, Followed: followed, Since: c.since}
-	if !followed {
+func (k *kind) row(id spaces.ID, c *counter, now time.Time) Row {
+	row := Row{Space: c.spaceOf(k.resource, id), Followed: k.state == watched, Since: *c.since, At: now}
+	if !row.Followed {
 		return row
 	}
-	row.Creates, row.Deletes, row.Gaps, row.Conflicts = c.creates, c.deletes, c.gaps, c.conflicts
-	row.Rates = c.rates.at(now, c.since)
-	if c.reuse != nil {
-		row.Reused = new(c.reuse.count)
+	row.Gaps = int(c.gaps)
+	if c.seen == nil {
+		return row
+	}
+	row.Creates, row.Deletes, row.Conflicts = c.seen.creates, c.seen.deletes, c.seen.conflicts
+	row.Rates = c.seen.rates.at(now, *c.since)
+	if c.seen.reuse != nil {
+		row.Reused = new(c.seen.reuse.count)
 	}
 	return row
 }
@@ -162,22 +167,22 @@ func (c *counter) row(now time.Time, followed bool) Row {
 func (e *Engine) CountReuse(of []census.Space) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	type key struct {
-		resource string
-		id       spaces.ID
-	}
-	keep := map[key]bool{}
+	now, kept := time.Now(), map[*seen]bool{}
 	for _, s := range of[:min(len(of), maxReuse)] {
-		keep[key{s.Resource.GroupResource().String(), idOf(s)}] = true
+		k := e.kindOf(s.Resource.GroupResource())
+		if k == nil || s.SuffixLength != suffixLength {
+			continue
+		}
+		if c := k.counters[idOf(s)]; c != nil {
+			seen := c.see(now)
+			seen.reuse = cmp.Or(seen.reuse, &reuse{})
+			kept[seen] = true
+		}
 	}
 	for _, k := range e.kinds {
-		for id, c := range k.counters {
-			kept := keep[key{k.resource.GroupResource().String(), id}] && c.space.SuffixLength == suffixLength
-			switch {
-			case !kept:
-				c.reuse = nil
-			case c.reuse == nil:
-				c.reuse = &reuse{}
+		for _, c := range k.counters {
+			if c.seen != nil && !kept[c.seen] {
+				c.seen.reuse = nil
 			}
 		}
 	}

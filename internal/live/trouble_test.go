@@ -576,9 +576,10 @@ func TestChangedGenerateName(t *testing.T) {
 
 // One more that says a prefix goes than is known to: it is looked up.
 func TestUnsaid(t *testing.T) {
-	c := &counter{space: census.Space{Prefix: "run-", SuffixLength: suffixLength, Names: 3}}
+	c := &counter{space: tally{Names: 3}}
 	o := &decode.Object{Name: "run-24567", GenerateName: "run-"}
-	if unsaid := c.deleted(o, time.Unix(0, 0)); !unsaid {
+	id := spaces.ID{Prefix: "run-", SuffixLength: suffixLength}
+	if unsaid := c.deleted(id, o, time.Unix(0, 0)); !unsaid {
 		t.Errorf("%+v", c.space)
 	}
 }
@@ -728,7 +729,7 @@ func TestLeaveOut(t *testing.T) {
 	}
 	all := []census.Skipped{of(again, "a"), of(part, "a"), of(part, "b"), of(never, "")}
 	e.leaveOut(all, map[*kind]time.Time{again: counted, part: counted})
-	if got := e.Snapshot().Skipped; !slices.Equal(got, all[1:]) {
+	if got := e.Snapshot(func(Row) {}).Skipped; !slices.Equal(got, all[1:]) {
 		t.Errorf("%+v", got)
 	}
 }

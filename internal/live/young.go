@@ -33,11 +33,9 @@ func (k *kind) begins(e *Engine, id spaces.ID) bool {
 // counted as created and deleted, as after a list: the first is no rate yet.
 func (k *kind) begin(e *Engine, id spaces.ID, c changed, now time.Time) {
 	id.Namespace, id.Prefix = strings.Clone(id.Namespace), strings.Clone(id.Prefix)
-	begun := &counter{version: c.version, since: now, last: now, young: e.MinCount > 1, space: census.Space{
-		Resource: k.resource, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
-		ReplicaBounded: true, // unless another one makes it
-	}}
-	begun.add(&c.object)
+	begun := newCounter(census.Space{ReplicaBounded: true}) // unless another one makes it
+	begun.version, begun.since, begun.young = c.version, &now, e.MinCount > 1
+	begun.add(id, &c.object)
 	if k.counters == nil {
 		k.counters = map[spaces.ID]*counter{}
 	}

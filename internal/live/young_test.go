@@ -65,7 +65,7 @@ func TestYoungMakeRoom(t *testing.T) {
 	if n := len(k.counters); n != maxYoung+1 {
 		t.Errorf("%d counters, want %d", n, maxYoung+1)
 	}
-	if c := k.counters[big]; c == nil || c.space.Names != 5 || c.creates != 4 {
+	if c := k.counters[big]; c == nil || c.space.Names != 5 || c.seen.creates != 4 {
 		t.Errorf("%+v", c)
 	}
 	add("slow-", 3)
@@ -90,12 +90,12 @@ func TestBegin(t *testing.T) {
 		Oldest: time.Unix(1_700_000_000, 0).UTC(), Newest: time.Unix(1_700_000_000, 0).UTC(),
 		MadeBy: census.Maker{Kind: "ReplicaSet", Name: "web-7f"}, Makers: 1, ReplicaBounded: true,
 	}
-	if begun == nil || fmt.Sprint(begun.space) != fmt.Sprint(want) || begun.creates != 0 || begun.rates != nil {
+	if begun == nil || fmt.Sprint(begun.spaceOf(pods, in)) != fmt.Sprint(want) || begun.seen != nil {
 		t.Errorf("%+v\nwant %+v", begun, want)
 	}
 	event.object.Maker.Kind, event.object.Name, event.version = "Job", "web-7f-bcdfh", 8
 	k.change(e, event, time.Unix(1_700_000_002, 0))
-	if begun.creates != 1 || begun.space.ReplicaBounded {
+	if begun.seen.creates != 1 || begun.space.ReplicaBounded {
 		t.Errorf("%+v", begun)
 	}
 }

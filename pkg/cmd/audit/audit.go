@@ -158,7 +158,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringSliceVar(&o.prefixes, "prefix", nil,
 		"Count only these prefixes: whole generateNames, like run-, no patterns")
 	flags.Int64Var(&o.minCount, "min-count", 10, "Hide prefixes with fewer names; where prefixes are named, 1")
-	flags.IntVar(&o.top, "top", 0, "Show only so many prefixes, the first in the order of --sort-by; 0 shows all")
+	flags.IntVar(&o.top, "top", 0, "Show only so many prefixes, the first in the order of --sort-by; "+
+		"0 shows all. A screen that --watch paints has 1000 unless this says otherwise")
 	flags.BoolVar(&o.showReplicas, "show-replicas", false, "Show a row of its own for each prefix that a number of "+
 		"replicas bounds, like those of Pods of ReplicaSets; in tables they are one line for each namespace")
 	flags.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", map[audit.Order]string{

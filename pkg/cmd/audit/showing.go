@@ -136,12 +136,22 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	}
 	status := statusText(s, time.Duration(p.watching.duration))
 	if hidden := rows - len(g.rows); hidden > 0 {
-		status = fmt.Sprintf("%s below; ", humanize.Count(hidden, "row")) + status
+		status = p.belowText(hidden, len(r.Items)) + "; " + status
 	}
 	if n := len(p.notices); n > 0 {
 		status += "; " + p.notices[n-1]
 	}
 	return p.screen.Paint(lines, status)
+}
+
+// belowText returns how many rows are below those on the screen, of a report of so many
+// items.
+func (o *options) belowText(below, items int) string {
+	text := humanize.Count(below, "row") + " below"
+	if o.top > 0 && items == o.top {
+		text += fmt.Sprintf(", and those after --top=%d", o.top)
+	}
+	return text
 }
 
 // statusText returns how long is watched, and how complete that is.

@@ -1,0 +1,67 @@
+package live
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+)
+
+// A counter keeps all that a list says of a space.
+func TestCounterKeepsTheSpace(t *testing.T) {
+	for _, s := range []census.Space{
+		{
+			Resource: pods, Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength,
+			Names: 1 << 30, Generated: 1 << 29, RawPrefixes: census.MaxRawPrefixes, Makers: census.MaxMakers,
+			Recent: [census.MaxWindows]int64{1, 2, 3, 4, 1 << 30}, GenerateNames: []string{"run-a-", "run-b-"},
+			Oldest: time.Unix(1, 0).UTC(), Newest: time.Unix(1<<40, 0).UTC(),
+			MadeBy: census.Maker{Kind: "Job", Name: "nightly", Manager: "m", Certain: true, Marked: true},
+		},
+		{Resource: nodes, Prefix: "few-", SuffixLength: 8, Names: 1, NamedByClients: true, ReplicaBounded: true},
+	} {
+		if got := newCounter(s).spaceOf(s.Resource, idOf(s)); !reflect.DeepEqual(got, s) {
+			t.Errorf("%+v, want %+v", got, s)
+		}
+	}
+}
+
+// bytesOfCounter is what a counter of which nothing has been seen takes, with its name and
+// its place: docs/live.md says so.
+const bytesOfCounter = 200
+
+// A hundred thousand counters take no more than is said, and hold none of the memory that
+// they were counted in.
+func TestCounterMemory(t *testing.T) {
+	const many = 100_000
+	e := New(census.Scanner{})
+	before := heapInUse()
+	b := e.newBatch(nil, false)
+	for i := range many {
+		// As the census has it, whose prefixes are parts of names.
+		name := fmt.Sprintf("run-%08x-24567", i)
+		b.Add(census.Space{
+			Resource: pods, Namespace: "prod", Prefix: name[:len(name)-suffixLength], SuffixLength: suffixLength, Names: 10,
+			MadeBy: census.Maker{Manager: fmt.Sprint("pipelines-", i%10)},
+		})
+	}
+	k := &kind{}
+	k.install(b.complete(census.Listed{}, time.Now()), time.Now())
+	b.sketch, k.sketch = nil, nil
+	each := (heapInUse() - before) / many
+	t.Logf("a counter takes %d bytes", each)
+	if each > bytesOfCounter || each < bytesOfCounter/2 {
+		t.Errorf("want %d at most", bytesOfCounter)
+	}
+	runtime.KeepAlive(k)
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC() // what unique has dropped is gone after the second
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
