@@ -107,8 +107,8 @@ const (
 
 // manyNamespaces is a million objects over 40 namespaces.
 func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 40, false, 0}
-	few := population{"secrets", "Secret", b.size(100_000), 40, false, 0}
+	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 40, 0, 0}
+	few := population{"secrets", "Secret", b.size(100_000), 40, 0, 0}
 	if err := store(ctx, cp, many, few); err != nil {
 		return "", err
 	}
@@ -130,8 +130,8 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 // oneNamespace is a million objects in one namespace, each with a prefix of its
 // own.
 func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 1, true, 0}
-	few := population{"secrets", "Secret", b.size(100_000), 1, true, 0}
+	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 1, 1, 0}
+	few := population{"secrets", "Secret", b.size(100_000), 1, 1, 0}
 	if err := store(ctx, cp, many, few); err != nil {
 		return "", err
 	}
@@ -154,14 +154,14 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 // ownPrefixes is a million objects over 900 namespaces, each with a prefix of its
 // own, of which the audit shows a hundred.
 func ownPrefixes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	text, err := b.spread(ctx, cp, b.size(900), true)
+	text, err := b.spread(ctx, cp, b.size(900), 1)
 	return fmt.Sprintf("### %s ConfigMaps over %s namespaces, each with a prefix of its own\n\n%s",
 		grouped(b.size(1_000_000)), grouped(b.size(900)), text), err
 }
 
 // manyTenants is a million objects over 20,000 namespaces.
 func manyTenants(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	text, err := b.spread(ctx, cp, b.size(20_000), false)
+	text, err := b.spread(ctx, cp, b.size(20_000), 0)
 	return fmt.Sprintf("### %s ConfigMaps over %s namespaces\n\n%s",
 		grouped(b.size(1_000_000)), grouped(b.size(20_000)), text), err
 }
@@ -169,10 +169,10 @@ func manyTenants(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (
 // spread measures the memory of the audit with objects and prefixes over many
 // namespaces, beside a tenth of the objects in forty.
 func (b *bench) spread(
-	ctx context.Context, cp *controlplane.ControlPlane, namespaces int, ownPrefixes bool,
+	ctx context.Context, cp *controlplane.ControlPlane, namespaces, perPrefix int,
 ) (string, error) {
-	many := population{"configmaps", "ConfigMap", b.size(1_000_000), namespaces, ownPrefixes, 0}
-	few := population{"secrets", "Secret", b.size(100_000), 40, ownPrefixes, 0}
+	many := population{"configmaps", "ConfigMap", b.size(1_000_000), namespaces, perPrefix, 0}
+	few := population{"secrets", "Secret", b.size(100_000), 40, perPrefix, 0}
 	if err := store(ctx, cp, many, few); err != nil {
 		return "", err
 	}
@@ -196,7 +196,7 @@ func (b *bench) memoryVerdict(many, few series) string {
 
 // besideKubectl is 200,000 objects, counted with kubectl, sort and uniq.
 func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, false, 0}
+	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, 0, 0}
 	if err := store(ctx, cp, p); err != nil {
 		return "", err
 	}

@@ -36,7 +36,7 @@ var sections = map[string][]section{
 	"audit":   audit,
 	"create":  {{name: "create", measure: create}},
 	"lint":    {{name: "lint", measure: lint}},
-	"live":    {{name: "live", measure: live}},
+	"live":    live,
 	"startup": {{name: "startup", measure: startup}},
 }
 
@@ -48,7 +48,7 @@ type bench struct {
 	commit string  // that is measured
 	server string  // version of the servers
 	old    string  // version of the server that reads pages from etcd
-	part   string  // the only part of the audit to be measured; empty for all
+	part   string  // the only part of a section to be measured; empty for all
 	plugin string  // path of the binary, built as .goreleaser.yaml does
 	dir    string  // for what children need
 }
@@ -62,7 +62,7 @@ func main() {
 	b := &bench{commit: commit()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
-	flag.StringVar(&b.part, "part", "", "measure only this part of the audit: namespaces, namespace, ownprefixes, tenants, kubectl, types, far, old or oldtenants")
+	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, tenants, kubectl, types, far, old or oldtenants; of live few, own, tens or pods")
 	flag.StringVar(&b.server, "server", controlplane.ServerVersion, "version of kube-apiserver for all but the parts old and oldtenants")
 	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
 	printOnly := flag.Bool("print", false, "print the sections, do not write docs/benchmarks.md")

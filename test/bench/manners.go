@@ -49,7 +49,7 @@ func (b *bench) manners(ctx context.Context, cp *controlplane.ControlPlane, name
 	if err := controlplane.WriteKubeconfig(b.kubeconfig(), user); err != nil {
 		return "", err
 	}
-	p := population{"configmaps", "ConfigMap", b.size(200_000), namespaces, false, wholeObject}
+	p := population{"configmaps", "ConfigMap", b.size(200_000), namespaces, 0, wholeObject}
 	if err := p.storeCold(ctx, cp); err != nil {
 		return "", err
 	}

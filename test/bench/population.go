@@ -25,8 +25,8 @@ type population struct {
 	resource, kind string
 	objects        int
 	namespaces     int
-	ownPrefixes    bool // each object has a prefix of its own
-	bytes          int  // of an object, about; 0: no more than metadata
+	perPrefix      int // objects that share a prefix; 0: few prefixes have all
+	bytes          int // of an object, about; 0: no more than metadata
 }
 
 const writers = 64
@@ -64,7 +64,7 @@ func (p population) storeCold(ctx context.Context, cp *controlplane.ControlPlane
 	if err := cp.Servers[0].Kill(); err != nil {
 		return err
 	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{cp.Members[0].URL}, DialTimeout: 10 * time.Second, Logger: zap.NewNop()})
+	client, err := etcdOf(cp)
 	if err != nil {
 		return err
 	}
@@ -72,8 +72,12 @@ func (p population) storeCold(ctx context.Context, cp *controlplane.ControlPlane
 	if err := p.write(ctx, client); err != nil {
 		return fmt.Errorf("write %s into etcd: %w", p.resource, err)
 	}
-	logf("%d %s in %d namespaces, own prefixes: %v, stored after %.0f s", p.objects, p.resource, p.namespaces, p.ownPrefixes, time.Since(began).Seconds())
+	logf("%d %s in %d namespaces, per prefix: %d, stored after %.0f s", p.objects, p.resource, p.namespaces, p.perPrefix, time.Since(began).Seconds())
 	return cp.Servers[0].Start(ctx)
+}
+
+func etcdOf(cp *controlplane.ControlPlane) (*clientv3.Client, error) {
+	return clientv3.New(clientv3.Config{Endpoints: []string{cp.Members[0].URL}, DialTimeout: 10 * time.Second, Logger: zap.NewNop()})
 }
 
 func (p population) write(ctx context.Context, client *clientv3.Client) error {
@@ -86,8 +90,7 @@ func (p population) write(ctx context.Context, client *clientv3.Client) error {
 				if err != nil {
 					return err
 				}
-				key := fmt.Sprintf("/registry/%s/%s/%s", p.resource, meta.Namespace, meta.Name)
-				if err := put(ctx, client, key, string(value)); err != nil {
+				if err := put(ctx, client, p.key(meta), string(value)); err != nil {
 					return err
 				}
 			}
@@ -105,6 +108,11 @@ func put(ctx context.Context, client *clientv3.Client, key, value string) error 
 			return err
 		}
 	}
+}
+
+// key is where kube-apiserver stores an object.
+func (p population) key(meta metav1.ObjectMeta) string {
+	return fmt.Sprintf("/registry/%s/%s/%s", p.resource, meta.Namespace, meta.Name)
 }
 
 func (p population) namespace(i int) string { return fmt.Sprintf("team-%02d", i%p.namespaces) }
@@ -135,8 +143,9 @@ func (p population) makeNamespaces(ctx context.Context, cp *controlplane.Control
 const prefixesPerNamespace = 20
 
 func (p population) prefix(i int) string {
-	if p.ownPrefixes {
-		return fmt.Sprintf("run-%08x-", i*2654435761%(1<<32))
+	if p.perPrefix > 0 {
+		group := i/p.namespaces/p.perPrefix*p.namespaces + i%p.namespaces
+		return fmt.Sprintf("run-%08x-", group*2654435761%(1<<32))
 	}
 	return fmt.Sprintf("nightly-report-%02d-", i/p.namespaces%prefixesPerNamespace)
 }

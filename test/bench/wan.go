@@ -18,7 +18,7 @@ const (
 
 // farAway is a server behind 50 ms and 100 Mbit/s.
 func farAway(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, false, 0}
+	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, 0, 0}
 	if err := store(ctx, cp, p); err != nil {
 		return "", err
 	}

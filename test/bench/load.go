@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+const (
+	// churnRate is how many ConfigMaps are created a second, and as many deleted.
+	churnRate   = 500
+	churnPrefix = "gone-"
+	// lagEvery is how often one of them is created that stays.
+	lagEvery  = 20 * time.Millisecond
+	lagPrefix = "lag-"
+	// burstSize is how many are created at once every now and then, and deleted.
+	burstSize   = 2000
+	burstEvery  = 5 * time.Second
+	burstPrefix = "burst-"
+	newPrefix   = "new-"
+	fewNames    = 4 // of newPrefix there are before
+)
+
+// load is ConfigMaps that are created and deleted in one namespace.
+type load struct {
+	client kubernetes.Interface
+	etcd   *clientv3.Client
+	bursts int           // objects, so far
+	lasted time.Duration // the longest burst
+
+	mu       sync.Mutex
+	answered map[string][]time.Time // by prefix: when each create was
+}
+
+func newLoad(cp *controlplane.ControlPlane) (*load, error) {
+	config := cp.Admin()
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	etcd, err := etcdOf(cp)
+	return &load{client: client, etcd: etcd, answered: map[string][]time.Time{}}, err
+}
+
+func (l *load) end() { _ = l.etcd.Close() }
+
+// prepare makes the prefixes that are not to be new. Of bursts, creates are timed, not
+// names.
+func (l *load) prepare(ctx context.Context) error {
+	for range newNames {
+		for _, prefix := range []string{churnPrefix, lagPrefix, burstPrefix} {
+			if _, err := l.create(ctx, prefix); err != nil {
+				return err
+			}
+		}
+	}
+	for range fewNames {
+		if _, err := l.create(ctx, newPrefix); err != nil {
+			return err
+		}
+	}
+	delete(l.answered, burstPrefix)
+	return nil
+}
+
+// answers returns when the creates of a prefix were answered, in order.
+func (l *load) answers(prefix string) []time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.SortedFunc(slices.Values(l.answered[prefix]), time.Time.Compare)
+}
+
+func (l *load) note(prefix string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.answered[prefix] = append(l.answered[prefix], time.Now())
+}
+
+const loadNamespace = "team-00"
+
+func (l *load) create(ctx context.Context, prefix string) (name string, err error) {
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix}}
+	created, err := l.client.CoreV1().ConfigMaps(loadNamespace).Create(ctx, object, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	l.note(prefix)
+	return created.Name, nil
+}
+
+// run creates and deletes for churnTime, with bursts of so many, and returns the
+// processor time of the server in seconds.
+func (l *load) run(ctx context.Context, burst int) (float64, error) {
+	before, err := serverSeconds(ctx, l.client)
+	if err != nil {
+		return 0, err
+	}
+	group, inGroup := errgroup.WithContext(ctx)
+	due := every(inGroup, time.Second/churnRate)
+	for range writers / 4 {
+		group.Go(func() error { return l.churn(inGroup, due) })
+	}
+	group.Go(func() error {
+		for range every(inGroup, lagEvery) {
+			if _, err := l.create(inGroup, lagPrefix); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if burst > 0 {
+		group.Go(func() error {
+			for range every(inGroup, burstEvery) {
+				if err := l.burst(inGroup, burst); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return 0, err
+	}
+	after, err := serverSeconds(ctx, l.client)
+	return after - before, err
+}
+
+// every returns a channel on which something comes so often during churnTime, as far as
+// it is taken, until ctx is done.
+func every(ctx context.Context, interval time.Duration) <-chan struct{} {
+	due := make(chan struct{})
+	go func() {
+		defer close(due)
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for end := time.Now().Add(churnTime); time.Now().Before(end); {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				due <- struct{}{}
+			}
+		}
+	}()
+	return due
+}
+
+// churn creates an object each time, and deletes it.
+func (l *load) churn(ctx context.Context, due <-chan struct{}) error {
+	for range due {
+		name, err := l.create(ctx, churnPrefix)
+		if err == nil {
+			err = l.client.CoreV1().ConfigMaps(loadNamespace).Delete(ctx, name, metav1.DeleteOptions{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// burst writes so many objects into etcd, each with a revision of its own, and deletes
+// them.
+func (l *load) burst(ctx context.Context, objects int) error {
+	p := population{resource: "configmaps", kind: "ConfigMap"}
+	began := time.Now()
+	keys := make([]string, objects)
+	err := side(objects, func(i int) error {
+		n := l.bursts + i
+		meta := metav1.ObjectMeta{
+			Namespace: loadNamespace, GenerateName: burstPrefix, Name: burstPrefix + suffix(n),
+			UID: types.UID(fmt.Sprintf("00000000-0000-4000-9000-%012x", n)), CreationTimestamp: metav1.Now(),
+		}
+		value, err := p.encode(meta)
+		if err != nil {
+			return err
+		}
+		keys[i] = p.key(meta)
+		if err := put(ctx, l.etcd, keys[i], string(value)); err != nil {
+			return err
+		}
+		l.note(burstPrefix)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	l.bursts += objects
+	err = side(objects, func(i int) error {
+		_, err := l.etcd.Delete(ctx, keys[i])
+		return err
+	})
+	l.lasted = max(l.lasted, time.Since(began))
+	return err
+}
+
+// side calls do with the numbers below n, some at once.
+func side(n int, do func(i int) error) error {
+	var group errgroup.Group
+	group.SetLimit(writers)
+	for i := range n {
+		group.Go(func() error { return do(i) })
+	}
+	return group.Wait()
+}

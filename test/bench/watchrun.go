@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// watchRun is a run of audit --watch, and what it has said of the prefixes that are
+// timed.
+type watchRun struct {
+	cmd    *exec.Cmd
+	read   sync.WaitGroup
+	err    strings.Builder
+	memory int64 // bytes, at most
+
+	mu   sync.Mutex
+	seen map[string][]time.Time // by prefix: when it had so many, from one on
+}
+
+// timed are the prefixes, and what of each is looked at: the names that stay, or the
+// creates of those that do not.
+var timed = []struct{ prefix, field string }{
+	{lagPrefix, "names"}, {burstPrefix, "creates.measured.creates"}, {newPrefix, "names"},
+}
+
+// startWatch starts one that prints a line at each interval, and waits until it has
+// counted.
+func startWatch(ctx context.Context, b *bench, interval time.Duration, args ...string) (*watchRun, error) {
+	format := "-o=jsonpath="
+	for _, t := range timed {
+		format += `{.items[?(@.prefix=="` + t.prefix + `")].` + t.field + "}:"
+	}
+	args = append([]string{"audit", "-A", "--watch", "--interval=" + interval.String(), format + `{"\n"}`}, args...)
+	w := &watchRun{cmd: exec.CommandContext(ctx, b.plugin, args...), seen: map[string][]time.Time{}}
+	w.cmd.Env = append(os.Environ(), "KUBECONFIG="+b.kubeconfig(), "KUBECACHEDIR="+b.dir)
+	w.cmd.Stderr = &w.err
+	out, err := w.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.cmd.Start(); err != nil {
+		return nil, err
+	}
+	counted := make(chan struct{})
+	w.read.Go(func() { w.readAll(out, counted) })
+	select {
+	case <-counted:
+		return w, nil
+	case <-time.After(2 * time.Minute):
+		return nil, errors.Join(errors.New("nothing was counted in two minutes"), w.cmd.Process.Kill())
+	}
+}
+
+// readAll notes what each line says, and closes counted after the first.
+func (w *watchRun) readAll(out io.Reader, counted chan<- struct{}) {
+	lines := bufio.NewScanner(out)
+	for first := true; lines.Scan(); first = false {
+		if first {
+			close(counted)
+		}
+		fields := strings.Split(lines.Text(), ":")
+		w.mu.Lock()
+		w.memory = max(w.memory, highWater(w.cmd.Process.Pid))
+		for i, t := range timed {
+			n, _ := strconv.Atoi(fields[i]) // empty where there is no row
+			for len(w.seen[t.prefix]) < n {
+				w.seen[t.prefix] = append(w.seen[t.prefix], time.Now())
+			}
+		}
+		w.mu.Unlock()
+	}
+}
+
+// has returns when a prefix had so many, or a zero time if that has not been seen.
+func (w *watchRun) has(prefix string, n int) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if seen := w.seen[prefix]; len(seen) >= n {
+		return seen[n-1]
+	}
+	return time.Time{}
+}
+
+// end ends it, once it has told of all that there was.
+func (w *watchRun) end(interval time.Duration) error {
+	time.Sleep(time.Second + 2*interval)
+	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
+		return err
+	}
+	w.read.Wait()
+	if err := w.cmd.Wait(); err != nil {
+		return fmt.Errorf("audit --watch: %w\n%s", err, w.err.String())
+	}
+	logf("%s", w.err.String())
+	return nil
+}
+
+// lags returns how long the creates of a prefix took to be seen, which were answered at
+// these times.
+func (w *watchRun) lags(prefix string, answered []time.Time) (lags []time.Duration, err error) {
+	for i, at := range answered {
+		seen := w.has(prefix, i+1)
+		if seen.IsZero() {
+			return nil, fmt.Errorf("%d of %d creates of %s were seen", i, len(answered), prefix)
+		}
+		lags = append(lags, max(seen.Sub(at), 0))
+	}
+	return lags, nil
+}
+
+// events returns how many events it says at its end that it has seen, and how many of a
+// hundred for nothing.
+func (w *watchRun) events() (events, percent int, err error) {
+	_, said, _ := strings.Cut(w.err.String(), "Watched 1 type: ")
+	said = strings.ReplaceAll(said, ",", "")
+	if _, err := fmt.Sscanf(said, "%d events of which %d %% changed no count", &events, &percent); err != nil {
+		return 0, 0, fmt.Errorf("%w: %s", err, w.err.String())
+	}
+	return events, percent, nil
+}
+
+// highWater is the most memory that a process has had, in bytes, and 0 if it has ended.
+// What wait4(2) says of a child counts the memory of the process that started it.
+func highWater(pid int) int64 {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kilobytes int64
+	_, _ = fmt.Sscan(rest, &kilobytes)
+	return kilobytes << 10
+}
