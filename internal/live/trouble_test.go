@@ -865,7 +865,7 @@ func TestUncounted(t *testing.T) {
 	k.install(b.complete(census.Listed{Objects: 9, Prefixed: 2, Uncounted: 7, ResourceVersion: "3"}, time.Unix(0, 0)), time.Unix(0, 0))
 	e.kinds = []*kind{k}
 	want := census.TypeCount{Resource: pods, Objects: 7}
-	if s := e.Snapshot(); len(s.Uncounted) != 1 || s.Uncounted[0] != want {
+	if s := e.Snapshot(func(Row) {}); len(s.Uncounted) != 1 || s.Uncounted[0] != want {
 		t.Errorf("%+v", s.Uncounted)
 	}
 }
