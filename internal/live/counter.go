@@ -21,7 +21,7 @@ type counter struct {
 	since   *time.Time // from when on its creates and deletes are counted: that of a list
 	seen    *seen      // nil until something happens
 	gaps    int32
-	young   bool // whether it has never had MinCount names since it began
+	young   bool // whether it has been counted since its first name
 }
 
 // tally is what is kept of a census.Space. Its fields are those of the same name, of which

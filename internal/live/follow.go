@@ -40,6 +40,10 @@ const (
 	ahead = time.Minute
 )
 
+// askTime is how long a watch is not opened because of what is asked before. Tests
+// shorten it.
+var askTime = 5 * time.Second
+
 // silence is after which time a watch is given up on which neither an event nor a
 // bookmark came; servers send a bookmark each minute. Tests shorten it.
 var silence = 2 * time.Minute
@@ -127,6 +131,9 @@ func (e *Engine) fallBehind(k *kind, err error) {
 // watch follows a type from a state on, as long as one watch lasts. It returns nil
 // if that ended as it should.
 func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte, t *trouble) error {
+	if err := e.compare(ctx, k, since, t); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.AfterFunc(silence, func() { cancel(errSilent) })
@@ -137,9 +144,6 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 		return cmpCause(ctx, err)
 	}
 	defer func() { _ = body.Close() }()
-	if err := e.compare(ctx, k, since, t); err != nil {
-		return err
-	}
 	t.opened()
 	e.mu.Lock()
 	k.behind, k.cause = time.Time{}, nil
@@ -166,13 +170,16 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 // number of objects after some that have told nothing, and returns what is wrong with what
 // is counted. A server that was restored from a backup is at an earlier state, and silent
 // on a watch until it has come to where that begins; one that has no watch, or keeps back
-// what it tells, is silent for ever.
+// what it tells, is silent for ever: what a watch should have told, once there was
+// another one in vain. Who has to wait for an answer, or for the turn to ask, goes without.
 func (e *Engine) compare(ctx context.Context, k *kind, since uint64, t *trouble) error {
 	if !t.before {
 		return nil
 	}
 	scanner := e.Scanner
 	scanner.Progress, scanner.RetryTimeout = nil, time.Millisecond // it is asked with the next watch, too
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
 	asked, _, err := scanner.Estimate(ctx, []census.Resource{k.resource}, e.Namespace)
 	e.mu.Lock()
 	e.requests++
@@ -187,7 +194,9 @@ func (e *Engine) compare(ctx context.Context, k *kind, since uint64, t *trouble)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	unknown := !asked[0].Known && time.Since(k.listed) > unknownQuiet
-	if t.mute >= maxMute && (unknown || asked[0].Known && asked[0].Objects != k.objects) {
+	differed := t.differs // and nothing has come since
+	t.differs = t.mute >= maxMute && (unknown || asked[0].Known && asked[0].Objects != k.objects)
+	if t.differs && differed {
 		return errMute
 	}
 	return nil
@@ -231,6 +240,7 @@ type trouble struct {
 	before  bool      // whether a watch has ever been open
 	ended   int       // watches that broke in a row without an event or a bookmark
 	mute    int       // those that were open
+	differs bool      // the number of objects did before the last of them
 	retrier *apistatus.Retrier
 	onTrial bool // it could not be watched, and nothing has been heard since
 
@@ -242,7 +252,9 @@ type trouble struct {
 func (t *trouble) opened() { t.before, t.since, t.mute = true, time.Time{}, t.mute+1 }
 
 // heard notes that an event has counted, or a bookmark.
-func (t *trouble) heard() { t.ended, t.mute, t.retrier, t.inVain, t.onTrial = 0, 0, nil, 0, false }
+func (t *trouble) heard() {
+	t.ended, t.mute, t.differs, t.retrier, t.inVain, t.onTrial = 0, 0, false, nil, 0, false
+}
 
 // counted notes that the type was counted again, by a list that took so long.
 func (t *trouble) counted(took time.Duration, now time.Time) {

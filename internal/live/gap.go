@@ -81,8 +81,9 @@ func (e *Engine) listAgain(ctx context.Context, k *kind, must bool) *listing {
 		case skipped != nil:
 			e.mu.Lock()
 			k.skipped, k.rests = skipped, time.Now().Add(lookupPauses*list.took)
+			notFound := k.isSkipped(census.NotFound)
 			e.mu.Unlock()
-			if !must || k.isSkipped(census.NotFound) && tries >= goneOpens {
+			if !must || notFound && tries >= goneOpens {
 				return nil
 			}
 		}
@@ -170,19 +171,34 @@ func (k *kind) installAgain(list *listing, gap int, now time.Time) {
 		}
 		created := max(found.space.Recent[gap], found.space.Names-c.space.Names, 0)
 		deleted := c.space.Names + created - found.space.Names
-		c.space, c.version = found.space, list.version
-		c.gaps++
-		if created > 0 || deleted > 0 {
-			from := k.heard
-			if from.Before(*c.since) {
-				from = *c.since
-			}
-			c.happened(from, now, created, deleted)
-		}
+		c.space = found.space
+		k.bridge(c, list.version, now, created, deleted)
 		list.found[id] = c
+	}
+	for id, c := range k.counters { // those whose names are all missing
+		if list.found[id] == nil && list.sketch.estimate(id) == 0 {
+			deleted := c.space.Names
+			c.space.Names, c.space.Generated = 0, 0
+			k.bridge(c, list.version, now, 0, deleted)
+			list.found[id] = c
+		}
 	}
 	k.gaps++
 	k.adopt(list, now)
+}
+
+// bridge takes a counter over a gap, to a state, in which at least so many came and went.
+func (k *kind) bridge(c *counter, version uint64, now time.Time, created, deleted int32) {
+	c.version = version
+	c.gaps++
+	if created == 0 && deleted == 0 {
+		return
+	}
+	from := k.heard
+	if from.Before(*c.since) {
+		from = *c.since
+	}
+	c.happened(from, now, created, deleted)
 }
 
 // adopt takes from a list what is not about single spaces.

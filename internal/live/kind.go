@@ -226,7 +226,6 @@ func (k *kind) count(e *Engine, id spaces.ID, counter *counter, c changed, now t
 	switch c.what {
 	case decode.Added:
 		counter.created(id, &c.object, now, e.chance(counter.spaceOf(k.resource, id)))
-		counter.young = counter.young && max(int64(counter.space.Names), counter.seen.creates) < e.MinCount
 	case decode.Deleted:
 		if unsaid := counter.deleted(id, &c.object, now); unsaid {
 			k.lookups.ask(id, true, 0)

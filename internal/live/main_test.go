@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) {
 	quietEvery = 300 * time.Millisecond
-	silence = time.Second
+	silence, askTime = time.Second, time.Second
 	tryAgain = 300 * time.Millisecond
 	os.Exit(testenv.Run(m.Run))
 }

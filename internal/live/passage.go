@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -75,6 +76,8 @@ func (k *kind) pass(e *Engine, id spaces.ID, said bool, list *listing) {
 	c, counts := list.found[id]
 	before := k.counters[id]
 	switch {
+	case !counts && k.saidSince(id, list.version):
+		k.lookups.ask(id, true, 0)
 	case !counts:
 		delete(k.counters, id)
 		// Who said it has gone since, unless the selector does not choose it.
@@ -95,6 +98,14 @@ func (k *kind) pass(e *Engine, id spaces.ID, said bool, list *listing) {
 			}
 		}
 	}
+}
+
+// saidSince reports whether an object that says a space which is looked up came after a
+// state.
+func (k *kind) saidSince(id spaces.ID, version uint64) bool {
+	return slices.ContainsFunc(k.lookups.noted, func(n noted) bool {
+		return n.id == id && n.version > version && n.what == decode.Added && generates(id, &n.object)
+	})
 }
 
 // generatedSince returns how many more objects of a space say it than at a state that is

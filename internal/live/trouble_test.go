@@ -893,3 +893,67 @@ func TestNoNumber(t *testing.T) {
 		t.Errorf("%v are not of one state", torn)
 	}
 }
+
+// Where all names of a space went in a gap, its deletes are known.
+func TestAllGoneOverAGap(t *testing.T) {
+	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
+	now := time.Unix(1_700_000_000, 0)
+	k := &kind{resource: pods}
+	k.install(&listing{found: map[spaces.ID]*counter{id: newCounter(census.Space{Names: 6, Generated: 6})}, version: 5}, now)
+	k.installAgain(&listing{found: map[spaces.ID]*counter{}, sketch: newSketch(), version: 9}, 0, now.Add(time.Minute))
+	c := k.counters[id]
+	if c == nil || c.space.Names != 0 || c.space.Generated != 0 || c.seen.deletes != 6 || c.gaps != 1 || c.version != 9 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// What is said while a list is read that does not have it is looked up once more.
+func TestSaidWhileLookedUp(t *testing.T) {
+	e, k := New(census.Scanner{}), &kind{resource: pods, sketch: newSketch()}
+	o := decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
+	id, _ := spaces.Of(&o)
+	k.lookups.flying = map[spaces.ID]bool{id: true}
+	k.change(e, changed{7, decode.Added, o}, time.Unix(1_700_000_000, 0)) // which begins it
+	k.pass(e, id, true, &listing{version: 6})
+	if c := k.counters[id]; c == nil || c.space.Names != 1 || !k.lookups.asked[id] {
+		t.Errorf("%+v, asked for: %v", c, k.lookups.asked)
+	}
+	k.pass(e, id, true, &listing{version: 7})
+	if c := k.counters[id]; c != nil {
+		t.Errorf("%+v", c)
+	}
+}
+
+// That the number of objects differs is wrong only if a watch after that told nothing.
+func TestDiffers(t *testing.T) {
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	e := prepare(server, pods)
+	k := &kind{resource: pods, objects: 5, listed: time.Now()}
+	trouble := &trouble{before: true, mute: maxMute}
+	for i, want := range []error{nil, errMute} {
+		if err := e.compare(t.Context(), k, 1, trouble); !errors.Is(err, want) {
+			t.Errorf("%d: %v, want %v", i, err, want)
+		}
+	}
+	trouble.heard()
+	trouble.mute = maxMute
+	if err := e.compare(t.Context(), k, 1, trouble); err != nil {
+		t.Errorf("something was heard: %v", err)
+	}
+}
+
+// A watch does not wait long for what is asked before it is opened, be it that others
+// hold all turns.
+func TestAskTime(t *testing.T) {
+	server := newFakeServer(t, 1)
+	server.refuses = func(string, bool) int {
+		time.Sleep(2 * askTime)
+		return 0
+	}
+	began := time.Now()
+	err := prepare(server, pods).compare(t.Context(), &kind{resource: pods}, 1_000, &trouble{before: true})
+	if passed := time.Since(began); err != nil || passed > 2*askTime {
+		t.Errorf("%v after %v", err, passed)
+	}
+}

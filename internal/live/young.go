@@ -13,8 +13,8 @@ import (
 // first names are counted exactly.
 const maxYoung = 4_096
 
-// young are the spaces that have begun last, in a ring. One that does not have
-// MinCount names when its place is taken is counted by the sketch alone.
+// young are the spaces that have begun last, in a ring. One of which fewer than MinCount
+// names have come when its place is taken is counted by the sketch alone.
 type young struct {
 	ids  []spaces.ID
 	next int
@@ -29,13 +29,14 @@ func (k *kind) begins(e *Engine, id spaces.ID) bool {
 		k.sketch.estimate(id) == 0 && !e.selects()
 }
 
-// begin makes a counter of a space whose first name c adds. What comes after that is
-// counted as created and deleted, as after a list: the first is no rate yet.
+// begin makes a counter of a space whose first name c adds. One is no rate yet: rates are
+// of what comes after it.
 func (k *kind) begin(e *Engine, id spaces.ID, c changed, now time.Time) {
 	id.Namespace, id.Prefix = strings.Clone(id.Namespace), strings.Clone(id.Prefix)
 	begun := newCounter(census.Space{ReplicaBounded: true}) // unless another one makes it
-	begun.version, begun.since, begun.young = c.version, &now, e.MinCount > 1
+	begun.version, begun.since, begun.young = c.version, &now, true
 	begun.add(id, &c.object)
+	begun.see(now).creates++
 	if k.counters == nil {
 		k.counters = map[spaces.ID]*counter{}
 	}
@@ -45,7 +46,7 @@ func (k *kind) begin(e *Engine, id spaces.ID, c changed, now time.Time) {
 		return
 	}
 	oldest := &k.young.ids[k.young.next]
-	if before := k.counters[*oldest]; before != nil && before.young {
+	if before := k.counters[*oldest]; before != nil && before.young && before.seen.creates < e.MinCount {
 		delete(k.counters, *oldest)
 	}
 	*oldest = id

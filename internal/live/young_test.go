@@ -35,7 +35,7 @@ func TestBeginning(t *testing.T) {
 	add("new-")
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/new-": 5}) })
 	for _, row := range e.Snapshot().Rows {
-		if row.Space.Prefix == "new-" && (row.Creates != 5 || row.Deletes != 1 || row.Space.Generated != 5) {
+		if row.Space.Prefix == "new-" && (row.Creates != 6 || row.Deletes != 1 || row.Space.Generated != 5) {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -65,7 +65,7 @@ func TestYoungMakeRoom(t *testing.T) {
 	if n := len(k.counters); n != maxYoung+1 {
 		t.Errorf("%d counters, want %d", n, maxYoung+1)
 	}
-	if c := k.counters[big]; c == nil || c.space.Names != 5 || c.seen.creates != 4 {
+	if c := k.counters[big]; c == nil || c.space.Names != 5 || c.seen.creates != 5 {
 		t.Errorf("%+v", c)
 	}
 	add("slow-", 3)
@@ -90,12 +90,36 @@ func TestBegin(t *testing.T) {
 		Oldest: time.Unix(1_700_000_000, 0).UTC(), Newest: time.Unix(1_700_000_000, 0).UTC(),
 		MadeBy: census.Maker{Kind: "ReplicaSet", Name: "web-7f"}, Makers: 1, ReplicaBounded: true,
 	}
-	if begun == nil || fmt.Sprint(begun.spaceOf(pods, in)) != fmt.Sprint(want) || begun.seen != nil {
+	if begun == nil || fmt.Sprint(begun.spaceOf(pods, in)) != fmt.Sprint(want) || begun.seen.creates != 1 || begun.seen.rates.creates[0] != 0 {
 		t.Errorf("%+v\nwant %+v", begun, want)
 	}
 	event.object.Maker.Kind, event.object.Name, event.version = "Job", "web-7f-bcdfh", 8
 	k.change(e, event, time.Unix(1_700_000_002, 0))
-	if begun.seen.creates != 1 || begun.space.ReplicaBounded {
+	if begun.seen.creates != 2 || begun.seen.rates.creates[0] == 0 || begun.space.ReplicaBounded {
 		t.Errorf("%+v", begun)
+	}
+}
+
+// What a list after a gap has raised to MinCount does not make room.
+func TestYoungOverAGap(t *testing.T) {
+	e, k := &Engine{MinCount: 5}, &kind{resource: pods, sketch: newSketch()}
+	now := time.Unix(1_700_000_000, 0)
+	add := func(prefix string) spaces.ID {
+		o := decode.Object{Namespace: "prod", Name: prefix + "bcdfg", GenerateName: prefix}
+		k.version++
+		k.change(e, changed{k.version, decode.Added, o}, now)
+		in, _ := spaces.Of(&o)
+		return in
+	}
+	raised := add("raised-")
+	more := newCounter(census.Space{Names: 500, Generated: 500})
+	k.installAgain(&listing{
+		found: map[spaces.ID]*counter{raised: more}, sketch: newSketch(), version: 10, prefixes: 1, objects: 500,
+	}, 0, now.Add(time.Minute))
+	for i := range 2 * maxYoung {
+		add(fmt.Sprintf("once-%d-", i))
+	}
+	if c := k.counters[raised]; c == nil || c.space.Names != 500 {
+		t.Errorf("%+v", c)
 	}
 }

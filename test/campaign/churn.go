@@ -93,19 +93,21 @@ func newChurn(ctx context.Context, cp *controlplane.ControlPlane, seed uint64) (
 			return nil, err
 		}
 	}
-	var group errgroup.Group
-	group.SetLimit(churners)
 	for r, kind := range churnTypes {
 		for _, namespace := range churnNamespaces {
 			for _, prefix := range churnPrefixes {
 				m := member{space{r.Group, r.Resource, namespace, prefix}, r.Version, kind, ""}
 				c.spaces = append(c.spaces, m)
 				c.counts[m.space] = &population{}
-				for range churnBefore {
-					if prefix != lateComer {
-						group.Go(func() error { return c.create(ctx, m) })
-					}
-				}
+			}
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(churners)
+	for _, m := range c.spaces {
+		for range churnBefore {
+			if m.prefix != lateComer {
+				group.Go(func() error { return c.create(ctx, m) })
 			}
 		}
 	}

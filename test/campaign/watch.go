@@ -136,10 +136,14 @@ func (w *Watch) UntilFresh(ctx context.Context) error {
 	})
 }
 
+// namesOf are the names of a report. A watch shows of what it saw to come what is left, too,
+// which an audit does not.
 func namesOf(r *v1alpha1.AuditReport) map[space]int64 {
 	counted := map[space]int64{}
 	for _, i := range r.Items {
-		counted[space{i.Group, i.Resource, i.Namespace, i.Prefix}] = i.Names
+		if i.Names >= shownFrom {
+			counted[space{i.Group, i.Resource, i.Namespace, i.Prefix}] = i.Names
+		}
 	}
 	return counted
 }
