@@ -135,7 +135,7 @@ func (e *Engine) leaveIfGone(ctx context.Context, k *kind) bool {
 	at := slices.Index(e.kinds, k)
 	leaves := ctx.Err() == nil && at >= 0 && k.state != gone && k.isSkipped(census.NotFound)
 	if leaves {
-		e.kinds[at] = k.left(k.resource)
+		e.kinds[at] = k.left()
 	}
 	e.mu.Unlock()
 	if leaves {
@@ -144,10 +144,13 @@ func (e *Engine) leaveIfGone(ctx context.Context, k *kind) bool {
 	return leaves
 }
 
-// left returns what is kept of a type that is not there any more, and may come back as r.
-// Who still looks something up goes on with the other one, in vain.
-func (k *kind) left(r census.Resource) *kind {
-	return &kind{resource: r, state: gone, gaps: k.gaps, events: k.events, idle: k.idle, traffic: k.traffic}
+// left returns what is kept of a type that is not there any more, and may come back. Who
+// still looks something up goes on with the other one, in vain.
+func (k *kind) left() *kind {
+	return &kind{
+		resource: k.resource, state: gone, skipped: k.skipped,
+		gaps: k.gaps, events: k.events, idle: k.idle, traffic: k.traffic,
+	}
 }
 
 // install makes the first list of a type its counts.

@@ -61,7 +61,7 @@ const (
 	quiet                  // has no prefix, and is asked for its number
 	watched
 	unwatched // is counted again and again
-	gone      // is not there any more, and is asked whether it is
+	gone      // was not there any more, and is asked whether it is
 )
 
 // small is what is hidden of a list: prefixes with fewer names than MinCount.

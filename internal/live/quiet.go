@@ -65,8 +65,8 @@ func (e *Engine) unanswered(ctx context.Context, skipped []census.Skipped, since
 		e.mu.Lock()
 		k := e.kindOf(groupResource(s))
 		switch {
-		case k == nil, k.state == gone:
-		case k.state == uncounted && k.skipped == nil, s.Reason == census.NotFound:
+		case k == nil:
+		case k.state == gone, k.state == uncounted && k.skipped == nil, s.Reason == census.NotFound:
 			k.skipped = []census.Skipped{s}
 		case k.forbidden():
 			k.rests = time.Now().Add(tryAgain) // who may not may be allowed to
@@ -100,6 +100,9 @@ func (e *Engine) askedFor(ctx context.Context, estimate census.Estimate) {
 	first, back := k != nil && k.listed.IsZero(), k != nil && k.state == gone
 	if k != nil && !due && k.skipped == nil && estimate.Known {
 		k.objects = estimate.Objects
+	}
+	if back {
+		k.skipped = nil // which it is while it is listed
 	}
 	if k != nil && k.state == quiet {
 		k.behind, k.cause = time.Time{}, nil
@@ -168,8 +171,11 @@ func (e *Engine) discover(ctx context.Context) {
 		case k == nil:
 			e.kinds = append(e.kinds, &kind{resource: r})
 			notices = append(notices, Notice{What: Appeared, Resource: r.GroupResource()})
-		case k.state == gone: // it may be served in another version
-			e.kinds[slices.Index(e.kinds, k)] = k.left(r)
+		case k.state == gone:
+			k.resource = r // it may be served in another version
+			if k.isSkipped(census.NotFound) {
+				k.skipped = nil // it is asked whether it is there
+			}
 		}
 	}
 	e.mu.Unlock()

@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,8 @@ import (
 
 // behindAfter is how long a watch may be away before its type is not up to date.
 const behindAfter = 5 * time.Second
+
+var errUncounted = errors.New("not counted yet")
 
 // Snapshot is what is counted at an instant, but for its rows.
 type Snapshot struct {
@@ -97,7 +100,7 @@ func (k *kind) addTo(s *Snapshot, now time.Time) {
 	s.Idle += k.idle
 	s.Bytes += k.traffic
 	s.Gaps += k.gaps
-	if k.state == gone {
+	if k.state == gone && k.isSkipped(census.NotFound) {
 		return
 	}
 	s.Types = append(s.Types, k.resource)
@@ -126,6 +129,8 @@ func (k *kind) addTo(s *Snapshot, now time.Time) {
 	switch {
 	case k.skipped != nil:
 		s.Skipped = append(s.Skipped, k.skipped...)
+	case k.state == uncounted, k.state == gone:
+		s.Skipped = append(s.Skipped, k.skip(census.Failed, errUncounted))
 	case k.isBehind(now):
 		s.Skipped = append(s.Skipped, k.skip(census.Unreachable, fmt.Errorf("watch %s: not up to date since %s: %w",
 			k.resource.GroupResource(), k.behind.UTC().Format(time.RFC3339), k.cause)))

@@ -232,6 +232,84 @@ func TestDiscoveryForgets(t *testing.T) {
 	}
 }
 
+// A type that is removed and known again, but cannot be read, is no type that is gone, and
+// none that is counted.
+func TestInstalledAgain(t *testing.T) {
+	t.Parallel()
+	for code, reason := range map[int]census.Reason{
+		http.StatusForbidden: census.Forbidden, http.StatusInternalServerError: census.Failed,
+	} {
+		t.Run(string(reason), func(t *testing.T) {
+			t.Parallel()
+			server := newFakeServer(t, 1)
+			addRuns(server, 6)
+			var answer atomic.Int32
+			server.refuses = func(string, bool) int { return int(answer.Load()) }
+			e := prepare(server, pods)
+			e.Scanner.RetryTimeout = time.Millisecond
+			e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, nil }
+			e.run(t)
+			answer.Store(http.StatusNotFound)
+			server.wake()
+			eventually(t, func() string {
+				if n := len(e.notices(Vanished)); n != 1 {
+					return fmt.Sprintf("it was told %d times that it is gone", n)
+				}
+				return ""
+			})
+			answer.Store(int32(code))
+			eventually(t, func() string {
+				s := e.Snapshot()
+				if len(s.Types) != 1 || len(s.Skipped) != 1 || s.Skipped[0].Reason != reason || s.Skipped[0].Message == errUncounted.Error() {
+					return fmt.Sprintf("%+v", s)
+				}
+				return ""
+			})
+			for range 20 { // at no moment it is passed over
+				time.Sleep(quietEvery / 10)
+				if s := e.Snapshot(); len(s.Types) != 1 || len(s.Skipped) != 1 {
+					t.Errorf("%+v", s)
+				}
+			}
+			answer.Store(0)
+			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
+			if s := e.Snapshot(); len(s.Skipped) > 0 || len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
+				t.Errorf("%+v, told %+v", s, e.told)
+			}
+		})
+	}
+}
+
+// What is there and has not been counted yet makes a report incomplete: a type that is
+// new, and one that comes back as soon as anybody says so.
+func TestNotCountedYet(t *testing.T) {
+	server := newFakeServer(t, 1)
+	e := prepare(server)
+	check := func(when string, types, skipped int) {
+		t.Helper()
+		s := e.Snapshot()
+		if len(s.Types) != types || len(s.Skipped) != skipped || skipped > 0 && s.Skipped[0].Message != errUncounted.Error() {
+			t.Errorf("%s: %+v", when, s.Snapshot)
+		}
+	}
+	e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, nil }
+	e.discover(t.Context())
+	check("a new type", 1, 1)
+	missing := []census.Skipped{{Resource: "pods", Reason: census.NotFound}}
+	e.unanswered(t.Context(), missing, time.Now())
+	check("one that is gone", 0, 0)
+	e.discover(t.Context())
+	check("one that is discovered again", 1, 1)
+	e.unanswered(t.Context(), missing, time.Now())
+	check("one that is gone all the same", 0, 0)
+	server.refuses = func(string, bool) int {
+		check("one that is listed", 1, 1)
+		return 0
+	}
+	e.askedFor(t.Context(), census.Estimate{Resource: pods, Known: true})
+	check("one that has been listed", 1, 0)
+}
+
 // A selector chooses as of the last list: an update that moves an object in or out of it
 // is no create and no delete, and all names of a prefix that is chosen count.
 func TestSelectorAndUpdates(t *testing.T) {
@@ -720,7 +798,7 @@ func TestMute(t *testing.T) {
 func TestLeaveOut(t *testing.T) {
 	e := New(census.Scanner{})
 	counted, since := time.Unix(1, 0), time.Unix(2, 0)
-	again := &kind{resource: pods, listed: since}
+	again := &kind{resource: pods, state: quiet, listed: since}
 	part := &kind{resource: jobs, listed: counted}
 	never := &kind{resource: nodes}
 	e.kinds = []*kind{again, part, never}
