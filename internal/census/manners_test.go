@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 )
@@ -292,12 +293,32 @@ func (b countedBatch) Commit() {
 	b.of.open--
 }
 
+// Scans that share their turns tell once between them that the server is away, and that it
+// is back, whichever asks it then.
+func TestAbsenceIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		s := &Scanner{Config: &rest.Config{}, Absent: func(cause error, after time.Duration) {
+			told = append(told, fmt.Sprint(cause, " ", after))
+		}}
+		s.ShareTurns()
+		for _, err := range []error{io.EOF, io.EOF, io.EOF, nil} {
+			server, _ := newServer(s)
+			server.observe(t.Context(), time.Now(), err)
+			time.Sleep(3 * time.Second)
+		}
+		if want := []string{"EOF 3s", "<nil> 9s"}; !slices.Equal(want, told) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	})
+}
+
 // That no request is answered is told once it has lasted, and then that they are again;
 // of a connection that breaks off, and of answers that are errors, nothing is.
 func TestTellsOfAServerThatIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
-		s := &server{absent: func(cause error, after time.Duration) {
+		a := &absence{tell: func(cause error, after time.Duration) {
 			told = append(told, fmt.Sprint(cause, " ", after))
 		}}
 		busy := apierrors.NewTooManyRequests("later", 1)
@@ -317,7 +338,7 @@ func TestTellsOfAServerThatIsAway(t *testing.T) {
 			{2 * time.Second, busy},
 		} {
 			time.Sleep(request.after)
-			s.tell(request.err)
+			a.observe(request.err)
 		}
 		if want := []string{"EOF 3s", "<nil> 40s"}; !slices.Equal(want, told) {
 			t.Errorf("told %q, want %q", told, want)

@@ -27,14 +27,20 @@ type server struct {
 	*turns
 	client       rest.Interface
 	retryTimeout time.Duration
-	absent       func(cause error, after time.Duration) // may be nil
 	requests     atomic.Int64
 
 	mu          sync.Mutex
 	silentSince time.Time  // the first request without an answer, after the last with one
-	failedSince time.Time  // the end of that request
-	told        bool       // that there are no answers
 	gone        *abandoned // once the server is given up
+}
+
+// absence is that the server does not answer, as far as it is told.
+type absence struct {
+	tell func(cause error, after time.Duration) // may be nil
+
+	mu    sync.Mutex
+	since time.Time // the end of the first request without an answer, after the last with one
+	told  bool
 }
 
 // newServer is a server that is asked as the scanner says.
@@ -48,8 +54,7 @@ func newServer(s *Scanner) (*server, error) {
 		turns = newTurns(s)
 	}
 	return &server{
-		turns: turns, client: client, absent: s.Absent,
-		retryTimeout: cmp.Or(s.RetryTimeout, defaultRetryTimeout),
+		turns: turns, client: client, retryTimeout: cmp.Or(s.RetryTimeout, defaultRetryTimeout),
 	}, nil
 }
 
@@ -89,8 +94,8 @@ func (a *abandoned) Unwrap() error { return a.cause }
 // observe notes what became of a request that began then. If there has been no
 // answer to any for as long as one page is pursued, no more are made.
 func (s *server) observe(ctx context.Context, began time.Time, err error) {
-	if s.absent != nil && ctx.Err() == nil {
-		s.tell(err)
+	if ctx.Err() == nil {
+		s.absence.observe(err)
 	}
 	if !s.silent(ctx, began, err) {
 		return
@@ -123,23 +128,26 @@ func (s *server) silent(ctx context.Context, began time.Time, err error) bool {
 	return time.Since(s.silentSince) > s.retryTimeout
 }
 
-// tell tells that requests get no answer any more, once that has lasted for a while, and
-// that they do again. err is what became of one of them.
-func (s *server) tell(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// observe tells that requests get no answer any more, once that has lasted for a while,
+// and that they do again. err is what became of one of them.
+func (a *absence) observe(err error) {
+	if a.tell == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	answered := err == nil || apistatus.Code(err) != 0
-	switch silence := time.Since(s.failedSince); {
-	case answered && s.told:
-		s.absent(nil, silence)
+	switch silence := time.Since(a.since); {
+	case answered && a.told:
+		a.tell(nil, silence)
 		fallthrough
 	case answered:
-		s.failedSince, s.told = time.Time{}, false
-	case s.failedSince.IsZero():
-		s.failedSince = time.Now()
-	case !s.told && silence > toldAfter:
-		s.absent(err, silence)
-		s.told = true
+		a.since, a.told = time.Time{}, false
+	case a.since.IsZero():
+		a.since = time.Now()
+	case !a.told && silence > toldAfter:
+		a.tell(err, silence)
+		a.told = true
 	}
 }
 

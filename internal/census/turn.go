@@ -22,19 +22,21 @@ const (
 	politePauses = 9
 )
 
-// turns is how many requests may be in flight, and when.
+// turns is how many requests may be in flight, and when, and whether any is answered.
 type turns struct {
 	buffers chan []byte   // one for each request that may be in flight
 	big     chan struct{} // a place for each of them for a page of a big list
 	polite  bool
 	resting func(pause time.Duration) // may be nil
+	absence absence
 
 	pausing sync.Mutex
 	rested  time.Time // until when a polite scan makes no request; guarded by pausing
 }
 
 // ShareTurns makes all scans and estimates of a scanner, and of its copies, share what
-// Concurrency and Polite allow, which each has for itself otherwise.
+// Concurrency and Polite allow, and what they know of the server's absence, which each
+// has for itself otherwise.
 func (s *Scanner) ShareTurns() { s.turns = newTurns(s) }
 
 func newTurns(s *Scanner) *turns {
@@ -43,7 +45,7 @@ func newTurns(s *Scanner) *turns {
 		concurrency, big = 1, 1
 	}
 	t := &turns{
-		polite: s.Polite, resting: s.Resting,
+		polite: s.Polite, resting: s.Resting, absence: absence{tell: s.Absent},
 		buffers: make(chan []byte, concurrency), big: make(chan struct{}, big),
 	}
 	for range concurrency {

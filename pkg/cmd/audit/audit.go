@@ -306,7 +306,7 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	options := o.engineOptions(time.Now(), of) // the windows end now, however long the server was away
 	scanner := o.scanner(counted, options)
-	scanner.Absent, scanner.Resting = patience.Tell, tellRest(progress)
+	scanner.Absent, scanner.Resting = patience.Tell, tellRest(progress.Line)
 	if o.manners.estimate {
 		return o.printEstimate(ctx, scanner, resources, progress)
 	}

@@ -49,9 +49,9 @@ func (o *options) validateManners() error {
 }
 
 // tellRest returns a function that says why nothing happens for long.
-func tellRest(progress *terminal.Progress) func(time.Duration) {
+func tellRest(tell func(text string)) func(time.Duration) {
 	return func(pause time.Duration) {
-		progress.Line(fmt.Sprintf("Resting for %s, nine times what the last request took (--polite)",
+		tell(fmt.Sprintf("Resting for %s, nine times what the last request took (--polite)",
 			pause.Round(time.Second)))
 	}
 }

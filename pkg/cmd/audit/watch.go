@@ -106,19 +106,18 @@ func (o *options) runWatch(
 	c.Retries() // the engine asks for them while all else waits
 	w := &watched{options: o, cluster: c, about: about, skipped: skipped}
 	w.engine = w.newEngine(collector, resources, progress)
-	notices := make(chan live.Notice, 100)
-	w.engine.Tell = func(n live.Notice) {
+	notices := make(chan string, 100)
+	w.tellOf(func(text string) {
 		select {
-		case notices <- n:
+		case notices <- text:
 		default: // nobody reads so many; the report has their number
 		}
-	}
+	})
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- w.engine.Run(ctx) }()
-	select {
-	case err = <-ended:
-	case <-w.engine.Counted():
+	counted, err := w.counts(ended, notices, progress)
+	if counted {
 		progress.End()
 		err = w.follow(ctx, notices)
 		stop()
@@ -133,12 +132,29 @@ func (o *options) runWatch(
 	return w.finish(ctx)
 }
 
-// sayLeft says the notices that were not shown before the end.
-func (w *watched) sayLeft(notices <-chan live.Notice) {
+// counts says the notices that come until all is counted, and reports whether it is: the
+// engine may have ended before.
+func (w *watched) counts(
+	ended <-chan error, notices <-chan string, progress *terminal.Progress,
+) (counted bool, err error) {
 	for {
 		select {
-		case n := <-notices:
-			w.say(noticeText(n))
+		case text := <-notices:
+			progress.Line(terminal.OneLine(text))
+		case err := <-ended:
+			return false, err
+		case <-w.engine.Counted():
+			return true, nil
+		}
+	}
+}
+
+// sayLeft says the notices that were not shown before the end.
+func (w *watched) sayLeft(notices <-chan string) {
+	for {
+		select {
+		case text := <-notices:
+			w.say(text)
 		default:
 			return
 		}
@@ -160,6 +176,13 @@ func (w *watched) newEngine(
 		engine.Discover = w.discovery(resources, w.find)
 	}
 	return engine
+}
+
+// tellOf makes the engine tell what a user should know at once.
+func (w *watched) tellOf(tell func(text string)) {
+	patience := cluster.Patience{For: time.Duration(w.manners.retryTimeout), Say: tell}
+	w.engine.Scanner.Absent, w.engine.Scanner.Resting = patience.Tell, tellRest(tell)
+	w.engine.Tell = func(n live.Notice) { tell(noticeText(n)) }
 }
 
 // find finds the types that there are now, and says what it leaves out.
@@ -214,7 +237,7 @@ func withHidden(found, known []census.Resource, skipped []census.Skipped) []cens
 }
 
 // follow shows what changes until the user wants no more, or the time is up.
-func (w *watched) follow(ctx context.Context, notices <-chan live.Notice) (err error) {
+func (w *watched) follow(ctx context.Context, notices <-chan string) (err error) {
 	if w.shows, err = w.newShowing(); err != nil {
 		return err
 	}
@@ -235,8 +258,8 @@ func (w *watched) follow(ctx context.Context, notices <-chan live.Notice) (err e
 	wait:
 		for {
 			select {
-			case n := <-notices:
-				w.shows.notice(noticeText(n))
+			case text := <-notices:
+				w.shows.notice(text)
 			case <-ticker.C:
 				break wait
 			case <-w.shows.resized():

@@ -99,12 +99,37 @@ func TestNotices(t *testing.T) {
 func TestSayLeft(t *testing.T) {
 	var errOut bytes.Buffer
 	w := &watched{options: &options{IOStreams: genericiooptions.IOStreams{ErrOut: &errOut}}}
-	notices := make(chan live.Notice, 3)
-	notices <- live.Notice{What: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}}
-	notices <- live.Notice{What: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}}
+	notices := make(chan string, 3)
+	notices <- noticeText(live.Notice{What: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
+	notices <- noticeText(live.Notice{What: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
 	w.sayLeft(notices)
 	if got, want := errOut.String(), "gizmos is a new type\ngadgets is no type any more\n"; got != want {
 		t.Errorf("%q", got)
+	}
+}
+
+// That the server is away, and that a polite scan rests, is told as notices are: above the
+// progress of the first count, and where the watch shows them after it.
+func TestTellsWhileItCounts(t *testing.T) {
+	notices := make(chan string) // nothing stays in it
+	w := &watched{options: &options{}, engine: live.New(census.Scanner{})}
+	w.manners.retryTimeout = flagvalue.Duration(time.Minute)
+	w.tellOf(func(text string) { notices <- text })
+	ended := make(chan error)
+	go func() {
+		w.engine.Scanner.Absent(errors.New("refused\x1b"), 3*time.Second)
+		w.engine.Scanner.Resting(90 * time.Second)
+		w.engine.Tell(live.Notice{What: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
+		ended <- io.EOF
+	}()
+	var out bytes.Buffer
+	if counted, err := w.counts(ended, notices, terminal.StartProgress(&out)); counted || !errors.Is(err, io.EOF) {
+		t.Errorf("%v, %v", counted, err)
+	}
+	want := "Warning: the server does not answer, and is asked again for 1m0s: refused\\u001b\n" +
+		"Resting for 1m30s, nine times what the last request took (--polite)\ngizmos is a new type\n"
+	if got := out.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
