@@ -35,49 +35,58 @@ type Patience struct {
 
 // Await asks the server something until there is an answer. One that is away is waited
 // for; so is one that has just come back, until it says that it is ready: before that it
-// knows neither all its types nor the rights of its users. Other errors are final.
+// knows neither all its types nor the rights of its users. When the time is up it is asked
+// once more, ready or not: what it lacks may not matter. Other errors are final.
 func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	var retrier *apistatus.Retrier // from the first failure on
+	var ready, timeUp bool
 	for began := time.Now(); ; {
 		err := ask()
 		waits := retrier != nil
-		away := isAway(err) || waits && refused(err)
+		away := isAway(err) || waits && !ready && refused(err)
 		switch {
 		case err == nil && waits:
 			c.patience.Tell(nil, time.Since(began))
 			return nil
 		case ctx.Err() != nil, c.patience.For <= 0, !away:
 			return err
+		case timeUp:
+			return fmt.Errorf("gave up after %s: %w", c.patience.For, err)
 		case !waits:
 			c.patience.Tell(err, 0)
 			retrier = apistatus.NewRetrier(firstPause, longestPause, c.patience.For)
 		}
-		for again := true; again; again = !c.ready(ctx) {
-			if err := c.pause(ctx, retrier, err); err != nil {
-				return err
-			}
+		if ready, timeUp, err = c.untilReady(ctx, retrier, err); err != nil {
+			return err
 		}
 	}
 }
 
-// pause waits for the next try after cause, or returns why there is none.
-func (c *Cluster) pause(ctx context.Context, retrier *apistatus.Retrier, cause error) error {
-	switch err := retrier.Wait(ctx, cause); {
-	case errors.Is(err, apistatus.ErrTimeUp):
-		return fmt.Errorf("gave up after %s: %w", c.patience.For, cause)
-	case err != nil:
-		return fmt.Errorf("%w: %w", err, cause)
+// untilReady waits after cause until the server says that it is ready, or will not say
+// whether it is, or the time is up.
+func (c *Cluster) untilReady(
+	ctx context.Context, retrier *apistatus.Retrier, cause error,
+) (ready, timeUp bool, err error) {
+	for {
+		switch err := retrier.Wait(ctx, cause); {
+		case errors.Is(err, apistatus.ErrTimeUp):
+			return false, true, nil
+		case err != nil:
+			return false, false, fmt.Errorf("%w: %w", err, cause)
+		}
+		if err := c.readyz(ctx); !isAway(err) {
+			return err == nil, false, nil
+		}
 	}
-	return nil
 }
 
-// ready reports whether the server is ready, as far as the user may know.
-func (c *Cluster) ready(ctx context.Context) bool {
+// readyz returns why the server does not say that it is ready, or nil.
+func (c *Cluster) readyz(ctx context.Context) error {
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {
-		return true // who asks has the same configuration, and says it
+		return err // who asks has the same configuration, and says it
 	}
-	return !isAway(client.RESTClient().Get().MaxRetries(0).AbsPath("/readyz").Do(ctx).Error())
+	return client.RESTClient().Get().MaxRetries(0).AbsPath("/readyz").Do(ctx).Error()
 }
 
 // Tell says that the server does not answer, and why, or without a cause that it answers

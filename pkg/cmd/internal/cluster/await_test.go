@@ -32,6 +32,7 @@ type comingBack struct {
 	mu      sync.Mutex
 	refuse  int   // dials
 	answers []int // status codes of requests
+	readyz  int   // that of each request whether it is ready, if not 0
 	asked   []string
 }
 
@@ -51,9 +52,14 @@ func (b *comingBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer b.mu.Unlock()
 	b.asked = append(b.asked, r.URL.Path)
 	w.Header().Set("Content-Type", "application/json")
-	if len(b.answers) > 0 {
-		code := b.answers[0]
-		b.answers = b.answers[1:]
+	code := 0
+	switch {
+	case b.readyz != 0 && r.URL.Path == "/readyz":
+		code = b.readyz
+	case len(b.answers) > 0:
+		code, b.answers = b.answers[0], b.answers[1:]
+	}
+	if code != 0 {
 		w.WriteHeader(code)
 		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d}`, code)
 		return
@@ -120,15 +126,33 @@ func TestAwait(t *testing.T) {
 	if err := c.Await(ctx, func() error { asked++; return wrong }); !errors.Is(err, wrong) || asked != 1 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
-	// A server that has just come back does not know its rules.
-	answers := []error{io.ErrUnexpectedEOF, apierrors.NewForbidden(v1.Resource("pods"), "", nil), wrong}
-	asked = 0
+	// A server that has just come back does not know its rules, nor who may know whether it
+	// is ready.
+	forbidden := apierrors.NewForbidden(v1.Resource("pods"), "", nil)
+	answers := []error{io.ErrUnexpectedEOF, forbidden, wrong}
+	asked, back.answers = 0, []int{http.StatusForbidden}
 	if err := c.Await(ctx, func() error { asked++; return answers[asked-1] }); !errors.Is(err, wrong) || asked != 3 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+	// One that is ready does.
+	asked = 0
+	if err := c.Await(ctx, func() error { asked++; return answers[asked-1] }); !errors.Is(err, forbidden) || asked != 2 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 	err := c.Await(ctx, func() error { time.AfterFunc(time.Millisecond, cancel); return io.EOF })
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A server that never says that it is ready is asked all the same when the time is up.
+func TestNeverReady(t *testing.T) {
+	back := &comingBack{readyz: http.StatusInternalServerError}
+	c := &Cluster{Config: back.start(t), patience: Patience{500 * time.Millisecond, func(string) {}}}
+	answers := []error{io.ErrUnexpectedEOF, nil}
+	asked := 0
+	if err := c.Await(t.Context(), func() error { asked++; return answers[asked-1] }); err != nil || asked != 2 {
+		t.Errorf("asked %d times: %v", asked, err)
 	}
 }
 
