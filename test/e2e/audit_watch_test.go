@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -361,6 +362,35 @@ func TestAuditWatchTypeRemoved(t *testing.T) {
 	if text := w.said(); strings.Count(text, "gears") != 1 {
 		t.Error(text)
 	}
+}
+
+// That the server is away while all is counted for the first time is told, and that it is
+// back.
+func TestAuditWatchTellsOfAnAbsence(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	create, _ := creator(t, retrying, ns)
+	create("run-", 20)
+	var back atomic.Bool
+	w := watch(t, harness.As(t, faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
+		if back.Load() || !strings.HasSuffix(r.URL.Path, "/configmaps") {
+			return nil
+		}
+		return faultproxy.DropRequest
+	}).Config), "configmaps", "-n", ns)
+	says := func(text string) {
+		harness.Eventually(t, func() error {
+			if !strings.Contains(w.said(), text) {
+				return errors.New(w.said())
+			}
+			return nil
+		})
+	}
+	says("Warning: the server does not answer, and is asked again for 2m0s: ")
+	back.Store(true)
+	says("The server answers again, after ")
+	w.expect(t, "run-", 20)
+	w.end(t, 0)
 }
 
 // An interrupt before all is counted is 130, and shows nothing.
