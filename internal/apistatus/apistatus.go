@@ -55,6 +55,13 @@ func Passing(err error) bool {
 	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
 
+// AboutRights reports whether err is an answer about the user's rights (401, 403): one
+// from a server that has just started, and does not know its rules yet, may pass.
+func AboutRights(err error) bool {
+	code := Code(err)
+	return code == http.StatusUnauthorized || code == http.StatusForbidden
+}
+
 // Final reports whether err is an answer that the same list gets again. A list
 // that expired between two pages can be read from the beginning.
 func Final(err error) bool {

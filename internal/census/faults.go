@@ -57,12 +57,6 @@ func isAway(err error) bool {
 	return code == 0 || code == http.StatusBadGateway || code == http.StatusServiceUnavailable
 }
 
-// refused reports whether err is an answer about the user's rights.
-func refused(err error) bool {
-	code := apistatus.Code(err)
-	return code == http.StatusUnauthorized || code == http.StatusForbidden
-}
-
 // isSignal reports whether err is one that the census sends to itself.
 func isSignal(err error) bool {
 	var big *tooBig

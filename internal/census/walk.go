@@ -115,7 +115,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
 		w.token, l.inconsistent = token, true
 	case expired, first && l.at != "" && apistatus.Code(err) == http.StatusBadRequest:
 		return fmt.Errorf("%w: %w", errStartAgain, err)
-	case w.away && refused(err): // a server that has just started does not know its rules yet
+	case w.away && apistatus.AboutRights(err): // a server that has just started does not know its rules yet
 	case w.token != "" && apistatus.Code(err) == http.StatusUnauthorized: // a credential that has expired
 	case !transient(ctx, err):
 		return err

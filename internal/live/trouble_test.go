@@ -727,6 +727,19 @@ func TestOneRequestAtATime(t *testing.T) {
 	}
 }
 
+// followsOneMore starts an engine on six names of run-, with a server that is injured
+// before, and waits until it has counted a seventh.
+func followsOneMore(t *testing.T, injure func(*fakeServer)) *started {
+	t.Helper()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	injure(server)
+	e := start(t, server, pods)
+	addRuns(server, 1)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+	return e
+}
+
 // A watch that is not answered, or says nothing, is given up, and nothing is lost by that.
 func TestSilence(t *testing.T) {
 	for name, injure := range map[string]func(*fakeServer){
@@ -735,12 +748,7 @@ func TestSilence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := newFakeServer(t, 1)
-			addRuns(server, 6)
-			injure(server)
-			e := start(t, server, pods)
-			addRuns(server, 1)
-			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+			e := followsOneMore(t, injure)
 			if gaps := e.Snapshot().Gaps; gaps > 0 {
 				t.Errorf("%d gaps", gaps)
 			}
@@ -781,12 +789,7 @@ func TestMute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := newFakeServer(t, 1)
-			addRuns(server, 6)
-			injure(server)
-			e := start(t, server, pods)
-			addRuns(server, 1)
-			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+			e := followsOneMore(t, injure)
 			if told := e.notices(Gap); len(told) == 0 || !errors.Is(told[0].Cause, errMute) {
 				t.Errorf("%+v", told)
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -43,7 +42,7 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	for began := time.Now(); ; {
 		err := ask()
 		waits := retrier != nil
-		away := isAway(err) || waits && !ready && refused(err)
+		away := isAway(err) || waits && !ready && apistatus.AboutRights(err)
 		switch {
 		case err == nil && waits:
 			c.patience.Tell(nil, time.Since(began))
@@ -120,12 +119,6 @@ func isAway(err error) bool {
 	return apistatus.Passing(err) || errors.As(err, &timeout) && timeout.Timeout() ||
 		utilnet.IsProbableEOF(err) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.As(err, &stream) || utilnet.IsHTTP2ConnectionLost(err)
-}
-
-// refused reports whether err is an answer about the user's rights.
-func refused(err error) bool {
-	code := apistatus.Code(err)
-	return code == http.StatusUnauthorized || code == http.StatusForbidden
 }
 
 // nowhere reports whether a server is one that nobody has named.
