@@ -56,7 +56,7 @@ func (u User) Run(args ...string) Result {
 func (r Result) Expect(t *testing.T, code int, stdout, stderr string) {
 	t.Helper()
 	if r.Code != code {
-		t.Errorf("exit code %d, want %d", r.Code, code)
+		t.Errorf("exit code %d, want %d; stderr is\n%s", r.Code, code, r.Stderr)
 	}
 	for _, stream := range []struct{ name, got, want string }{{"stdout", r.Stdout, stdout}, {"stderr", r.Stderr, stderr}} {
 		if !regexp.MustCompile(`^(?s:` + stream.want + `)$`).MatchString(stream.got) {
