@@ -195,7 +195,7 @@ func (b *batch) add(space census.Space, creates int64) *row {
 	b.kept.see(b.collector.old, space)
 	b.kept.fail(b.judge(space))
 	if space.Names < options.MinCount && !came {
-		b.kept.hide(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
+		b.kept.hide(space)
 		return nil
 	}
 	r := b.newRow()

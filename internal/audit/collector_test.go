@@ -231,7 +231,7 @@ func TestMostHidden(t *testing.T) {
 	} {
 		add(c, true, list...)
 	}
-	want := Hidden{schema.GroupResource{Group: "batch", Resource: "jobs"}, "b", 103}
+	want := Hidden{schema.GroupResource{Group: "batch", Resource: "jobs"}, "b", 103, true}
 	if got := finish(t, c).MostHidden; got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

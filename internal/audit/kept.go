@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -19,7 +17,7 @@ type kept struct {
 	exceeded      []v1alpha1.AuditExceeded
 	exceededCount int64
 	undecided     int64 // spaces whose growth may exceed a gate
-	hidden        map[place]v1alpha1.AuditHidden
+	hidden        hidden
 	prefixes      int64
 	found         map[string]bool   // of Options.Prefixes
 	seen          map[spaceKey]bool // of those that the earlier audit shows
@@ -33,21 +31,13 @@ type row struct {
 	rank     rank               // trim sets it
 }
 
-// place is a resource in a namespace.
-type place struct {
-	resource  schema.GroupResource
-	namespace string
-}
-
 // merge adds what a list has kept.
 func (k *kept) merge(list *kept) {
 	k.rows = append(k.rows, list.rows...)
 	k.exceeded = append(k.exceeded, list.exceeded...)
 	k.exceededCount += list.exceededCount
 	k.undecided += list.undecided
-	for at, hidden := range list.hidden {
-		k.hide(at, hidden.Prefixes, hidden.Objects)
-	}
+	k.hidden.merge(&list.hidden)
 	k.prefixes += list.prefixes
 	for prefix := range list.found {
 		k.find(prefix)
@@ -79,7 +69,7 @@ func (k *kept) trim(c *Collector) (below []*row) {
 	}
 	k.rows, below = k.rows[:top], k.rows[top:]
 	for _, r := range below {
-		k.hide(place{r.Resource.GroupResource(), r.Namespace}, 1, r.Names)
+		k.hide(r.Space)
 	}
 	return below
 }
@@ -103,13 +93,9 @@ func (k *kept) trimExceeded() {
 	k.exceeded = k.exceeded[:min(len(k.exceeded), maxExceeded)]
 }
 
-// hide counts prefixes that the report does not show, and their names.
-func (k *kept) hide(at place, prefixes, names int64) {
-	if k.hidden == nil {
-		k.hidden = map[place]v1alpha1.AuditHidden{}
-	}
-	before := k.hidden[at]
-	k.hidden[at] = v1alpha1.AuditHidden{Prefixes: before.Prefixes + prefixes, Objects: before.Objects + names}
+// hide counts a space that the report does not show.
+func (k *kept) hide(space census.Space) {
+	k.hidden.add(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
 }
 
 // see remembers that a space which the earlier audit shows has names.
@@ -145,36 +131,4 @@ func (k *kept) missing(prefixes []string) (missing []string) {
 		}
 	}
 	return missing
-}
-
-// allHidden returns how much is hidden in all places.
-func (k *kept) allHidden() (all v1alpha1.AuditHidden) {
-	for _, hidden := range k.hidden {
-		all.Prefixes += hidden.Prefixes
-		all.Objects += hidden.Objects
-	}
-	return all
-}
-
-// Hidden is how many names of one resource in one namespace a report does not
-// show.
-type Hidden struct {
-	Resource  schema.GroupResource
-	Namespace string // empty for a cluster-scoped resource
-	Names     int64
-}
-
-// mostHidden returns the place where the most names are hidden; of equals, the
-// first by resource and namespace.
-func (k *kept) mostHidden() (most Hidden) {
-	for at, hidden := range k.hidden {
-		h := Hidden{at.resource, at.namespace, hidden.Objects}
-		if cmp.Or(
-			cmp.Compare(h.Names, most.Names),
-			cmp.Compare(most.Resource.String(), h.Resource.String()),
-			cmp.Compare(most.Namespace, h.Namespace)) > 0 {
-			most = h
-		}
-	}
-	return most
 }

@@ -29,7 +29,8 @@ type Result struct {
 	// NotFound are those of Options.Prefixes that no counted name has.
 	NotFound []string
 	// MostHidden is where the most of the hidden names are; its zero value if
-	// none is hidden.
+	// none is hidden, or there are more than a thousand places and no one stands
+	// out.
 	MostHidden Hidden
 	// Uncounted are the objects that say a prefix which was not counted.
 	Uncounted []v1alpha1.TypeObjects
@@ -68,13 +69,13 @@ func (c *Collector) Report(scan Scan) (*Result, error) {
 		Items:      items,
 		Unprefixed: typeObjects(scan.Summary.Unprefixed),
 		Gone:       c.old.gone(c.kept.seen, func(key spaceKey) bool { return c.wasRead(key, read, skipped) }),
-		Hidden:     c.kept.allHidden(),
+		Hidden:     c.kept.hidden.all,
 		Skipped:    skippedOf(skipped),
 		Complete:   c.complete(scan, skipped),
 		Gate:       c.gate(),
 	}
 	result := &Result{
-		Report: report, NotFound: c.kept.missing(c.options.Prefixes), MostHidden: c.kept.mostHidden(),
+		Report: report, NotFound: c.kept.missing(c.options.Prefixes), MostHidden: c.kept.hidden.most(),
 		Uncounted: typeObjects(scan.Summary.Uncounted),
 	}
 	result.OnlyBefore, result.OnlyNow = c.old.onlyIn(read)

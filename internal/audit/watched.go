@@ -45,7 +45,7 @@ func (w *Watched) Add(seen live.Row) {
 func (w *Watched) Report(s live.Snapshot, server v1alpha1.AuditServer, skipped []census.Skipped) (*Result, error) {
 	for _, small := range s.Small {
 		w.shown.kept.prefixes += small.Prefixes
-		w.shown.kept.hide(place{resource: small.Resource.GroupResource()}, small.Prefixes, small.Names)
+		w.shown.kept.hidden.add(place{resource: small.Resource.GroupResource()}, small.Prefixes, small.Names)
 	}
 	w.shown.Commit()
 	return w.collector.Report(Scan{

@@ -137,8 +137,8 @@ func (o *options) sayCompared(result *audit.Result) {
 // say writes a line on stderr.
 func (o *options) say(text string) { fmt.Fprintln(o.ErrOut, terminal.OneLine(text)) }
 
-// hiddenText returns how much is not shown and why, where the most of it is unless
-// all is in one place, and how to see it where there is nothing else.
+// hiddenText returns how much is not shown and why, where the most of it is, if that
+// is known and not all is in one place, and how to see it where there is nothing else.
 func (o *options) hiddenText(report *v1alpha1.AuditReport, most audit.Hidden) string {
 	hidden := report.Hidden
 	text := fmt.Sprintf("%s hidden, with %s, by --min-count=%d",
@@ -146,7 +146,7 @@ func (o *options) hiddenText(report *v1alpha1.AuditReport, most audit.Hidden) st
 	if o.top > 0 {
 		text += fmt.Sprintf(" and --top=%d", o.top)
 	}
-	if o.allNamespaces || len(report.Scope.Resources) > 1 {
+	if most.Names > 0 && (o.allNamespaces || len(report.Scope.Resources) > 1) {
 		text += ", " + mostText(most, hidden.Objects)
 	}
 	if len(report.Items) == 0 {
@@ -161,13 +161,17 @@ func mostText(most audit.Hidden, hidden int64) string {
 	if most.Namespace != "" {
 		where += " in namespace " + most.Namespace
 	}
+	names := humanize.Count(most.Names, "name")
+	if !most.Exact {
+		names = "at least " + names
+	}
 	switch {
 	case most.Names == hidden:
 		return "all of them " + where
 	case 2*most.Names > hidden:
-		return fmt.Sprintf("most of them %s: %s", where, humanize.Count(most.Names, "name"))
+		return fmt.Sprintf("most of them %s: %s", where, names)
 	}
-	return fmt.Sprintf("the most %s: %s", where, humanize.Count(most.Names, "name"))
+	return fmt.Sprintf("the most %s: %s", where, names)
 }
 
 // forbiddenText returns which types the user may not list, and what that means for a
