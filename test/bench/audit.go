@@ -227,13 +227,20 @@ func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 // table is the contest in Markdown.
 func (c *contest) table(memory bool) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "| %d repetitions | time | CPU, servers included | peak memory |\n|---|---|---|---|\n", len(c.seconds[0]))
+	fmt.Fprintf(&text, "| %d repetitions | time | CPU | CPU, servers included | peak memory |\n|---|---|---|---|---|\n", len(c.seconds[0]))
+	cell := func(s series, format, unit string) string {
+		if s.median() == 0 { // it was not measured
+			return ""
+		}
+		return s.in(format, unit)
+	}
 	for i, name := range c.names {
 		used := ""
-		if memory && c.memory[i].median() > 0 {
-			used = c.memory[i].in("%.1f", "MB")
+		if memory {
+			used = cell(c.memory[i], "%.1f", "MB")
 		}
-		fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", name, c.seconds[i].in("%.2f", "s"), c.cpu[i].in("%.2f", "s"), used)
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s |\n", name,
+			c.seconds[i].in("%.2f", "s"), cell(c.client[i], "%.2f", "s"), c.cpu[i].in("%.2f", "s"), used)
 	}
 	return text.String()
 }

@@ -17,7 +17,8 @@ import (
 // sample is one run of a command.
 type sample struct {
 	Seconds float64
-	MaxRSS  int64 // bytes, of the greatest of its processes
+	CPU     float64 // seconds of all processors
+	MaxRSS  int64   // bytes, of the greatest of its processes
 	Stdout  string
 	Stderr  string
 }
@@ -64,7 +65,8 @@ type contest struct {
 	ways    []func(context.Context) (sample, error)
 	seconds []series
 	memory  []series                    // MB
-	cpu     []series                    // seconds of all processors, the servers' included
+	client  []series                    // seconds of all processors
+	cpu     []series                    // the same, the servers' included
 	before  func(context.Context) error // each run, if it is not nil; it is not measured
 }
 
@@ -73,6 +75,7 @@ func (c *contest) add(name string, way func(context.Context) (sample, error)) {
 	c.ways = append(c.ways, way)
 	c.seconds = append(c.seconds, nil)
 	c.memory = append(c.memory, nil)
+	c.client = append(c.client, nil)
 	c.cpu = append(c.cpu, nil)
 }
 
@@ -91,6 +94,7 @@ func (c *contest) run(ctx context.Context, runs int) error {
 			}
 			cpu := cpuSeconds() - before
 			logf("%d/%d %-60s %7.2f s, CPU %7.2f s, %6.1f MB", n+1, runs, c.names[i], s.Seconds, cpu, float64(s.MaxRSS)/1e6)
+			c.client[i] = append(c.client[i], s.CPU)
 			c.cpu[i] = append(c.cpu[i], cpu)
 			c.seconds[i] = append(c.seconds[i], s.Seconds)
 			c.memory[i] = append(c.memory[i], float64(s.MaxRSS)/1e6)

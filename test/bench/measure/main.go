@@ -1,5 +1,5 @@
 // Command measure runs a command, and prints as JSON how long it took, how
-// much memory it had at most, and what it printed.
+// much processor time and, at most, memory, and what it printed.
 //
 // It is a small program of its own because Linux counts the memory of the
 // process that starts a child as the child's: the benchmarks, with their
@@ -29,6 +29,7 @@ func main() {
 	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"Seconds": seconds, "MaxRSS": usage.Maxrss << 10, "Stdout": out.String(), "Stderr": errOut.String(),
+		"Seconds": seconds, "CPU": (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(),
+		"MaxRSS": usage.Maxrss << 10, "Stdout": out.String(), "Stderr": errOut.String(),
 	})
 }
