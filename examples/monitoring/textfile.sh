@@ -5,8 +5,9 @@
 #   17 * * * *  KUBECONFIG=/etc/genname/kubeconfig /usr/local/bin/textfile.sh
 #
 # node_exporter must run with --collector.textfile.directory=DIRECTORY. The file
-# is put in place at once, so that a half-written one is never read. If nothing
-# could be audited, the old file stays, and the alert on its age fires.
+# is put in place at once, and only if it is whole, which its last line says: of a
+# half-written one node_exporter reads nothing. Otherwise the old file stays, and the
+# alert on its age fires.
 set -u
 directory=${1:-/var/lib/node_exporter/textfile_collector}
 new=$(mktemp "$directory/.genname.XXXXXX") || exit 1
@@ -14,7 +15,7 @@ trap 'rm -f "$new"' EXIT
 
 kubectl-genname audit -A --top 100 -o openmetrics >"$new"
 status=$?
-if [ -s "$new" ]; then
+if tail -n 1 "$new" | grep -qx '# EOF'; then
 	chmod 0644 "$new" && mv "$new" "$directory/genname.prom" || status=1
 fi
 exit $status
