@@ -10,8 +10,8 @@ import (
 const (
 	progressAfter = time.Second
 	progressEvery = 200 * time.Millisecond
-	// progressWidth leaves the last of 80 columns free, so that no terminal
-	// begins another line.
+	// progressWidth is that of the line at most, and leaves the last of 80 columns
+	// free, so that no terminal begins another line.
 	progressWidth = 79
 )
 
@@ -85,5 +85,6 @@ func (p *Progress) show() {
 
 // rewrite fills the line with text.
 func (p *Progress) rewrite(text string) {
-	fmt.Fprintf(p.out, "\r%-*.*s", progressWidth, progressWidth, OneLine(text))
+	width := min(progressWidth, Width(p.out)-1)
+	fmt.Fprintf(p.out, "\r%-*.*s", width, width, OneLine(text))
 }

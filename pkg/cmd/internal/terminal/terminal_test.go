@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -84,16 +85,26 @@ func TestTerminalOfAWriter(t *testing.T) {
 }
 
 // On a terminal the line appears after a second, lines go above it, and nothing
-// of it is left.
+// of it is left, however narrow the terminal is.
 func TestProgressOnATerminal(t *testing.T) {
+	for columns, width := range map[uint16]int{40: 39, 80: 79, 200: 79} {
+		t.Run(fmt.Sprint(columns), func(t *testing.T) { testProgressOnATerminal(t, columns, width) })
+	}
+}
+
+func testProgressOnATerminal(t *testing.T, columns uint16, width int) {
+	t.Parallel()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = ptmx.Close() }()
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
+		t.Fatal(err)
+	}
 	p := StartProgress(tty)
 	p.Say("1 of\n2 \x1b[31m")
-	text, blank := "\r1 of 2 \\u001b[31m"+strings.Repeat(" ", 79-17), "\r"+strings.Repeat(" ", 79)
+	text, blank := "\r1 of 2 \\u001b[31m"+strings.Repeat(" ", width-17), "\r"+strings.Repeat(" ", width)
 	if got := read(t, ptmx, len(text)); got != text {
 		t.Errorf("%q, want %q", got, text)
 	}
