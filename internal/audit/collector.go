@@ -2,6 +2,7 @@ package audit
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -68,7 +69,8 @@ func (o *Options) Gated() bool {
 }
 
 // CountsFrom returns from how many names on the audit has to know a prefix: from fewer
-// than MinCount, which it hides, where a gate looks at them, or Old may have them.
+// than MinCount, which it hides, where it was named, a gate looks at it, or Old may have
+// it.
 func (o *Options) CountsFrom() int64 {
 	from := o.MinCount
 	if o.FailAboveCount != nil {
@@ -78,7 +80,7 @@ func (o *Options) CountsFrom() int64 {
 		size, _ := analyze.Space(names.SuffixLength)
 		from = min(from, int64(*o.FailAbove*float64(size)))
 	}
-	if o.FailAboveGrowth != nil || o.Old != nil {
+	if len(o.Prefixes) > 0 || o.FailAboveGrowth != nil || o.Old != nil {
 		from = 1
 	}
 	return max(from, 1)
@@ -90,6 +92,44 @@ func (o *Options) Takes(resource schema.GroupResource, prefix string) bool {
 		return slices.Contains(o.PrefixesOf[resource], prefix)
 	}
 	return len(o.Prefixes) == 0 || slices.Contains(o.Prefixes, prefix)
+}
+
+// named is a prefix as the user named it: of any type, or of one.
+type named struct {
+	resource schema.GroupResource
+	prefix   string
+}
+
+func (n named) String() string {
+	if n.resource.Empty() {
+		return n.prefix
+	}
+	return n.resource.String() + "/" + n.prefix
+}
+
+// asNamed returns a prefix of a type as the user named it, if at all.
+func (o *Options) asNamed(resource schema.GroupResource, prefix string) named {
+	if o.PrefixesOf == nil {
+		return named{prefix: prefix}
+	}
+	return named{resource, prefix}
+}
+
+// named returns the prefixes that the user named.
+func (o *Options) named() (all []named) {
+	if o.PrefixesOf == nil {
+		for _, prefix := range o.Prefixes {
+			all = append(all, named{prefix: prefix})
+		}
+		return all
+	}
+	for resource, prefixes := range o.PrefixesOf {
+		for _, prefix := range prefixes {
+			all = append(all, named{resource, prefix})
+		}
+	}
+	slices.SortFunc(all, func(a, b named) int { return strings.Compare(a.String(), b.String()) })
+	return all
 }
 
 // RetriesOf returns how many names are tried per create in one API, and in words
@@ -190,7 +230,7 @@ func (b *batch) add(space census.Space, creates int64) *row {
 	}
 	b.kept.prefixes++
 	if len(options.Prefixes) > 0 {
-		b.kept.find(space.Prefix)
+		b.kept.find(options.asNamed(space.Resource.GroupResource(), space.Prefix))
 	}
 	b.kept.see(b.collector.old, space)
 	b.kept.fail(b.judge(space))

@@ -269,3 +269,23 @@ func TestNotFound(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// One that was asked for of a type is not found because another type has it.
+func TestNotFoundOfTheType(t *testing.T) {
+	c := collector(Options{Prefixes: []string{"a-", "b-"}, PrefixesOf: map[schema.GroupResource][]string{
+		{Group: "batch", Resource: "jobs"}: {"a-"}, {Resource: "pods"}: {"a-", "b-"},
+	}})
+	add(c, true, space("a-", 5))
+	if diff := cmp.Diff([]string{"pods/a-", "pods/b-"}, finish(t, c).NotFound); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// One that the earlier audit has is gone, and was not misspelt.
+func TestGoneIsNotNotFound(t *testing.T) {
+	c := collector(Options{Prefixes: []string{"gone-", "nonsuch-"}, Old: saved(nil)})
+	result, err := c.Report(Scan{Resources: []census.Resource{resource("batch", "jobs")}})
+	if err != nil || len(result.Report.Gone) != 1 || cmp.Diff([]string{"nonsuch-"}, result.NotFound) != "" {
+		t.Errorf("%v, %+v", err, result)
+	}
+}

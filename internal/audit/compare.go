@@ -51,6 +51,8 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 	}
 	age := options.countedAt().Sub(report.Metadata.CreationTimestamp.Time)
 	switch scope := report.Scope; {
+	case report.Metadata.CreationTimestamp.IsZero():
+		return nil, errors.New("it does not say of when it is (metadata.creationTimestamp)")
 	case age <= 0:
 		counted := report.Metadata.CreationTimestamp.UTC().Format(time.RFC3339)
 		return nil, fmt.Errorf("it is of %s, which is not before this one", counted)
@@ -100,18 +102,24 @@ func (b *baseline) covers(key spaceKey) bool {
 
 // before returns how many names a space had: from one number to another, of which
 // the first is negative if it is not known.
-func (b *baseline) before(key spaceKey) (least, most int64) {
+func (b *baseline) before(key spaceKey, namedByClients bool) (least, most int64) {
 	if before, shown := b.names[key]; shown {
 		return before, before
 	}
 	hidden, scope := b.report.Hidden, b.report.Scope
 	switch {
+	case scope.Top == nil && (namedByClients || key.suffix != 0):
+		return -1, -1 // the first version looked for no such
+	case namedByClients: // with fewer names it was not evident
+		most = max(scope.MinCount, census.MinEvident) - 1
+	}
+	switch {
 	case hidden.Prefixes == 0:
-		return 0, 0
+		return 0, most
 	case scope.Top == nil, *scope.Top > 0 && len(b.report.Items) >= *scope.Top:
 		return -1, -1 // --top may have cut it off, whatever its names
 	}
-	return 0, min(max(scope.MinCount-1, 0), hidden.Objects)
+	return 0, max(most, min(scope.MinCount-1, hidden.Objects))
 }
 
 // growthOf returns how a space has grown since, nil if that cannot be told.
@@ -123,7 +131,7 @@ func (b *baseline) growthOf(space census.Space, options *Options, retries v1alph
 	if !b.covers(key) {
 		return nil
 	}
-	least, most := b.before(key)
+	least, most := b.before(key, space.NamedByClients)
 	growth := &v1alpha1.Growth{
 		Days: b.days, New: most == 0, PerDayMost: float64(space.Names-max(least, 0)) / b.days,
 	}
@@ -168,7 +176,7 @@ func (b *baseline) gone(seen map[spaceKey]bool, read func(spaceKey) bool) []v1al
 	}
 	var gone []v1alpha1.AuditGone
 	for key, before := range b.names {
-		if b.covers(key) && !seen[key] && read(key) {
+		if before > 0 && b.covers(key) && !seen[key] && read(key) {
 			gone = append(gone, v1alpha1.AuditGone{
 				Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace,
 				Prefix: key.prefix, Names: before,
@@ -181,6 +189,20 @@ func (b *baseline) gone(seen map[spaceKey]bool, read func(spaceKey) bool) []v1al
 			cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
 	})
 	return gone
+}
+
+// onlyPrefixes returns the prefixes that the earlier audit was about, if it was about
+// some, and not about all of those that this one is about.
+func (b *baseline) onlyPrefixes(now []string) []string {
+	if b == nil || len(b.report.Scope.Prefixes) == 0 {
+		return nil
+	}
+	before := b.report.Scope.Prefixes
+	isOther := func(prefix string) bool { return !slices.Contains(before, prefix) }
+	if len(now) > 0 && !slices.ContainsFunc(now, isOther) {
+		return nil
+	}
+	return before
 }
 
 // onlyIn returns the types, as RESOURCE.GROUP and sorted, that only one of the two

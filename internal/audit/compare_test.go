@@ -24,6 +24,7 @@ func saved(change func(*v1alpha1.AuditReport)) *v1alpha1.AuditReport {
 		Items: []v1alpha1.AuditItem{
 			{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-", Names: 100},
 			{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "gone-", Names: 40},
+			{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "had-gone-"}, // that a watch saw
 		},
 	}
 	if change != nil {
@@ -76,6 +77,38 @@ func TestGrowth(t *testing.T) {
 			r.Scope.AllNamespaces, r.Scope.Namespace = false, "prod"
 		}), space("p-", 150), nil},
 		{"of another prefix", saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"q-"} }), space("p-", 150), nil},
+	} {
+		c := collector(Options{Old: test.old})
+		if diff := cmp.Diff(test.want, c.old.growthOf(test.of, &c.options, v1alpha1.Retries{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// Of a prefix that clients name, and that the earlier audit does not show, there were at
+// most as many names as are not evident yet. The first version looked for no such, and
+// for no longer suffixes.
+func TestGrowthOfWhatWasNotEvident(t *testing.T) {
+	clients := space("c-", 20)
+	clients.Generated, clients.NamedByClients = 0, true
+	long := space("p-", 20)
+	long.SuffixLength = 8
+	known := func(names int64, most float64) *v1alpha1.Growth {
+		return &v1alpha1.Growth{Days: 2, Names: &names, PerDay: new(float64(names) / 2), PerDayMost: most}
+	}
+	unknown := &v1alpha1.Growth{Days: 2, PerDayMost: 10}
+	for _, test := range []struct {
+		name string
+		old  *v1alpha1.AuditReport
+		of   census.Space
+		want *v1alpha1.Growth
+	}{
+		{"named by clients", saved(nil), clients, known(11, 10)},
+		{"of an audit of many names", saved(func(r *v1alpha1.AuditReport) { r.Scope.MinCount = 16 }), clients, known(5, 10)},
+		{"of an audit of few", saved(func(r *v1alpha1.AuditReport) { r.Scope.MinCount = 1 }), clients, known(11, 10)},
+		{"of one that hid few names", saved(hid(1, 4, new(int))), clients, known(11, 10)},
+		{"of the first version", saved(hid(0, 0, nil)), clients, unknown},
+		{"longer suffixes, of the first version", saved(hid(0, 0, nil)), long, unknown},
 	} {
 		c := collector(Options{Old: test.old})
 		if diff := cmp.Diff(test.want, c.old.growthOf(test.of, &c.options, v1alpha1.Retries{})); diff != "" {
@@ -192,6 +225,23 @@ func TestOnlyInOne(t *testing.T) {
 	}
 }
 
+// So is which prefixes alone the earlier audit counted, unless this one counts no others.
+func TestOnlyPrefixes(t *testing.T) {
+	before := []string{"a-", "b-"}
+	for _, test := range []struct{ before, now, want []string }{
+		{nil, nil, nil},
+		{nil, []string{"a-"}, nil},
+		{before, nil, before},
+		{before, []string{"a-"}, nil},
+		{before, []string{"a-", "c-"}, before},
+	} {
+		c := collector(Options{Prefixes: test.now, Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = test.before })})
+		if got := finish(t, c).OnlyPrefixes; cmp.Diff(test.want, got) != "" {
+			t.Errorf("%v and then %v: %v", test.before, test.now, got)
+		}
+	}
+}
+
 // A gate on growth looks at every space; one that may exceed it, as far as the
 // earlier audit tells, is not let pass in silence.
 func TestGateOnGrowth(t *testing.T) {
@@ -241,6 +291,7 @@ func TestNotComparable(t *testing.T) {
 		"another namespace": {Namespace: "ci", Old: saved(func(r *v1alpha1.AuditReport) {
 			r.Scope.AllNamespaces, r.Scope.Namespace = false, "prod"
 		})},
+		"of no time": {Old: saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.Time{} })},
 		"of nothing": {Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Resources = nil })},
 	} {
 		options.Began = began

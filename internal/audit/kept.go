@@ -19,7 +19,7 @@ type kept struct {
 	undecided     int64 // spaces whose growth may exceed a gate
 	hidden        hidden
 	prefixes      int64
-	found         map[string]bool   // of Options.Prefixes
+	found         map[named]bool    // of those that the user named
 	seen          map[spaceKey]bool // of those that the earlier audit shows
 	err           error             // the first
 }
@@ -39,8 +39,8 @@ func (k *kept) merge(list *kept) {
 	k.undecided += list.undecided
 	k.hidden.merge(&list.hidden)
 	k.prefixes += list.prefixes
-	for prefix := range list.found {
-		k.find(prefix)
+	for n := range list.found {
+		k.find(n)
 	}
 	for key := range list.seen {
 		k.saw(key)
@@ -115,20 +115,10 @@ func (k *kept) saw(key spaceKey) {
 	k.seen[key] = true
 }
 
-// find remembers that a prefix that was asked for has names.
-func (k *kept) find(prefix string) {
+// find remembers that a prefix that was named has names.
+func (k *kept) find(n named) {
 	if k.found == nil {
-		k.found = map[string]bool{}
+		k.found = map[named]bool{}
 	}
-	k.found[prefix] = true
-}
-
-// missing returns those of the prefixes that no name has.
-func (k *kept) missing(prefixes []string) (missing []string) {
-	for _, prefix := range prefixes {
-		if !k.found[prefix] {
-			missing = append(missing, prefix)
-		}
-	}
-	return missing
+	k.found[n] = true
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -26,7 +27,8 @@ type Scan struct {
 // Result is a finished report, and what a command says beside it.
 type Result struct {
 	Report *v1alpha1.AuditReport
-	// NotFound are those of Options.Prefixes that no counted name has.
+	// NotFound are those of the prefixes that were named, as TYPE/PREFIX where they were
+	// named so, that no counted name has; and none that is in Gone.
 	NotFound []string
 	// MostHidden is where the most of the hidden names are; its zero value if
 	// none is hidden, or there are more than a thousand places and no one stands
@@ -40,6 +42,9 @@ type Result struct {
 	// OnlyNamespace is the only namespace that was compared where this audit read
 	// all; else empty.
 	OnlyNamespace string
+	// OnlyPrefixes are the only ones that were compared where this audit counted all,
+	// or others; else none.
+	OnlyPrefixes []string
 }
 
 // Report returns the report of all lists that have been committed; scan says
@@ -75,14 +80,29 @@ func (c *Collector) Report(scan Scan) (*Result, error) {
 		Gate:       c.gate(),
 	}
 	result := &Result{
-		Report: report, NotFound: c.kept.missing(c.options.Prefixes), MostHidden: c.kept.hidden.most(),
+		Report: report, NotFound: c.notFound(report.Gone), MostHidden: c.kept.hidden.most(),
 		Uncounted: typeObjects(scan.Summary.Uncounted),
 	}
 	result.OnlyBefore, result.OnlyNow = c.old.onlyIn(read)
 	if c.old != nil && c.options.Namespace == "" {
 		result.OnlyNamespace = c.old.report.Scope.Namespace
 	}
+	result.OnlyPrefixes = c.old.onlyPrefixes(c.options.Prefixes)
 	return result, nil
+}
+
+// notFound returns the prefixes that were named and that no counted name has, but for
+// those that are gone: the earlier audit shows that they were right.
+func (c *Collector) notFound(gone []v1alpha1.AuditGone) (missing []string) {
+	for _, g := range gone {
+		c.kept.find(c.options.asNamed(schema.GroupResource{Group: g.Group, Resource: g.Resource}, g.Prefix))
+	}
+	for _, n := range c.options.named() {
+		if !c.kept.found[n] {
+			missing = append(missing, n.String())
+		}
+	}
+	return missing
 }
 
 // scope returns what was counted.

@@ -158,6 +158,7 @@ func TestCountsFrom(t *testing.T) {
 		"any chance":               {Options{MinCount: 10, FailAbove: f(0)}, 1},
 		"growth":                   {Options{MinCount: 10, FailAboveGrowth: f(1000)}, 1},
 		"compared":                 {Options{MinCount: 10, Old: saved(nil)}, 1},
+		"a prefix that was named":  {Options{MinCount: 10, Prefixes: []string{"p-"}}, 1},
 	} {
 		if got := test.options.CountsFrom(); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)

@@ -59,10 +59,10 @@ type Scanner struct {
 	// MinCount is from how many names on a prefix that no generateName says can
 	// be evident; 10 at least.
 	MinCount int64
-	// MakersFromMinCount says that it is of no interest who made the names of a
-	// space of fewer than MinCount. It is mostly not read then: where each object
-	// has a prefix of its own that takes as long as all else.
-	MakersFromMinCount bool
+	// MakersFrom is from how many names on it is of interest who made those of a
+	// space. Of fewer that is mostly not read: where each object has a prefix of its
+	// own it takes as long as all else.
+	MakersFrom int64
 	// Progress, if set, is told after every page and every type how far the scan
 	// is. It is called by one goroutine at a time.
 	Progress func(Progress)
@@ -135,7 +135,7 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 	}
 	rules := &spaces.Rules{
 		Prefixes: map[string]bool{}, AtOnce: spacesAtOnce,
-		MinCount: s.MinCount, MakersFromMinCount: s.MakersFromMinCount, All: s.All,
+		MinCount: s.MinCount, MakersFrom: s.MakersFrom, All: s.All,
 	}
 	for _, since := range s.Since {
 		rules.Since = append(rules.Since, since.Unix())

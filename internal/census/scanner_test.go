@@ -144,16 +144,14 @@ func TestCountsAreTheOracles(t *testing.T) {
 			s.Prefixes = []string{"b", "bc"}
 		}
 		s.MinCount = rapid.Int64Range(0, 12).Draw(rt, "minCount")
-		s.MakersFromMinCount = rapid.Bool().Draw(rt, "makersFromMinCount")
+		s.MakersFrom = rapid.Int64Range(0, 12).Draw(rt, "makersFrom")
 		got, summary := scanWith(rt, s, spacesAtOnce)
 
 		oracle, listed := oracleOf(s), a.states[0]
 		oracle.Unordered = len(summary.Inconsistent) > 0
 		want := spacesOf(configMaps, oracle.Count(listed))
-		if s.MakersFromMinCount {
-			forgetSmallMakers(s.MinCount, want)
-			forgetSmallMakers(s.MinCount, got)
-		}
+		forgetSmallMakers(s.MakersFrom, want)
+		forgetSmallMakers(s.MakersFrom, got)
 		if diff := cmp.Diff(want, got); diff != "" || len(summary.Skipped) > 0 {
 			rt.Fatalf("skipped %v; (-want +got)\n%s", summary.Skipped, diff)
 		}
@@ -168,9 +166,9 @@ func TestCountsAreTheOracles(t *testing.T) {
 }
 
 // forgetSmallMakers forgets who made the names of small spaces.
-func forgetSmallMakers(minCount int64, counted []Space) {
+func forgetSmallMakers(makersFrom int64, counted []Space) {
 	for i := range counted {
-		if s := &counted[i]; s.Names < minCount {
+		if s := &counted[i]; s.Names < makersFrom {
 			s.MadeBy, s.Makers, s.ReplicaBounded = Maker{}, 0, false
 		}
 	}

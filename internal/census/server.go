@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	defaultRetryTimeout = 2 * time.Minute
+	// DefaultRetryTimeout is that of a Scanner that is told no other.
+	DefaultRetryTimeout = 2 * time.Minute
 	// toldAfter is the silence of a server from which on it is told: a connection that
 	// breaks off now and then is nothing.
 	toldAfter = 2 * time.Second
@@ -54,7 +55,7 @@ func newServer(s *Scanner) (*server, error) {
 		turns = newTurns(s)
 	}
 	return &server{
-		turns: turns, client: client, retryTimeout: cmp.Or(s.RetryTimeout, defaultRetryTimeout),
+		turns: turns, client: client, retryTimeout: cmp.Or(s.RetryTimeout, DefaultRetryTimeout),
 	}, nil
 }
 

@@ -14,6 +14,8 @@ const (
 	MaxMakers = spaces.MaxMakers
 	// MaxWindows is how many times Scanner.Since may have.
 	MaxWindows = spaces.MaxWindows
+	// MinEvident is how many names a prefix has at least that no generateName says.
+	MinEvident = spaces.MinEvident
 )
 
 // Space is the name space of one prefix, and what exists in it.
@@ -49,7 +51,7 @@ type Space struct {
 	// MadeBy is who made the newest of them, and Makers how many different
 	// makers were seen: only objects newer than all before them in the list are
 	// looked at. MaxMakers means that or more. With
-	// Scanner.MakersFromMinCount neither may have been read of fewer names.
+	// Scanner.MakersFrom neither may have been read of fewer names.
 	MadeBy Maker
 	Makers int
 	// NamedByClients is true if no generateName says the prefix of any of them,

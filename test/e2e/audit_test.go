@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -213,7 +214,7 @@ func TestAuditTable(t *testing.T) {
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run").Expect(t, 0,
 		`RESOURCE .* late- .*\n`, `No name has the prefix run: prefixes are matched whole; is a '-' missing\?\nRead .*`)
 	u.Run("audit", "cm/run*", "-n", ns).Expect(t, 0, ``,
-		`No generated names .*\nNo name has the prefix run\*: prefixes are matched whole, and are no patterns\nRead .*`)
+		`No generated names .*\nNo name has the prefix configmaps/run\*: prefixes are matched whole, and are no patterns\nRead .*`)
 	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, `No generated names to show in `+ns+` namespace \(-A takes all namespaces\)\.\nNo name has the prefix nonsuch-: prefixes are matched whole; is a '-' missing\?\nRead .*: 0 prefixes\n`)
 }
 
@@ -265,6 +266,65 @@ func TestAuditCompare(t *testing.T) {
 		`error: --compare: `+path+` cannot be compared with: its prefixes were chosen with --selector="", not "a=b"\n`)
 	u.Run("audit", "cm", "-n", "other", "--compare", path).Expect(t, 1, ``,
 		`error: --compare: .*: it read namespace "`+ns+`", not "other"\n`)
+}
+
+// What is compared with an audit that has just been saved is told to be so, and a gate
+// that could compare nothing does not pass.
+func TestAuditCompareWithWhatSaysLittle(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	populate(t, single, ns)
+	u := harness.As(t, single.Admin())
+	saved := u.Run("audit", "cm", "-n", ns, "-o", "json", "--prefix=run-").Stdout
+	at := regexp.MustCompile(`"creationTimestamp": "[^"]*"`)
+	just := at.ReplaceAllString(saved, `"creationTimestamp": "`+time.Now().Add(-3*time.Second).UTC().Format(time.RFC3339)+`"`)
+	path := harness.File(t, "just.json", just)
+	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=run-").Expect(t, 0, `.*`,
+		`Warning: `+path+` is only \S+ old: a growth per day is that of so short a time\nRead .*`)
+	old := harness.File(t, "old.json", at.ReplaceAllString(saved, `"creationTimestamp": "2020-01-01T00:00:00Z"`))
+	u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 0, `.*`,
+		`.*Not compared, because `+old+` has not counted them: prefixes other than run-\nRead .*`)
+	u.Run("audit", "secrets", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 1, ``,
+		`.*error: --fail-above-growth: nothing could be compared, because `+old+` is of other types\n`)
+	for _, limit := range []string{"NaN", "+Inf"} { // which nothing exceeds
+		u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth="+limit).Expect(t, 1, ``,
+			`error: --fail-above-growth must be a number of names per day, not `+regexp.QuoteMeta(limit)+`\n`)
+	}
+	undated := harness.File(t, "undated.json", at.ReplaceAllString(saved, `"creationTimestamp": null`))
+	u.Run("audit", "cm", "-n", ns, "--compare", undated).Expect(t, 1, ``,
+		`error: --compare: `+undated+` cannot be compared with: it does not say of when it is \(metadata.creationTimestamp\)\n`)
+}
+
+// A gate does not pass because the prefix that it is to look at may be misspelt, unless
+// the user says that it may have no names, or the earlier audit has it.
+func TestAuditGateOfNoPrefix(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	populate(t, single, ns)
+	u := harness.As(t, single.Admin())
+	saved := regexp.MustCompile(`"creationTimestamp": "\d{4}`).ReplaceAllString(
+		u.Run("audit", "cm", "-n", ns, "-o", "json", "--prefix=run-").Stdout, `"creationTimestamp": "2020`)
+	saved = strings.NewReplacer(`"prefix": "run-"`, `"prefix": "gone-"`, `        "run-"`, `        "gone-"`).Replace(saved)
+	path := harness.File(t, "before.json", saved)
+	const nothing = `.*error: the gate has looked at nothing under %s: --ignore-not-found lets it pass where a prefix may have no names\n`
+	for _, test := range []struct {
+		args   string
+		code   int
+		stderr string
+	}{
+		{"cm --prefix=run --fail-above-count=5", 1, fmt.Sprintf(nothing, "run")},
+		{"cm/run --fail-above=1%", 1, fmt.Sprintf(nothing, "configmaps/run")},
+		{"cm/run- secrets/run- --fail-above-count=100", 1, fmt.Sprintf(nothing, "secrets/run-")},
+		{"cm --prefix=run-,gone- --fail-above-growth=1e9 --compare=" + path, 0, `.*1 prefix gone: .*`},
+		{"cm --prefix=run --fail-above-count=5 --watch --duration=1ms", 1, `.*` + fmt.Sprintf(nothing, "run")},
+		{"cm --prefix=run --fail-above-count=5 --ignore-not-found", 0, `.*No name has the prefix run: .*`},
+		{"cm --prefix=run,run- --fail-above-count=5", 3, fmt.Sprintf(nothing, "run") + `1 prefix above .*`},
+		{"cm --prefix=run- --fail-above-count=100", 0, `Read .*`},
+		{"cm -l no=such --fail-above-count=5", 1, `.*error: the gate has looked at nothing, because --selector="no=such" chooses no prefix: --ignore-not-found lets it pass where that may be\n`},
+		{"cm -l no=such --fail-above-count=5 --ignore-not-found", 0, `.*`},
+		{"cm --prefix=run", 0, `.*No name has the prefix run: .*`},
+	} {
+		r := u.Run(append([]string{"audit", "-n", ns}, strings.Fields(test.args)...)...)
+		r.Expect(t, test.code, `.*`, test.stderr)
+	}
 }
 
 func TestAuditGates(t *testing.T) {
@@ -366,6 +426,7 @@ func TestAuditBadInput(t *testing.T) {
 		{"window", admin, []string{"--window=-1h"}, 1, ``, `error: --window must not be negative, as -1h0m0s is\n`},
 		{"an empty prefix", admin, []string{"--prefix", ""}, 1, ``, `error: --prefix must not be empty\n`},
 		{"TYPE/ without PREFIX", admin, []string{"cm/", "jobs/x-"}, 1, ``, `error: "cm/" is not TYPE/PREFIX, like jobs/nightly-report-\n`},
+		{"two slashes", admin, []string{"cm/x-/"}, 1, ``, `error: "cm/x-/" is not TYPE/PREFIX, like jobs/nightly-report-\n`},
 		{"TYPE beside TYPE/PREFIX", admin, []string{"jobs/x-", "cm"}, 1, ``, `error: "cm" is not TYPE/PREFIX, as another argument is\n`},
 		{"TYPE/PREFIX and --prefix", admin, []string{"cm/x-", "--prefix=y-"}, 1, ``, `error: --prefix and TYPE/PREFIX exclude each other\n`},
 		{"growth since when", admin, []string{"--fail-above-growth=5"}, 1, ``, `error: --fail-above-growth needs --compare: .*\n`},

@@ -50,7 +50,7 @@ func BenchmarkMakers(b *testing.B) {
 }
 
 func countPage(b *testing.B, page, buffer []byte, minCount int64, makers bool) {
-	rules := &Rules{MinCount: minCount, MakersFromMinCount: true, AtOnce: 1 << 14}
+	rules := &Rules{MinCount: minCount, MakersFrom: minCount, AtOnce: 1 << 14}
 	var asked decode.Asked
 	stems := NewStems(rules, func(ID, *Tally) {})
 	if makers {

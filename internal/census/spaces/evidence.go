@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// minEvident is the number of names below which nothing is evident, however
+	// MinEvident is the number of names below which nothing is evident, however
 	// few Rules.MinCount asks for.
-	minEvident = 10
+	MinEvident = 10
 	// minSymbols is how many different characters of the alphabet there must be.
 	// The hashes that Kubernetes puts into names are decimal numbers in other
 	// letters (k8s.io/apimachinery/pkg/util/rand.SafeEncodeString), which have ten;
@@ -61,7 +61,7 @@ func (e *evidence) add(o *decode.Object, generated bool) {
 
 // convinces reports whether the names come from a client's generator.
 func (e *evidence) convinces(minCount int64) bool {
-	return e.names >= max(minCount, minEvident) &&
+	return e.names >= max(minCount, MinEvident) &&
 		20*e.names >= 19*(e.names+e.others) &&
 		bits.OnesCount32(e.symbols) >= minSymbols &&
 		!e.increase() && !e.hashed

@@ -7,7 +7,7 @@ import "github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 const maxOrigins = 16 << 10
 
 // origins is what says who made the newest objects of a space, and has not been
-// read: most spaces never have Rules.MinCount names, where each object has a
+// read: most spaces never have Rules.MakersFrom names, where each object has a
 // prefix of its own, and reading it takes as long as all else.
 type origins struct {
 	objects []originOf

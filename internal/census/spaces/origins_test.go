@@ -16,7 +16,7 @@ import (
 // does no harm, until the space is no longer small.
 func TestOriginsOfSmallSpacesAreNotRead(t *testing.T) {
 	const broken = "\xff"
-	stems := NewStems(&Rules{MinCount: 3, MakersFromMinCount: true, AtOnce: 1}, func(ID, *Tally) {})
+	stems := NewStems(&Rules{MakersFrom: 3, AtOnce: 1}, func(ID, *Tally) {})
 	add := func(name string, created int64) error {
 		o := &decode.Object{Name: name, Created: created}
 		if stems.WantsMaker(o) == decode.Later {
@@ -55,7 +55,7 @@ func TestOriginsAreBounded(t *testing.T) {
 			}})
 		}
 		emitted, most := 0, 0
-		stems := NewStems(&Rules{MinCount: objects, MakersFromMinCount: true, AtOnce: 1}, func(_ ID, tally *Tally) {
+		stems := NewStems(&Rules{MinCount: objects, MakersFrom: objects, AtOnce: 1}, func(_ ID, tally *Tally) {
 			emitted++
 			want := censustest.MakerOf(list.Items[objects-1].ObjectMeta)
 			if tally.Maker != decode.Maker(want) || tally.Makers() != MaxMakers {

@@ -17,8 +17,8 @@ type AuditReport struct {
 	// Unprefixed are the types with objects whose names are under no prefix that
 	// counts, most objects first.
 	Unprefixed []TypeObjects `json:"unprefixed,omitempty"`
-	// Gone are the prefixes that the audit of --compare had and that have no name
-	// any more.
+	// Gone are the prefixes that the audit of --compare had and that do not count any
+	// more: they have no name, or nobody says them and they are not evident.
 	Gone []AuditGone `json:"gone,omitempty"`
 	// Skipped is what was not counted, and why.
 	Skipped []Skipped `json:"skipped"`
@@ -258,13 +258,14 @@ type Growth struct {
 	// Days is the time between the two, in days of 24 hours.
 	Days float64 `json:"days"`
 	// Names is how many names more there are, negative if there are fewer: at
-	// least so many, where the earlier audit hid the prefix. It is null if that
-	// audit does not say whether it cut the prefix off.
+	// least so many, where the earlier audit hid the prefix, or clients name it and it
+	// was not evident. It is null if that audit does not say whether it cut the prefix
+	// off, or is of a version that looked for no such.
 	Names *int64 `json:"names"`
 	// PerDay is that per day.
 	PerDay *float64 `json:"perDay"`
-	// PerDayMost is the most that it can be: more than PerDay where the earlier
-	// audit hid the prefix.
+	// PerDayMost is the most that it can be: more than PerDay where Names is a least
+	// number.
 	PerDayMost float64 `json:"perDayMost"`
 	// New is true if the earlier audit had no name of it for certain.
 	New bool `json:"new"`
@@ -282,7 +283,7 @@ func (g *Growth) Exactly() *float64 {
 	return g.PerDay
 }
 
-// AuditGone is a prefix that an earlier audit had, and that has no name any more.
+// AuditGone is a prefix that an earlier audit had, and that does not count any more.
 type AuditGone struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`

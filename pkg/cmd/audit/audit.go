@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -69,6 +70,7 @@ type options struct {
 	failAboveGrowth float64
 	growthGate      bool // whether --fail-above-growth was given
 	allowUnlisted   bool
+	ignoreNotFound  bool
 	chunkSize       int64
 	concurrency     int
 	manners         manners
@@ -181,6 +183,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Exit with 3 if a prefix has grown by more names per day than this since the audit of --compare")
 	flags.BoolVar(&o.allowUnlisted, "allow-unlisted", false,
 		"Let a gate pass although there are types that you may not list")
+	flags.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
+		"Let a gate pass although no name has a prefix that you named, or --selector chooses none")
 	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects to ask for in one request; 0 chooses")
 	flags.IntVar(&o.concurrency, "concurrency", 0, "Number of lists in flight; 0 chooses")
 	o.manners.addFlags(flags)
@@ -199,9 +203,11 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.named = len(args) > 0
 	o.prefixesGiven = given("prefix")
 	o.countGate, o.growthGate = given("fail-above-count"), given("fail-above-growth")
-	for i, prefix := range o.prefixes {
-		o.prefixes[i] = names.EffectivePrefix(prefix)
+	var prefixes []string
+	for _, prefix := range o.prefixes {
+		prefixes = withPrefix(prefixes, prefix)
 	}
+	o.prefixes = prefixes
 	if (o.prefixesGiven || slices.ContainsFunc(args, isPrefix)) && !given("min-count") {
 		o.minCount = 1 // who names a prefix wants to see it
 	}
@@ -220,6 +226,14 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	return err
 }
 
+// withPrefix returns effective prefixes, and that of another one, each once.
+func withPrefix(prefixes []string, prefix string) []string {
+	if prefix = names.EffectivePrefix(prefix); slices.Contains(prefixes, prefix) {
+		return prefixes
+	}
+	return append(prefixes, prefix)
+}
+
 // isPrefix reports whether an argument is TYPE/PREFIX.
 func isPrefix(argument string) bool { return strings.Contains(argument, "/") }
 
@@ -236,6 +250,8 @@ func (o *options) Validate() error {
 		return fmt.Errorf("--forecast must not be negative, as %s is", o.forecast.String())
 	case o.failAboveCount < 0:
 		return fmt.Errorf("--fail-above-count must not be negative, as %d is", o.failAboveCount)
+	case math.IsNaN(o.failAboveGrowth) || math.IsInf(o.failAboveGrowth, 0):
+		return fmt.Errorf("--fail-above-growth must be a number of names per day, not %g", o.failAboveGrowth)
 	case o.growthGate && o.compare == "":
 		return errors.New("--fail-above-growth needs --compare: a growth is that since an earlier audit")
 	case o.chunkSize < 0:
@@ -265,7 +281,7 @@ func (o *options) validatePrefixes() error {
 		switch {
 		case !ok:
 			return fmt.Errorf("%q is not TYPE/PREFIX, as another argument is", argument)
-		case resource == "" || prefix == "" || strings.Contains(resource, ","):
+		case resource == "" || prefix == "" || strings.Contains(resource, ",") || isPrefix(prefix):
 			return fmt.Errorf("%q is not TYPE/PREFIX, like jobs/nightly-report-", argument)
 		}
 	}
@@ -340,7 +356,7 @@ func (o *options) Run(ctx context.Context) error {
 		return err
 	}
 	o.explain(result)
-	return o.judge(ctx, result.Report)
+	return o.judge(ctx, result)
 }
 
 // inOne reports whether anything is counted in one namespace only.
@@ -385,9 +401,8 @@ func (o *options) resources(
 			if !slices.Contains(types, r) {
 				types = append(types, r)
 			}
-			prefix = names.EffectivePrefix(prefix)
-			of[r.GroupResource()] = append(of[r.GroupResource()], prefix)
-			o.prefixes = append(o.prefixes, prefix)
+			of[r.GroupResource()] = withPrefix(of[r.GroupResource()], prefix)
+			o.prefixes = withPrefix(o.prefixes, prefix)
 		}
 	}
 	return types, skipped, of, nil
@@ -427,10 +442,11 @@ func (o *options) scanner(c *cluster.Cluster, options audit.Options) *census.Sca
 		RetryTimeout: time.Duration(o.manners.retryTimeout),
 		Selector:     o.selector,
 		Prefixes:     o.prefixes,
-		MinCount:     o.minCount,
+		MinCount:     options.CountsFrom(),
 		Version:      c.ListsLike(),
-		// Of what is hidden, only a gate looks at who made it: not all have one try.
-		MakersFromMinCount: !options.Gated(),
+	}
+	if !options.Gated() { // of what is hidden, only a gate looks at who made it: not all have one try
+		scanner.MakersFrom = o.minCount
 	}
 	for _, window := range options.Windows {
 		scanner.Since = append(scanner.Since, options.Began.Add(-window))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
@@ -16,8 +17,9 @@ import (
 
 // judge returns the error that makes the exit code: an exceeded gate is 3, also if
 // not all could be read, since counts only grow; otherwise an incomplete report is a
-// failure.
-func (o *options) judge(ctx context.Context, report *v1alpha1.AuditReport) error {
+// failure, and so is a gate that has looked at nothing.
+func (o *options) judge(ctx context.Context, result *audit.Result) error {
+	report := result.Report
 	if ctx.Err() != nil {
 		line := "interrupted"
 		if !report.Complete {
@@ -25,15 +27,36 @@ func (o *options) judge(ctx context.Context, report *v1alpha1.AuditReport) error
 		}
 		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{line}}
 	}
-	var incomplete error
+	var failed error
 	if !report.Complete {
-		incomplete = errors.New("not everything could be read: the counts are not complete")
+		failed = errors.New("not everything could be read: the counts are not complete")
 	}
+	failed = errors.Join(failed, o.lookedAtNothing(result))
 	if gate := report.Gate; gate == nil || len(gate.Exceeded) == 0 {
-		return errors.Join(incomplete, undecided(gate))
+		return errors.Join(failed, undecided(gate))
 	}
 	line := terminal.OneLine(exceededText(report.Gate))
-	return &exitcode.Error{Code: exitcode.Gate, Err: incomplete, Lines: []string{line}}
+	return &exitcode.Error{Code: exitcode.Gate, Err: failed, Lines: []string{line}}
+}
+
+// lookedAtNothing returns that a gate cannot be exceeded, whatever there is, as an error,
+// or nil: a prefix that was named may be misspelt, and an earlier audit may be of other
+// types.
+func (o *options) lookedAtNothing(result *audit.Result) error {
+	gate, read := result.Report.Gate, result.Report.Summary.ResourceTypes
+	switch {
+	case gate == nil || read == 0:
+		return nil
+	case len(result.NotFound) > 0 && !o.ignoreNotFound:
+		return fmt.Errorf("the gate has looked at nothing under %s: --ignore-not-found lets it pass "+
+			"where a prefix may have no names", few(result.NotFound))
+	case o.labelSelector != "" && result.Report.Summary.Prefixes == 0 && !o.ignoreNotFound:
+		return fmt.Errorf("the gate has looked at nothing, because --selector=%q chooses no prefix: "+
+			"--ignore-not-found lets it pass where that may be", o.labelSelector)
+	case gate.FailAboveGrowth != nil && len(result.OnlyNow) == read:
+		return fmt.Errorf("--fail-above-growth: nothing could be compared, because %s is of other types", o.compare)
+	}
+	return nil
 }
 
 // checkNamespace returns an error if a gate would look into a namespace that does not

@@ -24,7 +24,7 @@ type manners struct {
 }
 
 func (m *manners) addFlags(flags *pflag.FlagSet) {
-	m.retryTimeout = flagvalue.Duration(2 * time.Minute)
+	m.retryTimeout = flagvalue.Duration(census.DefaultRetryTimeout)
 	flags.BoolVar(&m.polite, "polite", false,
 		"Make one request at a time, and after each a pause of nine times what it took")
 	flags.Var(&m.retryTimeout, "retry-timeout",

@@ -26,7 +26,7 @@ type prefixGauge struct {
 
 var prefixGauges = []prefixGauge{
 	{
-		"genname_prefix_names", "names", "Names that exist under a prefix, of 14348907 possible ones.",
+		"genname_prefix_names", "names", "Names that exist under a prefix, of 27^5 = 14348907 possible ones; of 27^suffix_length where that is a label.",
 		func(i v1alpha1.AuditItem) (float64, bool) { return float64(i.Names), true },
 	},
 	{
@@ -40,7 +40,8 @@ var prefixGauges = []prefixGauge{
 		func(i v1alpha1.AuditItem) (float64, bool) { return i.NextCreate.NoRetry, true },
 	},
 	{
-		"genname_prefix_attempts", "attempts", "Names that the server tries per create; absent where that is unknown.",
+		"genname_prefix_attempts", "attempts",
+		"Names tried per create: by the server, or by clients that pick the names; absent where that is unknown.",
 		func(i v1alpha1.AuditItem) (float64, bool) {
 			if i.Attempts == nil {
 				return 0, false

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -108,6 +109,10 @@ func typesText(types []v1alpha1.TypeObjects, what string) string {
 	return fmt.Sprintf("%s %s: %s", humanize.Count(all, "object"), what, few(named))
 }
 
+// leastAge is the age below which an audit is hardly one to compare with: of a burst, of
+// what came and has not gone yet, or of nothing at all a day is made.
+const leastAge = 10 * time.Minute
+
 // sayCompared says what came of a comparison beside the growth of each prefix.
 func (o *options) sayCompared(result *audit.Result) {
 	report := result.Report
@@ -122,6 +127,14 @@ func (o *options) sayCompared(result *audit.Result) {
 	}
 	if len(gone) > 0 {
 		o.say(fmt.Sprintf("%s gone: %s", humanize.Count(len(gone), "prefix"), few(gone)))
+	}
+	if age := report.Metadata.CreationTimestamp.Sub(report.Scope.ComparedWith.Time); age < leastAge {
+		o.say(fmt.Sprintf("Warning: %s is only %s old: a growth per day is that of so short a time",
+			o.compare, age.Round(time.Second)))
+	}
+	if only := result.OnlyPrefixes; len(only) > 0 {
+		o.say(fmt.Sprintf("Not compared, because %s has not counted them: prefixes other than %s",
+			o.compare, strings.Join(only, ", ")))
 	}
 	if only := result.OnlyNamespace; only != "" {
 		o.say(fmt.Sprintf("Only namespace %s was compared: %s is of that one", only, o.compare))

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -316,12 +317,12 @@ func TestJudgeGrowth(t *testing.T) {
 	limit := 10.0
 	o := &options{}
 	report := &v1alpha1.AuditReport{Complete: true, Gate: &v1alpha1.AuditGate{FailAboveGrowth: &limit, Undecided: 2}}
-	if err := o.judge(t.Context(), report); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
+	if err := o.judge(t.Context(), &audit.Result{Report: report}); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
 		t.Errorf("%v", err)
 	}
 	report.Gate.Exceeded = []v1alpha1.AuditExceeded{{Resource: "jobs.batch", Prefix: "p-", Names: 30, GrowthPerDay: days(math.Pi)}}
 	report.Gate.ExceededCount = 1
-	err := o.judge(t.Context(), report)
+	err := o.judge(t.Context(), &audit.Result{Report: report})
 	if want := "1 prefix above --fail-above-growth 10: jobs.batch/p- with 30 names, +3.1 a day"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -231,6 +231,25 @@ func TestReportIsDated(t *testing.T) {
 	}
 }
 
+// So does the scan, also of what clients name, and who makes it.
+func TestScannerOfAGate(t *testing.T) {
+	c := fakeCluster(t)
+	four := int64(4)
+	o := &options{minCount: 1000}
+	for name, test := range map[string]struct {
+		about                audit.Options
+		minCount, makersFrom int64
+	}{
+		"no gate":  {audit.Options{MinCount: 1000}, 1000, 1000},
+		"a gate":   {audit.Options{MinCount: 1000, FailAboveCount: &four}, 5, 0},
+		"compared": {audit.Options{MinCount: 1000, Old: &v1alpha1.AuditReport{}}, 1, 1000},
+	} {
+		if got := o.scanner(c, test.about); got.MinCount != test.minCount || got.MakersFrom != test.makersFrom {
+			t.Errorf("%s: from %d names on, and who makes them from %d", name, got.MinCount, got.MakersFrom)
+		}
+	}
+}
+
 // The engine knows what the gates look at, hidden or not.
 func TestEngineOfAGate(t *testing.T) {
 	c := fakeCluster(t)
