@@ -2,11 +2,14 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -64,6 +67,55 @@ func TestReportOfManifestsBadInput(t *testing.T) {
 	elsewhere := harness.File(t, "elsewhere.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x-, namespace: elsewhere}\n")
 	u.Run("report", "-n", ns, "-f", elsewhere).Expect(t, 1, ``, `error: the namespace from the provided object "elsewhere" does not match the namespace "`+ns+`".*\n`)
 	u.Run("report", "-n", ns, "nonsuches/x-").Expect(t, 1, ``, `error: the server doesn't have a resource type "nonsuches"\n`)
+}
+
+// A server that is away is waited for, as by an audit, but what is wrong with the command
+// line is told at once.
+func TestReportWaitsForTheServer(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	populate(t, single, ns)
+	path := harness.File(t, "objects.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run-}\n")
+	for _, args := range [][]string{{"cm/run-"}, {"-f", path}} {
+		var asked atomic.Int64
+		u := harness.As(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
+			if asked.Add(1) < 3 {
+				return faultproxy.DropRequest
+			}
+			return nil
+		}).Config)
+		u.Run(append([]string{"report", "-n", ns, "--creates=10"}, args...)...).Expect(t, 0, `configmaps/run- -n `+ns+`: 17 of .*`,
+			`Warning: the server does not answer, and is asked again for 2m0s: [^\n]*\nThe server answers again, after \d s\n`)
+	}
+	harness.As(t, single.Admin()).Run("report", "-f", "nonsuch.yaml", "--server=https://127.0.0.1:1").
+		Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
+}
+
+// A gate does not pass because a prefix may be misspelt, unless the user says so; one of a
+// manifest is not.
+func TestReportGateOfNoPrefix(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	populate(t, single, ns)
+	u := harness.As(t, single.Admin())
+	const missing = `Warning: no object of configmaps in namespace \S+ has the prefix run: [^\n]*\n`
+	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 1, `.*`,
+		missing+`error: --fail-above is not exceeded, but a prefix has no names: --ignore-not-found lets that pass\n`)
+	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10", "--ignore-not-found").Expect(t, 0, `.*`, missing)
+	u.Run("report", "cm/run", "cm/run-", "-n", ns, "--fail-above=1e-9", "--creates=10").Expect(t, 3, `.*`, missing+`2 rows above .*`)
+	u.Run("report", "cm/run-", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, ``)
+	path := harness.File(t, "objects.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run}\n")
+	u.Run("report", "-f", path, "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, ``)
+}
+
+// The server's tries are its own, also under a prefix that kubectl genname create fills.
+func TestReportOfWhatCreateMade(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=3").Expect(t, 0, `.*`, ``)
+	saved := harness.File(t, "audit.json", u.Run("audit", "cm/demo-", "-n", ns, "-o", "json").Stdout)
+	live := u.Run("report", "cm/demo-", "-n", ns, "-o", "json")
+	if from := u.Run("report", "--from", saved, "-o", "json"); from.Stdout != live.Stdout || !strings.Contains(live.Stdout, `"tries": 128`) {
+		t.Errorf("of the audit:\n%+v\nlive:\n%+v", from, live)
+	}
 }
 
 // Who may not list is told so, and nothing is reported.

@@ -117,6 +117,7 @@ func TestReportFromBadFiles(t *testing.T) {
 		{"a newer version", strings.Replace(whole, "v1alpha1", "v1", 1), "is of version genname.dev/v1, of which this plugin knows only genname.dev/v1alpha1: a newer plugin may read it"},
 		{"an impossible count", strings.Replace(whole, `"names": 121`, `"names": -121`, 1), "items[0]: names is -121, which is not from 1 to 14348907"},
 		{"no prefix", empty, "has no prefix (audit --min-count=1 shows all)"},
+		{"longer suffixes alone", strings.ReplaceAll(whole, `"rawPrefixes"`, `"suffixLength": 8, "rawPrefixes"`), "has no prefix with suffixes of 5 characters"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "audit.json")

@@ -233,6 +233,7 @@ func TestReportBadInput(t *testing.T) {
 		{"--rate=1 --for=-1h", "error: --for must be positive, not -1h0m0s\n"},
 		{"--rate=1 --for=soon", "error: invalid argument \"soon\" for \"--for\" flag: \"soon\" is not a duration: say 90m, 24h or 30d\n" + reportHelp},
 		{"jobs", "error: \"jobs\" is not TYPE/PREFIX, like jobs/nightly-report-\n"},
+		{"jobs/a/b-", "error: \"jobs/a/b-\" is not TYPE/PREFIX, like jobs/nightly-report-\n"},
 		{"jobs/", "error: \"jobs/\" is not TYPE/PREFIX, like jobs/nightly-report-\n"},
 		{"jobs/x --existing=1", "error: TYPE/PREFIX and --existing exclude each other: each says which names exist\n"},
 		{"jobs/x -f job.yaml", "error: TYPE/PREFIX and -f or -k exclude each other: each says which names exist\n"},

@@ -23,15 +23,15 @@ type place struct {
 }
 
 // count counts the names under the prefixes, in their order. Those of one
-// resource and namespace are counted in one scan. It also returns the types, sorted,
+// resource and namespace are counted in one scan by scanner. It also returns the types, sorted,
 // whose counts are not of one instant.
 func count(
-	ctx context.Context, c *cluster.Cluster, prefixes []wantedPrefix, progress func(census.Progress),
+	ctx context.Context, c *cluster.Cluster, scanner census.Scanner, prefixes []wantedPrefix,
 ) (populations []report.Population, inconsistent []string, err error) {
 	counted := map[place]map[string]int64{} // names by prefix
 	places := make([]place, 0, len(prefixes))
 	for _, p := range prefixes {
-		at, err := placeOf(c, p)
+		at, err := placeOf(ctx, c, p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -42,7 +42,7 @@ func count(
 		places = append(places, at)
 	}
 	for at, names := range counted {
-		summary, err := at.count(ctx, c, names, progress)
+		summary, err := at.count(ctx, scanner, names)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -64,8 +64,8 @@ func count(
 }
 
 // placeOf returns where the names under a prefix are.
-func placeOf(c *cluster.Cluster, p wantedPrefix) (place, error) {
-	resource, err := typeOf(c, p.resource)
+func placeOf(ctx context.Context, c *cluster.Cluster, p wantedPrefix) (place, error) {
+	resource, err := typeOf(ctx, c, p.resource)
 	if err != nil || !resource.Namespaced {
 		return place{resource: resource}, err
 	}
@@ -73,8 +73,13 @@ func placeOf(c *cluster.Cluster, p wantedPrefix) (place, error) {
 }
 
 // typeOf returns the type that the user's word means.
-func typeOf(c *cluster.Cluster, word string) (census.Resource, error) {
-	resources, skipped, err := c.Resources([]string{word}, "")
+func typeOf(ctx context.Context, c *cluster.Cluster, word string) (census.Resource, error) {
+	var resources []census.Resource
+	var skipped []census.Skipped
+	err := c.Await(ctx, func() (err error) {
+		resources, skipped, err = c.Resources([]string{word}, "")
+		return err
+	})
 	switch {
 	case err != nil:
 		return census.Resource{}, err
@@ -88,9 +93,8 @@ func typeOf(c *cluster.Cluster, word string) (census.Resource, error) {
 
 // count counts the names of the prefixes that are the keys of counts.
 func (p place) count(
-	ctx context.Context, c *cluster.Cluster, counts map[string]int64, progress func(census.Progress),
+	ctx context.Context, scanner census.Scanner, counts map[string]int64,
 ) (census.Summary, error) {
-	scanner := census.Scanner{Config: c.Config, Progress: progress}
 	for prefix := range counts {
 		scanner.Prefixes = append(scanner.Prefixes, prefix)
 	}

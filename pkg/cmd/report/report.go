@@ -49,6 +49,7 @@ type options struct {
 	question       report.Question
 	serverAttempts flagvalue.Attempts
 	failAbove      flagvalue.Probability
+	ignoreNotFound bool
 	rate           float64
 	rateGiven      bool
 	period         flagvalue.Duration
@@ -124,6 +125,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Chance of a conflict that headroom leaves, like 0.001 or 0.1%")
 	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the chance that any create fails, "+
 		"with the server's retries, exceeds this, like 0.001 or 0.1%")
+	flags.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
+		"Let --fail-above pass although no name has the PREFIX of a TYPE/PREFIX")
 	flags.Float64Var(&o.rate, "rate", 0, "Creates per day, and as many deletions, to report on the conflicts of")
 	flags.Var(&o.period, "for", "How long --rate lasts, like 90m, 12h or 30d")
 	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a conflict against the number of names "+
@@ -225,12 +228,13 @@ func (o *options) Run(ctx context.Context) error {
 	for _, warning := range subject.warnings {
 		fmt.Fprintln(o.ErrOut, terminal.OneLine("Warning: "+warning))
 	}
-	return judge(report.Gate, subject.incomplete)
+	return o.judge(report.Gate, subject)
 }
 
 // judge returns the error that makes the exit code: 3 if the gate is exceeded, which
-// an audit that was not complete cannot rule out.
-func judge(gate *v1alpha1.CollisionGate, incomplete bool) error {
+// neither an audit that was not complete can rule out, nor a prefix that may be
+// misspelt.
+func (o *options) judge(gate *v1alpha1.CollisionGate, subject subject) error {
 	switch {
 	case gate == nil:
 		return nil
@@ -238,8 +242,10 @@ func judge(gate *v1alpha1.CollisionGate, incomplete bool) error {
 		line := fmt.Sprintf("%s above --fail-above %s",
 			humanize.Count(len(gate.Exceeded), "row"), humanize.ChanceOf(gate.FailAbove))
 		return &exitcode.Error{Code: exitcode.Gate, Lines: []string{line}}
-	case incomplete:
+	case subject.incomplete:
 		return errors.New("--fail-above is not exceeded, but the audit was not complete")
+	case subject.missing > 0 && !o.ignoreNotFound:
+		return errors.New("--fail-above is not exceeded, but a prefix has no names: --ignore-not-found lets that pass")
 	}
 	return nil
 }

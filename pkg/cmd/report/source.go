@@ -14,10 +14,12 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -32,6 +34,8 @@ type subject struct {
 	warnings []string
 	// incomplete is true if the counts may be too low.
 	incomplete bool
+	// missing is how many of the prefixes that were named nothing has.
+	missing int
 }
 
 // validateSource returns which sources of populations exclude each other, or what is
@@ -58,7 +62,8 @@ func (o *options) validateSource() error {
 		return fmt.Errorf("--suffix-length is for calculations only: servers use %d", names.SuffixLength)
 	}
 	for _, argument := range o.prefixes {
-		if resource, prefix, ok := strings.Cut(argument, "/"); !ok || resource == "" || prefix == "" {
+		resource, prefix, ok := strings.Cut(argument, "/")
+		if !ok || resource == "" || prefix == "" || strings.Contains(prefix, "/") {
 			return fmt.Errorf("%q is not TYPE/PREFIX, like jobs/nightly-report-", argument)
 		}
 	}
@@ -71,13 +76,20 @@ func (o *options) subject(ctx context.Context) (subject, error) {
 	case o.from != "":
 		return o.saved()
 	case len(o.prefixes) > 0:
-		s, err := o.counted(ctx, o.named)
-		s.warnings = append(s.warnings, missing(s.populations)...)
+		prefixes, err := o.named()
+		if err != nil {
+			return subject{}, err
+		}
+		s, err := o.counted(ctx, func() ([]wantedPrefix, []string, error) { return prefixes, nil, nil })
+		nobodys := missing(s.populations)
+		s.warnings, s.missing = append(s.warnings, nobodys...), len(nobodys)
 		return s, err
 	case !cmdutil.IsFilenameSliceEmpty(o.manifests.Filenames, o.manifests.Kustomize):
-		return o.counted(ctx, func(namespace string, enforce bool) ([]wantedPrefix, []string, error) {
-			return o.manifested(ctx, namespace, enforce)
-		})
+		objects, err := o.objects(ctx)
+		if err != nil {
+			return subject{}, err
+		}
+		return o.counted(ctx, func() ([]wantedPrefix, []string, error) { return manifested(objects) })
 	}
 	retries := o.serverAttempts.Or(assumedRetries())
 	return subject{
@@ -119,8 +131,11 @@ func (o *options) saved() (subject, error) {
 		}
 		s.populations = append(s.populations, report.Population{
 			Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix,
-			Existing: item.Names, Server: o.serverAttempts.Or(item.Retries),
+			Existing: item.Names, Server: o.serverAttempts.Or(serversOwn(item.Retries, audit.Server.Retries)),
 		})
+	}
+	if len(s.populations) == 0 {
+		return subject{}, fmt.Errorf("--from: %s has no prefix with suffixes of %d characters", o.from, o.question.SuffixLength)
 	}
 	if s.incomplete {
 		s.warnings = append(s.warnings, "the audit was not complete: the counts, and so all chances, are lower bounds")
@@ -139,6 +154,16 @@ func (o *options) saved() (subject, error) {
 	return s, nil
 }
 
+// serversOwn returns the server's tries of what an audit says of a prefix: of one that
+// kubectl genname create fills it says the tries of that.
+func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
+	client := item.Attempts != nil && *item.Attempts == flagvalue.ClientAttempts
+	if client && item.AttemptsSource == v1alpha1.SourceDefault {
+		return server
+	}
+	return item
+}
+
 // notOfOneInstant returns the warning of a count of some types, each as RESOURCE.GROUP.
 func notOfOneInstant(types []string) string {
 	return "not of one instant, because a list expired or is not sorted: the counts of " + strings.Join(types, ", ")
@@ -151,26 +176,27 @@ func (o *options) readSaved() ([]byte, error) {
 	return os.ReadFile(o.from)
 }
 
-// counted returns what exists on the cluster under the prefixes that wanted returns.
+// counted returns what exists on the cluster under the prefixes that wanted returns, once
+// the server answers.
 func (o *options) counted(
-	ctx context.Context, wanted func(namespace string, enforce bool) ([]wantedPrefix, []string, error),
+	ctx context.Context, wanted func() (prefixes []wantedPrefix, warnings []string, err error),
 ) (subject, error) {
-	namespace, enforce, err := o.factory.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		return subject{}, err
-	}
-	prefixes, warnings, err := wanted(namespace, enforce)
-	if err != nil {
-		return subject{}, err
-	}
 	progress := terminal.StartProgress(o.ErrOut)
 	defer progress.End()
 	progress.Say("finding the types of the server")
-	from, err := cluster.New(ctx, o.factory, &o.serverAttempts, cluster.Patience{})
+	patience := cluster.Patience{For: census.DefaultRetryTimeout, Say: progress.Line}
+	from, err := cluster.New(ctx, o.factory, &o.serverAttempts, patience)
 	if err != nil {
 		return subject{}, err
 	}
-	populations, inconsistent, err := count(ctx, from, prefixes, cluster.ShowScan(progress))
+	prefixes, warnings, err := wanted()
+	if err != nil {
+		return subject{}, err
+	}
+	scanner := census.Scanner{
+		Config: from.Config, Version: from.ListsLike(), Progress: cluster.ShowScan(progress), Absent: patience.Tell,
+	}
+	populations, inconsistent, err := count(ctx, from, scanner, prefixes)
 	if err != nil {
 		return subject{}, err
 	}
@@ -185,12 +211,13 @@ func (o *options) counted(
 }
 
 // named returns the prefixes of the arguments TYPE/PREFIX.
-func (o *options) named(namespace string, _ bool) (prefixes []wantedPrefix, warnings []string, err error) {
+func (o *options) named() (prefixes []wantedPrefix, err error) {
+	namespace, _, err := o.factory.ToRawKubeConfigLoader().Namespace()
 	for _, argument := range o.prefixes {
 		resource, prefix, _ := strings.Cut(argument, "/")
 		prefixes = append(prefixes, wantedPrefix{resource, namespace, names.EffectivePrefix(prefix)})
 	}
-	return prefixes, nil, nil
+	return prefixes, err
 }
 
 // missing returns warnings of prefixes that were named and that nothing has: they
@@ -211,21 +238,27 @@ func missing(populations []report.Population) (warnings []string) {
 	return warnings
 }
 
-// manifested returns the prefixes of the objects of -f or -k, each once. An
-// object with a name of its own generates none, and is left out.
-func (o *options) manifested(
-	ctx context.Context, namespace string, enforce bool,
-) (prefixes []wantedPrefix, warnings []string, err error) {
+// objects returns the objects of -f or -k, which are not read yet, or what is wrong with
+// the flags.
+func (o *options) objects(ctx context.Context) (*resource.Result, error) {
+	namespace, enforce, err := o.factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, err
+	}
 	builder := o.factory.NewBuilder().
 		Unstructured().
 		NamespaceParam(namespace).DefaultNamespace()
 	builder, err = manifest.FilenameParam(ctx, builder, enforce, &o.manifests)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	objects := builder.
-		Flatten().
-		Do()
+	objects := builder.Flatten().Do()
+	return objects, objects.Err()
+}
+
+// manifested returns the prefixes of objects, each once. One with a name of its own
+// generates none, and is left out.
+func manifested(objects *resource.Result) (prefixes []wantedPrefix, warnings []string, err error) {
 	err = objects.Visit(func(info *resource.Info, err error) error {
 		if err != nil {
 			return err
