@@ -82,6 +82,13 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 	return b, nil
 }
 
+// LeastAge is the age below which an earlier audit says little of a day: of a burst, of
+// what came and has not gone yet, or of nothing at all a day is made.
+const LeastAge = 10 * time.Minute
+
+// young reports whether the earlier audit is younger than that.
+func (b *baseline) young() bool { return b.days < LeastAge.Hours()/day.Hours() }
+
 // skip notes what the earlier audit did not read.
 func (b *baseline) skip(s v1alpha1.Skipped) {
 	resource := schema.GroupResource{Group: s.Group, Resource: s.Resource}

@@ -177,6 +177,21 @@ func TestFirstFailureOfAMeasuredGrowth(t *testing.T) {
 	}
 }
 
+// Of what has grown in minutes no first failure is foretold.
+func TestFirstFailureAfterMinutes(t *testing.T) {
+	for age, one := range map[time.Duration]bool{time.Minute: false, LeastAge: true} {
+		c := collector(Options{Old: saved(func(r *v1alpha1.AuditReport) {
+			r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-age))
+		})})
+		c.retriesOf = ofItsOwn(1)
+		add(c, true, rated("p-", 150, 100))
+		item := finish(t, c).Report.Items[0]
+		if first := item.FirstFailure; (*first.GrowingDays == *first.SteadyDays) != one || *item.Growth.Names != 50 {
+			t.Errorf("after %v: %v to %v, %+v", age, *first.GrowingDays, *first.SteadyDays, item.Growth)
+		}
+	}
+}
+
 // What the earlier audit had and nobody has now is gone, if it was looked for.
 func TestGone(t *testing.T) {
 	scan := Scan{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}

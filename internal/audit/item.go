@@ -51,7 +51,7 @@ func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
 	switch growth := item.Growth.Exactly(); {
 	case measured:
 		err = c.foreseeGrowth(&item, space, perDay, r.measured.GrowthPerDay)
-	case growth != nil: // creates are at least those that are seen, and those that are left
+	case growth != nil && !old.young(): // creates are at least those that are seen, and those that are left
 		err = c.foreseeGrowth(&item, space, max(perDay, *growth), *growth)
 	}
 	return item, err

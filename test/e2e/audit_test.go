@@ -466,7 +466,7 @@ func TestAuditTableIsSafeForATerminal(t *testing.T) {
 // A user who may list nothing does not pass a gate.
 func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 	harness.As(t, single.User("nobody")).Run("audit", "-A", "--fail-above-count=1").Expect(t, 1, ``,
-		`0 of \d+ types could be read\nWarning: skipped all \d+ types: you may list none of them \(needs list\)\nRead .*error: not everything could be read: the counts are not complete\n`)
+		`0 of \d+ types could be read\nWarning: skipped all \d+ types: you may list none of them \(needs list in all namespaces; try -n NAMESPACE\)\nRead .*error: not everything could be read: the counts are not complete\n`)
 }
 
 // An interrupt is exit code 130. What has been counted by then is shown, and

@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
@@ -86,7 +89,7 @@ func undecided(gate *v1alpha1.AuditGate) error {
 
 // exceededText returns how many prefixes are above which limits, and the worst.
 func exceededText(gate *v1alpha1.AuditGate) string {
-	worst := gate.Exceeded[0]
+	worst := worstOf(gate)
 	named := worst.Resource + "/" + worst.Prefix
 	if worst.Namespace != "" {
 		named += fmt.Sprintf(" in namespace %q", worst.Namespace)
@@ -101,7 +104,7 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 		limits = append(limits, "--fail-above-count "+humanize.Grouped(*gate.FailAboveCount))
 	}
 	if gate.FailAboveGrowth != nil {
-		limits = append(limits, "--fail-above-growth "+humanize.Significant(*gate.FailAboveGrowth))
+		limits = append(limits, "--fail-above-growth "+strconv.FormatFloat(*gate.FailAboveGrowth, 'f', -1, 64))
 		if worst.GrowthPerDay != nil {
 			named += fmt.Sprintf(", %s a day", signed(*worst.GrowthPerDay))
 		}
@@ -111,6 +114,20 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 		return text + ": " + named
 	}
 	return fmt.Sprintf("%s, the worst %s; -o json lists %s", text, named, listed(gate))
+}
+
+// worstOf returns what is the farthest above the limit of a gate: by the chance, which
+// the report goes by, unless the gate is only about names, or only about growth.
+func worstOf(gate *v1alpha1.AuditGate) v1alpha1.AuditExceeded {
+	return slices.MaxFunc(gate.Exceeded, func(a, b v1alpha1.AuditExceeded) int {
+		switch {
+		case gate.FailAbove != nil:
+			return 0 // they are in this order
+		case gate.FailAboveCount != nil:
+			return cmp.Compare(a.Names, b.Names)
+		}
+		return cmp.Compare(*a.GrowthPerDay, *b.GrowthPerDay)
+	})
 }
 
 // listed returns how many of the prefixes above the limits the report lists.

@@ -109,10 +109,6 @@ func typesText(types []v1alpha1.TypeObjects, what string) string {
 	return fmt.Sprintf("%s %s: %s", humanize.Count(all, "object"), what, few(named))
 }
 
-// leastAge is the age below which an audit is hardly one to compare with: of a burst, of
-// what came and has not gone yet, or of nothing at all a day is made.
-const leastAge = 10 * time.Minute
-
 // sayCompared says what came of a comparison beside the growth of each prefix.
 func (o *options) sayCompared(result *audit.Result) {
 	report := result.Report
@@ -128,7 +124,7 @@ func (o *options) sayCompared(result *audit.Result) {
 	if len(gone) > 0 {
 		o.say(fmt.Sprintf("%s gone: %s", humanize.Count(len(gone), "prefix"), few(gone)))
 	}
-	if age := report.Metadata.CreationTimestamp.Sub(report.Scope.ComparedWith.Time); age < leastAge {
+	if age := report.Metadata.CreationTimestamp.Sub(report.Scope.ComparedWith.Time); age < audit.LeastAge {
 		o.say(fmt.Sprintf("Warning: %s is only %s old: a growth per day is that of so short a time",
 			o.compare, age.Round(time.Second)))
 	}
@@ -194,7 +190,11 @@ func (o *options) forbiddenText(forbidden []string, report *v1alpha1.AuditReport
 	list := few(forbidden)
 	switch {
 	case len(forbidden) == len(report.Scope.Resources):
-		return fmt.Sprintf("skipped all %s: you may list none of them (needs list)", types)
+		hint := ""
+		if o.allNamespaces {
+			hint = " in all namespaces; try -n NAMESPACE"
+		}
+		return fmt.Sprintf("skipped all %s: you may list none of them (needs list%s)", types, hint)
 	case report.Gate != nil && !o.allowUnlisted:
 		return fmt.Sprintf("the gate says nothing of %s that you may not list (%s); "+
 			"--allow-unlisted lets it pass all the same", types, list)

@@ -327,3 +327,26 @@ func TestJudgeGrowth(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
+
+// What is told of several is what is farthest above the limit that was given.
+func TestWorst(t *testing.T) {
+	chance, count, growth := 0.1, int64(5), 2.5
+	gate := func(change func(*v1alpha1.AuditGate)) *v1alpha1.AuditGate {
+		g := &v1alpha1.AuditGate{ExceededCount: 3, Exceeded: []v1alpha1.AuditExceeded{ // by the chance
+			{Resource: "pods", Prefix: "likely-", Names: 10, NextCreate: 0.3, GrowthPerDay: days(3)},
+			{Resource: "pods", Prefix: "many-", Names: 20, NextCreate: 0.2, GrowthPerDay: days(4)},
+			{Resource: "pods", Prefix: "fast-", Names: 15, NextCreate: 0.1, GrowthPerDay: days(5)},
+		}}
+		change(g)
+		return g
+	}
+	for want, g := range map[string]*v1alpha1.AuditGate{
+		"pods/likely-": gate(func(g *v1alpha1.AuditGate) { g.FailAbove, g.FailAboveCount = &chance, &count }),
+		"pods/many-":   gate(func(g *v1alpha1.AuditGate) { g.FailAboveCount, g.FailAboveGrowth = &count, &growth }),
+		"3 prefixes above --fail-above-growth 2.5, the worst pods/fast-": gate(func(g *v1alpha1.AuditGate) { g.FailAboveGrowth = &growth }),
+	} {
+		if got := exceededText(g); !strings.Contains(got, want+" with ") {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
