@@ -26,7 +26,8 @@ type prefixGauge struct {
 
 var prefixGauges = []prefixGauge{
 	{
-		"genname_prefix_names", "names", "Names that exist under a prefix, of 27^5 = 14348907 possible ones; of 27^suffix_length where that is a label.",
+		"genname_prefix_names", "names",
+		"Names that exist under a prefix, of 27^5 = 14348907 possible ones; of 27^suffix_length where that is a label.",
 		func(i v1alpha1.AuditItem) (float64, bool) { return float64(i.Names), true },
 	},
 	{

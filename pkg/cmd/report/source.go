@@ -135,7 +135,8 @@ func (o *options) saved() (subject, error) {
 		})
 	}
 	if len(s.populations) == 0 {
-		return subject{}, fmt.Errorf("--from: %s has no prefix with suffixes of %d characters", o.from, o.question.SuffixLength)
+		return subject{}, fmt.Errorf("--from: %s has no prefix with suffixes of %d characters",
+			o.from, o.question.SuffixLength)
 	}
 	if s.incomplete {
 		s.warnings = append(s.warnings, "the audit was not complete: the counts, and so all chances, are lower bounds")
