@@ -116,6 +116,7 @@ var cases = []parityCase{
 	{args: "-f elsewhere.yaml", code: 1, says: `namespaces "elsewhere" not found`},
 	{args: "-f elsewhere.yaml -n $NS", code: 1, says: `the namespace from the provided object "elsewhere" does not match the namespace "NAMESPACE". You must pass '--namespace=elsewhere' to perform this operation.`},
 	{args: "-f one.yaml -f elsewhere.yaml -n $NS", code: 1, says: "one-SUFFIX created\n"},
+	{args: "-f named.yaml -f elsewhere.yaml -f named.yaml -n $NS", code: 1, says: "to perform this operation.\nError from server (AlreadyExists)"},
 	{
 		args: "-f one.yaml", prepare: endNamespace, code: 1, says: `configmaps "one-" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated`,
 		client: &harness.Result{Code: 1, Stderr: `Error from server \(Forbidden\): error when creating "one.yaml": configmaps "one-SUFFIX" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated\n`},

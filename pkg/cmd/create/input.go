@@ -27,6 +27,9 @@ type input struct {
 	ctx     context.Context // done when the user interrupts
 	yield   func(create.Item, error) bool
 	encoder runtime.Encoder
+	// within returns an error for an object of another namespace than the user
+	// has named; nil if all may come.
+	within  resource.VisitorFunc
 	stopped bool // nobody takes documents any more
 
 	typesMayCome bool // by a document that was handed over
@@ -46,12 +49,15 @@ func (o *options) documents(ctx context.Context) (iter.Seq2[create.Item, error],
 		return nil, err
 	}
 	in := &input{options: o, ctx: ctx, encoder: scheme.DefaultJSONEncoder()}
+	if enforce { // the builder's own check has its errors after those of all documents
+		in.within = resource.RequireNamespace(namespace)
+	}
 	builder := resource.NewBuilder(newWaitingTypes(factory, in)).
 		Unstructured().
 		Schema(&waitingValidator{schema, in}).
 		ContinueOnError().
 		NamespaceParam(namespace).DefaultNamespace()
-	builder, err = manifest.FilenameParam(ctx, builder, enforce, &o.FilenameOptions)
+	builder, err = manifest.FilenameParam(ctx, builder, false, &o.FilenameOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +116,11 @@ func (in *input) waitForOthers() bool {
 
 // document prepares an object as kubectl create does.
 func (in *input) document(info *resource.Info) (*create.Document, error) {
+	if in.within != nil {
+		if err := in.within(info, nil); err != nil {
+			return nil, err
+		}
+	}
 	if err := util.CreateOrUpdateAnnotation(in.options.CreateAnnotation, info.Object, in.encoder); err != nil {
 		return nil, cmdutil.AddSourceToErr("creating", info.Source, err)
 	}

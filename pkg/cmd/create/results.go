@@ -52,9 +52,10 @@ type results struct {
 	existing *create.Exists // the first object that was there
 }
 
-// reason is why copies of a document failed, without their names.
+// reason is why copies of a document failed, without their names. It has the
+// document's number, for a run keeps no document that is done with.
 type reason struct {
-	document *create.Document
+	document int
 	text     string
 }
 
@@ -178,7 +179,7 @@ func (r *results) collect(d *create.Document, name string, err error) {
 	if err == nil {
 		return
 	}
-	why := reason{d, err.Error()}
+	why := reason{d.Number, err.Error()}
 	if name != "" {
 		why.text = strings.ReplaceAll(why.text, name, "")
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	goruntime "runtime"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -633,5 +635,22 @@ func TestFailureOfBothNames(t *testing.T) {
 		if got.stderr != want || got.code != 1 {
 			t.Errorf("%q: %+v, want %s", args, got, want)
 		}
+	}
+}
+
+// A run that fails keeps what is said of its documents, and not the documents: an
+// input that is created a second time may have a million.
+func TestResultsKeepNoDocuments(t *testing.T) {
+	r := &results{options: &options{}, said: map[reason]bool{}}
+	d := demo()
+	kept := weak.Make(d)
+	r.take(failed(d, tooMuch))
+	d = nil
+	goruntime.GC()
+	if kept.Value() != nil {
+		t.Error("the document is kept")
+	}
+	if len(r.errs) != 1 {
+		t.Errorf("%d errors", len(r.errs))
 	}
 }
