@@ -36,7 +36,7 @@ type Creator struct {
 	asked     time.Time // when the server was last asked anew for its types
 }
 
-// resource is a type of objects and the client of its group and version.
+// resource is a type of objects and its client.
 type resource struct {
 	mapping *meta.RESTMapping
 	client  rest.Interface
@@ -46,8 +46,8 @@ type resource struct {
 // of its own, below whatever wraps that of config: every POST is sent once, so
 // the repetitions are those of this package only.
 // Without a Timeout in config each request has a minute. QPS and Burst hold for
-// each group and version, and are 5 and 10 where config says nothing, as for all
-// clients of client-go; a RateLimiter holds for all.
+// each type, and are 5 and 10 where config says nothing, as for all clients of
+// client-go; a RateLimiter holds for all.
 //
 // The error is about config or an option; no request is made.
 func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {

@@ -34,8 +34,9 @@ func TestQPS(t *testing.T) {
 	}
 }
 
-// Neighbouring documents of one kind and namespace overlap when --concurrency
-// is given, those of other kinds and places do not; without it none do.
+// Documents with generated names overlap when --concurrency is given, whatever
+// their kinds and namespaces; without it none do, and what has a name of its own
+// never does.
 func TestConcurrencyOfDocuments(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	with := func(metadata string) string {
