@@ -1,12 +1,16 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -148,4 +152,39 @@ func TestCreateFromStdinThroughKubectl(t *testing.T) {
 	run(configMap, "create", "-n", ns, "-f", "-").Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, ``)
 	run("", "create", "-n", ns, "-f", "-").Expect(t, 1, ``, `error: no objects passed to create\n`)
 	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, `A prefix: .*`, `1 row above --fail-above 0.001 %\n`)
+}
+
+// A document is created once it is known to end, however long stdin stays open:
+// what writes there may wait for what comes of it.
+func TestCreateFromAPipeThatStaysOpen(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, harness.Plugin(t), "create", "-n", ns, "-f", "-")
+	cmd.Env = harness.Environment(t, harness.As(t, retrying.Admin()).Kubeconfig)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	created := bufio.NewScanner(stdout)
+	document := "# " + strings.Repeat("x", 4096) + configMap + "---\n" // kubectl waits for so much, to see whether it is JSON
+	for i := range 20 {
+		if _, err := io.WriteString(stdin, document); err != nil || !created.Scan() {
+			t.Fatalf("document %d is not created before the next one comes: %v", i+1, err)
+		}
+	}
+	_ = stdin.Close()
+	if created.Scan() {
+		t.Errorf("%q comes at the end", created.Text())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
 }

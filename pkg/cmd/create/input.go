@@ -32,7 +32,8 @@ type input struct {
 	within  resource.VisitorFunc
 	stopped bool // nobody takes documents any more
 
-	typesMayCome bool // by a document that was handed over
+	typesCome    bool // by a document that was handed over
+	typesMayCome bool // by one that may not have been created yet
 	changed      bool // something was created, and no type was looked for again since
 }
 
@@ -79,7 +80,9 @@ func (in *input) visit(objects *resource.Result) {
 			return create.ErrUnread
 		}
 		document, err := in.document(info)
-		in.typesMayCome = in.typesMayCome || bringsTypes[info.Mapping.GroupVersionKind.GroupKind()]
+		if bringsTypes[info.Mapping.GroupVersionKind.GroupKind()] {
+			in.typesCome, in.typesMayCome = true, true
+		}
 		in.hand(create.Item{Document: document}, err)
 		return nil
 	})

@@ -38,6 +38,7 @@ type waitingMapper struct {
 	meta.RESTMapper
 	input *input
 	known map[kindIn]*meta.RESTMapping
+	again bool // the server was asked again for its types
 }
 
 // kindIn is a kind in the versions that are asked for.
@@ -59,11 +60,15 @@ func (m *waitingMapper) RESTMapping(kind schema.GroupKind, versions ...string) (
 	return mapping, err
 }
 
+// find looks for a type, and again after the documents before it. Where none of the
+// input brings types, it does so once for all that are missing, as kubectl does: to
+// ask for a server's types takes longer than to create an object.
 func (m *waitingMapper) find(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	mapping, err := m.RESTMapper.RESTMapping(kind, versions...)
-	if err == nil || !meta.IsNoMatchError(err) || !m.input.waitForOthers() {
+	if err == nil || !meta.IsNoMatchError(err) || m.again && !m.input.typesCome || !m.input.waitForOthers() {
 		return mapping, err
 	}
+	m.again = true
 	meta.MaybeResetRESTMapper(m.RESTMapper)
 	clear(m.known)
 	return m.RESTMapper.RESTMapping(kind, versions...)

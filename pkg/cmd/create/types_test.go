@@ -54,3 +54,33 @@ func TestTypesAreLookedForOnce(t *testing.T) {
 		t.Errorf("asked %q, want %q; %d resets, waited %d times", s.asked, want, s.resets, waited)
 	}
 }
+
+// What is missing for good is not looked for again for each document, unless
+// there is one that brings types.
+func TestMissingTypes(t *testing.T) {
+	s := &server{}
+	waited := 0
+	in := &input{ctx: t.Context(), yield: func(item create.Item, _ error) bool {
+		waited++
+		item.Reached(true)
+		return true
+	}}
+	types := newWaitingTypes(nil, in)
+	types.mapper.RESTMapper = s
+	look := func(kinds ...string) {
+		for _, kind := range kinds {
+			if _, err := types.mapper.RESTMapping(schema.GroupKind{Kind: kind}, "v1"); !meta.IsNoMatchError(err) {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+	}
+	look("A", "B", "A")
+	if s.resets != 1 || waited != 1 {
+		t.Errorf("%d resets, waited %d times", s.resets, waited)
+	}
+	in.typesCome = true
+	look("A", "B")
+	if s.resets != 3 || waited != 3 {
+		t.Errorf("with types that come, %d resets, waited %d times", s.resets, waited)
+	}
+}
