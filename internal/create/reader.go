@@ -3,8 +3,9 @@ package create
 import "iter"
 
 const (
-	// readAhead is the number of documents that are read before their turn.
-	readAhead = 64
+	// readAhead is the number of documents that are read before their turn. They
+	// may be as long as a server takes them, so there are few.
+	readAhead = 16
 	// readAtOnce is how many of them are read when some were taken: to wake the
 	// reader for each would cost about as much as to read it.
 	readAtOnce = 8
