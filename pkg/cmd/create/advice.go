@@ -134,15 +134,15 @@ func (r *results) aboutRest() []string {
 	const missing = "to create those that are not there, run the same command with "
 	caution := fmt.Sprintf("; as it was, it would create up to %d a second time (%s)", r.again, withKey)
 	var lines []string
-	if r.rest.left > 0 || r.unread() {
+	if r.rest.left > 0 || r.unread() != "" {
 		lines = append(lines, "to create what is left, "+r.onceMended()+"run "+
 			r.rest.command(r.end.Documents, r.unread())+caution)
 	}
 	switch {
 	case r.totals.unknown == 0:
-	case r.totals.objects() == 1 && !r.unread():
+	case r.totals.objects() == 1 && r.unread() == "":
 		lines = append(lines, "if it is not there, run the same command again ("+withKey+")")
-	case r.end.Documents == 1 && !r.unread():
+	case r.end.Documents == 1 && r.unread() == "":
 		lines = append(lines, missing+"--count=THEIR_NUMBER"+caution)
 	default:
 		lines = append(lines, missing+"only them as its input, of "+r.maybe.objects()+caution)

@@ -118,7 +118,7 @@ func TestRestOfAFileThatCannotBeRead(t *testing.T) {
 	got := see(t, "", fate{}, events)
 	got.expect(t, "error parsing demo.yaml\nnot all were created: 1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; "+
 		"a part of the input could not be used\nto create what is left, ", "")
-	got.expect(t, "with only what is not counted here as its input (the rest is there, or may be)"+twice(1), "")
+	got.expect(t, "with only that part as its input (the rest is there, or may be)"+twice(1), "")
 	if got.code != 1 {
 		t.Errorf("exit code %d", got.code)
 	}

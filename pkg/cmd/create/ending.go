@@ -91,9 +91,17 @@ func (r *results) interrupted() bool {
 
 func (r *results) dryRun() bool { return r.DryRunStrategy != cmdutil.DryRunNone }
 
-// unread reports whether the input has objects that cannot be counted, because of
-// an interrupt or because it could not be read.
-func (r *results) unread() bool { return r.cutOff() || r.unreadable() }
+// unread is what of the input cannot be counted, as the line that counts the rest
+// calls it: empty for nothing.
+func (r *results) unread() string {
+	switch {
+	case r.cutOff():
+		return "what was not read"
+	case r.unreadable():
+		return "that part"
+	}
+	return ""
+}
 
 // cutOff reports whether an interrupt has ended the reading of the input.
 func (r *results) cutOff() bool { return r.end.Unread && !r.end.Incomplete }

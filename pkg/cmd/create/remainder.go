@@ -61,20 +61,20 @@ func (r *remainder) begin(d *create.Document) {
 }
 
 // command says how to create what is left and nothing else. documents is how
-// many the input has; unread says that it has more.
-func (r *remainder) command(documents int, unread bool) string {
-	if documents == 1 && !unread {
+// many the input has; unread, if not empty, what it has beside them.
+func (r *remainder) command(documents int, unread string) string {
+	if documents == 1 && unread == "" {
 		return fmt.Sprintf("the same command with --count=%d", r.left)
 	}
-	if files := r.whole(); len(files) > 0 && len(files) <= maxShown && !unread {
+	if files := r.whole(); len(files) > 0 && len(files) <= maxShown && unread == "" {
 		return "the same command with -f " + strings.Join(files, " -f ") + " for its own -f"
 	}
 	var input []string
 	if r.left > 0 {
 		input = append(input, r.objects())
 	}
-	if unread {
-		input = append(input, "what is not counted here")
+	if unread != "" {
+		input = append(input, unread)
 	}
 	return fmt.Sprintf("the same command with only %s as its input (the rest is there, or may be)",
 		strings.Join(input, ", and "))

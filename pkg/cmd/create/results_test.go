@@ -494,7 +494,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Unread: true}},
 			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; " +
 				"the rest of the input was not read\n" +
-				"to create what is left, run the same command with only what is not counted here as its input (the rest is there, or may be)" + twice(1), 130},
+				"to create what is left, run the same command with only what was not read as its input (the rest is there, or may be)" + twice(1), 130},
 		},
 		{
 			"incomplete", "--idempotency-key=k",
