@@ -642,10 +642,11 @@ func TestFailureOfBothNames(t *testing.T) {
 // input that is created a second time may have a million.
 func TestResultsKeepNoDocuments(t *testing.T) {
 	r := &results{options: &options{}, said: map[reason]bool{}}
-	d := demo()
-	kept := weak.Make(d)
-	r.take(failed(d, tooMuch))
-	d = nil
+	kept := func() weak.Pointer[create.Document] {
+		d := demo()
+		r.take(failed(d, tooMuch))
+		return weak.Make(d)
+	}()
 	goruntime.GC()
 	if kept.Value() != nil {
 		t.Error("the document is kept")
