@@ -43,6 +43,8 @@ type seen struct {
 	conflicts        float64
 	rates            rates
 	reuse            *reuse // nil unless it is one of the riskiest
+	// said is the state at which a list has told how many objects say the prefix.
+	said uint64
 }
 
 func idOf(s census.Space) spaces.ID {
@@ -88,7 +90,8 @@ func (c *counter) spaceOf(r census.Resource, id spaces.ID) census.Space {
 	t := &c.space
 	s := census.Space{
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
-		Names: int64(t.Names), Generated: int64(t.Generated), RawPrefixes: int(t.RawPrefixes), Makers: int(t.Makers),
+		Names: int64(t.Names), Generated: int64(min(max(t.Generated, 0), t.Names)),
+		RawPrefixes: int(t.RawPrefixes), Makers: int(t.Makers),
 		NamedByClients: t.NamedByClients, ReplicaBounded: t.ReplicaBounded,
 		Oldest: timeOf(t.Oldest), Newest: timeOf(t.Newest), MadeBy: t.MadeBy.Value(),
 	}
@@ -109,36 +112,45 @@ func generates(id spaces.ID, o *decode.Object) bool {
 // see returns what is seen of the space from now on.
 func (c *counter) see(now time.Time) *seen {
 	if c.seen == nil {
-		c.seen = &seen{rates: rates{last: now.Round(0)}}
+		c.seen = &seen{rates: rates{last: now}}
 	}
 	return c.seen
 }
 
-// happened counts creates and deletes that came evenly from one time to another.
-func (c *counter) happened(from, now time.Time, creates, deletes int32) *seen {
-	seen := c.see(now)
+// happened counts creates and deletes that came evenly from one time to another, of which
+// the first may be before the space was counted.
+func (c *counter) happened(since, at time.Time, creates, deletes int32) *seen {
+	seen := c.see(at)
 	seen.creates += int64(creates)
 	seen.deletes += int64(deletes)
-	seen.rates.add(from, now, float64(creates), float64(deletes))
+	if since.Before(*c.since) {
+		since = *c.since
+	}
+	seen.rates.add(since, at, float64(creates), float64(deletes))
 	return seen
 }
 
+// says reports whether the object of an event says the prefix, and no list has told so.
+func (c *counter) says(id spaces.ID, what *changed) bool {
+	return generates(id, &what.object) && (c.seen == nil || what.version > c.seen.said)
+}
+
 // created counts a new object of the space, where a create fails with that chance.
-func (c *counter) created(id spaces.ID, o *decode.Object, now time.Time, chance float64) {
-	seen := c.happened(now, now, 1, 0)
-	if generates(id, o) || c.space.NamedByClients {
+func (c *counter) created(id spaces.ID, what changed, chance float64) {
+	seen := c.happened(what.since, what.at, 1, 0)
+	if generates(id, &what.object) || c.space.NamedByClients {
 		seen.conflicts += chance
 	}
-	c.add(id, o)
+	c.add(id, &what)
 	if seen.reuse != nil {
-		seen.reuse.created(o.Name)
+		seen.reuse.created(what.object.Name)
 	}
 }
 
 // add adds the name of an object, which is new.
-func (c *counter) add(id spaces.ID, o *decode.Object) {
-	s := &c.space
-	if generates(id, o) {
+func (c *counter) add(id spaces.ID, what *changed) {
+	s, o := &c.space, &what.object
+	if c.says(id, what) {
 		s.Generated++
 		s.NamedByClients = false
 		s.RawPrefixes = max(s.RawPrefixes, 1)
@@ -161,16 +173,19 @@ func (c *counter) add(id spaces.ID, o *decode.Object) {
 
 // deleted counts that an object of the space has gone. It reports whether nobody may
 // say the prefix any more.
-func (c *counter) deleted(id spaces.ID, o *decode.Object, now time.Time) (unsaid bool) {
-	s := &c.space
+func (c *counter) deleted(id spaces.ID, what changed) (unsaid bool) {
+	s, o := &c.space, &what.object
 	s.Names--
-	if seen := c.happened(now, now, 0, 1); seen.reuse != nil {
+	if seen := c.happened(what.since, what.at, 0, 1); seen.reuse != nil {
 		seen.reuse.removed(o.Name)
 	}
 	if o.Created == 0 || o.Created == s.Oldest {
 		s.Oldest = 0 // that of the next one is not known
 	}
-	if !generates(id, o) {
+	if o.Created == 0 || o.Created == s.Newest {
+		s.Newest = 0 // nor that of the one before
+	}
+	if !c.says(id, &what) {
 		return false
 	}
 	s.Generated-- // below 0 if an update has changed generateName, which servers allow

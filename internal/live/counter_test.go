@@ -48,7 +48,7 @@ func TestCounterMemory(t *testing.T) {
 		})
 	}
 	k := &kind{}
-	k.install(b.complete(census.Listed{}, time.Now()), time.Now())
+	k.install(b.complete(census.Listed{}))
 	b.sketch, k.sketch = nil, nil
 	each := (heapInUse() - before) / many
 	t.Logf("a counter takes %d bytes", each)

@@ -55,6 +55,7 @@ type Engine struct {
 	counted chan struct{}
 	lists   chan struct{} // a place for each list in flight
 	telling sync.Mutex
+	clock   clock
 	running sync.WaitGroup
 
 	mu       sync.Mutex // guards all that follows, and all kinds
@@ -113,7 +114,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		return nil // not all has been counted
 	}
 	e.mu.Lock()
-	e.began = time.Now()
+	e.began = e.clock.now()
 	e.mu.Unlock()
 	close(e.counted)
 	e.keep(ctx)
@@ -180,15 +181,38 @@ func (e *Engine) takes(s census.Space) bool {
 // selects reports whether a selector chooses among the spaces.
 func (e *Engine) selects() bool { return e.Scanner.Selector != nil && !e.Scanner.Selector.Empty() }
 
-// forget drops the counters of spaces that have been empty for an hour.
+// forget drops the counters of spaces that have been empty for an hour, or where so
+// much came that they are shown all the same for the longest window.
 func (e *Engine) forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	now := e.clock.now()
 	for _, k := range e.kinds {
 		for id, c := range k.counters {
-			if c.space.Names == 0 && c.seen != nil && time.Since(c.seen.rates.last) > time.Hour {
+			if c.space.Names > 0 || c.seen == nil {
+				continue
+			}
+			after := time.Hour
+			if c.seen.creates >= e.MinCount {
+				after = Windows[len(Windows)-1]
+			}
+			if now.Sub(c.seen.rates.last) > after {
 				delete(k.counters, id)
 			}
 		}
 	}
+}
+
+// ask asks for the numbers of objects of types, and again for so long if that fails. What
+// was not answered is returned, too.
+func (e *Engine) ask(
+	ctx context.Context, types []census.Resource, patience time.Duration,
+) ([]census.Estimate, []census.Skipped) {
+	scanner := e.Scanner
+	scanner.Progress, scanner.RetryTimeout = nil, patience
+	estimates, skipped, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has found the configuration right
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.requests += int64(len(types))
+	return estimates, skipped
 }

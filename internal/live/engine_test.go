@@ -509,36 +509,24 @@ func TestRates(t *testing.T) {
 func TestSteadyOverAGap(t *testing.T) {
 	began := time.Unix(0, 0)
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
-	list := func(names int64) *listing {
+	list := func(at time.Time, names int64) *listing {
 		s := census.Space{Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names}
-		return &listing{found: map[spaces.ID]*counter{id: newCounter(s)}, prefixes: 1, objects: names}
+		return &listing{began: at, found: map[spaces.ID]*counter{id: newCounter(s)}, prefixes: 1, objects: names}
 	}
 	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, 5 * time.Hour} {
 		k, now := &kind{resource: pods}, began
-		k.install(list(0), now)
+		k.install(list(now, 0))
 		for range 2 * 3600 { // one each second
 			now = now.Add(time.Second)
 			k.counters[id].happened(now, now, 1, 0)
 			k.heard = now
 		}
 		now = now.Add(gap)
-		k.installAgain(list(int64(gap.Seconds())), 0, now)
+		k.installAgain(list(now, int64(gap.Seconds())), 0)
 		for i, rate := range k.counters[id].seen.rates.at(now, began) {
 			if perSecond := rate.CreatesPerDay / 86_400; perSecond < 0.95 || perSecond > 1.05 {
 				t.Errorf("a gap of %v: %v a second in %v", gap, perSecond, Windows[i])
 			}
 		}
-	}
-}
-
-// A monotonic clock stops while a computer sleeps: nothing is reckoned with it.
-func TestTimeOfACalendar(t *testing.T) {
-	if at := New(census.Scanner{}).Snapshot(func(Row) {}).At; at != at.Round(0) {
-		t.Errorf("%v", at)
-	}
-	r := &rates{}
-	r.add(time.Now(), time.Now(), 1, 0)
-	if r.last != r.last.Round(0) {
-		t.Errorf("%v", r.last)
 	}
 }

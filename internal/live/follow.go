@@ -35,6 +35,8 @@ const (
 	// maxMute is how many watches in a row may tell nothing until the number of objects
 	// is compared: where nothing happens and the server has no bookmarks, none does.
 	maxMute = 3
+	// longList is how long a list takes in which so much can come that it is no burst.
+	longList = 5 * time.Second
 	// ahead is for how long types may be counted again at once, before that is done for
 	// a tenth of the time.
 	ahead = time.Minute
@@ -171,20 +173,23 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 // is counted. A server that was restored from a backup is at an earlier state, and silent
 // on a watch until it has come to where that begins; one that has no watch, or keeps back
 // what it tells, is silent for ever: what a watch should have told, once there was
-// another one in vain. Who has to wait for an answer, or for the turn to ask, goes without.
+// another one in vain. What the watch tells of up to that state is behind it, and so is
+// what has come while a long list was read. Who has to wait for an answer, or for the turn
+// to ask, goes without.
 func (e *Engine) compare(ctx context.Context, k *kind, since uint64, t *trouble) error {
-	if !t.before {
+	e.mu.Lock()
+	heard := k.heard
+	if k.version < k.backlog.until { // it has not all been told
+		heard = k.backlog.since
+	}
+	e.mu.Unlock()
+	if !t.before && e.clock.now().Sub(heard) < longList {
 		return nil
 	}
-	scanner := e.Scanner
-	scanner.Progress, scanner.RetryTimeout = nil, time.Millisecond // it is asked with the next watch, too
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	asked, _, err := scanner.Estimate(ctx, []census.Resource{k.resource}, e.Namespace)
-	e.mu.Lock()
-	e.requests++
-	e.mu.Unlock()
-	if err != nil || len(asked) == 0 {
+	asked, _ := e.ask(ctx, []census.Resource{k.resource}, once) // it is asked with the next watch, too
+	if len(asked) == 0 {
 		return nil
 	}
 	state, err := strconv.ParseUint(asked[0].ResourceVersion, 10, 64)
@@ -193,6 +198,7 @@ func (e *Engine) compare(ctx context.Context, k *kind, since uint64, t *trouble)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	k.backlog = backlog{heard, state}
 	unknown := !asked[0].Known && time.Since(k.listed) > unknownQuiet
 	differed := t.differs // and nothing has come since
 	t.differs = t.mute >= maxMute && (unknown || asked[0].Known && asked[0].Objects != k.objects)

@@ -34,11 +34,11 @@ func (e *Engine) countAgain(ctx context.Context, k *kind, cause error) (took tim
 		return 0, false
 	}
 	e.mu.Lock()
-	from, now := k.heard, time.Now()
-	k.installAgain(list, len(e.Recent), now)
+	from := k.heard
+	k.installAgain(list, len(e.Recent))
 	k.state = watched
 	e.mu.Unlock()
-	e.tell(Notice{Gap, k.resource.GroupResource(), from, now, cause})
+	e.tell(Notice{Gap, k.resource.GroupResource(), from, list.began, cause})
 	return list.took, true
 }
 
@@ -51,7 +51,7 @@ func (e *Engine) listSteadily(ctx context.Context, k *kind) {
 	if list := e.listAgain(ctx, k, true); list != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		k.install(list, time.Now())
+		k.install(list)
 		k.state = watched
 	}
 }
@@ -105,7 +105,7 @@ func (e *Engine) countOnly(ctx context.Context, k *kind, cause error) bool {
 		switch {
 		case list != nil:
 			e.mu.Lock()
-			k.install(list, time.Now())
+			k.install(list)
 			k.state = unwatched
 			e.mu.Unlock()
 		case e.leaveIfGone(ctx, k):
@@ -154,62 +154,63 @@ func (k *kind) left() *kind {
 }
 
 // install makes the first list of a type its counts.
-func (k *kind) install(list *listing, now time.Time) {
+func (k *kind) install(list *listing) {
+	since := list.began
 	for _, c := range list.found {
-		c.version, c.since = list.version, &now
+		c.version, c.since = list.version, &since
 	}
-	k.adopt(list, now)
+	k.adopt(list)
 }
 
 // installAgain makes a list of a type its counts that were those of an earlier state.
 // A list cannot say what came and went between: at least what has a creationTimestamp
 // later than all that have been seen came, which the recent creations of index gap
 // are, and at least what is missing went; when, is not known.
-func (k *kind) installAgain(list *listing, gap int, now time.Time) {
+func (k *kind) installAgain(list *listing, gap int) {
+	since := list.began
 	for id, found := range list.found {
 		c := k.counters[id]
 		if c == nil {
-			found.version, found.since = list.version, &now
+			found.version, found.since = list.version, &since
 			continue
 		}
 		created := max(found.space.Recent[gap], found.space.Names-c.space.Names, 0)
 		deleted := c.space.Names + created - found.space.Names
 		c.space = found.space
-		k.bridge(c, list.version, now, created, deleted)
+		k.bridge(c, list, created, deleted)
 		list.found[id] = c
 	}
 	for id, c := range k.counters { // those whose names are all missing
 		if list.found[id] == nil && list.sketch.estimate(id) == 0 {
 			deleted := c.space.Names
 			c.space.Names, c.space.Generated = 0, 0
-			k.bridge(c, list.version, now, 0, deleted)
+			k.bridge(c, list, 0, deleted)
 			list.found[id] = c
 		}
 	}
 	k.gaps++
-	k.adopt(list, now)
+	k.adopt(list)
 }
 
-// bridge takes a counter over a gap, to a state, in which at least so many came and went.
-func (k *kind) bridge(c *counter, version uint64, now time.Time, created, deleted int32) {
-	c.version = version
+// bridge takes a counter over a gap, to a list, in which at least so many came and went.
+func (k *kind) bridge(c *counter, list *listing, created, deleted int32) {
+	c.version = list.version
 	c.gaps++
-	if created == 0 && deleted == 0 {
-		return
+	if created > 0 || deleted > 0 {
+		c.happened(k.heard, list.began, created, deleted)
 	}
-	from := k.heard
-	if from.Before(*c.since) {
-		from = *c.since
+	if c.seen != nil {
+		c.seen.said = 0
 	}
-	c.happened(from, now, created, deleted)
 }
 
 // adopt takes from a list what is not about single spaces.
-func (k *kind) adopt(list *listing, now time.Time) {
+func (k *kind) adopt(list *listing) {
+	now := time.Now()
 	k.counters, k.sketch, k.version, k.objects = list.found, list.sketch, list.version, list.objects
-	k.ended = ended{}
+	k.ended, k.backlog = ended{}, backlog{}
 	k.newest = max(k.newest, list.newest)
-	k.heard = now
+	k.heard = list.began
 	k.listed, k.rests, k.hidden = now, now.Add(lookupPauses*list.took), list.hidden
 	k.atList, k.unprefixed, k.uncounted = list.objects, list.objects-list.prefixed, list.uncounted
 	k.unsteady = list.unsteady

@@ -22,6 +22,7 @@ type kind struct {
 	version  uint64 // the state that the counts are of
 	ended    ended
 	heard    time.Time // when they were last known to be those of now
+	backlog  backlog
 	counters map[spaces.ID]*counter
 	sketch   *sketch
 	objects  int64
@@ -51,6 +52,14 @@ type kind struct {
 type ended struct {
 	before uint64
 	names  []string
+}
+
+// backlog is what came while a watch was not open: the events up to a state, that of when
+// it was opened. Deletes have no time, and creates that of another clock, so they are
+// taken to have come evenly since a time.
+type backlog struct {
+	since time.Time
+	until uint64
 }
 
 // state is how a type is kept.
@@ -99,7 +108,7 @@ func (k *kind) apply(e *Engine, event *decode.Event) error {
 	if !ok {
 		return fmt.Errorf("%w: %d after %d", errBackwards, version, k.version)
 	}
-	now := time.Now()
+	now := e.clock.now()
 	k.heard = now
 	k.traffic += event.Bytes
 	if known || event.Type == decode.Bookmark {
@@ -109,7 +118,11 @@ func (k *kind) apply(e *Engine, event *decode.Event) error {
 	if event.Type == decode.Modified {
 		k.idle++
 	}
-	k.change(e, changed{version, event.Type, *event.Object}, now)
+	since := now
+	if version <= k.backlog.until {
+		since = k.backlog.since
+	}
+	k.change(e, changed{version, event.Type, *event.Object, since, now})
 	return nil
 }
 
@@ -146,15 +159,16 @@ func (e *Engine) watchedFrom(k *kind) uint64 {
 	return k.version
 }
 
-// changed is an event of an object.
+// changed is an event of an object, which happened from one time to another.
 type changed struct {
-	version uint64
-	what    decode.EventType
-	object  decode.Object
+	version   uint64
+	what      decode.EventType
+	object    decode.Object
+	since, at time.Time
 }
 
 // change makes it count in each space that it is of.
-func (k *kind) change(e *Engine, c changed, now time.Time) {
+func (k *kind) change(e *Engine, c changed) {
 	o := &c.object
 	in, said := spaces.Of(o)
 	switch c.what {
@@ -166,18 +180,18 @@ func (k *kind) change(e *Engine, c changed, now time.Time) {
 	}
 	if in.Prefix != "" && k.takes(e, in) {
 		if c.what == decode.Added && said == in && k.begins(e, in) {
-			k.begin(e, in, c, now)
+			k.begin(e, in, c)
 		}
-		k.changeIn(e, in, c, now)
+		k.changeIn(e, in, c)
 		if said != in && c.what != decode.Deleted && k.mayFill(e, in) {
 			k.lookups.ask(in, false, k.sketch.estimate(in))
 		}
 	}
 	if long, ok := spaces.Long(o); ok && k.takes(e, long) {
 		if c.what == decode.Added && k.begins(e, long) {
-			k.begin(e, long, c, now)
+			k.begin(e, long, c)
 		}
-		k.changeIn(e, long, c, now)
+		k.changeIn(e, long, c)
 		if c.what == decode.Added && k.mayFill(e, long) {
 			k.lookups.ask(long, true, k.sketch.estimate(long))
 		}
@@ -206,7 +220,7 @@ func (k *kind) mayFill(e *Engine, id spaces.ID) bool {
 }
 
 // changeIn makes an event count in one space whose name the object has.
-func (k *kind) changeIn(e *Engine, id spaces.ID, c changed, now time.Time) {
+func (k *kind) changeIn(e *Engine, id spaces.ID, c changed) {
 	switch c.what {
 	case decode.Added:
 		k.sketch.add(id, 1)
@@ -217,17 +231,17 @@ func (k *kind) changeIn(e *Engine, id spaces.ID, c changed, now time.Time) {
 	}
 	k.lookups.note(id, c)
 	if counter := k.counters[id]; counter != nil && c.version > counter.version {
-		k.count(e, id, counter, c, now)
+		k.count(e, id, counter, c)
 	}
 }
 
 // count makes it count in a counter.
-func (k *kind) count(e *Engine, id spaces.ID, counter *counter, c changed, now time.Time) {
+func (k *kind) count(e *Engine, id spaces.ID, counter *counter, c changed) {
 	switch c.what {
 	case decode.Added:
-		counter.created(id, &c.object, now, e.chance(counter.spaceOf(k.resource, id)))
+		counter.created(id, c, e.chance(counter.spaceOf(k.resource, id)))
 	case decode.Deleted:
-		if unsaid := counter.deleted(id, &c.object, now); unsaid {
+		if unsaid := counter.deleted(id, c); unsaid {
 			k.lookups.ask(id, true, 0)
 		}
 	}

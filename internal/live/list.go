@@ -26,7 +26,7 @@ type batch struct {
 
 func (e *Engine) newBatch(want func(spaces.ID) bool, only bool) *batch {
 	b := &batch{engine: e, want: want, only: only, mu: &sync.Mutex{}}
-	b.found = map[spaces.ID]*counter{}
+	b.began, b.found = e.clock.now(), map[spaces.ID]*counter{}
 	if !only {
 		b.sketch = newSketch()
 	}
@@ -83,9 +83,9 @@ func (b *batch) Commit() {
 }
 
 // complete notes what the census says of the whole list.
-func (b *batch) complete(l census.Listed, began time.Time) *listing {
+func (b *batch) complete(l census.Listed) *listing {
 	list := &b.listing
-	list.began, list.objects, list.prefixed, list.uncounted = began, l.Objects, l.Prefixed, l.Uncounted
+	list.objects, list.prefixed, list.uncounted = l.Objects, l.Prefixed, l.Uncounted
 	list.unsteady = l.ResourceVersion == ""
 	list.version, _ = strconv.ParseUint(l.ResourceVersion, 10, 64)
 	return list
@@ -105,13 +105,13 @@ func (e *Engine) scanner(now time.Time, listed func(census.Listed)) *census.Scan
 // countAll lists all types for the first time, and follows each as soon as it is
 // listed.
 func (e *Engine) countAll(ctx context.Context) error {
-	began, counted := time.Now(), map[*kind]time.Time{}
+	counted := map[*kind]time.Time{}
 	begin := func() census.Batch { return e.newBatch(nil, false) }
-	scanner := e.scanner(began, func(l census.Listed) {
-		list := l.Batch.(*batch).complete(l, began)
+	scanner := e.scanner(time.Now(), func(l census.Listed) {
+		list := l.Batch.(*batch).complete(l)
 		e.mu.Lock()
 		k := e.kindOf(l.Resource.GroupResource())
-		k.install(list, time.Now())
+		k.install(list)
 		counted[k] = k.listed
 		e.mu.Unlock()
 		e.follow(ctx, k)
@@ -156,7 +156,7 @@ func (e *Engine) list(
 		return &listing{}, []census.Skipped{k.skip(census.Interrupted, ctx.Err())}
 	}
 	began := time.Now()
-	scanner := e.scanner(began, func(l census.Listed) { list = l.Batch.(*batch).complete(l, began) })
+	scanner := e.scanner(began, func(l census.Listed) { list = l.Batch.(*batch).complete(l) })
 	part, objects := &listing{}, int64(0)
 	scanner.Progress = func(p census.Progress) {
 		if p.Objects > objects {

@@ -85,16 +85,17 @@ func (k *kind) pass(e *Engine, id spaces.ID, said bool, list *listing) {
 	case before != nil:
 		before.space.NamedByClients = c.space.NamedByClients
 		before.space.Generated = c.space.Generated + k.generatedSince(id, list.version)
+		before.see(e.clock.now()).said = list.version // which may be ahead of the watch
 	default:
-		began := list.began
-		c.version, c.since = list.version, &began
+		since := list.began
+		c.version, c.since = list.version, &since
 		if k.counters == nil {
 			k.counters = map[spaces.ID]*counter{}
 		}
 		k.counters[id] = c
 		for _, n := range k.lookups.noted {
 			if n.id == id && n.version > list.version {
-				k.count(e, id, c, n.changed, time.Now())
+				k.count(e, id, c, n.changed)
 			}
 		}
 	}
@@ -125,7 +126,7 @@ func (k *kind) generatedSince(id spaces.ID, version uint64) (more int32) {
 
 // listing is what a list has come to.
 type listing struct {
-	began    time.Time
+	began    time.Time     // about when it was so
 	took     time.Duration // 0 for the first list of a type
 	version  uint64        // 0 if it is not all of one state, or that is no number
 	unsteady bool          // it is not all of one state

@@ -21,6 +21,9 @@ const (
 	unknownQuiet = 10 * time.Minute
 )
 
+// once is for how long a number is asked for that is not asked for again.
+const once = time.Millisecond
+
 // askQuiet asks for the numbers of objects of the types that are not followed, and
 // lists those that can have prefixes. Those that failed before come last, and are not
 // waited for.
@@ -37,19 +40,13 @@ func (e *Engine) askQuiet(ctx context.Context) {
 		}
 	}
 	e.mu.Unlock()
-	scanner := e.Scanner
-	scanner.Progress = nil
-	e.ask(ctx, scanner, well)
-	scanner.RetryTimeout = time.Millisecond
-	e.ask(ctx, scanner, failing)
+	e.askEach(ctx, well, e.Scanner.RetryTimeout)
+	e.askEach(ctx, failing, once)
 }
 
-func (e *Engine) ask(ctx context.Context, scanner census.Scanner, types []census.Resource) {
-	if len(types) == 0 {
-		return
-	}
+func (e *Engine) askEach(ctx context.Context, types []census.Resource, patience time.Duration) {
 	began := time.Now()
-	estimates, skipped, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has found the configuration right
+	estimates, skipped := e.ask(ctx, types, patience)
 	if ctx.Err() != nil {
 		return
 	}
@@ -94,7 +91,6 @@ func (k *kind) isSkipped(reason census.Reason) bool {
 // it has prefixes.
 func (e *Engine) askedFor(ctx context.Context, estimate census.Estimate) {
 	e.mu.Lock()
-	e.requests++
 	k := e.kindOf(estimate.Resource.GroupResource())
 	due := k != nil && k.due(estimate, e.MinCount, time.Now())
 	first, back := k != nil && k.listed.IsZero(), k != nil && k.state == gone
@@ -123,7 +119,7 @@ func (e *Engine) askedFor(ctx context.Context, estimate census.Estimate) {
 		return
 	}
 	e.mu.Lock()
-	k.install(list, time.Now())
+	k.install(list)
 	follows := k.state == watched
 	e.mu.Unlock()
 	if back {
@@ -216,12 +212,7 @@ func (e *Engine) lost(ctx context.Context, found []census.Resource) (lost []sche
 		}
 	}
 	e.mu.Unlock()
-	if len(doubtful) == 0 {
-		return lost
-	}
-	scanner := e.Scanner
-	scanner.Progress = nil
-	_, skipped, _ := scanner.Estimate(ctx, doubtful, e.Namespace) // Run has found the configuration right
+	_, skipped := e.ask(ctx, doubtful, e.Scanner.RetryTimeout)
 	for _, s := range skipped {
 		if s.Reason == census.NotFound {
 			lost = append(lost, groupResource(s))

@@ -15,7 +15,7 @@ type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
 // Rajaraman and Ullman, "Mining of Massive Datasets", 4.7): what happened a window's
 // length ago weighs 1/e. So each takes two numbers, however much happens. The sum of
 // the weights since the beginning makes the rate unbiased from the first second on.
-// Times are those of a calendar: a monotonic clock stops while a computer sleeps.
+// Times are those of a clock.
 type rates struct {
 	last             time.Time // until when they are decayed
 	creates, deletes [len(Windows)]float64
@@ -37,7 +37,6 @@ func (r *rates) add(from, now time.Time, creates, deletes float64) {
 }
 
 func (r *rates) decay(now time.Time) {
-	now = now.Round(0)
 	passed := now.Sub(r.last)
 	if passed <= 0 {
 		return

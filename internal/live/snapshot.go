@@ -77,10 +77,10 @@ type Row struct {
 func (e *Engine) Snapshot(each func(Row)) Snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now := time.Now().Round(0) // the time on a calendar, in which clusters go on while we sleep
+	now := e.clock.now()
 	s := Snapshot{At: now, Began: e.began, Requests: e.requests}
 	for _, k := range e.kinds {
-		k.addTo(&s, now)
+		k.addTo(&s)
 		for id, c := range k.counters {
 			each(k.row(id, c, now))
 		}
@@ -95,7 +95,7 @@ func (e *Engine) Snapshot(each func(Row)) Snapshot {
 }
 
 // addTo adds what is not about single spaces.
-func (k *kind) addTo(s *Snapshot, now time.Time) {
+func (k *kind) addTo(s *Snapshot) {
 	s.Events += k.events
 	s.Idle += k.idle
 	s.Bytes += k.traffic
@@ -131,7 +131,7 @@ func (k *kind) addTo(s *Snapshot, now time.Time) {
 		s.Skipped = append(s.Skipped, k.skipped...)
 	case k.state == uncounted, k.state == gone:
 		s.Skipped = append(s.Skipped, k.skip(census.Failed, errUncounted))
-	case k.isBehind(now):
+	case k.isBehind():
 		s.Skipped = append(s.Skipped, k.skip(census.Unreachable, fmt.Errorf("watch %s: not up to date since %s: %w",
 			k.resource.GroupResource(), k.behind.UTC().Format(time.RFC3339), k.cause)))
 	}
@@ -139,10 +139,10 @@ func (k *kind) addTo(s *Snapshot, now time.Time) {
 
 // isBehind reports whether a type is not up to date. One that is only asked for its
 // number is so from the first time that this is not answered, which comes late.
-func (k *kind) isBehind(now time.Time) bool {
+func (k *kind) isBehind() bool {
 	switch k.state {
 	case watched:
-		return k.cause != nil && now.Sub(k.behind) > behindAfter
+		return k.cause != nil && time.Since(k.behind) > behindAfter
 	case quiet:
 		return k.cause != nil
 	default:
@@ -172,7 +172,7 @@ func (k *kind) row(id spaces.ID, c *counter, now time.Time) Row {
 func (e *Engine) CountReuse(of []census.Space) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	now, kept := time.Now(), map[*seen]bool{}
+	now, kept := e.clock.now(), map[*seen]bool{}
 	for _, s := range of[:min(len(of), maxReuse)] {
 		k := e.kindOf(s.Resource.GroupResource())
 		if k == nil || s.SuffixLength != suffixLength {

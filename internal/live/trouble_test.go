@@ -31,9 +31,9 @@ func addRuns(server *fakeServer, n int) {
 // A type is listed again when its number has changed since the last list, whatever of
 // that is under prefixes which are not asked for, and for a tenth of the time at most.
 func TestDue(t *testing.T) {
-	listed := time.Unix(0, 0)
 	k := &kind{}
-	k.install(&listing{objects: 200, prefixed: 190, took: time.Minute}, listed)
+	k.install(&listing{objects: 200, prefixed: 190, took: time.Minute})
+	listed := k.listed
 	if k.unprefixed != 10 || k.state != quiet {
 		t.Fatalf("%+v", k)
 	}
@@ -654,10 +654,10 @@ func TestChangedGenerateName(t *testing.T) {
 
 // One more that says a prefix goes than is known to: it is looked up.
 func TestUnsaid(t *testing.T) {
-	c := &counter{space: tally{Names: 3}}
-	o := &decode.Object{Name: "run-24567", GenerateName: "run-"}
+	c := &counter{space: tally{Names: 3}, since: &time.Time{}}
+	o := decode.Object{Name: "run-24567", GenerateName: "run-"}
 	id := spaces.ID{Prefix: "run-", SuffixLength: suffixLength}
-	if unsaid := c.deleted(id, o, time.Unix(0, 0)); !unsaid {
+	if unsaid := c.deleted(id, changed{object: o, version: 1}); !unsaid {
 		t.Errorf("%+v", c.space)
 	}
 }
@@ -943,7 +943,7 @@ func TestUncounted(t *testing.T) {
 	e := New(census.Scanner{})
 	k := &kind{resource: pods}
 	b := e.newBatch(nil, false)
-	k.install(b.complete(census.Listed{Objects: 9, Prefixed: 2, Uncounted: 7, ResourceVersion: "3"}, time.Unix(0, 0)), time.Unix(0, 0))
+	k.install(b.complete(census.Listed{Objects: 9, Prefixed: 2, Uncounted: 7, ResourceVersion: "3"}))
 	e.kinds = []*kind{k}
 	want := census.TypeCount{Resource: pods, Objects: 7}
 	if s := e.Snapshot(func(Row) {}); len(s.Uncounted) != 1 || s.Uncounted[0] != want {
@@ -980,8 +980,8 @@ func TestAllGoneOverAGap(t *testing.T) {
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	now := time.Unix(1_700_000_000, 0)
 	k := &kind{resource: pods}
-	k.install(&listing{found: map[spaces.ID]*counter{id: newCounter(census.Space{Names: 6, Generated: 6})}, version: 5}, now)
-	k.installAgain(&listing{found: map[spaces.ID]*counter{}, sketch: newSketch(), version: 9}, 0, now.Add(time.Minute))
+	k.install(&listing{began: now, found: map[spaces.ID]*counter{id: newCounter(census.Space{Names: 6, Generated: 6})}, version: 5})
+	k.installAgain(&listing{began: now.Add(time.Minute), found: map[spaces.ID]*counter{}, sketch: newSketch(), version: 9}, 0)
 	c := k.counters[id]
 	if c == nil || c.space.Names != 0 || c.space.Generated != 0 || c.seen.deletes != 6 || c.gaps != 1 || c.version != 9 {
 		t.Errorf("%+v", c)
@@ -994,7 +994,7 @@ func TestSaidWhileLookedUp(t *testing.T) {
 	o := decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
 	id, _ := spaces.Of(&o)
 	k.lookups.flying = map[spaces.ID]bool{id: true}
-	k.change(e, changed{7, decode.Added, o}, time.Unix(1_700_000_000, 0)) // which begins it
+	k.change(e, changed{version: 7, what: decode.Added, object: o}) // which begins it
 	k.pass(e, id, true, &listing{version: 6})
 	if c := k.counters[id]; c == nil || c.space.Names != 1 || !k.lookups.asked[id] {
 		t.Errorf("%+v, asked for: %v", c, k.lookups.asked)

@@ -2,7 +2,6 @@ package live
 
 import (
 	"strings"
-	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
@@ -31,12 +30,13 @@ func (k *kind) begins(e *Engine, id spaces.ID) bool {
 
 // begin makes a counter of a space whose first name c adds. One is no rate yet: rates are
 // of what comes after it.
-func (k *kind) begin(e *Engine, id spaces.ID, c changed, now time.Time) {
+func (k *kind) begin(e *Engine, id spaces.ID, c changed) {
 	id.Namespace, id.Prefix = strings.Clone(id.Namespace), strings.Clone(id.Prefix)
 	begun := newCounter(census.Space{ReplicaBounded: true}) // unless another one makes it
-	begun.version, begun.since, begun.young = c.version, &now, true
-	begun.add(id, &c.object)
-	begun.see(now).creates++
+	since := c.since
+	begun.version, begun.since, begun.young = c.version, &since, true
+	begun.add(id, &c)
+	begun.see(c.at).creates++
 	if k.counters == nil {
 		k.counters = map[spaces.ID]*counter{}
 	}

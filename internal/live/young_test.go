@@ -53,7 +53,7 @@ func TestYoungMakeRoom(t *testing.T) {
 		for range times {
 			o := decode.Object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
 			k.version++
-			k.change(e, changed{k.version, decode.Added, o}, time.Unix(1_700_000_000, 0))
+			k.change(e, changed{version: k.version, what: decode.Added, object: o})
 			in, _ = spaces.Of(&o)
 		}
 		return in
@@ -78,11 +78,12 @@ func TestYoungMakeRoom(t *testing.T) {
 func TestBegin(t *testing.T) {
 	e := &Engine{MinCount: 5}
 	k := &kind{resource: pods, sketch: newSketch()}
+	at := time.Unix(1_700_000_001, 0)
 	event := changed{7, decode.Added, decode.Object{
 		Namespace: "prod", Name: "web-7f-bcdfg", GenerateName: "web-7f-", Created: 1_700_000_000,
 		Maker: decode.Maker{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-7f"},
-	}}
-	k.change(e, event, time.Unix(1_700_000_001, 0))
+	}, at, at}
+	k.change(e, event)
 	in, _ := spaces.Of(&event.object)
 	begun := k.counters[in]
 	want := census.Space{
@@ -94,7 +95,7 @@ func TestBegin(t *testing.T) {
 		t.Errorf("%+v\nwant %+v", begun, want)
 	}
 	event.object.Maker.Kind, event.object.Name, event.version = "Job", "web-7f-bcdfh", 8
-	k.change(e, event, time.Unix(1_700_000_002, 0))
+	k.change(e, event)
 	if begun.seen.creates != 2 || begun.seen.rates.creates[0] == 0 || begun.space.ReplicaBounded {
 		t.Errorf("%+v", begun)
 	}
@@ -107,15 +108,15 @@ func TestYoungOverAGap(t *testing.T) {
 	add := func(prefix string) spaces.ID {
 		o := decode.Object{Namespace: "prod", Name: prefix + "bcdfg", GenerateName: prefix}
 		k.version++
-		k.change(e, changed{k.version, decode.Added, o}, now)
+		k.change(e, changed{k.version, decode.Added, o, now, now})
 		in, _ := spaces.Of(&o)
 		return in
 	}
 	raised := add("raised-")
 	more := newCounter(census.Space{Names: 500, Generated: 500})
 	k.installAgain(&listing{
-		found: map[spaces.ID]*counter{raised: more}, sketch: newSketch(), version: 10, prefixes: 1, objects: 500,
-	}, 0, now.Add(time.Minute))
+		began: now.Add(time.Minute), found: map[spaces.ID]*counter{raised: more}, sketch: newSketch(), version: 10, prefixes: 1, objects: 500,
+	}, 0)
 	for i := range 2 * maxYoung {
 		add(fmt.Sprintf("once-%d-", i))
 	}
