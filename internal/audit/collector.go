@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
@@ -209,6 +210,7 @@ type batch struct {
 	collector *Collector
 	into      *kept
 	kept      kept
+	last      *row   // of as many rows as the report shows, if there have been more
 	free      []*row // that the report does not show: their memory is used again
 }
 
@@ -216,17 +218,16 @@ type batch struct {
 func (b *batch) Begin() census.Batch { return &batch{collector: b.collector, into: &b.kept} }
 
 // Add implements census.Batch.
-func (b *batch) Add(space census.Space) { b.add(space, 0) }
+func (b *batch) Add(space census.Space) { b.add(&space, nil) }
 
-// add takes a space in which so many creates were seen, and returns its row if the report
-// may show it, else nil. There may be a million spaces, so items are made only of those
-// that the report shows, at the end; nor does a list wait for the server's retries, unless
-// there is a gate or a Top.
-func (b *batch) add(space census.Space, creates int64) *row {
+// add takes a space, and what was seen of it, if anything. There may be a million spaces,
+// so items are made only of those that the report shows, at the end; nor does a list wait
+// for the server's retries, unless there is a gate or a Top.
+func (b *batch) add(space *census.Space, seen *live.Row) {
 	options := &b.collector.options
-	came := creates >= max(options.MinCount, 1) // however many of them are left
+	came := seen != nil && seen.Creates >= max(options.MinCount, 1) // however many of them are left
 	if space.Names == 0 && !came || !options.Takes(space.Resource.GroupResource(), space.Prefix) {
-		return nil
+		return
 	}
 	b.kept.prefixes++
 	if len(options.Prefixes) > 0 {
@@ -236,20 +237,36 @@ func (b *batch) add(space census.Space, creates int64) *row {
 	b.kept.fail(b.judge(space))
 	if space.Names < options.MinCount && !came {
 		b.kept.hide(space)
-		return nil
+		return
 	}
 	r := b.newRow()
-	*r = row{Space: space, measured: r.measured}
-	b.kept.rows = append(b.kept.rows, r)
-	return r
+	*r = row{Space: *space, measured: r.measured}
+	if seen != nil {
+		b.kept.fail(b.collector.estimate.measure(r, seen))
+	}
+	b.keep(r)
 }
 
-// newRow returns a row to be filled in, of the memory of one below the top if there are
-// many.
-func (b *batch) newRow() *row {
+// keep keeps a row, unless the report shows only others.
+func (b *batch) keep(r *row) {
+	if b.last != nil {
+		b.kept.fail(b.collector.setRank(r))
+		if b.collector.options.Order.compare(r, b.last) > 0 {
+			b.kept.hide(&r.Space)
+			b.free = append(b.free, r)
+			return
+		}
+	}
+	b.kept.rows = append(b.kept.rows, r)
 	if top := b.collector.options.Top; top > 0 && len(b.kept.rows)/2 >= top {
 		b.free = append(b.free, b.kept.trim(b.collector)...)
+		b.last = b.kept.rows[top-1]
 	}
+}
+
+// newRow returns a row to be filled in, of the memory of one below the top if there is
+// such.
+func (b *batch) newRow() *row {
 	last := len(b.free) - 1
 	if last < 0 {
 		return &row{}
@@ -260,13 +277,13 @@ func (b *batch) newRow() *row {
 }
 
 // judge remembers the space if it exceeds a gate.
-func (b *batch) judge(space census.Space) error {
+func (b *batch) judge(space *census.Space) error {
 	options := &b.collector.options
 	if !options.Gated() {
 		return nil
 	}
 	exceeds := options.FailAboveCount != nil && space.Names > *options.FailAboveCount
-	growth := b.collector.old.growthOf(space, options, v1alpha1.Retries{})
+	growth := b.collector.old.growthOf(*space, options, v1alpha1.Retries{})
 	if limit := options.FailAboveGrowth; limit != nil && growth != nil {
 		switch {
 		case growth.PerDay != nil && *growth.PerDay > *limit:
@@ -278,7 +295,7 @@ func (b *batch) judge(space census.Space) error {
 	if !exceeds && options.FailAbove == nil {
 		return nil
 	}
-	chance, err := b.collector.nextFails(space)
+	chance, err := b.collector.nextFails(*space)
 	if err != nil || !exceeds && chance <= *options.FailAbove {
 		return err
 	}

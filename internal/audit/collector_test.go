@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -165,6 +166,30 @@ func TestCollector(t *testing.T) {
 			}
 			checkGate(t, report.Gate, test.exceeded)
 		})
+	}
+}
+
+// Whatever the order in which rows come, the report shows the first of them.
+func TestTopOfManyOrders(t *testing.T) {
+	const many, top = 200, 7
+	for _, order := range Orders {
+		all := make([]census.Space, many)
+		for i := range all {
+			all[i] = space(fmt.Sprintf("p%03d-", i*7%many), int64(1+i*i%50)) // many have as many names
+		}
+		c := collector(Options{Order: order})
+		add(c, true, all...)
+		want := prefixes(finish(t, c).Report)[:top]
+		for seed := range uint64(20) {
+			rand.New(rand.NewPCG(seed, 1)).Shuffle(many, func(i, j int) { all[i], all[j] = all[j], all[i] })
+			c := collector(Options{Order: order, Top: top})
+			add(c, true, all[:many/3]...)
+			add(c, true, all[many/3:]...)
+			report := finish(t, c).Report
+			if diff := cmp.Diff(want, prefixes(report)); diff != "" || report.Hidden.Prefixes != many-top {
+				t.Fatalf("by %s, seed %d: %d hidden (-want +got):\n%s", order, seed, report.Hidden.Prefixes, diff)
+			}
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func (k *kept) trim(c *Collector) (below []*row) {
 	}
 	k.rows, below = k.rows[:top], k.rows[top:]
 	for _, r := range below {
-		k.hide(r.Space)
+		k.hide(&r.Space)
 	}
 	return below
 }
@@ -94,16 +94,16 @@ func (k *kept) trimExceeded() {
 }
 
 // hide counts a space that the report does not show.
-func (k *kept) hide(space census.Space) {
+func (k *kept) hide(space *census.Space) {
 	k.hidden.add(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
 }
 
 // see remembers that a space which the earlier audit shows has names.
-func (k *kept) see(old *baseline, space census.Space) {
-	if old == nil {
+func (k *kept) see(old *baseline, space *census.Space) {
+	if old == nil || space.Names == 0 { // which has gone, though it may be shown
 		return
 	}
-	if key := keyOf(space); old.names[key] > 0 {
+	if key := keyOf(*space); old.names[key] > 0 {
 		k.saw(key)
 	}
 }

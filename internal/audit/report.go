@@ -152,13 +152,14 @@ func typeObjects(counts []census.TypeCount) []v1alpha1.TypeObjects {
 	return result
 }
 
-// items returns an item for each space that is shown, in their order.
+// items returns an item for each space that is shown, in their order, instead of its row.
 func (c *Collector) items() ([]v1alpha1.AuditItem, error) {
 	items := make([]v1alpha1.AuditItem, len(c.kept.rows))
 	for i, r := range c.kept.rows {
 		var err error
 		items[i], err = c.item(r, c.old)
 		c.kept.fail(err)
+		c.kept.rows[i] = nil // there may be very many
 	}
 	return items, c.kept.err
 }

@@ -24,6 +24,7 @@ type Watched struct {
 func (c *Collector) Watched(riskiest int) *Watched {
 	options := c.options
 	options.Order, options.Top = ByRisk, riskiest
+	options.FailAbove, options.FailAboveCount, options.FailAboveGrowth = nil, nil, nil
 	ranked := &Collector{options: options, retriesOf: c.retriesOf, estimate: c.estimate}
 	return &Watched{
 		collector: c,
@@ -33,11 +34,8 @@ func (c *Collector) Watched(riskiest int) *Watched {
 
 // Add takes a row of the snapshot.
 func (w *Watched) Add(seen live.Row) {
-	for _, list := range []*batch{w.shown, w.risky} {
-		if r := list.add(seen.Space, seen.Creates); r != nil {
-			list.kept.fail(w.collector.estimate.measure(r, seen))
-		}
-	}
+	w.shown.add(&seen.Space, &seen)
+	w.risky.add(&seen.Space, &seen)
 }
 
 // Report returns the report of a snapshot whose rows have been added. skipped is what was
@@ -76,7 +74,7 @@ func (c *Collector) NextFails(space census.Space) float64 {
 }
 
 // measure sets what was seen of a space as a report has it, nil if it is not followed.
-func (e *estimator) measure(r *row, seen live.Row) error {
+func (e *estimator) measure(r *row, seen *live.Row) error {
 	seconds := seen.At.Sub(seen.Since).Seconds()
 	if !seen.Followed || seconds <= 0 {
 		r.measured = nil

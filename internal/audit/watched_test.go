@@ -101,6 +101,21 @@ func TestWatchedInPart(t *testing.T) {
 	}
 }
 
+// What an earlier audit had has gone, though it is shown because so much of it came since.
+func TestWatchedGone(t *testing.T) {
+	w := collector(Options{Old: saved(nil), MinCount: 10}).Watched(1)
+	row := seen("gone-", 0, 4800, 4800)
+	w.Add(row)
+	result, err := w.Report(live.Snapshot{At: watchBegan, Types: []census.Resource{row.Space.Resource}}, v1alpha1.AuditServer{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := result.Report.Gone
+	if len(result.Report.Items) != 1 || !slices.ContainsFunc(gone, func(g v1alpha1.AuditGone) bool { return g.Prefix == "gone-" }) {
+		t.Errorf("%+v, gone: %+v", result.Report.Items, gone)
+	}
+}
+
 func TestAccelerating(t *testing.T) {
 	faster := seen("run-", 100, 1000, 0)
 	faster.Rates[1].CreatesPerDay = 5000 // 35 in ten minutes, where 7 were to be expected
