@@ -116,7 +116,7 @@ func (f *Flags) printer() (printers.ResourcePrinter, error) {
 	case strings.HasPrefix(*f.kubectls.OutputFormat, "jsonpath"):
 		return contentPrinter{printer}, err
 	}
-	return printer, err
+	return byItem(*f.kubectls.OutputFormat, printer), err
 }
 
 // contentPrinter prints the content of an object of ours as kubectl's printers

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -108,6 +110,35 @@ func TestPrint(t *testing.T) {
 	f, _ := parsed(t, "-o nope")
 	if err := f.Print(version, io.Discard); err == nil {
 		t.Error("-o nope prints")
+	}
+}
+
+// However many items there are, they are printed as kubectl's printers print them as a
+// whole, one object after the other.
+func TestItems(t *testing.T) {
+	report := func(items int) *v1alpha1.AuditReport {
+		r := &v1alpha1.AuditReport{TypeMeta: v1alpha1.TypeOf("AuditReport"), Items: []v1alpha1.AuditItem{}}
+		r.Scope.LabelSelector = "\n    \"items\": []\nitems: []\n"
+		for i := range items {
+			r.Items = append(r.Items, v1alpha1.AuditItem{Prefix: "<run>\n- ", Names: int64(i), Notes: []string{"a: b", "items: []"}})
+		}
+		return r
+	}
+	for format, whole := range map[string]printers.ResourcePrinter{"json": &printers.JSONPrinter{}, "yaml": &printers.YAMLPrinter{}} {
+		f, _ := parsed(t, "-o "+format)
+		for _, object := range []runtime.Object{
+			report(0), report(1), report(3), &v1alpha1.VersionReport{TypeMeta: v1alpha1.TypeOf("VersionReport")},
+		} {
+			var got, want strings.Builder
+			if err := errors.Join(f.Print(object, &got), whole.PrintObj(object, &want)); err != nil || got.String() != want.String() {
+				t.Errorf("%v, %s\nwant %s", err, got.String(), want.String())
+			}
+		}
+		for left := range 900 { // wherever that breaks off
+			if err := f.Print(report(2), &failing{left: left}); err == nil {
+				t.Fatalf("-o %s: %d bytes are enough", format, left)
+			}
+		}
 	}
 }
 
