@@ -17,8 +17,8 @@ const (
 	enterScreen = "\x1b[?1049h\x1b[?25l" // the other screen, without a cursor
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
 	beginUpdate = "\x1b[?2026h\x1b[H" // nothing is shown until the end, where the terminal knows that
-	endOfLine   = "\x1b[K\r\n"
-	endUpdate   = "\x1b[K\x1b[J\x1b[?2026l"
+	restOfLine  = "\x1b[K"
+	endUpdate   = "\x1b[?2026l"
 )
 
 // Screen is the whole of a terminal, which is painted again and again. What was on it
@@ -31,14 +31,14 @@ type Screen struct {
 	restore  func()
 }
 
-// StartScreen takes the terminal that in and out are; nil if they are none. Where in
-// is one, keys are read as they are pressed.
+// StartScreen takes the terminal that in and out are; nil if they are none, or one that
+// is dumb. Where in is one, keys are read as they are pressed.
 func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 	if checked, ok := out.(*output.CheckedWriter); ok {
 		out = checked.Writer
 	}
 	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
 		return nil, nil
 	}
 	s := &Screen{out: file, quit: make(chan struct{})}
@@ -109,22 +109,24 @@ func (s *Screen) Paint(lines []string, last string) error {
 	var all bytes.Buffer
 	all.WriteString(beginUpdate)
 	for i := range height - 1 {
+		line := ""
 		if i < len(lines) {
-			all.WriteString(cut(lines[i], width))
+			line = lines[i]
 		}
-		all.WriteString(endOfLine)
+		all.WriteString(fill(line, width) + "\r\n")
 	}
-	all.WriteString(cut(last, width))
-	all.WriteString(endUpdate)
+	all.WriteString(fill(last, width) + endUpdate)
 	_, err := s.out.Write(all.Bytes())
 	return err
 }
 
-func cut(line string, width int) string {
-	if runes := []rune(line); len(runes) > width {
+// fill returns what makes a line of a screen look like this. One that is full leaves the
+// cursor on its last character, which is not to be erased with the rest.
+func fill(line string, width int) string {
+	if runes := []rune(line); len(runes) >= width {
 		return string(runes[:width])
 	}
-	return line
+	return line + restOfLine
 }
 
 // End gives the terminal back as it was.

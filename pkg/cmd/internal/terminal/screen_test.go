@@ -32,7 +32,8 @@ func TestScreen(t *testing.T) {
 	if err := s.Paint([]string{"too long", "b", "below"}, "status"); err != nil {
 		t.Fatal(err)
 	}
-	want := enterScreen + beginUpdate + "too l" + endOfLine + "b" + endOfLine + "statu" + endUpdate
+	// A line that is full is not erased behind: the cursor is still on its last character.
+	want := enterScreen + beginUpdate + "too l\r\nb" + restOfLine + "\r\nstatu" + endUpdate
 	if got := read(t, ptmx, len(want)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -76,6 +77,19 @@ func TestScreenThatCannotBeWritten(t *testing.T) {
 	}
 	if got := read(t, ptmx, 3); got != "x\r\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A dumb terminal, as that of an editor, understands nothing of it.
+func TestDumbTerminal(t *testing.T) {
+	t.Setenv("TERM", "dumb")
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = ptmx.Close(), tty.Close() }()
+	if s, err := StartScreen(tty, tty); s != nil || err != nil {
+		t.Errorf("%v, %v", s, err)
 	}
 }
 
