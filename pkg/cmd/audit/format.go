@@ -32,7 +32,7 @@ func (o *options) print(report *v1alpha1.AuditReport, where string) error {
 	text := gridOf(o.columns(report), o.wide, items, folds)
 	if !o.wide && terminal.IsTerminal(o.Out) {
 		text = text.fit(terminal.Width(o.Out))
-		lines := text.lines(make([]int, len(text.header)), !o.noHeaders)
+		lines := text.lines(text.widen(nil), !o.noHeaders)
 		_, err := fmt.Fprintln(o.Out, strings.Join(lines, "\n"))
 		return err
 	}

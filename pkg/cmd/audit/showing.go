@@ -37,7 +37,7 @@ func (o *options) newShowing() (showing, error) {
 	if screen != nil {
 		return &painting{options: o, screen: screen}, nil
 	}
-	return &appending{options: o, seen: changes{}}, nil
+	return &appending{options: o}, nil
 }
 
 // stream prints a report at each interval.
@@ -78,18 +78,25 @@ func (a *appending) goneText(r *v1alpha1.AuditReport) string {
 	return fmt.Sprintf("it has fewer than %s, or nobody says it", humanize.Count(a.minCount, "name"))
 }
 
-// print prints rows, after the header if they are the first.
+// printedAtOnce is of how many rows the text is in memory at the same time.
+const printedAtOnce = 1000
+
+// print prints rows, after the header if they are the first. Their text is made twice: it
+// takes as much memory as all else of them, and the first of it has to be as wide as the
+// last.
 func (a *appending) print(r *v1alpha1.AuditReport, items []v1alpha1.AuditItem) error {
-	if len(items) == 0 {
-		return nil
+	columns, header := a.columns(r), a.widths == nil && !a.noHeaders
+	for some := range slices.Chunk(items, printedAtOnce) {
+		a.widths = gridOf(columns, a.wide, some, nil).widen(a.widths)
 	}
-	g := gridOf(a.columns(r), a.wide, items, nil)
-	header := a.widths == nil && !a.noHeaders
-	if a.widths == nil {
-		a.widths = make([]int, len(g.header))
+	for some := range slices.Chunk(items, printedAtOnce) {
+		lines := gridOf(columns, a.wide, some, nil).lines(a.widths, header)
+		if _, err := fmt.Fprintln(a.Out, strings.Join(lines, "\n")); err != nil {
+			return err
+		}
+		header = false
 	}
-	_, err := fmt.Fprintln(a.Out, strings.Join(g.lines(a.widths, header), "\n"))
-	return err
+	return nil
 }
 
 func (a *appending) last(r *v1alpha1.AuditReport, where string) error {
@@ -130,7 +137,7 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	if !p.wide {
 		g = g.fit(width)
 	}
-	lines := g.lines(make([]int, len(g.header)), !p.noHeaders)
+	lines := g.lines(g.widen(nil), !p.noHeaders)
 	if rows == 0 {
 		lines = []string{"No generated names to show."}
 	}

@@ -96,15 +96,23 @@ func gridOf(columns []column, wide bool, items []v1alpha1.AuditItem, folded []fo
 	return g
 }
 
-// lines returns the rows as text, after the header if that is wanted. widths are those
-// that columns have at least, and grow to what they have.
+// widen returns the widths of columns that have these at least; nil for none.
+func (g grid) widen(widths []int) []int {
+	if widths == nil {
+		widths = make([]int, len(g.header))
+	}
+	for i := range widths {
+		widths[i] = max(widths[i], g.widthOf(i))
+	}
+	return widths
+}
+
+// lines returns the rows as text, after the header if that is wanted, in columns of these
+// widths.
 func (g grid) lines(widths []int, header bool) []string {
 	rows := g.rows
 	if header {
 		rows = append([][]string{g.header}, rows...)
-	}
-	for i := range widths {
-		widths[i] = max(widths[i], g.widthOf(i))
 	}
 	var lines []string
 	for _, row := range rows {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -388,31 +389,40 @@ type rowState struct {
 }
 
 func stateOf(i v1alpha1.AuditItem) rowState {
-	state := rowState{names: i.Names, notes: fmt.Sprint(i.Notes)}
+	state := rowState{names: i.Names, notes: strings.Join(i.Notes, "\n")}
 	if m := i.Creates.Measured; m != nil {
 		state.creates, state.deletes = m.Creates, m.Deletes
 	}
 	return state
 }
 
-// changes remembers what has been shown.
-type changes map[rowKey]rowState
+// changes remembers what has been shown, and in which round it was there last.
+type changes struct {
+	rows  map[rowKey]shownRow
+	round int
+}
 
-// take returns the items that have changed since it was called last, and those that
-// are not there any more.
-func (c changes) take(items []v1alpha1.AuditItem) (changed []v1alpha1.AuditItem, gone []rowKey) {
-	there := map[rowKey]bool{}
-	for _, item := range items {
-		key, state := keyOf(item), stateOf(item)
-		there[key] = true
-		if before, known := c[key]; !known || before != state {
-			c[key] = state
-			changed = append(changed, item)
-		}
+type shownRow struct {
+	rowState
+	round int
+}
+
+// take returns the items that have changed since it was called last, in the memory of all,
+// and those that are not there any more.
+func (c *changes) take(items []v1alpha1.AuditItem) (changed []v1alpha1.AuditItem, gone []rowKey) {
+	if c.rows == nil {
+		c.rows = map[rowKey]shownRow{}
 	}
-	for key := range c {
-		if !there[key] {
-			delete(c, key)
+	c.round++
+	changed = slices.DeleteFunc(items, func(item v1alpha1.AuditItem) bool {
+		key, row := keyOf(item), shownRow{stateOf(item), c.round}
+		before, known := c.rows[key]
+		c.rows[key] = row
+		return known && before.rowState == row.rowState
+	})
+	for key, row := range c.rows {
+		if row.round < c.round {
+			delete(c.rows, key)
 			gone = append(gone, key)
 		}
 	}

@@ -40,7 +40,7 @@ func followed(prefix string, names, creates int64) v1alpha1.AuditItem {
 func TestAppending(t *testing.T) {
 	var out, errOut bytes.Buffer
 	o := &options{IOStreams: genericiooptions.IOStreams{Out: &out, ErrOut: &errOut}, minCount: 10}
-	a := &appending{options: o, seen: changes{}}
+	a := &appending{options: o}
 	for _, items := range [][]v1alpha1.AuditItem{
 		{followed("run-", 10, 0), followed("job-", 20, 5)},
 		{followed("run-", 10, 0), followed("job-", 20, 5)},
@@ -68,7 +68,7 @@ jobs.batch   run-     10      24        ?         ?
 func TestOvertaken(t *testing.T) {
 	var errOut bytes.Buffer
 	o := &options{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: &errOut}, minCount: 10, top: 1}
-	a := &appending{options: o, seen: changes{}}
+	a := &appending{options: o}
 	for _, items := range [][]v1alpha1.AuditItem{{followed("run-", 20, 0)}, {followed("job-", 30, 0)}, {}} {
 		if err := a.show(&v1alpha1.AuditReport{Items: items}, live.Snapshot{}); err != nil {
 			t.Fatal(err)
