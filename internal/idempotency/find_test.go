@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,14 +22,26 @@ import (
 // find looks for what a run has made at a server that answers as told.
 func find(ctx context.Context, t *testing.T, timeout time.Duration, answer http.HandlerFunc) ([]Existing, error) {
 	t.Helper()
-	server := httptest.NewServer(answer)
-	defer server.Close()
-	client, err := metadata.NewForConfig(&rest.Config{Host: server.URL})
+	client, err := metadata.NewForConfig(&rest.Config{Transport: inMemory(answer)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	return Key("k").Find(ctx, client, pods, "ns", timeout)
+}
+
+// inMemory is a server without a network, so that time passes in pauses alone.
+type inMemory http.HandlerFunc
+
+func (m inMemory) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	defer func() {
+		if recover() == http.ErrAbortHandler { //nolint:errorlint // as net/http compares it
+			resp, err = nil, io.ErrUnexpectedEOF
+		}
+	}()
+	answer := httptest.NewRecorder()
+	m(answer, r)
+	return answer.Result(), nil
 }
 
 const (
@@ -51,22 +65,24 @@ func TestFind(t *testing.T) {
 		"expired": func(w http.ResponseWriter) { writeStatus(w, http.StatusGone, "Expired") },
 		"hung up": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
 	} {
-		var requests atomic.Int32
-		found, err := find(t.Context(), t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
-			if selector := r.URL.Query().Get("labelSelector"); selector != "genname.dev/run="+Key("k").RunLabel() {
-				t.Errorf("%s: selected %q", name, selector)
+		synctest.Test(t, func(t *testing.T) {
+			var requests atomic.Int32
+			found, err := find(t.Context(), t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
+				if selector := r.URL.Query().Get("labelSelector"); selector != "genname.dev/run="+Key("k").RunLabel() {
+					t.Errorf("%s: selected %q", name, selector)
+				}
+				if fault != nil && requests.Add(1) <= 2 {
+					fault(w)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(somePods))
+			})
+			want := []Existing{{Name: "a", ID: "1"}, {Name: "b", Deleting: true, Owned: true}}
+			if diff := cmp.Diff(want, found); err != nil || diff != "" {
+				t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
 			}
-			if fault != nil && requests.Add(1) <= 2 {
-				fault(w)
-				return
-			}
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write([]byte(somePods))
 		})
-		want := []Existing{{Name: "a", ID: "1"}, {Name: "b", Deleting: true, Owned: true}}
-		if diff := cmp.Diff(want, found); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
-		}
 	}
 }
 
@@ -89,18 +105,20 @@ func TestFindFails(t *testing.T) {
 		"InternalError once": {http.StatusInternalServerError, 0, 1, listed},
 		"Conflict":           {http.StatusConflict, time.Minute, 1, listed},
 	} {
-		var requests atomic.Int32
-		_, err := find(t.Context(), t, test.timeout, func(w http.ResponseWriter, _ *http.Request) {
-			requests.Add(1)
-			reason, _, _ := strings.Cut(name, " ")
-			writeStatus(w, test.code, reason)
+		synctest.Test(t, func(t *testing.T) {
+			var requests atomic.Int32
+			_, err := find(t.Context(), t, test.timeout, func(w http.ResponseWriter, _ *http.Request) {
+				requests.Add(1)
+				reason, _, _ := strings.Cut(name, " ")
+				writeStatus(w, test.code, reason)
+			})
+			if err == nil || err.Error() != test.want {
+				t.Errorf("%s: %v", name, err)
+			}
+			if n := requests.Load(); n < test.requests || test.requests == 1 && n > 1 {
+				t.Errorf("%s: %d requests", name, n)
+			}
 		})
-		if err == nil || err.Error() != test.want {
-			t.Errorf("%s: %v", name, err)
-		}
-		if n := requests.Load(); n < test.requests || test.requests == 1 && n > 1 {
-			t.Errorf("%s: %d requests", name, n)
-		}
 	}
 }
 
