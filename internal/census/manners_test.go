@@ -41,10 +41,10 @@ func (f *inFlight) leave() {
 	f.now--
 }
 
-// waitFor waits until there are, or have been, n at once; not for long, because
-// there may be the last ones.
+// waitFor waits until there are, or have been, n at once; not for ever, because there
+// may never be.
 func (f *inFlight) waitFor(n int) {
-	late := time.After(time.Second)
+	late := time.After(time.Minute)
 	for {
 		f.mu.Lock()
 		reached, changed := f.most >= n, f.changed

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 )
 
 func limitsOf(t *testing.T, a *api) (limits []int64) {
@@ -57,24 +59,25 @@ func TestPagesGrow(t *testing.T) {
 // A server that cannot make large pages in time, and has no more patience with
 // a page than with a request, is asked for smaller ones, and goes on being so.
 func TestPagesShrink(t *testing.T) {
-	const inTime = 300
-	slow := 0
-	a := &api{fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
-		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
-		if limit <= inTime {
-			return false
+	synctest.Test(t, func(t *testing.T) {
+		const inTime = 300
+		slow := 0
+		a := &api{fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+			limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+			if limit <= inTime {
+				return false
+			}
+			slow++
+			<-r.Context().Done()
+			return true
+		}}
+		a.set(inOrder(4000))
+		s := &Scanner{Config: &rest.Config{Transport: a, Timeout: 7 * time.Second}, RetryTimeout: 6 * time.Second}
+		_, summary := scanOf(t, a, s)
+		if summary.Objects != 4000 || slow > len(a.requests)/3 {
+			t.Errorf("%+v, %d of %d requests took too long: %v", summary, slow, len(a.requests), limitsOf(t, a))
 		}
-		slow++
-		<-r.Context().Done()
-		return true
-	}}
-	a.set(inOrder(4000))
-	s := &Scanner{Config: a.start(t), RetryTimeout: 600 * time.Millisecond}
-	s.Config.Timeout = 700 * time.Millisecond
-	_, summary := scanOf(t, a, s)
-	if summary.Objects != 4000 || slow > len(a.requests)/3 {
-		t.Errorf("%+v, %d of %d requests took too long: %v", summary, slow, len(a.requests), limitsOf(t, a))
-	}
+	})
 }
 
 // Pages are as large as what the server makes in a third of a second.
