@@ -120,7 +120,8 @@ func TestNewGivesUp(t *testing.T) {
 func TestAwait(t *testing.T) {
 	back := &comingBack{}
 	ctx, cancel := context.WithCancel(t.Context())
-	c := &Cluster{Config: back.start(t), patience: Patience{time.Minute, func(string) {}}}
+	say := func(string) {}
+	c := &Cluster{Config: back.start(t), patience: Patience{time.Minute, func(line string) { say(line) }}}
 	asked := 0
 	wrong := errors.New("no such type")
 	if err := c.Await(ctx, func() error { asked++; return wrong }); !errors.Is(err, wrong) || asked != 1 {
@@ -139,7 +140,8 @@ func TestAwait(t *testing.T) {
 	if err := c.Await(ctx, func() error { asked++; return answers[asked-1] }); !errors.Is(err, forbidden) || asked != 2 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
-	err := c.Await(ctx, func() error { time.AfterFunc(time.Millisecond, cancel); return io.EOF })
+	say = func(string) { cancel() } // the wait has begun
+	err := c.Await(ctx, func() error { return io.EOF })
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
 	}

@@ -42,7 +42,7 @@ func TestScreen(t *testing.T) {
 	}
 	select {
 	case <-s.Quit():
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("q was not noticed")
 	}
 	s.End()
