@@ -538,6 +538,24 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
+// A POST that hangs when the user interrupts is given up early enough to read the
+// object back: it was carried out.
+func TestInterruptedPostIsReadBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		server := oncetest.NewServer()
+		server.Next(func(r *oncetest.Request) (*http.Response, error) {
+			interrupt()
+			return oncetest.AfterStore(oncetest.Delay(time.Hour))(r)
+		})
+		start := time.Now()
+		r, err := creatorFor(t, server.Config()).Create(ctx, configMap("a"), NewID())
+		if took := time.Since(start); err != nil || r.Outcome != Created || took >= DefaultGrace || asked(server, "get") != 1 {
+			t.Errorf("%+v, %v after %s", r, err, took)
+		}
+	})
+}
+
 // Every request has a deadline: that of the configuration, or a minute, which
 // begins below client-go's rate limiter.
 func TestRequestsHaveADeadline(t *testing.T) {
