@@ -25,7 +25,7 @@ type Server struct {
 
 // startServers starts so many kube-apiservers on one etcd.
 func (cp *ControlPlane) startServers(ctx context.Context, o Option) error {
-	ports, err := freePorts(o.servers)
+	ports, err := cp.newPorts(o.servers)
 	if err != nil {
 		return err
 	}
@@ -43,6 +43,7 @@ func (cp *ControlPlane) startServers(ctx context.Context, o Option) error {
 			"--bind-address=127.0.0.1",
 			"--advertise-address=127.0.0.1",
 			"--secure-port=" + port,
+			"--permit-port-sharing",
 			"--tls-cert-file=" + cp.path("apiserver.crt"),
 			"--tls-private-key-file=" + cp.path("apiserver.key"),
 			"--client-ca-file=" + cp.path("ca.crt"),

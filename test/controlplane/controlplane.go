@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -33,6 +31,7 @@ type ControlPlane struct {
 	Servers []*Server
 
 	authority   *authority
+	ports       []*port
 	network     *network // nil for a single member
 	controllers *process // nil unless they were started
 }
@@ -80,6 +79,10 @@ func (cp *ControlPlane) Stop() error {
 	for _, m := range cp.Members {
 		errs = append(errs, m.Kill())
 	}
+	for _, p := range cp.ports {
+		errs = append(errs, p.release())
+	}
+	cp.ports = nil
 	if cp.network != nil {
 		cp.network.close()
 	}
@@ -120,17 +123,3 @@ func WriteKubeconfig(path string, config *rest.Config) error {
 }
 
 func (cp *ControlPlane) path(name string) string { return filepath.Join(cp.Dir, name) }
-
-// freePorts asks the kernel for n ports nobody listens on.
-func freePorts(n int) ([]string, error) {
-	ports := make([]string, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = l.Close() }() // only now, so that the ports differ
-		ports[i] = strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
-}

@@ -64,7 +64,7 @@ func TestServersEndWithTheirStarter(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = starter.Wait()
-	for range 100 {
+	for range 300 {
 		if !listening(address) {
 			return
 		}
@@ -74,7 +74,7 @@ func TestServersEndWithTheirStarter(t *testing.T) {
 }
 
 func listening(address string) bool {
-	conn, err := net.DialTimeout("tcp", address, time.Second)
+	conn, err := net.DialTimeout("tcp", address, 30*time.Second) // who is not there refuses at once
 	if err != nil {
 		return false
 	}

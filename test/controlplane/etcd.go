@@ -25,7 +25,7 @@ type Member struct {
 
 // startEtcd starts so many members, which are one cluster.
 func (cp *ControlPlane) startEtcd(members int) error {
-	ports, err := freePorts(2 * members)
+	ports, err := cp.newPorts(2 * members)
 	if err != nil {
 		return err
 	}
@@ -53,6 +53,7 @@ func (cp *ControlPlane) startEtcd(members int) error {
 			"--advertise-client-urls=" + m.URL,
 			"--listen-peer-urls=" + peer,
 			"--initial-advertise-peer-urls=" + advertised,
+			"--socket-reuse-port",
 			"--quota-backend-bytes=8589934592",
 			"--unsafe-no-fsync",
 			"--log-level=warn",

@@ -52,15 +52,11 @@ func TestReplicated(t *testing.T) {
 		if err := cp.Servers[0].Kill(); err != nil {
 			t.Fatal(err)
 		}
-		if err := stored(t.Context(), cp, cp.Servers[1]); err != nil {
-			t.Error(err)
-		}
+		eventually(t, func() error { return stored(t.Context(), cp, cp.Servers[1]) })
 		if err := cp.Servers[0].Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := storedEverywhere(t.Context(), cp); err != nil {
-			t.Error(err)
-		}
+		eventually(t, func() error { return storedEverywhere(t.Context(), cp) })
 	})
 }
 
