@@ -1,6 +1,7 @@
 package faultproxy
 
 import (
+	"context"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/rest"
 )
@@ -51,16 +51,19 @@ func (b *backend) user() *rest.Config {
 	return &rest.Config{Host: b.URL, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}
 }
 
-// send sends one POST with a deadline and tells how it was answered.
-func send(t *testing.T, config *rest.Config) (answer string, err error) {
+// send sends one POST and tells how it was answered.
+func send(ctx context.Context, t *testing.T, config *rest.Config) (answer string, err error) {
 	t.Helper()
-	config = rest.CopyConfig(config)
-	config.Timeout = time.Second
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := client.Post(config.Host+"/api/v1/namespaces/ns/configmaps", "application/json", strings.NewReader(stored))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, config.Host+"/api/v1/namespaces/ns/configmaps", strings.NewReader(stored))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
 	if err != nil {
 		return "", err
 	}
@@ -80,8 +83,12 @@ func TestInjuries(t *testing.T) {
 			t.Run(protocol.String()+"/"+injury.Name, func(t *testing.T) {
 				t.Parallel()
 				b := newBackend(t)
+				ctx, giveUp := context.WithCancel(t.Context())
 				var injured atomic.Bool
 				p, err := Start(protocol, b.user(), func(r *http.Request) Fault {
+					if strings.HasSuffix(injury.Name, "after the deadline") {
+						giveUp()
+					}
 					if r.ProtoMajor != int(protocol) {
 						t.Errorf("the client speaks %s", r.Proto)
 					}
@@ -93,7 +100,7 @@ func TestInjuries(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				answer, err := send(t, p.Config)
+				answer, err := send(ctx, t, p.Config)
 				p.Close()
 				if want := carriedOut(injury); int(b.carriedOut.Load()) != want {
 					t.Errorf("the request was carried out %d times, want %d", b.carriedOut.Load(), want)
@@ -130,7 +137,7 @@ func TestBearerTokenPasses(t *testing.T) {
 	p := New(t, b.user(), func(*http.Request) Fault { return nil })
 	client := rest.CopyConfig(p.Config)
 	client.BearerToken = "token-of-the-client"
-	if _, err := send(t, client); err != nil {
+	if _, err := send(t.Context(), t, client); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.authorization.Load(); got != "Bearer token-of-the-client" {
@@ -229,7 +236,7 @@ func TestNoServer(t *testing.T) {
 	b := newBackend(t)
 	p := New(t, b.user(), func(*http.Request) Fault { return nil })
 	b.Close()
-	if answer, err := send(t, p.Config); err != nil || answer != "502 " {
+	if answer, err := send(t.Context(), t, p.Config); err != nil || answer != "502 " {
 		t.Error(errors.Join(errors.New(answer), err))
 	}
 }
