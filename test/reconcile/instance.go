@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,7 +36,7 @@ type instance struct {
 }
 
 // patience is how long a cache stays behind that of a process which waits for
-// it.
+// it, unless the settings say otherwise.
 const patience = 2 * time.Second
 
 // start starts a process that the scenario happens to.
@@ -122,7 +123,7 @@ func (i *instance) choose(r *http.Request) faultproxy.Fault {
 	creates := r.Method == http.MethodPost
 	if creates && i.scenario.Behind {
 		i.behind.Store(true)
-		i.idle.Reset(patience)
+		i.idle.Reset(cmp.Or(t.Patience, patience))
 	}
 	t.count(r)
 	injury := t.mix(i.scenario, r)

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"os"
 	"testing"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -19,7 +20,8 @@ func TestMain(m *testing.M) {
 // makes duplicates. "make reconcile" has every way in every scenario.
 func TestExactlyOnce(t *testing.T) {
 	cp := controlplane.New(t)
-	settings := Settings{Seed: 1, Purposes: 50, Log: t.Output()}
+	// None of these ways waits for the cache, which is behind when they reconcile again.
+	settings := Settings{Seed: 1, Purposes: 50, Log: t.Output(), Patience: time.Minute}
 	for _, test := range []struct{ way, scenario string }{
 		{"once", "calm"}, {"once", "all"}, {"generate", "behind"},
 	} {

@@ -27,7 +27,8 @@ import (
 type Settings struct {
 	Seed     uint64
 	Purposes int
-	Log      io.Writer // what processes say on stderr
+	Log      io.Writer     // what processes say on stderr
+	Patience time.Duration // with a cache that is behind; 0 for patience
 }
 
 // Result is what a trial has left.
