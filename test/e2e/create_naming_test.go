@@ -16,7 +16,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -149,7 +148,7 @@ func TestQuotaConflict(t *testing.T) {
 // object is there, so it is created, not failed.
 func TestQuotaUsedUpByTheFirstPost(t *testing.T) {
 	ns := harness.Namespace(t, single)
-	limit(t, single, ns, 1)
+	harness.Quota(t, single, ns, "limit", 1)
 	var mu sync.Mutex
 	var held *http.Request
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -175,24 +174,6 @@ func TestQuotaUsedUpByTheFirstPost(t *testing.T) {
 		`(configmap/demo-`+harness.Suffix+`: [^\n]*\n){2}configmap/demo-`+harness.Suffix+`: configmaps "demo-`+harness.Suffix+`" is forbidden: exceeded quota: limit,[^\n]*; reading it back in [^\n]*\n`)
 	if found := harness.ConfigMaps(t, single, ns); len(found) != 1 {
 		t.Errorf("%d objects are there, want 1", len(found))
-	}
-}
-
-// limit allows n ConfigMaps. No controller counts what is there.
-func limit(t *testing.T, cp *controlplane.ControlPlane, namespace string, n int64) {
-	t.Helper()
-	quotas := harness.Clientset(t, cp).CoreV1().ResourceQuotas(namespace)
-	hard := corev1.ResourceList{"count/configmaps": *resource.NewQuantity(n, resource.DecimalSI)}
-	quota, err := quotas.Create(t.Context(), &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "limit"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: hard},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{"count/configmaps": *resource.NewQuantity(0, resource.DecimalSI)}}
-	if _, err := quotas.UpdateStatus(t.Context(), quota, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -71,25 +70,10 @@ func TestCreateRefusedBecauseOfItself(t *testing.T) {
 	}
 }
 
-// quotaOfOne allows one ConfigMap. No controller runs here, so the test does
-// what one would: it says in the status what is used.
+// quotaOfOne allows one ConfigMap.
 func quotaOfOne(t *testing.T, namespace string) {
 	t.Helper()
-	quotas := harness.Clientset(t, single).CoreV1().ResourceQuotas(namespace)
-	hard := corev1.ResourceList{"count/configmaps": resource.MustParse("1")}
-	quota, err := quotas.Create(t.Context(), &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: corev1.ResourceQuotaSpec{Hard: hard},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{"count/configmaps": resource.MustParse("0")}}
-	if _, err := quotas.UpdateStatus(t.Context(), quota, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	harness.Eventually(t, func() error { // until admission knows of it
-		return tryConfigMap(t, harness.Clientset(t, single), namespace)
-	})
+	harness.Quota(t, single, namespace, "one", 1)
 }
 
 // webhookOfOne refuses the second ConfigMap of the namespace and those after it.

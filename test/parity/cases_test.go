@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -344,20 +343,8 @@ func endNamespace(t *testing.T, namespace string) {
 	}
 }
 
-// quotaOfTwo allows two ConfigMaps. No controller counts what is there.
+// quotaOfTwo allows two ConfigMaps.
 func quotaOfTwo(t *testing.T, namespace string) {
 	t.Helper()
-	quotas := harness.Clientset(t, retrying).CoreV1().ResourceQuotas(namespace)
-	hard := corev1.ResourceList{"count/configmaps": resource.MustParse("2")}
-	quota, err := quotas.Create(t.Context(), &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "two"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: hard},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	quota.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: corev1.ResourceList{"count/configmaps": resource.MustParse("0")}}
-	if _, err := quotas.UpdateStatus(t.Context(), quota, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	harness.Quota(t, retrying, namespace, "two", 2)
 }
