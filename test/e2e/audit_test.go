@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,41 +30,29 @@ import (
 func populate(t *testing.T, cp *controlplane.ControlPlane, namespace string) {
 	t.Helper()
 	maps := harness.Clientset(t, cp).CoreV1().ConfigMaps(namespace)
-	create := func(meta metav1.ObjectMeta) {
+	create := func(meta metav1.ObjectMeta) string {
 		t.Helper()
-		if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		return harness.Generated(t, func() (metav1.Object, error) {
+			return maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{})
+		})
 	}
 	long := strings.Repeat("x", 58)
+	create(metav1.ObjectMeta{Name: "run-bbbbb"})                  // counts: it takes a name
+	create(metav1.ObjectMeta{Name: "run-aaaaa"})                  // no vowels in a suffix
+	create(metav1.ObjectMeta{Name: "run-bbbbbb"})                 // too long for run-
+	create(metav1.ObjectMeta{Name: "none-bbbbb"})                 // nobody says this prefix
+	create(metav1.ObjectMeta{Name: "zzz", GenerateName: "late-"}) // says a prefix, after its names
+	create(metav1.ObjectMeta{Name: "late-bbbbb"})                 // one of them
 	for range 15 {
 		create(metav1.ObjectMeta{GenerateName: "run-"})
 		create(metav1.ObjectMeta{GenerateName: "run-a-"})
 		create(metav1.ObjectMeta{GenerateName: long + "-one-"})
 		create(metav1.ObjectMeta{GenerateName: long + "-two-"})
 	}
-	create(metav1.ObjectMeta{Name: "run-bbbbb"})                                           // counts: it takes a name
-	create(metav1.ObjectMeta{Name: "run-aaaaa"})                                           // no vowels in a suffix
-	create(metav1.ObjectMeta{Name: "run-bbbbbb"})                                          // too long for run-
-	create(metav1.ObjectMeta{Name: "none-bbbbb"})                                          // nobody says this prefix
-	create(metav1.ObjectMeta{Name: "zzz", GenerateName: "late-"})                          // says a prefix, after its names
-	create(metav1.ObjectMeta{Name: "late-bbbbb"})                                          // one of them
-	create(metav1.ObjectMeta{GenerateName: "run-", Finalizers: []string{"e2e.test/hold"}}) // still there, once deleted
-	if err := maps.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "metadata.name=" + held(t, cp, namespace)}); err != nil {
+	held := create(metav1.ObjectMeta{GenerateName: "run-", Finalizers: []string{"e2e.test/hold"}}) // still there, once deleted
+	if err := maps.Delete(t.Context(), held, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// held is the name of the object with a finalizer.
-func held(t *testing.T, cp *controlplane.ControlPlane, namespace string) string {
-	t.Helper()
-	for _, cm := range harness.ConfigMaps(t, cp, namespace) {
-		if len(cm.Finalizers) > 0 {
-			return cm.Name
-		}
-	}
-	t.Fatal("no object has a finalizer")
-	return ""
 }
 
 // counted is the part of a report's item that a test compares.
@@ -186,14 +175,7 @@ spec:
 `, plural)
 	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "crd.yaml", crd)).Expect(t, 0, `.*created\n`, ``)
 	resource := schema.GroupVersionResource{Group: "example.e2e", Version: "v1", Resource: plural}
-	client, err := dynamic.NewForConfig(cp.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	harness.Eventually(t, func() error {
-		_, err := client.Resource(resource).List(t.Context(), metav1.ListOptions{})
-		return err
-	})
+	harness.UntilServed(t, cp, resource)
 	return resource
 }
 
@@ -476,11 +458,21 @@ func TestAuditInterrupted(t *testing.T) {
 	populate(t, single, ns)
 	ctx, interrupt := context.WithCancel(t.Context())
 	var asked atomic.Int64
+	listed := make(chan struct{})
+	done := sync.OnceFunc(func() { close(listed) })
 	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		switch {
+		case strings.HasSuffix(r.URL.Path, "/configmaps"):
+			return func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					next.ServeHTTP(w, r)
+					done()
+				})
+			}
 		case !strings.HasSuffix(r.URL.Path, "/secrets"):
 			return nil
 		case asked.Add(1) == 1: // ConfigMaps are counted meanwhile
+			<-listed
 			return faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later.")
 		}
 		interrupt()

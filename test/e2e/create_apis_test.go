@@ -93,11 +93,9 @@ func createThings(t *testing.T, cp *controlplane.ControlPlane, group string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	things := client.Resource(schema.GroupVersionResource{Group: group, Version: "v1", Resource: "things"}).Namespace(ns)
-	harness.Eventually(t, func() error {
-		_, err := things.List(t.Context(), metav1.ListOptions{})
-		return err
-	})
+	resource := schema.GroupVersionResource{Group: group, Version: "v1", Resource: "things"}
+	harness.UntilServed(t, cp, resource)
+	things := client.Resource(resource).Namespace(ns)
 	input := harness.File(t, "thing.yaml", strings.ReplaceAll(thing, "GROUP", group))
 	created := `thing.` + group + `/thing-` + harness.Suffix + ` created\n`
 	for name, fault := range map[string]faultproxy.Fault{

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -40,7 +41,8 @@ func TestRoleForCreate(t *testing.T) {
 	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``, `Error from server \(Forbidden\): .*cannot create resource "configmaps".*\n`)
 }
 
-// bound is a user who has one ClusterRole of examples/rbac, and nothing else.
+// bound is a user who has one ClusterRole of examples/rbac, by which Jobs may be
+// listed, and nothing else.
 func bound(t *testing.T, cp *controlplane.ControlPlane, name, manifest, role string) harness.User {
 	t.Helper()
 	admin := harness.NewShell(t, harness.As(t, cp.Admin()).Kubeconfig)
@@ -54,5 +56,6 @@ func bound(t *testing.T, cp *controlplane.ControlPlane, name, manifest, role str
 	if _, err := harness.Clientset(t, cp).RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	harness.UntilAllowed(t, cp, name, authorizationv1.ResourceAttributes{Verb: "list", Group: "batch", Resource: "jobs"})
 	return harness.As(t, cp.User(name))
 }

@@ -2,12 +2,18 @@ package harness
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -26,12 +32,54 @@ func Clientset(t *testing.T, cp *controlplane.ControlPlane) kubernetes.Interface
 // Namespace makes a namespace of the test's own.
 func Namespace(t *testing.T, cp *controlplane.ControlPlane) string {
 	t.Helper()
-	ns, err := Clientset(t, cp).CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
+	namespaces := Clientset(t, cp).CoreV1().Namespaces()
+	return Generated(t, func() (metav1.Object, error) {
+		return namespaces.Create(t.Context(),
+			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
+	})
+}
+
+// Generated returns the name of what create makes, which is asked again where the name
+// was taken: a server without retries meets that among 300 names in one of 320 runs.
+func Generated(t *testing.T, create func() (metav1.Object, error)) string {
+	t.Helper()
+	var err error
+	for range 5 {
+		var made metav1.Object
+		if made, err = create(); err == nil {
+			return made.GetName()
+		} else if !apierrors.IsAlreadyExists(err) {
+			break
+		}
+	}
+	t.Fatal(err)
+	return ""
+}
+
+// UntilServed waits until a namespaced type of a CustomResourceDefinition, or of another
+// server, can be listed, and discovered: the one comes before the other.
+func UntilServed(t *testing.T, cp *controlplane.ControlPlane, resource schema.GroupVersionResource) {
+	t.Helper()
+	client, err := dynamic.NewForConfig(cp.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ns.Name
+	Eventually(t, func() error {
+		if _, err := client.Resource(resource).Namespace("default").List(t.Context(), metav1.ListOptions{}); err != nil {
+			return err
+		}
+		_, lists, err := Clientset(t, cp).Discovery().ServerGroupsAndResources()
+		if err != nil {
+			return err
+		}
+		for _, list := range lists {
+			if list.GroupVersion == resource.GroupVersion().String() && slices.ContainsFunc(list.APIResources,
+				func(r metav1.APIResource) bool { return r.Name == resource.Resource }) {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s cannot be discovered", resource)
+	})
 }
 
 // ConfigMaps lists the ConfigMaps of a namespace.
@@ -44,7 +92,8 @@ func ConfigMaps(t *testing.T, cp *controlplane.ControlPlane, namespace string) [
 	return list.Items
 }
 
-// Grant binds verbs on resources in a namespace to the user called name.
+// Grant binds verbs on resources in a namespace to the user called name, who has
+// these rights then.
 func Grant(t *testing.T, cp *controlplane.ControlPlane, namespace, name string, verbs []string, resources ...string) {
 	t.Helper()
 	rbac := Clientset(t, cp).RbacV1()
@@ -62,9 +111,29 @@ func Grant(t *testing.T, cp *controlplane.ControlPlane, namespace, name string, 
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
+	for _, resource := range resources {
+		UntilAllowed(t, cp, name, authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verbs[0], Resource: resource})
+	}
 }
 
-// Eventually repeats try until it succeeds, for half a minute at most.
+// UntilAllowed waits until the server knows of a right that was granted, which takes
+// a moment.
+func UntilAllowed(t *testing.T, cp *controlplane.ControlPlane, user string, right authorizationv1.ResourceAttributes) {
+	t.Helper()
+	reviews := Clientset(t, cp).AuthorizationV1().SubjectAccessReviews()
+	Eventually(t, func() error {
+		review, err := reviews.Create(t.Context(), &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &right},
+		}, metav1.CreateOptions{})
+		if err == nil && !review.Status.Allowed {
+			err = fmt.Errorf("%s may not %s %s", user, right.Verb, right.Resource)
+		}
+		return err
+	})
+}
+
+// Eventually repeats try until it succeeds, for half a minute at least: so many times,
+// because the machine may be paused meanwhile.
 func Eventually(t *testing.T, try func() error) {
 	t.Helper()
 	var err error
