@@ -32,8 +32,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
-// watches are the injuries of watches: each is cut after a time, and while they are
-// away none is opened; those that are opened after it ask for a state long gone.
+// watches are the injuries of watches: each is cut a time after it has told something, and
+// while they are away none is opened; those that are opened after it ask for a state long
+// gone.
 type watches struct {
 	mu     sync.Mutex
 	lasts  time.Duration // 0 for no cut
@@ -57,11 +58,12 @@ func (w *watches) choose(r *http.Request) faultproxy.Fault {
 	w.old = false
 	ctx, cancel := context.WithCancel(r.Context())
 	w.cut = append(w.cut, cancel)
-	if w.lasts > 0 {
-		time.AfterFunc(w.lasts, cancel)
-	}
+	end := sync.OnceFunc(func() { time.AfterFunc(w.lasts, cancel) })
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if w.lasts > 0 {
+				rw = &telling{rw, end}
+			}
 			if old {
 				q := r.URL.Query()
 				q.Set("resourceVersion", "1")
@@ -71,6 +73,20 @@ func (w *watches) choose(r *http.Request) faultproxy.Fault {
 		})
 	}
 }
+
+// telling calls told when something has been told.
+type telling struct {
+	http.ResponseWriter
+	told func()
+}
+
+func (t *telling) Write(p []byte) (int, error) {
+	defer t.told()
+	return t.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (t *telling) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // count is how many watches have been opened.
 func (w *watches) count() int {
