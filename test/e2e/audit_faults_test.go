@@ -186,7 +186,7 @@ func TestAuditWaitsForTheServer(t *testing.T) {
 		u := harness.As(t, awayUntil(3).Config)
 		u.Run(append([]string{"audit", "-n", ns, "--no-headers"}, args...)...).Expect(t, 0, `.*configmaps +run- +17 .*`,
 			`Warning: the server does not answer, and is asked again for 2m0s: [^\n]*\n`+
-				`The server answers again, after \d s\n.*Read .*`)
+				`The server answers again, after \d+ s\n.*Read .*`)
 	}
 	asked.Store(0)
 	harness.As(t, awayUntil(1<<40).Config).Run("audit", "cm", "-n", ns, "--retry-timeout=100ms", "--fail-above-count=5").Expect(t, 1, ``,

@@ -112,7 +112,7 @@ func TestCompletionWithoutAnswer(t *testing.T) {
 		if len(got) > 0 || !strings.HasPrefix(directive, ":4") && directive != slash {
 			t.Errorf("%q: %q %s", words, got, directive)
 		}
-		if took := time.Since(start); took > 10*time.Second { // 1.5 s on an idle machine
+		if took := time.Since(start); took > 40*time.Second { // 1.5 s on an idle machine; a request has a minute
 			t.Errorf("%q took %s", words, took)
 		}
 	}
@@ -126,10 +126,13 @@ func TestCompletionHonoursCredentialPluginPolicy(t *testing.T) {
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the plugin ran")
 	}
-	completions(s, "audit", "-n", "")
-	if _, err := os.Stat(ran); err != nil {
-		t.Errorf("without the policy the plugin does not run, so this test shows nothing: %v", err)
-	}
+	harness.Eventually(t, func() error { // a busy machine may not get that far in time
+		completions(s, "audit", "-n", "")
+		if _, err := os.Stat(ran); err != nil {
+			return fmt.Errorf("without the policy the plugin does not run, so this test shows nothing: %w", err)
+		}
+		return nil
+	})
 }
 
 // kubectl finds nothing to warn of, and what looks like a request for help is
