@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,18 +16,51 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// slow makes lists of ConfigMaps wait.
-func slow(wait time.Duration) func(r *http.Request) faultproxy.Fault {
-	return func(r *http.Request) faultproxy.Fault {
-		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
-			return nil
+// screen is what a terminal has shown.
+type screen struct {
+	mu    sync.Mutex
+	text  strings.Builder
+	ended chan struct{}
+}
+
+// shownOn follows what a terminal shows, until nobody has the other end.
+func shownOn(terminal io.Reader) *screen {
+	s := &screen{ended: make(chan struct{})}
+	go func() {
+		_, _ = io.Copy(s, terminal) // ends with an error
+		close(s.ended)
+	}()
+	return s
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// before makes requests wait until the terminal has shown a text: not for ever, for the
+// test to fail that expects it.
+func (s *screen) before(text string, fault faultproxy.Fault) faultproxy.Fault {
+	return func(next http.Handler) http.Handler {
+		if fault != nil {
+			next = fault(next)
 		}
-		return func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				time.Sleep(wait)
-				next.ServeHTTP(w, r)
-			})
-		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for range 300 {
+				if strings.Contains(s.String(), text) {
+					break
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+			next.ServeHTTP(w, r)
+		})
 	}
 }
 
@@ -40,18 +74,21 @@ func TestAuditOnATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = terminal.Close() }()
-	u := harness.As(t, faultproxy.New(t, single.Admin(), slow(1600*time.Millisecond)).Config)
-	shown := make(chan string)
-	go func() {
-		all, _ := io.ReadAll(terminal) // ends with an error once nobody has the other end
-		shown <- string(all)
-	}()
+	shown := shownOn(terminal)
+	const nothingYet = "\r0 of 1 type, 0 objects  "
+	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
+			return nil
+		}
+		return shown.before(nothingYet, nil)
+	}).Config)
 	code := cmd.Execute(t.Context(), []string{"audit", "cm", "-n", ns, "--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + t.TempDir()},
 		genericiooptions.IOStreams{In: strings.NewReader(""), Out: tty, ErrOut: tty})
 	_ = tty.Close()
-	got := <-shown
+	<-shown.ended
+	got := shown.String()
 	progress, table, erased := strings.Cut(got, "\r"+strings.Repeat(" ", 79)+"\r")
-	if code != 0 || !erased || !strings.Contains(progress, "\r0 of 1 type, 0 objects  ") {
+	if code != 0 || !erased || !strings.Contains(progress, nothingYet) {
 		t.Errorf("exit code %d and\n%q", code, got)
 	}
 	if !strings.HasPrefix(table, "RESOURCE ") || !strings.Contains(table, " xxxxxxxxxxxxx…xxxxxxxxxxxxx ") || strings.Contains(table, "NOTES") {

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -24,15 +23,12 @@ func TestCreateOnATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = terminal.Close() }()
-	shown := make(chan string)
-	go func() {
-		all, _ := io.ReadAll(terminal)
-		shown <- string(all)
-	}()
+	shown := shownOn(terminal)
+	const oneYet = "\r1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted  "
 	var posts atomic.Int64
 	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if harness.Creates(r) && posts.Add(1) == 2 {
-			return faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"2"}}, "slow down")
+			return shown.before(oneYet, faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "slow down"))
 		}
 		return nil
 	}).Config)
@@ -40,11 +36,12 @@ func TestCreateOnATerminal(t *testing.T) {
 	code := cmd.Execute(t.Context(), []string{"create", "-n", ns, "-f", harness.File(t, "two.yaml", configMap+"---"+configMap), "--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + t.TempDir()},
 		genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: tty})
 	_ = tty.Close()
-	got := <-shown
-	if code != 0 || !strings.Contains(got, "\r1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted  ") || !strings.HasSuffix(got, "\r"+strings.Repeat(" ", 79)+"\r") {
+	<-shown.ended
+	got := shown.String()
+	if code != 0 || !strings.Contains(got, oneYet) || !strings.HasSuffix(got, "\r"+strings.Repeat(" ", 79)+"\r") {
 		t.Errorf("exit code %d and\n%q", code, got)
 	}
-	if !strings.Contains(got, "sending it again in 2s\r\n") || strings.Count(out.String(), "\n") != 2 {
+	if !strings.Contains(got, "sending it again in 1s\r\n") || strings.Count(out.String(), "\n") != 2 {
 		t.Errorf("stderr\n%q\nstdout\n%s", got, out.String())
 	}
 }
