@@ -29,11 +29,11 @@ run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8
 
 say "A Job whose Pods the Job controller makes, with generated names."
 run kubectl create -f render.yaml
-run kubectl wait --for=jsonpath={.status.active}=40 job/render-frames
+run kubectl wait --timeout=3m --for=jsonpath={.status.active}=40 job/render-frames
 
 say "Hundreds of objects under several prefixes: a Job, a ConfigMap, a custom resource."
 run kubectl create -f backup-crd.yaml
-run kubectl wait --for=condition=Established crd/backups.example.com
+run kubectl wait --timeout=3m --for=condition=Established crd/backups.example.com
 few kubectl genname create -f job.yaml --count 120
 few kubectl genname create -f configmap.yaml --count 300
 few kubectl genname create -f backup.yaml --count 200

@@ -57,6 +57,10 @@ func script(session string) []string {
 	return script
 }
 
+// unhurried gives a machine that is busy, or paused, more time than a reader wants to
+// wait: to count before something comes, and for that to come.
+var unhurried = strings.NewReplacer("sleep 6;", "sleep 12;", "--duration 18s --interval 18s", "--duration 45s --interval 45s")
+
 // play runs the commands of a script, one after the other in one bash in the
 // folder examples, and returns the session.
 func play(t *testing.T, script []string) string {
@@ -65,7 +69,7 @@ func play(t *testing.T, script []string) string {
 	var program strings.Builder
 	for _, line := range script {
 		if command, is := strings.CutPrefix(line, "$ "); is {
-			fmt.Fprintf(&program, "{ %s\n} 2>&1; code=$?; printf '\\036'; (exit $code)\n", command)
+			fmt.Fprintf(&program, "{ %s\n} 2>&1; code=$?; printf '\\036'; (exit $code)\n", unhurried.Replace(command))
 		}
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
