@@ -28,6 +28,11 @@ GORELEASER := $(GO) tool -modfile=tools/release/go.mod goreleaser
 # goreleaser forgets the commit where there is no remote.
 REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/kubectl-genname/kubectl-genname
 
+# Properties are drawn by a seed: a check that blocks fails for what was changed,
+# and not by chance. "make chance" takes another one.
+export RAPID_SEED ?= 1
+PROPERTIES = $(shell git grep -l pgregory.net/rapid -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+
 # The modules beside the plugin's that have code to vet. Those of tools have
 # none, and those of test/controlplane are built by control-plane: they are all
 # of Kubernetes, which takes minutes to vet.
@@ -86,6 +91,7 @@ cover: # Fail if pkg/ and internal/ are covered less than they should be (after 
 
 chance: control-plane ## Run the tests that follow from a seed with another one; SEED= repeats it
 	@seed=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; echo "make chance SEED=$$seed"; \
+	RAPID_SEED=$$seed $(GO) test -count=1 $(PROPERTIES) && \
 	GENNAME_SEED=$$seed $(RACE) -count=1 -timeout 20m -run 'TestCampaign|TestAuditOfChance' ./test/campaign ./test/e2e
 
 # Each is a package and a function in it.

@@ -29,7 +29,7 @@ var programs = []string{
 // kept are the variables that tests see as they are: what a person asks of
 // tests, and what the go command needs to reach the network.
 var kept = []string{
-	"CI", "GENNAME_SEED", "GOMAXPROCS", "GORACE", "GOTRACEBACK",
+	"CI", "GENNAME_SEED", "GOMAXPROCS", "GORACE", "GOTRACEBACK", "RAPID_SEED",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_DIR", "SSL_CERT_FILE",
 }
 
