@@ -11,12 +11,15 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // Whatever fails of three members of etcd and two servers behind a balancer that
@@ -65,6 +68,7 @@ type audits struct {
 	cp     *controlplane.ControlPlane
 	plugin string
 	client kubernetes.Interface // of the first server
+	made   uint32               // objects
 }
 
 func clientOf(t *testing.T, cp *controlplane.ControlPlane, at *controlplane.Server) kubernetes.Interface {
@@ -78,12 +82,21 @@ func clientOf(t *testing.T, cp *controlplane.ControlPlane, at *controlplane.Serv
 	return client
 }
 
+// create makes one object, however often it has to be asked for: etcd may be choosing a
+// leader.
 func (a *audits) create(t *testing.T, prefix string) {
 	t.Helper()
-	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix}}
-	if _, err := a.client.CoreV1().ConfigMaps("default").Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	a.made++
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: prefix, Name: names.Candidate(prefix, "audits", a.made, names.SuffixLength),
+	}}
+	harness.Eventually(t, func() error {
+		_, err := a.client.CoreV1().ConfigMaps("default").Create(t.Context(), object, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			return nil // it was lost that it was made
+		}
+		return err
+	})
 }
 
 // through returns the flags of an audit through a balancer that sends one
