@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -58,12 +59,8 @@ func (h *hidden) count(at place, names int64) {
 
 // trim takes from all places what the first has that is not to be kept.
 func (h *hidden) trim() {
-	counts := make([]int64, 0, len(h.places))
-	for _, names := range h.places {
-		counts = append(counts, names)
-	}
-	slices.SortFunc(counts, func(a, b int64) int { return cmp.Compare(b, a) })
-	less := counts[maxPlaces]
+	counts := slices.Sorted(maps.Values(h.places))
+	less := counts[len(counts)-1-maxPlaces]
 	h.missed += less
 	for at, names := range h.places {
 		if names <= less {
