@@ -208,6 +208,9 @@ func (e *Engine) forget() {
 func (e *Engine) ask(
 	ctx context.Context, types []census.Resource, patience time.Duration,
 ) ([]census.Estimate, []census.Skipped) {
+	if len(types) == 0 {
+		return nil, nil // without making a client
+	}
 	scanner := e.Scanner
 	scanner.Progress, scanner.RetryTimeout = nil, patience
 	estimates, skipped, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has found the configuration right
