@@ -23,8 +23,8 @@ type place struct {
 }
 
 // count counts the names under the prefixes, in their order. Those of one
-// resource and namespace are counted in one scan by scanner. It also returns the types, sorted,
-// whose counts are not of one instant.
+// resource and namespace are counted in one scan by scanner. It also returns the
+// types, sorted, whose counts are not of one instant.
 func count(
 	ctx context.Context, c *cluster.Cluster, scanner census.Scanner, prefixes []wantedPrefix,
 ) (populations []report.Population, inconsistent []string, err error) {
