@@ -3,7 +3,6 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -72,13 +72,11 @@ func UntilServed(t *testing.T, cp *controlplane.ControlPlane, resource schema.Gr
 		if err != nil {
 			return err
 		}
-		for _, list := range lists {
-			if list.GroupVersion == resource.GroupVersion().String() && slices.ContainsFunc(list.APIResources,
-				func(r metav1.APIResource) bool { return r.Name == resource.Resource }) {
-				return nil
-			}
+		found, err := discovery.GroupVersionResources(lists)
+		if _, ok := found[resource]; err == nil && !ok {
+			err = fmt.Errorf("%s cannot be discovered", resource)
 		}
-		return fmt.Errorf("%s cannot be discovered", resource)
+		return err
 	})
 }
 
