@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -89,10 +88,7 @@ func TestExactlyOnce(t *testing.T) {
 	if _, err := server.CoreV1().ConfigMaps("default").Create(t.Context(), owner, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	mix := &faultproxy.Mix{Seed: 1, Rate: 0.3}
-	mix.Of = slices.DeleteFunc(slices.Clone(faultproxy.Injuries), func(i faultproxy.Injury) bool {
-		return i.Name == "carried out after the deadline" // a minute
-	})
+	mix := &faultproxy.Mix{Seed: 1, Rate: 0.3, Of: faultproxy.InjuriesBut("carried out after the deadline")} // a minute
 	kills := &killer{due: []int{5, 10, 15}}
 	proxy := faultproxy.New(t, cp.Admin(), func(r *http.Request) faultproxy.Fault {
 		if !strings.Contains(r.URL.Path, "/jobs") || r.URL.Query().Get("watch") != "" {

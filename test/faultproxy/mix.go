@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -90,6 +91,11 @@ var Injuries = []Injury{
 	{Name: "GOAWAY", Fault: GoAway, Carried: true},
 	{Name: "GOAWAY before", Fault: GoAwayUnseen, HTTP2Only: true},
 	{Name: "GOAWAY after", Fault: GoAwaySeen, Carried: true, HTTP2Only: true},
+}
+
+// InjuriesBut returns Injuries without the one called name.
+func InjuriesBut(name string) []Injury {
+	return slices.DeleteFunc(slices.Clone(Injuries), func(i Injury) bool { return i.Name == name })
 }
 
 // Mix injures a share of all requests, each kind of injury equally often.

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -51,8 +50,5 @@ var landLate = faultproxy.Injury{
 // injuries are those of the proxy, but for the one that waits until a client
 // gives up: client-go's never does by itself.
 func injuries() []faultproxy.Injury {
-	all := slices.DeleteFunc(slices.Clone(faultproxy.Injuries), func(i faultproxy.Injury) bool {
-		return i.Name == "carried out after the deadline"
-	})
-	return append(all, landLate)
+	return append(faultproxy.InjuriesBut("carried out after the deadline"), landLate)
 }
