@@ -16,6 +16,9 @@ const accept = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList
 	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
 	"application/json"
 
+// acceptWhole asks for whole objects.
+const acceptWhole = "application/json"
+
 // maxErrorBody is how much of the answer to a failed request is read.
 const maxErrorBody = 1 << 20
 

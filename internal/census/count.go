@@ -72,6 +72,9 @@ func (l *list) restart(ctx context.Context, restarts int, err error) error {
 
 // countInto adds the spaces of the list to batch.
 func (l *list) countInto(ctx context.Context, batch Batch) (spaces.Count, error) {
+	if visits, is := batch.(*visits); is {
+		return visits.read(ctx, l)
+	}
 	emit := func(id spaces.ID, t *spaces.Tally) { batch.Add(spaceOf(l.resource, id, t)) }
 	if l.unordered {
 		return l.sweep(ctx, spaces.NewSweep(l.scan.rules, emit))

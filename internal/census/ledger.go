@@ -102,6 +102,14 @@ func (l *ledger) commit(r Resource, c listCount) {
 
 // skip notes that err kept a resource from being counted.
 func (l *ledger) skip(ctx context.Context, r Resource, namespace string, err error) {
+	skipped := SkippedBy(ctx, r, namespace, err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.summary.Skipped = append(l.summary.Skipped, skipped)
+}
+
+// SkippedBy returns that err kept a resource from being read.
+func SkippedBy(ctx context.Context, r Resource, namespace string, err error) Skipped {
 	skipped := Skipped{
 		Group: r.Group, Resource: r.Resource, Namespace: namespace,
 		Reason: reasonFor(err), Message: fmt.Sprintf("list %s: %v", r.GroupResource(), err),
@@ -109,9 +117,7 @@ func (l *ledger) skip(ctx context.Context, r Resource, namespace string, err err
 	if ctx.Err() != nil {
 		skipped.Reason = Interrupted
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.summary.Skipped = append(l.summary.Skipped, skipped)
+	return skipped
 }
 
 // pageRead notes that a page of r, or a part of one, has been read.

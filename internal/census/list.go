@@ -27,6 +27,7 @@ type list struct {
 	scan      *scan
 	resource  Resource
 	namespace string
+	name      string // of the only object to read; empty for all
 	size      *pageSize
 	// at is the resourceVersion to read at; empty for the latest. It is learned
 	// from a first page, so that what is read again is the same.

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -64,6 +66,8 @@ type pageRequest struct {
 	limit int64
 	token string // continue
 	at    string // the resourceVersion to read at, without a token
+	name  string // of the only object asked for; empty for all
+	whole bool   // objects, and not only their metadata
 }
 
 // open makes one request for a page of the list at path.
@@ -74,6 +78,12 @@ func (s *server) open(ctx context.Context, path []string, q pageRequest) (io.Rea
 	s.requests.Add(1)
 	request := s.client.Get().MaxRetries(0).AbsPath(path...).SetHeader("Accept", accept).
 		Param("limit", strconv.FormatInt(q.limit, 10))
+	if q.whole {
+		request.SetHeader("Accept", acceptWhole)
+	}
+	if q.name != "" {
+		request.Param("fieldSelector", fields.OneTermEqualSelector(metav1.ObjectNameField, q.name).String())
+	}
 	if q.token != "" {
 		request.Param("continue", q.token)
 	} else if q.at != "" {

@@ -33,7 +33,7 @@ func (p position) compare(q position) int {
 
 // walk adds every object of the list to a counter, once.
 func (l *list) walk(ctx context.Context, to counter) error {
-	w := &walk{list: l, to: to, asked: decode.Asked{Labels: l.scan.rules.LabelKeys(), Maker: to.WantsMaker}}
+	w := &walk{list: l, to: to, asked: l.asked(to)}
 	for {
 		p, err := w.page(ctx)
 		if err != nil {
@@ -83,7 +83,7 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	var retrier *apistatus.Retrier // from the first failure on
 	for {
 		limit := size.current()
-		p, err := w.list.get(ctx, pageRequest{limit, w.token, w.list.at}, w.asked, w.take)
+		p, err := w.list.get(ctx, pageRequest{limit, w.token, w.list.at, w.list.name, w.asked.Whole}, w.asked, w.take)
 		if err == nil {
 			w.away = false
 			return p, nil

@@ -32,6 +32,12 @@ type Object struct {
 	// Origin is what says who made it, for MakerOf, if that was asked for later.
 	// It is nil where the maker has been read nevertheless.
 	Origin []byte
+
+	Identity // if it was asked for
+
+	// Raw is the whole object in JSON, if that was asked for. It is valid until visit
+	// returns.
+	Raw []byte
 }
 
 // When is when it is to be read who made an object, which costs as much as reading
@@ -54,6 +60,10 @@ type Asked struct {
 	// been read; nil returns Never. Protobuf must have its fields in the order of
 	// their numbers for that, as all encoders of Kubernetes write them.
 	Maker func(*Object) When
+	// Identity is whether Object.Identity is read.
+	Identity bool
+	// Whole is whether Object.Raw is kept, which only JSON has.
+	Whole bool
 }
 
 // Page is what a server says about one page of a list.
@@ -132,6 +142,7 @@ func (d *decoder) begin() (before Object) {
 	before = d.object
 	clear(before.Labels)
 	d.object = Object{Labels: before.Labels}
+	d.object.Owners = before.Owners[:0]
 	d.isAsked, d.when, d.oldest = false, Never, 0
 	return before
 }

@@ -363,3 +363,48 @@ func benchmarkDecode(b *testing.B, body []byte, asked Asked) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(objects), "ns/object")
 }
+
+// What an identity has is read from both formats, and only if it is asked for.
+func TestDecodeIdentity(t *testing.T) {
+	deleted := metav1.Unix(5, 0)
+	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}}
+	yes := true
+	list.Items = []metav1.PartialObjectMetadata{
+		{ObjectMeta: metav1.ObjectMeta{
+			Name: "a", UID: "1", DeletionTimestamp: &deleted,
+			Annotations: map[string]string{"genname.dev/creation": "no", creationID: "v1-id", "z": "y"},
+			OwnerReferences: []metav1.OwnerReference{
+				{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "7", Controller: &yes},
+				{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "8"},
+			},
+		}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "b", UID: "2"}},
+	}
+	want := []Identity{
+		{UID: "1", CreationID: "v1-id", Deleting: true, Owners: []Owner{
+			{"v1", "Pod", "p", "7", true}, {"apps/v1", "ReplicaSet", "r", "8", false},
+		}},
+		{UID: "2"},
+	}
+	for format, body := range inBothFormats(list) {
+		for _, asked := range []bool{true, false} {
+			var got []Identity
+			_, err := List(bytes.NewReader(body), make([]byte, BufferSize), Asked{Identity: asked}, func(o *Object) error {
+				identity := o.Identity
+				identity.Owners = append([]Owner(nil), o.Owners...)
+				got = append(got, identity)
+				return nil
+			})
+			if !asked {
+				want := make([]Identity, 2)
+				if diff := cmp.Diff(want, got); diff != "" || err != nil {
+					t.Errorf("%s, not asked: %v %s", format, err, diff)
+				}
+				continue
+			}
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v %s", format, err, diff)
+			}
+		}
+	}
+}

@@ -33,6 +33,8 @@ type jsonMeta struct {
 	GenerateName      string `json:"generateName"`
 	Namespace         string `json:"namespace"`
 	CreationTimestamp string `json:"creationTimestamp"`
+	UID               string `json:"uid"`
+	DeletionTimestamp string `json:"deletionTimestamp"`
 	// These are read on only if something of them is asked for.
 	Labels          gojson.RawMessage `json:"labels"`
 	Annotations     gojson.RawMessage `json:"annotations"`
@@ -86,14 +88,24 @@ func (d *decoder) jsonListMeta(j jsonReader, meta *jsonListMeta) error {
 
 func (d *decoder) jsonItems(j jsonReader) error {
 	var item jsonItem
+	var raw gojson.RawMessage
 	return j.array(func() error {
 		item.Metadata = item.Metadata.again()
-		if err := j.value(&item); err != nil {
+		if d.asked.Whole {
+			raw = raw[:0]
+			if err := j.value(&raw); err != nil {
+				return err
+			}
+			if err := json.UnmarshalCaseSensitivePreserveInts(raw, &item); err != nil {
+				return malformedJSON(err)
+			}
+		} else if err := j.value(&item); err != nil {
 			return err
 		}
 		if err := d.jsonObject(&item.Metadata); err != nil {
 			return err
 		}
+		d.object.Raw = raw
 		return d.found()
 	})
 }
@@ -114,6 +126,11 @@ func (d *decoder) jsonObject(meta *jsonMeta) error {
 	}
 	if len(d.asked.Labels) > 0 && len(meta.Labels) > 0 {
 		if err := d.jsonLabels(meta.Labels); err != nil {
+			return err
+		}
+	}
+	if d.asked.Identity {
+		if err := d.jsonIdentity(meta); err != nil {
 			return err
 		}
 	}

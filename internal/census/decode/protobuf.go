@@ -149,6 +149,12 @@ func (d *decoder) item(w *wire, f field) error {
 
 func (d *decoder) meta(w *wire, f field, before *Object) error {
 	switch f.number {
+	case metaUID, metaDeletionTimestamp, metaAnnotations, metaOwnerReferences:
+		if d.asked.Identity {
+			return d.identity(w, f, before)
+		}
+	}
+	switch f.number {
 	case metaName:
 		return w.string(f, maxString, &d.object.Name, "")
 	case metaGenerateName:

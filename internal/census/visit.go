@@ -1,0 +1,144 @@
+package census
+
+import (
+	"context"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+)
+
+// Visitor takes the objects of one list, each once. A visitor whose list fails or
+// is read again from its beginning is never committed: it must be forgotten.
+type Visitor interface {
+	// Visit takes an object, which it may not keep. An error ends the list.
+	Visit(*decode.Object) error
+	// Commit says that the list has been read to its end. It is called for one
+	// visitor at a time.
+	Commit()
+}
+
+// Visit hands every object of the resources to a visitor, as Scan counts them: with
+// the same pages, retries, divided lists and skipped resources. Scanner.Selector has no
+// effect. begin makes the visitor of one list, also of one namespace of a resource. It
+// is called by several goroutines at a time, and sorted is whether the objects come in
+// the order of their "namespace/name".
+func (s *Scanner) Visit(
+	ctx context.Context, resources []Resource, namespace string, asked decode.Asked,
+	begin func(r Resource, sorted bool) Visitor,
+) (Summary, error) {
+	return s.Scan(ctx, resources, namespace, func() Batch { return &visits{asked: asked, begin: begin} })
+}
+
+// visits is the batch of a list whose objects are visited. It has no spaces.
+type visits struct {
+	asked decode.Asked
+	begin func(Resource, bool) Visitor
+	of    *visits   // the one that this is a part of, or nil
+	done  []Visitor // of lists that were read to their ends
+}
+
+func (*visits) Add(Space) {}
+
+func (v *visits) Begin() Batch { return &visits{asked: v.asked, begin: v.begin, of: v} }
+
+func (v *visits) Commit() {
+	if v.of != nil {
+		v.of.done = append(v.of.done, v.done...)
+		return
+	}
+	for _, visitor := range v.done {
+		visitor.Commit()
+	}
+}
+
+// read visits the objects of a list.
+func (v *visits) read(ctx context.Context, l *list) (spaces.Count, error) {
+	visit := &visit{asked: v.asked, to: v.begin(l.resource, !l.unordered), sorted: !l.unordered}
+	if err := l.walk(ctx, visit); err != nil {
+		return spaces.Count{}, err
+	}
+	v.done = append(v.done, visit.to)
+	return spaces.Count{Objects: visit.objects, Prefixed: visit.objects}, nil
+}
+
+// visit is the counter of a walk whose objects are visited.
+type visit struct {
+	asked   decode.Asked
+	to      Visitor
+	sorted  bool
+	last    position
+	objects int64
+}
+
+func (v *visit) Add(o *decode.Object) error {
+	at := position{o.Namespace, o.Name}
+	if v.sorted && v.objects > 0 && at.compare(v.last) <= 0 {
+		return spaces.ErrUnsorted
+	}
+	v.last = at
+	v.objects++
+	return v.to.Visit(o)
+}
+
+func (*visit) WantsMaker(*decode.Object) decode.When { return decode.Never }
+
+// asked is what a walk reads of each object for a counter.
+func (l *list) asked(to counter) decode.Asked {
+	if visit, is := to.(*visit); is {
+		return visit.asked
+	}
+	return decode.Asked{Labels: l.scan.rules.LabelKeys(), Maker: to.WantsMaker}
+}
+
+// Reader reads objects of one resource and namespace, with the retries, the pages and
+// the limits of a Scanner.
+type Reader struct{ scan *scan }
+
+// Reader returns a reader whose requests share the limits of the scanner, if
+// ShareTurns was called.
+func (s *Scanner) Reader() (*Reader, error) {
+	scan, err := s.newScan(func() Batch { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{scan}, nil
+}
+
+// List visits all objects of a resource in a namespace, which is empty for
+// cluster-scoped ones.
+func (r *Reader) List(
+	ctx context.Context, of Resource, namespace string, asked decode.Asked, begin func() Visitor,
+) error {
+	again := func(Resource, bool) Visitor { return begin() }
+	count, err := r.scan.newList(of, namespace).count(ctx, func() Batch { return &visits{asked: asked, begin: again} })
+	if err != nil {
+		return err
+	}
+	count.batch.Commit()
+	return nil
+}
+
+// Get visits the object of a name, by a list of that name: it needs no permission but
+// that of lists. An object that does not exist is not visited.
+func (r *Reader) Get(
+	ctx context.Context, of Resource, namespace, name string, asked decode.Asked, take func(*decode.Object) error,
+) error {
+	l := r.scan.newList(of, namespace)
+	l.name = name
+	return l.walk(ctx, &visit{asked: asked, to: only{name, take}})
+}
+
+// only is a Visitor of the objects of one name: not all servers select.
+type only struct {
+	name string
+	take func(*decode.Object) error
+}
+
+func (v only) Visit(o *decode.Object) error {
+	if o.Name != v.name {
+		return nil
+	}
+	return v.take(o)
+}
+
+func (only) Commit() {}

@@ -1,0 +1,153 @@
+package census
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// visited is what visitors have committed.
+type visited struct {
+	mu    sync.Mutex
+	names []string
+	open  int // visitors that were not committed
+}
+
+type visitor struct {
+	to    *visited
+	names []string
+}
+
+func (v *visited) begin(Resource, bool) Visitor {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.open++
+	return &visitor{to: v}
+}
+
+func (v *visitor) Visit(o *decode.Object) error {
+	v.names = append(v.names, o.Namespace+"/"+o.Name+" "+o.UID+" "+o.CreationID)
+	return nil
+}
+
+func (v *visitor) Commit() {
+	v.to.open--
+	v.to.names = append(v.to.names, v.names...)
+}
+
+// owned are objects of two namespaces with all that Identity has.
+func owned(n int) (objects []metav1.ObjectMeta, want []string) {
+	for i := range n {
+		o := metav1.ObjectMeta{
+			Namespace: []string{"a", "b"}[i%2], Name: fmt.Sprintf("run-%05d", i), GenerateName: "run-",
+			UID: "uid", Annotations: map[string]string{"genname.dev/creation-id": fmt.Sprint(i)},
+		}
+		objects = append(objects, o)
+		want = append(want, fmt.Sprintf("%s/%s uid %d", o.Namespace, o.Name, i))
+	}
+	slices.Sort(want)
+	return objects, want
+}
+
+// Whatever fails on the way, a visitor that is committed has seen every object of its
+// list once.
+func TestVisitsEachObjectOnce(t *testing.T) {
+	objects, want := owned(300)
+	for name, a := range map[string]*api{
+		"no fault": {},
+		"JSON":     {jsonOnly: true},
+		"unsorted": {unsorted: true},
+		"cut": {fault: func(n int, w http.ResponseWriter, r *http.Request) bool {
+			return n == 1
+		}},
+		"expired": {fault: func(n int, w http.ResponseWriter, _ *http.Request) bool {
+			if n == 2 {
+				writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusGone, Reason: metav1.StatusReasonExpired})
+			}
+			return n == 2
+		}},
+	} {
+		a.namespaces = []string{"a", "b"}
+		a.set(objects)
+		s := &Scanner{Config: a.start(t), ChunkSize: 40, RetryTimeout: 5 * time.Second}
+		var got visited
+		summary, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Asked{Identity: true}, got.begin)
+		if err != nil || len(summary.Skipped) > 0 {
+			t.Errorf("%s: %v %v", name, err, summary.Skipped)
+		}
+		if slices.Sort(got.names); !slices.Equal(got.names, want) || summary.Objects != 300 {
+			t.Errorf("%s: %d objects visited, %d counted", name, len(got.names), summary.Objects)
+		}
+	}
+}
+
+// An error of a visitor skips the list, and nothing of it is committed.
+func TestVisitorFails(t *testing.T) {
+	a := &api{}
+	objects, _ := owned(10)
+	a.set(objects)
+	var got visited
+	failing := func(r Resource, sorted bool) Visitor {
+		return failingVisitor{got.begin(r, sorted)}
+	}
+	s := &Scanner{Config: a.start(t), RetryTimeout: time.Second}
+	summary, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Asked{}, failing)
+	if err != nil || len(summary.Skipped) != 1 || len(got.names) > 0 {
+		t.Errorf("%v %+v, %d committed", err, summary, len(got.names))
+	}
+}
+
+type failingVisitor struct{ Visitor }
+
+func (failingVisitor) Visit(*decode.Object) error { return decode.Malformed("no") }
+
+// A reader asks for whole objects, by name or all of a namespace.
+func TestReader(t *testing.T) {
+	var asked []string
+	config := (&api{fault: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		asked = append(asked, r.Header.Get("Accept")+" "+r.URL.Query().Get("fieldSelector"))
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprint(w, `{"kind":"ConfigMapList","metadata":{"resourceVersion":"1"},"items":[`+
+			`{"metadata":{"name":"one","namespace":"a"},"data":{"k":"v"}},{"metadata":{"name":"two","namespace":"a"}}]}`)
+		return true
+	}}).start(t)
+	reader, err := (&Scanner{Config: config, RetryTimeout: time.Second}).Reader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw []string
+	take := func(o *decode.Object) error {
+		var whole struct{ Data map[string]string }
+		err := json.Unmarshal(o.Raw, &whole)
+		raw = append(raw, o.Name+whole.Data["k"])
+		return err
+	}
+	whole := decode.Asked{Whole: true}
+	if err := reader.Get(t.Context(), configMaps, "a", "one", whole, take); err != nil || !slices.Equal(raw, []string{"onev"}) {
+		t.Errorf("get: %v %q", err, raw)
+	}
+	var got visited
+	err = reader.List(t.Context(), configMaps, "a", whole, func() Visitor { return got.begin(configMaps, true) })
+	if err != nil || len(got.names) != 2 {
+		t.Errorf("list: %v %q", err, got.names)
+	}
+	if want := []string{"application/json metadata.name=one", "application/json "}; !slices.Equal(asked, want) {
+		t.Errorf("%q, want %q", asked, want)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	err = reader.Get(gone, configMaps, "a", "one", whole, take)
+	if !errors.Is(err, context.Canceled) || SkippedBy(gone, configMaps, "a", err).Reason != Interrupted {
+		t.Errorf("%v after an interrupt", err)
+	}
+}
