@@ -1,0 +1,101 @@
+// Package finished knows by which status an object has finished: a table by group
+// and kind, as the controllers of these kinds write it. It owns that table and
+// reads objects by it. It sends nothing and keeps nothing.
+package finished
+
+import (
+	"cmp"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// State is how far an object is.
+type State string
+
+// The states. Failed and Succeeded are final: no controller of the table changes
+// them again.
+const (
+	Running   State = "running" // or not begun, or suspended
+	Succeeded State = "succeeded"
+	Failed    State = "failed"
+)
+
+// Status is what an object's status says about its end.
+type Status struct {
+	State State
+	// Word is the controller's own word for the end: Complete, Succeeded, Error. It
+	// is empty for an object that is running.
+	Word string
+	// Reason and Message are those of the condition or the phase that ended the
+	// object. They come from the cluster. Each may be empty.
+	Reason, Message string
+	// Suspended is whether a running object waits to be resumed.
+	Suspended bool
+}
+
+// Done reports whether the object has finished.
+func (s Status) Done() bool { return s.State == Succeeded || s.State == Failed }
+
+// Knows reports whether the table has a kind.
+func Knows(kind schema.GroupKind) bool {
+	_, known := table[kind]
+	return known
+}
+
+// Of returns the status of an object, and reports whether the table has its kind.
+func Of(object *unstructured.Unstructured) (Status, bool) {
+	kind, known := table[object.GroupVersionKind().GroupKind()]
+	if !known {
+		return Status{}, false
+	}
+	if kind.phases != nil {
+		return kind.byPhase(object), true
+	}
+	return kind.byCondition(object), true
+}
+
+// byPhase reads status.phase.
+func (k kind) byPhase(object *unstructured.Unstructured) Status {
+	phase := text(object.Object, "status", "phase")
+	state, ended := k.phases[phase]
+	if !ended {
+		return k.running(object)
+	}
+	return Status{
+		State: state, Word: phase,
+		Reason:  text(object.Object, "status", "reason"),
+		Message: text(object.Object, "status", "message"),
+	}
+}
+
+// byCondition reads status.conditions.
+func (k kind) byCondition(object *unstructured.Unstructured) Status {
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, raw := range conditions {
+		condition, _ := raw.(map[string]any)
+		is := outcome{text(condition, "type"), text(condition, "status")}
+		if end, ended := k.conditions[is]; ended {
+			return Status{
+				State: end.state, Word: cmp.Or(end.word, is.condition),
+				Reason: text(condition, "reason"), Message: text(condition, "message"),
+			}
+		}
+	}
+	return k.running(object)
+}
+
+// running is the status of an object that has not finished.
+func (k kind) running(object *unstructured.Unstructured) Status {
+	s := Status{State: Running}
+	if k.suspend != nil {
+		s.Suspended, _, _ = unstructured.NestedBool(object.Object, k.suspend...)
+	}
+	return s
+}
+
+// text returns the text of a field, or "" if there is none.
+func text(object map[string]any, path ...string) string {
+	value, _, _ := unstructured.NestedString(object, path...)
+	return value
+}

@@ -1,0 +1,218 @@
+package finished
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+)
+
+// Statuses as the controllers write them. Each kind of the table has at least one
+// object that runs, one that has succeeded, and one that has failed.
+var written = []struct {
+	name, object string
+	want         Status
+}{
+	{"a Job without a status", `{apiVersion: batch/v1, kind: Job}`, Status{State: Running}},
+	{"a Job that runs", `
+apiVersion: batch/v1
+kind: Job
+status: {active: 1, ready: 1, startTime: "2026-11-22T10:00:00Z", terminating: 0, uncountedTerminatedPods: {}}
+`, Status{State: Running}},
+	{"a Job that is suspended", `
+apiVersion: batch/v1
+kind: Job
+spec: {suspend: true}
+status:
+  conditions:
+  - {type: Suspended, status: "True", reason: JobSuspended, message: Job suspended}
+`, Status{State: Running, Suspended: true}},
+	{"a Job whose last Pods still end", `
+apiVersion: batch/v1
+kind: Job
+status:
+  active: 1
+  terminating: 1
+  conditions:
+  - {type: FailureTarget, status: "True", reason: BackoffLimitExceeded, message: Job has reached the specified backoff limit}
+`, Status{State: Running}},
+	{"a Job that is complete", `
+apiVersion: batch/v1
+kind: Job
+status:
+  completionTime: "2026-11-22T10:00:05Z"
+  conditions:
+  - {type: SuccessCriteriaMet, status: "True", reason: CompletionsReached, message: Reached expected number of succeeded pods}
+  - {type: Complete, status: "True", reason: CompletionsReached, message: Reached expected number of succeeded pods}
+  succeeded: 1
+`, Status{State: Succeeded, Word: "Complete", Reason: "CompletionsReached", Message: "Reached expected number of succeeded pods"}},
+	{"a Job that is complete, before 1.31", `
+apiVersion: batch/v1
+kind: Job
+status: {conditions: [{type: Complete, status: "True"}], succeeded: 1}
+`, Status{State: Succeeded, Word: "Complete"}},
+	{"a Job that has failed", `
+apiVersion: batch/v1
+kind: Job
+status:
+  conditions:
+  - {type: FailureTarget, status: "True", reason: BackoffLimitExceeded, message: Job has reached the specified backoff limit}
+  - {type: Failed, status: "True", reason: BackoffLimitExceeded, message: Job has reached the specified backoff limit}
+  failed: 1
+`, Status{State: Failed, Word: "Failed", Reason: "BackoffLimitExceeded", Message: "Job has reached the specified backoff limit"}},
+	{"a Job that had been suspended", `
+apiVersion: batch/v1
+kind: Job
+spec: {suspend: false}
+status:
+  conditions:
+  - {type: Suspended, status: "False", reason: JobResumed, message: Job resumed}
+  - {type: Complete, status: "True"}
+`, Status{State: Succeeded, Word: "Complete"}},
+	{"a Pod that waits", `{apiVersion: v1, kind: Pod, status: {phase: Pending}}`, Status{State: Running}},
+	{"a Pod that runs", `{apiVersion: v1, kind: Pod, status: {phase: Running}}`, Status{State: Running}},
+	{"a Pod whose node is lost", `{apiVersion: v1, kind: Pod, status: {phase: Unknown, reason: NodeLost}}`, Status{State: Running}},
+	{"a Pod that has succeeded", `{apiVersion: v1, kind: Pod, status: {phase: Succeeded}}`, Status{State: Succeeded, Word: "Succeeded"}},
+	{"a Pod that was evicted", `
+apiVersion: v1
+kind: Pod
+status: {phase: Failed, reason: Evicted, message: "The node was low on resource: memory."}
+`, Status{State: Failed, Word: "Failed", Reason: "Evicted", Message: "The node was low on resource: memory."}},
+	{"a TaskRun that runs", `
+apiVersion: tekton.dev/v1
+kind: TaskRun
+status: {conditions: [{type: Succeeded, status: Unknown, reason: Running, message: Not all Steps in the Task have finished executing}]}
+`, Status{State: Running}},
+	{"a TaskRun that has succeeded", `
+apiVersion: tekton.dev/v1
+kind: TaskRun
+status: {conditions: [{type: Succeeded, status: "True", reason: Succeeded, message: All Steps have completed executing}]}
+`, Status{State: Succeeded, Word: "Succeeded", Reason: "Succeeded", Message: "All Steps have completed executing"}},
+	{"a TaskRun that has timed out", `
+apiVersion: tekton.dev/v1
+kind: TaskRun
+status: {conditions: [{type: Succeeded, status: "False", reason: TaskRunTimeout, message: 'TaskRun "t" failed to finish within "1m0s"'}]}
+`, Status{State: Failed, Word: "Failed", Reason: "TaskRunTimeout", Message: `TaskRun "t" failed to finish within "1m0s"`}},
+	{"a PipelineRun that runs", `
+apiVersion: tekton.dev/v1
+kind: PipelineRun
+status: {conditions: [{type: Succeeded, status: Unknown, reason: Started}]}
+`, Status{State: Running}},
+	{"a PipelineRun that has succeeded, with a Task skipped", `
+apiVersion: tekton.dev/v1
+kind: PipelineRun
+status: {conditions: [{type: Succeeded, status: "True", reason: Completed, message: "Tasks Completed: 1 (Failed: 0, Cancelled 0), Skipped: 1"}]}
+`, Status{State: Succeeded, Word: "Succeeded", Reason: "Completed", Message: "Tasks Completed: 1 (Failed: 0, Cancelled 0), Skipped: 1"}},
+	{"a PipelineRun that was canceled", `
+apiVersion: tekton.dev/v1beta1
+kind: PipelineRun
+status: {conditions: [{type: Succeeded, status: "False", reason: Cancelled, message: 'PipelineRun "p" was cancelled'}]}
+`, Status{State: Failed, Word: "Failed", Reason: "Cancelled", Message: `PipelineRun "p" was cancelled`}},
+	{"a CustomRun that runs", `{apiVersion: tekton.dev/v1beta1, kind: CustomRun, status: {conditions: []}}`, Status{State: Running}},
+	{"a CustomRun that has succeeded", `
+apiVersion: tekton.dev/v1beta1
+kind: CustomRun
+status: {conditions: [{type: Succeeded, status: "True"}]}
+`, Status{State: Succeeded, Word: "Succeeded"}},
+	{"a CustomRun that has failed", `
+apiVersion: tekton.dev/v1beta1
+kind: CustomRun
+status: {conditions: [{type: Succeeded, status: "False", reason: CustomRunTimedOut}]}
+`, Status{State: Failed, Word: "Failed", Reason: "CustomRunTimedOut"}},
+	{"a Workflow that has not begun", `{apiVersion: argoproj.io/v1alpha1, kind: Workflow, status: {phase: Pending}}`, Status{State: Running}},
+	{"a Workflow that is suspended", `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+spec: {suspend: true}
+status: {phase: Running, progress: 1/2}
+`, Status{State: Running, Suspended: true}},
+	{"a Workflow that has succeeded", `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+status: {phase: Succeeded, progress: 1/1, conditions: [{type: Completed, status: "True"}]}
+`, Status{State: Succeeded, Word: "Succeeded"}},
+	{"a Workflow that has failed", `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+status: {phase: Failed, message: child 'w-1' failed, conditions: [{type: Completed, status: "True"}]}
+`, Status{State: Failed, Word: "Failed", Message: "child 'w-1' failed"}},
+	{"a Workflow with an error", `
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+status: {phase: Error, message: "pods is forbidden"}
+`, Status{State: Failed, Word: "Error", Message: "pods is forbidden"}},
+	{"a JobSet that runs", `
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+status: {restarts: 0, replicatedJobsStatus: [{name: workers, active: 1, ready: 1, failed: 0, succeeded: 0, suspended: 0}]}
+`, Status{State: Running}},
+	{"a JobSet that has completed", `
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+status:
+  terminalState: Completed
+  conditions: [{type: Completed, status: "True", reason: AllJobsCompleted, message: jobset completed successfully}]
+`, Status{State: Succeeded, Word: "Completed", Reason: "AllJobsCompleted", Message: "jobset completed successfully"}},
+	{"a JobSet that has failed", `
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+status:
+  terminalState: Failed
+  conditions:
+  - {type: StartupPolicyCompleted, status: "False"}
+  - {type: Failed, status: "True", reason: FailedJobs, message: "jobset failed due to one or more job failures"}
+`, Status{State: Failed, Word: "Failed", Reason: "FailedJobs", Message: "jobset failed due to one or more job failures"}},
+	{"a status of another form", `{apiVersion: batch/v1, kind: Job, status: {conditions: [text, 1, {type: 7, status: true}]}}`, Status{State: Running}},
+	{"a phase of another form", `{apiVersion: v1, kind: Pod, status: {phase: [Failed]}}`, Status{State: Running}},
+}
+
+func TestStatusesAsControllersWriteThem(t *testing.T) {
+	seen := map[schema.GroupKind]map[State]bool{}
+	for _, test := range written {
+		object := read(t, test.object)
+		got, known := Of(object)
+		if diff := cmp.Diff(test.want, got); !known || diff != "" {
+			t.Errorf("%s: known is %v (-want +got)\n%s", test.name, known, diff)
+		}
+		if got.Done() != (got.State != Running) {
+			t.Errorf("%s: done is %v", test.name, got.Done())
+		}
+		kind := object.GroupVersionKind().GroupKind()
+		if seen[kind] == nil {
+			seen[kind] = map[State]bool{}
+		}
+		seen[kind][got.State] = true
+	}
+	for kind := range table {
+		if !Knows(kind) || len(seen[kind]) != 3 {
+			t.Errorf("%s: tested with the states %v only", kind, seen[kind])
+		}
+	}
+}
+
+// Other kinds are not known, also those of the same name in another group.
+func TestOtherKinds(t *testing.T) {
+	for _, text := range []string{
+		`{apiVersion: v1, kind: ConfigMap}`,
+		`{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, status: {conditions: [{type: Complete, status: "True"}]}}`,
+		`{apiVersion: v1, kind: Job, status: {conditions: [{type: Complete, status: "True"}]}}`,
+		`{}`,
+	} {
+		object := read(t, text)
+		if got, known := Of(object); known || got != (Status{}) || Knows(object.GroupVersionKind().GroupKind()) {
+			t.Errorf("%s: %+v, known is %v", text, got, known)
+		}
+	}
+}
+
+// read makes an object of YAML.
+func read(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
