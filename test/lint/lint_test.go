@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
@@ -214,17 +216,27 @@ func TestGitHubDrops(t *testing.T) {
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: 'Run%,:_'}\n"
 	stdout, _, _ := run(t, manifest, "-f", "-", "-o", "github")
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if !strings.HasPrefix(lines[0], "::error file=stdin,line=52,col=12,title=genname invalid-prefix::ConfigMap Run%25,:_: ") {
+	if !strings.HasPrefix(lines[0], "::error file=stdin,line=52,col=12,title=genname invalid-prefix::the server refuses generateName: ") {
 		t.Errorf("the error is not the first:\n%s", stdout)
 	}
-	if last := lines[len(lines)-1]; last != "GitHub shows the first 10 of each kind: 2 notes more in this log only." || len(lines) != 14 {
+	if last := lines[len(lines)-1]; last != fmt.Sprintf(messages.GitHubDropped, 10, "2 notes") || len(lines) != 14 {
 		t.Errorf("%d lines, the last %q", len(lines), last)
 	}
 }
 
 const plain = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: run-\n"
 
-// Exit codes, and what is said of what cannot be read.
+// like returns a regular expression for a text of the command.
+func like(format string) string {
+	return regexp.MustCompile(`%\w`).ReplaceAllString(regexp.QuoteMeta(format), ".*")
+}
+
+// summary returns a regular expression for the counts.
+func summary(count ...any) string {
+	return "^" + regexp.QuoteMeta(fmt.Sprintf(messages.Summary, count...)) + "\n"
+}
+
+// Exit codes, and what is printed about files that can't be read.
 func TestExitCodes(t *testing.T) {
 	repository(t)
 	for _, test := range []struct {
@@ -233,30 +245,30 @@ func TestExitCodes(t *testing.T) {
 		code     int
 		stderr   string
 	}{
-		{"nothing to say", plain, []string{"-f", "-"}, 0, `^0 errors, 0 warnings and 0 notes in 1 object of 1 file\n$`},
-		{"errors", "", []string{"-f", "deploy/services.json"}, 3, `^1 error, 1 warning and 0 notes`},
-		{"a rule less", "", []string{"-f", "deploy/services.json", "--disable=invalid-prefix"}, 0, `^0 errors, 1 warning`},
+		{"nothing to say", plain, []string{"-f", "-"}, 0, summary("0 errors", "0 warnings", "0 notes", "1 object", "1 file") + "$"},
+		{"errors", "", []string{"-f", "deploy/services.json"}, 3, summary("1 error", "1 warning", "0 notes", "1 object", "1 file") + like(messages.GateExceeded) + "\n$"},
+		{"a rule less", "", []string{"-f", "deploy/services.json", "--disable=invalid-prefix"}, 0, summary("0 errors", "1 warning", "0 notes", "1 object", "1 file") + "$"},
 		{"of another level", "", []string{"-f", "deploy/services.json", "--disable=invalid-prefix", "--fail-on=warning"}, 3, ``},
 		{"never", "", []string{"-f", "deploy/services.json", "--fail-on=never"}, 0, ``},
-		{"a broken file", "", []string{"-f", "deploy/broken.yaml"}, 1, `error: deploy/broken.yaml:4: cannot be read: did not find`},
-		{"a broken file, and findings", "", []string{"-f", "deploy/broken.yaml,deploy/services.json"}, 3, `error: deploy/broken.yaml:4: cannot be read`},
-		{"a template", "", []string{"-f", "chart/templates/job.yaml"}, 1, `cannot be read`},
-		{"no object", "a: b\n", []string{"-f", "-"}, 1, `error: -:1: cannot be read: no Kubernetes object`},
-		{"no file", "", []string{"-f", "nonsuch.yaml"}, 1, `error: the path "nonsuch.yaml" does not exist`},
-		{"a folder without manifests", "", []string{"-f", "."}, 0, `; 1 file skipped`},
+		{"a broken file", "", []string{"-f", "deploy/broken.yaml"}, 1, `error: deploy/broken.yaml:4: can't be read: did not find`},
+		{"a broken file, and findings", "", []string{"-f", "deploy/broken.yaml,deploy/services.json"}, 3, `error: deploy/broken.yaml:4: can't be read`},
+		{"a template", "", []string{"-f", "chart/templates/job.yaml"}, 1, like(messages.Unreadable)},
+		{"no object", "a: b\n", []string{"-f", "-"}, 1, `error: -:1: can't be read: no Kubernetes object`},
+		{"no file", "", []string{"-f", "nonsuch.yaml"}, 1, "error: " + like(messages.NoPath)},
+		{"a folder without manifests", "", []string{"-f", "."}, 0, regexp.QuoteMeta(fmt.Sprintf(messages.Skipped, "1 file"))},
 		{"a pattern", "", []string{"-f", "deploy/serv*.json"}, 3, ``},
-		{"kustomize", "", []string{"-k", "overlay"}, 3, `^1 error, 0 warnings`},
+		{"kustomize", "", []string{"-k", "overlay"}, 3, summary("1 error", "0 warnings", "0 notes", "1 object", "1 file")},
 		{"no kustomization", "", []string{"-k", "deploy"}, 1, `error: unable to find one of`},
-		{"no flags", "", nil, 1, `error: must specify one of -f and -k`},
-		{"both", "", []string{"-f", "x", "-k", "x"}, 1, `error: only one of -f or -k`},
-		{"-k and -R", "", []string{"-R", "-k", "x"}, 1, `error: the -k flag`},
-		{"an unknown rule", "", []string{"-f", "-", "--disable=nonsuch"}, 1, `error: --disable: no rule is called "nonsuch"`},
+		{"no flags", "", nil, 1, "error: " + like(messages.NoInput)},
+		{"both", "", []string{"-f", "x", "-k", "x"}, 1, "error: " + like(messages.TwoInputs)},
+		{"-k and -R", "", []string{"-R", "-k", "x"}, 1, "error: " + like(messages.RecursiveKustomization)},
+		{"an unknown rule", "", []string{"-f", "-", "--disable=nonsuch"}, 1, `error: --disable: there is no rule "nonsuch"`},
 		{"an unknown level", "", []string{"-f", "-", "--fail-on=bad"}, 1, `must be error, warning, note or never`},
 		{"an unknown rule to explain", "", []string{"--explain=bad"}, 1, `must be both-names,`},
 		{"an unknown format", "", []string{"-f", "-", "-o", "nonsuch"}, 1, `sarif`},
-		{"no version", "", []string{"-f", "-", "--kubernetes-version=latest"}, 1, `--kubernetes-version must be like 1.37`},
-		{"an old version", "", []string{"-f", "-", "--kubernetes-version=1.27"}, 1, `not below 1.28`},
-		{"an argument", "", []string{"job.yaml"}, 1, `Unexpected args`},
+		{"no version", "", []string{"-f", "-", "--kubernetes-version=latest"}, 1, like(messages.BadVersion)},
+		{"an old version", "", []string{"-f", "-", "--kubernetes-version=1.27"}, 1, like(messages.BadVersion)},
+		{"an argument", "", []string{"job.yaml"}, 1, like(messages.UnexpectedArguments)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, stderr, code := run(t, test.in, test.args...)
@@ -311,8 +323,8 @@ func TestEscapes(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	stdout, _, code := run(t, "", "--explain=cut-prefix")
-	page, err := os.ReadFile("../../docs/rules/cut-prefix.md")
+	stdout, _, code := run(t, "", "--explain=truncated-prefix")
+	page, err := os.ReadFile("../../docs/rules/truncated-prefix.md")
 	if err != nil || stdout != string(page) || code != 0 {
 		t.Error(code, err, stdout)
 	}

@@ -109,7 +109,7 @@ func (s *server) judge(t *testing.T, rule *rules.Rule, example rules.Example) {
 	case !bad && len(refusals) > 0:
 		t.Errorf("refused: %v", errors.Join(refusals...))
 	case !bad:
-	case rule.Name == "cut-prefix":
+	case rule.Name == "truncated-prefix":
 		if len(made) != 2 || made[0][:names.MaxPrefixLength] != made[1][:names.MaxPrefixLength] {
 			t.Errorf("made %q", made)
 		}

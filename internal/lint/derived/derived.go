@@ -17,8 +17,8 @@ const (
 	Refused Consequence = "refused"
 	// Broken means that the object is created, and its controller cannot make what it should.
 	Broken Consequence = "broken"
-	// Cut means that the end of the object's name is missing in the child's name.
-	Cut Consequence = "cut"
+	// Truncated means that the end of the object's name is missing in the child's name.
+	Truncated Consequence = "truncated"
 	// Fits means that it fits whatever the object is called.
 	Fits Consequence = "fits"
 )

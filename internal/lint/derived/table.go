@@ -47,40 +47,40 @@ var kubernetes = []Child{
 	},
 	{
 		Owner: batch("Job"), Controller: "job", Makes: "Pod", Formula: "generateName NAME-",
-		Limit: names.MaxPrefixLength, Over: Cut,
+		Limit: names.MaxPrefixLength, Over: Truncated,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
 		Owner: batch("Job"), Variant: Indexed, Controller: "job",
-		Makes: "Pod", Formula: "generateName NAME-INDEX-, of which NAME is cut",
-		Adds: 2, Limit: names.MaxPrefixLength, Over: Cut,
+		Makes: "Pod", Formula: "generateName NAME-INDEX-, of which NAME is truncated",
+		Adds: 2, Limit: names.MaxPrefixLength, Over: Truncated,
 		Source: inKubernetes("pkg/controller/job/indexed_job_utils.go", "podGenerateNameWithIndex"),
 	},
 	{
 		Owner: apps("ReplicaSet"), Controller: "replicaset", Makes: "Pod", Formula: "generateName NAME-",
-		Limit: names.MaxPrefixLength, Over: Cut,
+		Limit: names.MaxPrefixLength, Over: Truncated,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
 		Owner: core("ReplicationController"), Controller: "replicationcontroller",
 		Makes: "Pod", Formula: "generateName NAME-",
-		Limit: names.MaxPrefixLength, Over: Cut,
+		Limit: names.MaxPrefixLength, Over: Truncated,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
 		Owner: apps("DaemonSet"), Controller: "daemonset", Makes: "Pod", Formula: "generateName NAME-",
-		Limit: names.MaxPrefixLength, Over: Cut,
+		Limit: names.MaxPrefixLength, Over: Truncated,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
 		Owner: apps("DaemonSet"), Controller: "daemonset",
-		Makes: "ControllerRevision", Formula: "NAME-HASH, of which NAME is cut",
+		Makes: "ControllerRevision", Formula: "NAME-HASH, of which NAME is truncated",
 		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits,
 		Source: inKubernetes("pkg/controller/history/controller_history.go", "ControllerRevisionName"),
 	},
 	{
 		Owner: apps("Deployment"), Controller: "deployment",
-		Makes: "ReplicaSet", Formula: "NAME-HASH, of which NAME is cut",
+		Makes: "ReplicaSet", Formula: "NAME-HASH, of which NAME is truncated",
 		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits, Since: 34,
 		Source: inKubernetes("pkg/controller/deployment/sync.go", "generateReplicaSetName"),
 	},
@@ -91,7 +91,7 @@ var kubernetes = []Child{
 	},
 	{
 		Owner: apps("Deployment"), Controller: "replicaset", Makes: "Pod", Formula: "generateName NAME-HASH-",
-		Limit: names.MaxPrefixLength, Over: Cut,
+		Limit: names.MaxPrefixLength, Over: Truncated,
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
@@ -107,7 +107,7 @@ var kubernetes = []Child{
 	},
 	{
 		Owner: core("Service"), Controller: "endpointslice", Makes: "EndpointSlice", Formula: "generateName NAME-",
-		Limit: names.MaxPrefixLength, Over: Cut,
+		Limit: names.MaxPrefixLength, Over: Truncated,
 		Source: Source{"k8s.io/endpointslice", "v0.34.4", "utils.go", "getEndpointSlicePrefix"},
 	},
 }
@@ -162,7 +162,8 @@ var others = []Child{
 	},
 	{
 		Owner: schema.GroupKind{Group: argo, Kind: "Workflow"}, Controller: "argo", Makes: "Pod",
-		Formula: "NAME-TEMPLATE-HASH, of which NAME-TEMPLATE is cut", Limit: maxSubdomain, Over: Fits, ReadOnly: true,
+		Formula: "NAME-TEMPLATE-HASH, of which NAME-TEMPLATE is truncated", Limit: maxSubdomain, Over: Fits,
+		ReadOnly: true,
 		Source: Source{
 			"github.com/argoproj/argo-workflows", "f016ad89eb26",
 			"workflow/util/pod_name.go", "GeneratePodName",

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"fmt"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -10,12 +8,12 @@ import (
 var bothNames = &Rule{
 	Name:   "both-names",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-	Finds:  "name and generateName: the name wins, a second create conflicts",
-	Why: `A server generates a name only for an object that has none. With both fields, the object gets its name, and
-generateName stays in it as a remark. The second create of such a manifest fails: AlreadyExists. What the
-server says then is misleading, "the server was not able to generate a unique name for the object", because
-it looks only at whether generateName is there.`,
-	Fix: "leave out metadata.name to have names generated, or metadata.generateName",
+	Finds:  "the object has a name, so generateName has no effect",
+	Why: `The server generates a name only for an object without metadata.name. If a manifest has both fields,
+the object gets the fixed name, and the server keeps generateName without using it. A second create of the
+manifest fails with AlreadyExists. The server's message is then misleading: "the server was not able to
+generate a unique name for the object". The server prints it because generateName is set.`,
+	Fix: "remove metadata.name to get generated names, or remove metadata.generateName",
 	Sources: []derived.Source{
 		{
 			Project: "k8s.io/apiserver", Version: "v0.37.2",
@@ -31,16 +29,14 @@ it looks only at whether generateName is there.`,
 			return
 		}
 		tell(Finding{
-			Level: v1alpha1.LintWarning,
-			Message: fmt.Sprintf(
-				"name %s wins over generateName %s: no name is generated, and a second create conflicts",
-				quoted(o.GetName()), quoted(o.GetGenerateName())),
-			Path: []any{"metadata", "generateName"},
+			Level:   v1alpha1.LintWarning,
+			Message: "generateName has no effect next to metadata.name, and a second create fails",
+			Path:    []any{"metadata", "generateName"},
 		})
 	},
 	Examples: []Example{
 		{
-			About: "The Job is called report, and a second one cannot be created.",
+			About: "The name of the Job is report, and a second create fails.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -56,7 +52,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "Each create makes another Job.",
+			About: "Each create makes a new Job.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:

@@ -15,13 +15,13 @@ import (
 var childNames = &Rule{
 	Name:   "child-names",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
-	Finds:  "names that controllers derive do not fit, or lose their random part",
-	Why: `Controllers make other objects and labels of an object's name, and those have limits of their own, mostly 63
-bytes. A generated name is 5 bytes longer than its prefix. Where a derived name does not fit, the create is
-refused, or the object is there and never gets what its controller should make. Where the derived name is a
-prefix itself, it is cut at 58 bytes: the random part of the owner's name is at its end, so it is what goes
-first, and the children of all copies share one name space. What each controller derives is in the table of
-derived names.`,
+	Finds:  "derived names are too long, or lose their random characters",
+	Why: `Controllers derive names of other objects, and values of labels, from the name of an object. Most of
+these have a limit of 63 bytes. A generated name is 5 bytes longer than its prefix. If a derived name is too
+long, the server refuses the create, or the object exists and its controller can't create its children. If
+the derived name is a prefix, the server truncates it to 58 bytes. The random characters of the owner's name
+are at its end, so they are lost first, and the children of all copies share one name pool. The page on
+derived names has a table of the names that each controller derives.`,
 	Fix: "shorten the name",
 	Sources: []derived.Source{
 		{
@@ -47,7 +47,7 @@ derived names.`,
 	},
 	Examples: []Example{
 		{
-			About: "A CronJob's Jobs are called NAME-MINUTES, so its name has 52 bytes at most; this one gets 53.",
+			About: "The name of a Job is NAME-MINUTES, so the CronJob's name has at most 52 bytes. This one has 53.",
 			Manifest: `apiVersion: batch/v1
 kind: CronJob
 metadata:
@@ -60,7 +60,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "Its Pods would have a label controller-revision-hash of up to 66 bytes, so there will be none.",
+			About: "The label controller-revision-hash has up to 66 bytes, so the controller can't create Pods.",
 			Manifest: `apiVersion: apps/v1
 kind: StatefulSet
 metadata:
@@ -75,7 +75,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The host names of an indexed Job's Pods are NAME-INDEX, here of up to 64 bytes.",
+			About: "The host name of a Pod of an Indexed Job is NAME-INDEX. Here it has up to 64 bytes.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -88,7 +88,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The Pods' prefix is cut at 58 bytes, where the Job's random part begins: all copies share it.",
+			About: "The Pods' prefix is truncated to 58 bytes, where the Job's random characters begin.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -99,7 +99,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "53 bytes leave room for the Job's random part in the names of its Pods.",
+			About: "53 bytes leave room for the Job's random characters in the names of its Pods.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -133,28 +133,28 @@ func worst(o Object, row derived.Child) (Finding, bool) {
 	room := row.Room(adds)
 	finding := Finding{Path: o.nameField()}
 	switch {
-	case row.Over == derived.Cut && o.generates() && prefix+names.SuffixLength > room && room >= 0:
+	case row.Over == derived.Truncated && o.generates() && prefix+names.SuffixLength > room && room >= 0:
 		left := max(0, room-prefix)
 		finding.Level = v1alpha1.LintWarning
-		finding.Message = fmt.Sprintf("the prefix of each %s is cut at %d bytes: %s",
+		finding.Message = fmt.Sprintf("the generateName of each %s is truncated to %d bytes, so %s",
 			row.Makes, names.MaxPrefixLength, remains(o, left))
 		finding.Help = budget(o, room)
-	case row.Over == derived.Cut && o.GetKind() == "Deployment" && length+len("-") >= names.MaxPrefixLength:
+	case row.Over == derived.Truncated && o.GetKind() == "Deployment" && length+len("-") >= names.MaxPrefixLength:
 		finding.Level = v1alpha1.LintWarning
 		finding.Message = fmt.Sprintf(
-			"the prefix of each %s is cut at %d bytes: nothing is left of the ReplicaSet's hash",
+			"the generateName of each %s is truncated to %d bytes, and the hash of the ReplicaSet is lost",
 			row.Makes, names.MaxPrefixLength)
 		finding.Help = budget(o, names.MaxPrefixLength-len("-")-1)
 	case (row.Over == derived.Refused || row.Over == derived.Broken) && length > room:
 		finding.Level = v1alpha1.LintError
-		finding.Message = fmt.Sprintf("the %s would be %s, of up to %d bytes where %d is the limit: %s",
+		finding.Message = fmt.Sprintf("the %s (%s) has up to %d bytes, and the limit is %d: %s",
 			row.Makes, row.Formula, length+row.Limit-room, row.Limit, consequences[row.Over])
 		finding.Help = budget(o, room)
 	case row.Variant == derived.Indexed && row.Over == derived.Refused && row.Owner != derived.JobSet && dotted(o):
 		finding.Level = v1alpha1.LintError
-		finding.Message = fmt.Sprintf("the %s is %s, and cannot have dots: the create is refused",
+		finding.Message = fmt.Sprintf("the %s (%s) can't have dots: the server refuses the create",
 			row.Makes, row.Formula)
-		finding.Help = "leave out the dots"
+		finding.Help = "remove the dots"
 	default:
 		return Finding{}, false
 	}
@@ -162,16 +162,16 @@ func worst(o Object, row derived.Child) (Finding, bool) {
 }
 
 var consequences = map[derived.Consequence]string{
-	derived.Refused: "the create is refused",
-	derived.Broken:  "its controller can make none",
+	derived.Refused: "the server refuses the create",
+	derived.Broken:  "the controller can't create it",
 }
 
 // remains says what is left of the random part of a generated name.
 func remains(o Object, left int) string {
 	if left == 0 {
-		return fmt.Sprintf("those of all copies of this %s share one name space", o.GetKind())
+		return fmt.Sprintf("all copies of this %s share one name pool", o.GetKind())
 	}
-	return fmt.Sprintf("of the %s's %d random characters they keep %d", o.GetKind(), names.SuffixLength, left)
+	return fmt.Sprintf("only %d of the %d random characters of the %s are left", left, names.SuffixLength, o.GetKind())
 }
 
 // budget says how long the name can be.
@@ -197,7 +197,7 @@ func added(o Object, row derived.Child) (bytes int, applies bool) {
 	indexed := stringAt(o.Object.Object, "spec", "completionMode") == derived.Indexed && given && completions > 0
 	switch {
 	case row.Variant != derived.Indexed:
-		return 0, !indexed || row.Over != derived.Cut
+		return 0, !indexed || row.Over != derived.Truncated
 	case !indexed:
 		return 0, false
 	}

@@ -13,12 +13,12 @@ import (
 var fixedName = &Rule{
 	Name:   "fixed-name",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
-	Finds:  "a type whose name is not free",
-	Why: `The name of a CustomResourceDefinition is PLURAL.GROUP, that of an APIService VERSION.GROUP, that of an
-IPAddress is the address: a server refuses any other, so it refuses what it generates. An IPAddress is not
-even given a random part: it is called as its generateName says. The name of a Node, a CSINode, a CSIDriver
-or of Endpoints says whose it is: under a generated name it is nobody's.`,
-	Fix: "give it metadata.name in the place of metadata.generateName",
+	Finds:  "the type has a required name",
+	Why: `The name of a CustomResourceDefinition must be PLURAL.GROUP, the name of an APIService VERSION.GROUP,
+and the name of an IPAddress the address. The server refuses other names, so it refuses generated ones. For
+an IPAddress it does not even add random characters: the name is generateName. The name of a Node, a
+CSINode, a CSIDriver or of Endpoints refers to another thing, and a generated name refers to nothing.`,
+	Fix: "set metadata.name instead of metadata.generateName",
 	Sources: []derived.Source{
 		{
 			Project: "k8s.io/apiextensions-apiserver", Version: "v0.37.2",
@@ -39,24 +39,23 @@ or of Endpoints says whose it is: under a generated name it is nobody's.`,
 			return
 		}
 		finding := Finding{
-			Level: v1alpha1.LintWarning,
-			Message: fmt.Sprintf("the name of this %s is %s: under a generated one it means nothing",
-				o.GetKind(), fixed.is),
-			Path: []any{"metadata", "generateName"},
+			Level:   v1alpha1.LintWarning,
+			Message: fmt.Sprintf("the name of this object must be %s, and a generated name matches nothing", fixed.is),
+			Path:    []any{"metadata", "generateName"},
 		}
 		switch {
 		case fixed.refused && isAddress(o):
-			finding.Message = "no name is generated for an IPAddress: it will be called " + o.GetGenerateName()
+			finding.Message = "the server adds no random characters for an IPAddress: the name is generateName"
 		case fixed.refused:
 			finding.Level = v1alpha1.LintError
-			finding.Message = fmt.Sprintf("the name of this %s is %s: a server refuses a generated one",
-				o.GetKind(), fixed.is)
+			finding.Message = fmt.Sprintf(
+				"the name of this object must be %s, and the server refuses a generated one", fixed.is)
 		}
 		tell(finding)
 	},
 	Examples: []Example{
 		{
-			About: "A CustomResourceDefinition is called PLURAL.GROUP.",
+			About: "The name of a CustomResourceDefinition is PLURAL.GROUP.",
 			Manifest: `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
@@ -70,7 +69,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "An APIService is called VERSION.GROUP.",
+			About: "The name of an APIService is VERSION.GROUP.",
 			Manifest: `apiVersion: apiregistration.k8s.io/v1
 kind: APIService
 metadata:
@@ -85,7 +84,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "An IPAddress is called like the address.",
+			About: "The name of an IPAddress is the address.",
 			Manifest: `apiVersion: networking.k8s.io/v1
 kind: IPAddress
 metadata:
@@ -95,7 +94,7 @@ spec: {parentRef: {resource: services, namespace: default, name: web}}
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "Endpoints are those of the Service with their name.",
+			About: "Endpoints belong to the Service with the same name.",
 			Manifest: `apiVersion: v1
 kind: Endpoints
 metadata:
@@ -104,7 +103,7 @@ metadata:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "With the name that it must have.",
+			About: "The CustomResourceDefinition has the required name.",
 			Manifest: `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
@@ -128,10 +127,10 @@ var fixedNames = map[schema.GroupKind]fixed{
 	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: {"PLURAL.GROUP", true},
 	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             {"VERSION.GROUP", true},
 	{Group: "networking.k8s.io", Kind: "IPAddress"}:                   {"the address", true},
-	{Kind: "Node"}: {"that of the machine", false},
-	{Group: "storage.k8s.io", Kind: "CSINode"}:   {"that of the Node", false},
-	{Group: "storage.k8s.io", Kind: "CSIDriver"}: {"that by which the driver registers", false},
-	{Kind: "Endpoints"}:                          {"that of the Service", false},
+	{Kind: "Node"}: {"the name of the machine", false},
+	{Group: "storage.k8s.io", Kind: "CSINode"}:   {"the name of the Node", false},
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}: {"the name that the driver registers", false},
+	{Kind: "Endpoints"}:                          {"the name of the Service", false},
 }
 
 // isAddress reports whether generateName is what an IPAddress may be called.

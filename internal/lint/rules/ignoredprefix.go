@@ -12,11 +12,11 @@ import (
 var ignoredPrefix = &Rule{
 	Name:   "ignored-prefix",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintNote},
-	Finds:  "generateName in a template does nothing",
-	Why: `Controllers take labels, annotations and finalizers from the metadata of a template, and make the names
-themselves: Pods are named after their owner, a CronJob's Jobs after the CronJob and the time, and the
-claims of a StatefulSet after the template's name, the set and a number.`,
-	Fix: "leave it out",
+	Finds:  "generateName in a template has no effect",
+	Why: `A controller takes labels, annotations and finalizers from the metadata of a template, and derives the
+names itself. The name of a Pod comes from its owner. The name of a CronJob's Job comes from the CronJob and
+the time. The name of a StatefulSet's claim comes from the template, the set and a number.`,
+	Fix: "remove generateName from the template",
 	Sources: []derived.Source{
 		{
 			Project: "k8s.io/kubernetes", Version: "v1.34.4",
@@ -47,7 +47,7 @@ claims of a StatefulSet after the template's name, the set and a number.`,
 	},
 	Examples: []Example{
 		{
-			About: "The Pods are called after the Job.",
+			About: "The names of the Pods come from the name of the Job.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -61,7 +61,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintNote},
 		},
 		{
-			About: "Nothing is said that nobody hears.",
+			About: "The template has labels only.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -79,7 +79,7 @@ spec:
 func ignored(o Object, path []any) Finding {
 	return Finding{
 		Level: v1alpha1.LintNote,
-		Message: fmt.Sprintf("generateName in a template of this %s does nothing: the controller makes the names",
+		Message: fmt.Sprintf("generateName in the template of a %s has no effect: the controller derives the names",
 			o.GetKind()),
 		Path: path,
 	}

@@ -16,11 +16,11 @@ import (
 var invalidPrefix = &Rule{
 	Name:   "invalid-prefix",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
-	Finds:  "no name that can come of it is valid for that type",
-	Why: `A server checks generateName, and the name that it makes of it, by the rules of the type: a DNS subdomain
-for most, a DNS label for Namespaces, StatefulSets and Services (which before Kubernetes 1.36 must begin
-with a letter), a path segment for RBAC, Events and PodDisruptionBudgets. It refuses what breaks them,
-however the random characters fall.`,
+	Finds:  "the server refuses every name with this prefix",
+	Why: `The server validates generateName, and the name that it generates, by the rules of the type. Most
+types need a DNS subdomain. Namespaces, StatefulSets and Services need a DNS label, and before Kubernetes
+1.36 the name of a Service must begin with a letter. RBAC objects, Events and PodDisruptionBudgets need a
+path segment. The server refuses an invalid prefix whatever the random characters are.`,
 	Fix: "use lower case letters, digits and -, and end with -",
 	Sources: []derived.Source{
 		{
@@ -42,10 +42,9 @@ however the random characters fall.`,
 		}
 		if reason := in.refusal(o); reason != "" {
 			tell(Finding{
-				Level: v1alpha1.LintError,
-				Message: fmt.Sprintf("no %s can be created with generateName %s: %s",
-					o.GetKind(), quoted(o.GetGenerateName()), reason),
-				Path: []any{"metadata", "generateName"},
+				Level:   v1alpha1.LintError,
+				Message: "the server refuses generateName: " + reason,
+				Path:    []any{"metadata", "generateName"},
 			})
 		}
 	},
@@ -174,7 +173,7 @@ func (in *Input) refusal(o Object) string {
 	}
 	generated := names.EffectivePrefix(prefix) + names.Alphabet[:names.SuffixLength]
 	if reasons := rule(generated, false); len(reasons) > 0 {
-		return fmt.Sprintf("%s would be the name: %s", generated, withoutPattern(reasons[0]))
+		return fmt.Sprintf("the name %s: %s", generated, withoutPattern(reasons[0]))
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
@@ -12,9 +11,9 @@ import (
 var noSeparator = &Rule{
 	Name:   "no-separator",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintNote},
-	Finds:  "run gives runx4k2z",
-	Why: `A server adds nothing but random characters: what stands between them and the prefix is for generateName to
-say. Without it, people and tools that take the name apart at its last dash see another prefix.`,
+	Finds:  "the prefix does not end with a separator: run gives runx4k2z",
+	Why: `The server appends only random characters to generateName. Without a separator, people and tools that
+split the name at its last dash see another prefix.`,
 	Fix: "end generateName with -",
 	Sources: []derived.Source{{
 		Project: "k8s.io/apiserver", Version: "v0.37.2", File: "pkg/storage/names/generate.go", Symbol: "GenerateName",
@@ -27,13 +26,13 @@ say. Without it, people and tools that take the name apart at its last dash see 
 		}
 		tell(Finding{
 			Level:   v1alpha1.LintNote,
-			Message: fmt.Sprintf("nothing parts the prefix from the random characters: %sx4k2z", prefix),
+			Message: "generateName does not end with -, so the random characters follow it directly",
 			Path:    []any{"metadata", "generateName"},
 		})
 	},
 	Examples: []Example{
 		{
-			About: "The names are like runx4k2z.",
+			About: "A generated name is runx4k2z.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -42,7 +41,7 @@ metadata:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintNote},
 		},
 		{
-			About: "The names are like run-x4k2z.",
+			About: "A generated name is run-x4k2z.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:

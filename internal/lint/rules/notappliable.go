@@ -15,12 +15,12 @@ const (
 var notAppliable = &Rule{
 	Name:   "not-appliable",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning, v1alpha1.LintNote},
-	Finds:  "generateName where a tool takes it that applies: kubectl apply, kustomize, Argo CD, Helm",
-	Why: `A tool that applies looks an object up by its name. kubectl apply refuses an object without one; kustomize
-before it, as do kubectl create -k and apply -k; Argo CD takes one only as a hook. Helm creates it, and at
-each upgrade another one, and removes none of them. A file lies where kustomize takes it if the
-kustomization beside it names it, and is Helm's if it is in the folder templates of a chart.`,
-	Fix: "give it a name, or keep it apart and create it with kubectl genname create",
+	Finds:  "a tool applies this file and needs a name: kubectl apply, kustomize, Argo CD, Helm",
+	Why: `A tool that applies objects finds them by name. kubectl apply and kustomize refuse an object without a
+name, and so do kubectl create -k and kubectl apply -k. Argo CD accepts one only as a hook. Helm creates the
+object, creates another one at each upgrade, and removes none of them. A file belongs to a kustomization if
+its kustomization.yaml lists it, and to Helm if it is in the templates directory of a chart.`,
+	Fix: "set metadata.name, or move the object to another file and create it with kubectl genname create",
 	Sources: []derived.Source{
 		{
 			Project: "k8s.io/kubectl", Version: "v0.37.2",
@@ -44,18 +44,18 @@ kustomization beside it names it, and is Helm's if it is in the folder templates
 			return
 		case o.Tree.Kustomization != "":
 			finding.Message = fmt.Sprintf(
-				"%s has this file among its resources, and kustomize refuses an object without a name",
+				"kustomize refuses an object without a name, and %s lists this file",
 				o.Tree.Kustomization)
-			finding.Help = "give it a name, or build with kubectl genname create -k, which takes it"
+			finding.Help = "set metadata.name, or use kubectl genname create -k, which accepts generateName"
 		case annotations[lastApplied] != "":
-			finding.Message = "it was applied under a name, and kubectl apply refuses it with a generateName alone"
+			finding.Message = "kubectl apply refuses an object without a name, and this one was applied before"
 		case tracked(annotations):
-			finding.Message = "Argo CD applies it, and takes generateName in hooks only"
-			finding.Help = "give it a name, or make it a hook: " + argoHook
+			finding.Message = "Argo CD applies this object, and accepts generateName only in hooks"
+			finding.Help = "set metadata.name, or make the object a hook with the annotation " + argoHook
 		case o.Tree.Chart != "" || o.GetLabels()["app.kubernetes.io/managed-by"] == "Helm":
 			finding.Level = v1alpha1.LintNote
-			finding.Message = "each helm upgrade makes another one, and removes none"
-			finding.Help = "give it a name, or make it a hook: helm.sh/hook"
+			finding.Message = "each helm upgrade creates another object and removes none"
+			finding.Help = "set metadata.name, or make the object a hook with the annotation helm.sh/hook"
 		default:
 			return
 		}
@@ -63,7 +63,7 @@ kustomization beside it names it, and is Helm's if it is in the folder templates
 	},
 	Examples: []Example{
 		{
-			About: "The kustomization beside the file names it.",
+			About: "The kustomization lists the file.",
 			Tree:  Tree{Kustomization: "kustomization.yaml"},
 			Manifest: `apiVersion: v1
 kind: ConfigMap
@@ -73,7 +73,7 @@ metadata:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "Argo CD has it in sync waves, so applies it.",
+			About: "The object is in a sync wave, so Argo CD applies it.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -85,7 +85,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "Helm makes one more of it with each upgrade.",
+			About: "Helm creates another object at each upgrade.",
 			Tree:  Tree{Chart: "Chart.yaml"},
 			Manifest: `apiVersion: v1
 kind: ConfigMap
@@ -95,7 +95,7 @@ metadata:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintNote},
 		},
 		{
-			About: "A hook of Argo CD is created anew with each sync, and may have a generated name.",
+			About: "Argo CD creates a hook again with each sync, so a hook can have a generated name.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:

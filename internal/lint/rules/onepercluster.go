@@ -11,11 +11,11 @@ import (
 var onePerCluster = &Rule{
 	Name:   "one-per-cluster",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-	Finds:  "a field that only one object can have, in one that is made to be created again and again",
-	Why: `generateName says that there will be several of the object. A node port and a cluster IP can be allocated
-once, a volume is bound to one claim, and a claim with the access mode ReadWriteOncePod is mounted by one
-Pod: the second copy is refused, or waits until the first is gone.`,
-	Fix: "leave the field out, so that each copy gets its own",
+	Finds:  "only one object can have this value, so a second create fails",
+	Why: `An object with generateName is made to be created more than once. A node port or a cluster IP can be
+allocated once, a volume is bound to one claim, and one Pod can mount a claim with the access mode
+ReadWriteOncePod. The server refuses the second copy, or the copy waits until the first one is deleted.`,
+	Fix: "remove the field, so that each copy gets its own value",
 	Sources: []derived.Source{
 		{
 			Project: "k8s.io/kubernetes", Version: "v1.34.4",
@@ -37,15 +37,16 @@ Pod: the second copy is refused, or waits until the first is gone.`,
 		}
 		for _, single := range singles(in, o) {
 			tell(Finding{
-				Level:   v1alpha1.LintWarning,
-				Message: fmt.Sprintf("%s: a second %s of this manifest %s", single.what, o.GetKind(), single.fate),
-				Path:    single.path,
+				Level: v1alpha1.LintWarning,
+				Message: fmt.Sprintf("only one object can have %s, so a second %s %s",
+					single.what, o.GetKind(), single.fate),
+				Path: single.path,
 			})
 		}
 	},
 	Examples: []Example{
 		{
-			About: "A second Service cannot have the port.",
+			About: "A second Service can't have the same port.",
 			Manifest: `apiVersion: v1
 kind: Service
 metadata:
@@ -60,7 +61,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "Only one Pod can have the claim.",
+			About: "Only one Pod can mount the claim.",
 			Manifest: `apiVersion: v1
 kind: PersistentVolumeClaim
 metadata:
@@ -83,7 +84,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "Each Service gets a port of its own, each Pod a claim.",
+			About: "Each Service gets its own port, and each Pod its own claim.",
 			Manifest: `apiVersion: v1
 kind: Service
 metadata:
@@ -110,6 +111,9 @@ spec:
 	},
 }
 
+// refusedTwice is the fate of the second copy of an object with an allocated value.
+const refusedTwice = "is refused by the server"
+
 // single is something that there is one of.
 type single struct {
 	what, fate string
@@ -122,18 +126,18 @@ func singles(in *Input, o Object) []single {
 	switch {
 	case o.kind() == service:
 		if ip := stringAt(content, "spec", "clusterIP"); ip != "" && ip != "None" {
-			found = append(found, single{"cluster IP " + ip, "is refused", []any{"spec", "clusterIP"}})
+			found = append(found, single{"the cluster IP " + ip, refusedTwice, []any{"spec", "clusterIP"}})
 		}
 		for i, item := range listAt(content, "spec", "ports") {
 			port, _ := item.(map[string]any)
 			if number, given := numberAt(port, "nodePort"); given && number > 0 {
-				what := fmt.Sprintf("node port %d", number)
-				found = append(found, single{what, "is refused", []any{"spec", "ports", i, "nodePort"}})
+				what := fmt.Sprintf("the node port %d", number)
+				found = append(found, single{what, refusedTwice, []any{"spec", "ports", i, "nodePort"}})
 			}
 		}
 	case o.kind() == claim:
 		if volume := stringAt(content, "spec", "volumeName"); volume != "" {
-			found = append(found, single{"volume " + volume, "is never bound", []any{"spec", "volumeName"}})
+			found = append(found, single{"the volume " + volume, "is never bound", []any{"spec", "volumeName"}})
 		}
 	}
 	return append(found, mounts(in, o)...)
@@ -152,7 +156,7 @@ func mounts(in *Input, o Object) []single {
 		name := stringAt(volume, "persistentVolumeClaim", "claimName")
 		if name != "" && in.index.oneWriter[nameKey{claim, o.GetNamespace(), name}] {
 			found = append(found, single{
-				"claim " + name + " is for one Pod", "waits until the first is gone",
+				"the claim " + name, "waits until the first one is deleted",
 				pathOf(volumes, i, "persistentVolumeClaim", "claimName"),
 			})
 		}

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Page returns what there is to say of the rule, as Markdown: it is what --explain
-// prints, and the page under docs/rules.
+// Page returns the documentation of the rule as Markdown, for --explain and for
+// docs/rules.
 func (r *Rule) Page() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n\n", r.Name)
 	fmt.Fprintf(&out, "%s: %s.\n\n", r.levels(), r.Finds)
 	fmt.Fprintf(&out, "%s\n\n", r.Reason())
-	fmt.Fprintf(&out, "What to do: %s.\n", r.Fix)
+	fmt.Fprintf(&out, "Fix: %s.\n", r.Fix)
 	for _, bad := range []bool{true, false} {
 		for _, example := range r.Examples {
 			if (len(example.Finds) > 0) == bad {
@@ -20,12 +20,13 @@ func (r *Rule) Page() string {
 			}
 		}
 	}
-	out.WriteString("\n## Where that is from\n\n")
+	out.WriteString("\n## Sources\n\n")
 	for _, source := range r.Sources {
 		fmt.Fprintf(&out, "- %s\n", source)
 	}
-	fmt.Fprintf(&out, "\n## To silence it\n\n`# genname:disable %s: REASON` at the line of the field, above it, "+
-		"or before the first field of the document; or in the annotation `genname.dev/lint-disable: \"%s: REASON\"`.\n",
+	fmt.Fprintf(&out, "\n## Disable the rule\n\nWrite the comment `# genname:disable %s: REASON` "+
+		"at the line of the field, above it, or before the first field of the document. "+
+		"Or set the annotation `genname.dev/lint-disable: \"%s: REASON\"`.\n",
 		r.Name, r.Name)
 	return out.String()
 }

@@ -40,9 +40,9 @@ func TestPages(t *testing.T) {
 // overview is the list of all rules.
 func overview() string {
 	rows := []string{
-		"# The rules of lint", "",
-		"What [kubectl genname lint](../lint.md) looks for. Each page has what goes wrong and why, examples of both kinds, and where " +
-			"in the sources of Kubernetes that is to be read. `kubectl genname lint --explain RULE` prints it.", "",
+		"# Lint rules", "",
+		"The rules of [kubectl genname lint](../lint.md). Each page has the problem, its reason, bad and good examples, and the place " +
+			"in the source of Kubernetes. `kubectl genname lint --explain RULE` prints the page.", "",
 		"| rule | level | finds |", "|---|---|---|",
 	}
 	for _, rule := range All {

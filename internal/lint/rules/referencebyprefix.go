@@ -14,11 +14,11 @@ import (
 var referenceByPrefix = &Rule{
 	Name:   "reference-by-prefix",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
-	Finds:  "another object refers to a generated one by its prefix",
-	Why: `References are by name, and the name of an object with generateName is known only once it is created:
-nothing is called like the prefix. What refers to it waits for it for ever, or is refused where the prefix
-is no valid name.`,
-	Fix: "give the object a name, or create it first and fill in the name that came out",
+	Finds:  "another object refers to a generated name by its prefix",
+	Why: `References use names. The name of an object with generateName is known only after the create, and no
+object has the prefix as its name. An object that refers to the prefix waits forever, or the server refuses
+it, because the prefix is not a valid name.`,
+	Fix: "give the object that is referred to a name, or create it first and insert the generated name",
 	Sources: []derived.Source{
 		{
 			Project: "k8s.io/kubernetes", Version: "v1.34.4",
@@ -43,9 +43,10 @@ is no valid name.`,
 				}
 				tell(Finding{
 					Level: v1alpha1.LintError,
-					Message: fmt.Sprintf("nothing is called %s: that is the generateName of the %s in %s:%d",
-						quoted(r.name), r.to.Kind, target.File, target.Position("metadata", "generateName").Line),
-					Path: r.path,
+					Message: fmt.Sprintf("refers to the %s %s by its generateName, and no object has that name",
+						r.to.Kind, quoted(r.name)),
+					Path:    r.path,
+					Related: []Related{{target, "its generateName"}},
 				})
 				break
 			}
@@ -53,7 +54,7 @@ is no valid name.`,
 	},
 	Examples: []Example{
 		{
-			About: "The Pod waits for a ConfigMap called settings-.",
+			About: "The Pod waits for a ConfigMap with the name settings-.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:

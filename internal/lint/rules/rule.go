@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Rule is one thing to look for.
+// Rule is one check.
 type Rule struct {
 	Name string
 	// Levels are those of its findings, the worst one first.
@@ -48,17 +48,29 @@ type Finding struct {
 	Help string
 	// Path is the field.
 	Path []any
+	// Related are the generateName fields of other objects that it is about.
+	Related []Related
 
 	Rule   *Rule
 	Object Object
 }
+
+// Related is another object that a finding is about.
+type Related struct {
+	Object Object
+	// About says in a few words what it has to do with the finding.
+	About string
+}
+
+// Position returns where the object's generateName stands.
+func (r Related) Position() manifest.Position { return r.Object.Position("metadata", "generateName") }
 
 // Position returns where the finding stands.
 func (f Finding) Position() manifest.Position { return f.Object.Position(f.Path...) }
 
 // All are the rules, in the order of the documentation.
 var All = []*Rule{
-	bothNames, invalidPrefix, cutPrefix, childNames, fixedName, sharedLabels, referenceByPrefix, notAppliable,
+	bothNames, invalidPrefix, truncatedPrefix, childNames, fixedName, sharedLabels, referenceByPrefix, notAppliable,
 	onePerCluster, noSeparator, ignoredPrefix,
 }
 
@@ -69,7 +81,7 @@ func Named(name string) (*Rule, error) {
 			return rule, nil
 		}
 	}
-	return nil, fmt.Errorf("no rule is called %q", name)
+	return nil, fmt.Errorf("there is no rule %q", name)
 }
 
 // Check returns what the rule finds in the input.

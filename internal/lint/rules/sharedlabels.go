@@ -12,13 +12,13 @@ import (
 var sharedLabels = &Rule{
 	Name:   "shared-labels",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-	Finds:  "two copies share the labels of their Pods",
-	Why: `Every copy of the manifest has the same selector and the same labels on its Pods. Autoscalers, disruption
-budgets and Services cannot tell the Pods of one copy from those of another: a HorizontalPodAutoscaler
-counts all of them, a PodDisruptionBudget that more than one controller's Pods match is not honoured, a
-Service sends traffic to all. A Pod that has lost its owner is adopted by whichever copy sees it first. A
-Job is safe unless manualSelector is true: its labels have its UID.`,
-	Fix: "give each copy a label of its own in selector and template, or a fixed name",
+	Finds:  "all copies select the same Pods",
+	Why: `Every copy of the manifest has the same selector and the same Pod labels. Autoscalers, disruption
+budgets and Services can't tell the Pods of the copies apart. A HorizontalPodAutoscaler counts the Pods of
+all copies, a Service sends traffic to all of them, and the server ignores a PodDisruptionBudget that
+matches Pods of several controllers. If a Pod loses its owner, any copy can adopt it. A Job is safe unless
+manualSelector is true, because its selector contains its UID.`,
+	Fix: "add a label with a different value for each copy to the selector and the template, or use a fixed name",
 	Sources: []derived.Source{
 		{
 			Project: "k8s.io/kubernetes", Version: "v1.34.4",
@@ -42,16 +42,14 @@ Job is safe unless manualSelector is true: its labels have its UID.`,
 			return
 		}
 		tell(Finding{
-			Level: v1alpha1.LintWarning,
-			Message: fmt.Sprintf(
-				"all copies of this %s select each other's Pods: nothing in the labels tells them apart",
-				o.GetKind()),
-			Path: pathOf(fields),
+			Level:   v1alpha1.LintWarning,
+			Message: fmt.Sprintf("all copies of this %s select the same Pods", o.GetKind()),
+			Path:    pathOf(fields),
 		})
 	},
 	Examples: []Example{
 		{
-			About: "Two copies have Pods with app=preview.",
+			About: "The Pods of all copies have the label app=preview.",
 			Manifest: `apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -65,7 +63,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "A Job that selects for itself.",
+			About: "The Job has a selector of its own.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -80,7 +78,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "A Job gets a selector with its UID.",
+			About: "The server adds a selector with the UID of the Job.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:

@@ -5,19 +5,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// LintLevel is how bad a finding is.
+// LintLevel is the severity of a finding.
 type LintLevel string
 
 const (
-	// LintError means that a create is refused, or that what it makes does not work.
+	// LintError means that the server refuses the create, or that the object does not work.
 	LintError LintLevel = "error"
-	// LintWarning means that it goes wrong under circumstances, or later.
+	// LintWarning means that it fails under some conditions, or later.
 	LintWarning LintLevel = "warning"
-	// LintNote means that something is not as it looks.
+	// LintNote means that a field does not do what it seems to do.
 	LintNote LintLevel = "note"
 )
 
-// LintReport is what will go wrong with the names of manifests.
+// LintReport has the findings in manifests.
 type LintReport struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -27,14 +27,14 @@ type LintReport struct {
 	Items []LintItem `json:"items"`
 }
 
-// LintSummary is how much was read and found.
+// LintSummary counts the input and the findings.
 type LintSummary struct {
 	// Files is the number of files that Kubernetes objects were read from.
 	Files int `json:"files"`
 	// Objects is the number of objects, those of Lists counted one by one.
 	Objects int `json:"objects"`
 	// Skipped is the number of files in folders that have no Kubernetes object,
-	// or are templates that are no YAML yet.
+	// or are templates that are not YAML yet.
 	Skipped int `json:"skipped"`
 	// Findings is the number of items of each level.
 	Findings LintFindings `json:"findings"`
@@ -42,13 +42,12 @@ type LintSummary struct {
 
 // LintFindings is a number of findings by level.
 type LintFindings struct {
-	// Error is the number of errors: a create is refused, or what it makes does
-	// not work.
+	// Error is the number of errors: the server refuses the create, or the object
+	// does not work.
 	Error int `json:"error"`
-	// Warning is the number of warnings: it goes wrong under circumstances, or
-	// later.
+	// Warning is the number of warnings: it fails under some conditions, or later.
 	Warning int `json:"warning"`
-	// Note is the number of notes: something is not as it looks.
+	// Note is the number of notes: a field does not do what it seems to do.
 	Note int `json:"note"`
 }
 
@@ -56,11 +55,11 @@ type LintFindings struct {
 type LintItem struct {
 	// Rule is the name of the rule, as in --explain and docs/rules.
 	Rule string `json:"rule"`
-	// Level is how bad it is.
+	// Level is the severity.
 	Level LintLevel `json:"level"`
-	// Message is what will go wrong, and why.
+	// Message is the problem and its reason.
 	Message string `json:"message"`
-	// Help is what to do.
+	// Help is how to fix it.
 	Help string `json:"help"`
 	// File is the file as it was named; - for stdin.
 	File string `json:"file"`
@@ -70,6 +69,23 @@ type LintItem struct {
 	Column int `json:"column"`
 	// Object is the object that the field is of.
 	Object LintObject `json:"object"`
+	// Related are other objects that the finding is about. Each such group of
+	// objects is one finding, at the first object.
+	Related []LintPlace `json:"related"`
+}
+
+// LintPlace is the place of an object that a finding is about.
+type LintPlace struct {
+	// File is the file as it was named, or - for stdin.
+	File string `json:"file"`
+	// Line is the line of the object's generateName, from 1.
+	Line int `json:"line"`
+	// Column is the column of the object's generateName in characters, from 1.
+	Column int `json:"column"`
+	// Object is the object.
+	Object LintObject `json:"object"`
+	// About says in a few words what the object has to do with the finding.
+	About string `json:"about"`
 }
 
 // LintObject is an object of a manifest.
@@ -80,11 +96,11 @@ type LintObject struct {
 	Version string `json:"version"`
 	// Kind is the object's kind.
 	Kind string `json:"kind"`
-	// Namespace is what the manifest says; empty if it says none.
+	// Namespace is metadata.namespace, or empty.
 	Namespace string `json:"namespace"`
-	// Name is what the manifest says; empty if it says none.
+	// Name is metadata.name, or empty.
 	Name string `json:"name"`
-	// GenerateName is what the manifest says; empty if it says none.
+	// GenerateName is metadata.generateName, or empty.
 	GenerateName string `json:"generateName"`
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 // shownByGitHub is how many annotations of a kind GitHub shows for a step; it
@@ -32,10 +33,11 @@ func (o *options) printGitHub(result *lint.Result) error {
 				continue
 			}
 			count[level]++
-			text := terminal.OneLine(title(f.Object)+": "+f.Message) + "\n" + terminal.OneLine("To do: "+f.Help)
+			lines := append([]string{terminal.OneLine(f.Message + " (" + title(f.Object) + ")")}, related(f)...)
+			lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.Help, f.Help)))
 			fmt.Fprintf(out, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", gitHubKinds[level],
 				gitHubProperty.Replace(repository.path(f.Object.File)), f.Line, f.Column,
-				gitHubProperty.Replace("genname "+f.Rule.Name), gitHubData.Replace(text))
+				gitHubProperty.Replace("genname "+f.Rule.Name), gitHubData.Replace(strings.Join(lines, "\n")))
 		}
 	}
 	var dropped []string
@@ -45,8 +47,7 @@ func (o *options) printGitHub(result *lint.Result) error {
 		}
 	}
 	if len(dropped) > 0 {
-		fmt.Fprintf(out, "GitHub shows the first %d of each kind: %s more in this log only.\n",
-			shownByGitHub, strings.Join(dropped, ", "))
+		fmt.Fprintf(out, messages.GitHubDropped+"\n", shownByGitHub, strings.Join(dropped, ", "))
 	}
 	return out.Flush()
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 const stdin = "-"
@@ -54,10 +55,10 @@ func (o *options) expand(name string, trees trees) ([]lint.Source, error) {
 	paths := []string{name}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		if paths, err = filepath.Glob(name); err != nil {
-			return nil, fmt.Errorf("pattern %q is not valid: %w", name, err)
+			return nil, fmt.Errorf(messages.BadPattern, name, err)
 		}
 		if len(paths) == 0 {
-			return nil, fmt.Errorf("the path %q does not exist", name)
+			return nil, fmt.Errorf(messages.NoPath, name)
 		}
 	}
 	var sources []lint.Source
@@ -129,7 +130,7 @@ func get(ctx context.Context, url string) (content []byte, again bool, err error
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		again = response.StatusCode >= http.StatusInternalServerError
-		return nil, again, fmt.Errorf("unable to read URL %q, server reported %s", url, response.Status)
+		return nil, again, fmt.Errorf(messages.BadResponse, url, response.Status)
 	}
 	content, err = io.ReadAll(response.Body)
 	return content, true, err

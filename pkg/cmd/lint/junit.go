@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 // What follows is the part of JUnit's XML that GitLab and Jenkins read.
@@ -92,7 +93,9 @@ func (o *options) printJUnit(result *lint.Result) error {
 // junitCaseOf returns a finding as a case.
 func (o *options) junitCaseOf(f lint.Finding) junitCase {
 	file := f.Object.File
-	text := fmt.Sprintf("%s:%d:%d: %s: %s\nhelp: %s", file, f.Line, f.Column, title(f.Object), f.Message, f.Help)
+	lines := []string{fmt.Sprintf("%s: %s (%s)", placeOf(file, f.Position), f.Message, title(f.Object))}
+	lines = append(lines, related(f)...)
+	text := strings.Join(append(lines, fmt.Sprintf(messages.Help, f.Help)), "\n")
 	one := junitCase{
 		Name:      terminal.OneLine(fmt.Sprintf("%s: %s, line %d", f.Rule.Name, title(f.Object), f.Line)),
 		ClassName: file, File: file, Time: "0",

@@ -1,6 +1,5 @@
-// Package lint is the command that looks at manifests: its flags, which files it
-// reads, and the formats that it prints. It finds nothing itself: internal/lint
-// does.
+// Package lint is the command that checks manifests. It owns the flags, the choice of
+// files and the output formats. The checks are in internal/lint.
 package lint
 
 import (
@@ -22,8 +21,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 // gate is the least level that makes the command fail.
@@ -77,26 +78,28 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "lint (-f FILENAME... [-R] | -k DIRECTORY)",
 		DisableFlagsInUseLine: true,
-		Short:                 "Say what will go wrong with the names of manifests",
+		Short:                 "Check the names in manifests before you create the objects",
 		Long: templates.LongDesc(`
-			Read manifests as create does, and say what will go wrong with the names of their objects,
-			before they are created. No cluster is asked.
+			Check manifests for problems with names: prefixes that are truncated or invalid, derived
+			names that are too long, and generateName where a tool can't use it. Run it before you
+			create the objects, or in CI. It needs no cluster.
 
-			Each finding names file, line and column, what is wrong, why, and what to do. With
-			"# genname:disable RULE: REASON" above the field, at its line, or before the first field
-			for all of the document, or in the annotation genname.dev/lint-disable, a rule is silent.
+			Each finding has the file, line and column, the problem, and how to fix it. To disable a
+			rule, write the comment "# genname:disable RULE: REASON" at the line of the field, above
+			it, or before the first field of the document. Or set the annotation
+			genname.dev/lint-disable.
 
-			The exit code is 3 with findings of the level of --fail-on, and 1 if a file cannot be read.
-			In a folder, what is no Kubernetes object is passed over, and so are templates.`),
+			The exit code is 3 if there are findings of the level of --fail-on, and 1 if a file can't
+			be read. In a directory, lint skips templates and files without Kubernetes objects.`),
 		Example: templates.Examples(`
-			# Look at a manifest
+			# Check a manifest
 			kubectl genname lint -f job.yaml
 
-			# Look at all manifests of a folder and of those in it, for GitHub
+			# Check all manifests below a directory, for GitHub code scanning
 			kubectl genname lint -R -f . -o sarif --fail-on never > genname.sarif
 
-			# What a rule is about
-			kubectl genname lint --explain cut-prefix`),
+			# Explain a rule
+			kubectl genname lint --explain truncated-prefix`),
 		RunE: runner.RunE(o),
 	}
 	o.addFlags(cmd)
@@ -104,15 +107,15 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 }
 
 func (o *options) addFlags(cmd *cobra.Command) {
-	cmdutil.AddFilenameOptionFlags(cmd, &o.FilenameOptions, "to look at")
+	cmdutil.AddFilenameOptionFlags(cmd, &o.FilenameOptions, "to check")
 	flags := cmd.Flags()
 	flags.Var(&o.failOn, "fail-on",
-		o.failOn.Usage("Exit with 3 if there is a finding of this level, or of a worse one", nil))
-	flags.Var(&o.explain, "explain", o.explain.Usage("Say what a rule is about, and look at nothing", nil))
-	flags.StringSliceVar(&o.disable, "disable", nil, "Rules that are left out")
+		o.failOn.Usage("Exit with code 3 if there is a finding of this level or a worse one", nil))
+	flags.Var(&o.explain, "explain", o.explain.Usage("Print the documentation of a rule, and check nothing", nil))
+	flags.StringSliceVar(&o.disable, "disable", nil, "Rules to disable")
 	flags.StringVar(&o.kubernetes, "kubernetes-version", o.kubernetes,
-		"Version of Kubernetes that the manifests are for, from 1.28 on: "+
-			"names of Services may begin with a digit from 1.36 on")
+		"Version of Kubernetes that the manifests are for, 1.28 or newer. "+
+			"It decides which names are valid and which names controllers derive")
 	o.printFlags.AddFlags(cmd)
 	offer := cobra.FixedCompletions(ruleNames(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("disable", offer) // fails only for a flag that is not there
@@ -130,7 +133,7 @@ func ruleNames() []string {
 // Complete takes the format from the command line.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return cmdutil.UsageErrorf(cmd, "Unexpected args: %v", args)
+		return cmdutil.UsageErrorf(cmd, messages.UnexpectedArguments, args)
 	}
 	if err := o.printFlags.Check(); err != nil {
 		return err
@@ -155,7 +158,7 @@ var version = regexp.MustCompile(`^v?1\.(\d+)(\.\d+)?$`)
 func (o *options) Validate() error {
 	for _, name := range o.disable {
 		if _, err := rules.Named(name); err != nil {
-			return fmt.Errorf("--disable: %w", err)
+			return fmt.Errorf(messages.UnknownRule, "--disable", err)
 		}
 	}
 	said := version.FindStringSubmatch(o.kubernetes)
@@ -163,23 +166,23 @@ func (o *options) Validate() error {
 		o.minor, _ = strconv.Atoi(said[1])
 	}
 	if o.minor < oldestMinor {
-		return fmt.Errorf("--kubernetes-version must be like 1.%d, and not below 1.%d, as %q is",
+		return fmt.Errorf(messages.BadVersion,
 			newestMinor, oldestMinor, o.kubernetes)
 	}
 	switch {
 	case o.explain.Value != "":
 		return nil
 	case len(o.Filenames) == 0 && o.Kustomize == "":
-		return errors.New("must specify one of -f and -k")
+		return errors.New(messages.NoInput)
 	case len(o.Filenames) > 0 && o.Kustomize != "":
-		return errors.New("only one of -f or -k can be specified")
+		return errors.New(messages.TwoInputs)
 	case o.Kustomize != "" && o.Recursive:
-		return errors.New("the -k flag can't be used with -f or -R")
+		return errors.New(messages.RecursiveKustomization)
 	}
 	return nil
 }
 
-// Run looks at the manifests, prints what it finds, and judges.
+// Run checks the manifests, prints the findings, and evaluates --fail-on.
 func (o *options) Run(ctx context.Context) error {
 	if o.explain.Value != "" {
 		rule, err := rules.Named(o.explain.Value)
@@ -201,10 +204,11 @@ func (o *options) Run(ctx context.Context) error {
 	for _, u := range result.Unreadable {
 		failure = errors.Join(failure, unreadable(u))
 	}
-	if !o.fails(result) {
+	if o.count(result) == 0 {
 		return failure
 	}
-	return &exitcode.Error{Code: exitcode.Gate, Err: failure}
+	exceeded := fmt.Sprintf(messages.GateExceeded, humanize.Count(o.count(result), "finding"), o.failOn.Value)
+	return &exitcode.Error{Code: exitcode.Gate, Err: failure, Lines: []string{exceeded}}
 }
 
 // levels are from the worst one on.
@@ -215,11 +219,15 @@ func (o *options) failing(level v1alpha1.LintLevel) bool {
 	return slices.Index(levels, level) <= slices.Index(levels, v1alpha1.LintLevel(o.failOn.Value))
 }
 
-// fails reports whether there is a finding that is to make the command fail.
-func (o *options) fails(result *lint.Result) bool {
-	return slices.ContainsFunc(result.Findings, func(f lint.Finding) bool {
-		return f.Silence == nil && o.failing(f.Level)
-	})
+// count returns how many findings make the command fail.
+func (o *options) count(result *lint.Result) int {
+	count := 0
+	for _, f := range result.Findings {
+		if f.Silence == nil && o.failing(f.Level) {
+			count++
+		}
+	}
+	return count
 }
 
 // unreadable returns the error of what cannot be read.
@@ -227,5 +235,5 @@ func unreadable(u lint.Unreadable) error {
 	if u.Line == 0 { // its own words name it
 		return u.Err
 	}
-	return fmt.Errorf("%s:%d: cannot be read: %w", u.File, u.Line, u.Err)
+	return fmt.Errorf(messages.Unreadable, u.File, u.Line, u.Err)
 }

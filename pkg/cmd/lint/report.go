@@ -23,10 +23,22 @@ func report(result *lint.Result) *v1alpha1.LintReport {
 		r.Items = append(r.Items, v1alpha1.LintItem{
 			Rule: f.Rule.Name, Level: f.Level, Message: f.Message, Help: f.Help,
 			File: f.Object.File, Line: f.Line, Column: f.Column,
-			Object: objectOf(f.Object),
+			Object: objectOf(f.Object), Related: relatedPlaces(f),
 		})
 	}
 	return r
+}
+
+// relatedPlaces returns the places of the other objects that a finding is about.
+func relatedPlaces(f lint.Finding) []v1alpha1.LintPlace {
+	places := []v1alpha1.LintPlace{}
+	for _, r := range f.Related {
+		at := r.Position()
+		places = append(places, v1alpha1.LintPlace{
+			File: r.Object.File, Line: at.Line, Column: at.Column, Object: objectOf(r.Object), About: r.About,
+		})
+	}
+	return places
 }
 
 // objectOf returns what a manifest says of an object.

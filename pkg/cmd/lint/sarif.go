@@ -79,12 +79,17 @@ type (
 		Level        string             `json:"level"`
 		Message      sarifText          `json:"message"`
 		Locations    []sarifLocation    `json:"locations"`
+		Related      []sarifRelated     `json:"relatedLocations,omitempty"`
 		Fingerprints map[string]string  `json:"partialFingerprints"`
 		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
 	}
 	sarifLocation struct {
 		Physical sarifPhysical  `json:"physicalLocation"`
 		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+	}
+	sarifRelated struct {
+		sarifLocation
+		Message sarifText `json:"message"`
 	}
 	sarifPhysical struct {
 		Artifact sarifArtifact `json:"artifactLocation"`
@@ -126,11 +131,12 @@ func (o *options) printSARIF(result *lint.Result) error {
 		seen[mark]++
 		one := sarifResult{
 			RuleID: f.Rule.Name, RuleIndex: indexOf(f.Rule), Level: string(f.Level),
-			Message: sarifText{fmt.Sprintf("%s: %s. To do: %s.", title(f.Object), f.Message, f.Help)},
+			Message: sarifText{fmt.Sprintf("%s (%s). Fix: %s.", f.Message, title(f.Object), f.Help)},
 			Locations: []sarifLocation{{
 				sarifPhysical{artifact, sarifRegion{f.Line, f.Column}},
 				[]sarifLogical{{qualifiedName(f.Object), "resource"}},
 			}},
+			Related:      relatedLocations(repository, f),
 			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", mark, seen[mark])},
 		}
 		if f.Silence != nil {
@@ -142,6 +148,19 @@ func (o *options) printSARIF(result *lint.Result) error {
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
+}
+
+// relatedLocations returns the places of the other objects that a finding is about.
+func relatedLocations(repository repository, f lint.Finding) []sarifRelated {
+	var found []sarifRelated
+	for _, r := range f.Related {
+		at := r.Position()
+		found = append(found, sarifRelated{
+			sarifLocation{Physical: sarifPhysical{repository.artifact(r.Object.File), sarifRegion{at.Line, at.Column}}},
+			sarifText{title(r.Object) + " (" + r.About + ")"},
+		})
+	}
+	return found
 }
 
 // invocation returns what could not be read.

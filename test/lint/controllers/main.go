@@ -71,7 +71,7 @@ func write(seen map[int]observation) string {
 
 What controllers make of an object's name, and how long it can be so that everything fits: what the rule
 [child-names](rules/child-names.md) goes by. A generated name has 5 bytes more than its prefix, and 63 at most. A name that is
-*cut* loses its end, and with it the random part of a generated name; *broken* means that the object is there and its controller
+*truncated* loses its end, and with it the random part of a generated name; *broken* means that the object is there and its controller
 cannot make what it should.
 
 ## Kubernetes

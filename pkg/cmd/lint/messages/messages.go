@@ -1,0 +1,67 @@
+// Package messages has the texts of kubectl genname lint. The texts of the rules are
+// in internal/lint/rules, beside the check that they describe.
+package messages
+
+// Findings, on stdout.
+const (
+	// Finding is the first line of a finding: place, level, defect, object, rule.
+	Finding = "%s: %s: %s (%s) [%s]"
+	// Related names another object that the finding is about: place, object, reason.
+	Related = "also: %s: %s (%s)"
+	// Help is the last line of a finding: how to fix it.
+	Help = "help: %s"
+	// Indent stands before the second and later lines of a finding.
+	Indent = "  "
+	// Truncation stands in a prefix where the server truncates it.
+	Truncation = "|"
+	// GitHubDropped follows the annotations if there are more than GitHub shows: the
+	// number that it shows of each kind, and the number of the others.
+	GitHubDropped = "GitHub shows the first %d findings of each level. Only this log has the other %s."
+)
+
+// Errors.
+const (
+	// UnexpectedArguments is printed for arguments that are no flags.
+	UnexpectedArguments = "Unexpected args: %v"
+	// UnknownRule is printed for a flag that names no rule: flag, reason.
+	UnknownRule = "%s: %w"
+	// BadVersion is printed for a value of --kubernetes-version that is no version or
+	// too old: newest, oldest, value.
+	BadVersion = "--kubernetes-version must be a version like 1.%d, at least 1.%d, and not %q"
+	// NoInput is printed without -f and -k.
+	NoInput = "must specify one of -f and -k"
+	// TwoInputs is printed for -f with -k.
+	TwoInputs = "only one of -f or -k can be specified"
+	// RecursiveKustomization is printed for -R with -k.
+	RecursiveKustomization = "the -k flag can't be used with -f or -R"
+	// BadPattern is printed for a file name with a pattern that can't be parsed.
+	BadPattern = "pattern %q is not valid: %w"
+	// NoPath is printed for a file that doesn't exist.
+	NoPath = "the path %q does not exist"
+	// BadResponse is printed for a URL that can't be read: URL, HTTP status.
+	BadResponse = "unable to read URL %q, server reported %s"
+	// Unreadable is printed for a document that can't be read: file, line, reason.
+	Unreadable = "%s:%d: can't be read: %w"
+	// GateExceeded is the last line if there are findings of the level of --fail-on: their
+	// number, the level.
+	GateExceeded = "error: %s at level %s or above (--fail-on)"
+)
+
+// Warnings.
+const (
+	// Idle is printed for a comment or an annotation that disables no finding: place,
+	// rules, reason.
+	Idle = "Warning: %s: genname:disable %s has no effect: %s"
+	// NoFindingThere is the reason of Idle if the rules find nothing.
+	NoFindingThere = "these rules find nothing there"
+)
+
+// Closing lines.
+const (
+	// Summary counts the findings by level, the objects and the files.
+	Summary = "%s, %s and %s in %s of %s."
+	// Disabled counts the findings that comments and annotations disable.
+	Disabled = "%s disabled by comments and annotations."
+	// Skipped counts the files that lint did not check.
+	Skipped = "%s skipped: templates, or files without Kubernetes objects."
+)
