@@ -3,6 +3,7 @@ package names
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"strings"
 )
 
@@ -19,13 +20,17 @@ const MaxSuffixLength = 11
 // does it, from 1 to MaxSuffixLength). Where the cut splits a character, which
 // the names of RBAC's kinds can have, what is left of it is dropped, because
 // JSON cannot carry it. The same id gives the same names, in the same order,
-// on every machine; over ids, every suffix is equally likely.
+// on every machine; over ids, every suffix is equally likely. It panics if no
+// suffix has the length.
 //
 // The suffix is read from SHA-256(domain ‖ attempt ‖ block ‖ id) for block 0,
 // 1, …, with attempt and block as 32-bit big-endian integers: of each byte
 // below 243 = 9·27 the remainder modulo 27 is an index into Alphabet, other
 // bytes are passed over, which leaves no bias.
 func Candidate(generateName, id string, attempt uint32, length int) string {
+	if length < 1 || length > MaxSuffixLength {
+		panic(fmt.Sprintf("names.Candidate: a suffix has 1 to %d characters, not %d", MaxSuffixLength, length))
+	}
 	name := make([]byte, 0, MaxLength)
 	name = append(name, strings.ToValidUTF8(generateName[:min(len(generateName), MaxLength-length)], "")...)
 	want := len(name) + length

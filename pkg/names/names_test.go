@@ -146,3 +146,17 @@ func TestMathematicsIsOfTheseNames(t *testing.T) {
 		t.Errorf("pkg/analyze counts %d characters of %d", analyze.SuffixLength, analyze.AlphabetSize)
 	}
 }
+
+// A length that no suffix has is the caller's mistake, and not an endless loop.
+func TestCandidateOfNoLength(t *testing.T) {
+	for _, length := range []int{-1, 0, MaxSuffixLength + 1, MaxLength + 1} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a suffix of %d characters", length)
+				}
+			}()
+			Candidate("p-", "v1-id", 0, length)
+		}()
+	}
+}

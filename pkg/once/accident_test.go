@@ -58,7 +58,7 @@ var (
 
 // refusedField answers as validation does: 422.
 func refusedField(why string) oncetest.Injury {
-	return oncetest.Refuse(apierrors.NewInvalid(configMapKind, "p", field.ErrorList{
+	return oncetest.Refuse(apierrors.NewInvalid(configMapKind, "", field.ErrorList{
 		field.Invalid(field.NewPath("data"), "x", why),
 	}))
 }
@@ -90,6 +90,14 @@ var postAccidents = []accident{
 	{name: "429", injury: oncetest.TooManyRequests(1)},
 	{name: "webhook not called", injury: oncetest.WebhookNotCalled},
 	{name: "page 403", injury: page403},
+
+	{name: "201 of another", injury: otherResponses["201 of another name"]},
+	{name: "201 of another, stored", injury: oncetest.AfterStore(otherResponses["201 of another name"]), hides: behindTheAnswer},
+	{name: "201 of another kind, lands late", injury: oncetest.LandLate(afterTheEnd, otherResponses["201 of another kind"]), hides: behindTheAnswer | landsLate},
+	{name: "409 of another", injury: otherResponses["409 of another name"]},
+	{name: "409 of another, stored", injury: oncetest.AfterStore(otherResponses["409 of another name"]), hides: behindTheAnswer},
+	{name: "404 of another, stored", injury: oncetest.AfterStore(otherResponses["404 of another name"]), hides: behindTheAnswer},
+	{name: "422 of another, lands late", injury: oncetest.LandLate(afterTheEnd, otherResponses["422 of another name"]), hides: behindTheAnswer | landsLate},
 
 	{name: "sent twice", injury: oncetest.SendTwice, hides: behindTheAnswer},
 	{name: "second refused by quota", injury: oncetest.AfterStore(oncetest.QuotaExceeded), hides: behindTheAnswer},
@@ -123,6 +131,9 @@ var getAccidents = []accident{
 	{name: "page 404", injury: oncetest.HTML(http.StatusNotFound)},
 	{name: "page 403", injury: page403},
 	{name: "page 200", injury: page200},
+	{name: "200 of another", injury: changed(http.StatusOK, anotherName)},
+	{name: "404 of another", injury: otherResponses["404 of another name"]},
+	{name: "403 of another", injury: otherResponses["403 of another name"]},
 	{name: "stale", injury: oncetest.Stale(time.Hour), hides: unreadable},
 	{name: "deleted", before: (*oncetest.Server).Remove},
 	{name: "young stranger", before: stranger(0, "")},

@@ -2,6 +2,7 @@ package once
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -22,6 +23,9 @@ type answer struct {
 	brief bool
 	// err says why the request did not bring the object.
 	err error
+	// other: the response is about another object, without proof that something
+	// picks names. It is a lost response then.
+	other bool
 	// unsent reports of a POST that it cannot have stored anything: nothing of
 	// it left, it was a dry run, or no path can carry the name.
 	unsent bool
@@ -31,10 +35,10 @@ type answer struct {
 	resend     bool
 }
 
-// postFinding returns what the error of a POST means. connected says whether a
-// connection was had for it; sent reports whether a name can be that of the
-// object. The rules are those of docs/exactly-once.md, "What an answer means".
-func postFinding(err error, connected bool, sent func(name string) bool) finding {
+// postFinding returns the meaning of the error of a POST, if it is about the
+// object that was sent. connected reports whether the POST may have left. The
+// rules are those of docs/exactly-once.md, "What an answer means".
+func postFinding(err error, connected bool) finding {
 	var status *apierrors.StatusError
 	switch {
 	case !connected:
@@ -45,9 +49,11 @@ func postFinding(err error, connected bool, sent func(name string) bool) finding
 	s := status.Status()
 	switch code := int(s.Code); {
 	case s.Reason == metav1.StatusReasonAlreadyExists && !deniedByAdmission(s):
-		return conflictFinding(s.Details, sent)
+		return conflict
 	case code == http.StatusTooManyRequests, turnedAway(s):
 		return notStored
+	case tooLarge(s):
+		return rejected
 	case code == http.StatusRequestTimeout, code == statusClientClosedRequest, code < 400, code >= 500:
 		return lost
 	case deniedByAdmission(s):
@@ -102,13 +108,11 @@ var inUse = regexp.MustCompile(`(?i)allocat|already|in use`)
 // when the client's side of the connection went away.
 const statusClientClosedRequest = 499
 
-// conflictFinding distinguishes a conflict of the object sent from one that
-// names another: something picks names.
-func conflictFinding(details *metav1.StatusDetails, sent func(name string) bool) finding {
-	if details == nil || details.Name == "" || sent(details.Name) { // the kind, by whatever spelling, the GET will tell
-		return conflict
-	}
-	return renamed
+// tooLarge reports whether s says that etcd, or kube-apiserver's client of etcd,
+// takes no request of this size. Both refuse it before anything is written.
+func tooLarge(s metav1.Status) bool {
+	return s.Message == "etcdserver: request is too large" ||
+		strings.HasPrefix(s.Message, "rpc error: code = ResourceExhausted desc = trying to send message larger than max (")
 }
 
 // turnedAway reports whether s is an answer that kube-apiserver gives before it
@@ -125,12 +129,16 @@ func turnedAway(s metav1.Status) bool {
 	return false
 }
 
-// getFinding returns what the error of a GET means. Only an answer of the API
-// itself, a Status, proves that the object is not there, or that there is no
-// right to see it: a proxy's 404 or 403 does not.
-func getFinding(err error) finding {
+// getFinding returns the meaning of the error of a GET. Only a response of the
+// API itself proves that the object is not there, or that there is no permission
+// to see it: a Status, or the text with which an API server (audited) says that
+// it doesn't serve the type. A proxy's 404 or 403 proves nothing.
+func getFinding(err error, audited bool) finding {
 	switch {
 	case apierrors.IsUnexpectedServerError(err):
+		if audited && notServed(err) {
+			return absent
+		}
 		return unread
 	case apierrors.IsNotFound(err):
 		return absent
@@ -140,8 +148,31 @@ func getFinding(err error) finding {
 	return unread // a 401 too: it is about the credential, which may be another one soon
 }
 
+// notServed reports whether err is the text that Go's own handler writes where
+// no path is served.
+func notServed(err error) bool {
+	details := detailsOf(err)
+	return apierrors.IsNotFound(err) && details != nil && slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool {
+		return c.Type == metav1.CauseTypeUnexpectedServerResponse && c.Message == "404 page not found"
+	})
+}
+
+// detailsOf returns the details of the Status that err is made of, or nil.
+func detailsOf(err error) *metav1.StatusDetails {
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		return nil
+	}
+	return status.ErrStatus.Details
+}
+
 // suggestedDelay returns how long the server asks to wait, or zero.
 func suggestedDelay(err error) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
-	return time.Duration(seconds) * time.Second
+	return inSeconds(seconds)
+}
+
+// inSeconds is a duration that a server asks for, as far as durations go.
+func inSeconds(n int) time.Duration {
+	return time.Duration(max(0, min(n, math.MaxInt32))) * time.Second
 }

@@ -18,7 +18,11 @@ import (
 var configMaps = schema.GroupResource{Resource: "configmaps"}
 
 func status(code int32, message string) error {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: message}}
+	return &apierrors.StatusError{ErrStatus: statusOf(code, message)}
+}
+
+func statusOf(code int32, message string) metav1.Status {
+	return metav1.Status{Status: metav1.StatusFailure, Code: code, Message: message}
 }
 
 // forbiddenTo is a 403 as kube-apiserver words it.
@@ -109,13 +113,13 @@ func TestPostFinding(t *testing.T) {
 		{"409", apierrors.NewAlreadyExists(configMaps, "x"), conflict},
 		{"409 of a generated name", apierrors.NewGenerateNameConflict(configMaps, "x", 1), conflict},
 		{"409 without details", &apierrors.StatusError{ErrStatus: metav1.Status{Code: 409, Reason: metav1.StatusReasonAlreadyExists}}, conflict},
-		{"409 of another name", alreadyExists("configmaps", "y"), renamed},
+		{"409 of another name", alreadyExists("configmaps", "y"), conflict},
 		{"409 of the kind by another word", alreadyExists("ConfigMap", "x"), conflict},
 	} {
-		if got := postFinding(test.err, true, isX); got != test.want {
+		if got := postFinding(test.err, true); got != test.want {
 			t.Errorf("%s: finding %d, want %d", test.name, got, test.want)
 		}
-		if got := postFinding(test.err, false, isX); got != notStored {
+		if got := postFinding(test.err, false); got != notStored {
 			t.Errorf("%s, not sent: finding %d, want %d", test.name, got, notStored)
 		}
 	}
@@ -141,7 +145,7 @@ func TestGetFinding(t *testing.T) {
 		{"500", apierrors.NewInternalError(io.EOF), unread},
 		{"EOF", io.EOF, unread},
 	} {
-		if got := getFinding(test.err); got != test.want {
+		if got := getFinding(test.err, true); got != test.want {
 			t.Errorf("%s: finding %d, want %d", test.name, got, test.want)
 		}
 	}
@@ -192,5 +196,3 @@ type clock struct {
 }
 
 func (c clock) now(context.Context) (time.Time, error) { return c.time, c.fails }
-
-func isX(name string) bool { return name == "x" }

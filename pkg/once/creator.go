@@ -64,7 +64,7 @@ func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
 			o.timeout = requestTimeout
 		}
 		return o
-	}, config.WrapTransport)
+	}, config.WrapTransport, func(rt http.RoundTripper) http.RoundTripper { return marker{rt} })
 	var err error
 	if c.client, err = rest.HTTPClientFor(c.config); err != nil {
 		return nil, err
@@ -155,7 +155,9 @@ func (c *Creator) newRequest(object runtime.Object, id ID, s settings) (*request
 		r.template = s.template
 		return r, nil
 	}
-	return r, r.stamp()
+	err = r.stamp()
+	r.fixed = r.object.GetName() != ""
+	return r, err
 }
 
 // stamp makes of the object given what is sent, in a copy.

@@ -229,7 +229,7 @@ func TestNoSilentResending(t *testing.T) {
 	}
 }
 
-var exceeded = oncetest.Refuse(apierrors.NewForbidden(configMaps, "x", errors.New("exceeded quota")))
+var exceeded = oncetest.Refuse(apierrors.NewForbidden(configMaps, "", errors.New("exceeded quota")))
 
 // A refusal keeps the server's words and type.
 func TestRefused(t *testing.T) {
@@ -402,7 +402,7 @@ func TestUnmarked(t *testing.T) {
 // stored either, so that its refusal stands at once, also after an answer that
 // was lost.
 func TestNameThatNoPathCanCarry(t *testing.T) {
-	refuses := oncetest.Refuse(apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "x", field.ErrorList{
+	refuses := oncetest.Refuse(apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "", field.ErrorList{
 		field.Invalid(field.NewPath("metadata", "name"), "x", "a lowercase RFC 1123 subdomain"),
 	}))
 	for _, test := range []struct{ name, generateName string }{

@@ -77,6 +77,8 @@ func (o *operation) whyUnknown(f finding) error {
 		return errors.New(there + ": it may be what an earlier run has made")
 	case f == unclear:
 		return errors.New(there + ", and is not certainly older than this one")
+	case f == absent && o.others >= maxOthers:
+		return fmt.Errorf("%d responses were about other objects: something picks names, or mixes up responses", o.others)
 	case f == absent:
 		return fmt.Errorf("no such object is there (read %d times): "+
 			"the API may answer reads from an older state", o.vanished)

@@ -11,13 +11,23 @@ import (
 	"time"
 )
 
-// exchange is what the transport saw of one POST.
+// exchange is the part of a request that the transport sees.
 type exchange struct {
-	sent  atomic.Bool // a connection was had, so bytes may have left
-	trips atomic.Int32
-	// retryAfter is how long the last answer asks to wait, in seconds, if it is
-	// one after which client-go sends a request again.
+	// until ends the time in which a POST may be sent; nil for a GET. A request
+	// may be held up before it comes to the connection: by a rate limiter, or by
+	// a credential plugin.
+	until context.Context
+	// wrapped: the request came to the user's own transport wrapper.
+	wrapped atomic.Bool
+	// connected: a connection was had, so bytes may have left.
+	connected atomic.Bool
+	trips     atomic.Int32
+	// retryAfter is the time in seconds that the last response asks to wait, if
+	// client-go sends a request again after such a response.
 	retryAfter *int
+	// audited: kube-apiserver gives each of its responses an audit ID, also those
+	// of other servers that it passes on.
+	audited bool
 }
 
 type exchangeKey struct{}
@@ -26,21 +36,50 @@ type exchangeKey struct{}
 func (x *exchange) observe(ctx context.Context) context.Context {
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { x.sent.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { x.connected.Store(true) },
 	})
 }
 
-// errSentAgain ends a POST that something between Create and the connection has
-// sent a second time.
-var errSentAgain = errors.New("the configuration's transport sends requests again by itself")
+// sent reports whether the request may have left the process. A wrapper that
+// doesn't call the transport below it shows nothing: its requests may have left.
+func (x *exchange) sent() bool {
+	return x.connected.Load() || x.wrapped.Load() && x.trips.Load() == 0
+}
 
-// observer is the innermost part of a Creator's transport: what it sees is what
-// goes to the server. It gives every request its time.
+func exchangeOf(req *http.Request) *exchange {
+	x, _ := req.Context().Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+var (
+	// errSentAgain ends a POST that something between Create and the connection
+	// sends a second time.
+	errSentAgain = errors.New("the configuration's transport sends requests again by itself")
+	// errTooLate ends a POST that comes to the connection after an interrupt.
+	errTooLate = errors.New("not sent: interrupted before")
+)
+
+// marker is the outermost part of a Creator's transport, above the user's
+// wrapper and below credential plugins.
+type marker struct{ below http.RoundTripper }
+
+func (m marker) RoundTrip(req *http.Request) (*http.Response, error) {
+	if x := exchangeOf(req); x != nil {
+		x.wrapped.Store(true)
+	}
+	return m.below.RoundTrip(req)
+}
+
+// WrappedRoundTripper lets client-go reach the transport below.
+func (m marker) WrappedRoundTripper() http.RoundTripper { return m.below }
+
+// observer is the innermost part of a Creator's transport: it sees all requests
+// that go to the server. It gives every request its time.
 type observer struct {
 	below   http.RoundTripper
 	timeout time.Duration // 0 if the client has one
-	// untraced: below is not net/http's own, and may not say when it has had a
-	// connection, so that every request may have been sent
+	// untraced: below is not net/http's own, and might not report its
+	// connections, so that every request may have been sent
 	untraced bool
 }
 
@@ -59,28 +98,48 @@ func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (o observer) observe(req *http.Request) (*http.Response, error) {
-	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
-	if !ok {
+	x := exchangeOf(req)
+	if x == nil {
 		return o.below.RoundTrip(req)
 	}
-	if x.trips.Add(1) > 1 {
-		return nil, errSentAgain
+	if err := x.admit(); err != nil {
+		return nil, err
 	}
 	if o.untraced {
-		x.sent.Store(true)
+		x.connected.Store(true)
 	}
 	resp, err := o.below.RoundTrip(req)
 	if err == nil {
-		x.retryAfter = resendAfter(resp)
-		if resp.StatusCode >= http.StatusMultipleChoices && resp.StatusCode < http.StatusBadRequest {
-			x.trips.Store(0) // a redirect: nothing was carried out, and the client follows
-		}
+		x.note(resp)
 	}
 	return resp, err
 }
 
+// admit returns why a request must not be sent, or nil.
+func (x *exchange) admit() error {
+	trips := x.trips.Add(1)
+	switch {
+	case x.until == nil:
+		return nil
+	case trips > 1:
+		return errSentAgain
+	case x.until.Err() != nil:
+		return errTooLate
+	}
+	return nil
+}
+
+// note keeps what the response says beside its body.
+func (x *exchange) note(resp *http.Response) {
+	x.retryAfter = resendAfter(resp)
+	x.audited = resp.Header.Get("Audit-Id") != ""
+	if resp.StatusCode >= http.StatusMultipleChoices && resp.StatusCode < http.StatusBadRequest {
+		x.trips.Store(0) // a redirect: nothing was carried out, and the client follows
+	}
+}
+
 // resendAfter returns after how many seconds client-go sends a request again
-// that was answered so, or nil: it does after a 429 or 5xx with a whole number.
+// that got this response, or nil: it does after a 429 or 5xx with a whole number.
 func resendAfter(resp *http.Response) *int {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
 		return nil
@@ -95,7 +154,7 @@ func resendAfter(resp *http.Response) *int {
 // WrappedRoundTripper lets client-go reach the transport below.
 func (o observer) WrappedRoundTripper() http.RoundTripper { return o.below }
 
-// cancellingBody ends the time of a request whose answer has been read.
+// cancellingBody ends the time of a request whose response has been read.
 type cancellingBody struct {
 	io.ReadCloser
 	cancel context.CancelFunc

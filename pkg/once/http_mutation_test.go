@@ -40,8 +40,8 @@ func (m misreading) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // A wrong classification of answers is found out by the HTTP model.
 func TestHTTPModelFindsWrongClassifications(t *testing.T) {
-	absent := oncetest.Refuse(apierrors.NewNotFound(configMaps, "p"))
-	noRight := oncetest.Refuse(apierrors.NewForbidden(configMaps, "p", nil))
+	absent := oncetest.Refuse(apierrors.NewNotFound(configMaps, ""))
+	noRight := oncetest.Refuse(apierrors.NewForbidden(configMaps, "", nil))
 	notStored := oncetest.Refuse(apierrors.NewServiceUnavailable("apiserver is shutting down"))
 	ourClock := func(*oncetest.Request) (*http.Response, error) {
 		return oncetest.Answer(http.StatusCreated, "application/json", fmt.Sprintf(

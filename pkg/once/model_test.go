@@ -252,9 +252,9 @@ type inTurn struct {
 	gate chan chan struct{}
 }
 
-func (s inTurn) post(ctx context.Context, name string) answer {
+func (s inTurn) post(until, ctx context.Context, name string) answer {
 	s.wait()
-	return s.server.post(ctx, name)
+	return s.server.post(until, ctx, name)
 }
 
 func (s inTurn) get(ctx context.Context, name string) answer {

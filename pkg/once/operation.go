@@ -17,7 +17,8 @@ import (
 // server sends one object under the name given (empty: the server picks one),
 // and reads it back.
 type server interface {
-	post(ctx context.Context, name string) answer
+	// post is not sent once until is done.
+	post(until, ctx context.Context, name string) answer
 	get(ctx context.Context, name string) answer
 	// now returns what the server's clock showed before now returned, or zero
 	// if the server does not tell.
@@ -63,7 +64,8 @@ type operation struct {
 	over         error  // why no other POST is sent
 	looks        int    // how often a denied object was looked for again
 	untrusted    bool   // for want of a right, something was not read back
-	unauthorized bool   // a POST was answered 401
+	unauthorized int    // responses with a 401
+	others       int    // responses to a POST that were about other objects
 	resent       int    // POSTs repeated as client-go does
 }
 
@@ -109,7 +111,7 @@ func (o *operation) follow(ctx context.Context) (Result, *Error) {
 	posts, cancelPosts := outlive(ctx, o.settings.grace*3/5)
 	defer cancelPosts()
 	for s := post; ; {
-		found := o.take(posts, requests, s)
+		found := o.take(ctx, posts, requests, s)
 		s = o.stepAfter(found)
 		if s < created {
 			if why := o.waitFor(ctx, requests, found, s); why != nil {
@@ -147,7 +149,7 @@ func (o *operation) giveUp(s step, why error) step {
 }
 
 // take carries out the step and returns what came of it.
-func (o *operation) take(posts, requests context.Context, s step) finding {
+func (o *operation) take(until, posts, requests context.Context, s step) finding {
 	if !s.posts() {
 		return o.look(requests)
 	}
@@ -157,7 +159,7 @@ func (o *operation) take(posts, requests context.Context, s step) finding {
 		o.firstPost, o.vanished = time.Time{}, 0
 	}
 	start := time.Now()
-	o.answer = o.server.post(posts, o.name)
+	o.answer = o.server.post(until, posts, o.name)
 	o.refusal = o.answer.err
 	if !o.answer.unsent {
 		o.sent = true
@@ -166,12 +168,16 @@ func (o *operation) take(posts, requests context.Context, s step) finding {
 		}
 	}
 	found := o.answer.finding
-	if found == unauthorized && o.unauthorized {
-		found = rejected
+	if o.answer.other {
+		o.others++
+	}
+	if found == unauthorized {
+		if o.unauthorized++; o.unauthorized > 1 {
+			found = rejected
+		}
 	}
 	switch {
 	case found == unauthorized:
-		o.unauthorized = true
 	case o.state == inDoubt:
 	case found == lost:
 		o.state, o.loss = inDoubt, o.answer.err
@@ -197,9 +203,10 @@ func (o *operation) look(ctx context.Context) finding {
 	switch found := o.answer.finding; {
 	case found == unclear:
 		return o.judge(ctx)
-	case found == unread && o.state == wasRejected && apierrors.IsUnauthorized(o.refusal) &&
-		apierrors.IsUnauthorized(o.answer.err):
-		return noRight // the third 401: the credential is no good
+	case found == unread && apierrors.IsUnauthorized(o.answer.err):
+		if o.unauthorized++; o.unauthorized > 2 && o.state == wasRejected && apistatus.AboutRights(o.refusal) {
+			return noRight // the third 401: the credential is no good
+		}
 	}
 	return o.answer.finding
 }
@@ -248,6 +255,10 @@ func (o *operation) stepAfter(f finding) step {
 		return failed
 	case s == lookAgain && o.looks == len(lookPauses):
 		return failed
+	case s == postLater && o.others >= maxOthers && o.state == inDoubt:
+		return unknown
+	case s == postLater && o.others >= maxOthers: // a dry run
+		return failed
 	case f == absent && o.state == clean:
 		return o.afterVanishing(s)
 	case s == nextName:
@@ -257,6 +268,10 @@ func (o *operation) stepAfter(f finding) step {
 	}
 	return s
 }
+
+// maxOthers is how many POSTs of an object may get responses about other objects:
+// if something picks names and removes annotations, each makes another object.
+const maxOthers = 3
 
 // lookPauses are those before a denied object is looked for again: the first
 // copy of its POST may still be on its way through the server.

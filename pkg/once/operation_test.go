@@ -27,7 +27,7 @@ type script struct {
 	until       time.Time // deadline of the last
 }
 
-func (s *script) post(_ context.Context, name string) answer {
+func (s *script) post(_, _ context.Context, name string) answer {
 	s.sent = append(s.sent, name)
 	return take(&s.posts)
 }
@@ -242,9 +242,9 @@ type interrupting struct {
 	interrupt func()
 }
 
-func (s *interrupting) post(ctx context.Context, name string) answer {
+func (s *interrupting) post(until, ctx context.Context, name string) answer {
 	s.interrupt()
-	return s.script.post(ctx, name)
+	return s.script.post(until, ctx, name)
 }
 
 // A pause that is interrupted ends without another POST.
@@ -330,7 +330,7 @@ func TestUnauthorizedOnReadingBack(t *testing.T) {
 		ours.SetAnnotations(map[string]string{Annotation: ourID})
 		server := &script{
 			posts: []answer{taken()},
-			gets:  []answer{{finding: getFinding(apierrors.NewUnauthorized("who")), err: apierrors.NewUnauthorized("who")}, {finding: unclear, object: ours}},
+			gets:  []answer{{finding: getFinding(apierrors.NewUnauthorized("who"), true), err: apierrors.NewUnauthorized("who")}, {finding: unclear, object: ours}},
 		}
 		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || len(server.sent) != 1 {
 			t.Errorf("%+v, %v, sent %q", r, err, server.sent)

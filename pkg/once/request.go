@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -30,37 +31,33 @@ type request struct {
 	template   *Template // nil for none: then object is a copy, and has the marks of id
 	parameters url.Values
 	brief      bool // of what is stored, no more is read than WithBriefObjects says
+	fixed      bool // the object has a fixed name
 }
 
 func (r *request) wanted() wanted {
 	return wanted{name: r.object.GetName(), generateName: r.object.GetGenerateName(), id: r.id, content: r.content}
 }
 
-func (r *request) post(ctx context.Context, name string) answer {
+// post sends the object under name. It is not sent once until is done, however
+// long it waits for the client's rate limiter or for a credential.
+func (r *request) post(until, ctx context.Context, name string) answer {
 	body, err := r.encode(name)
 	if err != nil {
 		return answer{finding: rejected, err: err, unsent: true}
 	}
-	request := r.target(r.resource.client.Post()).SetHeader("Content-Type", "application/json").Body(body)
+	if err := r.throttle(until); err != nil {
+		return answer{finding: notStored, err: err, unsent: true}
+	}
+	request := r.target(r.resource.client.Post()).Throttle(nil).SetHeader("Content-Type", "application/json").Body(body)
 	for parameter, values := range r.parameters {
 		for _, value := range values {
 			request.Param(parameter, value)
 		}
 	}
-	var x exchange
+	x := exchange{until: until}
 	result := request.Do(x.observe(ctx))
-	a := answer{unsent: !x.sent.Load() || r.parameters.Has("dryRun")}
-	if err := result.Error(); err != nil {
-		a.err = err
-		a.finding = postFinding(err, x.sent.Load(), r.sentAs(name))
-		a.retryAfter = suggestedDelay(err)
-		if x.retryAfter != nil {
-			a.resend, a.retryAfter = true, max(a.retryAfter, time.Duration(*x.retryAfter)*time.Second)
-		}
-	} else {
-		a.object, a.finding, a.err = r.accept(result, name)
-		a.brief = r.brief
-	}
+	a := r.postAnswer(ctx, result, &x, name)
+	a.unsent = !x.sent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 || r.parameters.Has("dryRun")
 	if a.finding == lost && a.unsent { // a dry run
 		a.finding = notStored
 	}
@@ -68,6 +65,93 @@ func (r *request) post(ctx context.Context, name string) answer {
 	// names may, under another one, so that a lost answer stays one.
 	a.unsent = a.unsent || pathError(name) != nil
 	return a
+}
+
+// throttle waits for the client's rate limiter. The limiter sees no deadline,
+// because it would give up at once where it sees that the time will not do.
+func (r *request) throttle(until context.Context) error {
+	limiter := r.resource.client.GetRateLimiter()
+	if limiter == nil {
+		return until.Err()
+	}
+	ctx, cancel := outlive(until, 0)
+	defer cancel()
+	return limiter.Wait(ctx)
+}
+
+// postAnswer returns what the response to a POST says.
+func (r *request) postAnswer(ctx context.Context, result rest.Result, x *exchange, name string) (a answer) {
+	err := result.Error()
+	if err == nil {
+		a = r.accept(result, name)
+		a.brief = r.brief
+		return a
+	}
+	connected := x.sent() || apistatus.Code(err) > 0
+	a = answer{err: err, finding: postFinding(err, connected), retryAfter: suggestedDelay(err)}
+	if x.retryAfter != nil {
+		a.resend, a.retryAfter = true, max(a.retryAfter, inSeconds(*x.retryAfter))
+	}
+	if details := detailsOf(err); r.isOther(details, name) {
+		return r.ofOther(ctx, a, details.Name)
+	}
+	return a
+}
+
+// ofOther returns the meaning of a refusal that names another object. It is a
+// lost response, unless that object carries our creation ID. Without an ID
+// nothing can be proved: refusals that are no conflicts are taken as kubectl
+// takes them.
+func (r *request) ofOther(ctx context.Context, a answer, other string) answer {
+	switch a.finding {
+	case conflict, rejected, denied, unauthorized:
+	default:
+		return a
+	}
+	if r.id.unmarked && a.finding != conflict {
+		return a
+	}
+	if a.object = r.oursAt(ctx, other); a.object != nil {
+		a.finding = renamed
+		return a
+	}
+	a.finding, a.other = lost, true
+	a.err = apistatus.Explain(a.err, " (the response is about another object)")
+	return a
+}
+
+// oursAt returns the object of that name if it carries our creation ID.
+func (r *request) oursAt(ctx context.Context, name string) *unstructured.Unstructured {
+	if r.id.unmarked {
+		return nil
+	}
+	found := r.get(ctx, name).object
+	if found == nil || idOf(found) != r.id.creation {
+		return nil
+	}
+	return found
+}
+
+// isOther reports whether details name another object than the one sent under
+// name; without a name, the server makes one of the object's generateName. A
+// generated name tells an object of any type from all others.
+func (r *request) isOther(details *metav1.StatusDetails, name string) bool {
+	switch {
+	case details == nil, details.Name == "", details.Kind == "namespaces" && r.namespaced && details.Name == r.namespace:
+		return false
+	case name == "":
+		prefix := r.object.GetGenerateName()
+		return details.Name != prefix && !names.GeneratedFrom(details.Name, prefix)
+	}
+	return details.Name != name || r.fixed && !r.isType(details.Kind)
+}
+
+// isType reports whether a Status may call the object's type so: servers say the
+// resource or the kind.
+func (r *request) isType(called string) bool {
+	mapping := r.resource.mapping
+	return called == "" || strings.EqualFold(called, mapping.Resource.Resource) ||
+		strings.EqualFold(called, mapping.GroupVersionKind.Kind) || called == mapping.Resource.GroupResource().String()
 }
 
 // encode returns the object as it is sent under name; empty: it has its own, or
@@ -82,37 +166,41 @@ func (r *request) encode(name string) ([]byte, error) {
 	return r.object.MarshalJSON()
 }
 
-// sentAs returns what reports whether a name can be that of the object sent under
-// name: that one or, without one, what a server makes of its generateName.
-func (r *request) sentAs(name string) func(string) bool {
-	return func(got string) bool {
-		if name != "" {
-			return got == name
-		}
-		return names.GeneratedFrom(got, r.object.GetGenerateName())
-	}
-}
-
-// accept reads the body of a 2xx. What is not the object sent proves nothing;
-// but what comes back for an object without a mark is taken as it comes.
-func (r *request) accept(result rest.Result, name string) (*unstructured.Unstructured, finding, error) {
+// accept reads the body of a 2xx. An object that was not sent proves nothing.
+func (r *request) accept(result rest.Result, name string) answer {
 	read := decode
 	if r.brief {
 		read = decodeBriefly
 	}
 	object, err := objectOf(result, read)
 	if err != nil {
-		return nil, lost, err
+		return answer{finding: lost, err: err}
 	}
-	switch found := idOf(object); {
-	case r.id.unmarked:
-		return object, stored, nil
-	case object.GetKind() != r.object.GetKind() || (found != "" && found != r.id.creation):
-		return nil, lost, fmt.Errorf("the answer is a %s %q that was not sent", object.GetKind(), object.GetName())
-	case object.GetName() != name:
-		return object, renamed, fmt.Errorf("created as %q", object.GetName())
+	id := idOf(object)
+	switch {
+	case !r.isHere(object), !r.id.unmarked && id != "" && id != r.id.creation:
+	case object.GetName() == name, r.id.unmarked && r.mayBePicked(object):
+		return answer{finding: stored, object: object}
+	case !r.id.unmarked && id == r.id.creation:
+		return answer{finding: renamed, object: object, err: fmt.Errorf("created as %q", object.GetName())}
 	}
-	return object, stored, nil
+	return answer{finding: lost, other: true, err: fmt.Errorf(
+		"the response is a %s %q that was not sent", object.GetKind(), object.GetName())}
+}
+
+// mayBePicked reports whether the server, or a webhook that keeps the prefix, can
+// have named an object without a fixed name so.
+func (r *request) mayBePicked(object *unstructured.Unstructured) bool {
+	prefix := r.object.GetGenerateName()
+	return !r.fixed && (object.GetGenerateName() == prefix || names.GeneratedFrom(object.GetName(), prefix))
+}
+
+// isHere reports whether the object is of the type and in the namespace of the
+// one sent.
+func (r *request) isHere(object *unstructured.Unstructured) bool {
+	namespace := object.GetNamespace()
+	return object.GroupVersionKind().GroupKind() == r.object.GroupVersionKind().GroupKind() &&
+		(!r.namespaced || namespace == "" || namespace == r.namespace)
 }
 
 // pathError returns why no path can carry the name, or nil.
@@ -123,21 +211,28 @@ func pathError(name string) error {
 	return nil
 }
 
+// errNotAsked is why a response to a GET says nothing.
+var errNotAsked = errors.New("the response is not the object asked for")
+
 // get reads the object back. Without a resourceVersion it is a quorum read.
 func (r *request) get(ctx context.Context, name string) answer {
 	if err := pathError(name); err != nil {
 		return answer{finding: absent, err: err}
 	}
-	result := r.target(r.resource.client.Get()).Name(name).Do(ctx)
+	var x exchange
+	result := r.target(r.resource.client.Get()).Name(name).Do(x.observe(ctx))
 	err := result.Error()
 	if err == nil {
 		var object *unstructured.Unstructured
-		if object, err = objectOf(result, decode); err == nil && object.GetName() == name {
+		if object, err = objectOf(result, decode); err == nil && object.GetName() == name && r.isHere(object) {
 			return answer{finding: unclear, object: object}
 		}
-		return answer{finding: unread, err: errors.Join(errors.New("the answer is not the object asked for"), err)}
+		return answer{finding: unread, err: errors.Join(errNotAsked, err)}
 	}
-	a := answer{finding: getFinding(err), err: err, retryAfter: suggestedDelay(err)}
+	a := answer{finding: getFinding(err, x.audited), err: err, retryAfter: suggestedDelay(err)}
+	if r.isOther(detailsOf(err), name) {
+		a.finding, a.err = unread, errNotAsked
+	}
 	if a.finding == noRight {
 		mapping := r.resource.mapping
 		a.err = fmt.Errorf("it cannot be read back (needs get on %s): %w; to settle it: kubectl get %s",
@@ -159,6 +254,9 @@ func (r *request) now(ctx context.Context) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	review, err := objectOf(result, decode)
+	if err == nil && review.GetKind() != "SelfSubjectReview" {
+		err = errNotAsked
+	}
 	if err != nil {
 		return time.Time{}, fmt.Errorf("the server's time cannot be had: %w", err)
 	}

@@ -2,7 +2,8 @@ package once
 
 import (
 	"errors"
-	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -76,14 +77,19 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Kind.Error() == e.Cause.Error() {
-		return e.Kind.Error()
+	var said []string
+	for _, err := range e.Unwrap() {
+		if !slices.Contains(said, err.Error()) {
+			said = append(said, err.Error())
+		}
 	}
-	return fmt.Sprintf("%v: %v%s", e.Kind, e.Cause, e.advice)
+	return strings.Join(said, ": ") + e.advice
 }
 
-// Unwrap returns the kind and the cause.
-func (e *Error) Unwrap() []error { return []error{e.Kind, e.Cause} }
+// Unwrap returns the kind and the cause, as far as they are known.
+func (e *Error) Unwrap() []error {
+	return slices.DeleteFunc([]error{e.Kind, e.Cause}, func(err error) bool { return err == nil })
+}
 
 // Result is what is known of an object after its create. It is of use beside
 // an error, too.

@@ -209,7 +209,7 @@ func told(f finding) answer {
 	return answer{finding: f, err: errModel}
 }
 
-func (w *world) post(_ context.Context, name string) (a answer) {
+func (w *world) post(_, _ context.Context, name string) (a answer) {
 	defer w.maybeCrash()
 	defer func() { w.refused = a.finding != conflict }()
 	if name == "" {

@@ -49,7 +49,7 @@ const Unauthorized = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":
 // and WebhookDenied that to one that a webhook does not want, with 400 unless
 // the webhook names another code.
 const (
-	QuotaExceeded = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"one\" is forbidden: exceeded quota: small, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1","reason":"Forbidden","details":{"name":"one","kind":"configmaps"},"code":403}`
+	QuotaExceeded = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"one\" is forbidden: exceeded quota: small, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1","reason":"Forbidden","details":{"kind":"configmaps"},"code":403}`
 	WebhookDenied = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"admission webhook \"policy.example.com\" denied the request: there is one already","code":400}`
 )
 
