@@ -28,6 +28,7 @@ type list struct {
 	resource  Resource
 	namespace string
 	name      string // of the only object to read; empty for all
+	selector  string // of labels; empty for all
 	size      *pageSize
 	// at is the resourceVersion to read at; empty for the latest. It is learned
 	// from a first page, so that what is read again is the same.
@@ -36,6 +37,8 @@ type list struct {
 	pinned bool
 	// mayDivide lets a big list end with tooBig.
 	mayDivide bool
+	// pageEnd, if set, is called after each page, without a request in flight.
+	pageEnd func(context.Context) error
 
 	unordered    bool  // the server does not sort, or at is not to be had
 	inconsistent bool  // what has been read is not of one instant

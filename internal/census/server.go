@@ -68,6 +68,8 @@ type pageRequest struct {
 	at    string // the resourceVersion to read at, without a token
 	name  string // of the only object asked for; empty for all
 	whole bool   // objects, and not only their metadata
+
+	selector string // of labels; empty for all
 }
 
 // open makes one request for a page of the list at path.
@@ -83,6 +85,9 @@ func (s *server) open(ctx context.Context, path []string, q pageRequest) (io.Rea
 	}
 	if q.name != "" {
 		request.Param("fieldSelector", fields.OneTermEqualSelector(metav1.ObjectNameField, q.name).String())
+	}
+	if q.selector != "" {
+		request.Param("labelSelector", q.selector)
 	}
 	if q.token != "" {
 		request.Param("continue", q.token)

@@ -42,10 +42,24 @@ func (l *list) walk(ctx context.Context, to counter) error {
 		if err := w.check(p); err != nil {
 			return err
 		}
+		if l.pageEnd != nil {
+			if err := l.pageEnd(ctx); err != nil {
+				return err
+			}
+		}
 		if p.Continue == "" {
 			return nil
 		}
 		w.token = p.Continue
+	}
+}
+
+// request is that for the page that comes next.
+func (w *walk) request(limit int64) pageRequest {
+	l := w.list
+	return pageRequest{
+		limit: limit, token: w.token, at: l.at,
+		name: l.name, selector: l.selector, whole: w.asked.Whole,
 	}
 }
 
@@ -83,7 +97,7 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	var retrier *apistatus.Retrier // from the first failure on
 	for {
 		limit := size.current()
-		p, err := w.list.get(ctx, pageRequest{limit, w.token, w.list.at, w.list.name, w.asked.Whole}, w.asked, w.take)
+		p, err := w.list.get(ctx, w.request(limit), w.asked, w.take)
 		if err == nil {
 			w.away = false
 			return p, nil

@@ -1,0 +1,55 @@
+package census
+
+import (
+	"context"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// Pages are the pages of one list.
+type Pages struct {
+	Resource  Resource
+	Namespace string // empty for all, and for cluster-scoped resources
+	// Selector selects objects by their labels, at the server; empty selects all.
+	Selector string
+	// At is the resourceVersion to read at, if the server still has it; empty for the
+	// latest.
+	At    string
+	Asked decode.Asked
+}
+
+// PageVisitor takes the objects of a list page by page.
+type PageVisitor interface {
+	// Begin says that the list is read from its beginning, for the first time or
+	// again. sorted is whether the objects come in the order of their
+	// "namespace/name".
+	Begin(sorted bool)
+	// Visit takes an object, which it may not keep.
+	Visit(*decode.Object)
+	// EndPage says that a page has been read. No request is open then, so it may take
+	// its time. An error of it ends the list.
+	EndPage(ctx context.Context) error
+}
+
+// Walk visits each object of a list once, and returns the resourceVersion that was
+// read, which is empty if the objects are not all of one state.
+func (r *Reader) Walk(ctx context.Context, of Pages, to PageVisitor) (at string, err error) {
+	l := r.scan.newList(of.Resource, of.Namespace)
+	l.selector, l.at, l.pageEnd = of.Selector, of.At, to.EndPage
+	begin := func(_ Resource, sorted bool) Visitor {
+		to.Begin(sorted)
+		return inPages{to}
+	}
+	count, err := l.count(ctx, func() Batch { return &visits{asked: of.Asked, begin: begin} })
+	return count.at, err
+}
+
+// inPages is the Visitor of a PageVisitor, which has nothing to commit.
+type inPages struct{ to PageVisitor }
+
+func (p inPages) Visit(o *decode.Object) error {
+	p.to.Visit(o)
+	return nil
+}
+
+func (inPages) Commit() {}

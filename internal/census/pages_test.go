@@ -1,0 +1,130 @@
+package census
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// paged takes the pages of a list.
+type paged struct {
+	pages  [][]string
+	page   []string
+	begun  int
+	sorted bool
+	end    func() error
+}
+
+func (p *paged) Begin(sorted bool) {
+	p.pages, p.page, p.sorted = nil, nil, sorted
+	p.begun++
+}
+
+func (p *paged) Visit(o *decode.Object) { p.page = append(p.page, o.Name) }
+
+func (p *paged) EndPage(context.Context) error {
+	p.pages = append(p.pages, p.page)
+	p.page = nil
+	if p.end != nil {
+		return p.end()
+	}
+	return nil
+}
+
+// walkPages walks over the ConfigMaps of a server, in pages of three.
+func walkPages(t *testing.T, a *api, of Pages, to PageVisitor) (string, error) {
+	t.Helper()
+	reader, err := (&Scanner{Config: a.start(t), ChunkSize: 3}).Reader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of.Resource = configMaps
+	return reader.Walk(t.Context(), of, to)
+}
+
+// named are objects of these names.
+func named(names ...string) (objects []metav1.ObjectMeta) {
+	for _, name := range names {
+		objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: name})
+	}
+	return objects
+}
+
+// A page ends after its last object, and a page that broke off is not seen twice.
+func TestWalkPages(t *testing.T) {
+	a := &api{}
+	a.set(named("a", "b", "c", "d", "e"))
+	a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+		if n == 1 {
+			a.cut(w, r, 0.7)
+		}
+		return false
+	}
+	var p paged
+	at, err := walkPages(t, a, Pages{Selector: "app in (x,y)"}, &p)
+	want := [][]string{{"a", "b", "c"}, {"d", "e"}}
+	if err != nil || at == "" || p.begun != 1 || !p.sorted || !slices.EqualFunc(p.pages, want, slices.Equal) {
+		t.Errorf("%+v at %q: %v", p, at, err)
+	}
+	for _, uri := range a.requests {
+		if !strings.Contains(uri, "labelSelector=app+in+%28x%2Cy%29") {
+			t.Errorf("a request without the selector: %s", uri)
+		}
+	}
+}
+
+// A walk can be at an earlier state, and is at the latest one where that has expired.
+func TestWalkPagesAtAState(t *testing.T) {
+	for _, expired := range []bool{false, true} {
+		a := &api{}
+		a.set(named("a", "b"))
+		first, err := walkPages(t, a, Pages{}, &paged{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.set(named("b", "c"))
+		want := []string{"a", "b"}
+		if expired {
+			a.compact, want = 1, []string{"b", "c"}
+		}
+		var p paged
+		if _, err := walkPages(t, a, Pages{At: first}, &p); err != nil || !slices.Equal(slices.Concat(p.pages...), want) {
+			t.Errorf("expired is %v: %v %v", expired, p.pages, err)
+		}
+	}
+}
+
+// While a page is dealt with, objects are deleted, and its token may expire.
+func TestWalkPagesWhileObjectsAreDeleted(t *testing.T) {
+	a := &api{}
+	a.set(named("a", "b", "c", "d", "e", "f", "g"))
+	p := paged{}
+	p.end = func() error {
+		if len(p.pages) == 1 {
+			a.set(named("e", "f", "g"))
+			a.compact = 1
+		}
+		return nil
+	}
+	at, err := walkPages(t, a, Pages{}, &p)
+	if got := slices.Concat(p.pages...); err != nil || at != "" || !slices.Equal(got, []string{"a", "b", "c", "e", "f", "g"}) {
+		t.Errorf("%v at %q: %v", got, at, err)
+	}
+}
+
+// The error of a page ends the walk, and nothing is tried again.
+func TestWalkPagesEndsByAnError(t *testing.T) {
+	a := &api{}
+	a.set(named("a", "b", "c", "d", "e"))
+	boom := errors.New("boom")
+	if _, err := walkPages(t, a, Pages{}, &paged{end: func() error { return boom }}); !errors.Is(err, boom) || len(a.requests) != 1 {
+		t.Errorf("%v after %d requests", err, len(a.requests))
+	}
+}
