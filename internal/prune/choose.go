@@ -1,0 +1,199 @@
+package prune
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// pool is a name pool within one resource type.
+type pool struct{ namespace, prefix string }
+
+// sink takes what a chooser decides.
+type sink interface {
+	chosen(o Object)
+	left(of pool, reason Reason, objects int64)
+}
+
+// chooser decides of each object of one list whether it is deleted.
+type chooser struct {
+	resource census.Resource
+	criteria Criteria
+	until    time.Time                  // objects created after it are left, and none of Criteria.Keep
+	prefixes map[string]bool            // effective ones
+	said     map[string]map[string]bool // by a truncated prefix: the generateNames that belong to it
+	to       sink
+	sorted   bool
+	newest   map[pool]*newest // of Criteria.Keep
+}
+
+// newChooser returns the chooser of a target, for a plan of that time. said has the
+// generateNames that may share a truncated prefix; all may if it has none of a prefix.
+func newChooser(
+	target Target, criteria Criteria, until time.Time, said map[string]map[string]bool, to sink,
+) *chooser {
+	c := &chooser{
+		resource: target.Resource, criteria: criteria, until: until,
+		prefixes: map[string]bool{}, said: said, to: to,
+	}
+	for _, prefix := range target.Prefixes {
+		c.prefixes[names.EffectivePrefix(prefix)] = true
+	}
+	return c
+}
+
+// asked is what must be read of each object.
+func (c *chooser) asked() decode.Asked {
+	return decode.Asked{Identity: true, Whole: c.criteria.Finished}
+}
+
+// begin makes the chooser ready for a list from its beginning.
+func (c *chooser) begin(sorted bool) { c.sorted, c.newest = sorted, map[pool]*newest{} }
+
+// visit decides of one object.
+func (c *chooser) visit(o *decode.Object) {
+	c.leavePools(o.Namespace, o.Name)
+	of, generated, concerned := c.poolOf(o)
+	if !concerned {
+		return
+	}
+	if reason := c.leaves(o, generated); reason != "" {
+		c.to.left(of, reason, 1)
+		return
+	}
+	found := Object{
+		Resource: c.resource, Namespace: of.namespace, Name: o.Name, UID: o.UID,
+		Prefix: of.prefix, Created: time.Unix(o.Created, 0).UTC(),
+	}
+	if c.criteria.Keep != nil {
+		var more bool
+		if found, more = c.keep(of, found); !more {
+			return
+		}
+	}
+	if before := c.criteria.Before; !before.IsZero() && !found.Created.Before(before) {
+		c.to.left(of, TooYoung, 1)
+		return
+	}
+	c.to.chosen(found)
+}
+
+// poolOf returns the name pool of an object that concerns the user, and whether its
+// name was generated there: by the census's rule its generateName has the prefix, and
+// its name is that prefix and a suffix.
+func (c *chooser) poolOf(o *decode.Object) (of pool, generated, concerned bool) {
+	in, said := spaces.Of(o)
+	if c.prefixes[said.Prefix] {
+		generated = names.GeneratedFrom(o.Name, o.GenerateName) && c.belongs(said.Prefix, o.GenerateName)
+		return pool{o.Namespace, said.Prefix}, generated, true
+	}
+	return pool{o.Namespace, in.Prefix}, false, c.prefixes[in.Prefix]
+}
+
+// belongs reports whether a generateName may have a prefix that is shared.
+func (c *chooser) belongs(prefix, generateName string) bool {
+	return len(c.said[prefix]) == 0 || c.said[prefix][generateName]
+}
+
+// leaves returns why an object is left, or "".
+func (c *chooser) leaves(o *decode.Object, generated bool) Reason {
+	switch {
+	case !generated || o.UID == "":
+		return NotGenerated
+	case o.Deleting:
+		return BeingDeleted
+	case !c.criteria.Owned && controlled(o):
+		return Controlled
+	case o.Created == 0:
+		return UnknownAge
+	case o.Created > c.until.Unix():
+		return TooYoung
+	case c.criteria.Finished && !hasFinished(c.resource, o.Raw):
+		return NotFinished
+	}
+	return ""
+}
+
+// controlled reports whether an object has a controller.
+func controlled(o *decode.Object) bool {
+	for _, owner := range o.Owners {
+		if owner.Controller {
+			return true
+		}
+	}
+	return false
+}
+
+// hasFinished reports whether an object has finished. The items of a list do not all
+// say their kinds.
+func hasFinished(resource census.Resource, raw []byte) bool {
+	var read struct {
+		Status map[string]any `json:"status"`
+	}
+	if err := json.Unmarshal(raw, &read); err != nil {
+		return false
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{"status": read.Status}}
+	object.SetGroupVersionKind(resource.GroupVersion().WithKind(resource.Kind))
+	status, _ := finished.Of(object)
+	return status.Done()
+}
+
+// Finishes reports whether the objects of a resource type can be chosen by
+// Criteria.Finished.
+func Finishes(r census.Resource) bool {
+	return finished.Knows(schema.GroupKind{Group: r.Group, Kind: r.Kind})
+}
+
+// keep puts a candidate among the newest of its pool, and returns the one that is not
+// among them any more, if there is one.
+func (c *chooser) keep(of pool, found Object) (Object, bool) {
+	held := c.newest[of]
+	if held == nil {
+		held = &newest{most: *c.criteria.Keep}
+		c.newest[of] = held
+	}
+	return held.add(found)
+}
+
+// leavePools forgets the newest of the pools that a sorted list has passed when it
+// comes to a name.
+func (c *chooser) leavePools(namespace, name string) {
+	if !c.sorted {
+		return
+	}
+	for of := range c.newest {
+		if of.namespace != namespace || !strings.HasPrefix(name, of.prefix) {
+			c.leavePool(of)
+		}
+	}
+}
+
+// end says what has been kept, once the list is at its end.
+func (c *chooser) end() {
+	for of := range c.newest {
+		c.leavePool(of)
+	}
+}
+
+func (c *chooser) leavePool(of pool) {
+	if kept := c.newest[of].heap.Len(); kept > 0 {
+		c.to.left(of, Newest, int64(kept))
+	}
+	delete(c.newest, of)
+}
+
+// olderThan orders objects by age; of one second, by name.
+func (o Object) olderThan(other Object) bool {
+	return cmp.Or(o.Created.Compare(other.Created), strings.Compare(o.Name, other.Name)) < 0
+}

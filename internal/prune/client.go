@@ -1,0 +1,129 @@
+package prune
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+)
+
+// client sends the requests about one object, each once.
+type client struct{ rest rest.Interface }
+
+// newClient returns a client for all groups.
+func newClient(config *rest.Config) (*client, error) {
+	config = rest.CopyConfig(config)
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	config.ContentType, config.AcceptContentTypes = "application/json", ""
+	made, err := rest.UnversionedRESTClientFor(config)
+	return &client{made}, err
+}
+
+// object is the part of an object, and of a Status, that a response is read for.
+type object struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name              string    `json:"name"`
+		UID               types.UID `json:"uid"`
+		DeletionTimestamp string    `json:"deletionTimestamp"`
+	} `json:"metadata"`
+	Details *metav1.StatusDetails `json:"details"`
+}
+
+// delete asks for an object to be deleted, if it still has its UID. A response that
+// is not about that object is a lost one.
+func (c *client) delete(ctx context.Context, o Object) error {
+	uid, background := types.UID(o.UID), metav1.DeletePropagationBackground
+	body, err := json.Marshal(metav1.DeleteOptions{
+		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
+		Preconditions:     &metav1.Preconditions{UID: &uid},
+		PropagationPolicy: &background,
+	})
+	if err != nil {
+		return err
+	}
+	answered, err := read(c.rest.Delete().MaxRetries(0).AbsPath(path(o)...).
+		SetHeader("Accept", metadataOnly).SetHeader("Content-Type", "application/json").Body(body).Do(ctx))
+	if err != nil {
+		return about(err, o)
+	}
+	if !answered.isOf(uid) {
+		return errors.New("the response to the deletion is about another object")
+	}
+	return nil
+}
+
+// isOf reports whether a response is about the object with a UID. Not every Status
+// says which object it is about.
+func (o object) isOf(uid types.UID) bool {
+	if o.Kind != "Status" {
+		return o.Metadata.UID == uid
+	}
+	return o.Details == nil || o.Details.UID == "" || o.Details.UID == uid
+}
+
+// metadataOnly spares the content of an object.
+const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+
+// get reads the object that has the name now, with a quorum read.
+func (c *client) get(ctx context.Context, o Object) (object, error) {
+	found, err := read(c.rest.Get().MaxRetries(0).AbsPath(path(o)...).SetHeader("Accept", metadataOnly).Do(ctx))
+	if err == nil && (found.Metadata.Name != o.Name || found.Metadata.UID == "") {
+		err = errors.New("the response is not the object asked for")
+	}
+	return found, about(err, o)
+}
+
+// path is the URL's path of an object.
+func path(o Object) []string {
+	r := o.Resource
+	path := []string{"apis", r.Group, r.Version}
+	if r.Group == "" {
+		path = []string{"api", r.Version}
+	}
+	if o.Namespace != "" {
+		path = append(path, "namespaces", o.Namespace)
+	}
+	return append(path, r.Resource, o.Name)
+}
+
+// read reads a response.
+func read(result rest.Result) (object, error) {
+	if err := result.Error(); err != nil {
+		return object{}, err
+	}
+	body, err := result.Raw()
+	if err != nil {
+		return object{}, err
+	}
+	var read object
+	if err := json.Unmarshal(body, &read); err != nil || read.Kind == "" {
+		return object{}, errors.Join(errors.New("the response is no object"), err)
+	}
+	return read, nil
+}
+
+// about returns err, but takes the code from one that is not the API server's, or is
+// about another object: nothing is known then.
+func about(err error, o Object) error {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return err
+	}
+	details := status.Status().Details
+	foreign := apierrors.IsUnexpectedServerError(err) && apistatus.Code(err) < http.StatusInternalServerError &&
+		!apierrors.IsTooManyRequests(err)
+	if foreign || apierrors.IsNotFound(err) && details != nil && details.Name != "" && details.Name != o.Name {
+		return fmt.Errorf("not a response of this object: %s", err.Error())
+	}
+	return err
+}

@@ -1,0 +1,219 @@
+package prune
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+)
+
+var configMaps = census.Resource{
+	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
+	Kind:                 "ConfigMap", Namespaced: true,
+}
+
+// responses are what a server answers, one after the other, to DELETE and GET. The
+// last one is repeated.
+type responses struct {
+	mu       sync.Mutex
+	of       map[string][]func(http.ResponseWriter)
+	requests []string
+	bodies   []string
+}
+
+func (r *responses) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests = append(r.requests, req.Method)
+	if req.Body != nil {
+		body, _ := io.ReadAll(req.Body)
+		r.bodies = append(r.bodies, string(body))
+	}
+	queue := r.of[req.Method]
+	if len(queue) > 1 {
+		r.of[req.Method] = queue[1:]
+	}
+	if len(queue) == 0 || queue[0] == nil {
+		return nil, io.ErrUnexpectedEOF
+	}
+	w := httptest.NewRecorder()
+	queue[0](w)
+	return w.Result(), nil
+}
+
+// status answers with a Status of the API server.
+func status(code int, reason string, details string) func(http.ResponseWriter) {
+	return answer(code, fmt.Sprintf(
+		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"message":"m","details":{%s},"code":%d}`, reason, details, code))
+}
+
+func answer(code int, body string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "application/json")
+		if code == http.StatusTooManyRequests {
+			w.Header().Set("Retry-After", "3")
+		}
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// What the tests' servers answer. A nil answer is a connection that breaks off.
+var (
+	success   = answer(200, `{"kind":"Status","status":"Success","details":{"name":"run-bbbbb","uid":"u1"}}`)
+	held      = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z"}}`)
+	foreign   = answer(200, `{"kind":"Status","status":"Success","details":{"name":"other","uid":"u7"}}`)
+	page      = answer(200, `<html>`)
+	absent    = status(404, "NotFound", `"name":"run-bbbbb"`)
+	conflict  = status(409, "Conflict", `"name":"run-bbbbb"`)
+	forbidden = status(403, "Forbidden", `"name":"run-bbbbb"`)
+	trouble   = status(500, "InternalError", ``)
+	busy      = answer(429, "Too many requests, please try again later.") // as API Priority and Fairness
+	exists    = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1"}}`)
+	replaced  = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u2"}}`)
+	ending    = held
+)
+
+type answers = []func(http.ResponseWriter)
+
+func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
+	for name, test := range map[string]struct {
+		deletes, gets answers
+		want          Outcome
+		reason        Reason
+		gaveUp        bool
+		requests      string
+	}{
+		"deleted":                     {answers{success}, nil, Deleted, "", false, "DELETE"},
+		"held by a finalizer":         {answers{held}, nil, Deleted, "", false, "DELETE"},
+		"deleted by another":          {answers{absent}, nil, LeftAlone, Gone, false, "DELETE"},
+		"replaced":                    {answers{conflict}, answers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},
+		"gone after a conflict":       {answers{conflict}, answers{absent}, LeftAlone, Gone, false, "DELETE GET"},
+		"another conflict":            {answers{conflict, success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"lost, and gone":              {answers{nil}, answers{absent}, Deleted, "", false, "DELETE GET"},
+		"lost, and being deleted":     {answers{nil}, answers{ending}, Deleted, "", false, "DELETE GET"},
+		"lost, and replaced":          {answers{nil}, answers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},
+		"lost, and still there":       {answers{nil, success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"lost, and the GET too":       {answers{nil, absent}, answers{nil}, Deleted, "", false, "DELETE GET DELETE"},
+		"500, and gone":               {answers{trouble}, answers{absent}, Deleted, "", false, "DELETE GET"},
+		"a page of a proxy":           {answers{page}, answers{absent}, Deleted, "", false, "DELETE GET"},
+		"about another object":        {answers{foreign, success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"a 404 of a proxy":            {answers{answer(404, "not here"), success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"a 404 of another object":     {answers{status(404, "NotFound", `"name":"x"`), success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"a 403 of a proxy":            {answers{answer(403, "<html>"), success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"busy":                        {answers{busy, success}, nil, Deleted, "", false, "DELETE DELETE"},
+		"refused":                     {answers{forbidden}, nil, Failed, "", false, "DELETE"},
+		"refused while it starts":     {answers{nil, forbidden, success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE GET DELETE"},
+		"invalid":                     {answers{status(422, "Invalid", "")}, nil, Failed, "", false, "DELETE"},
+		"trouble without end":         {answers{trouble}, answers{exists}, Failed, "", true, ""},
+		"no response without end":     {answers{nil}, answers{nil}, Unknown, "", true, ""},
+		"no response, but it's there": {answers{nil}, answers{exists}, Unknown, "", true, ""},
+		"busy without end":            {answers{busy}, nil, Failed, "", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": test.deletes, "GET": test.gets}}
+				began := time.Now()
+				got := newDeleter(t, server).delete(t.Context(), objectOf("run-bbbbb", "u1"))
+				if got.Outcome != test.want || got.Reason != test.reason || got.GaveUp != test.gaveUp {
+					t.Errorf("%+v", got)
+				}
+				if requests := strings.Join(server.requests, " "); test.requests != "" && requests != test.requests {
+					t.Errorf("requests: %s", requests)
+				}
+				if (got.Err != nil) != (got.Outcome == Failed || got.Outcome == Unknown) {
+					t.Errorf("the error is %v", got.Err)
+				}
+				if took := time.Since(began); name == "busy" && took < 3*time.Second || took > time.Minute {
+					t.Errorf("it took %s", took)
+				}
+				checkDeletions(t, server)
+			})
+		})
+	}
+}
+
+// checkDeletions looks at what each DELETE has asked for.
+func checkDeletions(t *testing.T, server *responses) {
+	t.Helper()
+	for _, body := range server.bodies {
+		var options struct {
+			Preconditions     struct{ UID, ResourceVersion string }
+			PropagationPolicy string
+		}
+		if err := json.Unmarshal([]byte(body), &options); err != nil {
+			t.Fatal(err)
+		}
+		if options.Preconditions.UID != "u1" || options.PropagationPolicy != "Background" {
+			t.Errorf("the options are %s", body)
+		}
+	}
+}
+
+// An interrupt ends the pauses, and after a while also requests in flight.
+func TestDeleteInterrupted(t *testing.T) {
+	for name, test := range map[string]struct {
+		deletes answers
+		want    Outcome
+	}{
+		"before anything was carried out": {answers{busy}, NotTried},
+		"after a lost response":           {answers{nil}, Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": test.deletes}}
+				time.AfterFunc(time.Second/20, interrupt)
+				if got := newDeleter(t, server).delete(ctx, objectOf("run-bbbbb", "u1")); got.Outcome != test.want {
+					t.Errorf("%+v", got)
+				}
+			})
+		})
+	}
+}
+
+// hanging answers nothing until its request is given up.
+type hanging struct{}
+
+func (hanging) RoundTrip(req *http.Request) (*http.Response, error) {
+	<-req.Context().Done()
+	return nil, req.Context().Err()
+}
+
+func TestDeleteInFlightOutlivesAnInterruptForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		interrupt()
+		began := time.Now()
+		got := newDeleter(t, hanging{}).delete(ctx, objectOf("run-bbbbb", "u1"))
+		if took := time.Since(began); got.Outcome != Unknown || took != grace {
+			t.Errorf("%+v after %s", got, took)
+		}
+	})
+}
+
+// newDeleter returns a deleter that retries for half a minute.
+func newDeleter(t *testing.T, server http.RoundTripper) *deleter {
+	t.Helper()
+	client, err := newClient(&rest.Config{Host: "http://server", Transport: server, QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &deleter{client: client, retryTimeout: 30 * time.Second}
+}
+
+func objectOf(name, uid string) Object {
+	return Object{Resource: configMaps, Namespace: "ns", Name: name, UID: uid, Prefix: "run-"}
+}

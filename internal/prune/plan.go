@@ -1,0 +1,263 @@
+package prune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+const (
+	// maxFirst is how many objects a plan names.
+	maxFirst = 5
+	// maxSaid is how many generateNames of a truncated prefix are told apart.
+	maxSaid = 20
+)
+
+// Ages are the limits of the ages that a plan counts, in ascending order. The last
+// count is of all older objects.
+var Ages = [3]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
+
+// Pool is what a plan has found in one name pool.
+type Pool struct {
+	Resource          census.Resource
+	Namespace, Prefix string
+
+	Chosen         int64 // objects to delete
+	ByAge          [len(Ages) + 1]int64
+	Oldest, Newest time.Time // of those to delete
+	Left           map[Reason]int64
+}
+
+// Plan is what would be deleted, at one time.
+type Plan struct {
+	Time  time.Time // by which ages are
+	Pools []Pool    // those with objects, by resource, namespace and prefix
+	First []Object  // of those to delete, in the order of the lists
+	// Chosen is how many objects are to be deleted, and Left how many are left, and
+	// why, in all pools.
+	Chosen int64
+	Left   map[Reason]int64
+
+	at   map[census.Resource]string // the resourceVersion of each list
+	said map[census.Resource]map[string]map[string]bool
+}
+
+// SharedError says that a prefix is truncated, and that generateNames that were not
+// named share it.
+type SharedError struct {
+	Resource      census.Resource
+	Prefix        string
+	GenerateNames []string // sorted, at most 20 of them
+}
+
+func (e *SharedError) Error() string {
+	return fmt.Sprintf("%d generateNames share the truncated prefix %s", len(e.GenerateNames), e.Prefix)
+}
+
+// Plan reads the objects of the targets and returns which would be deleted. Progress
+// is told how many objects of them have been found.
+func (p *Pruner) Plan(ctx context.Context, targets []Target, now time.Time, progress func(found int64)) (*Plan, error) {
+	plan := &Plan{
+		Time: now, Left: map[Reason]int64{}, at: map[census.Resource]string{},
+		said: map[census.Resource]map[string]map[string]bool{},
+	}
+	reader, err := p.reader()
+	if err != nil {
+		return nil, err
+	}
+	for _, target := range targets {
+		if err := p.planTarget(ctx, reader, plan, target, progress); err != nil {
+			return nil, err
+		}
+	}
+	return plan, nil
+}
+
+// reader returns the reader of all lists.
+func (p *Pruner) reader() (*census.Reader, error) {
+	scanner := &census.Scanner{
+		Config: p.Lists, Version: p.Version, RetryTimeout: p.RetryTimeout, Absent: p.Absent,
+	}
+	return scanner.Reader()
+}
+
+// planTarget adds one resource type to a plan.
+func (p *Pruner) planTarget(
+	ctx context.Context, reader *census.Reader, plan *Plan, target Target, progress func(int64),
+) error {
+	t := &tally{target: target, now: plan.Time, progress: progress, before: plan.Chosen}
+	t.chooser = newChooser(target, p.Criteria, plan.Time, nil, t)
+	at, err := p.walk(ctx, reader, target.Resource, "", t)
+	if err != nil {
+		return err
+	}
+	t.end()
+	if plan.said[target.Resource], err = t.shares(); err != nil {
+		return err
+	}
+	plan.at[target.Resource] = at
+	plan.add(t)
+	return nil
+}
+
+// walk reads the objects of one resource type.
+func (p *Pruner) walk(
+	ctx context.Context, reader *census.Reader, r census.Resource, at string, to visitor,
+) (string, error) {
+	namespace := p.Namespace
+	if !r.Namespaced {
+		namespace = ""
+	}
+	at, err := reader.Walk(ctx, census.Pages{
+		Resource: r, Namespace: namespace, Selector: p.Criteria.Selector, At: at, Asked: to.asked(),
+	}, to)
+	var stop *stopped
+	if err != nil && !errors.As(err, &stop) {
+		err = fmt.Errorf("list %s: %w", r.GroupResource(), err)
+	}
+	return at, err
+}
+
+// visitor is what a walk is for.
+type visitor interface {
+	census.PageVisitor
+	asked() decode.Asked
+}
+
+// add adds what has been found of one resource type.
+func (p *Plan) add(t *tally) {
+	p.First = append(p.First, t.first...)
+	p.First = p.First[:min(len(p.First), maxFirst)]
+	for _, found := range t.pools {
+		p.Pools = append(p.Pools, *found)
+		p.Chosen += found.Chosen
+		for reason, n := range found.Left {
+			p.Left[reason] += n
+		}
+	}
+	slices.SortFunc(p.Pools, func(a, b Pool) int {
+		return cmp.Or(
+			strings.Compare(a.Resource.GroupResource().String(), b.Resource.GroupResource().String()),
+			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Prefix, b.Prefix),
+		)
+	})
+}
+
+// tally counts what the chooser of one list decides. It implements sink and visitor.
+type tally struct {
+	*chooser
+	target   Target
+	now      time.Time
+	progress func(int64)
+	before   int64 // chosen of other resource types
+
+	pools  map[pool]*Pool
+	first  []Object
+	chose  int64
+	shared map[string]map[string]bool // by truncated prefix: the generateNames seen
+}
+
+// Begin implements census.PageVisitor.
+func (t *tally) Begin(sorted bool) {
+	t.pools, t.shared, t.first, t.chose = map[pool]*Pool{}, map[string]map[string]bool{}, nil, 0
+	t.begin(sorted)
+}
+
+// Visit implements census.PageVisitor.
+func (t *tally) Visit(o *decode.Object) {
+	t.see(o.GenerateName)
+	t.visit(o)
+}
+
+// EndPage implements census.PageVisitor.
+func (t *tally) EndPage(context.Context) error {
+	if t.progress != nil {
+		t.progress(t.before + t.chose)
+	}
+	return nil
+}
+
+// see notes a generateName that shares a truncated prefix, also of an object that
+// will be left.
+func (t *tally) see(generateName string) {
+	prefix := names.EffectivePrefix(generateName)
+	if len(prefix) < names.MaxPrefixLength || !t.prefixes[prefix] {
+		return
+	}
+	if t.shared[prefix] == nil {
+		t.shared[prefix] = map[string]bool{}
+	}
+	if len(t.shared[prefix]) < maxSaid {
+		t.shared[prefix][generateName] = true
+	}
+}
+
+// shares returns which generateNames belong to each truncated prefix. Of a prefix that
+// several share, each must have been named.
+func (t *tally) shares() (map[string]map[string]bool, error) {
+	belong := map[string]map[string]bool{}
+	for prefix, said := range t.shared {
+		belong[prefix] = said
+		if len(said) == 1 {
+			continue
+		}
+		sorted := make([]string, 0, len(said))
+		refused := false
+		for generateName := range said {
+			sorted = append(sorted, generateName)
+			refused = refused || !slices.Contains(t.target.Prefixes, generateName)
+		}
+		if refused {
+			slices.Sort(sorted)
+			return nil, &SharedError{t.target.Resource, prefix, sorted}
+		}
+	}
+	return belong, nil
+}
+
+func (t *tally) chosen(o Object) {
+	of := t.pool(pool{o.Namespace, o.Prefix})
+	of.Chosen++
+	if of.Oldest.IsZero() || o.Created.Before(of.Oldest) {
+		of.Oldest = o.Created
+	}
+	if o.Created.After(of.Newest) {
+		of.Newest = o.Created
+	}
+	of.ByAge[ageOf(t.now.Sub(o.Created))]++
+	if len(t.first) < maxFirst {
+		t.first = append(t.first, o)
+	}
+	t.chose++
+}
+
+// ageOf returns the index in Pool.ByAge of an age.
+func ageOf(age time.Duration) int {
+	i := 0
+	for i < len(Ages) && age >= Ages[i] {
+		i++
+	}
+	return i
+}
+
+func (t *tally) left(of pool, reason Reason, objects int64) { t.pool(of).Left[reason] += objects }
+
+// pool returns what has been found in a name pool.
+func (t *tally) pool(of pool) *Pool {
+	found := t.pools[of]
+	if found == nil {
+		found = &Pool{
+			Resource: t.target.Resource, Namespace: of.namespace, Prefix: of.prefix, Left: map[Reason]int64{},
+		}
+		t.pools[of] = found
+	}
+	return found
+}

@@ -1,0 +1,268 @@
+package prune
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// paged is a server that lists ConfigMaps in pages, without holding them, and deletes
+// all that it is asked to.
+type paged struct {
+	objects int
+	object  func(i int) metav1.ObjectMeta // in the order of storage
+
+	mu      sync.Mutex
+	limits  []int
+	deleted []string
+}
+
+func (p *paged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if r.Method == http.MethodDelete {
+		p.mu.Lock()
+		p.deleted = append(p.deleted, r.URL.Path)
+		p.mu.Unlock()
+		fmt.Fprint(w, `{"kind":"Status","status":"Success"}`)
+		return
+	}
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+	p.mu.Lock()
+	p.limits = append(p.limits, limit)
+	p.mu.Unlock()
+	next := ""
+	to := min(from+limit, p.objects)
+	if to < p.objects {
+		next = fmt.Sprintf(`,"continue":"%d","remainingItemCount":%d`, to, p.objects-to)
+	}
+	fmt.Fprintf(w, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"%s},"items":[`, next)
+	for i := from; i < to; i++ {
+		if i > from {
+			fmt.Fprint(w, ",")
+		}
+		_ = json.NewEncoder(w).Encode(metav1.PartialObjectMetadata{ObjectMeta: p.object(i)})
+	}
+	fmt.Fprint(w, "]}")
+}
+
+// pruner returns one of that server.
+func (p *paged) pruner(t testing.TB, criteria Criteria) *Pruner {
+	t.Helper()
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	config := &rest.Config{Host: server.URL, QPS: -1}
+	return &Pruner{
+		Lists: config, Deletions: config, Version: "v1.34.4", Criteria: criteria,
+		Concurrency: 8, RetryTimeout: time.Second,
+	}
+}
+
+// generated is the i-th of many objects with generated names, in order, each a second
+// younger than the last.
+func generated(i int) metav1.ObjectMeta {
+	const sorted = "2456789bcdfghjklmnpqrstvwxz"
+	digits := []byte("22222")
+	for at, n := len(digits)-1, i; n > 0; at, n = at-1, n/len(sorted) {
+		digits[at] = sorted[n%len(sorted)]
+	}
+	return metav1.ObjectMeta{
+		Namespace: "ns", Name: "run-" + string(digits), GenerateName: "run-", UID: "u1",
+		CreationTimestamp: metav1.Unix(int64(1+i), 0),
+	}
+}
+
+func TestPlanAndDelete(t *testing.T) {
+	server := &paged{objects: 3000, object: generated}
+	p := server.pruner(t, Criteria{Before: time.Unix(2001, 0)})
+	targets := []Target{{configMaps, []string{"run-"}}}
+	now := time.Unix(10+24*3600, 0)
+	var told []int64
+	plan, err := p.Plan(t.Context(), targets, now, func(found int64) { told = append(told, found) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Pool{{
+		Resource: configMaps, Namespace: "ns", Prefix: "run-", Chosen: 2000, ByAge: [4]int64{1990, 10},
+		Oldest: time.Unix(1, 0).UTC(), Newest: time.Unix(2000, 0).UTC(), Left: map[Reason]int64{TooYoung: 1000},
+	}}
+	if diff := cmp.Diff(want, plan.Pools); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if plan.Chosen != 2000 || plan.Left[TooYoung] != 1000 || len(plan.First) != maxFirst || plan.First[0].Name != "run-22222" ||
+		len(told) != 2 || told[1] != 2000 || len(server.deleted) != 0 {
+		t.Errorf("%+v, told %v, deleted %d", plan, told, len(server.deleted))
+	}
+	var names []string
+	if err := p.Each(t.Context(), targets, plan, func(o Object) error { names = append(names, o.Name); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var results []Result
+	if err := p.Delete(t.Context(), targets, plan, func(r Result) { results = append(results, r) }); err != nil {
+		t.Fatal(err)
+	}
+	var gone []string
+	for _, path := range server.deleted {
+		gone = append(gone, strings.TrimPrefix(path, "/api/v1/namespaces/ns/configmaps/"))
+	}
+	slices.Sort(gone)
+	if !slices.Equal(names, gone) || len(results) != 2000 {
+		t.Errorf("%d named, %d deleted, %d results", len(names), len(gone), len(results))
+	}
+}
+
+// What several generateNames share is refused, unless each was named.
+func TestPlanOfATruncatedPrefix(t *testing.T) {
+	long := strings.Repeat("x", 58)
+	said := []string{long + "-one-", long + "-one-", long + "-two-"}
+	server := &paged{objects: len(said), object: func(i int) metav1.ObjectMeta {
+		return metav1.ObjectMeta{
+			Namespace: "ns", Name: long + "bbbb" + string("bcd"[i]), GenerateName: said[i], UID: "u", CreationTimestamp: metav1.Unix(1, 0),
+		}
+	}}
+	p := server.pruner(t, Criteria{Before: time.Unix(5, 0)})
+	for _, test := range []struct {
+		named   []string
+		objects int
+		refused bool
+		chosen  int64
+	}{
+		{[]string{long}, 3, true, 0},
+		{[]string{long + "-one-"}, 3, true, 0},
+		{[]string{long + "-one-", long + "-two-"}, 3, false, 3},
+		{[]string{long}, 2, false, 2}, // one generateName only
+	} {
+		server.objects = test.objects
+		plan, err := p.Plan(t.Context(), []Target{{configMaps, test.named}}, time.Unix(100, 0), nil)
+		var shared *SharedError
+		if errors.As(err, &shared) != test.refused {
+			t.Errorf("%q: %v", test.named, err)
+			continue
+		}
+		if test.refused && (shared.Prefix != long || !slices.Equal(shared.GenerateNames, []string{long + "-one-", long + "-two-"})) {
+			t.Errorf("%+v", shared)
+		}
+		if err == nil && plan.Chosen != test.chosen {
+			t.Errorf("%q: %d", test.named, plan.Chosen)
+		}
+	}
+	// An object with another generateName that comes after the plan is left.
+	server.objects = 2
+	plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{long}}}, time.Unix(100, 0), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.objects = 3
+	err = p.Delete(t.Context(), []Target{{configMaps, []string{long}}}, plan, func(Result) {})
+	if err != nil || len(server.deleted) != 2 {
+		t.Errorf("%v: deleted %v", err, server.deleted)
+	}
+}
+
+// However many names a prefix has, no more objects are held than a page has, and the
+// newest that are kept.
+func TestNoMoreIsHeldThanAPage(t *testing.T) {
+	keep := 100
+	server := &paged{objects: 60_000, object: generated}
+	p := server.pruner(t, Criteria{Keep: &keep})
+	targets := []Target{{configMaps, []string{"run-"}}}
+	plan, err := p.Plan(t.Context(), targets, time.Unix(1e6, 0), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	largest, all := 0, 0
+	err = p.pages(t.Context(), targets, plan, func(_ context.Context, page []Object, _ bool) error {
+		largest, all = max(largest, len(page)), all+len(page)
+		return nil
+	})
+	if limit := slices.Max(server.limits); err != nil || all != 60_000-keep || largest > limit || limit > 25_000 {
+		t.Errorf("%d objects, at most %d of a page of %d: %v", all, largest, limit, err)
+	}
+}
+
+// A list that is begun again after objects were handed over cannot be told apart from
+// what was there: naming them is refused.
+func TestEachOfAListThatIsBegunAgain(t *testing.T) {
+	to := &pageOf{take: func(_ context.Context, _ []Object, again bool) error {
+		if again {
+			return ErrListChanged
+		}
+		return nil
+	}}
+	to.chooser = newChooser(Target{configMaps, []string{"run-"}}, Criteria{}, time.Unix(100, 0), nil, to)
+	visit := func() error {
+		to.Begin(true)
+		o := decode.Object{Namespace: "ns", Name: "run-bbbbb", GenerateName: "run-", Created: 5}
+		o.UID = "u"
+		to.Visit(&o)
+		return to.EndPage(t.Context())
+	}
+	if err := visit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := visit(); !errors.Is(err, ErrListChanged) {
+		t.Error(err)
+	}
+}
+
+// What refuses a hundred deletions in a row, refuses the next one.
+func TestDeleteStops(t *testing.T) {
+	refusing := &paged{objects: 3000, object: generated}
+	p := refusing.pruner(t, Criteria{Before: time.Unix(5000, 0)})
+	targets := []Target{{configMaps, []string{"run-"}}}
+	plan, err := p.Plan(t.Context(), targets, time.Unix(10000, 0), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { forbidden(w) }))
+	defer server.Close()
+	p.Deletions = &rest.Config{Host: server.URL, QPS: -1}
+	failed := 0
+	err = p.Delete(t.Context(), targets, plan, func(r Result) {
+		if r.Outcome == Failed {
+			failed++
+		}
+	})
+	if err == nil || failed < maxFailures || failed >= maxFailures+p.Concurrency {
+		t.Errorf("%d failed: %v", failed, err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	p.Deletions = p.Lists
+	deleted := 0
+	err = p.Delete(ctx, targets, plan, func(Result) {
+		deleted++
+		if deleted == 50 {
+			interrupt()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || deleted < 50 || deleted >= 50+p.Concurrency {
+		t.Errorf("%d deleted: %v", deleted, err)
+	}
+}
+
+// BenchmarkMillion plans the deletion of a million objects: its memory is that of a
+// page.
+func BenchmarkMillion(b *testing.B) {
+	server := &paged{objects: 1_000_000, object: generated}
+	p := server.pruner(b, Criteria{Before: time.Unix(1<<40, 0)})
+	for b.Loop() {
+		if _, err := p.Plan(b.Context(), []Target{{configMaps, []string{"run-"}}}, time.Unix(1<<40, 0), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
