@@ -179,9 +179,11 @@ func (c *Collector) gate() *v1alpha1.AuditGate {
 
 // complete reports whether everything was counted that was to be. A gate must
 // not pass because nothing may be read, so a scan of no type at all is not
-// complete, whatever the reasons.
+// complete, whatever the reasons. Neither may it pass on an inconsistent list, which can
+// have missed objects.
 func (c *Collector) complete(scan Scan, skipped []census.Skipped) bool {
-	if len(scan.Resources) > 0 && len(c.whole(scan)) == 0 || c.options.Gated() && len(scan.Summary.Uncounted) > 0 {
+	missed := len(scan.Summary.Uncounted) + len(scan.Summary.Inconsistent)
+	if len(scan.Resources) > 0 && len(c.whole(scan)) == 0 || c.options.Gated() && missed > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool { return !c.mayMiss(s) })

@@ -115,6 +115,20 @@ func TestUncounted(t *testing.T) {
 	}
 }
 
+// A gate doesn't pass on a list that is not consistent.
+func TestInconsistentUnderAGate(t *testing.T) {
+	limit := int64(5)
+	for _, gate := range []*int64{nil, &limit} {
+		pods := []census.Resource{resource("", "pods")}
+		result, err := collector(Options{FailAboveCount: gate}).Report(Scan{
+			Resources: pods, Summary: census.Summary{Inconsistent: pods},
+		})
+		if err != nil || result.Report.Complete != (gate == nil) {
+			t.Errorf("a gate: %v: %+v, %v", gate != nil, result, err)
+		}
+	}
+}
+
 // A server without any type has nothing that could not be read.
 func TestCompleteWithoutTypes(t *testing.T) {
 	if report := finish(t, collector(Options{})).Report; !report.Complete || report.Summary.ResourceTypes != 0 {

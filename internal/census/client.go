@@ -1,9 +1,13 @@
 package census
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metainternalversionscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	"k8s.io/client-go/rest"
 )
@@ -35,25 +39,54 @@ func newClient(config *rest.Config) (rest.Interface, error) {
 	if config.QPS == 0 {
 		config.QPS = -1
 	}
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return errorLimiter{rt} })
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return errorReader{rt} })
 	return rest.UnversionedRESTClientFor(config)
 }
 
-// errorLimiter bounds the answers that rest.Request reads into memory.
-type errorLimiter struct{ transport http.RoundTripper }
+// errorReader bounds the error responses that rest.Request reads into memory, and refuses
+// a 404 that no API server sent.
+type errorReader struct{ transport http.RoundTripper }
 
-func (l errorLimiter) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := l.transport.RoundTrip(req)
-	if err == nil && resp.StatusCode >= http.StatusMultipleChoices {
-		resp.Body = limitedBody{io.LimitReader(resp.Body, maxErrorBody), resp.Body}
+func (e errorReader) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := e.transport.RoundTrip(req)
+	if err != nil || resp.StatusCode < http.StatusMultipleChoices {
+		return resp, err
 	}
-	return resp, err
+	resp.Body = limitedBody{io.LimitReader(resp.Body, maxErrorBody), resp.Body}
+	if resp.StatusCode == http.StatusNotFound {
+		if err := verifyNotFound(resp); err != nil {
+			return nil, err
+		}
+	}
+	return resp, nil
 }
 
 // WrappedRoundTripper lets client-go reach the transport below.
-func (l errorLimiter) WrappedRoundTripper() http.RoundTripper { return l.transport }
+func (e errorReader) WrappedRoundTripper() http.RoundTripper { return e.transport }
 
 type limitedBody struct {
 	io.Reader
 	io.Closer
+}
+
+// errForeign is the error of a response that comes from something before the API server.
+var errForeign = errors.New("404 Not Found from something that is not an API server")
+
+// verifyNotFound returns an error if a 404 says nothing about the resource. A load
+// balancer without a backend sends such responses, too. API servers send a Status. The
+// header is that of kube-apiserver, which sends plain text for an API group or a version
+// that it doesn't serve.
+func verifyNotFound(resp *http.Response) error {
+	if resp.Header.Get("Audit-Id") != "" {
+		return nil
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	var status metav1.TypeMeta
+	isStatus := json.Unmarshal(body, &status) == nil && status.Kind == "Status"
+	if err == nil && !isStatus && !bytes.HasPrefix(body, []byte("k8s\x00")) {
+		err = errForeign
+	}
+	return err
 }

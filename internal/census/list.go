@@ -66,7 +66,15 @@ func (l *list) get(
 	}
 	defer func() { _ = body.Close() }()
 	took, read := time.Since(turn.began), &meter{r: body}
-	p, err := decode.List(read, turn.buffer, asked, visit)
+	p, err := decode.List(read, turn.buffer, asked, func(o *decode.Object) error {
+		if err := l.checkObject(o); err != nil {
+			return err
+		}
+		return visit(o)
+	})
+	if err == nil {
+		err = l.checkKind(p)
+	}
 	if err == nil {
 		l.size.succeeded(pageCost{q.limit, p.Objects, read.bytes, p.Remaining, took})
 	}

@@ -242,12 +242,12 @@ func TestCountsOfNeighbours(t *testing.T) {
 func TestSelectedFromElsewhere(t *testing.T) {
 	a := &api{}
 	a.set([]metav1.ObjectMeta{
-		{Name: "job-bbbbb", GenerateName: "job-"},
-		{Name: "other-bbbbb", GenerateName: "other-"},
-		{Name: "z", GenerateName: "job-", Labels: map[string]string{"app": "x"}},
+		{Namespace: "a", Name: "job-bbbbb", GenerateName: "job-"},
+		{Namespace: "a", Name: "other-bbbbb", GenerateName: "other-"},
+		{Namespace: "a", Name: "z", GenerateName: "job-", Labels: map[string]string{"app": "x"}},
 	})
 	got, _ := scanOf(t, a, &Scanner{Selector: labels.SelectorFromSet(labels.Set{"app": "x"})})
-	want := []Space{{Resource: configMaps, Prefix: "job-", SuffixLength: 5, Names: 1, Generated: 1, RawPrefixes: 1}}
+	want := []Space{{Resource: configMaps, Namespace: "a", Prefix: "job-", SuffixLength: 5, Names: 1, Generated: 1, RawPrefixes: 1}}
 	if !cmp.Equal(want, got, cmpopts.IgnoreFields(Space{}, "Recent")) {
 		t.Errorf("%+v", got)
 	}
@@ -258,7 +258,7 @@ func TestManyRawPrefixes(t *testing.T) {
 	long := strings.Repeat("x", 58)
 	var objects []metav1.ObjectMeta
 	for i, o := range censustest.Population([]string{"a"}, 2*MaxRawPrefixes) {
-		o.Namespace, o.Name, o.GenerateName = "", long+censustest.SuffixOf(i), fmt.Sprint(long, i)
+		o.Name, o.GenerateName = long+censustest.SuffixOf(i), fmt.Sprint(long, i)
 		objects = append(objects, o)
 	}
 	a := &api{}
@@ -405,7 +405,7 @@ func TestFaults(t *testing.T) {
 func TestUnsortedPageCut(t *testing.T) {
 	var objects []metav1.ObjectMeta
 	for _, name := range []string{"job-bbbbb", "job-ddddd", "job-ccccc", "job-fffff"} {
-		objects = append(objects, metav1.ObjectMeta{Name: name, GenerateName: "job-"})
+		objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: name, GenerateName: "job-"})
 	}
 	a := &api{unsorted: true}
 	a.set(objects)
@@ -424,10 +424,10 @@ func TestUnsortedPageCut(t *testing.T) {
 // A list that went on at a later state is not of one instant, and says so.
 func TestExpiredListIsInconsistent(t *testing.T) {
 	a := &api{}
-	a.set([]metav1.ObjectMeta{{Name: "job-bbbbb", GenerateName: "job-"}, {Name: "job-ccccc"}})
+	a.set([]metav1.ObjectMeta{{Namespace: "a", Name: "job-bbbbb", GenerateName: "job-"}, {Namespace: "a", Name: "job-ccccc"}})
 	a.fault = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
 		if n == 1 {
-			a.set([]metav1.ObjectMeta{{Name: "job-ccccc"}, {Name: "job-ddddd"}})
+			a.set([]metav1.ObjectMeta{{Namespace: "a", Name: "job-ccccc"}, {Namespace: "a", Name: "job-ddddd"}})
 			a.compact = 1
 		}
 		return false
@@ -466,6 +466,7 @@ func TestCountsAreOfOneInstant(t *testing.T) {
 func TestSkipped(t *testing.T) {
 	answer := func(code int, body string) func(*api, http.ResponseWriter, *http.Request) {
 		return func(_ *api, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Audit-Id", "1") // of an API server
 			w.WriteHeader(code)
 			_, _ = w.Write([]byte(body))
 		}

@@ -21,7 +21,9 @@ type walk struct {
 	last    position
 	again   *position
 	objects int64
-	away    bool // the server did not answer when the page was asked for before
+	// announced is how many objects follow, by the page before; 0 if it is not known.
+	announced int64
+	away      bool // the server did not answer when the page was asked for before
 }
 
 // position is where an object is in a list.
@@ -50,7 +52,7 @@ func (l *list) walk(ctx context.Context, to counter) error {
 		if p.Continue == "" {
 			return nil
 		}
-		w.token = p.Continue
+		w.token, w.announced = p.Continue, p.Remaining
 	}
 }
 
@@ -69,7 +71,7 @@ func (w *walk) check(p decode.Page) error {
 		return decode.Malformed("the continue token of a page is its own")
 	}
 	if w.token != "" {
-		return nil
+		return w.checkLater(p)
 	}
 	l := w.list
 	if l.at != "" && p.ResourceVersion != l.at {

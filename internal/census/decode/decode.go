@@ -68,6 +68,7 @@ type Asked struct {
 
 // Page is what a server says about one page of a list.
 type Page struct {
+	Kind            string // of the list; empty if the response has none
 	ResourceVersion string
 	Continue        string // the token of the page after this one; empty on the last
 	Remaining       int64  // objects after this page; 0 if it is not known

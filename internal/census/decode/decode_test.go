@@ -75,7 +75,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 	for n := range 100 {
 		var list metav1.PartialObjectMetadataList
 		fill.Fill(&list)
-		list.TypeMeta = metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}
+		list.TypeMeta = metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}
 		var want []Object
 		for i := range list.Items {
 			o := &list.Items[i]
@@ -89,7 +89,9 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 				Maker: Maker(censustest.MakerOf(o.ObjectMeta)), Marked: i%2 == 0,
 			})
 		}
-		wantPage := Page{ResourceVersion: list.ResourceVersion, Continue: list.Continue, Objects: int64(len(want))}
+		wantPage := Page{
+			Kind: MetadataList, ResourceVersion: list.ResourceVersion, Continue: list.Continue, Objects: int64(len(want)),
+		}
 		if list.RemainingItemCount != nil {
 			wantPage.Remaining = max(0, *list.RemainingItemCount)
 		}
@@ -114,7 +116,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 
 // However a stream is cut, the end is missed.
 func TestDecodeMissesTheEnd(t *testing.T) {
-	list := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: listKind}}
+	list := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList}}
 	for _, o := range censustest.Population([]string{"a"}, 20) {
 		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: o})
 	}
@@ -255,7 +257,7 @@ func TestDecodeLongMakers(t *testing.T) {
 		{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: long}}},
 		{Name: "a", Annotations: map[string]string{long: long}},
 	} {
-		list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}}
+		list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}}
 		list.Items = []metav1.PartialObjectMetadata{{ObjectMeta: meta}}
 		for format, body := range inBothFormats(list) {
 			_, objects, err := decodeAll(bytes.NewReader(body), nil)
@@ -296,7 +298,7 @@ func TestDecodeAllocatesLittle(t *testing.T) {
 
 // bigList is n objects with the metadata that pods of Jobs have.
 func bigList(n int) *metav1.PartialObjectMetadataList {
-	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}}
+	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}}
 	fields := metav1.NewFieldsV1(`{"f:metadata":{` + strings.Repeat(`"f:labels":{".":{},"f:app":{}},`, 20) + `"f:x":{}}}`)
 	for _, o := range censustest.Population([]string{"a"}, n) {
 		o.Labels = map[string]string{"app": "x", "batch.kubernetes.io/job-name": "job", "controller-uid": "0123456789"}
@@ -367,7 +369,7 @@ func benchmarkDecode(b *testing.B, body []byte, asked Asked) {
 // What an identity has is read from both formats, and only if it is asked for.
 func TestDecodeIdentity(t *testing.T) {
 	deleted := metav1.Unix(5, 0)
-	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: listKind, APIVersion: "meta.k8s.io/v1"}}
+	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}}
 	yes := true
 	list.Items = []metav1.PartialObjectMetadata{
 		{ObjectMeta: metav1.ObjectMeta{

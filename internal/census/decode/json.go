@@ -60,7 +60,7 @@ func (d *decoder) decodeJSON(r io.Reader) error {
 	err := j.object(func(key string) error {
 		switch key {
 		case "kind":
-			return j.listKind()
+			return d.listKind(j)
 		case "metadata":
 			return d.jsonListMeta(j, &meta)
 		case "items":
@@ -255,11 +255,10 @@ func (m *meter) Read(p []byte) (int, error) {
 }
 
 // listKind reads the kind, which must be that of a list.
-func (j jsonReader) listKind() error {
-	var kind string
-	err := j.value(&kind)
-	if err == nil && !strings.HasSuffix(kind, "List") {
-		err = malformedf("a %.64q", kind)
+func (d *decoder) listKind(j jsonReader) error {
+	err := j.value(&d.page.Kind)
+	if err == nil && !strings.HasSuffix(d.page.Kind, "List") {
+		err = malformedf("a %.64q", d.page.Kind)
 	}
 	return err
 }

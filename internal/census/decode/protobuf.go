@@ -52,7 +52,8 @@ const (
 	entryValue protowire.Number = 2
 )
 
-const listKind = "PartialObjectMetadataList"
+// MetadataList is the kind of a list of metadata.
+const MetadataList = "PartialObjectMetadataList"
 
 // decodeProtobuf reads the envelope, a runtime.Unknown, to the end of the
 // stream.
@@ -98,9 +99,10 @@ func (d *decoder) typeMeta(w *wire, f field) error {
 			return nil
 		}
 		kind, err := w.text(f, maxString)
-		if err == nil && string(kind) != listKind {
+		if err == nil && string(kind) != MetadataList {
 			err = malformedf("a %.64q", kind)
 		}
+		d.page.Kind = MetadataList
 		return err
 	})
 }

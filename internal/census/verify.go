@@ -1,0 +1,57 @@
+package census
+
+import (
+	"fmt"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// A proxy or a cache can deliver the response to another request. The functions of this
+// file find out as far as a page shows it: by its kind, the namespaces of its objects, its
+// resourceVersion, and the number of objects that the page before it announced.
+
+// checkKind returns an error for a page that is no list of the resource.
+func (l *list) checkKind(p decode.Page) error {
+	switch p.Kind {
+	case decode.MetadataList, "List":
+		return nil
+	case "":
+		return decode.Malformed("a list without a kind")
+	}
+	if want := l.resource.Kind + "List"; l.resource.Kind != "" && p.Kind != want {
+		return decode.Malformed(fmt.Sprintf("a %.64q instead of a %s", p.Kind, want))
+	}
+	return nil
+}
+
+// checkObject returns an error for an object that is in no namespace of the list.
+func (l *list) checkObject(o *decode.Object) error {
+	switch {
+	case l.namespace != "" && o.Namespace != l.namespace:
+		return decode.Malformed(fmt.Sprintf("an object of namespace %.64q in a list of namespace %q", o.Namespace, l.namespace))
+	case l.resource.Namespaced && o.Namespace == "":
+		return decode.Malformed("an object without a namespace in a list of a namespaced type")
+	case !l.resource.Namespaced && o.Namespace != "":
+		return decode.Malformed(fmt.Sprintf("an object of namespace %.64q in a list of a cluster-scoped type", o.Namespace))
+	}
+	return nil
+}
+
+// checkLater checks a page that is not the first of the walk. Pages of one list have one
+// resourceVersion. The API allows remainingItemCount to be an estimate, so a page that
+// disagrees with it only makes the list inconsistent.
+func (w *walk) checkLater(p decode.Page) error {
+	l := w.list
+	if l.at == "" || l.inconsistent {
+		return nil
+	}
+	if p.ResourceVersion != l.at {
+		return fmt.Errorf("%w: %w", errStartAgain,
+			decode.Malformed(fmt.Sprintf("a page of resourceVersion %.64q in a list of %q", p.ResourceVersion, l.at)))
+	}
+	known := p.Continue == "" || p.Remaining > 0
+	if w.announced > 0 && known && p.Objects+p.Remaining != w.announced {
+		l.inconsistent = true
+	}
+	return nil
+}
