@@ -5,31 +5,30 @@ import (
 	"time"
 )
 
-// clock is the time that rates are reckoned by. It goes on while a computer sleeps, as
-// that of a calendar does and a monotonic clock does not, and it is never set back, as
-// a calendar's can be.
+// clock is the time that rates use. It starts with the calendar, and then advances with
+// the time since the computer booted: that counts the time for which the computer sleeps,
+// and ignores every step of the calendar.
 type clock struct {
-	mu    sync.Mutex
-	began time.Time // with a monotonic reading
+	uptime func() time.Duration // nil uses that of the computer
 
-	// What was read last, and what it said then.
-	calendar, said time.Time
-	running        time.Duration
+	once    sync.Once
+	began   time.Time     // without a monotonic reading
+	running time.Duration // the uptime then
 }
 
 func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	if c.began.IsZero() {
-		c.began, c.calendar, c.said = now, now.Round(0), now.Round(0)
-	}
-	return c.at(now.Round(0), now.Sub(c.began))
+	c.once.Do(func() {
+		if c.uptime == nil {
+			c.uptime = uptime
+		}
+		c.began, c.running = time.Now().Round(0), c.uptime()
+	})
+	return c.began.Add(c.uptime() - c.running)
 }
 
-// at returns the time when a calendar and a monotonic clock say these.
-func (c *clock) at(calendar time.Time, running time.Duration) time.Time {
-	c.said = c.said.Add(max(calendar.Sub(c.calendar), running-c.running))
-	c.calendar, c.running = calendar, running
-	return c.said
-}
+// loaded is when the program started, with a monotonic reading.
+var loaded = time.Now()
+
+// running returns the time since the program started, without the time for which the
+// computer slept. It replaces the uptime where that is not available.
+func running() time.Duration { return time.Since(loaded) }

@@ -7,23 +7,30 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// Time goes on while a computer sleeps, and when its calendar is set back.
+// Rates advance with the time that passes, which a step of the calendar is not.
 func TestClock(t *testing.T) {
-	calendar := time.Unix(1_700_000_000, 0)
-	c, running := &clock{calendar: calendar, said: calendar}, time.Duration(0)
-	for _, step := range []struct{ calendar, running, want time.Duration }{
-		{time.Second, time.Second, time.Second},
-		{time.Hour, time.Second, time.Hour}, // asleep
-		{-24 * time.Hour, time.Minute, time.Minute},
-		{time.Second, time.Second, time.Second},
-	} {
-		before := c.said
-		calendar, running = calendar.Add(step.calendar), running+step.running
-		if passed := c.at(calendar, running).Sub(before); passed != step.want {
-			t.Errorf("%+v: %v", step, passed)
-		}
+	passed := time.Hour // since the computer booted
+	c := &clock{uptime: func() time.Duration { return passed }}
+	began := c.now()
+	if step := time.Since(began).Abs(); step > time.Minute || began != began.Round(0) {
+		t.Errorf("it begins at %v", began)
+	}
+	for _, step := range []time.Duration{time.Second, 8 * time.Hour} {
+		passed += step
+	}
+	if got, want := c.now().Sub(began), 8*time.Hour+time.Second; got != want {
+		t.Errorf("%v passed, want %v", got, want)
 	}
 	if at := New(census.Scanner{}).Snapshot(func(Row) {}).At; at != at.Round(0) {
-		t.Errorf("%v has the time of a clock that stops", at)
+		t.Errorf("%v has a monotonic reading, which a sleep stops", at)
+	}
+}
+
+// The uptime of this computer advances as fast as a monotonic clock, if it doesn't sleep.
+func TestUptime(t *testing.T) {
+	before, began := uptime(), time.Now()
+	time.Sleep(200 * time.Millisecond)
+	if passed, want := uptime()-before, time.Since(began); (passed - want).Abs() > 150*time.Millisecond {
+		t.Errorf("%v passed, want %v", passed, want)
 	}
 }
