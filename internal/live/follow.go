@@ -150,7 +150,7 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 	e.mu.Lock()
 	k.behind, k.cause = time.Time{}, nil
 	e.mu.Unlock()
-	asked := decode.Asked{Maker: func(o *decode.Object) decode.When { return k.whenMaker(e, o) }}
+	asked := decode.Asked{Creator: func(o *decode.Object) decode.When { return k.whenCreator(e, o) }}
 	err = decode.Watch(body, buffer, asked, func(event *decode.Event) error {
 		timer.Reset(silence)
 		if err := k.apply(e, event); err != nil {
