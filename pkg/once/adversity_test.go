@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // changed answers with the object that a create sent, after a change.
@@ -111,7 +112,7 @@ func TestResponsesOfOtherRequestsForEver(t *testing.T) {
 			return nil
 		})
 		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMap("a"), NewID())
-		if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrRenamed) || asked(server, "create") != maxOthers {
+		if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrRenamed) || asked(server, "create") != protocol.MaxOthers {
 			t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
 		}
 	}

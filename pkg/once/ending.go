@@ -1,102 +1,119 @@
 package once
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// finish returns the result of a final step.
-func (o *operation) finish(s step, f finding) (Result, *Error) {
-	o.untrusted = o.untrusted || f == noRight && o.state != inDoubt
-	if f == renamed && !o.asKubectl() {
+// finish returns the result of a create that has ended.
+func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, *Error) {
+	if d.Last == protocol.Renamed {
 		o.refusal = apistatus.Explain(o.refusal, o.explainRenaming())
 	}
 	switch {
-	case s == created:
-		return o.success(f)
-	case s == unknown:
-		result := o.givenUpResult()
-		result.Object = o.other(f)
-		failure := o.unknown(o.whyUnknown(f))
-		failure.advice = o.advice(f)
-		if f == renamed {
+	case d.Outcome == protocol.Created, d.Outcome == protocol.Found:
+		return o.success(d)
+	case d.Outcome == protocol.Unknown:
+		failure := o.unknown(o.whyUnknown(ctx, d))
+		failure.advice = o.advice(d.Last)
+		if d.Last == protocol.Renamed {
 			failure.Cause = renaming{failure.Cause}
 		}
-		return result, failure
-	case o.over != nil:
-		return o.givenUpResult(), o.abandoned(o.over)
+		return Result{Object: o.other(d.Last), TimeOver: timeOver(d)}, failure
+	case d.Stopped != "":
+		return Result{TimeOver: timeOver(d)}, o.abandoned(ctx, d)
 	}
-	return o.failure(f)
+	return Result{Object: o.other(d.Last)}, o.failure(d)
 }
 
-// renaming is why an object is in doubt, and ErrRenamed.
+func timeOver(d protocol.Done) bool { return d.Stopped == protocol.TimeOver }
+
+// renaming is the reason for an unknown outcome, and ErrRenamed.
 type renaming struct{ error }
 
 func (r renaming) Unwrap() []error { return []error{ErrRenamed, r.error} }
 
-// other returns what has the name, if that is not certainly the object sent, or
-// what came under another one.
-func (o *operation) other(f finding) *unstructured.Unstructured {
-	if f == foreign || f == unclear || f == renamed {
-		return o.answer.object
+// other returns the holder of the name, if that is not certainly the object sent,
+// or the object that came under another one.
+func (o *operation) other(f protocol.Finding) *unstructured.Unstructured {
+	if f == protocol.Foreign || f == protocol.Unclear || f == protocol.Renamed {
+		return o.response.object
 	}
 	return nil
 }
 
-// givenUpResult says of an object whether its time was over.
-func (o *operation) givenUpResult() Result {
-	return Result{TimeOver: o.over != nil && !errors.Is(o.over, ErrInterrupted) && !errors.Is(o.over, errTooLong)}
-}
-
 // abandoned is the error of an object that is not there, and is not sent any
 // more.
-func (o *operation) abandoned(why error) *Error {
-	if errors.Is(why, ErrInterrupted) {
+func (o *operation) abandoned(ctx context.Context, d protocol.Done) *Error {
+	why := o.whyStopped(ctx, d)
+	if d.Stopped == protocol.Interrupted {
 		return &Error{Kind: ErrInterrupted, Cause: why}
 	}
 	return &Error{Kind: ErrExhausted, Cause: apistatus.Explain(o.refusal, "; "+why.Error())}
 }
 
-// whyUnknown says why f does not settle what has become of the object.
-func (o *operation) whyUnknown(f finding) error {
-	const there = "an object of that name is there, without a creation id"
-	switch {
-	case f == givenUp:
-		return o.over
-	case f == renamed:
-		return o.refusal
-	case f == foreign:
-		return errors.New("the name is held by another object")
-	case f == unclear && o.wanted.id.repeated:
-		return errors.New(there + ": it may be what an earlier run has made")
-	case f == unclear:
-		return errors.New(there + ", and is not certainly older than this one")
-	case f == absent && o.others >= maxOthers:
-		return fmt.Errorf("%d responses were about other objects: something picks names, or mixes up responses", o.others)
-	case f == absent:
-		return fmt.Errorf("no such object is there (read %d times): "+
-			"the API may answer reads from an older state", o.vanished)
+// whyStopped says why no other POST is sent.
+func (o *operation) whyStopped(ctx context.Context, d protocol.Done) error {
+	most := o.settings.retryTimeout
+	switch d.Stopped {
+	case protocol.Interrupted:
+		return interruption{context.Cause(ctx)}
+	case protocol.WaitTooLong:
+		return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)", d.RetryAfter, most)
 	}
-	return o.answer.err
+	return fmt.Errorf("not settled in %s", max(most, time.Since(o.start)).Round(time.Millisecond))
 }
 
-// advice says what settles an object that may be there, as an error's end.
-func (o *operation) advice(f finding) string {
+// interruption is ErrInterrupted, with the error of the context.
+type interruption struct{ cause error }
+
+func (i interruption) Error() string   { return ErrInterrupted.Error() }
+func (i interruption) Unwrap() []error { return []error{ErrInterrupted, i.cause} }
+
+// whyUnknown says why the last observation does not settle the outcome.
+func (o *operation) whyUnknown(ctx context.Context, d protocol.Done) error {
+	const there = "an object of that name is there, without a creation id"
 	switch {
-	case !o.wanted.marked():
+	case d.Last == protocol.GivenUp:
+		return o.whyStopped(ctx, d)
+	case d.Last == protocol.Renamed:
+		return o.refusal
+	case d.Last == protocol.Foreign:
+		return errors.New("the name is held by another object")
+	case d.Last == protocol.Unclear && o.wanted.id.repeated:
+		return errors.New(there + ": it may be what an earlier run has made")
+	case d.Last == protocol.Unclear:
+		return errors.New(there + ", and is not certainly older than this one")
+	case d.Last == protocol.Absent && d.Others >= protocol.MaxOthers:
+		return fmt.Errorf(
+			"%d responses were about other objects: something picks names, or mixes up responses", d.Others)
+	case d.Last == protocol.Absent:
+		return fmt.Errorf("no such object is there (read %d times): "+
+			"the API may answer reads from an older state", d.Absences)
+	}
+	return o.response.err
+}
+
+// advice says how to settle the outcome, as an error's end.
+func (o *operation) advice(last protocol.Finding) string {
+	switch {
+	case !o.wanted.tracked():
 		return "; look whether it is there before you create it again"
-	case f == renamed:
+	case last == protocol.Renamed:
 		return fmt.Sprintf("; look for an object with the annotation %s: %s", Annotation, o.wanted.id)
-	case f == unclear:
+	case last == protocol.Unclear:
 		return fmt.Sprintf("; if %q is this object, give it the annotation %s: %s; or delete it",
 			o.name, Annotation, o.wanted.id)
-	case f == noRight:
+	case last == protocol.NoPermission:
 		return "" // the reason says it
 	case !o.wanted.id.single: // it may have a next name
 		return fmt.Sprintf("; look whether %q is there before you create it again", o.name)
@@ -104,24 +121,20 @@ func (o *operation) advice(f finding) string {
 	return fmt.Sprintf("; Create with the same ID again finds %q or makes it", o.name)
 }
 
-// success is the result of an object that is there. It was found, not created,
-// if no POST under an id that others may have used has stored it or was lost;
-// and one of other content cannot be what this call has sent.
-func (o *operation) success(f finding) (Result, *Error) {
-	found := o.answer.object
+// success is the result of an object that is there. An object of other content
+// can't be the one that this call has sent.
+func (o *operation) success(d protocol.Done) (Result, *Error) {
+	found := o.response.object
 	content := found.GetAnnotations()[ContentAnnotation]
-	if f == ours && o.wanted.id.single && content != "" && content != o.wanted.content {
+	if d.Last == protocol.Ours && o.wanted.id.single && content != "" && content != o.wanted.content {
 		return Result{Object: found}, &Error{Kind: ErrMismatch, Cause: errors.New(
 			"the object was created with other content under the same id")}
 	}
-	result := Result{Outcome: Created, Object: found, MarksLost: o.wanted.marksLost(found)}
-	if f == ours && o.wanted.id.repeated && o.state != inDoubt {
-		result.Outcome = Found
-	}
-	return result, nil
+	return Result{Outcome: Outcome(d.Outcome), Object: found, MarksLost: o.wanted.marksLost(found)}, nil
 }
 
-// marksLost returns the keys of the marks that found lacks.
+// marksLost returns the keys of the labels and annotations of ours that found
+// lacks.
 func (w wanted) marksLost(found *unstructured.Unstructured) (lost []string) {
 	for _, mark := range []struct{ key, sent, has string }{
 		{Annotation, w.id.creation, idOf(found)},
@@ -135,36 +148,50 @@ func (w wanted) marksLost(found *unstructured.Unstructured) (lost []string) {
 	return lost
 }
 
-// failure is the result of an object that was refused, with what the server
-// does not say.
-func (o *operation) failure(f finding) (Result, *Error) {
-	result := Result{Object: o.other(f)}
-	failure := &Error{Kind: o.kindOf(f), Cause: o.refusal}
-	if !o.asKubectl() && o.attempt > 0 && strings.Contains(failure.Cause.Error(), "exceeded quota") {
-		failure.Cause = apistatus.Explain(failure.Cause, fmt.Sprintf(
-			" (the server charges quota for every name tried, here %d, and corrects that only later)", o.attempt+1))
+// failure is the error of an object that was refused, with facts that the server
+// does not tell.
+func (o *operation) failure(d protocol.Done) *Error {
+	cause := o.refusal
+	if exhausted(d) && !o.wanted.fixed() && o.settings.attempts > 1 {
+		cause = apistatus.Explain(cause, fmt.Sprintf("; gave up after %d %s", o.settings.attempts, o.whatIsTried()))
 	}
-	return result, failure
+	if !o.config.Plain() && d.Attempts > 1 && strings.Contains(cause.Error(), "exceeded quota") {
+		cause = apistatus.Explain(cause, fmt.Sprintf(
+			" (the server charges quota for every name tried, here %d, and corrects that only later)", d.Attempts))
+	}
+	return &Error{Kind: o.kindOf(d), Cause: cause}
 }
 
-// kindOf returns which error it is that ended with f.
-func (o *operation) kindOf(f finding) error {
+// exhausted reports whether every name was taken.
+func exhausted(d protocol.Done) bool {
+	return !d.Refused && (d.Last == protocol.Conflict || d.Last == protocol.Foreign)
+}
+
+// whatIsTried returns the unit of attempts: a server that picks names may try
+// several in one attempt.
+func (o *operation) whatIsTried() string {
+	if !o.wanted.tracked() {
+		return "attempts"
+	}
+	return "names"
+}
+
+// kindOf returns which error an object that failed has.
+func (o *operation) kindOf(d protocol.Done) error {
 	switch {
-	case f == renamed:
+	case d.Last == protocol.Renamed:
 		return ErrRenamed
-	case o.state == wasRejected, o.state == wasDenied:
+	case d.Refused:
 		return ErrRefused
-	case f == notStored:
-		return ErrExhausted
-	case (f == conflict || f == foreign) && (o.wanted.named() || o.wanted.id.single):
+	case exhausted(d) && (o.wanted.fixed() || o.wanted.id.single):
 		return ErrTaken
-	case f == conflict, f == foreign:
+	case exhausted(d), d.Last == protocol.NotStored:
 		return ErrExhausted
 	}
 	return ErrRefused
 }
 
-// explainRenaming says what an answer that names another object means.
+// explainRenaming says why a response is about another object.
 func (o *operation) explainRenaming() string {
 	sent := fmt.Sprintf("%q", o.name)
 	if o.name == "" {
@@ -174,8 +201,8 @@ func (o *operation) explainRenaming() string {
 		"a webhook or policy picks names)", sent)
 }
 
-// unknown is the error of an object that may be there: what the first lost
-// POST said, what the last one did, and why it could not be settled.
+// unknown is the error of an object that may be there: the reasons of the first
+// lost POST and of the last one, and why they could not be settled.
 func (o *operation) unknown(why error) *Error {
 	var reasons []string
 	for _, err := range []error{o.loss, o.refusal, why} {

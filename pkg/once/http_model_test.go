@@ -18,38 +18,49 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/internal/choices"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
 // The HTTP model goes where the first one does not: through requests, answers,
-// client-go and the transport, to a server that is scripted answer by answer.
+// client-go and the transport, to a server that is scripted response by answer.
 // Every script of accidents up to a depth is tried, and the promise is checked
 // by the checker that users have.
 
 func TestHTTPModel(t *testing.T) {
 	generated := ID{creation: ourID}
-	for name, m := range map[string]httpModel{
-		"generated":              {depth: 3, id: generated},
-		"generated, interrupted": {depth: 2, id: generated, interrupts: true},
-		"generated, the server's clock is behind": {depth: 2, id: generated, ahead: -time.Hour},
-		"generated, the server's clock is ahead":  {depth: 2, id: generated, ahead: time.Hour},
-		"named":                                   {depth: 2, named: true, id: generated},
-		"keyed":                                   {depth: 2, id: Derived(ourID, "v1-run")},
-		"keyed, killed":                           {depth: 2, id: Derived(ourID, "v1-run"), kills: true},
-		"named, keyed, killed":                    {depth: 2, named: true, id: Derived(ourID, "v1-run"), kills: true},
-		"of an owner":                             {depth: 3, id: For(owner, "x")},
-		"of an owner, again":                      {depth: 2, id: For(owner, "x"), again: true},
-		"of an owner, killed":                     {depth: 2, id: For(owner, "x"), again: true, kills: true},
-		"unmarked":                                {depth: 3, id: Unmarked()},
-		"unmarked, named":                         {depth: 3, named: true, id: Unmarked()},
+	for name, test := range map[string]struct {
+		httpModel
+		excused int // at most, of a hundred
+	}{
+		"generated":              {httpModel{depth: 3, id: generated}, 4},
+		"generated, interrupted": {httpModel{depth: 2, id: generated, interrupts: true}, 2},
+		"generated, the server's clock is behind": {httpModel{depth: 2, id: generated, ahead: -time.Hour}, 3},
+		"generated, the server's clock is ahead":  {httpModel{depth: 2, id: generated, ahead: time.Hour}, 3},
+		"named":                                   {httpModel{depth: 2, named: true, id: generated}, 4},
+		"keyed":                                   {httpModel{depth: 2, id: Derived(ourID, "v1-run")}, 2},
+		"keyed, killed":                           {httpModel{depth: 2, id: Derived(ourID, "v1-run"), kills: true}, 2},
+		"named, keyed, killed":                    {httpModel{depth: 2, named: true, id: Derived(ourID, "v1-run"), kills: true}, 4},
+		"of an owner":                             {httpModel{depth: 3, id: For(owner, "x")}, 2},
+		"of an owner, again":                      {httpModel{depth: 2, id: For(owner, "x"), again: true}, 5},
+		"of an owner, killed":                     {httpModel{depth: 2, id: For(owner, "x"), again: true, kills: true}, 6},
+		"unmarked":                                {httpModel{depth: 3, id: Unmarked()}, 56},
+		"unmarked, named":                         {httpModel{depth: 3, named: true, id: Unmarked()}, 42},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ends, err := m.explore(t)
+			ends, err := test.explore(t)
 			if err != nil {
 				t.Fatal(err)
 			}
+			all := 0
+			for _, n := range ends {
+				all += n
+			}
 			t.Log(ends)
+			if share := 100 * ends[isExcused] / all; share > test.excused {
+				t.Errorf("%d%% of %d histories are excused, want at most %d%%", share, all, test.excused)
+			}
 			for _, e := range []ending{isCreated, isFailed, isUnknown} {
 				if ends[e] == 0 {
 					t.Errorf("no run ended as %s: the model explores too little", e)
@@ -76,7 +87,7 @@ type httpModel struct {
 func (m httpModel) explore(t *testing.T) (ends map[ending]int, broken error) {
 	ends = map[ending]int{}
 	synctest.Test(t, func(t *testing.T) { // one for all: what a bubble costs the race detector is never freed
-		for c, more := (&choices{depth: m.depth}), true; more && broken == nil; more = c.advance() {
+		for c, more := (&choices.Choices{Depth: m.depth}), true; more && broken == nil; more = c.Advance() {
 			var kind ending
 			kind, broken = m.run(t.Context(), c)
 			ends[kind]++
@@ -89,7 +100,7 @@ func (m httpModel) explore(t *testing.T) (ends map[ending]int, broken error) {
 // history is one script, and what has come of it so far.
 type history struct {
 	model   httpModel
-	choices *choices
+	choices *choices.Choices
 	server  *oncetest.Server
 	stop    context.CancelFunc // ends the context given to Create
 	killed  bool
@@ -100,7 +111,7 @@ type history struct {
 	there   bool   // when the last process had ended
 }
 
-func (m httpModel) run(ctx context.Context, c *choices) (ending, error) {
+func (m httpModel) run(ctx context.Context, c *choices.Choices) (ending, error) {
 	ctx = klog.NewContext(ctx, logr.Discard()) // client-go logs answers that break off
 	h := &history{model: m, choices: c, server: oncetest.NewServer()}
 	h.server.SetClock(func() time.Time { return time.Now().Add(m.ahead) })
@@ -165,7 +176,7 @@ func (h *history) next(r *oncetest.Request) oncetest.Injury {
 	}
 	accidents := map[string][]accident{"create": postAccidents, "get": getAccidents, "": reviewAccidents}[r.Verb]
 	accidents = append(slices.Clip(accidents), h.more()...)
-	a := accidents[h.choices.choose(len(accidents))]
+	a := accidents[h.choices.Choose(len(accidents))]
 	h.script = append(h.script, r.Verb+" "+r.Name+": "+a.name)
 	h.hidden |= a.hides
 	if a.before != nil {

@@ -16,28 +16,31 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
+
+const ourID, ourRun = "v1-ours", "v1-run"
 
 // script is a server that gives one answer after the other, and the last one
 // for ever.
 type script struct {
-	posts, gets []answer
+	posts, gets []response
 	sent        []string  // names of the POSTs
 	read        int       // number of the GETs
 	until       time.Time // deadline of the last
 }
 
-func (s *script) post(_, _ context.Context, name string) answer {
+func (s *script) post(_, _ context.Context, name string) response {
 	s.sent = append(s.sent, name)
 	return take(&s.posts)
 }
 
 // get finds nothing if nothing is said.
-func (s *script) get(ctx context.Context, _ string) answer {
+func (s *script) get(ctx context.Context, _ string) response {
 	s.read++
 	s.until, _ = ctx.Deadline()
 	if len(s.gets) == 0 {
-		return answer{finding: absent, err: errors.New("not found")}
+		return response{finding: protocol.Absent, err: errors.New("not found")}
 	}
 	return take(&s.gets)
 }
@@ -45,7 +48,7 @@ func (s *script) get(ctx context.Context, _ string) answer {
 // now is not told.
 func (s *script) now(context.Context) (time.Time, error) { return time.Time{}, nil }
 
-func take(answers *[]answer) answer {
+func take(answers *[]response) response {
 	first := (*answers)[0]
 	if len(*answers) > 1 {
 		*answers = (*answers)[1:]
@@ -87,19 +90,19 @@ func endingOf(r Result, err error) ending {
 	return isFailed
 }
 
-func taken() answer {
-	return answer{finding: conflict, err: apierrors.NewAlreadyExists(configMaps, "x")}
+func taken() response {
+	return response{finding: protocol.Conflict, err: apierrors.NewAlreadyExists(configMaps, "x")}
 }
 
-func anothers() answer {
+func anothers() response {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAnnotations(map[string]string{Annotation: "v1-another"})
-	return answer{finding: unclear, object: object}
+	return response{finding: protocol.Anonymous, object: object}
 }
 
 func TestEveryNameTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := &script{posts: []answer{taken()}, gets: []answer{anothers()}}
+		server := &script{posts: []response{taken()}, gets: []response{anothers()}}
 		_, err := create(t.Context(), server, WithAttempts(3), WithRetryTimeout(time.Minute))
 		if !errors.Is(err, ErrExhausted) || !apierrors.IsAlreadyExists(err) || !strings.HasSuffix(err.Error(), "gave up after 3 names") {
 			t.Error(err)
@@ -117,17 +120,17 @@ func TestEveryNameTaken(t *testing.T) {
 
 // The pursuit ends in time: without a doubt as a failure, else as unknown.
 func TestRetryTimeout(t *testing.T) {
-	throttled := answer{finding: notStored, err: apierrors.NewTooManyRequests("slow down", 7), retryAfter: 7 * time.Second}
+	throttled := response{finding: protocol.NotStored, err: apierrors.NewTooManyRequests("slow down", 7), retryAfter: 7 * time.Second}
 	for _, test := range []struct {
 		name   string
 		server *script
 		kind   error
 		says   string
 	}{
-		{"throttled", &script{posts: []answer{throttled}}, ErrExhausted, "slow down; not settled in 1m0s"},
-		{"lost, never read", &script{posts: []answer{{finding: lost, err: io.EOF}}, gets: []answer{{finding: unread, err: errors.New("reset")}}}, ErrUnknown, "EOF; not settled in 1m0s"},
-		{"lost, then refused", &script{posts: []answer{{finding: lost, err: io.EOF}, {finding: denied, err: errors.New("quota")}}, gets: []answer{{finding: absent, err: errors.New("not found")}}}, ErrUnknown, "EOF; quota; not settled in 1m0s"},
-		{"a conflict never read", &script{posts: []answer{taken()}, gets: []answer{{finding: unread, err: io.EOF}}}, ErrUnknown, "not settled in 1m0s"},
+		{"throttled", &script{posts: []response{throttled}}, ErrExhausted, "slow down; not settled in 1m0s"},
+		{"lost, never read", &script{posts: []response{{finding: protocol.Lost, err: io.EOF}}, gets: []response{{finding: protocol.Unread, err: errors.New("reset")}}}, ErrUnknown, "EOF; not settled in 1m0s"},
+		{"lost, then refused", &script{posts: []response{{finding: protocol.Lost, err: io.EOF}, {finding: protocol.Denied, err: errors.New("quota")}}, gets: []response{{finding: protocol.Absent, err: errors.New("not found")}}}, ErrUnknown, "EOF; quota; not settled in 1m0s"},
+		{"a conflict never read", &script{posts: []response{taken()}, gets: []response{{finding: protocol.Unread, err: io.EOF}}}, ErrUnknown, "not settled in 1m0s"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -151,7 +154,7 @@ func TestRetryTimeout(t *testing.T) {
 func TestRetryAfterThatIsTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		server := &script{posts: []answer{{finding: notStored, err: errors.New("throttled"), retryAfter: 5 * time.Minute}}}
+		server := &script{posts: []response{{finding: protocol.NotStored, err: errors.New("throttled"), retryAfter: 5 * time.Minute}}}
 		r, err := create(t.Context(), server, WithRetryTimeout(2*time.Minute))
 		if !errors.Is(err, ErrExhausted) || r.TimeOver || len(server.sent) != 1 || time.Since(start) > 0 ||
 			!strings.HasSuffix(err.Error(), "; the server asks to wait 5m0s, longer than an object is pursued (2m0s)") {
@@ -166,9 +169,9 @@ func TestRenamedInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		picked := found(Annotation, ourID).object
 		picked.SetName("picked-2")
-		r, err := create(t.Context(), &script{posts: []answer{
-			{finding: lost, err: io.EOF},
-			{finding: renamed, object: picked, err: errors.New(`created as "picked-2"`)},
+		r, err := create(t.Context(), &script{posts: []response{
+			{finding: protocol.Lost, err: io.EOF},
+			{finding: protocol.Renamed, object: picked, err: errors.New(`created as "picked-2"`)},
 		}})
 		var ended *Error
 		if !errors.As(err, &ended) || !errors.Is(ended.Kind, ErrUnknown) || !errors.Is(ended.Cause, ErrRenamed) || r.Object != picked {
@@ -186,8 +189,8 @@ func TestRenamedInDoubt(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		done := answer{finding: stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
-		server := &script{posts: []answer{{finding: notStored, err: io.EOF, retryAfter: 7 * time.Second}, done}}
+		done := response{finding: protocol.Stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
+		server := &script{posts: []response{{finding: protocol.NotStored, err: io.EOF, retryAfter: 7 * time.Second}, done}}
 		var events []Event
 		r, err := create(t.Context(), server, WithAttempts(1), WithRetryTimeout(time.Minute), WithEvents(func(e Event) { events = append(events, e) }))
 		if err != nil || r.Outcome != Created || !slices.Equal(r.MarksLost, []string{Annotation}) || time.Since(start) != 7*time.Second {
@@ -204,22 +207,22 @@ func TestRetryAfter(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		post answer
-		gets []answer
+		post response
+		gets []response
 		kind error
 		says string
 	}{
-		{"throttled", answer{finding: notStored, err: io.EOF}, nil, ErrInterrupted, "interrupted"},
-		{"throttled, not read in time", answer{finding: notStored, err: io.EOF}, []answer{{finding: unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
-		{"denied", answer{finding: denied, err: errors.New("quota")}, nil, ErrUnknown, "quota; interrupted"},
-		{"rejected", answer{finding: rejected, err: errors.New("no")}, nil, ErrRefused, "no"},
-		{"lost, not there", answer{finding: lost, err: io.EOF}, []answer{{finding: absent, err: errors.New("not found")}}, ErrUnknown, "EOF; interrupted"},
-		{"lost, not read in time", answer{finding: lost, err: io.EOF}, []answer{{finding: unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
+		{"throttled", response{finding: protocol.NotStored, err: io.EOF}, nil, ErrInterrupted, "interrupted"},
+		{"throttled, not read in time", response{finding: protocol.NotStored, err: io.EOF}, []response{{finding: protocol.Unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
+		{"denied", response{finding: protocol.Denied, err: errors.New("quota")}, nil, ErrUnknown, "quota; interrupted"},
+		{"rejected", response{finding: protocol.Rejected, err: errors.New("no")}, nil, ErrRefused, "no"},
+		{"lost, not there", response{finding: protocol.Lost, err: io.EOF}, []response{{finding: protocol.Absent, err: errors.New("not found")}}, ErrUnknown, "EOF; interrupted"},
+		{"lost, not read in time", response{finding: protocol.Lost, err: io.EOF}, []response{{finding: protocol.Unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, interrupt := context.WithCancel(t.Context())
-				server := &interrupting{script: script{posts: []answer{test.post}, gets: test.gets}, interrupt: interrupt}
+				server := &interrupting{script: script{posts: []response{test.post}, gets: test.gets}, interrupt: interrupt}
 				start := time.Now()
 				_, err := create(ctx, server, WithAttempts(3), WithRetryTimeout(time.Hour))
 				if errors.Is(test.kind, ErrInterrupted) && !errors.Is(err, context.Canceled) {
@@ -242,7 +245,7 @@ type interrupting struct {
 	interrupt func()
 }
 
-func (s *interrupting) post(until, ctx context.Context, name string) answer {
+func (s *interrupting) post(until, ctx context.Context, name string) response {
 	s.interrupt()
 	return s.script.post(until, ctx, name)
 }
@@ -251,7 +254,7 @@ func (s *interrupting) post(until, ctx context.Context, name string) answer {
 func TestInterruptDuringAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
-		server := &script{posts: []answer{{finding: notStored, err: io.EOF, retryAfter: 20 * time.Second}}}
+		server := &script{posts: []response{{finding: protocol.NotStored, err: io.EOF, retryAfter: 20 * time.Second}}}
 		time.AfterFunc(2*time.Second, interrupt)
 		_, err := create(ctx, server, WithAttempts(3), WithRetryTimeout(time.Hour))
 		if !errors.Is(err, ErrInterrupted) || len(server.sent) != 1 {
@@ -265,17 +268,17 @@ func TestInterruptDuringAPause(t *testing.T) {
 func TestWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, test := range map[string]struct {
-			post answer
-			gets []answer
+			post response
+			gets []response
 			kind error
 		}{
-			"lost, found":     {answer{finding: lost, err: io.EOF}, []answer{found(Annotation, ourID)}, nil},
-			"lost, not there": {answer{finding: lost, err: io.EOF}, nil, ErrUnknown},
-			"lost, not read":  {answer{finding: lost, err: io.EOF}, []answer{{finding: unread, err: io.EOF}}, ErrUnknown},
-			"throttled":       {answer{finding: notStored, err: io.EOF}, nil, ErrExhausted},
-			"taken":           {taken(), []answer{anothers()}, ErrExhausted},
+			"lost, found":     {response{finding: protocol.Lost, err: io.EOF}, []response{found(Annotation, ourID)}, nil},
+			"lost, not there": {response{finding: protocol.Lost, err: io.EOF}, nil, ErrUnknown},
+			"lost, not read":  {response{finding: protocol.Lost, err: io.EOF}, []response{{finding: protocol.Unread, err: io.EOF}}, ErrUnknown},
+			"throttled":       {response{finding: protocol.NotStored, err: io.EOF}, nil, ErrExhausted},
+			"taken":           {taken(), []response{anothers()}, ErrExhausted},
 		} {
-			server := &script{posts: []answer{test.post}, gets: test.gets}
+			server := &script{posts: []response{test.post}, gets: test.gets}
 			r, err := create(t.Context(), server, WithRetryTimeout(0))
 			if !errors.Is(err, test.kind) || len(server.sent) != 1 || server.read != 1 || r.TimeOver != (err != nil) {
 				t.Errorf("%s: %+v, %v, %d POSTs, %d GETs", name, r, err, len(server.sent), server.read)
@@ -308,14 +311,14 @@ func causeOf(err error) string {
 // A credential that has just expired is another one at the second POST; one that
 // is no good is not tried a third time.
 func TestUnauthorized(t *testing.T) {
-	denied := answer{finding: unauthorized, err: apierrors.NewUnauthorized("who")}
-	done := answer{finding: stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
+	denied := response{finding: protocol.Unauthorized, err: apierrors.NewUnauthorized("who")}
+	done := response{finding: protocol.Stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
 	synctest.Test(t, func(t *testing.T) {
-		server := &script{posts: []answer{denied, done}}
+		server := &script{posts: []response{denied, done}}
 		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || server.sent[0] != server.sent[1] {
 			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
 		}
-		server = &script{posts: []answer{denied}}
+		server = &script{posts: []response{denied}}
 		if _, err := create(t.Context(), server); !errors.Is(err, ErrRefused) || !apierrors.IsUnauthorized(err) || len(server.sent) != 2 {
 			t.Errorf("%v after %d POSTs", err, len(server.sent))
 		}
@@ -329,8 +332,8 @@ func TestUnauthorizedOnReadingBack(t *testing.T) {
 		ours := &unstructured.Unstructured{Object: map[string]any{}}
 		ours.SetAnnotations(map[string]string{Annotation: ourID})
 		server := &script{
-			posts: []answer{taken()},
-			gets:  []answer{{finding: getFinding(apierrors.NewUnauthorized("who"), true), err: apierrors.NewUnauthorized("who")}, {finding: unclear, object: ours}},
+			posts: []response{taken()},
+			gets:  []response{{finding: getFinding(apierrors.NewUnauthorized("who"), true), err: apierrors.NewUnauthorized("who")}, {finding: protocol.Anonymous, object: ours}},
 		}
 		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || len(server.sent) != 1 {
 			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
@@ -339,51 +342,51 @@ func TestUnauthorizedOnReadingBack(t *testing.T) {
 }
 
 // found is an object with a mark.
-func found(mark, value string) answer {
+func found(mark, value string) response {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAnnotations(map[string]string{mark: value})
-	return answer{finding: unclear, object: object}
+	return response{finding: protocol.Anonymous, object: object}
 }
 
 // A refusal stands only when the object was looked for: once if no copy of the
 // POST can be to blame, else for 13 seconds.
 func TestRefusalIsLookedFor(t *testing.T) {
-	no, gone := errors.New("no"), answer{finding: absent, err: errors.New("not found")}
-	forbidden := answer{finding: noRight, err: errors.New("forbidden")}
+	no, gone := errors.New("no"), response{finding: protocol.Absent, err: errors.New("not found")}
+	forbidden := response{finding: protocol.NoPermission, err: errors.New("forbidden")}
 	for name, test := range map[string]struct {
-		post   answer
-		gets   []answer
+		post   response
+		gets   []response
 		want   Result // without a name, or what is given up
 		kind   error
 		reads  int
 		took   time.Duration
 		events string
 	}{
-		"rejected":                {post: answer{finding: rejected, err: no}, kind: ErrRefused, reads: 1},
-		"rejected, there":         {post: answer{finding: rejected, err: no}, gets: []answer{found(Annotation, ourID)}, want: Result{Outcome: Created}, reads: 1},
-		"rejected, another there": {post: answer{finding: rejected, err: no}, gets: []answer{anothers()}, kind: ErrRefused, reads: 1},
-		"rejected, no right":      {post: answer{finding: rejected, err: no}, gets: []answer{forbidden}, want: Result{Unverified: true}, kind: ErrRefused, reads: 1},
+		"rejected":                {post: response{finding: protocol.Rejected, err: no}, kind: ErrRefused, reads: 1},
+		"rejected, there":         {post: response{finding: protocol.Rejected, err: no}, gets: []response{found(Annotation, ourID)}, want: Result{Outcome: Created}, reads: 1},
+		"rejected, another there": {post: response{finding: protocol.Rejected, err: no}, gets: []response{anothers()}, kind: ErrRefused, reads: 1},
+		"rejected, no right":      {post: response{finding: protocol.Rejected, err: no}, gets: []response{forbidden}, want: Result{Unverified: true}, kind: ErrRefused, reads: 1},
 		"rejected, unmarked there": {
-			post: answer{finding: rejected, err: no}, gets: []answer{found("x", "y")}, kind: ErrUnknown, reads: 1,
+			post: response{finding: protocol.Rejected, err: no}, gets: []response{found("x", "y")}, kind: ErrUnknown, reads: 1,
 		},
 		"denied": {
-			post: answer{finding: denied, err: no}, kind: ErrRefused, reads: 4, took: 13 * time.Second,
+			post: response{finding: protocol.Denied, err: no}, kind: ErrRefused, reads: 4, took: 13 * time.Second,
 			events: "no; looking for it for 13s\n",
 		},
 		"denied, there late": {
-			post: answer{finding: denied, err: no}, gets: []answer{gone, gone, gone, found(Annotation, ourID)},
+			post: response{finding: protocol.Denied, err: no}, gets: []response{gone, gone, gone, found(Annotation, ourID)},
 			want: Result{Outcome: Created}, reads: 4, took: 13 * time.Second, events: "no; looking for it for 13s\n",
 		},
 		"denied, no right": {
-			post: answer{finding: denied, err: no}, gets: []answer{gone, forbidden},
+			post: response{finding: protocol.Denied, err: no}, gets: []response{gone, forbidden},
 			want: Result{Unverified: true}, kind: ErrRefused, reads: 2, took: time.Second, events: "no; looking for it for 13s\n",
 		},
-		"never sent": {post: answer{finding: rejected, err: no, unsent: true}, kind: ErrRefused},
+		"never sent": {post: response{finding: protocol.Rejected, err: no, unsent: true}, kind: ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start, events := time.Now(), ""
-				server := &script{posts: []answer{test.post}, gets: test.gets}
+				server := &script{posts: []response{test.post}, gets: test.gets}
 				r, err := create(t.Context(), server, WithEvents(func(e Event) { events += e.Reason.Error() + "; " + e.What() + "\n" }))
 				if !errors.Is(err, test.kind) || r.Outcome != test.want.Outcome || r.Unverified != test.want.Unverified {
 					t.Errorf("%+v, %v", r, err)
@@ -399,13 +402,13 @@ func TestRefusalIsLookedFor(t *testing.T) {
 // A conflict that cannot be read back is told as unchecked also where it ends as
 // unknown, because no other name may be tried; a lost answer is none.
 func TestUncheckedConflict(t *testing.T) {
-	forbidden := answer{finding: noRight, err: errors.New("forbidden")}
+	forbidden := response{finding: protocol.NoPermission, err: errors.New("forbidden")}
 	for name, test := range map[string]struct {
-		post answer
+		post response
 		want bool
-	}{"conflict": {taken(), true}, "lost": {answer{finding: lost, err: io.EOF}, false}} {
+	}{"conflict": {taken(), true}, "lost": {response{finding: protocol.Lost, err: io.EOF}, false}} {
 		w := wanted{generateName: "p-", id: Derived(ourID, ourRun)}
-		server := &script{posts: []answer{test.post}, gets: []answer{forbidden}}
+		server := &script{posts: []response{test.post}, gets: []response{forbidden}}
 		r, err := newOperation(w, server, defaults()).run(t.Context())
 		if !errors.Is(err, ErrUnknown) || r.Unverified != test.want || r.Object != nil {
 			t.Errorf("%s: %+v, %v", name, r, err)
@@ -417,7 +420,7 @@ func TestUncheckedConflict(t *testing.T) {
 func TestRefusalThatIsNotLookedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, server := time.Now(), &script{
-			posts: []answer{{finding: denied, err: errors.New("exceeded quota")}}, gets: []answer{{finding: unread, err: io.EOF}},
+			posts: []response{{finding: protocol.Denied, err: errors.New("exceeded quota")}}, gets: []response{{finding: protocol.Unread, err: io.EOF}},
 		}
 		_, err := create(t.Context(), server, WithRetryTimeout(time.Minute))
 		if !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; not settled in 1m0s" || time.Since(start) > time.Minute {
@@ -431,7 +434,7 @@ func TestInterruptWhileLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		time.AfterFunc(2*time.Second, interrupt)
-		server := &script{posts: []answer{{finding: denied, err: errors.New("exceeded quota")}}}
+		server := &script{posts: []response{{finding: protocol.Denied, err: errors.New("exceeded quota")}}}
 		if _, err := create(ctx, server); !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; interrupted" {
 			t.Error(err)
 		}
@@ -443,7 +446,7 @@ func TestInterruptWhileLooking(t *testing.T) {
 func TestUnauthorizedForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		who := apierrors.NewUnauthorized("who")
-		server := &script{posts: []answer{{finding: unauthorized, err: who}}, gets: []answer{{finding: unread, err: who}}}
+		server := &script{posts: []response{{finding: protocol.Unauthorized, err: who}}, gets: []response{{finding: protocol.Unauthorized, err: who}}}
 		r, err := create(t.Context(), server)
 		if !errors.Is(err, ErrRefused) || !apierrors.IsUnauthorized(err) || !r.Unverified || len(server.sent) != 2 || server.read != 1 {
 			t.Errorf("%+v, %v after %d POSTs and %d GETs", r, err, len(server.sent), server.read)
@@ -451,11 +454,11 @@ func TestUnauthorizedForEver(t *testing.T) {
 	})
 }
 
-// Conflicts with what is not there may be with our own object: an API may answer
+// Conflicts with what is not there may be with our own object: an API may response
 // reads from an older state.
 func TestConflictsWithNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := &script{posts: []answer{taken()}}
+		server := &script{posts: []response{taken()}}
 		_, err := create(t.Context(), server)
 		if !errors.Is(err, ErrUnknown) || !strings.Contains(causeOf(err), "no such object is there (read 3 times): the API may") || server.read != 3 {
 			t.Errorf("%v after %d GETs", err, server.read)
@@ -478,11 +481,11 @@ func TestMarksLost(t *testing.T) {
 		server *script
 		want   []string
 	}{
-		"all are there":   {&script{posts: []answer{{finding: stored, object: object}}}, nil},
-		"no label":        {&script{posts: []answer{{finding: stored, object: unlabelled}}}, []string{RunLabel}},
-		"no label, found": {&script{posts: []answer{taken()}, gets: []answer{{finding: unclear, object: unlabelled}}}, []string{RunLabel}},
+		"all are there":   {&script{posts: []response{{finding: protocol.Stored, object: object}}}, nil},
+		"no label":        {&script{posts: []response{{finding: protocol.Stored, object: unlabelled}}}, []string{RunLabel}},
+		"no label, found": {&script{posts: []response{taken()}, gets: []response{{finding: protocol.Anonymous, object: unlabelled}}}, []string{RunLabel}},
 		"no annotations": {
-			&script{posts: []answer{{finding: stored, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
+			&script{posts: []response{{finding: protocol.Stored, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
 			[]string{Annotation, ContentAnnotation},
 		},
 	} {
@@ -502,12 +505,12 @@ func TestFirstPost(t *testing.T) {
 			young := &unstructured.Unstructured{Object: map[string]any{}}
 			young.SetCreationTimestamp(metav1.NewTime(time.Now().Add(20 * time.Second)))
 			server := &script{
-				posts: []answer{
-					{finding: notStored, err: io.EOF, unsent: unsent, retryAfter: 30 * time.Second},
+				posts: []response{
+					{finding: protocol.NotStored, err: io.EOF, unsent: unsent, retryAfter: 30 * time.Second},
 					taken(),
-					{finding: stored, object: &unstructured.Unstructured{Object: map[string]any{}}},
+					{finding: protocol.Stored, object: &unstructured.Unstructured{Object: map[string]any{}}},
 				},
-				gets: []answer{{finding: unclear, object: young}},
+				gets: []response{{finding: protocol.Anonymous, object: young}},
 			}
 			_, err := create(t.Context(), ticking{server})
 			if (err == nil) != unsent || err != nil && !errors.Is(err, ErrUnknown) || len(server.sent) != want {

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // request makes the requests of one object. It implements server. client-go's
@@ -40,13 +41,13 @@ func (r *request) wanted() wanted {
 
 // post sends the object under name. It is not sent once until is done, however
 // long it waits for the client's rate limiter or for a credential.
-func (r *request) post(until, ctx context.Context, name string) answer {
+func (r *request) post(until, ctx context.Context, name string) response {
 	body, err := r.encode(name)
 	if err != nil {
-		return answer{finding: rejected, err: err, unsent: true}
+		return response{finding: protocol.Rejected, err: err, unsent: true}
 	}
 	if err := r.throttle(until); err != nil {
-		return answer{finding: notStored, err: err, unsent: true}
+		return response{finding: protocol.NotStored, err: err, unsent: true}
 	}
 	request := r.target(r.resource.client.Post()).Throttle(nil).SetHeader("Content-Type", "application/json").Body(body)
 	for parameter, values := range r.parameters {
@@ -56,13 +57,13 @@ func (r *request) post(until, ctx context.Context, name string) answer {
 	}
 	x := exchange{until: until}
 	result := request.Do(x.observe(ctx))
-	a := r.postAnswer(ctx, result, &x, name)
+	a := r.postResponse(ctx, result, &x, name)
 	a.unsent = !x.sent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 || r.parameters.Has("dryRun")
-	if a.finding == lost && a.unsent { // a dry run
-		a.finding = notStored
+	if a.finding == protocol.Lost && a.unsent { // a dry run
+		a.finding = protocol.NotStored
 	}
 	// No server stores what it could not be asked for; something that picks
-	// names may, under another one, so that a lost answer stays one.
+	// names may, under another one, so that a lost response stays one.
 	a.unsent = a.unsent || pathError(name) != nil
 	return a
 }
@@ -79,8 +80,8 @@ func (r *request) throttle(until context.Context) error {
 	return limiter.Wait(ctx)
 }
 
-// postAnswer returns what the response to a POST says.
-func (r *request) postAnswer(ctx context.Context, result rest.Result, x *exchange, name string) (a answer) {
+// postResponse returns what the response to a POST says.
+func (r *request) postResponse(ctx context.Context, result rest.Result, x *exchange, name string) (a response) {
 	err := result.Error()
 	if err == nil {
 		a = r.accept(result, name)
@@ -88,7 +89,7 @@ func (r *request) postAnswer(ctx context.Context, result rest.Result, x *exchang
 		return a
 	}
 	connected := x.sent() || apistatus.Code(err) > 0
-	a = answer{err: err, finding: postFinding(err, connected), retryAfter: suggestedDelay(err)}
+	a = response{err: err, finding: postFinding(err, connected), retryAfter: suggestedDelay(err)}
 	if x.retryAfter != nil {
 		a.resend, a.retryAfter = true, max(a.retryAfter, inSeconds(*x.retryAfter))
 	}
@@ -102,20 +103,20 @@ func (r *request) postAnswer(ctx context.Context, result rest.Result, x *exchang
 // lost response, unless that object carries our creation ID. Without an ID
 // nothing can be proved: refusals that are no conflicts are taken as kubectl
 // takes them.
-func (r *request) ofOther(ctx context.Context, a answer, other string) answer {
+func (r *request) ofOther(ctx context.Context, a response, other string) response {
 	switch a.finding {
-	case conflict, rejected, denied, unauthorized:
+	case protocol.Conflict, protocol.Rejected, protocol.Denied, protocol.Unauthorized:
 	default:
 		return a
 	}
-	if r.id.unmarked && a.finding != conflict {
+	if r.id.unmarked && a.finding != protocol.Conflict {
 		return a
 	}
 	if a.object = r.oursAt(ctx, other); a.object != nil {
-		a.finding = renamed
+		a.finding = protocol.Renamed
 		return a
 	}
-	a.finding, a.other = lost, true
+	a.finding, a.other = protocol.Lost, true
 	a.err = apistatus.Explain(a.err, " (the response is about another object)")
 	return a
 }
@@ -137,7 +138,8 @@ func (r *request) oursAt(ctx context.Context, name string) *unstructured.Unstruc
 // generated name tells an object of any type from all others.
 func (r *request) isOther(details *metav1.StatusDetails, name string) bool {
 	switch {
-	case details == nil, details.Name == "", details.Kind == "namespaces" && r.namespaced && details.Name == r.namespace:
+	case details == nil, details.Name == "",
+		details.Kind == "namespaces" && r.namespaced && details.Name == r.namespace:
 		return false
 	case name == "":
 		prefix := r.object.GetGenerateName()
@@ -167,24 +169,24 @@ func (r *request) encode(name string) ([]byte, error) {
 }
 
 // accept reads the body of a 2xx. An object that was not sent proves nothing.
-func (r *request) accept(result rest.Result, name string) answer {
+func (r *request) accept(result rest.Result, name string) response {
 	read := decode
 	if r.brief {
 		read = decodeBriefly
 	}
 	object, err := objectOf(result, read)
 	if err != nil {
-		return answer{finding: lost, err: err}
+		return response{finding: protocol.Lost, err: err}
 	}
 	id := idOf(object)
 	switch {
 	case !r.isHere(object), !r.id.unmarked && id != "" && id != r.id.creation:
 	case object.GetName() == name, r.id.unmarked && r.mayBePicked(object):
-		return answer{finding: stored, object: object}
+		return response{finding: protocol.Stored, object: object}
 	case !r.id.unmarked && id == r.id.creation:
-		return answer{finding: renamed, object: object, err: fmt.Errorf("created as %q", object.GetName())}
+		return response{finding: protocol.Renamed, object: object, err: fmt.Errorf("created as %q", object.GetName())}
 	}
-	return answer{finding: lost, other: true, err: fmt.Errorf(
+	return response{finding: protocol.Lost, other: true, err: fmt.Errorf(
 		"the response is a %s %q that was not sent", object.GetKind(), object.GetName())}
 }
 
@@ -215,9 +217,9 @@ func pathError(name string) error {
 var errNotAsked = errors.New("the response is not the object asked for")
 
 // get reads the object back. Without a resourceVersion it is a quorum read.
-func (r *request) get(ctx context.Context, name string) answer {
+func (r *request) get(ctx context.Context, name string) response {
 	if err := pathError(name); err != nil {
-		return answer{finding: absent, err: err}
+		return response{finding: protocol.Absent, err: err}
 	}
 	var x exchange
 	result := r.target(r.resource.client.Get()).Name(name).Do(x.observe(ctx))
@@ -225,15 +227,15 @@ func (r *request) get(ctx context.Context, name string) answer {
 	if err == nil {
 		var object *unstructured.Unstructured
 		if object, err = objectOf(result, decode); err == nil && object.GetName() == name && r.isHere(object) {
-			return answer{finding: unclear, object: object}
+			return response{finding: protocol.Anonymous, object: object}
 		}
-		return answer{finding: unread, err: errors.Join(errNotAsked, err)}
+		return response{finding: protocol.Unread, err: errors.Join(errNotAsked, err)}
 	}
-	a := answer{finding: getFinding(err, x.audited), err: err, retryAfter: suggestedDelay(err)}
+	a := response{finding: getFinding(err, x.audited), err: err, retryAfter: suggestedDelay(err)}
 	if r.isOther(detailsOf(err), name) {
-		a.finding, a.err = unread, errNotAsked
+		a.finding, a.err = protocol.Unread, errNotAsked
 	}
-	if a.finding == noRight {
+	if a.finding == protocol.NoPermission {
 		mapping := r.resource.mapping
 		a.err = fmt.Errorf("it cannot be read back (needs get on %s): %w; to settle it: kubectl get %s",
 			mapping.Resource.GroupResource(), err, reference.Argument(mapping, r.namespace, name))
@@ -269,7 +271,7 @@ func (r *request) target(to *rest.Request) *rest.Request {
 		Resource(r.resource.mapping.Resource.Resource)
 }
 
-// objectOf reads the object of an answer.
+// objectOf reads the object of a response.
 func objectOf(
 	result rest.Result, decode func([]byte) (*unstructured.Unstructured, error),
 ) (*unstructured.Unstructured, error) {

@@ -1,4 +1,4 @@
-package once
+package protocol
 
 import (
 	"fmt"
@@ -9,24 +9,24 @@ import (
 
 // The tables in docs/exactly-once.md are the tables in the code.
 func TestDocumentedRules(t *testing.T) {
-	page, err := os.ReadFile("../../docs/exactly-once.md")
+	page, err := os.ReadFile("../../../docs/exactly-once.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	steps := map[step]string{
-		post: "POST", postLater: "pause, POST", read: "GET", readLater: "pause, GET", lookAgain: "pause, GET; then **failed**",
+		post: "POST", postLater: "pause, POST", read: "GET", readLater: "pause, GET", recheck: "pause, GET; then **failed**",
 		nextName: "next name, POST", created: "**created**", failed: "**failed**", unknown: "**unknown**",
 	}
 	posts, gets := map[string]string{}, map[string]string{}
 	for f, to := range afterPost {
-		posts[findings[f]] = fmt.Sprintf("%s | %s | %s", steps[to.clean], steps[to.inDoubt], steps[to.unmarked])
+		posts[findings[f]] = fmt.Sprintf("%s | %s | %s", steps[to.clean], steps[to.inDoubt], steps[to.untracked])
 	}
 	for f, to := range afterGet {
 		gets[findings[f]] = fmt.Sprintf("%s | %s | %s | %s",
 			steps[to.clean], steps[to.wasRejected], steps[to.wasDenied], steps[to.inDoubt])
 	}
 	for head, rules := range map[string]map[string]string{
-		"| after a POST | without a doubt | in doubt | unmarked |\n|---|---|---|---|\n":             posts,
+		"| after a POST | without a doubt | in doubt | untracked |\n|---|---|---|---|\n":            posts,
 		"| after a GET | without a doubt | rejected | denied | in doubt |\n|---|---|---|---|---|\n": gets,
 	} {
 		_, table, there := strings.Cut(string(page), "\n"+head)
@@ -43,8 +43,8 @@ func TestDocumentedRules(t *testing.T) {
 	}
 }
 
-var findings = map[finding]string{
-	stored: "stored", conflict: "conflict", rejected: "rejected", denied: "denied", notStored: "not stored", lost: "lost",
-	renamed: "renamed", unauthorized: "unauthorized", givenUp: "given up",
-	ours: "ours", foreign: "foreign", unclear: "unclear", absent: "absent", noRight: "no right", unread: "unread",
+var findings = map[Finding]string{
+	Stored: "stored", Conflict: "conflict", Rejected: "rejected", Denied: "denied", NotStored: "not stored", Lost: "lost",
+	Renamed: "renamed", Unauthorized: "unauthorized", GivenUp: "given up",
+	Ours: "ours", Foreign: "foreign", Unclear: "unclear", Absent: "absent", NoPermission: "no permission", Unread: "unread",
 }

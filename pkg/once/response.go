@@ -12,12 +12,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// answer is what one request brought.
-type answer struct {
-	finding finding
-	// object is what the server stored (POST) or has (GET), if it said.
+// response is the response to one request, as the protocol takes it, and as the
+// caller of Create gets it.
+type response struct {
+	finding protocol.Finding
+	// object is the one that the server stored (POST) or has (GET), if it said.
 	object *unstructured.Unstructured
 	// brief: object has no more than WithBriefObjects says.
 	brief bool
@@ -26,8 +29,8 @@ type answer struct {
 	// other: the response is about another object, without proof that something
 	// picks names. It is a lost response then.
 	other bool
-	// unsent reports of a POST that it cannot have stored anything: nothing of
-	// it left, it was a dry run, or no path can carry the name.
+	// unsent reports of a POST that it can't have stored anything: nothing of it
+	// left, it was a dry run, or no path can carry the name.
 	unsent bool
 	// retryAfter is how long the server asks to wait, and resend whether
 	// client-go sends the POST again then.
@@ -35,35 +38,42 @@ type answer struct {
 	resend     bool
 }
 
+func (r response) observation() protocol.Observation {
+	return protocol.Observation{
+		Finding: r.finding, Unsent: r.unsent, Other: r.other, RetryAfter: r.retryAfter, Resend: r.resend,
+		Permission: r.finding == protocol.Rejected && apierrors.IsForbidden(r.err),
+	}
+}
+
 // postFinding returns the meaning of the error of a POST, if it is about the
 // object that was sent. connected reports whether the POST may have left. The
 // rules are those of docs/exactly-once.md, "What an answer means".
-func postFinding(err error, connected bool) finding {
+func postFinding(err error, connected bool) protocol.Finding {
 	var status *apierrors.StatusError
 	switch {
 	case !connected:
-		return notStored
+		return protocol.NotStored
 	case !errors.As(err, &status):
-		return lost
+		return protocol.Lost
 	}
 	s := status.Status()
 	switch code := int(s.Code); {
 	case s.Reason == metav1.StatusReasonAlreadyExists && !deniedByAdmission(s):
-		return conflict
+		return protocol.Conflict
 	case code == http.StatusTooManyRequests, turnedAway(s):
-		return notStored
+		return protocol.NotStored
 	case tooLarge(s):
-		return rejected
+		return protocol.Rejected
 	case code == http.StatusRequestTimeout, code == statusClientClosedRequest, code < 400, code >= 500:
-		return lost
+		return protocol.Lost
 	case deniedByAdmission(s):
-		return denied
+		return protocol.Denied
 	case code == http.StatusUnauthorized:
-		return unauthorized
+		return protocol.Unauthorized
 	case cannotBeACopys(s):
-		return rejected
+		return protocol.Rejected
 	}
-	return denied
+	return protocol.Denied
 }
 
 // deniedByAdmission reports whether s is the denial of a webhook or policy,
@@ -104,18 +114,18 @@ func mayBeInUse(cause metav1.StatusCause) bool {
 // inUse is what the allocators of ports and addresses say.
 var inUse = regexp.MustCompile(`(?i)allocat|already|in use`)
 
-// statusClientClosedRequest is what nginx and others log and sometimes answer
+// statusClientClosedRequest is what nginx and others log and sometimes response
 // when the client's side of the connection went away.
 const statusClientClosedRequest = 499
 
 // tooLarge reports whether s says that etcd, or kube-apiserver's client of etcd,
 // takes no request of this size. Both refuse it before anything is written.
 func tooLarge(s metav1.Status) bool {
-	return s.Message == "etcdserver: request is too large" ||
-		strings.HasPrefix(s.Message, "rpc error: code = ResourceExhausted desc = trying to send message larger than max (")
+	const byClient = "rpc error: code = ResourceExhausted desc = trying to send message larger than max ("
+	return s.Message == "etcdserver: request is too large" || strings.HasPrefix(s.Message, byClient)
 }
 
-// turnedAway reports whether s is an answer that kube-apiserver gives before it
+// turnedAway reports whether s is a response that kube-apiserver gives before it
 // stores anything, under codes that elsewhere may follow the commit.
 func turnedAway(s metav1.Status) bool {
 	switch s.Reason {
@@ -133,26 +143,31 @@ func turnedAway(s metav1.Status) bool {
 // API itself proves that the object is not there, or that there is no permission
 // to see it: a Status, or the text with which an API server (audited) says that
 // it doesn't serve the type. A proxy's 404 or 403 proves nothing.
-func getFinding(err error, audited bool) finding {
+func getFinding(err error, audited bool) protocol.Finding {
 	switch {
 	case apierrors.IsUnexpectedServerError(err):
 		if audited && notServed(err) {
-			return absent
+			return protocol.Absent
 		}
-		return unread
+		return protocol.Unread
 	case apierrors.IsNotFound(err):
-		return absent
+		return protocol.Absent
 	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
-		return noRight
+		return protocol.NoPermission
+	case apierrors.IsUnauthorized(err):
+		return protocol.Unauthorized
 	}
-	return unread // a 401 too: it is about the credential, which may be another one soon
+	return protocol.Unread
 }
 
 // notServed reports whether err is the text that Go's own handler writes where
 // no path is served.
 func notServed(err error) bool {
 	details := detailsOf(err)
-	return apierrors.IsNotFound(err) && details != nil && slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool {
+	if !apierrors.IsNotFound(err) || details == nil {
+		return false
+	}
+	return slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool {
 		return c.Type == metav1.CauseTypeUnexpectedServerResponse && c.Message == "404 page not found"
 	})
 }

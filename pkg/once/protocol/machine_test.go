@@ -1,0 +1,64 @@
+package protocol
+
+import (
+	"testing"
+	"time"
+)
+
+// The age of an object without an ID decides whose it is, by the server's time.
+func TestAge(t *testing.T) {
+	first := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) // our first POST
+	now := first.Add(time.Minute)
+	told := func(at time.Time) Observation { return Observation{Finding: ServerTime, Time: at} }
+	for name, test := range map[string]struct {
+		config  Config
+		created time.Time
+		now     Observation
+		want    Finding
+	}{
+		"older":                          {generated, now.Add(-67 * time.Second), told(now), Foreign},
+		"within the clocks' margin":      {generated, now.Add(-64 * time.Second), told(now), Unclear},
+		"younger":                        {generated, now, told(now), Unclear},
+		"server's time unknown":          {generated, now.Add(-time.Hour), told(time.Time{}), Unclear},
+		"server's time not had":          {generated, now.Add(-time.Hour), Observation{Finding: Unread}, Unread},
+		"maybe of an earlier run":        {ofAKey, now.Add(-time.Hour), told(now), Unclear},
+		"a fixed name":                   {with(Config{Tracked: true, Reused: true, Fixed: true}), now, told(now), Foreign},
+		"a server far behind the client": {generated, now.Add(-2 * time.Hour), told(now.Add(-time.Hour)), Foreign},
+	} {
+		m := New(test.config, first)
+		m.Next(first)
+		m.Observe(first, Observation{Finding: Conflict})
+		if _, is := m.Next(now).(Get); !is {
+			t.Fatal("a conflict is not read back")
+		}
+		m.Observe(now, Observation{Finding: Anonymous, Time: test.created})
+		if _, is := m.Next(now).(AskTime); is {
+			m.Observe(now, test.now)
+		}
+		if m.end != test.want {
+			t.Errorf("%s: finding %d, want %d", name, m.end, test.want)
+		}
+	}
+}
+
+// Next changes nothing until the response is observed: it may be asked again.
+func TestNextIsTheSame(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	m := New(generated, now)
+	for _, o := range []Finding{NotStored, Conflict, Foreign, Lost, Absent, Stored} {
+		action := m.Next(now)
+		for wait, waits := action.(Wait); waits; wait, waits = action.(Wait) {
+			if now = wait.Until; m.Next(now) != wait.Then {
+				t.Errorf("after the pause comes %+v, want %+v", m.Next(now), wait.Then)
+			}
+			action = m.Next(now)
+		}
+		if again := m.Next(now); again != action {
+			t.Errorf("%+v, and then %+v", action, again)
+		}
+		m.Observe(now, Observation{Finding: o})
+	}
+	if d, is := m.Next(now).(Done); !is || d.Outcome != Created || d.Name != "p-1" || d.Attempts != 2 {
+		t.Errorf("%+v", m.Next(now))
+	}
+}

@@ -1,0 +1,123 @@
+package protocol
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+)
+
+// cell is a rule.
+type cell struct {
+	finding Finding
+	in      string
+}
+
+// safe are the steps that a rule could have without breaking the promise. It has
+// another one because users want their object, or no warning where it can be
+// helped.
+var safe = map[cell][]step{
+	{NotStored, "clean"}:          {failed, nextName},
+	{Renamed, "clean"}:            {created}, // the object is there
+	{Foreign, "clean"}:            {failed},
+	{Foreign, "wasRejected"}:      {nextName},
+	{Foreign, "wasDenied"}:        {nextName},
+	{Absent, "wasRejected"}:       {nextName},
+	{NoPermission, "clean"}:       {failed}, // a warning says so
+	{NoPermission, "wasRejected"}: {nextName},
+	{NoPermission, "wasDenied"}:   {nextName},
+
+	{Conflict, "untracked"}:     {failed},
+	{Rejected, "untracked"}:     {nextName},
+	{Denied, "untracked"}:       {nextName},
+	{NotStored, "untracked"}:    {failed, nextName},
+	{Unauthorized, "untracked"}: {nextName},
+	{GivenUp, "untracked"}:      {nextName},
+	// What is given up in doubt is unknown, whatever the table says (stepAfter).
+	{GivenUp, "inDoubt"}: {created, failed, nextName},
+}
+
+// The model notices a rule that promises or sends where the right one does not:
+// each cell of the table is there for a reason. Left out is a response that was
+// lost without a doubt, which cannot be, because it begins the doubt; and a
+// webhook that renames untracked objects, which cannot be known.
+func TestModelFindsWrongRules(t *testing.T) {
+	tracked := model{depth: 6, config: generated}
+	plain := model{depth: 8, config: untracked}
+	posts, gets := maps.Clone(afterPost), maps.Clone(afterGet)
+	for f, to := range posts {
+		for in, right := range map[string]step{"clean": to.clean, "inDoubt": to.inDoubt, "untracked": to.untracked} {
+			m := tracked
+			switch {
+			case f == Renamed && in == "untracked", f == Lost && in == "clean":
+				continue
+			case in == "untracked":
+				m = plain
+			}
+			m.renames = f == Renamed
+			wrongRules(t, m, cell{f, in}, right, func(wrong step) {
+				mutant := to
+				*map[string]*step{"clean": &mutant.clean, "inDoubt": &mutant.inDoubt, "untracked": &mutant.untracked}[in] = wrong
+				afterPost = maps.Clone(posts)
+				afterPost[f] = mutant
+			})
+		}
+	}
+	afterPost = posts
+	for f, to := range gets {
+		for in, right := range map[string]step{
+			"clean": to.clean, "wasRejected": to.wasRejected, "wasDenied": to.wasDenied, "inDoubt": to.inDoubt,
+		} {
+			m := tracked
+			m.lags = f == Absent && in == "clean"
+			if f == Foreign && in == "inDoubt" { // what is late lands at the end
+				m.depth = 8
+			}
+			wrongRules(t, m, cell{f, in}, right, func(wrong step) {
+				mutant := to
+				*map[string]*step{
+					"clean": &mutant.clean, "wasRejected": &mutant.wasRejected,
+					"wasDenied": &mutant.wasDenied, "inDoubt": &mutant.inDoubt,
+				}[in] = wrong
+				afterGet = maps.Clone(gets)
+				afterGet[f] = mutant
+			})
+		}
+	}
+	afterGet = gets
+}
+
+// wrongRules demands that the model notices each wrong step of the cell.
+func wrongRules(t *testing.T, m model, of cell, right step, mutate func(wrong step)) {
+	t.Helper()
+	for _, wrong := range []step{created, failed, nextName} {
+		if wrong == right || slices.Contains(safe[of], wrong) {
+			continue
+		}
+		mutate(wrong)
+		if _, err := m.explore(); err == nil {
+			t.Errorf("%+v: step %d for %d is not found out", of, wrong, right)
+		}
+	}
+}
+
+// Rechecking once, or for less time, is not enough where a first copy may be on
+// its way.
+func TestModelFindsTooFewRechecks(t *testing.T) {
+	pauses := recheckPauses
+	defer func() { recheckPauses = pauses }()
+	for _, few := range [][]time.Duration{nil, pauses[:1], pauses[:2]} {
+		recheckPauses = few
+		if _, err := (model{depth: 6, config: generated}).explore(); err == nil {
+			t.Errorf("the pauses %v are not found out", few)
+		}
+	}
+}
+
+// Why an ID of an owner has one name: with a next one, a reconcile that finds the
+// first name free again creates a second object.
+func TestModelFindsASecondName(t *testing.T) {
+	if _, err := (model{depth: 8, config: ofAKey, again: true, calm: true}).explore(); err == nil {
+		t.Error("the model does not find it")
+	}
+}
