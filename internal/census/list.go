@@ -73,7 +73,7 @@ func (l *list) get(
 		return visit(o)
 	})
 	if err == nil {
-		err = l.checkKind(p)
+		err = l.checkKind(p, q.whole)
 	}
 	if err == nil {
 		l.size.succeeded(pageCost{q.limit, p.Objects, read.bytes, p.Remaining, took})

@@ -186,7 +186,7 @@ func TestManyStrays(t *testing.T) {
 	}
 	a.set(objects)
 	const atOnce = 16
-	counted := func(s *Scanner) ([]NamePool, Summary) {
+	counted := func(s *Scanner) ([]Space, Summary) {
 		var l committed
 		run, err := s.newScan(l.begin)
 		if err != nil {
@@ -283,7 +283,7 @@ func (b *batches) begin() Batch {
 
 type countedBatch struct{ of *batches }
 
-func (countedBatch) Add(NamePool) {}
+func (countedBatch) Add(Space) {}
 
 func (b countedBatch) Begin() Batch { return b.of.begin() }
 

@@ -10,15 +10,17 @@ import (
 // file find out as far as a page shows it: by its kind, the namespaces of its objects, its
 // resourceVersion, and the number of objects that the page before it announced.
 
-// checkKind returns an error for a page that is no list of the resource.
-func (l *list) checkKind(p decode.Page) error {
+// checkKind returns an error for a page that is no list of the resource. Custom resources
+// can have lists of any kind. Only their metadata is listed, unless whole objects are
+// requested.
+func (l *list) checkKind(p decode.Page, whole bool) error {
 	switch p.Kind {
 	case decode.MetadataList, "List":
 		return nil
 	case "":
 		return decode.Malformed("a list without a kind")
 	}
-	if want := l.resource.Kind + "List"; l.resource.Kind != "" && p.Kind != want {
+	if want := l.resource.Kind + "List"; !whole && l.resource.Kind != "" && p.Kind != want {
 		return decode.Malformed(fmt.Sprintf("a %.64q instead of a %s", p.Kind, want))
 	}
 	return nil
@@ -26,15 +28,18 @@ func (l *list) checkKind(p decode.Page) error {
 
 // checkObject returns an error for an object that is in no namespace of the list.
 func (l *list) checkObject(o *decode.Object) error {
+	var list string
 	switch {
 	case l.namespace != "" && o.Namespace != l.namespace:
-		return decode.Malformed(fmt.Sprintf("an object of namespace %.64q in a list of namespace %q", o.Namespace, l.namespace))
+		list = fmt.Sprintf("of namespace %q", l.namespace)
 	case l.resource.Namespaced && o.Namespace == "":
-		return decode.Malformed("an object without a namespace in a list of a namespaced type")
+		list = "of a namespaced type"
 	case !l.resource.Namespaced && o.Namespace != "":
-		return decode.Malformed(fmt.Sprintf("an object of namespace %.64q in a list of a cluster-scoped type", o.Namespace))
+		list = "of a cluster-scoped type"
+	default:
+		return nil
 	}
-	return nil
+	return decode.Malformed(fmt.Sprintf("an object of namespace %.64q in a list %s", o.Namespace, list))
 }
 
 // checkLater checks a page that is not the first of the walk. Pages of one list have one

@@ -41,10 +41,12 @@ type Engine struct {
 	Takes func(resource schema.GroupResource, prefix string) bool
 	// Chance is how likely the next create in a space is to fail; nil is 0. It is
 	// called while all else waits.
-	Chance func(census.NamePool) float64
+	Chance func(census.Space) float64
 	// Discover finds the types that there are now, those that are there already
 	// included; nil looks for none.
 	Discover func(context.Context) ([]census.Resource, error)
+	// Named is true if a user named the types. One that is gone is skipped then.
+	Named bool
 	// Interval is how often types are counted that cannot be watched; 0: 5 s.
 	Interval time.Duration
 	// Tell, if set, is told what a user should know at once. It is called by one
@@ -54,6 +56,7 @@ type Engine struct {
 	watcher *census.Watcher
 	counted chan struct{}
 	lists   chan struct{} // a place for each list in flight
+	asking  chan struct{} // a place for one round of discovery and numbers
 	telling sync.Mutex
 	clock   clock
 	running sync.WaitGroup
@@ -62,6 +65,8 @@ type Engine struct {
 	kinds    []*kind
 	began    time.Time
 	requests int64
+	// undiscovered is why the last discovery failed, or nil.
+	undiscovered error
 }
 
 // Notice is something that a user should know at once.
@@ -82,12 +87,21 @@ const (
 	Watched   Happening = "watched"   // a type that was not watched is
 	Appeared  Happening = "appeared"  // a type is new
 	Vanished  Happening = "vanished"  // a type is not there any more
+
+	Undiscovered Happening = "undiscovered" // the types of the server could not be discovered
 )
 
 // New returns an engine whose fields are to be set.
 func New(scanner census.Scanner) *Engine {
-	return &Engine{Scanner: scanner, counted: make(chan struct{}), lists: make(chan struct{}, listsAtOnce)}
+	return &Engine{
+		Scanner: scanner, counted: make(chan struct{}),
+		lists: make(chan struct{}, listsAtOnce), asking: make(chan struct{}, 1),
+	}
 }
+
+// Now returns the time by the clock of the rates: a step of the calendar doesn't change
+// it.
+func (e *Engine) Now() time.Time { return e.clock.now() }
 
 // Counted is closed once all types have been listed, or skipped, unless Run ends before.
 func (e *Engine) Counted() <-chan struct{} { return e.counted }
@@ -128,21 +142,21 @@ func (e *Engine) keep(ctx context.Context) {
 	asked := time.Now()
 	var quiet sync.WaitGroup
 	defer quiet.Wait()
-	var asking sync.Mutex
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-beats.C:
 			e.lookUp(ctx)
-			if now.Sub(asked) < quietEvery || !asking.TryLock() {
+			if now.Sub(asked) < quietEvery || len(e.asking) > 0 {
 				continue
 			}
 			asked = now
+			e.asking <- struct{}{}
 			quiet.Go(func() {
-				defer asking.Unlock()
+				defer func() { <-e.asking }()
 				e.discover(ctx)
-				e.askQuiet(ctx)
+				e.askAll(ctx)
 				e.forget()
 			})
 		}
@@ -167,14 +181,14 @@ func (e *Engine) tell(n Notice) {
 	e.Tell(n)
 }
 
-func (e *Engine) chance(s census.NamePool) float64 {
+func (e *Engine) chance(s census.Space) float64 {
 	if e.Chance == nil {
 		return 0
 	}
 	return e.Chance(s)
 }
 
-func (e *Engine) takes(s census.NamePool) bool {
+func (e *Engine) takes(s census.Space) bool {
 	return e.Takes == nil || e.Takes(s.Resource.GroupResource(), s.Prefix)
 }
 

@@ -147,10 +147,9 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 	}
 	defer func() { _ = body.Close() }()
 	t.opened()
-	e.mu.Lock()
-	k.behind, k.cause = time.Time{}, nil
-	e.mu.Unlock()
-	asked := decode.Asked{Creator: func(o *decode.Object) decode.When { return k.whenCreator(e, o) }}
+	e.opened(k, cancel)
+	defer e.opened(k, nil)
+	asked := decode.Asked{Maker: func(o *decode.Object) decode.When { return k.whenMaker(e, o) }}
 	err = decode.Watch(body, buffer, asked, func(event *decode.Event) error {
 		timer.Reset(silence)
 		if err := k.apply(e, event); err != nil {
@@ -166,6 +165,16 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 		return nil // there may be nothing to tell, and no bookmarks
 	}
 	return err
+}
+
+// opened notes that the watch of a type is open, and how to end it; or with nil that it
+// is not open any more.
+func (e *Engine) opened(k *kind, interrupt context.CancelCauseFunc) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if k.interrupt = interrupt; interrupt != nil {
+		k.behind, k.cause = time.Time{}, nil
+	}
 }
 
 // compare asks for the state that the server is at after a watch has broken, and for the
@@ -300,7 +309,7 @@ func (t *trouble) judge(err error, now time.Time) verdict {
 		t.since = time.Time{}
 		return resume
 	case decode.Gone(err), code == http.StatusGone, code == http.StatusBadRequest,
-		errors.Is(err, errBackwards), errors.Is(err, errMute):
+		errors.Is(err, errBackwards), errors.Is(err, errMute), errors.Is(err, errMissed):
 		return t.again()
 	case errors.As(err, &status), errors.As(err, &malformed):
 		if t.ended > 2 {

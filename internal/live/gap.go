@@ -35,7 +35,7 @@ func (e *Engine) countAgain(ctx context.Context, k *kind, cause error) (took tim
 	}
 	e.mu.Lock()
 	from := k.heard
-	k.installAgain(list, len(e.Recent))
+	k.installAgain(list, len(e.Recent), cause)
 	k.state = watched
 	e.mu.Unlock()
 	e.tell(Notice{Gap, k.resource.GroupResource(), from, list.began, cause})
@@ -163,19 +163,25 @@ func (k *kind) install(list *listing) {
 }
 
 // installAgain makes a list of a type its counts that were those of an earlier state.
-// A list cannot say what came and went between: at least what has a creationTimestamp
-// later than all that have been seen came, which the recent creations of index gap
-// are, and at least what is missing went; when, is not known.
-func (k *kind) installAgain(list *listing, gap int) {
+// A list cannot show which objects were created and deleted between the two states. At
+// least those were created that are newer than all that were seen before: the recent
+// creations of index gap. Further names are creates, too, and missing names are deletes,
+// unless etcd may have been restored from a backup: then objects came and went without a
+// request.
+func (k *kind) installAgain(list *listing, gap int, cause error) {
 	since := list.began
+	restored := list.version < k.version || errors.Is(cause, errMissed)
 	for id, found := range list.found {
 		c := k.counters[id]
 		if c == nil {
 			found.version, found.since = list.version, &since
 			continue
 		}
-		created := max(found.space.Recent[gap], found.space.Names-c.space.Names, 0)
-		deleted := c.space.Names + created - found.space.Names
+		created, deleted := found.space.Recent[gap], int32(0)
+		if !restored {
+			created = max(created, found.space.Names-c.space.Names, 0)
+			deleted = c.space.Names + created - found.space.Names
+		}
 		c.space = found.space
 		k.bridge(c, list, created, deleted)
 		list.found[id] = c
@@ -183,6 +189,9 @@ func (k *kind) installAgain(list *listing, gap int) {
 	for id, c := range k.counters { // those whose names are all missing
 		if list.found[id] == nil && list.sketch.estimate(id) == 0 {
 			deleted := c.space.Names
+			if restored {
+				deleted = 0
+			}
 			c.space.Names, c.space.Generated = 0, 0
 			k.bridge(c, list, 0, deleted)
 			list.found[id] = c
@@ -208,13 +217,14 @@ func (k *kind) bridge(c *counter, list *listing, created, deleted int32) {
 func (k *kind) adopt(list *listing) {
 	now := time.Now()
 	k.counters, k.sketch, k.version, k.objects = list.found, list.sketch, list.version, list.objects
-	k.ended, k.backlog = ended{}, backlog{}
+	k.ended, k.backlog, k.check = ended{}, backlog{}, expected{}
+	k.trail = nil
 	k.newest = max(k.newest, list.newest)
 	k.heard = list.began
 	k.listed, k.rests, k.hidden = now, now.Add(lookupPauses*list.took), list.hidden
 	k.atList, k.unprefixed, k.uncounted = list.objects, list.objects-list.prefixed, list.uncounted
 	k.unsteady = list.unsteady
-	k.skipped, k.behind, k.cause = nil, time.Time{}, nil
+	k.skipped, k.behind, k.cause, k.unverified = nil, time.Time{}, nil, nil
 	k.lookups = lookups{next: k.lookups.next, flying: k.lookups.flying, overflow: k.lookups.flying != nil}
 	k.state = quiet
 	if list.prefixes > 0 {

@@ -19,16 +19,20 @@ type kind struct {
 	state    state
 	cancel   context.CancelFunc // ends what follows it; nil if nothing does
 
-	version  uint64 // the state that the counts are of
-	ended    ended
-	heard    time.Time // when they were last known to be those of now
-	backlog  backlog
-	counters map[spaces.ID]*counter
-	sketch   *sketch
-	objects  int64
-	newest   int64 // the latest creationTimestamp seen, in Unix seconds
-	lookups  lookups
-	young    young
+	version uint64 // the state that the counts are of
+	ended   ended
+	heard   time.Time // when they were last known to be those of now
+	backlog backlog
+	check   expected
+	trail   []expected // the numbers since the server was asked for its own; nil if it is not
+	// interrupt ends the watch with a cause; nil if none is open.
+	interrupt context.CancelCauseFunc
+	counters  map[spaces.ID]*counter
+	sketch    *sketch
+	objects   int64
+	newest    int64 // the latest creationTimestamp seen, in Unix seconds
+	lookups   lookups
+	young     young
 
 	listed     time.Time        // when it was last
 	rests      time.Time        // not to be listed for its number before then
@@ -41,6 +45,8 @@ type kind struct {
 
 	behind time.Time // since when it is not followed, or zero
 	cause  error     // and why
+	// unverified is why the counts could not be compared with the server at the end.
+	unverified *census.Skipped
 
 	gaps                  int
 	events, idle, traffic int64 // idle are those that changed no count; traffic is in bytes
@@ -79,13 +85,14 @@ type small struct{ prefixes, names int64 }
 var (
 	errBackwards = errors.New("the server tells of an earlier state than before")
 	errMute      = errors.New("its watches tell nothing, and the number of its objects is another")
+	errMissed    = errors.New("its watch did not deliver every event: the server has another number of objects")
 	errNoNumber  = errors.New("its resourceVersions are no numbers")
 	errNoState   = errors.New("its lists are not of one state")
 )
 
-// whenCreator says when it is to be read who made an object: where that matters, now.
+// whenMaker says when it is to be read who made an object: where that matters, now.
 // It does in a space that is being looked up, too, whose events count after its list.
-func (k *kind) whenCreator(e *Engine, o *decode.Object) decode.When {
+func (k *kind) whenMaker(e *Engine, o *decode.Object) decode.When {
 	in, _ := spaces.Of(o)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,6 +118,12 @@ func (k *kind) apply(e *Engine, event *decode.Event) error {
 	now := e.clock.now()
 	k.heard = now
 	k.traffic += event.Bytes
+	if k.check.passedBy(version, event.Type) {
+		missed := k.check.objects != k.objects
+		if k.check = (expected{}); missed {
+			return errMissed
+		}
+	}
 	if known || event.Type == decode.Bookmark {
 		return nil
 	}
@@ -123,6 +136,7 @@ func (k *kind) apply(e *Engine, event *decode.Event) error {
 		since = k.backlog.since
 	}
 	k.change(e, changed{version, event.Type, *event.Object, since, now})
+	k.leaveTrail()
 	return nil
 }
 

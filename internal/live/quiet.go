@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// A type without prefixes is listed again when it has so much changed that it can
-// have some: by MinCount objects, or at all after longQuiet; and if the server does
-// not say how many objects it has, after a while in any case. That is done for a tenth
-// of the time at most.
+// A type without prefixes is listed again if it has MinCount objects more or less than at
+// its last list, and after longQuiet in any case. If the server doesn't report the number
+// of objects, it is listed again after unknownQuiet. Lists take a tenth of the time at
+// most.
 const (
 	longQuiet    = 30 * time.Minute
 	unknownQuiet = 10 * time.Minute
@@ -24,15 +24,15 @@ const (
 // once is for how long a number is asked for that is not asked for again.
 const once = time.Millisecond
 
-// askQuiet asks for the numbers of objects of the types that are not followed, and
-// lists those that can have prefixes. Those that failed before come last, and are not
-// waited for.
-func (e *Engine) askQuiet(ctx context.Context) {
+// askAll asks for the number of objects of each type. The counts of watched types are
+// compared with it. Other types are listed if they can have prefixes. Types that failed
+// before come last, and are not retried.
+func (e *Engine) askAll(ctx context.Context) {
 	var well, failing []census.Resource
 	e.mu.Lock()
 	for _, k := range e.kinds {
 		switch {
-		case k.cancel != nil, k.skipped != nil && time.Now().Before(k.rests):
+		case k.state == unwatched, k.skipped != nil && time.Now().Before(k.rests):
 		case k.skipped != nil, !k.behind.IsZero():
 			failing = append(failing, k.resource)
 		default:
@@ -46,13 +46,16 @@ func (e *Engine) askQuiet(ctx context.Context) {
 
 func (e *Engine) askEach(ctx context.Context, types []census.Resource, patience time.Duration) {
 	began := time.Now()
+	e.expectNumbers()
 	estimates, skipped := e.ask(ctx, types, patience)
 	if ctx.Err() != nil {
 		return
 	}
 	e.unanswered(ctx, skipped, began)
 	for _, estimate := range estimates {
-		e.askedFor(ctx, estimate)
+		if !e.verifyWatched(estimate) {
+			e.askedFor(ctx, estimate)
+		}
 	}
 }
 
@@ -62,7 +65,8 @@ func (e *Engine) unanswered(ctx context.Context, skipped []census.Skipped, since
 		e.mu.Lock()
 		k := e.kindOf(groupResource(s))
 		switch {
-		case k == nil:
+		case k == nil, k.state == watched, k.state == unwatched:
+			k = nil // its list or its watch shows that, too
 		case k.state == gone, k.state == uncounted && k.skipped == nil, s.Reason == census.NotFound:
 			k.skipped = []census.Skipped{s}
 		case k.forbidden():
@@ -147,16 +151,17 @@ func (k *kind) due(estimate census.Estimate, minCount int64, now time.Time) bool
 	case estimate.Objects < minCount:
 		return false
 	}
-	return max(changed, -changed) >= minCount || changed != 0 && age > longQuiet
+	// As many plain objects may have gone as objects with a prefix have come.
+	return max(changed, -changed) >= minCount || age > longQuiet
 }
 
 // discover finds types that are new, and those that have gone.
 func (e *Engine) discover(ctx context.Context) {
-	if e.Discover == nil {
+	if e.Discover == nil || e.Named && !e.anyGone() {
 		return
 	}
 	found, err := e.Discover(ctx)
-	if err != nil {
+	if e.noteDiscovery(ctx, err); err != nil {
 		return // in a minute again
 	}
 	var notices []Notice
@@ -178,8 +183,8 @@ func (e *Engine) discover(ctx context.Context) {
 	lost := e.lost(ctx, found)
 	e.mu.Lock()
 	e.kinds = slices.DeleteFunc(e.kinds, func(k *kind) bool {
-		if !slices.Contains(lost, k.resource.GroupResource()) {
-			return false
+		if e.Named || !slices.Contains(lost, k.resource.GroupResource()) {
+			return false // a watch or a list finds out that a named type is gone
 		}
 		if k.cancel != nil {
 			k.cancel()
@@ -192,6 +197,27 @@ func (e *Engine) discover(ctx context.Context) {
 	e.mu.Unlock()
 	for _, n := range notices {
 		e.tell(n)
+	}
+}
+
+// anyGone reports whether a type is gone.
+func (e *Engine) anyGone() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.ContainsFunc(e.kinds, func(k *kind) bool { return k.state == gone })
+}
+
+// noteDiscovery notes whether the types could be discovered, and reports a first failure.
+func (e *Engine) noteDiscovery(ctx context.Context, err error) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	e.mu.Lock()
+	first := err != nil && e.undiscovered == nil
+	e.undiscovered = err
+	e.mu.Unlock()
+	if first {
+		e.tell(Notice{What: Undiscovered, Cause: err})
 	}
 }
 

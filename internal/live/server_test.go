@@ -32,6 +32,7 @@ type fakeServer struct {
 	refuses  func(path string, watch bool) int
 	watches  map[string]int // opened, by path
 	lists    int            // begun, but for the first object alone
+	loses    int            // so many events of objects that are new are not sent
 	lies     bool           // each watch begins with an earlier state
 	empty    bool           // each watch ends at once
 	hung     int            // so many watches are not answered
@@ -305,6 +306,10 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, path, namespa
 		for ; next < len(s.log); next++ {
 			l := s.log[next]
 			if l.version <= since || l.path != path || namespace != "" && l.object.Namespace != namespace {
+				continue
+			}
+			if l.what == "ADDED" && s.loses > 0 {
+				s.loses--
 				continue
 			}
 			switch {

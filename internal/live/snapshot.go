@@ -52,7 +52,7 @@ type Small struct {
 
 // Row is a space and what has been seen of it.
 type Row struct {
-	Space census.NamePool
+	Space census.Space
 	// Followed is whether events are counted; without, there is nothing else.
 	Followed         bool
 	Since            time.Time // from when on
@@ -79,8 +79,13 @@ func (e *Engine) Snapshot(each func(Row)) Snapshot {
 	defer e.mu.Unlock()
 	now := e.clock.now()
 	s := Snapshot{At: now, Began: e.began, Requests: e.requests}
+	if e.undiscovered != nil {
+		s.Skipped = append(s.Skipped, census.Skipped{
+			Reason: census.Undiscovered, Message: fmt.Sprintf("discover the types of the server: %v", e.undiscovered),
+		})
+	}
 	for _, k := range e.kinds {
-		k.addTo(&s)
+		k.addTo(&s, e.Named)
 		for id, c := range k.counters {
 			each(k.row(id, c, now))
 		}
@@ -94,13 +99,14 @@ func (e *Engine) Snapshot(each func(Row)) Snapshot {
 	return s
 }
 
-// addTo adds what is not about single spaces.
-func (k *kind) addTo(s *Snapshot) {
+// addTo adds what is not about single spaces. A type that is gone is skipped if it was
+// named.
+func (k *kind) addTo(s *Snapshot, named bool) {
 	s.Events += k.events
 	s.Idle += k.idle
 	s.Bytes += k.traffic
 	s.Gaps += k.gaps
-	if k.state == gone && k.isSkipped(census.NotFound) {
+	if k.state == gone && k.isSkipped(census.NotFound) && !named {
 		return
 	}
 	s.Types = append(s.Types, k.resource)
@@ -129,6 +135,8 @@ func (k *kind) addTo(s *Snapshot) {
 	switch {
 	case k.skipped != nil:
 		s.Skipped = append(s.Skipped, k.skipped...)
+	case k.unverified != nil:
+		s.Skipped = append(s.Skipped, *k.unverified)
 	case k.state == uncounted, k.state == gone:
 		s.Skipped = append(s.Skipped, k.skip(census.Failed, errUncounted))
 	case k.isBehind():
@@ -169,7 +177,7 @@ func (k *kind) row(id spaces.ID, c *counter, now time.Time) Row {
 
 // CountReuse begins to count the re-use of names in spaces, of which the first
 // twenty are taken, and ends it in all others. Of longer suffixes it is not counted.
-func (e *Engine) CountReuse(of []census.NamePool) {
+func (e *Engine) CountReuse(of []census.Space) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now, kept := e.clock.now(), map[*seen]bool{}

@@ -50,7 +50,7 @@ func TestDue(t *testing.T) {
 		{205, true, 8 * time.Minute, false}, // the list took a minute
 		{1, false, 11 * time.Minute, true},
 		{201, true, 31 * time.Minute, true},
-		{200, true, 31 * time.Minute, false},
+		{200, true, 31 * time.Minute, true}, // others may have replaced the objects
 	} {
 		if got := k.due(census.Estimate{Objects: test.objects, Known: test.known}, 5, listed.Add(test.after)); got != test.want {
 			t.Errorf("%+v: %v", test, got)
@@ -80,7 +80,8 @@ func TestRestored(t *testing.T) {
 	addRuns(server, 2)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 9}) })
 	row := e.Snapshot().Rows[0]
-	if told := e.notices(Gap); len(told) != 1 || row.Gaps != 1 || 6+row.Creates-row.Deletes != 9 {
+	// 13 were created, of which 10 are lost without a delete.
+	if told := e.notices(Gap); len(told) != 1 || row.Gaps != 1 || row.Creates < 12 || row.Creates > 13 || row.Deletes > 0 {
 		t.Errorf("%+v, told %+v", row, told)
 	}
 }
@@ -600,16 +601,16 @@ func TestQuietTypeAway(t *testing.T) {
 }
 
 // Who made an object matters in a space that is being looked up, too.
-func TestCreatorWhileLookedUp(t *testing.T) {
+func TestMakerWhileLookedUp(t *testing.T) {
 	k, e := &kind{sketch: newSketch()}, New(census.Scanner{})
 	o := &decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
 	in, _ := spaces.Of(o)
 	k.sketch.add(in, 1)
-	if when := k.whenCreator(e, o); when != decode.Never {
+	if when := k.whenMaker(e, o); when != decode.Never {
 		t.Errorf("%v", when)
 	}
 	k.lookups.flying = map[spaces.ID]bool{in: true}
-	if when := k.whenCreator(e, o); when != decode.Now {
+	if when := k.whenMaker(e, o); when != decode.Now {
 		t.Errorf("%v", when)
 	}
 }
@@ -720,7 +721,7 @@ func TestOneRequestAtATime(t *testing.T) {
 		all.Go(func() {
 			e.list(t.Context(), &kind{resource: jobs}, "", time.Time{}, func() census.Batch { return e.newBatch(nil, false) })
 		})
-		all.Go(func() { e.askQuiet(t.Context()) })
+		all.Go(func() { e.askAll(t.Context()) })
 	}
 	all.Wait()
 	if two.Load() {
@@ -916,7 +917,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	failing := &kind{resource: pods, skipped: []census.Skipped{{Reason: census.Failed}}}
 	e.kinds = []*kind{failing, {resource: jobs, state: quiet, listed: time.Now()}}
 	began := time.Now()
-	e.askQuiet(t.Context())
+	e.askAll(t.Context())
 	if passed := time.Since(began); passed > 40*time.Second || !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) {
 		t.Errorf("%v in %v", asked, passed)
 	}
@@ -981,8 +982,8 @@ func TestAllGoneOverAGap(t *testing.T) {
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	now := time.Unix(1_700_000_000, 0)
 	k := &kind{resource: pods}
-	k.install(&listing{began: now, found: map[spaces.ID]*counter{id: newCounter(census.NamePool{Names: 6, Generated: 6})}, version: 5})
-	k.installAgain(&listing{began: now.Add(time.Minute), found: map[spaces.ID]*counter{}, sketch: newSketch(), version: 9}, 0)
+	k.install(&listing{began: now, found: map[spaces.ID]*counter{id: newCounter(census.Space{Names: 6, Generated: 6})}, version: 5})
+	k.installAgain(&listing{began: now.Add(time.Minute), found: map[spaces.ID]*counter{}, sketch: newSketch(), version: 9}, 0, nil)
 	c := k.counters[id]
 	if c == nil || c.space.Names != 0 || c.space.Generated != 0 || c.seen.deletes != 6 || c.gaps != 1 || c.version != 9 {
 		t.Errorf("%+v", c)

@@ -59,7 +59,7 @@ func TestRealServer(t *testing.T) {
 					t.Errorf("(-want +got)\n%s", diff)
 				}
 				if name == "by default" {
-					checkCreators(t, got)
+					checkMakers(t, got)
 				}
 			})
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// checkCreators holds what a real server says of creators and clients against what
+// checkMakers holds what a real server says of makers and clients against what
 // the population is known to be, apart from the oracle.
-func checkCreators(t *testing.T, got []census.NamePool) {
+func checkMakers(t *testing.T, got []census.Space) {
 	t.Helper()
-	manager := census.Creator{Manager: "census.test", Certain: true}
+	manager := census.Maker{Manager: "census.test", Certain: true}
 	found := 0
 	for _, s := range got {
 		if s.Namespace != "team" || s.Resource != configMaps {
@@ -24,17 +24,17 @@ func checkCreators(t *testing.T, got []census.NamePool) {
 		switch {
 		case s.Prefix == "job-b" && s.SuffixLength == 5:
 			found++
-			if s.Creator != manager || s.Creators != 1 || s.ClientGenerated {
+			if s.MadeBy != manager || s.Makers != 1 || s.NamedByClients {
 				t.Errorf("%+v", s)
 			}
 		case s.Prefix == "md-":
 			found++
-			if want := (census.Creator{Kind: "Set", Name: "md", Certain: true}); s.Creator != want || !s.ClientGenerated || s.Names != 12 {
+			if want := (census.Maker{Kind: "Set", Name: "md", Certain: true}); s.MadeBy != want || !s.NamedByClients || s.Names != 12 {
 				t.Errorf("%+v", s)
 			}
 		case s.Prefix == "long-" && s.SuffixLength == 7:
 			found++
-			if !s.Creator.Marked || s.Names != 12 || s.Generated != 12 {
+			if !s.MadeBy.Marked || s.Names != 12 || s.Generated != 12 {
 				t.Errorf("%+v", s)
 			}
 		case strings.HasPrefix(s.Prefix, "long-long-"):

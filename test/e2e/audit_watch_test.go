@@ -342,7 +342,80 @@ func TestAuditWatchSelector(t *testing.T) {
 	}
 }
 
-// A type that is removed while it is watched leaves, and is told once. That is no failure.
+// heldBack is a middlebox that answers watches and delivers no event.
+func heldBack(r *http.Request) faultproxy.Fault {
+	if r.URL.Query().Get("watch") != "true" {
+		return nil
+	}
+	return func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusOK)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		})
+	}
+}
+
+// At the end of a watch, the counts are compared with the server before the gates are
+// evaluated: a watch that something holds back, a type without prefixes that has filled,
+// and a type that is new are counted.
+func TestAuditWatchVerifiesItsEnd(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	create, _ := creator(t, retrying, ns)
+	create("run-", 20)
+	w := watch(t, harness.As(t, faultproxy.New(t, retrying.Admin(), heldBack).Config),
+		"configmaps", "-n", ns, "--fail-above-count=100")
+	w.expect(t, "run-", 20)
+	create("run-", 100)
+	last := w.end(t, 3)
+	if len(last.Items) != 1 || last.Items[0].Names != 120 || !last.Complete {
+		t.Errorf("%+v", last)
+	}
+	if text := w.said(); strings.Count(text, "Warning: configmaps was counted again: from ") != 1 {
+		t.Error(text)
+	}
+}
+
+// A type without prefixes that fills before the end is counted, and so is a type that is
+// new.
+func TestAuditWatchCountsWhatFills(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	create, _ := creator(t, retrying, ns)
+	w := watch(t, harness.As(t, retrying.Admin()), "-n", ns, "--fail-above-count=100")
+	harness.Eventually(t, func() error {
+		if len(w.reports(t)) == 0 {
+			return errors.New("no report")
+		}
+		return nil
+	})
+	create("late-", 30)
+	cogs := customResource(t, retrying, "cogs")
+	client, err := dynamic.NewForConfig(retrying.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 12 {
+		cog := &unstructured.Unstructured{Object: map[string]any{"apiVersion": cogs.GroupVersion().String(), "kind": "Kind-of-cogs"}}
+		cog.SetGenerateName("cog-")
+		if _, err := client.Resource(cogs).Namespace(ns).Create(t.Context(), cog, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := map[string]int64{}
+	last := w.end(t, 0)
+	for _, item := range last.Items {
+		names[item.Prefix] = item.Names
+	}
+	if names["late-"] != 30 || names["cog-"] != 12 || !last.Complete {
+		t.Errorf("%v of %+v", names, last)
+	}
+}
+
+// A type that was named and is removed while it is watched is skipped, so that the report
+// is not complete.
 func TestAuditWatchTypeRemoved(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -372,10 +445,11 @@ func TestAuditWatchTypeRemoved(t *testing.T) {
 		}
 		return nil
 	})
-	if last := w.end(t, 0); len(last.Items) > 0 || !last.Complete {
+	last := w.end(t, 130)
+	if len(last.Items) > 0 || last.Complete || len(last.Skipped) != 1 || last.Skipped[0].Reason != "notFound" {
 		t.Errorf("%+v", last)
 	}
-	if text := w.said(); strings.Count(text, "gears") != 1 {
+	if text := w.said(); strings.Count(text, told) != 1 {
 		t.Error(text)
 	}
 }

@@ -27,11 +27,11 @@ var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.L
 var probabilities = map[string]bool{
 	"AuditExceeded.nextCreate":   true,
 	"AuditGate.failAbove":        true,
-	"AuditRoom.probability":      true,
+	"AuditHeadroom.probability":  true,
 	"ChurnPolicy.anyFails":       true,
 	"CollisionExceeded.anyFails": true,
 	"CollisionGate.failAbove":    true,
-	"Room.probability":           true,
+	"Headroom.probability":       true,
 	"NextCreate.noRetry":         true,
 	"NextCreate.serverRetry":     true,
 	"Policy.anyFails":            true,

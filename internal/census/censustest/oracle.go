@@ -29,8 +29,8 @@ type Oracle struct {
 	Unordered bool
 }
 
-// NamePool is a name space and what exists in it, like census.NamePool.
-type NamePool struct {
+// Space is a name space and what exists in it, like census.Space.
+type Space struct {
 	Namespace, Prefix string
 	SuffixLength      int
 	Names, Generated  int64
@@ -38,11 +38,11 @@ type NamePool struct {
 	RawPrefixes       int
 	GenerateNames     []string
 	Oldest, Newest    time.Time
-	Creator           Creator
+	Maker             Maker
 	Marked            bool
-	Creators          int
+	Makers            int
 
-	ClientGenerated, ReplicaBounded bool
+	NamedByClients, ReplicaBounded bool
 }
 
 type spaceID struct {
@@ -60,15 +60,15 @@ type population struct {
 // Count counts in another, plainer way than the census: it keeps everything.
 // Objects are in the order in which they are listed. The spaces are in the order
 // of namespace, prefix and suffix.
-func (r Oracle) Count(objects []metav1.ObjectMeta) []NamePool {
+func (r Oracle) Count(objects []metav1.ObjectMeta) []Space {
 	p := r.sort(objects)
-	var spaces []NamePool
+	var spaces []Space
 	for id := range p.ids() {
-		if space := r.sum(id, p); p.chosen[id] && (p.said[id] || space.ClientGenerated) {
+		if space := r.sum(id, p); p.chosen[id] && (p.said[id] || space.NamedByClients) {
 			spaces = append(spaces, space)
 		}
 	}
-	slices.SortFunc(spaces, func(a, b NamePool) int {
+	slices.SortFunc(spaces, func(a, b Space) int {
 		return cmp.Or(
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
 			cmp.Compare(a.SuffixLength, b.SuffixLength),
@@ -81,7 +81,7 @@ func (r Oracle) Count(objects []metav1.ObjectMeta) []NamePool {
 func (r Oracle) Unprefixed(objects []metav1.ObjectMeta) int64 {
 	p, prefixed := r.sort(objects), int64(0)
 	for id := range p.ids() {
-		if space := r.sum(id, p); p.said[id] || space.ClientGenerated {
+		if space := r.sum(id, p); p.said[id] || space.NamedByClients {
 			prefixed += space.Names
 		}
 	}
@@ -128,8 +128,8 @@ func (p population) ids() map[spaceID]bool {
 	return ids
 }
 
-func (r Oracle) sum(id spaceID, p population) NamePool {
-	space := NamePool{Namespace: id.namespace, Prefix: id.prefix, SuffixLength: id.suffix}
+func (r Oracle) sum(id spaceID, p population) Space {
+	space := Space{Namespace: id.namespace, Prefix: id.prefix, SuffixLength: id.suffix}
 	members := p.members[id]
 	raw := map[string]bool{}
 	var own []metav1.ObjectMeta // generated
@@ -152,8 +152,8 @@ func (r Oracle) sum(id spaceID, p population) NamePool {
 	}
 	space.Generated = int64(len(own))
 	nobodys := len(own) == 0 && !r.Unordered && id.suffix == 5
-	space.ClientGenerated = nobodys && r.evident(id.prefix, members, p.others[id])
-	if space.ClientGenerated {
+	space.NamedByClients = nobodys && r.evident(id.prefix, members, p.others[id])
+	if space.NamedByClients {
 		own = members
 	}
 	for i, since := range r.Since {
@@ -185,21 +185,21 @@ func newest(members []metav1.ObjectMeta) (found []metav1.ObjectMeta) {
 	return found
 }
 
-func (s *NamePool) madeBy(members []metav1.ObjectMeta) {
-	creators, bounded := map[Creator]bool{}, true
+func (s *Space) madeBy(members []metav1.ObjectMeta) {
+	makers, bounded := map[Maker]bool{}, true
 	for _, o := range newest(members) {
-		s.Creator = CreatorOf(o)
+		s.Maker = MakerOf(o)
 		_, s.Marked = o.Annotations["genname.dev/creation-id"]
-		if s.Creator != (Creator{}) {
-			creators[s.Creator] = true
+		if s.Maker != (Maker{}) {
+			makers[s.Maker] = true
 		}
-		switch s.Creator.APIVersion + " " + s.Creator.Kind {
+		switch s.Maker.APIVersion + " " + s.Maker.Kind {
 		case "apps/v1 ReplicaSet", "apps/v1 DaemonSet", "v1 ReplicationController", "v1 Service":
 		default:
 			bounded = false
 		}
 	}
-	s.Creators, s.ReplicaBounded = len(creators), len(members) > 0 && bounded
+	s.Makers, s.ReplicaBounded = len(makers), len(members) > 0 && bounded
 }
 
 // evident is whether the names evidently come from a client's own generator.
@@ -234,7 +234,7 @@ func (r Oracle) evident(prefix string, all []metav1.ObjectMeta, others int) bool
 		}
 	}
 	for _, o := range newest(all) {
-		owner := CreatorOf(o).Name
+		owner := MakerOf(o).Name
 		if owner != "" && strings.HasPrefix(o.Name, owner) && hashed.MatchString(o.Name[len(owner):]) {
 			return false
 		}

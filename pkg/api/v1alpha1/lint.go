@@ -22,16 +22,16 @@ type LintReport struct {
 	metav1.TypeMeta `json:",inline"`
 
 	Summary LintSummary `json:"summary"`
-	// Items are the findings, by file, line and column. Findings that a comment or an
-	// annotation suppresses are left out.
+	// Items are the findings, by file, line and column. Those that a comment or an
+	// annotation silences are not among them.
 	Items []LintItem `json:"items"`
 }
 
 // LintSummary counts the input and the findings.
 type LintSummary struct {
-	// Files is the number of files with Kubernetes objects.
+	// Files is the number of files that Kubernetes objects were read from.
 	Files int `json:"files"`
-	// Objects is the number of objects. Members of Lists count one by one.
+	// Objects is the number of objects, those of Lists counted one by one.
 	Objects int `json:"objects"`
 	// Skipped is the number of files in folders that have no Kubernetes object,
 	// or are templates that are not YAML yet.
@@ -40,7 +40,7 @@ type LintSummary struct {
 	Findings LintFindings `json:"findings"`
 }
 
-// LintFindings is the number of findings by level.
+// LintFindings is a number of findings by level.
 type LintFindings struct {
 	// Error is the number of errors: the server refuses the create, or the object
 	// does not work.
@@ -61,13 +61,13 @@ type LintItem struct {
 	Message string `json:"message"`
 	// Help is how to fix it.
 	Help string `json:"help"`
-	// File is the path of the file as you gave it; - for stdin.
+	// File is the file as it was named; - for stdin.
 	File string `json:"file"`
-	// Line is the line of the field, starting at 1.
+	// Line is that of the field, from 1.
 	Line int `json:"line"`
-	// Column is the column of the field in characters, starting at 1.
+	// Column is that of the field in characters, from 1.
 	Column int `json:"column"`
-	// Object is the object with the field.
+	// Object is the object that the field is of.
 	Object LintObject `json:"object"`
 	// Related are other objects that the finding is about. Each such group of
 	// objects is one finding, at the first object.
@@ -88,13 +88,13 @@ type LintPlace struct {
 	About string `json:"about"`
 }
 
-// LintObject is one object of a manifest.
+// LintObject is an object of a manifest.
 type LintObject struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`
-	// Version is the API version.
+	// Version is that of the API.
 	Version string `json:"version"`
-	// Kind is the kind of the object.
+	// Kind is the object's kind.
 	Kind string `json:"kind"`
 	// Namespace is metadata.namespace, or empty.
 	Namespace string `json:"namespace"`

@@ -84,19 +84,28 @@ const printedAtOnce = 1000
 // print prints rows, after the header if they are the first. Their text is made twice: it
 // takes as much memory as all else of them, and the first of it has to be as wide as the
 // last.
-func (a *appending) print(r *v1alpha1.AuditReport, items []v1alpha1.AuditItem) error {
+func (a *appending) print(r *v1alpha1.AuditReport, rows []int) error {
 	columns, header := a.columns(r), a.widths == nil && !a.noHeaders
-	for some := range slices.Chunk(items, printedAtOnce) {
-		a.widths = gridOf(columns, a.wide, some, nil).widen(a.widths)
+	for some := range slices.Chunk(rows, printedAtOnce) {
+		a.widths = gridOf(columns, a.wide, itemsAt(r.Items, some), nil).widen(a.widths)
 	}
-	for some := range slices.Chunk(items, printedAtOnce) {
-		lines := gridOf(columns, a.wide, some, nil).lines(a.widths, header)
+	for some := range slices.Chunk(rows, printedAtOnce) {
+		lines := gridOf(columns, a.wide, itemsAt(r.Items, some), nil).lines(a.widths, header)
 		if _, err := fmt.Fprintln(a.Out, strings.Join(lines, "\n")); err != nil {
 			return err
 		}
 		header = false
 	}
 	return nil
+}
+
+// itemsAt returns the items of some indexes.
+func itemsAt(items []v1alpha1.AuditItem, indexes []int) []v1alpha1.AuditItem {
+	some := make([]v1alpha1.AuditItem, len(indexes))
+	for i, at := range indexes {
+		some[i] = items[at]
+	}
+	return some
 }
 
 func (a *appending) last(r *v1alpha1.AuditReport, where string) error {

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -104,7 +105,8 @@ func (o *options) runWatch(
 	// What is counted stays, and little garbage is made: looking for it four times as often
 	// as usual costs little, and there is a quarter as much.
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
-	c.Retries() // the engine asks for them while all else waits
+	c.Retries()                                   // the engine asks for them while all else waits
+	c.Config = connection.Uninterrupted(c.Config) // the counts are verified after an interrupt
 	w := &watched{options: o, cluster: c, about: about, skipped: skipped}
 	w.engine = w.newEngine(collector, resources, progress)
 	notices := make(chan string, 100)
@@ -114,23 +116,38 @@ func (o *options) runWatch(
 		default: // nobody reads so many; the report has their number
 		}
 	})
-	ctx, stop := context.WithCancel(ctx)
+	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // it goes on until it is verified
 	ended := make(chan error, 1)
-	go func() { ended <- w.engine.Run(ctx) }()
+	go func() { ended <- w.engine.Run(running) }()
+	early := context.AfterFunc(ctx, stop)
 	counted, err := w.counts(ended, notices, progress)
-	if counted {
+	if counted && early() {
 		progress.End()
 		err = w.follow(ctx, notices)
-		stop()
-		err = errors.Join(err, <-ended)
+		w.verify(ctx)
 	}
 	stop()
+	if counted {
+		err = errors.Join(err, <-ended)
+	}
 	progress.End()
 	w.sayLeft(notices)
 	if err != nil {
 		return err
 	}
 	return w.finish(ctx)
+}
+
+// verifiedWithin is how long the counts are verified after an interrupt.
+const verifiedWithin = 4 * time.Second
+
+// verify compares the counts with the server at the end. An interrupt leaves it little
+// time.
+func (w *watched) verify(ctx context.Context) {
+	verifying, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(w.manners.retryTimeout))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(verifiedWithin, cancel) })()
+	w.engine.Verify(verifying)
 }
 
 // counts says the notices that come until all is counted, and reports whether it is: the
@@ -173,8 +190,9 @@ func (w *watched) newEngine(
 	engine.MinCount, engine.Interval = w.about.CountsFrom(), time.Duration(w.watching.interval)
 	engine.Chance = collector.NextFails
 	engine.Takes = w.about.Takes
-	if !w.named {
-		engine.Discover = w.discovery(resources, w.find)
+	engine.Named, engine.Discover = w.named, w.discovery(resources, w.find)
+	if w.named {
+		engine.Discover = w.discovery(resources, w.findNamed(resources))
 	}
 	return engine
 }
@@ -192,11 +210,27 @@ func (w *watched) find(ctx context.Context) ([]census.Resource, []census.Skipped
 	return w.cluster.Resources(nil, w.namespace)
 }
 
+// findNamed returns a function that finds the versions in which the named types are served
+// now. It leaves nothing out: the engine finds out that a type is gone.
+func (w *watched) findNamed(named []census.Resource) findFunc {
+	return func(ctx context.Context) ([]census.Resource, []census.Skipped, error) {
+		all, _, err := w.find(ctx)
+		found := slices.DeleteFunc(all, func(r census.Resource) bool {
+			is := func(other census.Resource) bool { return other.GroupResource() == r.GroupResource() }
+			return !slices.ContainsFunc(named, is)
+		})
+		return found, w.left(), err
+	}
+}
+
+// findFunc finds types, and returns what it leaves out.
+type findFunc func(context.Context) ([]census.Resource, []census.Skipped, error)
+
 // discovery returns a function that finds the types that there are now, by one that
 // may not end with its context. Those that were known before stay if their group could
 // not be discovered: they may still be there.
 func (w *watched) discovery(
-	known []census.Resource, find func(context.Context) ([]census.Resource, []census.Skipped, error),
+	known []census.Resource, find findFunc,
 ) func(context.Context) ([]census.Resource, error) {
 	type result struct {
 		found   []census.Resource
@@ -295,7 +329,7 @@ func (w *watched) show() error {
 // report returns what is counted, as an audit says it.
 func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err error) {
 	about := w.about
-	about.AsOf = time.Now().Round(0)
+	about.AsOf = w.engine.Now()
 	collector, err := audit.NewCollector(about, w.cluster.RetriesOf)
 	if err != nil {
 		return snapshot, nil, err
@@ -320,7 +354,7 @@ func (w *watched) finish(ctx context.Context) error {
 		return err
 	}
 	if w.shows == nil {
-		return w.evaluate(ctx, result) // interrupted before all was counted
+		return w.judge(ctx, result) // interrupted before all was counted
 	}
 	w.sayRead(result.Report)
 	if err := w.shows.last(result.Report, w.where(result.Report)); err != nil {
@@ -328,7 +362,7 @@ func (w *watched) finish(ctx context.Context) error {
 	}
 	w.explain(result)
 	w.say(watchedText(snapshot))
-	return w.evaluate(context.WithoutCancel(ctx), result)
+	return w.judge(context.WithoutCancel(ctx), result)
 }
 
 // watchedText returns what was watched, and how much of that was for nothing: a
@@ -366,6 +400,9 @@ func noticeText(n live.Notice) string {
 		return fmt.Sprintf("%s is a new type", resource)
 	case live.Vanished:
 		return fmt.Sprintf("%s is no type any more", resource)
+	case live.Undiscovered:
+		return fmt.Sprintf("Warning: the resource types of the server can't be discovered. "+
+			"New types aren't counted until then: %v", n.Cause)
 	}
 	return ""
 }
@@ -407,19 +444,20 @@ type shownRow struct {
 	round int
 }
 
-// take returns the items that have changed since it was called last, in the memory of all,
-// and those that are not there any more.
-func (c *changes) take(items []v1alpha1.AuditItem) (changed []v1alpha1.AuditItem, gone []rowKey) {
+// take returns the indexes of the items that have changed since it was called last, and
+// the items that are not there any more.
+func (c *changes) take(items []v1alpha1.AuditItem) (changed []int, gone []rowKey) {
 	if c.rows == nil {
 		c.rows = map[rowKey]shownRow{}
 	}
 	c.round++
-	changed = slices.DeleteFunc(items, func(item v1alpha1.AuditItem) bool {
-		key, row := keyOf(item), shownRow{stateOf(item), c.round}
-		before, known := c.rows[key]
+	for i := range items {
+		key, row := keyOf(items[i]), shownRow{stateOf(items[i]), c.round}
+		if before, known := c.rows[key]; !known || before.rowState != row.rowState {
+			changed = append(changed, i)
+		}
 		c.rows[key] = row
-		return known && before.rowState == row.rowState
-	})
+	}
 	for key, row := range c.rows {
 		if row.round < c.round {
 			delete(c.rows, key)

@@ -51,7 +51,7 @@ func TestAppending(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `RESOURCE     PREFIX   NAMES   PER-DAY   CREATOR   FAILS-IN   NOTES
+	want := `RESOURCE     PREFIX   NAMES   PER-DAY   MADE-BY   FIRST-IN   NOTES
 jobs.batch   run-     10      0         ?         ?
 jobs.batch   job-     20      120       ?         ?
 jobs.batch   run-     10      24        ?         ?
@@ -61,6 +61,21 @@ jobs.batch   run-     10      24        ?         ?
 	}
 	if got := errOut.String(); !strings.HasPrefix(got, "jobs.batch/job- -n prod is not shown any more") || strings.Count(got, "\n") != 1 {
 		t.Errorf("%q", got)
+	}
+}
+
+// A report that has been shown is whole: the gates are evaluated with it.
+func TestShownReportStaysWhole(t *testing.T) {
+	o := &options{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, minCount: 10}
+	a := &appending{options: o}
+	for range 2 {
+		report := &v1alpha1.AuditReport{Items: []v1alpha1.AuditItem{followed("run-", 10, 0), followed("job-", 20, 5)}}
+		if err := a.last(report, ""); err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Items) != 2 || report.Items[0].Prefix != "run-" || report.Items[1].Prefix != "job-" {
+			t.Errorf("%+v", report.Items)
+		}
 	}
 }
 
@@ -237,15 +252,15 @@ func TestScannerOfAGate(t *testing.T) {
 	four := int64(4)
 	o := &options{minCount: 1000}
 	for name, test := range map[string]struct {
-		about                  audit.Options
-		minCount, creatorsFrom int64
+		about                audit.Options
+		minCount, makersFrom int64
 	}{
 		"no gate":  {audit.Options{MinCount: 1000}, 1000, 1000},
 		"a gate":   {audit.Options{MinCount: 1000, FailAboveCount: &four}, 5, 0},
 		"compared": {audit.Options{MinCount: 1000, Old: &v1alpha1.AuditReport{}}, 1, 1000},
 	} {
-		if got := o.scanner(c, test.about); got.MinCount != test.minCount || got.CreatorsFrom != test.creatorsFrom {
-			t.Errorf("%s: from %d names on, and who makes them from %d", name, got.MinCount, got.CreatorsFrom)
+		if got := o.scanner(c, test.about); got.MinCount != test.minCount || got.MakersFrom != test.makersFrom {
+			t.Errorf("%s: from %d names on, and who makes them from %d", name, got.MinCount, got.MakersFrom)
 		}
 	}
 }

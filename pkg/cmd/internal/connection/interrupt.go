@@ -21,9 +21,15 @@ func (c *Connection) ToUninterruptedRESTConfig() (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Uninterrupted(config), nil
+}
+
+// Uninterrupted returns a configuration whose requests outlive an interrupt, and end with
+// their own context or deadline.
+func Uninterrupted(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return uninterrupted{rt} })
-	return config, nil
+	return config
 }
 
 // uninterrupted marks requests that boundedTransport shall not interrupt.

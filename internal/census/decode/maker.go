@@ -6,15 +6,15 @@ const (
 	// creationID is the annotation of objects that this plugin makes, that of
 	// pkg/once.
 	creationID = "genname.dev/creation-id"
-	// maxCreator is how much is kept of a text that says who made an object.
+	// maxMaker is how much is kept of a text that says who made an object.
 	// Controllers and managers may have names as long as etcd takes them.
-	maxCreator = 253
+	maxMaker = 253
 	// maxOrigin is the length of the longest Object.Origin.
 	maxOrigin = 4 << 10
 )
 
-// Creator is who made an object: its controller, or without one a field manager.
-type Creator struct {
+// Maker is who made an object: its controller, or without one a field manager.
+type Maker struct {
 	APIVersion, Kind, Name string // of the controller
 
 	Manager string
@@ -24,10 +24,10 @@ type Creator struct {
 }
 
 // controlledBy notes a controller of the object; the first counts.
-func (d *decoder) controlledBy(owner Creator) {
-	if d.object.Creator.Kind == "" && owner.Kind != "" {
+func (d *decoder) controlledBy(owner Maker) {
+	if d.object.Maker.Kind == "" && owner.Kind != "" {
 		owner.Certain = true
-		d.object.Creator = owner
+		d.object.Maker = owner
 	}
 }
 
@@ -42,11 +42,11 @@ type managedEntry struct {
 // managedBy notes an entry: the first that owns generateName counts, else the
 // oldest, and of equals the first.
 func (d *decoder) managedBy(e managedEntry) {
-	m := &d.object.Creator
+	m := &d.object.Maker
 	switch older := m.Manager == "" || e.time != 0 && (d.oldest == 0 || e.time < d.oldest); {
 	case m.Certain || e.manager == "" || e.subresource:
 	case e.owner:
-		*m = Creator{Manager: e.manager, Certain: true}
+		*m = Maker{Manager: e.manager, Certain: true}
 	case older:
 		m.Manager, d.oldest = e.manager, e.time
 	}

@@ -1,0 +1,292 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+)
+
+// pod adds a Pod of a name that nobody generated, or of the prefix run-.
+func pod(server *fakeServer, name, generateName string) {
+	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: name, GenerateName: generateName})
+}
+
+// verified verifies the counts of an engine, and returns them.
+func verified(t *testing.T, e *started) snapshot {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	e.Verify(ctx)
+	e.stop()
+	return e.Snapshot()
+}
+
+// namesOf returns the names of the only row, or -1.
+func namesOf(s snapshot) int64 {
+	if len(s.Rows) != 1 {
+		return -1
+	}
+	return s.Rows[0].Space.Names
+}
+
+// slowly makes the numbers of all types be requested at the end only.
+func slowly(t *testing.T) {
+	every := quietEvery
+	quietEvery = time.Hour
+	t.Cleanup(func() { quietEvery = every })
+}
+
+// A watch that something on the way holds back shows at the end.
+func TestVerifyHeldBack(t *testing.T) {
+	slowly(t)
+	server := newFakeServer(t, 1)
+	addRuns(server, 20)
+	server.mute = 1 << 30
+	e := start(t, server, pods)
+	addRuns(server, 500)
+	s := verified(t, e)
+	if n := namesOf(s); n != 520 || len(s.Skipped) > 0 || s.Gaps != 1 || len(e.notices(Gap)) != 1 {
+		t.Errorf("%d names, %+v", n, s)
+	}
+}
+
+// Types that fill in the last minute are counted: types without prefixes, new types, and
+// types whose plain objects others have replaced.
+func TestVerifyWhatFills(t *testing.T) {
+	slowly(t)
+	for name, test := range map[string]struct {
+		plain int
+		found []census.Resource // at the end
+	}{
+		"a type without objects": {0, []census.Resource{pods}},
+		"plain objects":          {60, []census.Resource{pods}},
+		"a new type":             {0, []census.Resource{pods, jobs}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := newFakeServer(t, 1)
+			for i := range test.plain {
+				pod(server, fmt.Sprint("plain-", i), "")
+			}
+			e := prepare(server, pods)
+			e.Discover = func(context.Context) ([]census.Resource, error) { return test.found, nil }
+			e.run(t)
+			path, random := "/api/v1/pods", rand.New(rand.NewPCG(1, 1))
+			if len(test.found) > 1 {
+				path = "/apis/batch/v1/jobs"
+			}
+			server.end(path, server.at(path, "", 1<<40)...)
+			for range 60 {
+				o := object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"}
+				server.change(path, "ADDED", o)
+			}
+			if s := verified(t, e); namesOf(s) != 60 || len(s.Skipped) > 0 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// What cannot be verified at the end is skipped: a type that doesn't respond any more, all
+// types if there is no time, and the types that cannot be discovered.
+func TestVerifyInVain(t *testing.T) {
+	slowly(t)
+	for name, test := range map[string]struct {
+		answer int32 // of all requests at the end
+		time   time.Duration
+		err    error // of discovery
+		want   census.Reason
+	}{
+		"unreachable":  {http.StatusServiceUnavailable, time.Minute, nil, census.Unreachable},
+		"no time":      {0, 0, nil, census.Interrupted},
+		"undiscovered": {0, time.Minute, errors.New("refused"), census.Undiscovered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := newFakeServer(t, 1)
+			addRuns(server, 6)
+			var answer atomic.Int32
+			server.refuses = func(_ string, watch bool) int {
+				if watch {
+					return 0
+				}
+				return int(answer.Load())
+			}
+			e := prepare(server, pods)
+			e.Scanner.RetryTimeout = time.Millisecond
+			e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, test.err }
+			e.run(t)
+			answer.Store(test.answer)
+			ctx, cancel := context.WithTimeout(t.Context(), test.time)
+			defer cancel()
+			e.Verify(ctx)
+			if s := e.Snapshot(); len(s.Skipped) != 1 || s.Skipped[0].Reason != test.want {
+				t.Errorf("%+v", s.Skipped)
+			}
+		})
+	}
+}
+
+// Nothing is counted again, and nothing is skipped, where all is well.
+func TestVerifyBusy(t *testing.T) {
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	e := start(t, server, pods, jobs)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			pod(server, generated("run-", rand.New(rand.NewPCG(3, uint64(i)))), "run-")
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	time.Sleep(3 * quietEvery) // the number is compared in between, too
+	if s := verified(t, e); s.Gaps > 0 || len(s.Skipped) > 0 || namesOf(s) < 7 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Events that are lost on the way show within a minute.
+func TestLostEvents(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	e := start(t, server, pods)
+	server.mu.Lock()
+	server.loses = 10
+	server.mu.Unlock()
+	addRuns(server, 50)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 56}) })
+	row := e.Snapshot().Rows[0]
+	if told := e.notices(Gap); len(told) == 0 || !errors.Is(told[0].Cause, errMissed) || row.Creates > 50 {
+		t.Errorf("%+v, told %+v", row, told)
+	}
+}
+
+// An etcd that is restored under a running server, and has climbed past the state of the
+// watch since, shows by the number of objects.
+func TestRestoredAndAhead(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 60)
+	restore := server.backup()
+	e := start(t, server, pods)
+	for i := range 50 {
+		pod(server, generated("run-", rand.New(rand.NewPCG(5, uint64(i)))), "run-")
+	}
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 110}) })
+	server.mu.Lock()
+	before, version := server.restarts, server.version
+	server.mu.Unlock()
+	restore()
+	server.mu.Lock()
+	server.restarts, server.version = before, version+100 // the watches stay open
+	server.mu.Unlock()
+	addRuns(server, 10)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 70}) })
+	row := e.Snapshot().Rows[0]
+	if told := e.notices(Gap); len(told) != 1 || row.Creates > 60 || row.Deletes > 0 {
+		t.Errorf("%+v, told %+v", row, told)
+	}
+}
+
+// Objects that a backup brings back are no creates.
+func TestRestoredObjectsAreNotCreated(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 60)
+	restore := server.backup()
+	server.end("/api/v1/pods", server.at("/api/v1/pods", "", 1<<40)[10:]...)
+	e := start(t, server, pods)
+	server.mu.Lock()
+	server.clock++
+	server.mu.Unlock()
+	restore()
+	server.mu.Lock()
+	server.clock += 10
+	server.mu.Unlock()
+	for i := range 5 {
+		pod(server, generated("run-", rand.New(rand.NewPCG(9, uint64(i)))), "run-")
+	}
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 65}) })
+	if row := e.Snapshot().Rows[0]; row.Creates > 5 || row.Gaps == 0 {
+		t.Errorf("%+v", row)
+	}
+}
+
+// Where the types cannot be discovered, that is reported once, and new types may be
+// missing.
+func TestUndiscovered(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	e := prepare(server, pods)
+	var fails atomic.Bool
+	fails.Store(true)
+	e.Discover = func(context.Context) ([]census.Resource, error) {
+		if fails.Load() {
+			return nil, errors.New("refused")
+		}
+		return []census.Resource{pods}, nil
+	}
+	e.run(t)
+	skips := func(n int) func() string {
+		return func() string {
+			if s := e.Snapshot(); len(s.Skipped) != n || n > 0 && !strings.Contains(s.Skipped[0].Message, "refused") {
+				return fmt.Sprintf("%+v", s.Skipped)
+			}
+			return ""
+		}
+	}
+	eventually(t, skips(1))
+	time.Sleep(2 * quietEvery)
+	if told := e.notices(Undiscovered); len(told) != 1 {
+		t.Errorf("%+v", told)
+	}
+	fails.Store(false)
+	eventually(t, skips(0))
+}
+
+// A type that a user named is skipped when it is gone, and counted again when it is
+// back.
+func TestNamedTypeIsGone(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	away := removable(server)
+	e := prepare(server, pods)
+	e.Named = true
+	e.Discover = func(context.Context) ([]census.Resource, error) {
+		if away.Load() {
+			return nil, nil
+		}
+		return []census.Resource{pods}, nil
+	}
+	e.run(t)
+	away.Store(true)
+	server.wake()
+	gone := func() string {
+		if s := e.Snapshot(); len(s.Skipped) != 1 || s.Skipped[0].Reason != census.NotFound || len(s.Types) != 1 {
+			return fmt.Sprintf("%+v", s)
+		}
+		return ""
+	}
+	eventually(t, gone)
+	for range 10 {
+		time.Sleep(quietEvery / 5)
+		if complaint := gone(); complaint != "" {
+			t.Fatal(complaint)
+		}
+	}
+	away.Store(false)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
+	if s := e.Snapshot(); len(s.Skipped) > 0 {
+		t.Errorf("%+v", s.Skipped)
+	}
+}
