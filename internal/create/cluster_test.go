@@ -231,7 +231,7 @@ func word(e Event) string {
 	case Retry:
 		return "retry"
 	case Warning:
-		return "warning " + e.Text
+		return warned(e)
 	case Problem:
 		return "problem " + e.Err.Error()
 	case End:
@@ -239,6 +239,9 @@ func word(e Event) string {
 	}
 	return fmt.Sprintf("%T", e)
 }
+
+// warned is the word for a warning.
+func warned(w Warning) string { return fmt.Sprintf("warning %T %v", w, w) }
 
 // expect compares the events of a run with those wanted.
 func expect(t *testing.T, got []string, want ...string) {

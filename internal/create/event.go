@@ -79,9 +79,6 @@ type Looking struct {
 	Late         bool
 }
 
-// Warning is something a user should know. The same one may come often.
-type Warning struct{ Text string }
-
 // ErrUnread is what an input yields when an interrupt has cut it off.
 var ErrUnread = errors.New("the rest of the input was not read")
 
@@ -122,6 +119,5 @@ func (Unknown) event()      {}
 func (NotAttempted) event() {}
 func (Retry) event()        {}
 func (Looking) event()      {}
-func (Warning) event()      {}
 func (Problem) event()      {}
 func (End) event()          {}

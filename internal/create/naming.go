@@ -1,8 +1,6 @@
 package create
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,10 +26,9 @@ func (r *run) serverNaming(d *Document) (bool, error) {
 	case reason == "":
 		return false, nil
 	case r.config.Key != "":
-		return false, fmt.Errorf("--idempotency-key cannot be used for %s, which %s (in %s)",
-			resource, reason, d.Source)
+		return false, &NoClientNamingError{resource, reason, d.Source}
 	}
-	r.warn("%s %s: the server picks their names, and a lost answer cannot be settled", resource, reason)
+	r.emit(ServerNames{resource, reason})
 	return true, nil
 }
 
@@ -39,9 +36,9 @@ var ipAddresses = schema.GroupResource{Group: "networking.k8s.io", Resource: "ip
 
 // noClientNaming says why names of the resource cannot be picked here, or is
 // empty. If discovery does not answer, reading back will tell.
-func (r *run) noClientNaming(resource schema.GroupVersionResource) string {
+func (r *run) noClientNaming(resource schema.GroupVersionResource) NamingReason {
 	if resource.GroupResource() == ipAddresses {
-		return "take no chosen name (the server uses generateName as it is)"
+		return NamesIgnored
 	}
 	reason, known := r.unreadable[resource]
 	if known {
@@ -50,9 +47,9 @@ func (r *run) noClientNaming(resource schema.GroupVersionResource) string {
 	switch verbs := r.config.Cluster.Verbs(resource); {
 	case len(verbs) == 0 || slices.Contains(verbs, "get"):
 	case len(verbs) == 1:
-		reason = "are answered, and not stored"
+		reason = NotStored
 	default:
-		reason = "cannot be read back (the API has no get)"
+		reason = NotReadable
 	}
 	r.unreadable[resource] = reason
 	return reason
@@ -80,29 +77,34 @@ func (c Config) sentAs(id once.ID) once.ID {
 	return id
 }
 
-// rank returns which attempt of the document's copy the name is of; a name that
-// does not follow from the id, so that somebody else has given it, ranks last,
-// with Attempts.
-func (c Config) rank(d *Document, id once.ID, name string) int {
-	if own := d.Object.GetName(); own != "" && name == own {
-		return 0
+// ranked returns the objects that were found of one ID in the order in which their
+// names follow from it, and how many do. The name of any other object was picked by
+// something else.
+func (c Config) ranked(
+	d *Document, id once.ID, found []idempotency.Existing,
+) (sorted []idempotency.Existing, follow int) {
+	if len(found) < 2 {
+		return found, len(found)
 	}
-	for attempt := range c.Attempts {
-		if name == names.Candidate(d.Object.GetGenerateName(), id.String(), uint32(attempt), c.SuffixLength) {
-			return attempt
+	rest := slices.Clone(found)
+	for attempt := 0; attempt < c.Attempts && len(rest) > 0; attempt++ {
+		name := c.name(d, id, attempt)
+		for at, e := range rest {
+			if e.Name == name {
+				sorted, rest = append(sorted, e), slices.Delete(rest, at, at+1)
+				break
+			}
 		}
 	}
-	return c.Attempts
+	return append(sorted, rest...), len(sorted)
 }
 
-// ranked returns what was found of one id, in the order of rank.
-func (c Config) ranked(d *Document, id once.ID, found []idempotency.Existing) []idempotency.Existing {
-	if len(found) < 2 {
-		return found
+// name returns the name of an attempt at an object with the ID.
+func (c Config) name(d *Document, id once.ID, attempt int) string {
+	if own := d.Object.GetName(); own != "" {
+		return own
 	}
-	return slices.SortedStableFunc(slices.Values(found), func(a, b idempotency.Existing) int {
-		return cmp.Compare(c.rank(d, id, a.Name), c.rank(d, id, b.Name))
-	})
+	return names.Candidate(d.Object.GetGenerateName(), id.String(), uint32(attempt), c.SuffixLength)
 }
 
 // stamped returns what a client's dry run prints: for a run with a key, the
@@ -113,7 +115,7 @@ func (c Config) stamped(d *Document, id once.ID) *unstructured.Unstructured {
 		return object
 	}
 	if object.GetName() == "" && object.GetGenerateName() != "" {
-		object.SetName(names.Candidate(object.GetGenerateName(), id.String(), 0, c.SuffixLength))
+		object.SetName(c.name(d, id, 0))
 	}
 	id.Stamp(object)
 	return object

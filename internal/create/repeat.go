@@ -2,10 +2,11 @@ package create
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/digest"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // repeatably creates what the run's key has not created yet. The whole input
@@ -19,11 +20,11 @@ func (r *run) repeatably() {
 	}
 	if err := r.compare(documents); err != nil {
 		if r.ctx.Err() == nil {
-			r.problem(fmt.Errorf("nothing was changed: %w", err))
+			r.problem(err)
 			return
 		}
 	}
-	r.tellSeveral(documents)
+	r.reportDuplicates(documents)
 	for _, d := range documents {
 		r.create(job{document: d})
 	}
@@ -53,7 +54,7 @@ func (r *run) readAll() (documents []*Document, whole bool) {
 
 // number numbers the copies of the document among those of equal documents.
 func (r *run) number(d *Document) (err error) {
-	if d.digest, err = digest.Of(d.Object); err != nil {
+	if d.digest, err = r.digest(d); err != nil {
 		return fmt.Errorf("error when reading %q: %w", d.Source, err)
 	}
 	e := equal{d.place, d.digest}
@@ -62,54 +63,137 @@ func (r *run) number(d *Document) (err error) {
 	return nil
 }
 
+// digest returns the digest of the document's content. Where the type has no status
+// subresource, the server stores a status as it is given.
+func (r *run) digest(d *Document) (digest.Sum, error) {
+	if d.Object.Object["status"] == nil {
+		return digest.Of(d.Object)
+	}
+	resource, status := d.Mapping.Resource, d.Mapping.Resource
+	status.Resource += "/status"
+	switch {
+	case len(r.config.Cluster.Verbs(status)) > 0:
+		return digest.Of(d.Object)
+	case len(r.config.Cluster.Verbs(resource)) == 0:
+		return digest.Sum{}, fmt.Errorf(
+			"discovery does not say whether %s have a status subresource", resource.Resource)
+	}
+	return digest.WithStatus(d.Object)
+}
+
 // compare finds what the run has created, in all places that the input names,
 // and returns an error unless all of it is in the input.
 func (r *run) compare(documents []*Document) (err error) {
 	r.end.Places = r.placesOf(documents)
 	if r.existing, err = r.find(r.end.Places); err != nil {
-		return err
+		return &FindError{err}
 	}
 	r.warnOfNameless()
-	strangers, err := r.strangers(documents)
-	if err == nil && len(strangers) > 0 {
-		err = &StrangersError{strangers}
+	unexpected, err := r.unexpected(documents)
+	if err != nil || len(unexpected) == 0 {
+		return err
 	}
-	return err
+	renumbered, err := r.renumbered(documents, unexpected)
+	switch {
+	case err != nil:
+		return err
+	case len(renumbered) > 0:
+		return &OtherIDError{renumbered}
+	}
+	objects := make([]string, 0, len(unexpected))
+	for object := range unexpected {
+		objects = append(objects, object.argument())
+	}
+	slices.Sort(objects)
+	return &UnexpectedError{objects}
 }
 
-// StrangersError says that the key was used for another input, so that nothing
-// was changed.
-type StrangersError struct {
-	// Strangers are the objects of the run that this input does not ask for, as
-	// arguments of kubectl, in order. There is at least one.
-	Strangers []string
+// FindError says that the objects of the key could not be listed, so that nothing
+// was created.
+type FindError struct{ Err error }
+
+func (e *FindError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *FindError) Unwrap() error { return e.Err }
+
+// UnexpectedError says that earlier runs with the key have created objects that the
+// input does not contain, so that nothing was created.
+type UnexpectedError struct {
+	// Objects are the unexpected objects, as arguments of kubectl, in order. There
+	// is at least one.
+	Objects []string
 }
 
-func (e *StrangersError) Error() string {
-	return fmt.Sprintf("the run of this key has created %d that this input does not ask for: %s",
-		len(e.Strangers), e.Strangers[0])
+func (e *UnexpectedError) Error() string {
+	return fmt.Sprintf("%d unexpected objects of the key, like %s", len(e.Objects), e.Objects[0])
 }
 
-// strangers returns the objects of the run that the input does not ask for.
-func (r *run) strangers(documents []*Document) ([]string, error) {
-	strangers := map[string]string{} // by their ids
+// OtherIDError says that objects of the run have other creation IDs than they were
+// created with, so that nothing was created.
+type OtherIDError struct {
+	// Objects are these objects, as arguments of kubectl, in order.
+	Objects []string
+}
+
+func (e *OtherIDError) Error() string {
+	return fmt.Sprintf("%d objects of the key have another creation ID, like %s", len(e.Objects), e.Objects[0])
+}
+
+// named is a name at a place.
+type named struct {
+	place idempotency.Place
+	name  string
+}
+
+func (n named) argument() string { return n.place.Reference(n.name) }
+
+// unexpected returns the objects of the run whose IDs the input does not have, one
+// for each ID.
+func (r *run) unexpected(documents []*Document) (map[named]bool, error) {
+	unexpected := map[string]named{} // by their IDs
 	for at, found := range r.existing {
 		if at.id != "" {
-			strangers[at.id] = at.place.Reference(found[0].Name)
+			unexpected[at.id] = named{at.place, found[0].Name}
 		}
 	}
+	err := r.eachCopy(documents, func(_ *Document, id once.ID) bool {
+		delete(unexpected, id.String())
+		return len(unexpected) > 0
+	})
+	left := map[named]bool{}
+	for _, object := range unexpected {
+		left[object] = true
+	}
+	return left, err
+}
+
+// renumbered returns those of the objects whose names are the first ones of copies of
+// the input: something has changed their IDs.
+func (r *run) renumbered(documents []*Document, objects map[named]bool) (renumbered []string, err error) {
+	err = r.eachCopy(documents, func(d *Document, id once.ID) bool {
+		if object := (named{d.place, r.config.name(d, id, 0)}); objects[object] {
+			renumbered = append(renumbered, object.argument())
+		}
+		return true
+	})
+	slices.Sort(renumbered)
+	return renumbered, err
+}
+
+// eachCopy calls do for each copy of the documents, until it returns false.
+func (r *run) eachCopy(documents []*Document, do func(*Document, once.ID) bool) error {
 	for _, d := range documents {
 		for n := range d.Copies {
-			if len(strangers) == 0 {
-				return nil, nil
-			}
 			if err := r.ctx.Err(); err != nil {
-				return nil, err
+				return err
 			}
-			delete(strangers, r.config.id(d, n).String())
+			if !do(d, r.config.id(d, n)) {
+				return nil
+			}
 		}
 	}
-	return slices.Sorted(maps.Values(strangers)), nil
+	return nil
 }
 
 // warnOfNameless warns of objects with the run's label and without an id, but
@@ -125,8 +209,7 @@ func (r *run) warnOfNameless() {
 		}
 	}
 	if len(nameless) > 0 {
-		r.warn("%d with this run's label and without a creation id, like %s: something has copied the label, "+
-			"or removed the id", len(nameless), slices.Min(nameless))
+		r.emit(MissingIDs{len(nameless), slices.Min(nameless)})
 	}
 }
 
@@ -134,7 +217,6 @@ func (r *run) warnOfNameless() {
 func (r *run) warnOfTTL(d *Document) {
 	spec, _ := d.Object.Object["spec"].(map[string]any)
 	if spec["ttlSecondsAfterFinished"] != nil {
-		r.warn("%s with ttlSecondsAfterFinished are deleted some time after they finish: "+
-			"a later run with the same key creates them again", d.place.Resource)
+		r.emit(Expiring{d.place.Resource})
 	}
 }

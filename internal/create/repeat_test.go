@@ -62,7 +62,7 @@ func TestRepeatably(t *testing.T) {
 
 // Nothing is created if the key has created something that the input does not
 // ask for, but what controllers copied its label to.
-func TestStrangers(t *testing.T) {
+func TestUnexpected(t *testing.T) {
 	for name, test := range map[string]struct {
 		existing []idempotency.Existing
 		want     string
@@ -72,7 +72,7 @@ func TestStrangers(t *testing.T) {
 		"a child":    {[]idempotency.Existing{{Name: "y", Owned: true}}, ""},
 	} {
 		c := &cluster{existing: test.existing}
-		var found *StrangersError
+		var found *UnexpectedError
 		for e := range Run(t.Context(), keyed(c), input("configmaps/a/x-")) {
 			if problem, is := e.(Problem); is {
 				errors.As(problem.Err, &found)
@@ -81,10 +81,55 @@ func TestStrangers(t *testing.T) {
 		switch {
 		case test.want == "" && (found != nil || len(c.sent) != 1):
 			t.Errorf("%s: %v, sent %q", name, found, c.sent)
-		case test.want != "" && (found == nil || len(c.sent) > 0 || found.Strangers[0] != test.want):
+		case test.want != "" && (found == nil || len(c.sent) > 0 || found.Objects[0] != test.want):
 			t.Errorf("%s: %v, sent %q", name, found, c.sent)
 		}
 	}
+}
+
+// An object whose name follows from the input, and whose ID does not, is told apart.
+func TestOtherIDs(t *testing.T) {
+	name := names.Candidate("x-", idOf(t, 1), 0, 5)
+	c := &cluster{existing: []idempotency.Existing{{Name: name, ID: "v1-other"}}}
+	config := keyed(c)
+	config.Copies = 2
+	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))),
+		"problem 1 objects of the key have another creation ID, like configmaps/"+name+" -n a", "end 1")
+}
+
+// Of objects whose names do not follow from their one ID, each may be of the run.
+func TestRenamedDuplicates(t *testing.T) {
+	id := idOf(t, 0)
+	c := &cluster{existing: []idempotency.Existing{{Name: "a", ID: id}, {Name: "b", ID: id}}}
+	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))),
+		"problem runs with this key have created one object several times: configmaps/a -n a, configmaps/b -n a", "exists a", "end 1")
+}
+
+// A status that the server stores as it is given tells documents apart.
+func TestStoredStatus(t *testing.T) {
+	for resource, different := range map[string]bool{"things": true, "jobs": false} {
+		c := &cluster{verbs: []string{"create", "get"}}
+		documents := func(yield func(Item, error) bool) {
+			for _, phase := range []string{"A", "B"} {
+				d := document(resource + "/a/x-")
+				d.Object.Object["status"] = map[string]any{"phase": phase}
+				yield(Item{Document: d}, nil)
+			}
+		}
+		words(Run(t.Context(), keyed(c), documents))
+		d := document(resource + "/a/x-")
+		second := key.CreationID(idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: "a"}, must(digest.Of(d.Object)), 1)
+		if len(c.ids) != 2 || (c.ids[1].String() == second) == different {
+			t.Errorf("%s: %v", resource, c.ids)
+		}
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // An input that cannot be read whole, or a list that fails, creates nothing.
@@ -94,7 +139,7 @@ func TestNothingIsCreatedInDoubt(t *testing.T) {
 		_ = yield(Item{Document: document("configmaps/a/x-")}, nil) && yield(Item{Reached: func(bool) {}}, nil) && yield(Item{}, io.EOF)
 	})), "problem EOF", "end 1")
 	c.findErr = errors.New("needs list")
-	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))), "problem nothing was changed: needs list", "end 1")
+	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))), "problem needs list", "end 1")
 	if len(c.sent) > 0 {
 		t.Errorf("sent: %q", c.sent)
 	}
@@ -130,22 +175,21 @@ func TestExistsAndWhole(t *testing.T) {
 // an id are told of.
 func TestWarnings(t *testing.T) {
 	id := idOf(t, 0)
+	own := names.Candidate("x-", id, 0, 5)
 	c := &cluster{existing: []idempotency.Existing{
-		{Name: "x-1", ID: id, Deleting: true},
+		{Name: own, ID: id, Deleting: true},
 		{Name: "x-2", ID: id},
 		{Name: "z"},
 		{Name: "y"},
 		{Name: "child", Owned: true},
 	}}
 	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))),
-		"warning 2 with this run's label and without a creation id, like configmaps/y -n a: something has copied the label, or removed the id",
-		`warning configmaps in "a" x-1 and x-2 carry the same creation id: somebody has copied one of them`,
-		"warning configmaps/x-1 is being deleted: a later run with this key creates it again",
-		"exists x-1", "end 1")
+		warned(MissingIDs{2, "configmaps/y -n a"}), warned(Copied{"configmaps/" + own + " -n a", "configmaps/x-2 -n a"}),
+		warned(Terminating{"configmaps/" + own}), "exists "+own, "end 1")
 	d := document("jobs/a/x-")
 	d.Object.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(1)}
 	got := words(Run(t.Context(), keyed(&cluster{}), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }))
-	if len(got) != 3 || got[0] != "warning jobs with ttlSecondsAfterFinished are deleted some time after they finish: a later run with the same key creates them again" {
+	if len(got) != 3 || got[0] != warned(Expiring{schema.GroupResource{Resource: "jobs"}}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -158,7 +202,7 @@ func TestCopiesOfOthers(t *testing.T) {
 	for _, copied := range []string{"a", "zzz"} {
 		c := &cluster{existing: []idempotency.Existing{{Name: copied, ID: id}, {Name: own, ID: id}}}
 		expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))),
-			fmt.Sprintf(`warning configmaps in "a" %s and %s carry the same creation id: somebody has copied one of them`, own, copied),
+			warned(Copied{"configmaps/" + own + " -n a", "configmaps/" + copied + " -n a"}),
 			"exists "+own, "end 1")
 	}
 }
@@ -170,7 +214,7 @@ func TestTwoRunsAtTheSameMoment(t *testing.T) {
 	first, second := names.Candidate("x-", id, 0, 5), names.Candidate("x-", id, 1, 5)
 	several := "problem runs with this key have created one object several times: configmaps/" + first + " -n a, configmaps/" + second + " -n a"
 	both := []idempotency.Existing{{Name: second, ID: id}, {Name: "copy", ID: id}, {Name: first, ID: id}}
-	copied := fmt.Sprintf(`warning configmaps in "a" %s and copy carry the same creation id: somebody has copied one of them`, first)
+	copied := warned(Copied{"configmaps/" + first + " -n a", "configmaps/copy -n a"})
 
 	c := &cluster{later: both}
 	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-", "configmaps/a/y-"))),
@@ -248,7 +292,7 @@ func TestFoundByName(t *testing.T) {
 			yield(e)
 		}
 	})
-	expect(t, told, "warning configmaps/x-11111 was created by this key and lacks genname.dev/run: something has removed it",
+	expect(t, told, warned(LabelLost{"configmaps/x-11111", once.RunLabel}),
 		"exists x-11111", "end 1")
 	if unlabelled != 1 {
 		t.Errorf("%d without the label", unlabelled)
@@ -290,7 +334,7 @@ func TestDryRunsWithAKey(t *testing.T) {
 		config.Copies = 1
 		c.existing[0].ID = "v1-other"
 		told := words(Run(t.Context(), config, input("configmaps/a/x-")))
-		if len(told) != 2 || !strings.Contains(told[0], "this input does not ask for: configmaps/x-11111 -n a") {
+		if len(told) != 2 || !strings.HasSuffix(told[0], "configmaps/x-11111 -n a") {
 			t.Errorf("%q", told)
 		}
 	}
@@ -308,9 +352,9 @@ func TestNaming(t *testing.T) {
 		"get":             {"configmaps/a/x-", []string{"create", "get"}, "", []string{"created x-", "end 1"}, true},
 		"not known":       {"configmaps/a/x-", nil, "", []string{"created x-", "end 1"}, true},
 		"a name":          {"configmaps/a/x", []string{"create"}, "", []string{"created x", "end 1"}, false},
-		"no get":          {"things/a/x-", []string{"create", "list"}, "", []string{"warning things cannot be read back (the API has no get): the server picks their names, and a lost answer cannot be settled", "created x-", "end 1"}, false},
-		"a review":        {"reviews/a/x-", []string{"create"}, "", []string{"warning reviews are answered, and not stored: the server picks their names, and a lost answer cannot be settled", "created x-", "end 1"}, false},
-		"no get, and key": {"things/a/x-", []string{"create", "list"}, "k", []string{"problem --idempotency-key cannot be used for things, which cannot be read back (the API has no get) (in test.yaml)", "end 1"}, false},
+		"no get":          {"things/a/x-", []string{"create", "list"}, "", []string{warned(ServerNames{schema.GroupResource{Resource: "things"}, NotReadable}), "created x-", "end 1"}, false},
+		"a review":        {"reviews/a/x-", []string{"create"}, "", []string{warned(ServerNames{schema.GroupResource{Resource: "reviews"}, NotStored}), "created x-", "end 1"}, false},
+		"no get, and key": {"things/a/x-", []string{"create", "list"}, "k", []string{"problem things can't be named by the client: no verb to get", "end 1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &cluster{verbs: test.verbs}

@@ -11,7 +11,7 @@ const reviewPatience = time.Second
 // that an answer is lost. What cannot be found out is not said.
 func (r *run) review(j job) {
 	d := j.document
-	o := r.outlookAt(d)
+	o := r.breakerAt(d)
 	if o.reviewed || r.config.DryRun != NoDryRun {
 		return
 	}
@@ -29,20 +29,19 @@ func (r *run) review(j job) {
 // notRefused takes note that not all creates at the document's place are
 // refused: then it matters what can be read back.
 func (r *run) notRefused(d *Document) {
-	r.outlookAt(d).open = true
+	r.breakerAt(d).open = true
 	r.tellUnreadable(d)
 }
 
 // tellUnreadable warns, once, of a place where objects are created and cannot be
 // read back.
 func (r *run) tellUnreadable(d *Document) {
-	o := r.outlookAt(d)
+	o := r.breakerAt(d)
 	if !o.open || !o.unreadable {
 		return
 	}
 	o.unreadable = false
-	r.warn("objects of %s cannot be read back (needs get on %s): "+
-		"if an answer is lost, nobody can say whether the object was created", d.place, d.place.Resource)
+	r.emit(NoGet{d.place})
 }
 
 // endReviews waits for the reviews that are under way, and not for long.

@@ -3,7 +3,6 @@ package create
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"time"
 
@@ -26,8 +25,8 @@ func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.
 		r := &run{
 			config: config, ctx: ctx, stop: stop, yield: yield,
 			reader: read(input), jobs: make(chan job), reports: make(chan report),
-			unreadable: map[schema.GroupVersionResource]string{}, numbers: map[equal]int{},
-			outlooks: map[idempotency.Place]*outlook{}, told: map[inPlace]bool{},
+			unreadable: map[schema.GroupVersionResource]NamingReason{}, numbers: map[equal]int{},
+			breakers: map[idempotency.Place]*breaker{}, told: map[inPlace]bool{},
 		}
 		defer close(r.jobs)
 		if config.Key != "" {
@@ -61,8 +60,8 @@ type run struct {
 	// readUntil is when reading ends after an interrupt; zero while it need not.
 	readUntil time.Time
 
-	unreadable map[schema.GroupVersionResource]string // why names cannot be picked here, if they cannot
-	outlooks   map[idempotency.Place]*outlook
+	unreadable map[schema.GroupVersionResource]NamingReason // why names cannot be picked here, if they cannot
+	breakers   map[idempotency.Place]*breaker
 	end        End
 
 	unauthorized int // objects refused for it, one after the other
@@ -95,8 +94,6 @@ func (r *run) emit(e Event) {
 
 // problem tells of an error that is not one of an object.
 func (r *run) problem(err error) { r.emit(Problem{Err: err, After: r.end.Documents}) }
-
-func (r *run) warn(format string, args ...any) { r.emit(Warning{fmt.Sprintf(format, args...)}) }
 
 // inOrder creates one document of the input after the other.
 func (r *run) inOrder() {
@@ -218,16 +215,15 @@ func (r *run) createFrom(j job) {
 		}
 		r.takeReady()
 		switch {
-		case r.hopeless(d):
+		case r.blocked(d):
 			r.forgo(j)
 			return
 		case d.doubted > 0:
 			r.aside = append(r.aside, j)
 			return
 		}
-		if j.probe = r.outlookAt(d).probing; j.probe {
-			r.warn("%s: one object has used up the time for retries; the next ones are sent once each, "+
-				"until one is created", d.place)
+		if j.probe = r.breakerAt(d).probing; j.probe {
+			r.emit(Probing{d.place})
 		}
 		r.start(j)
 	}

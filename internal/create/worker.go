@@ -3,7 +3,6 @@ package create
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
@@ -20,7 +18,7 @@ type job struct {
 	document *Document
 	copy     int
 	probe    bool // send it once
-	losses   int  // outlook.losses when it was started
+	losses   int  // breaker.losses when it was started
 	unsent   bool // tell that it is there, and do not send it
 }
 
@@ -56,7 +54,7 @@ func (r *run) start(j job) {
 		}()
 	}
 	r.review(j)
-	o := r.outlookAt(j.document)
+	o := r.breakerAt(j.document)
 	if j.losses = o.losses; j.probe {
 		o.probed++
 	}
@@ -72,7 +70,7 @@ func (r *run) take(told report) {
 	switch d := told.document; {
 	case told.reviewed:
 		r.reviews--
-		r.outlookAt(d).unreadable = !told.readable
+		r.breakerAt(d).unreadable = !told.readable
 		r.tellUnreadable(d)
 	case d == nil:
 	case told.retried:
@@ -84,10 +82,10 @@ func (r *run) take(told report) {
 	case told.lingered:
 		r.lingering--
 		d.doubted--
-		r.learn(told)
+		r.record(told)
 	default:
 		r.inFlight--
-		r.learn(told)
+		r.record(told)
 	}
 }
 
@@ -99,9 +97,7 @@ type worker struct {
 	reports  chan<- report
 }
 
-func (w *worker) warn(format string, args ...any) {
-	w.reports <- report{event: Warning{fmt.Sprintf(format, args...)}}
-}
+func (w *worker) warn(warning Warning) { w.reports <- report{event: warning} }
 
 // create creates one object, unless it is there or shall only be shown.
 func (w *worker) create(j job) report {
@@ -177,22 +173,20 @@ func (w *worker) eventOf(d *Document, id once.ID, result once.Result, err error)
 // warnOf warns where the promise is weaker than it should be. elsewhere says
 // whether other names were tried.
 func (w *worker) warnOf(d *Document, result once.Result, err error, elsewhere bool) {
-	resource := d.Mapping.Resource.GroupResource().String()
+	resource := d.Mapping.Resource.GroupResource()
 	switch lost := strings.Join(result.MarksLost, ", "); {
 	case lost == "":
 	case result.Outcome == once.Found && slices.Contains(result.MarksLost, once.RunLabel):
-		w.warn("%s was created by this key and lacks %s: something has removed it", d.Reference(result.Name), lost)
+		w.warn(LabelLost{d.Reference(result.Name), lost})
 	default:
-		w.warn("%s come back without %s: something removes it; %s", resource, lost, w.withoutMarks(result.MarksLost))
+		w.warn(AnnotationsLost{resource, lost, slices.Contains(result.MarksLost, once.Annotation)})
 	}
 	switch {
 	case !result.Unverified, mayNotCreate(err), apierrors.IsUnauthorized(err):
 	case errors.Is(err, once.ErrRefused):
-		w.warn("refusals of %s cannot be looked into (needs get on %s): if something on the way repeated the request, "+
-			"the object may be there, and be why", resource, resource)
+		w.warn(RefusalUnverified{resource})
 	case elsewhere:
-		w.warn("conflicts of %s cannot be read back (needs get on %s): "+
-			"another name is tried on trust that no proxy repeated the request", resource, resource)
+		w.warn(ConflictUnverified{resource})
 	}
 }
 
@@ -202,24 +196,15 @@ func mayNotCreate(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot create resource ")
 }
 
-// withoutMarks says what does not hold of an object that lacks them.
-func (w *worker) withoutMarks(lost []string) string {
-	if slices.Contains(lost, once.Annotation) {
-		return "had an answer been lost, the object could not have been recognised"
-	}
-	return "a selector of the run does not find the object"
-}
-
 // there returns the object with the id, if it is there already: of several,
 // that whose name follows from the id, or is the document's own.
 func (w *worker) there(d *Document, id once.ID) (idempotency.Existing, bool) {
-	found := w.config.ranked(d, id, w.existing[inPlace{d.place, id.String()}])
+	found, _ := w.config.ranked(d, id, w.existing[inPlace{d.place, id.String()}])
 	if len(found) == 0 || id.String() == "" {
 		return idempotency.Existing{}, false
 	}
 	if found[0].Deleting {
-		w.warn("%s is being deleted: a later run with this key creates it again",
-			reference.Name(d.Mapping, found[0].Name))
+		w.warn(Terminating{d.Reference(found[0].Name)})
 	}
 	return found[0], true
 }

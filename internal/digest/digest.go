@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,40 +19,56 @@ const changeCause = "kubernetes.io/change-cause"
 // Sum is the digest of an object.
 type Sum [sha256.Size]byte
 
-// Of returns the SHA-256 of the object as JSON without white space, with the
-// keys of maps sorted by bytes, numbers as encoding/json writes them, and
-// nothing escaped that JSON does not require. Left out is what does not belong
-// to the user's words: status, metadata.resourceVersion, metadata.uid, labels
-// and annotations of genname.dev, and kubectl's annotations for the last
-// applied configuration and the change cause; labels and annotations that are
-// empty then are left out too.
+// ours are the annotations and labels that the plugin writes.
+var ours = map[string]bool{
+	"genname.dev/creation-id":     true,
+	"genname.dev/creation-digest": true,
+	"genname.dev/run":             true,
+}
+
+// Of returns the SHA-256 of the object as JSON without white space, with the keys of
+// maps sorted by bytes, numbers as encoding/json writes them, and nothing escaped that
+// JSON does not require. It leaves out status, metadata.resourceVersion, metadata.uid,
+// the annotations and labels that the plugin writes, and kubectl's annotations for the
+// last applied configuration and the change cause. Labels and annotations that are
+// empty then are left out, too.
 func Of(object *unstructured.Unstructured) (Sum, error) {
-	said := object.DeepCopy().Object
-	delete(said, "status")
-	if metadata, ok := said["metadata"].(map[string]any); ok {
+	content := object.DeepCopy().Object
+	delete(content, "status")
+	return sumOf(content)
+}
+
+// WithStatus is Of for an object of a type without a status subresource: the server
+// stores its status as its author wrote it, so that it is part of the digest.
+func WithStatus(object *unstructured.Unstructured) (Sum, error) {
+	return sumOf(object.DeepCopy().Object)
+}
+
+// sumOf returns the digest of content, which it changes.
+func sumOf(content map[string]any) (Sum, error) {
+	if metadata, ok := content["metadata"].(map[string]any); ok {
 		delete(metadata, "resourceVersion")
 		delete(metadata, "uid")
-		withoutOurs(metadata, "labels")
-		withoutOurs(metadata, "annotations")
+		withoutTools(metadata, "labels")
+		withoutTools(metadata, "annotations")
 	}
 	var canonical bytes.Buffer
 	encoder := json.NewEncoder(&canonical)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(said); err != nil {
+	if err := encoder.Encode(content); err != nil {
 		return Sum{}, err
 	}
 	return sha256.Sum256(bytes.TrimSuffix(canonical.Bytes(), []byte("\n"))), nil
 }
 
-// withoutOurs removes from a map of the metadata what tools write there.
-func withoutOurs(metadata map[string]any, field string) {
+// withoutTools removes from a map of the metadata the entries that tools write.
+func withoutTools(metadata map[string]any, field string) {
 	entries, ok := metadata[field].(map[string]any)
 	if !ok {
 		return
 	}
 	for name := range entries {
-		switch {
-		case strings.HasPrefix(name, "genname.dev/"), name == corev1.LastAppliedConfigAnnotation, name == changeCause:
+		if ours[name] || name == corev1.LastAppliedConfigAnnotation || name == changeCause {
 			delete(entries, name)
 		}
 	}

@@ -43,16 +43,32 @@ func TestDigest(t *testing.T) {
 		}
 	}
 	for name, other := range map[string]string{
-		"value":        strings.Replace(demo, `"1"`, `"2"`, 1),
-		"type":         strings.Replace(demo, `"1"`, `1`, 1),
-		"generateName": strings.Replace(demo, "demo-", "demo2-", 1),
-		"annotation":   strings.Replace(demo, "generateName", "annotations: {genname.development: x}, generateName", 1),
-		"label":        strings.Replace(demo, "generateName", "labels: {a: b}, generateName", 1),
-		"null":         strings.Replace(demo, ", data:", ", immutable: null, data:", 1),
+		"value":                               strings.Replace(demo, `"1"`, `"2"`, 1),
+		"type":                                strings.Replace(demo, `"1"`, `1`, 1),
+		"generateName":                        strings.Replace(demo, "demo-", "demo2-", 1),
+		"annotation":                          strings.Replace(demo, "generateName", "annotations: {genname.development: x}, generateName", 1),
+		"ours, but not written by the plugin": strings.Replace(demo, "generateName", "annotations: {genname.dev/ignore: truncated-prefix}, generateName", 1),
+		"label":                               strings.Replace(demo, "generateName", "labels: {a: b}, generateName", 1),
+		"null":                                strings.Replace(demo, ", data:", ", immutable: null, data:", 1),
 	} {
 		if sum(t, other) == want {
 			t.Errorf("%s: the same digest", name)
 		}
+	}
+}
+
+// A status that the server stores as it is given belongs to the content.
+func TestDigestWithStatus(t *testing.T) {
+	stored := func(text string) Sum {
+		d, err := WithStatus(object(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	phase := strings.Replace(demo, ", data:", ", status: {phase: A}, data:", 1)
+	if stored(demo) != sum(t, demo) || stored(phase) == stored(demo) || stored(phase) == stored(strings.Replace(phase, "A", "B", 1)) {
+		t.Error("the status is not part of the digest")
 	}
 }
 

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/pager"
 
@@ -26,6 +29,9 @@ type Existing struct {
 	Owned    bool // a controller made it
 	// Generation is its metadata.generation, 0 if its type has none.
 	Generation int64
+
+	uid     types.UID
+	version string // its resourceVersion
 }
 
 const (
@@ -34,20 +40,42 @@ const (
 	// Pauses between tries grow from the first to the longest.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
+	// staleLists is how many lists in turn may have an object that does not exist:
+	// one that is deleted in between is in the first of them only.
+	staleLists = 4
 )
 
-// Find lists the metadata of what carries the run's label, of one type in one
-// namespace (empty for a cluster-scoped type). It needs the right to list
-// there, and says so if that is missing. What may pass is tried again for as
-// long as timeout.
+// StaleListError says that a list has an object that does not exist. The list comes
+// from a cache that is newer than etcd, which was restored from a backup.
+type StaleListError struct {
+	// Object is the object as arguments of kubectl.
+	Object string
+}
+
+func (e *StaleListError) Error() string { return e.Object + " is listed, and does not exist" }
+
+// Find lists the metadata of the objects that carry the run's label, of one resource
+// type in one namespace (empty for a cluster-scoped type), and gets the newest of them:
+// a list can come from a cache, a GET cannot. It needs permission to list there, and
+// the error says so. Without permission to get, it trusts the list. It retries
+// temporary errors for as long as timeout.
 func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource,
 	namespace string, timeout time.Duration,
 ) ([]Existing, error) {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, timeout)
-	for {
-		found, err := k.list(ctx, client.Resource(resource).Namespace(namespace))
+	objects, place := client.Resource(resource).Namespace(namespace), Place{resource.GroupResource(), namespace}
+	for stale := 0; ; {
+		found, err := k.list(ctx, objects)
+		if err == nil {
+			err = confirm(ctx, objects, place, found)
+		}
 		if err == nil {
 			return found, nil
+		}
+		if errors.As(err, new(*StaleListError)) {
+			if stale++; stale == staleLists {
+				return nil, err
+			}
 		}
 		if !apistatus.Final(err) {
 			wait := retrier.Wait(ctx, err)
@@ -58,8 +86,31 @@ func (k Key) Find(ctx context.Context, client metadata.Interface, resource schem
 				return nil, wait
 			}
 		}
-		return nil, explain(err, Place{resource.GroupResource(), namespace})
+		return nil, explain(err, place)
 	}
+}
+
+// confirm gets the newest of the objects that a list has found, and returns an error
+// unless it exists.
+func confirm(ctx context.Context, objects metadata.ResourceInterface, place Place, found []Existing) error {
+	if len(found) == 0 {
+		return nil
+	}
+	newest := slices.MaxFunc(found, func(a, b Existing) int {
+		order, err := resourceversion.CompareResourceVersion(a.version, b.version)
+		if err != nil { // of an aggregated API
+			return 0
+		}
+		return order
+	})
+	object, err := objects.Get(ctx, newest.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
+		return nil
+	case apierrors.IsNotFound(err), err == nil && object.UID != newest.uid:
+		return &StaleListError{place.Reference(newest.Name)}
+	}
+	return err
 }
 
 // explain says what could not be listed, and why that was to be.
@@ -85,7 +136,7 @@ func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (foun
 		found = append(found, Existing{
 			Name: item.Name, ID: item.Annotations[once.Annotation],
 			Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil,
-			Generation: item.Generation,
+			Generation: item.Generation, uid: item.UID, version: item.ResourceVersion,
 		})
 		return nil
 	})

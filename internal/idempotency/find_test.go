@@ -46,8 +46,9 @@ func (m inMemory) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 
 const (
 	somePods = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[
-		{"metadata":{"name":"a","annotations":{"genname.dev/creation-id":"1"}}},
-		{"metadata":{"name":"b","deletionTimestamp":"2026-01-01T00:00:00Z","ownerReferences":[{"uid":"u","controller":true}]}}]}`
+		{"metadata":{"name":"a","uid":"a","resourceVersion":"9","annotations":{"genname.dev/creation-id":"1"}}},
+		{"metadata":{"name":"b","uid":"b","resourceVersion":"10","deletionTimestamp":"2026-01-01T00:00:00Z","ownerReferences":[{"uid":"u","controller":true}]}}]}`
+	podB   = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"b","uid":"b"}}`
 	status = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"message":"told so","code":%d}`
 )
 
@@ -68,7 +69,8 @@ func TestFind(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var requests atomic.Int32
 			found, err := find(t.Context(), t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
-				if selector := r.URL.Query().Get("labelSelector"); selector != "genname.dev/run="+Key("k").RunLabel() {
+				selector := r.URL.Query().Get("labelSelector")
+				if strings.HasSuffix(r.URL.Path, "/pods") && selector != "genname.dev/run="+Key("k").RunLabel() {
 					t.Errorf("%s: selected %q", name, selector)
 				}
 				if fault != nil && requests.Add(1) <= 2 {
@@ -76,10 +78,17 @@ func TestFind(t *testing.T) {
 					return
 				}
 				w.Header().Set("Content-Type", "application/json")
+				if r.URL.Path == "/api/v1/namespaces/ns/pods/b" {
+					_, _ = w.Write([]byte(podB))
+					return
+				}
 				_, _ = w.Write([]byte(somePods))
 			})
-			want := []Existing{{Name: "a", ID: "1"}, {Name: "b", Deleting: true, Owned: true}}
-			if diff := cmp.Diff(want, found); err != nil || diff != "" {
+			want := []Existing{
+				{Name: "a", ID: "1", uid: "a", version: "9"},
+				{Name: "b", Deleting: true, Owned: true, uid: "b", version: "10"},
+			}
+			if diff := cmp.Diff(want, found, cmp.AllowUnexported(Existing{})); err != nil || diff != "" {
 				t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
 			}
 		})
@@ -117,6 +126,44 @@ func TestFindFails(t *testing.T) {
 			}
 			if n := requests.Load(); n < test.requests || test.requests == 1 && n > 1 {
 				t.Errorf("%s: %d requests", name, n)
+			}
+		})
+	}
+}
+
+// A list that has what does not exist is read again, and is an error in the end.
+func TestFindConfirms(t *testing.T) {
+	for name, test := range map[string]struct {
+		get   func(w http.ResponseWriter, n int32)
+		gets  int32
+		stale bool
+	}{
+		"gone": {func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusNotFound, "NotFound") }, staleLists, true},
+		"another": {func(w http.ResponseWriter, _ int32) {
+			_, _ = io.WriteString(w, strings.Replace(podB, `"uid":"b"`, `"uid":"c"`, 1))
+		}, staleLists, true},
+		"forbidden": {func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusForbidden, "Forbidden") }, 1, false},
+		"deleted in between": {func(w http.ResponseWriter, n int32) {
+			if n > 1 {
+				_, _ = io.WriteString(w, podB)
+				return
+			}
+			writeStatus(w, http.StatusNotFound, "NotFound")
+		}, 2, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var gets atomic.Int32
+			found, err := find(t.Context(), t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				if strings.HasSuffix(r.URL.Path, "/pods/b") {
+					test.get(w, gets.Add(1))
+					return
+				}
+				_, _ = io.WriteString(w, somePods)
+			})
+			var stale *StaleListError
+			if errors.As(err, &stale) != test.stale || test.stale && stale.Object != "pods/b -n ns" || !test.stale && len(found) != 2 || gets.Load() != test.gets {
+				t.Errorf("%s: %v, %v after %d GETs", name, found, err, gets.Load())
 			}
 		})
 	}

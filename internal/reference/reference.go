@@ -22,10 +22,10 @@ func Argument(mapping *meta.RESTMapping, namespace, name string) string {
 }
 
 // In returns the object with its namespace, if it has one, as arguments of
-// kubectl.
+// kubectl in a shell.
 func In(object, namespace string) string {
 	if namespace == "" {
-		return object
+		return Quote(object)
 	}
-	return object + " -n " + namespace
+	return Quote(object) + " -n " + Quote(namespace)
 }

@@ -77,8 +77,7 @@ func (r run) reported() map[string]string {
 func (r run) unknown() []string {
 	var names []string
 	for line := range strings.Lines(r.stderr) {
-		object, _, ok := strings.Cut(line, ": outcome unknown: ")
-		if name, isConfigMap := strings.CutPrefix(object, "configmap/"); ok && isConfigMap {
+		if name, isConfigMap := strings.CutPrefix(line, "error: outcome unknown: configmap/"); isConfigMap {
 			name, _, _ = strings.Cut(name, " ")
 			names = append(names, name)
 		}

@@ -14,14 +14,14 @@ func TestSettle(t *testing.T) {
 	s.add(run{
 		code:   4,
 		stdout: "configmap/once-bbbbb created\nconfigmap/twice-bbbbb created\nconfigmap/gone-bbbbb created\n",
-		stderr: "configmap/doubt-bbbbb: EOF; reading it back\n" +
-			"configmap/doubt-bbbbb -n ns: outcome unknown: EOF\nconfigmap/twice-ccccc -n ns: outcome unknown: EOF\n" +
-			"not all were created: 3 created, 0 exist, 1 failed, 2 unknown, 0 not attempted\n",
+		stderr: "configmap/doubt-bbbbb: EOF (checking whether it exists)\n" +
+			"error: outcome unknown: configmap/doubt-bbbbb -n ns: EOF\nerror: outcome unknown: configmap/twice-ccccc -n ns: EOF\n" +
+			"error: not all objects were created: 3 created, 0 exist, 1 failed, 2 unknown, 0 not attempted\n",
 	})
 	s.add(run{
 		code:   1,
 		stdout: "configmap/twice-bbbbb " + exists + "\nconfigmap/twice-ccccc created\nconfigmap/double-bbbbb created\n",
-		stderr: "stopped after a failure: 2 created, 1 exist, 7 failed, 0 unknown, 9 not attempted\n",
+		stderr: "error: stopped after a failure: 2 created, 1 exist, 7 failed, 0 unknown, 9 not attempted\n",
 	})
 	got := s.settle([]string{"once-bbbbb", "twice-bbbbb", "twice-ccccc", "double-bbbbb", "double-ccccc", "doubt-bbbbb"})
 	want := &Result{

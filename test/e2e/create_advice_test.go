@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -44,10 +45,7 @@ func expectConfigMaps(t *testing.T, ns string, n int) {
 // What a run with a key has made, and something has stripped of its marks, can
 // be marked again, or be deleted and made anew.
 func TestAdviceAboutAnObjectWithoutItsMark(t *testing.T) {
-	for name, expression := range map[string]string{
-		"marked":  `mark it \((kubectl annotate [^)]*)\)`,
-		"deleted": `else delete it \((kubectl delete [^)]*)\)`,
-	} {
+	for name, expression := range map[string]string{"marked": `(kubectl annotate [^\n]*)`, "deleted": `(kubectl delete [^\n]*)`} {
 		t.Run(name, func(t *testing.T) {
 			ns := harness.Namespace(t, single)
 			u := harness.As(t, single.Admin())
@@ -80,7 +78,7 @@ func TestAdviceAboutATakenName(t *testing.T) {
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", strings.ReplaceAll(configMap, "generateName: demo-", "name: own")), "--idempotency-key=k"}
 	taken := u.Run(args...)
 	taken.Expect(t, 1, ``, `Error from server \(AlreadyExists\): [^\n]*\n`+aboutHolder("own", ns))
-	follow(t, u, advised(t, taken, `else delete it \((kubectl delete [^)]*)\)`)).Expect(t, 0, `.*`, ``)
+	follow(t, u, advised(t, taken, `(kubectl delete [^\n]*)`)).Expect(t, 0, `.*`, ``)
 	u.Run(args...).Expect(t, 0, `configmap/own created\n`, closing(ns, "configmaps", "k"))
 }
 
@@ -105,12 +103,12 @@ func TestAdviceAboutALostAnswer(t *testing.T) {
 			input := harness.File(t, "cm.yaml", configMap)
 			lost := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=0")
 			u := harness.As(t, single.Admin())
-			looked := follow(t, u, advised(t, lost, `look what is there: (kubectl get [^;]*);`))
+			looked := follow(t, u, advised(t, lost, harness.Said(messages.Check, `  (kubectl get [^\n]*)`)))
 			if lost.Code != 4 || (looked.Code == 0) != test.there {
 				t.Errorf("%+v, then %+v", lost, looked)
 			}
 			if looked.Code != 0 {
-				advised(t, lost, `(if it is not there, run the same command again)`)
+				advised(t, lost, `(`+harness.Said(messages.MissingOne)+`)`)
 				u.Run("create", "-n", ns, "-f", input).Expect(t, 0, oneCreated, ``)
 			}
 			expectConfigMaps(t, ns, 1)
@@ -134,7 +132,7 @@ func TestAdviceAfterAnInterrupt(t *testing.T) {
 	u.Context = ctx
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)}
 	r := u.Run(append(args, "--count=10", "--concurrency=1")...)
-	rest := advised(t, r, `run the same command with (--count=\d+); as it was, it would create up to 3 a second time`)
+	rest := advised(t, r, `  (--count=\d+)\n`+harness.Said(messages.NotUnchanged, "3"))
 	if r.Code != 130 || rest != "--count=7" {
 		t.Errorf("%+v", r)
 	}
@@ -156,23 +154,10 @@ func TestAdviceAfterAFailure(t *testing.T) {
 	good, bad := harness.File(t, "good.yaml", configMap), harness.File(t, "bad.yaml", strings.ReplaceAll(configMap, "demo-", "bad-"))
 	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", good, "-f", bad)
 	r.Expect(t, 1, oneCreated, `Error from server \(BadRequest\): [^\n]*\n`+
-		`not all were created: 1 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n`+theRest(`-f [^\n ]*bad.yaml for its own -f`))
-	args := strings.Fields(advised(t, r, `the same command with (-f \S+) for its own -f`))
+		sum(messages.NotAllCreated, 1, 0, 1, 0, 0)+theRest(messages.RestFiles, `-f [^\n ]*bad.yaml`))
+	args := strings.Fields(advised(t, r, `\n  (-f \S+)\n`))
 	harness.As(t, single.Admin()).Run(append([]string{"create", "-n", ns}, args...)...).Expect(t, 0, `configmap/bad-`+harness.Suffix+` created\n`, ``)
 	expectConfigMaps(t, ns, 2)
-}
-
-// A Job of a key that is to run again is deleted as advised, or made under
-// another key.
-func TestAdviceToStartAnew(t *testing.T) {
-	ns := harness.Namespace(t, single)
-	u := harness.As(t, single.Admin())
-	args := []string{"create", "-n", ns, "-f", harness.File(t, "job.yaml", job), "--count=2", "--idempotency-key=k"}
-	u.Run(args...)
-	r := u.Run(args...)
-	r.Expect(t, 0, `(job.batch/report-`+harness.Suffix+` exists\n){2}`, closing(ns, "jobs.batch", "k")+startAnew)
-	follow(t, u, advised(t, r, `delete them first: (kubectl delete [^\n]*)`)).Expect(t, 0, `.*`, `.*`)
-	u.Run(args...).Expect(t, 0, `(job.batch/report-`+harness.Suffix+` created\n){2}`, closing(ns, "jobs.batch", "k"))
 }
 
 // Two runs with one key at the same moment, between which a name was free for
@@ -201,12 +186,12 @@ func TestAdviceAboutTwoRunsAtTheSameMoment(t *testing.T) {
 		return nil
 	})
 	r := harness.As(t, proxy.Config).Run(args...)
-	const several = `error: one object of the input is there 2 times, created by runs with this key at the same moment [^\n]*\n`
-	r.Expect(t, 1, oneCreated, `[^\n]*; trying demo-[^\n]*\n`+closing(ns, "configmaps", "k")+several)
+	several := harness.Said("error: "+messages.Duplicate, "2", `[^\n]*`, `  kubectl delete [^\n]*`)
+	r.Expect(t, 1, oneCreated, retried(`[^\n]*`, messages.NextName)+closing(ns, "configmaps", "k")+several)
 	r = admin.Run(args...)
-	r.Expect(t, 1, `configmap/`+first+` exists\n`, closing(ns, "configmaps", "k")+startAnew+several)
-	follow(t, admin, advised(t, r, `To keep it alone: (kubectl delete [^\n]*)\n`)).Expect(t, 0, `.*`, ``)
-	admin.Run(args...).Expect(t, 0, `configmap/`+first+` exists\n`, closing(ns, "configmaps", "k")+startAnew)
+	r.Expect(t, 1, `configmap/`+first+` exists\n`, closing(ns, "configmaps", "k")+several)
+	follow(t, admin, advised(t, r, `  (kubectl delete [^\n]*)\n`)).Expect(t, 0, `.*`, ``)
+	admin.Run(args...).Expect(t, 0, `configmap/`+first+` exists\n`, closing(ns, "configmaps", "k"))
 	expectConfigMaps(t, ns, 1)
 }
 
@@ -228,7 +213,7 @@ func TestALoadBalancerWithoutAServer(t *testing.T) {
 			})
 			input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 40))
 			r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=300ms")
-			if want := "stopped because the server does not answer: 0 created, 0 exist, 0 failed, 1 unknown, 39 not attempted\n"; r.Code != 4 || !strings.Contains(r.Stderr, want) {
+			if want := sum(messages.Unreachable, 0, 0, 0, 1, 39); r.Code != 4 || !regexp.MustCompile(want).MatchString(r.Stderr) {
 				t.Errorf("%+v", r)
 			}
 		})
@@ -259,8 +244,8 @@ func TestATypeThatDoesNotGetThrough(t *testing.T) {
 			})
 		}
 		r := harness.As(t, proxy.Config).Run(args...)
-		want := fmt.Sprintf("stopped because one object after the other ran out of time (configmaps in %q): 1 created, 0 exist, 0 failed, 6 unknown, 34 not attempted\n", ns)
-		if r.Code != 4 || !strings.Contains(r.Stderr, want) || !regexp.MustCompile(`^secret/demo-`+harness.Suffix+` created\n$`).MatchString(r.Stdout) {
+		want := sum(fmt.Sprintf(messages.TimedOut, fmt.Sprintf("configmaps in %q", ns)), 1, 0, 0, 6, 34)
+		if r.Code != 4 || !regexp.MustCompile(want).MatchString(r.Stderr) || !regexp.MustCompile(`^secret/demo-`+harness.Suffix+` created\n$`).MatchString(r.Stdout) {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -61,10 +63,9 @@ type brim struct {
 func (b *brim) askTooMuch() {
 	const asked = 800
 	r := b.create("--count=800")
-	account := fmt.Sprintf("not all were created: %d created, 0 exist, %d failed, 0 unknown, 0 not attempted\n"+
-		"to create what is left, once the cause is mended, run the same command with --count=%d; as it was, it would create up to %d a second time (%s)\n",
-		b.there, asked-b.there, asked-b.there, b.there, withKey)
-	if failures := gaveUp.FindAllString(r.Stderr, -1); r.Code != 1 || len(failures) != 1 || !strings.HasSuffix(r.Stderr, account) {
+	account := sum(messages.NotAllCreated, b.there, 0, asked-b.there, 0, 0) +
+		theRest(messages.RestCount, strconv.Itoa(asked-b.there)) + "$"
+	if failures := gaveUp.FindAllString(r.Stderr, -1); r.Code != 1 || len(failures) != 1 || !regexp.MustCompile(account).MatchString(r.Stderr) {
 		b.t.Errorf("exit code %d, want 1, %d failures, want 1, and the end of stderr is\n%s\nwant\n%s", r.Code, len(failures), end(r.Stderr), account)
 	}
 }
@@ -84,7 +85,7 @@ func (b *brim) fill(attempts int) {
 func (b *brim) askForOneMore() {
 	conflict := `configmaps "demo-..+" already exists, the server was not able to generate a unique name for the object`
 	failure := `Error from server \(AlreadyExists\): error when creating ".*/cm.yaml": ` + conflict
-	b.create().Expect(b.t, 1, ``, `(configmap/demo-: `+conflict+`; asking for another name\n){15}`+failure+`; gave up after 16 attempts\n`)
+	b.create().Expect(b.t, 1, ``, `(`+harness.Said(messages.Retry, "configmap/demo-", conflict, messages.NextServerName)+`){15}`+failure+`; gave up after 16 attempts\n`)
 	b.create("--attempts=1").Expect(b.t, 1, ``, failure+`\n`)
 	if b.there != smallSpace {
 		b.t.Errorf("%d objects are there, want %d", b.there, smallSpace)

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -33,16 +34,16 @@ func TestCreateConflict(t *testing.T) {
 		{
 			name: "another id", holder: map[string]string{once.Annotation: "v1-another"}, code: 0,
 			stdout: `configmap/demo-` + harness.Suffix + ` created\n`,
-			stderr: `configmap/demo-` + harness.Suffix + `: [^\n]*already exists[^\n]*; trying demo-` + harness.Suffix + `\n`,
+			stderr: retried(`configmap/demo-`+harness.Suffix, messages.NextName),
 		},
 		{
 			name: "older", age: time.Hour, code: 0,
 			stdout: `configmap/demo-` + harness.Suffix + ` created\n`,
-			stderr: `configmap/demo-` + harness.Suffix + `: [^\n]*already exists[^\n]*; trying demo-` + harness.Suffix + `\n`,
+			stderr: retried(`configmap/demo-`+harness.Suffix, messages.NextName),
 		},
 		{
 			name: "too young to tell", code: 4,
-			stderr: `configmap/demo-` + harness.Suffix + ` -n [^\n]*: outcome unknown: [^\n]*without a creation id[^\n]*\n` + lookAlone,
+			stderr: unknownOutcome(`configmap/demo-`+harness.Suffix+` -n [^\n]*`, `[^\n]*`) + checkAlone,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -100,6 +101,6 @@ func TestCreateConflictThatCannotBeReadBack(t *testing.T) {
 	}))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0,
 		`configmap/demo-`+harness.Suffix+` created\n`,
-		`configmap/demo-[^\n]*; trying demo-`+harness.Suffix+`\n`+unreadable+
-			`Warning: conflicts of configmaps cannot be read back \(needs get on configmaps\)[^\n]*\n`)
+		retried(`configmap/demo-[^\n]*`, messages.NextName)+noGet+
+			harness.Said(messages.Warning+messages.ConflictUnverified, "configmaps"))
 }

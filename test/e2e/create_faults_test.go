@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -26,10 +27,10 @@ func firstPost(fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
 }
 
 // What the plugin says on its way to one object.
-const (
-	readsBack  = `configmap/demo-[^\n]*; reading it back\n`
-	sendsAgain = `configmap/demo-[^\n]*; sending it again in [^\n]*\n`
-	looksAgain = `configmap/demo-[^\n]*; looking for it for 13s\n`
+var (
+	readsBack  = retried(`configmap/demo-[^\n]*`, messages.ReadBack)
+	sendsAgain = retried(`configmap/demo-[^\n]*`, messages.Resend)
+	rechecks   = retried(`configmap/demo-[^\n]*`, messages.Recheck)
 	notThere   = readsBack + sendsAgain
 	refusal    = `[Ee]rror[^\n]*error when creating "[^\n]*\n`
 )
@@ -59,7 +60,7 @@ var whenInjured = map[string]injured{
 	"repeated and the second answer passed on":      {twice: true},
 	"stored and a second copy refused by a quota":   {refused: true},
 	"stored and a second copy refused by a webhook": {refused: true},
-	"stored after a second copy was refused":        {stderr: looksAgain, refused: true},
+	"stored after a second copy was refused":        {stderr: rechecks, refused: true},
 	"401":                                           {stderr: sendsAgain},
 	"429 with Retry-After":                          {stderr: sendsAgain},
 	"502 before":                                    {stderr: notThere, unknown: true},
@@ -169,10 +170,10 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 	eachInjury(t, bothProtocols, creator, func(t *testing.T, u injuredUser) {
 		r := u.create()
 		want := whenInjured[u.Name]
-		if n := strings.Count(r.Stderr, "Warning: objects of configmaps"); n > 1 { // none, if the question went with the connection
+		if n := strings.Count(r.Stderr, "Warning: no permission to get configmaps in "); n > 1 { // none, if the question went with the connection
 			t.Errorf("told %d times that nothing can be read back:\n%s", n, r.Stderr)
 		}
-		r.Stderr = regexp.MustCompile(unreadable).ReplaceAllString(r.Stderr, "") // whenever that was found out
+		r.Stderr = regexp.MustCompile(noGet).ReplaceAllString(r.Stderr, "") // whenever that was found out
 		switch {
 		case want.unknown:
 			object := `configmap/demo-` + harness.Suffix
@@ -181,15 +182,15 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 			} else {
 				u.there(t, 0)
 			}
-			r.Expect(t, 4, ``, object+`: [^\n]*; reading it back\n`+
-				object+` -n `+u.namespace+`: outcome unknown: [^\n]*needs get on configmaps[^\n]*kubectl get `+object+` -n `+u.namespace+`\n`+lookAlone)
+			r.Expect(t, 4, ``, retried(object, messages.ReadBack)+
+				unknownOutcome(object+` -n `+u.namespace, `[^\n]*needs get on configmaps[^\n]*`)+checkAlone)
 		case want.refused:
 			u.there(t, 1)
-			r.Expect(t, 1, ``, `Warning: refusals of configmaps cannot be looked into \(needs get on configmaps\)[^\n]*\n`+refusal)
+			r.Expect(t, 1, ``, harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps")+refusal)
 		case want.twice:
 			u.there(t, 2)
 			r.Expect(t, 0, oneCreated,
-				`configmap/demo-[^\n]*; trying demo-`+harness.Suffix+`\nWarning: conflicts of configmaps cannot be read back[^\n]*\n`)
+				retried(`configmap/demo-[^\n]*`, messages.NextName)+harness.Said(messages.Warning+messages.ConflictUnverified, "configmaps"))
 		default:
 			u.there(t, 1)
 			r.Expect(t, 0, oneCreated, want.stderr)
@@ -204,7 +205,7 @@ func TestCreateInjuredWithKey(t *testing.T) {
 		flags := []string{"--idempotency-key=" + u.namespace, "--count=2", "--concurrency=1"}
 		end := closing(u.namespace, "configmaps", u.namespace)
 		u.create(flags...).Expect(t, 0, `(`+oneCreated+`){2}`, whenInjured[u.Name].stderr+end)
-		u.create(flags...).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` exists\n){2}`, end+startAnew)
+		u.create(flags...).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` exists\n){2}`, end)
 		u.there(t, 2)
 	})
 }
@@ -218,7 +219,7 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 		switch want := whenInjured[u.Name]; {
 		case want.unknown:
 			u.there(t, map[bool]int{true: 1}[u.Carried])
-			r.Expect(t, 4, ``, `configmap/demo- -n `+u.namespace+`: outcome unknown: [^\n]*\n`+lookAlone)
+			r.Expect(t, 4, ``, unknownOutcome(`configmap/demo- -n `+u.namespace, `[^\n]*`)+checkAlone)
 		case want.refused, u.Name == "401":
 			u.there(t, map[bool]int{true: 1}[u.Carried])
 			r.Expect(t, 1, ``, refusal)
@@ -297,7 +298,7 @@ func TestCreateWhileCredentialsExpire(t *testing.T) {
 		return nil
 	})
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=12").
-		Expect(t, 0, `(`+oneCreated+`){12}`, `(configmap/demo-[^\n]*: Unauthorized; `+`sending it again in [^\n]*\n){3}`)
+		Expect(t, 0, `(`+oneCreated+`){12}`, `(`+harness.Said(messages.Retry, `configmap/demo-[^\n]*`, "Unauthorized", `sending it again in [^\n]*`)+`){3}`)
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 12 {
 		t.Errorf("%d objects are there, want 12", n)
 	}
@@ -318,7 +319,7 @@ func TestCreateWithACredentialThatExpiresBeforeReadingBack(t *testing.T) {
 		return nil
 	})
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).
-		Expect(t, 0, oneCreated, `configmap/demo-[^\n]*: Unauthorized; reading it back in [^\n]*\n`)
+		Expect(t, 0, oneCreated, retried(`configmap/demo-[^\n]*`, messages.ReadBackIn))
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
 	}
@@ -335,9 +336,8 @@ func TestCreateWithoutAValidCredential(t *testing.T) {
 	})
 	input := strings.Repeat("---\n"+configMap, 10)
 	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", input))
-	want := "stopped because the server does not accept the credentials: 0 created, 0 exist, 3 failed, 0 unknown, 7 not attempted\n" +
-		"nothing was created: once the cause is mended, the same command can be run again\n"
-	if r.Code != 1 || !strings.HasSuffix(r.Stderr, want) {
+	want := sum(messages.Unauthorized, 0, 0, 3, 0, 7) + nothingCreated + `$`
+	if r.Code != 1 || !regexp.MustCompile(want).MatchString(r.Stderr) {
 		t.Errorf("exit code %d, stderr\n%s", r.Code, r.Stderr)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -19,7 +20,8 @@ import (
 
 // closing is the line that a run with a key ends with.
 func closing(ns, resources, key string) string {
-	return `the objects of this run: kubectl get ` + resources + ` -n ` + ns + ` -l genname.dev/run=` + idempotency.Key(key).RunLabel() + `\n`
+	return harness.Said(messages.RunObjects,
+		strings.TrimSuffix(harness.Said(messages.Get, resources+` -n `+ns+` -l genname.dev/run=`+idempotency.Key(key).RunLabel()), `\n`))
 }
 
 // A run with a key can be repeated: what is there is left alone, what is
@@ -33,7 +35,7 @@ func TestCreateWithAKey(t *testing.T) {
 	first := u.Run("create", "-n", ns, "-f", input, key)
 	first.Expect(t, 0, `(configmap/demo-`+harness.Suffix+` created\n){2}configmap/own created\n`, closing(ns, "configmaps", "k1"))
 	exist := strings.ReplaceAll(first.Stdout, "created", "exists")
-	u.Run("create", "-n", ns, "-f", input, key).Expect(t, 0, regexp.QuoteMeta(exist), closing(ns, "configmaps", "k1")+startAnew)
+	u.Run("create", "-n", ns, "-f", input, key).Expect(t, 0, regexp.QuoteMeta(exist), closing(ns, "configmaps", "k1"))
 
 	moved := harness.File(t, "moved.yaml", named+"---"+configMap)
 	u.Run("create", "-n", ns, "-f", moved, key, "--count=3", "-o", "name").Expect(t, 0, `configmap/own\n(configmap/demo-`+harness.Suffix+`\n){3}`, closing(ns, "configmaps", "k1"))
@@ -49,10 +51,11 @@ func TestCreateWithAKey(t *testing.T) {
 	u.Run("create", "-n", ns, "-f", input, "--idempotency-key=k2").Expect(t, 1,
 		`(configmap/demo-`+harness.Suffix+` created\n){2}`,
 		closing(ns, "configmaps", "k2")+`Error from server \(AlreadyExists\): error when creating ".*in.yaml": configmaps "own" already exists\n`+
-			`not all were created: 2 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n`+mended)
+			sum(messages.NotAllCreated, 2, 0, 1, 0, 0)+fixAndAgain)
 
 	one := u.Run("create", "-n", ns, "-f", harness.File(t, "one.yaml", named), "--idempotency-key=k1", "-o", "yaml")
-	one.Expect(t, 1, ``, `error: the idempotency key was used for a different input, so nothing was changed. Its run has created 3 objects that this input does not ask for \([^)]*\): (configmaps/demo-`+harness.Suffix+` -n `+ns+`(, )?){3}. Run it with the old input, or use another key, which creates everything anew\n`)
+	one.Expect(t, 1, ``, closing(ns, "configmaps", "k1")+
+		harness.Said("error: "+messages.Unexpected, "3 objects", `(configmaps/demo-`+harness.Suffix+` -n `+ns+`(, )?){3}`))
 }
 
 // The example of a pipeline starts one job per commit, however often it runs.
@@ -101,20 +104,21 @@ func TestCreateWithAKeyRefuses(t *testing.T) {
 	broken := harness.File(t, "b.yaml", configMap+"---\na: [\n")
 	review := harness.File(t, "r.yaml", "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}")
 	address := harness.File(t, "ip.yaml", "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {generateName: 10.0.0.7}, spec: {parentRef: {resource: services, name: x, namespace: default}}}")
+	whole := harness.Said(messages.NeedsWholeInput)
 	for _, test := range []struct {
 		name   string
 		user   harness.User
 		args   []string
 		stderr string
 	}{
-		{"no list", noList, []string{"-f", input}, `error: nothing was changed: a run with a key needs list on configmaps in "` + ns + `": configmaps is forbidden: [^\n]*\n`},
-		{"broken input", admin, []string{"-f", broken}, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\nnothing was created: a run with a key needs its whole input\n`},
-		{"empty key", admin, []string{"-f", input, "--idempotency-key="}, `error: --idempotency-key must not be empty\n`},
-		{"server naming", admin, []string{"-f", input, "--naming=server"}, `error: --idempotency-key needs names that are picked here: it cannot be used with --naming=server\n`},
-		{"edit", admin, []string{"-f", input, "--edit"}, `error: --idempotency-key cannot be used with --edit, which does just what kubectl create does\n`},
-		{"raw", admin, []string{"-f", input, "--raw=/api/v1/namespaces/x/configmaps"}, `error: --idempotency-key cannot be used with --raw, which does just what kubectl create does\n`},
-		{"no get", admin, []string{"-f", review}, `error: --idempotency-key cannot be used for selfsubjectreviews.authentication.k8s.io, which are answered, and not stored \(in [^\n]*r.yaml\)\nnothing was created: [^\n]*\n`},
-		{"no chosen name", admin, []string{"-f", address}, `error: --idempotency-key cannot be used for ipaddresses.networking.k8s.io, which take no chosen name [^\n]*\nnothing was created: [^\n]*\n`},
+		{"no list", noList, []string{"-f", input}, harness.Said("error: "+messages.NothingCreated, `a run with a key needs list on configmaps in "`+ns+`": configmaps is forbidden: [^\n]*`)},
+		{"broken input", admin, []string{"-f", broken}, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\n` + whole},
+		{"empty key", admin, []string{"-f", input, "--idempotency-key="}, harness.Said("error: " + messages.EmptyKey)},
+		{"server naming", admin, []string{"-f", input, "--naming=server"}, harness.Said("error: " + messages.KeyAndServerNaming)},
+		{"edit", admin, []string{"-f", input, "--edit"}, harness.Said("error: "+messages.OnlyKubectl, "idempotency-key", "--edit")},
+		{"raw", admin, []string{"-f", input, "--raw=/api/v1/namespaces/x/configmaps"}, harness.Said("error: "+messages.OnlyKubectl, "idempotency-key", "--raw")},
+		{"no get", admin, []string{"-f", review}, harness.Said("error: "+messages.NoClientNaming, "selfsubjectreviews.authentication.k8s.io", `[^\n]*r.yaml`, messages.NotStored) + whole},
+		{"no chosen name", admin, []string{"-f", address}, harness.Said("error: "+messages.NoClientNaming, "ipaddresses.networking.k8s.io", `[^\n]*`, messages.NamesIgnored) + whole},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.user.T = t
@@ -153,7 +157,7 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
 `)
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", job, "--idempotency-key=k").Expect(t, 0, `job.batch/ttl-`+harness.Suffix+` created\n`,
-		`Warning: jobs.batch with ttlSecondsAfterFinished are deleted some time after they finish: a later run with the same key creates them again\n`+closing(ns, "jobs.batch", "k"))
+		harness.Said(messages.Warning+messages.Expiring, "jobs.batch")+closing(ns, "jobs.batch", "k"))
 }
 
 // A copy that somebody made of an object of the run, and one that is being
@@ -178,16 +182,16 @@ func TestCreateWithAKeyTellsOfOddities(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` exists\n`,
-		`Warning: configmaps in "`+ns+`" `+cm.Name+` and zz-copy carry the same creation id: somebody has copied one of them\n`+
-			`Warning: configmap/`+cm.Name+` is being deleted: a later run with this key creates it again\n`+closing(ns, "configmaps", "k")+startAnew)
+		harness.Said(messages.Warning+messages.Copied, "configmap/"+cm.Name+" -n "+ns, "configmap/zz-copy -n "+ns)+
+			harness.Said(messages.Warning+messages.Terminating, "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
 	cm.Annotations = nil
 	duplicate.Annotations = nil
 	if _, err := client.Update(t.Context(), duplicate, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` exists\n`,
-		`Warning: 1 with this run's label and without a creation id, like configmaps/zz-copy -n `+ns+`: something has copied the label, or removed the id\n`+
-			`Warning: configmap/`+cm.Name+` is being deleted: [^\n]*\n`+closing(ns, "configmaps", "k")+startAnew)
+		harness.Said(messages.Warning+messages.MissingIDs, "1 object", "configmaps/zz-copy -n "+ns)+
+			harness.Said(messages.Warning+messages.Terminating, "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
 }
 
 // What cannot carry a mark is sent as it is, for the server to refuse, and
@@ -232,8 +236,8 @@ func TestCreateWithAKeyAfterTheMarksAreGone(t *testing.T) {
 	if _, err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns).Update(t.Context(), &cm, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	u.Run(args...).Expect(t, 4, ``, `configmap/`+cm.Name+` -n `+ns+`: outcome unknown: [^\n]*it may be what an earlier run has made\n`+
-		closing(ns, "configmaps", "k")+aboutHolder(cm.Name, ns)+mended)
+	u.Run(args...).Expect(t, 4, ``, unknownOutcome(`configmap/`+cm.Name+` -n `+ns, `[^\n]*`)+
+		closing(ns, "configmaps", "k")+aboutHolder(cm.Name, ns)+fixAndAgain)
 	if found := harness.ConfigMaps(t, retrying, ns); len(found) != 1 {
 		t.Errorf("%d objects are there, want 1", len(found))
 	}
@@ -247,7 +251,7 @@ func TestCreateWithAKeyShowsWhatItMay(t *testing.T) {
 	harness.As(t, retrying.Admin()).Run(args...)
 	name := harness.ConfigMaps(t, retrying, ns)[0].Name
 	harness.As(t, retrying.User("no-get")).Run(append(args, "--count=10", "-o", "jsonpath={.kind}")...).Expect(t, 1, `(ConfigMap){9}`,
-		unreadable+closing(ns, "configmaps", "k")+`error: configmap/`+name+` is there, but cannot be shown: configmaps "`+name+`" is forbidden: [^\n]*\n`)
+		noGet+closing(ns, "configmaps", "k")+harness.Said("error: "+messages.ExistingNotRead, "configmap/"+name, `configmaps "`+name+`" is forbidden: [^\n]*`))
 	if found := harness.ConfigMaps(t, retrying, ns); len(found) != 10 {
 		t.Errorf("%d objects are there, want 10", len(found))
 	}
@@ -273,9 +277,9 @@ func TestCreateWithAKeyIsNotMisledByCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` exists\nsecret/other-`+harness.Suffix+` exists\n`, closing(ns, "configmaps,secrets", "k")+startAnew)
+	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` exists\nsecret/other-`+harness.Suffix+` exists\n`, closing(ns, "configmaps,secrets", "k"))
 
 	export := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, labels: {genname.dev/run: %s}}\n", cm.Labels[once.RunLabel])
 	u.Run("create", "-n", ns, "-f", harness.File(t, "export.yaml", export)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, ``)
-	u.Run(args...).Expect(t, 0, `(?:[^\n]* exists\n){2}`, closing(ns, "configmaps,secrets", "k")+startAnew)
+	u.Run(args...).Expect(t, 0, `(?:[^\n]* exists\n){2}`, closing(ns, "configmaps,secrets", "k"))
 }

@@ -154,5 +154,5 @@ func TestCreateThroughAProxyWhoseClockIsAhead(t *testing.T) {
 	if len(found) != 1 {
 		t.Fatalf("%d objects are there, want 1; %+v", len(found), r)
 	}
-	r.Expect(t, 4, ``, `configmap/`+found[0].Name+` -n `+ns+`: outcome unknown: .*`)
+	r.Expect(t, 4, ``, unknownOutcome(`configmap/`+found[0].Name+` -n `+ns, `[^\n]*`)+`.*`)
 }

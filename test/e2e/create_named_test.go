@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -18,7 +19,7 @@ var ownConfigMap = strings.ReplaceAll(configMap, "generateName: demo-", "name: o
 func TestCountOfANamedObject(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", ownConfigMap), "--count=2").Expect(t, 0,
-		`configmap/own created\n`, `Warning: --count is for objects with generateName: what has a name of its own is created once\n`)
+		`configmap/own created\n`, harness.Said(messages.Warning+messages.FixedNames))
 }
 
 // A named object without a key is created as kubectl does it: where a server
@@ -59,7 +60,7 @@ func TestCreateNamedAfterRetryAfterAsKubectl(t *testing.T) {
 			}
 			kubectl, ours := results[0], results[1]
 			wantCode := kubectl.Code
-			if wantCode == 1 && strings.Contains(ours.Stderr, ": outcome unknown: ") {
+			if wantCode == 1 && strings.Contains(ours.Stderr, "error: outcome unknown: ") {
 				wantCode = 4 // which kubectl does not tell from a failure
 			}
 			if ours.Stdout != kubectl.Stdout || ours.Code != wantCode || sent[0] != sent[1] {

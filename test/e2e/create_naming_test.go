@@ -18,6 +18,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -98,9 +100,9 @@ func TestWebhookThatPicksNames(t *testing.T) {
 	u.Run(args...).Expect(t, 1, `configmap/fixed created\n`,
 		`error: error when creating "[^"]*": created as "fixed" \(the server answered for this name although "demo-`+harness.Suffix+`" was sent: a webhook or policy picks names\)\n`)
 	taken := u.Run(args...) // by an object that isn't the run's: nothing proves who picks names
-	taken.Expect(t, 4, ``, `(configmap/demo-[^\n]*\n)+`+
-		`configmap/demo-[^\n]*: outcome unknown: configmaps "fixed" already exists[^\n]* \(the response is about another object\); `+
-		`3 responses were about other objects: something picks names, or mixes up responses\n`+lookAlone)
+	taken.Expect(t, 4, ``, `(configmap/demo-[^\n]*\n)+`+unknownOutcome(`configmap/demo-[^\n]*`,
+		`configmaps "fixed" already exists[^\n]* \(the response is about another object\); `+
+			`3 responses were about other objects: something picks names, or mixes up responses`)+checkAlone)
 	if found := harness.ConfigMaps(t, retrying, ns); len(found) != 1 {
 		t.Errorf("%d objects are there, want 1", len(found))
 	}
@@ -113,7 +115,7 @@ func TestWebhookThatStripsAnnotations(t *testing.T) {
 	webhook(t, retrying, ns, true, patch(`[{"op":"add","path":"/metadata/annotations","value":{}}]`))
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=3").Expect(t, 0,
 		`(configmap/demo-`+harness.Suffix+` created\n){3}`,
-		`Warning: configmaps come back without genname.dev/creation-id: something removes it; had an answer been lost, the object could not have been recognised\n`)
+		harness.Said(messages.Warning+messages.IDRemoved, "configmaps", once.Annotation))
 }
 
 // A webhook that says AlreadyExists denies, and does not mean the name.
@@ -126,7 +128,7 @@ func TestWebhookThatSaysAlreadyExists(t *testing.T) {
 	})
 	asked.Store(0)
 	harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``,
-		`configmap/demo-`+harness.Suffix+`: admission webhook [^\n]*; looking for it for 13s\n`+
+		retried(`configmap/demo-`+harness.Suffix, messages.Recheck)+
 			`Error from server \(AlreadyExists\): error when creating "[^"]*": admission webhook "test.example.com" denied the request: no more of these\n`)
 	if n := asked.Load(); n != 1 {
 		t.Errorf("the webhook was asked %d times, want 1", n)
@@ -141,7 +143,7 @@ func TestQuotaConflict(t *testing.T) {
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409,"details":{"name":"q","kind":"resourcequotas"},"message":"Operation cannot be fulfilled on resourcequotas \"q\": the object has been modified; please apply your changes to the latest version and try again"}`)
 	proxy := faultproxy.New(t, single.Admin(), harness.First(2, conflict)())
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`,
-		`(configmap/demo-`+harness.Suffix+`: Operation cannot be fulfilled on resourcequotas [^\n]*; sending it again in [^\n]*\n){2}`)
+		`(`+harness.Said(messages.Retry, `configmap/demo-`+harness.Suffix, `Operation cannot be fulfilled on resourcequotas [^\n]*`, `sending it again in [^\n]*`)+`){2}`)
 }
 
 // A quota that the first POST used up. Its answer was lost, and it lands only
@@ -172,7 +174,7 @@ func TestQuotaUsedUpByTheFirstPost(t *testing.T) {
 		}
 	})
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`,
-		`(configmap/demo-`+harness.Suffix+`: [^\n]*\n){2}configmap/demo-`+harness.Suffix+`: configmaps "demo-`+harness.Suffix+`" is forbidden: exceeded quota: limit,[^\n]*; reading it back in [^\n]*\n`)
+		`(configmap/demo-`+harness.Suffix+`: [^\n]*\n){2}`+retried(`configmap/demo-`+harness.Suffix, messages.ReadBackIn))
 	if found := harness.ConfigMaps(t, single, ns); len(found) != 1 {
 		t.Errorf("%d objects are there, want 1", len(found))
 	}
@@ -183,7 +185,7 @@ func TestReviewsAreNamedByTheServer(t *testing.T) {
 	review := "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}\n"
 	harness.As(t, retrying.Admin()).Run("create", "-f", harness.File(t, "r.yaml", review+"---\n"+review), "-o", "jsonpath={.status.userInfo.username} ").Expect(t, 0,
 		`admin admin `,
-		`Warning: selfsubjectreviews.authentication.k8s.io are answered, and not stored: the server picks their names, and a lost answer cannot be settled\n`)
+		harness.Said(messages.Warning+messages.ServerNames, "selfsubjectreviews.authentication.k8s.io", messages.NotStored))
 }
 
 // The server uses the generateName of an IPAddress as its name: once it is
@@ -193,7 +195,7 @@ func TestIPAddressesAreNamedByTheServer(t *testing.T) {
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, retrying.Admin(), countPosts(&posts, nil))
 	u := harness.As(t, proxy.Config)
-	warning := `Warning: ipaddresses.networking.k8s.io take no chosen name \(the server uses generateName as it is\): the server picks their names, and a lost answer cannot be settled\n`
+	warning := harness.Said(messages.Warning+messages.ServerNames, "ipaddresses.networking.k8s.io", messages.NamesIgnored)
 	u.Run("create", "-f", address).Expect(t, 0, `ipaddress.networking.k8s.io/10.9.8.7 created\n`, warning)
 	u.Run("create", "-f", address).Expect(t, 1, ``, warning+
 		`Error from server \(AlreadyExists\): error when creating "[^"]*": ipaddresses.networking.k8s.io "10.9.8.7" already exists[^\n]*\n`)
@@ -206,7 +208,7 @@ func TestSuffixLength(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "demo-", strings.Repeat("d", 60)+"-")), "--suffix-length=8").Expect(t, 0,
 		`configmap/d{55}`+strings.ReplaceAll(harness.Suffix, "{5}", "{8}")+` created\n`,
-		`Warning: names will end in 8 random characters: [^\n]*\n`)
+		harness.Said(messages.Warning+messages.OtherSuffixLength, "8"))
 }
 
 // --naming=server is kubectl's way, with a retry on a conflict; a lost answer
@@ -224,10 +226,10 @@ func TestServerNaming(t *testing.T) {
 		stdout, stderr string
 	}{
 		{"no fault", nil, nil, 0, 1, `configmap/demo-` + harness.Suffix + ` created\n`, ``},
-		{"conflict", conflicting, nil, 0, 1, `configmap/demo-` + harness.Suffix + ` created\n`, `configmap/demo-: configmaps "demo-bbbbb" already exists[^\n]*; asking for another name\n`},
+		{"conflict", conflicting, nil, 0, 1, `configmap/demo-` + harness.Suffix + ` created\n`, retried("configmap/demo-", messages.NextServerName)},
 		{"conflict in one attempt", conflicting, []string{"--attempts=1"}, 1, 0, ``, `Error from server \(AlreadyExists\): error when creating "[^"]*": configmaps "demo-bbbbb" already exists, the server was not able to generate a unique name for the object\n`},
-		{"another's name", elsewhere, nil, 4, 0, ``, `configmap/demo- -n [^\n]*: outcome unknown: configmaps "fixed" already exists \(the response is about another object\)\n` + lookAlone},
-		{"answer lost", faultproxy.DropAnswer, nil, 4, 1, ``, `configmap/demo- -n [^\n]*: outcome unknown: [^\n]*\n` + lookAlone},
+		{"another's name", elsewhere, nil, 4, 0, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `configmaps "fixed" already exists \(the response is about another object\)`) + checkAlone},
+		{"answer lost", faultproxy.DropAnswer, nil, 4, 1, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `[^\n]*`) + checkAlone},
 		{"answer lost in one attempt", faultproxy.DropAnswer, []string{"--attempts=1"}, 4, 1, ``, `error: error when creating "[^"]*": Post [^\n]*\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -21,8 +22,9 @@ const (
 	service = "apiVersion: v1\nkind: Service\nmetadata: {generateName: demo-}\nspec: {ports: [{port: 80, protocol: X}]}\n"
 
 	stands = `.*(invalid|Forbidden|NotFound|BadRequest|Invalid)[^\n]*\n`
-	sought = `[a-z]+/demo-` + harness.Suffix + `: [^\n]*; looking for it for 13s\n`
 )
+
+var sought = retried(`[a-z]+/demo-`+harness.Suffix, messages.Recheck)
 
 // Which refusals of a server stand at once, and which may be due to a first copy
 // of the POST, so that the object is looked for again.

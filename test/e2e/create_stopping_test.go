@@ -2,18 +2,22 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -41,8 +45,8 @@ func TestCreateInterrupted(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := interruptedAtFirstPost(t)
 	u.Run("create", "-n", ns, "-f", harness.File(t, "three.yaml", strings.Repeat(configMap+"---", 3))).Expect(t, 130,
-		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 2 not attempted\n`+
-			theRest(`only 2 of configmap/demo- -n `+ns+` in [^\n]*three.yaml as its input \(the rest is there, or may be\)`))
+		`configmap/demo-`+harness.Suffix+` created\n`, sum(messages.Interrupted, 1, 0, 0, 0, 2)+
+			theRest(messages.RestObjects, left("2", "configmap/demo- -n "+ns, `[^\n]*three.yaml`)))
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
 	}
@@ -65,31 +69,56 @@ func TestRefusalStopsTheCopies(t *testing.T) {
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, single.User("nobody"), countPosts(&posts, nil))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=100", "--concurrency=1").Expect(t, 1, ``,
-		`Error from server \(Forbidden\): [^\n]*\nstopped after a failure: 0 created, 0 exist, 1 failed, 0 unknown, 99 not attempted\n`+
-			`nothing was created: once the cause is mended, the same command can be run again\n`)
+		`Error from server \(Forbidden\): [^\n]*\n`+sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 99)+nothingCreated)
 	if posts.Load() != 1 {
 		t.Errorf("%d POSTs, want 1", posts.Load())
 	}
 }
 
-// What a run says at its end, of how to go on.
-const (
-	withKey   = `with an --idempotency-key from its start, a run can just be repeated`
-	look      = `look what is there: kubectl get [^\n]*; what is not there after a minute was not created\n`
-	lookAlone = look + `if it is not there, run the same command again \(` + withKey + `\)\n`
-	startAnew = `nothing was left to create: to have (it|them) created anew, use another key, or delete (it|them) first: kubectl delete [^\n]*\n`
-	sameAgain = `to go on, run the same command again: what exists is left as it is\n`
-	// unreadable is said to who may create and not read.
-	unreadable = `Warning: objects of configmaps in "[^\n]*" cannot be read back \(needs get on configmaps\): if an answer is lost, nobody can say whether the object was created\n`
-	mended     = `to go on, once the cause is mended, run the same command again: what exists is left as it is\n`
+// What a run prints at its end: how to go on.
+var (
+	check          = harness.Said(messages.Check, `  kubectl get [^\n]*`)
+	checkAlone     = check + harness.Said(messages.MissingOne) + useKey
+	useKey         = harness.Said(messages.UseKey)
+	sameAgain      = harness.Said(harness.Capital(messages.RunAgainWithKey))
+	fixAndAgain    = harness.Said(messages.AfterFix + messages.RunAgainWithKey)
+	nothingCreated = harness.Said(messages.AfterFix + messages.RunAgain)
+	fixedNames     = harness.Said(harness.Capital(messages.RunAgainFixedNames))
+	// noGet is printed to a user who has permission to create and not to get.
+	noGet = harness.Said(messages.Warning+messages.NoGet, `configmaps in "[^\n]*"`)
 )
 
-// theRest is how to create what is left of a run without a key.
-func theRest(command string) string {
-	return `to create what is left, (once the cause is mended, )?run the same command with ` + command + notAsItWas
+// sum is the line that counts what was created, exists, failed, is unknown, and was
+// not attempted.
+func sum(why string, counts ...any) string {
+	return regexp.QuoteMeta(fmt.Sprintf(messages.Summary, why, fmt.Sprintf(messages.Counts, counts...))) + `\n`
 }
 
-const notAsItWas = `; as it was, it would create up to \d+ a second time \(` + withKey + `\)\n`
+// left is a line of what is left of the input.
+func left(n, object, source string) string {
+	return strings.TrimSuffix(harness.Said(messages.Left, n, object, source), `\n`)
+}
+
+// theRest is how to create what is left of a run without a key.
+func theRest(message, rest string) string {
+	return `(` + harness.Said(messages.AfterFix+message, rest) + `|` + harness.Said(harness.Capital(message), rest) + `)` +
+		harness.Said(messages.NotUnchanged, `\d+`) + `(` + useKey + `)?`
+}
+
+// missing is how to create the objects of unknown outcome that do not exist.
+func missing(objects string) string {
+	return harness.Said(messages.MissingObjects, objects) + `(` + harness.Said(messages.NotUnchanged, `\d+`) + `)?` + useKey
+}
+
+// retried is the line of a retry of an object.
+func retried(object, action string) string {
+	return harness.Said(messages.Retry, object, `[^\n]*`, strings.TrimSuffix(harness.Said(action), `\n`))
+}
+
+// unknownOutcome is the line of an object whose outcome is unknown.
+func unknownOutcome(object, why string) string {
+	return harness.Said(messages.OutcomeUnknown, object, why)
+}
 
 // A server that does not answer is not asked for one object after the other.
 func TestDeadServerStopsTheRun(t *testing.T) {
@@ -107,10 +136,9 @@ func TestDeadServerStopsTheRun(t *testing.T) {
 	})
 	input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 20))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, ``,
-		`(configmap/demo-[^\n]*\n)*configmap/demo-`+harness.Suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+
-			`stopped because the server does not answer: 0 created, 0 exist, 0 failed, 1 unknown, 19 not attempted\n`+look+
-			theRest(`only 19 of configmap/demo- -n `+ns+` in [^\n]* as its input \(the rest is there, or may be\)`)+
-			`to create those that are not there, run the same command with only them as its input, of 1 of configmap/demo- -n `+ns+` in [^\n]*`+notAsItWas)
+		`(configmap/demo-[^\n]*\n)*`+unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, `[^\n]*`)+
+			sum(messages.Unreachable, 0, 0, 0, 1, 19)+theRest(messages.RestObjects, left("19", "configmap/demo- -n "+ns, `[^\n]*`))+
+			check+missing(left("1", "configmap/demo- -n "+ns, `[^\n]*`)))
 	if posts.Load() > 20 {
 		t.Errorf("%d requests for one object", posts.Load())
 	}
@@ -127,10 +155,9 @@ func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
 	})
 	input := harness.File(t, "cm.yaml", configMap+"---"+strings.ReplaceAll(configMap, "demo-", "bad-")+"---"+configMap)
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, `(configmap/demo-`+harness.Suffix+` created\n){2}`,
-		`(configmap/bad-[^\n]*\n)*configmap/bad-`+harness.Suffix+` -n `+ns+`: outcome unknown: [^\n]*\n`+
-			`Warning: configmaps in "`+ns+`": one object has used up the time for retries; [^\n]*\n`+
-			`not all were created: 2 created, 0 exist, 0 failed, 1 unknown, 0 not attempted\n`+look+
-			`to create those that are not there, run the same command with only them as its input, of 1 of configmap/bad- -n `+ns+` in [^\n]*`+notAsItWas)
+		`(configmap/bad-[^\n]*\n)*`+unknownOutcome(`configmap/bad-`+harness.Suffix+` -n `+ns, `[^\n]*`)+
+			harness.Said(messages.Warning+messages.SentOnce, `configmaps in "`+ns+`"`)+
+			sum(messages.NotAllCreated, 2, 0, 0, 1, 0)+check+missing(left("1", "configmap/bad- -n "+ns, `[^\n]*`)))
 }
 
 // An interrupt is accounted for, whatever kind of object comes next.
@@ -140,7 +167,8 @@ func TestInterruptBeforeAnotherKind(t *testing.T) {
 	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: role-}\n"
 	u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role)).Expect(t, 130,
-		`configmap/demo-`+harness.Suffix+` created\n`, `interrupted: 1 created, 0 exist, 0 failed, 0 unknown, \d not attempted(; the rest of the input was not read)?\n`+theRest(`only [^\n]* as its input [^\n]*`))
+		`configmap/demo-`+harness.Suffix+` created\n`, harness.Said(messages.Summary, messages.Interrupted, `1 created, 0 exist, 0 failed, 0 unknown, \d not attempted[^\n]*`)+
+			theRest(messages.RestObjects, `(  [^\n]*\n?)+`))
 }
 
 // An interrupt ends what hangs before anything is created: discovery, and the
@@ -154,6 +182,8 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 			<-r.Context().Done()
 		})
 	}
+	interruptedUnread := harness.Said(messages.Unread, strings.TrimSuffix(sum(messages.Interrupted, 0, 0, 0, 0, 0), `\n`)) +
+		harness.Said(harness.Capital(messages.RunAgain))
 	done := make(chan struct{})
 	defer close(done)
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -168,8 +198,8 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 		input  string
 		stderr string
 	}{
-		{"discovery", func(*http.Request) faultproxy.Fault { return hang }, harness.File(t, "cm.yaml", configMap), `interrupted: 0 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; the rest of the input was not read\nnothing was created: the same command can be run again\n`},
-		{"input", nil, slow.URL + "/cm.yaml", `interrupted: 0 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; the rest of the input was not read\nnothing was created: the same command can be run again\n`},
+		{"discovery", func(*http.Request) faultproxy.Fault { return hang }, harness.File(t, "cm.yaml", configMap), interruptedUnread},
+		{"input", nil, slow.URL + "/cm.yaml", interruptedUnread},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			config := single.Admin()
@@ -201,7 +231,7 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 	u := harness.As(t, proxy.Config)
 	u.Context = ctx
 	u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0,
-		`configmap/demo-`+harness.Suffix+` created\n`, `configmap/demo-`+harness.Suffix+`: [^\n]*; reading it back\n`)
+		`configmap/demo-`+harness.Suffix+` created\n`, retried(`configmap/demo-`+harness.Suffix, messages.ReadBack))
 }
 
 // When nobody reads the results any more, nothing more is created, and what
@@ -228,7 +258,7 @@ func TestClosedPipe(t *testing.T) {
 	}
 	ended, stderr := run("create", "-f", harness.File(t, "cm.yaml", configMap), "--count=50", "--concurrency=1")
 	want := "error: configmap/demo-"
-	if ended.ExitCode() != 1 || !strings.HasPrefix(stderr, want) || !strings.Contains(stderr, "stopped because the results cannot be written: 1 created") {
+	if ended.ExitCode() != 1 || !strings.HasPrefix(stderr, want) || !strings.Contains(stderr, fmt.Sprintf(messages.Summary, messages.NotWritten, "1 created")) {
 		t.Errorf("%v, stderr\n%s", ended, stderr)
 	}
 	// What only reads ends without a word, as kubectl get does before head.
@@ -248,14 +278,12 @@ func TestNamedObjectWithALostAnswer(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropAnswer))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "generateName: demo-", "name: own"))).
-		Expect(t, 4, ``, `configmap/own -n `+ns+`: outcome unknown: [^\n]*\n`+
-			`to go on, run the same command again: it says AlreadyExists of what is there, and creates the rest\n`)
+		Expect(t, 4, ``, unknownOutcome(`configmap/own -n `+ns, `[^\n]*`)+fixedNames)
 }
 
-// aboutHolder is what to do about an object without a mark that has the name of
+// aboutHolder is what to do about an object without a creation ID that has the name of
 // one of a run with a key.
 func aboutHolder(name, ns string) string {
 	object := `configmap/` + name + ` -n ` + ns
-	return object + ` is there without the mark of this run: if it is what the run should create, mark it \(kubectl annotate ` + object +
-		` genname.dev/creation-id=[^\n]* && kubectl label ` + object + ` genname.dev/run=[^\n]*\); else delete it \(kubectl delete ` + object + `\), or leave it out of the input\n`
+	return harness.Said(messages.Holder, object, object, once.Annotation, `[^\n ]*`, object, once.RunLabel, `[^\n ]*`, object)
 }

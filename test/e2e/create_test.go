@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -76,7 +77,7 @@ func TestCreateReadsAsKubectlDoes(t *testing.T) {
 	u.Run("create", "-n", ns, "-f", dir, "-o", "name").Expect(t, 1,
 		`configmap/demo-`+harness.Suffix+`\nconfigmap/second-`+harness.Suffix+`\n`,
 		`Error from server \(AlreadyExists\): error when creating ".*2.json": configmaps "named" already exists\n`+
-			`not all were created: 2 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n`+theRest(`-f [^\n]*2.json for its own -f`))
+			sum(messages.NotAllCreated, 2, 0, 1, 0, 0)+theRest(messages.RestFiles, `-f [^\n]*2.json`))
 	u.Run("create", "-n", ns, "-f", dir, "--dry-run=client").Expect(t, 0,
 		`(configmap/<unknown> created \(dry run\)\n){2}configmap/named created \(dry run\)\n`, ``)
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 5 {
@@ -101,13 +102,15 @@ func TestCreateBadInput(t *testing.T) {
 		{"no file named", admin, nil, 1, ``, `error: must specify one of -f and -k\n`},
 		{"stray argument", admin, []string{"x"}, 1, ``, `error: Unexpected args: \[x\]\nSee 'kubectl genname create -h' for help and examples\n`},
 		{"unknown flag", admin, []string{"--nope"}, 1, ``, `error: unknown flag: --nope\nSee 'kubectl genname create --help' for usage.\n`},
-		{"no attempts", admin, []string{"--attempts=0", "-f", "-"}, 1, ``, `error: --attempts must be at least 1, not 0\n`},
-		{"negative time", admin, []string{"--retry-timeout=-1s", "-f", "-"}, 1, ``, `error: --retry-timeout must not be negative, as -1s is\n`},
+		{"no attempts", admin, []string{"--attempts=0", "-f", "-"}, 1, ``, harness.Said("error: "+messages.BadAttempts, `\d+`, "0")},
+		{"a key and a suffix length", admin, []string{"--idempotency-key=k", "--suffix-length=8", "-f", "-"}, 1, ``, harness.Said("error: " + messages.KeyAndSuffixLength)},
+		{"too many attempts", admin, []string{"--attempts=100001", "-f", "-"}, 1, ``, harness.Said("error: "+messages.BadAttempts, "100000", "100001")},
+		{"negative time", admin, []string{"--retry-timeout=-1s", "-f", "-"}, 1, ``, harness.Said("error: "+messages.BadRetryTimeout, "-1s")},
 		{"missing file", admin, []string{"-f", "missing.yaml"}, 1, ``, `error: the path "missing.yaml" does not exist\n`},
 		{"empty directory", admin, []string{"-f", t.TempDir()}, 1, ``, `error: error reading \[.*\]: recognized file extensions are \[.json .yaml .yml\]\n`},
 		{"empty file", admin, []string{"-f", harness.File(t, "empty.yaml", "")}, 1, ``, `error: no objects passed to create\n`},
-		{"broken second document", admin, []string{"-f", harness.File(t, "b.yaml", configMap+"---\na: [\n---"+configMap)}, 1, created, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\nnot all were created: 1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; a part of the input could not be used\n` + theRest(`only that part as its input \(the rest is there, or may be\)`)},
-		{"unknown kind", admin, []string{"-f", harness.File(t, "u.yaml", strings.ReplaceAll(configMap, "ConfigMap", "Nope")+"---"+configMap)}, 1, created, `error: resource mapping not found for name: "" namespace: "" from ".*u.yaml": no matches for kind "Nope" in version "v1"\nensure CRDs are installed first\nnot all were created: 1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; a part of the input could not be used\n` + theRest(`only that part as its input \(the rest is there, or may be\)`)},
+		{"broken second document", admin, []string{"-f", harness.File(t, "b.yaml", configMap+"---\na: [\n---"+configMap)}, 1, created, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\n` + partUnused},
+		{"unknown kind", admin, []string{"-f", harness.File(t, "u.yaml", strings.ReplaceAll(configMap, "ConfigMap", "Nope")+"---"+configMap)}, 1, created, `error: resource mapping not found for name: "" namespace: "" from ".*u.yaml": no matches for kind "Nope" in version "v1"\nensure CRDs are installed first\n` + partUnused},
 		{"unknown field", admin, []string{"-f", harness.File(t, "f.yaml", configMap+"nope: 1\n")}, 1, ``, `Error from server \(BadRequest\): error when creating ".*f.yaml": ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "nope"\n`},
 		{"invalid generateName", admin, []string{"-f", harness.File(t, "i.yaml", strings.ReplaceAll(configMap, "demo-", "Demo_"))}, 1, ``, `The ConfigMap "Demo_` + harness.Suffix + `" is invalid: \n\* metadata.generateName: Invalid value: "Demo_".*`},
 		{"no right to create", nobody, []string{"-f", harness.File(t, "n.yaml", configMap)}, 1, ``, `Error from server \(Forbidden\): error when creating ".*n.yaml": configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the namespace "` + ns + `"\n`},
@@ -133,7 +136,7 @@ func TestCreateWithBothFields(t *testing.T) {
 	both := harness.File(t, "both.yaml", strings.ReplaceAll(configMap, "{", "{name: both, "))
 	u.Run("create", "-n", ns, "-f", both).Expect(t, 0, `configmap/both created\n`, ``)
 	u.Run("create", "-n", ns, "-f", both).Expect(t, 1, ``,
-		`Error from server \(AlreadyExists\): error when creating ".*both.yaml": configmaps "both" already exists, .* \(the object has a name and a generateName: the name wins, and generateName is ignored\)\n`)
+		`Error from server \(AlreadyExists\): error when creating ".*both.yaml": configmaps "both" already exists, .*`+harness.Said(messages.NameAndGenerateName))
 }
 
 // What comes on stdin is created too. kubectl's builder reads the process's
@@ -188,3 +191,8 @@ func TestCreateFromAPipeThatStaysOpen(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// partUnused ends a run without a key that created one object of its input, and could
+// not use the rest.
+var partUnused = harness.Said(messages.Unreadable, strings.TrimSuffix(sum(messages.NotAllCreated, 1, 0, 0, 0, 0), `\n`)) +
+	theRest(messages.RestObjects, messages.LeftUnreadable)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -49,7 +50,7 @@ func TestDemo(t *testing.T) {
 	if diff := cmp.Diff(withoutChance(string(want)), withoutChance(stdout.String())); diff != "" {
 		t.Errorf("the tour differs from docs/demo.txt (-recorded +printed); go test ./test/e2e -run TestDemo -update records it:\n%s", diff)
 	}
-	if !regexp.MustCompile(`^(Read [^\n]*\n|[^\n]* hidden[^\n]*\n|\d+ objects? under no prefix: [^\n]*\n|[^\n]*; trying [^\n]*\n|the objects of this run: kubectl get jobs.batch -n default -l genname.dev/run=v1-[0-9a-f]{32}\n|` + startAnew + `)+$`).MatchString(stderr.String()) {
+	if !regexp.MustCompile(`^(Read [^\n]*\n|[^\n]* hidden[^\n]*\n|\d+ objects? under no prefix: [^\n]*\n|` + retried(`[^\n]*`, messages.NextName) + `|` + harness.Said(messages.RunObjects, `  kubectl get jobs.batch -n default -l genname.dev/run=v1-[0-9a-f]{32}`) + `)+$`).MatchString(stderr.String()) {
 		t.Errorf("stderr is\n%s", stderr.String())
 	}
 }

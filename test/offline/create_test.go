@@ -1,17 +1,21 @@
 package offline
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+)
 
 // Words that create does not take are explained where it is likely what was
 // meant; others are refused as kubectl refuses them.
 func TestCreateExplainsArguments(t *testing.T) {
 	const usage = "\nSee 'kubectl genname create -h' for help and examples\n"
 	file := func(name string) string {
-		return "error: unexpected argument \"" + name + "\": a file is named with -f, each with its own: kubectl genname create -f " + name + usage
+		return "error: " + fmt.Sprintf(messages.FileAsArgument, name, "kubectl genname create", name) + usage
 	}
 	subcommand := func(name string) string {
-		return "error: kubectl genname create has no subcommands: use kubectl create " + name +
-			", or pipe what that prints with --dry-run=client -o yaml into kubectl genname create -f -\n"
+		return "error: " + fmt.Sprintf(messages.NoSubcommands, "kubectl genname create", "create "+name, "kubectl genname create") + "\n"
 	}
 	for _, test := range []struct {
 		args   []string

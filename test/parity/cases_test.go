@@ -190,15 +190,15 @@ var cases = []parityCase{
 	{args: "-f one.yaml -o go-template={{.nope}}", says: "<no value>"},
 	{
 		args: "-f one.yaml -o go-template={{.nope}} --allow-missing-template-keys=false", code: 1, says: "map has no entry for key",
-		client: &harness.Result{Code: 1, Stdout: `Error executing template: .*`, Stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing template .*`},
+		client: &harness.Result{Code: 1, Stdout: `Error executing template: .*`, Stderr: `error: configmap/one-SUFFIX was created, but it can't be printed: error executing template .*`},
 	},
 	{
 		args: "-f one.yaml -o jsonpath={.nope} --allow-missing-template-keys=false", code: 1, says: "nope is not found",
-		client: &harness.Result{Code: 1, Stderr: `error: configmap/one-SUFFIX was created, but cannot be printed: error executing jsonpath .*`},
+		client: &harness.Result{Code: 1, Stderr: `error: configmap/one-SUFFIX was created, but it can't be printed: error executing jsonpath .*`},
 	},
 	{
 		args: "-f labels.yaml -o jsonpath={.metadata.labels.app}{.metadata.nope} --allow-missing-template-keys=false", code: 1, says: "nope is not found",
-		client: &harness.Result{Code: 1, Stderr: `configmap/a-SUFFIX was created, but .*\nconfigmap/b-SUFFIX was created, but .*`},
+		client: &harness.Result{Code: 1, Stderr: `error: configmap/a-SUFFIX was created, but .*\nerror: configmap/b-SUFFIX was created, but .*`},
 	},
 	{args: "-f one.yaml -o go-template={{", code: 1, says: "error: error parsing template"},
 	{args: "-f one.yaml -o go-template-file=template.txt", says: "ConfigMap one-\n"},
@@ -239,7 +239,7 @@ var cases = []parityCase{
 	{args: "-f one.yaml --as=someone", user: "nobody", code: 1, says: "failed to download openapi: unknown"},
 	{
 		args: "-f both.yaml -f both.yaml", code: 1, says: `the server was not able to generate a unique name`,
-		client: &harness.Result{Code: 1, Stdout: `configmap/both created\n`, Stderr: `Error from server \(AlreadyExists\): error when creating "both.yaml": configmaps "both" already exists, the server was not able to generate a unique name for the object \(the object has a name and a generateName: the name wins, and generateName is ignored\)\n`},
+		client: &harness.Result{Code: 1, Stdout: `configmap/both created\n`, Stderr: `Error from server \(AlreadyExists\): error when creating "both.yaml": configmaps "both" already exists, the server was not able to generate a unique name for the object \(the object has a name and a generateName, and the server uses the name\)\n`},
 	},
 
 	// The command line and the connection.
@@ -294,24 +294,24 @@ var cases = []parityCase{
 	// exit code of an unknown outcome.
 	{
 		args: "-f one.yaml", faults: harness.First(1, faultproxy.DropAnswer), code: 1, unknown: true, says: `error when creating "one.yaml": Post "SERVER/`,
-		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\n`},
+		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: [^\n]* \(checking whether it exists\)\n`},
 	},
 	{
 		args: "-f three.yaml", faults: harness.First(1, faultproxy.AnswerAfter(504, nil, "gone")), code: 1, unknown: true, says: `c-SUFFIX created`,
-		client: &harness.Result{Stdout: `(configmap/.-SUFFIX created\n){3}`, Stderr: `configmap/a-SUFFIX: [^\n]*; reading it back\n`},
+		client: &harness.Result{Stdout: `(configmap/.-SUFFIX created\n){3}`, Stderr: `configmap/a-SUFFIX: [^\n]* \(checking whether it exists\)\n`},
 	},
 	{
 		args: "-f one.yaml", faults: harness.First(1, faultproxy.AnswerAfter(500, http.Header{"Content-Type": {"application/json"}}, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","code":500}`)),
 		code: 1, unknown: true, says: `etcdserver: request timed out`,
-		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: etcdserver: request timed out; reading it back\n`},
+		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: etcdserver: request timed out \(checking whether it exists\)\n`},
 	},
 	{
 		args: "-f one.yaml", faults: harness.First(2, faultproxy.Answer(429, http.Header{"Retry-After": {"1"}}, "busy")), says: "one-SUFFIX created\n",
-		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `(configmap/one-SUFFIX: [^\n]*; sending it again in 1s\n){2}`},
+		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `(configmap/one-SUFFIX: [^\n]* \(sending it again in 1s\)\n){2}`},
 	},
 	{
 		args: "-f one.yaml", faults: harness.First(1, faultproxy.Answer(503, nil, "busy")), code: 1, unknown: true, says: `the server is currently unable to handle the request (post configmaps)`,
-		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: [^\n]*; reading it back\nconfigmap/one-SUFFIX: [^\n]*; sending it again in [^\n]*\n`},
+		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: [^\n]* \(checking whether it exists\)\nconfigmap/one-SUFFIX: [^\n]* \(sending it again in [^\n]*\)\n`},
 	},
 	{args: "-f one.yaml --dry-run=server", faults: harness.First(1, faultproxy.DropAnswer), code: 1, says: `error when creating "one.yaml": Post "SERVER/`},
 }

@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -76,10 +77,11 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// said is what a run says by default, and kubectl never: that it looks again for
-// what was refused, and at the end how to go on.
-var said = regexp.MustCompile(`(?m)^(\S+: .*; looking for it for 13s|(not all were created|stopped after a failure): |` +
-	`to go on, |to create what is left, |nothing was created: (once the cause is mended, )?the same command can be run again).*\n`)
+// said is what a run prints by default, and kubectl never: that it checks a refusal, and
+// at the end how to go on.
+var said = regexp.MustCompile(`(?m:^` + harness.Said(messages.Retry, `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?ms:^(` +
+	`error: (` + messages.NotAllCreated + `|` + messages.StoppedAfterFailure + `): |` +
+	harness.Said(messages.AfterFix+messages.RunAgain) + `|` + harness.Said(harness.Capital(messages.RunAgain)) + `).*\z)`)
 
 // parity is what the cases share.
 type parity struct {

@@ -3,6 +3,7 @@ package create
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
@@ -34,10 +36,13 @@ func TestRenamedIsSomething(t *testing.T) {
 	d := numbered(1, 5)
 	see(t, "--count=5", fate{}, []create.Event{
 		renamed(d, "picked"), create.NotAttempted{Document: d, Copies: 4}, readTo(1),
-	}).expect(t, "with --count=4"+twice(1), "nothing was created")
+	}).expect(t, "--count=4\n"+twice(1), messages.RunAgain)
 	see(t, "", fate{}, []create.Event{
 		created(numbered(1, 1), "demo-1"), renamed(numbered(2, 1), "picked"), readTo(2),
-	}).expect(t, "1 created, 0 exist, 1 failed", "to create what is left")
+	}).expect(t, fmt.Sprintf(messages.CountsRenamed, 2, 1, 0, 0, 0, 0), messages.UseKey)
+	see(t, "", fate{}, []create.Event{create.Failed{
+		Document: d, Result: once.Result{Name: "sent"}, Kind: once.ErrRenamed, Err: apierrors.NewAlreadyExists(configMaps, "picked"),
+	}, create.NotAttempted{Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 4), nothing), "")
 }
 
 // An object that is in doubt, and was answered for under another name, is looked
@@ -46,7 +51,7 @@ func TestUnknownAndRenamed(t *testing.T) {
 	see(t, "", fate{}, []create.Event{create.Unknown{
 		Document: demo(), Result: once.Result{Name: "sent", Object: configMap("picked")},
 		Err: fmt.Errorf("%w: picked", once.ErrRenamed),
-	}, readTo(1)}).expect(t, "look what is there: kubectl get configmap/picked -n prod;", "configmap/sent")
+	}, readTo(1)}).expect(t, fmt.Sprintf(messages.Get, "configmap/picked -n prod"), "configmap/sent")
 }
 
 // Documents have no numbers: those of a file are not those that were handed over.
@@ -66,7 +71,7 @@ func TestWhatIsLeftOfTwoFiles(t *testing.T) {
 		}
 	}
 	see(t, "", fate{}, append(events, readTo(10))).expect(t,
-		"with only 2 of configmap/bad- -n prod in b.yaml as its input (the rest is there, or may be)"+twice(8), "document")
+		fmt.Sprintf(messages.RestObjects, fmt.Sprintf(messages.Left, 2, "configmap/bad- -n prod", "b.yaml"))+"\n"+twice(8), "document")
 }
 
 // What is left is told in the order of the input, ten at most, and all of it is
@@ -83,7 +88,7 @@ func TestManyAreLeft(t *testing.T) {
 	if len(r.shares) != maxShares || r.left != 2000 {
 		t.Errorf("%d shares, %d left", len(r.shares), r.left)
 	}
-	text := r.objects()
+	text := strings.Join(r.objects(), "\n")
 	if strings.Count(text, "configmap/") != maxShown || !strings.HasSuffix(text, " more") {
 		t.Error(text)
 	}
@@ -92,20 +97,12 @@ func TestManyAreLeft(t *testing.T) {
 	other := numbered(1, 1)
 	other.Object.SetGenerateName("first-")
 	few.leave(other, 3)
-	if got := few.objects(); got != "3 of configmap/first- -n prod in demo.yaml, 1 of configmap/demo- -n prod in demo.yaml" {
-		t.Error(got)
+	want := []string{
+		fmt.Sprintf(messages.Left, 3, "configmap/first- -n prod", "demo.yaml"),
+		fmt.Sprintf(messages.Left, 1, "configmap/demo- -n prod", "demo.yaml"),
 	}
-}
-
-// A file's name is one word of a shell.
-func TestQuoted(t *testing.T) {
-	for text, want := range map[string]string{
-		"in/demo-1.yaml": "in/demo-1.yaml", "https://x/y.yaml": "https://x/y.yaml", "a b": "'a b'", "it's": `'it'\''s'`,
-		"a`b": "'a`b'", `a\b`: `'a\b'`, "#a": "'#a'", "~a": "'~a'", "a!": "'a!'", "[a]": "'[a]'", "{a,b}": "'{a,b}'", "a\nb": "'a\nb'",
-	} {
-		if got := quoted(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+	if got := few.objects(); !slices.Equal(got, want) {
+		t.Error(got)
 	}
 }
 
@@ -116,24 +113,80 @@ func TestRestOfAFileThatCannotBeRead(t *testing.T) {
 		created(numbered(1, 1), "demo-1"), create.Problem{Err: errors.New("error parsing demo.yaml"), After: 1}, readTo(1),
 	}
 	got := see(t, "", fate{}, events)
-	got.expect(t, "error parsing demo.yaml\nnot all were created: 1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; "+
-		"a part of the input could not be used\nto create what is left, ", "")
-	got.expect(t, "with only that part as its input (the rest is there, or may be)"+twice(1), "")
+	got.expect(t, lines("error parsing demo.yaml",
+		fmt.Sprintf(messages.Unreadable, sum(messages.NotAllCreated, 1, 0, 0, 0, 0)),
+		capital(fmt.Sprintf(messages.RestObjects, messages.LeftUnreadable)), twice(1)), "")
 	if got.code != 1 {
 		t.Errorf("exit code %d", got.code)
 	}
-	see(t, "--naming=server --attempts=1", fate{}, events).expect(t, "error parsing demo.yaml", "not all")
+	see(t, "--naming=server --attempts=1", fate{}, events).expect(t, "error parsing demo.yaml", messages.NotAllCreated)
 }
 
-// In another namespace, the same key is another run: nothing of that is deleted.
-func TestStartAnewInSeveralNamespaces(t *testing.T) {
-	label := " -l " + once.RunLabel + "=" + idempotency.Key("k").RunLabel()
+// After a run in which all was well, nothing suggests to delete anything.
+func TestNothingSuggestsToDelete(t *testing.T) {
+	got := see(t, "--idempotency-key=k", fate{}, []create.Event{
+		exists(numbered(1, 1), "demo-1", 0),
+		create.End{Documents: 2, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+	})
+	if got.code != 0 || strings.Contains(got.stderr, "delete") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Names alone that are elsewhere than the next command looks need its -n.
+func TestNamesInAnotherNamespace(t *testing.T) {
+	in := func(namespace string) create.Event {
+		object := configMap("demo-1")
+		object.SetNamespace(namespace)
+		return create.Created{Document: demo(), Result: once.Result{Object: object}}
+	}
+	for name, test := range map[string]struct {
+		args   string
+		events []create.Event
+		want   string
+	}{
+		"elsewhere":      {"-o name", []create.Event{in("it's")}, fmt.Sprintf(messages.Namespace, `'it'\''s'`) + "\n"},
+		"here":           {"-o name", []create.Event{in("prod")}, ""},
+		"of the cluster": {"-o name", []create.Event{in("")}, ""},
+		"both":           {"-o name", []create.Event{in("prod"), in("dev")}, messages.Namespaces + "\n"},
+		"two others":     {"-o name", []create.Event{in("a"), in("b")}, messages.Namespaces + "\n"},
+		"another format": {"-o yaml", []create.Event{in("dev")}, ""},
+		"kubectl's":      {"-o name --naming=server --attempts=1", []create.Event{in("dev")}, ""},
+	} {
+		if got := see(t, test.args, fate{}, append(test.events, readTo(1))); got.stderr != test.want || got.code != 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Names of RBAC's types can hold what a shell or a terminal would carry out.
+func TestNamesCannotHarm(t *testing.T) {
+	const evil = "\x1b[31m$(touch x)"
+	const quoted = `$'configmap/\x1b[31m$(touch x)' -n prod`
+	object := configMap(evil)
+	for name, events := range map[string][]create.Event{
+		"a holder":   {create.Failed{Document: demo(), Result: once.Result{Name: evil, Object: object}, Kind: once.ErrTaken, Err: tooMuch}},
+		"duplicates": {create.Problem{Err: &create.DuplicateError{Objects: []string{"configmap/a", demo().Argument(evil)}}}},
+		"unexpected": {create.Problem{Err: &create.UnexpectedError{Objects: []string{demo().Argument(evil)}}}},
+		"changed":    {exists(demo(), evil, 2)},
+	} {
+		see(t, "--idempotency-key=k -o yaml", fate{}, append(events, readTo(1))).expect(t, quoted, "\x1b")
+		if name == "a holder" {
+			see(t, "--idempotency-key=k", fate{}, append(events, readTo(1))).expect(t, "kubectl delete "+quoted, "\x1b")
+		}
+	}
+	see(t, "", fate{}, []create.Event{unknown(demo(), evil), readTo(1)}).expect(t, "kubectl get "+quoted, "\x1b")
+}
+
+// A creation ID that something has overwritten makes every later run fail, so none is
+// advised.
+func TestOverwrittenID(t *testing.T) {
+	object := configMap("demo-1")
+	object.SetAnnotations(map[string]string{once.Annotation: "another"})
+	object.SetLabels(map[string]string{once.RunLabel: idempotency.Key("k").RunLabel()})
 	see(t, "--idempotency-key=k", fate{}, []create.Event{
-		exists(numbered(1, 1), "demo-1", 0), exists(numbered(2, 1), "demo-2", 0),
-		create.End{Documents: 2, Places: []idempotency.Place{
-			{Resource: configMaps, Namespace: "prod"}, {Resource: configMaps, Namespace: "dev"},
-		}},
-	}).expect(t, "kubectl delete configmaps -n dev"+label+"; kubectl delete configmaps -n prod"+label+"\n", "-A")
+		create.Unknown{Document: demo(), ID: once.Derived("v1-1", "r"), Result: once.Result{Name: "demo-1", Object: object}, Err: reset}, readTo(1),
+	}).expect(t, fmt.Sprintf(messages.OtherID, "configmap/demo-1 -n prod", once.Annotation), "again")
 }
 
 // Each copy that is there and could not be printed is named.
@@ -142,10 +195,10 @@ func TestUnprintedCopies(t *testing.T) {
 	events := []create.Event{created(d, "demo-1"), created(d, "demo-2"), created(d, "demo-3"), readTo(1)}
 	got := see(t, "--count=3", fate{stdout: gone{}}, events)
 	for _, name := range []string{"demo-1", "demo-2", "demo-3"} {
-		got.expect(t, "configmap/"+name+" was created, but cannot be printed", "not all were created")
+		got.expect(t, "configmap/"+name+" was created, but it can't be printed", messages.NotAllCreated)
 	}
 	see(t, "--count=3 --naming=server --attempts=1", fate{stdout: gone{}}, events).expect(t,
-		"not all that is there could be printed: 3 created", "not all were created")
+		sum(messages.NotAllPrinted, 3, 0, 0, 0, 0), messages.NotAllCreated)
 }
 
 // Copies that fail for different reasons say each, and each name that was picked;

@@ -10,6 +10,8 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
 // explainArguments returns what is wrong with the arguments, of which there should
@@ -20,13 +22,12 @@ func (o *options) explainArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if isFile(args[0]) {
-		return cmdutil.UsageErrorf(cmd, "unexpected argument %q: a file is named with -f, each with its own: %s -f %s",
+		return cmdutil.UsageErrorf(cmd, messages.FileAsArgument,
 			args[0], cmd.CommandPath(), args[0])
 	}
 	kubectls := kubectlcreate.NewCmdCreate(o.conn.Factory, o.IOStreams)
 	if sub, _, err := kubectls.Find(args); err == nil && sub != kubectls {
-		return fmt.Errorf("%s has no subcommands: use kubectl %s, "+
-			"or pipe what that prints with --dry-run=client -o yaml into %s -f -",
+		return fmt.Errorf(messages.NoSubcommands,
 			cmd.CommandPath(), sub.CommandPath(), cmd.CommandPath())
 	}
 	return nil

@@ -25,19 +25,19 @@ import (
 )
 
 var createExample = templates.Examples(`
-	# Create a job with a generated name, once, whatever the network does
+	# Create a job with a generated name once, even if a response is lost
 	kubectl genname create -f job.yaml
 
-	# Create it once per key, however often this is run
+	# Create the job once per commit, even if the pipeline runs again
 	kubectl genname create -f migration.yaml --idempotency-key=commit-4f1d2e8
 
-	# Create 100 of it, 16 at a time
-	kubectl genname create -f job.yaml --count=100 --concurrency=16
-
-	# Wait for it; when its outcome is unknown, end with the exit code 4
+	# Create a job and wait until it is complete
 	name=$(kubectl genname create -f job.yaml -o name) && kubectl wait --for=condition=complete "$name"
 
-	# Create what comes on stdin
+	# Create 100 jobs, 16 at the same time
+	kubectl genname create -f job.yaml --count=100 --concurrency=16
+
+	# Create the objects that another command prints
 	cat job.yaml | kubectl genname create -f -`)
 
 // options are kubectl create's own, and ours.
@@ -46,6 +46,7 @@ type options struct {
 
 	conn         *connection.Connection
 	fieldManager string
+	namespace    string // that of the command
 	flags        ownCreateFlags
 }
 
@@ -55,18 +56,19 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	cmd := &cobra.Command{
 		Use:                   "create -f FILENAME",
 		DisableFlagsInUseLine: true,
-		Short:                 "Create each object of a file or of stdin exactly once",
+		Short:                 "Create objects exactly once, even if responses are lost or the step runs again",
 		Long: templates.LongDesc(`
-			Create objects from a file or from stdin, as kubectl create does.
+			Create objects from files or stdin like kubectl create, each object with generateName
+			exactly once.
 
-			An object with generateName and no name is created exactly once by each call: the name is
-			chosen here, in the server's format, another one is tried when it is taken, and a create
-			whose answer is lost is read back before anything is sent again. If its outcome cannot be
-			known, the object is named on stderr and the exit code is 4. It needs the right to get
-			what it creates.
+			Use this command where a second object does harm, for example for jobs that a pipeline
+			starts. After a lost response, kubectl create can't tell whether the object exists. This
+			command picks the name itself and checks before it sends the object again. If the outcome
+			stays unknown, it prints the name of the object and exits with code 4. It needs permission
+			to create and to get the objects.
 
-			With --idempotency-key, it is created exactly once per key: the call can be repeated,
-			after a crash too. What is there is left as it is, and only the rest is created.`),
+			Use --idempotency-key where a step can run more than once. A later run with the same key
+			and the same input leaves existing objects as they are, and creates the rest.`),
 		Example: createExample,
 		RunE:    runner.RunE(o),
 	}

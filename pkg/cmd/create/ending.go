@@ -14,19 +14,25 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // totals are what has become of the objects of a run.
 type totals struct {
 	created, exist, failed, unknown, notAttempted int
+
+	renamed int // those of created that have another name than was sent
 }
 
 func (t totals) String() string {
-	return fmt.Sprintf("%d created, %d exist, %d failed, %d unknown, %d not attempted",
-		t.created, t.exist, t.failed, t.unknown, t.notAttempted)
+	if t.renamed > 0 {
+		return fmt.Sprintf(messages.CountsRenamed, t.created, t.renamed, t.exist, t.failed, t.unknown, t.notAttempted)
+	}
+	return fmt.Sprintf(messages.Counts, t.created, t.exist, t.failed, t.unknown, t.notAttempted)
 }
 
 // objects is how many there were.
@@ -35,12 +41,10 @@ func (t totals) objects() int { return t.created + t.exist + t.failed + t.unknow
 // finish makes the command's error of what failed and of what is not known or
 // was not done.
 func (r *results) finish() error {
-	if t := r.totals; len(r.end.Places) > 0 && t.created+t.exist+t.unknown > 0 && !r.dryRun() {
+	if t := r.totals; len(r.end.Places) > 0 && (t.created+t.exist+t.unknown > 0 || r.unexpected) && !r.dryRun() {
 		r.say(r.objectsOfTheRun())
-		if t.exist == t.objects() {
-			r.say(r.howToStartAnew())
-		}
 	}
+	r.sayNamespaces()
 	r.sayChanged()
 	if r.progress != nil {
 		r.progress.End()
@@ -51,7 +55,7 @@ func (r *results) finish() error {
 	err := r.together()
 	lines := r.closing()
 	if r.end.Incomplete {
-		lines = append(lines, "nothing was created: a run with a key needs its whole input")
+		lines = append(lines, messages.NeedsWholeInput)
 	}
 	switch {
 	case r.totals.unknown > 0:
@@ -73,6 +77,9 @@ func (r *results) together() error {
 	slices.SortStableFunc(r.errs, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	var errs []error
 	for _, e := range r.errs {
+		if own := ownError(""); len(r.errs) > 1 && errors.As(e.err, &own) { // kubectl adds it to one error only
+			e.err = fmt.Errorf(messages.Error, own)
+		}
 		errs = append(errs, e.err)
 	}
 	switch len(errs) {
@@ -91,14 +98,14 @@ func (r *results) interrupted() bool {
 
 func (r *results) dryRun() bool { return r.DryRunStrategy != cmdutil.DryRunNone }
 
-// unread is what of the input cannot be counted, as the line that counts the rest
-// calls it: empty for nothing.
+// unread is the part of the input that cannot be counted, as a line of what is
+// left; empty for none.
 func (r *results) unread() string {
 	switch {
 	case r.cutOff():
-		return "what was not read"
+		return messages.LeftUnread
 	case r.unreadable():
-		return "that part"
+		return messages.LeftUnreadable
 	}
 	return ""
 }
@@ -117,64 +124,88 @@ func (r *results) closing() []string {
 	t := r.totals
 	counted := t.notAttempted > 0 || r.cutOff() || r.unsaid
 	if !r.flags.kubectlsWords() && !r.dryRun() {
-		counted = counted || t.failed+t.unknown > 0 && t.objects() > 1 || t.objects() > 0 && r.unreadable()
+		counted = counted || t.failed+t.unknown+t.renamed > 0 && t.objects() > 1 || t.objects() > 0 && r.unreadable()
 	}
 	var lines []string
 	if counted {
-		lines = []string{r.why() + ": " + t.String()}
-		switch {
-		case r.cutOff():
-			lines[0] += "; " + create.ErrUnread.Error()
-		case r.unreadable():
-			lines[0] += "; a part of the input could not be used"
-		}
+		lines = []string{r.summary()}
 	}
-	if r.flags.kubectlsWords() || r.dryRun() {
-		return lines
+	if !r.flags.kubectlsWords() && !r.dryRun() {
+		lines = append(lines, r.howToGoOn(counted)...)
 	}
-	return append(lines, r.howToGoOn(counted)...)
+	for i, line := range lines {
+		lines[i] = terminal.Printable(line)
+	}
+	return lines
+}
+
+// summary counts what was done, and says why no more was.
+func (r *results) summary() string {
+	line := fmt.Sprintf(messages.Summary, r.why(), r.totals)
+	switch {
+	case r.cutOff():
+		return fmt.Sprintf(messages.Unread, line)
+	case r.unreadable():
+		return fmt.Sprintf(messages.Unreadable, line)
+	}
+	return line
 }
 
 // why is why a run did not do all.
 func (r *results) why() string {
-	switch {
-	case r.totals.notAttempted == 0 && !r.cutOff():
-		if r.totals.failed+r.totals.unknown == 0 && !r.unreadable() {
-			return "not all that is there could be printed"
+	switch t := r.totals; {
+	case t.notAttempted == 0 && !r.cutOff():
+		if t.failed+t.unknown+t.renamed == 0 && !r.unreadable() {
+			return messages.NotAllPrinted
 		}
-		return "not all were created"
+		return messages.NotAllCreated
 	case r.interrupted():
-		return "interrupted"
+		return messages.Interrupted
 	case r.ctx.Err() != nil:
-		return "stopped because the results cannot be written"
+		return messages.NotWritten
 	case r.end.Unreachable:
-		return "stopped because the server does not answer"
+		return messages.Unreachable
 	case r.end.Unauthorized:
-		return "stopped because the server does not accept the credentials"
+		return messages.Unauthorized
 	case len(r.end.Stalled) > 0:
 		var places []string
 		for _, p := range r.end.Stalled {
 			places = append(places, p.String())
 		}
-		return "stopped because one object after the other ran out of time (" + strings.Join(places, ", ") + ")"
+		return fmt.Sprintf(messages.TimedOut, strings.Join(places, ", "))
 	}
-	return "stopped after a failure"
+	return messages.StoppedAfterFailure
 }
 
 // objectsOfTheRun says how to find them.
 func (r *results) objectsOfTheRun() string {
-	text := "the objects of this run: " + r.ofTheRun("kubectl get ")
 	if n := r.end.Unlabelled; n > 0 {
-		text += fmt.Sprintf(" (but %d, which lack its label)", n)
+		return fmt.Sprintf(messages.RunObjectsBut, n, r.ofTheRun())
 	}
-	return text
+	return fmt.Sprintf(messages.RunObjects, r.ofTheRun())
+}
+
+// sayNamespaces says, after names alone, in which namespaces they are, if the next
+// command would look in another one.
+func (r *results) sayNamespaces() {
+	delete(r.namespaces, r.namespace)
+	delete(r.namespaces, "")
+	if *r.PrintFlags.OutputFormat != "name" || len(r.namespaces) == 0 || r.flags.kubectlsWords() || r.dryRun() {
+		return
+	}
+	if len(r.namespaces) > 1 || r.here {
+		r.say(messages.Namespaces)
+		return
+	}
+	for namespace := range r.namespaces {
+		r.say(fmt.Sprintf(messages.Namespace, reference.Quote(namespace)))
+	}
 }
 
 // sayChanged says what of the objects that exist is not as it was created.
 func (r *results) sayChanged() {
 	if len(r.changed) > 0 {
-		r.warn(fmt.Sprintf("of what exists, the spec was changed since it was created "+
-			"(metadata.generation is above 1): %s", some(r.changed)))
+		r.warn(fmt.Sprintf(messages.SpecChanged, some(r.changed)))
 	}
 }
 
@@ -190,43 +221,19 @@ func some(all []string) string {
 // maxShown is how many objects a line names.
 const maxShown = 10
 
-// ofTheRun is the commands of kubectl that take all objects of the run: one for
-// each namespace, for in others the same key is another run's.
-func (r *results) ofTheRun(command string) string {
+// ofTheRun is the commands of kubectl that get all objects of the run, a line for
+// each namespace: elsewhere the same key is another run's.
+func (r *results) ofTheRun() string {
 	resources := map[string][]string{}
 	for _, p := range r.end.Places {
 		resources[p.Namespace] = append(resources[p.Namespace], p.Resource.String())
 	}
-	label := " -l " + once.RunLabel + "=" + idempotency.Key(r.flags.key).RunLabel()
+	selector := " -l " + once.RunLabel + "=" + idempotency.Key(r.flags.key).RunLabel()
 	var commands []string
 	for _, namespace := range slices.Sorted(maps.Keys(resources)) {
 		slices.Sort(resources[namespace])
-		one := command + strings.Join(slices.Compact(resources[namespace]), ",")
-		if namespace != "" {
-			one += " -n " + namespace
-		}
-		commands = append(commands, one+label)
+		types := strings.Join(slices.Compact(resources[namespace]), ",")
+		commands = append(commands, fmt.Sprintf(messages.Get, reference.In(types, namespace)+selector))
 	}
-	return strings.Join(commands, "; ")
-}
-
-// explain is err in words that say what to do about what a key was used for.
-func explain(err error) error {
-	var strangers *create.StrangersError
-	if errors.As(err, &strangers) {
-		return fmt.Errorf("the idempotency key was used for a different input, so nothing was changed. "+
-			"Its run has created %s that this input does not ask for "+
-			"(a document was changed or left out, or --count was lowered): %s. "+
-			"Run it with the old input, or use another key, which creates everything anew",
-			humanize.Count(len(strangers.Strangers), "object"), some(strangers.Strangers))
-	}
-	var several *create.SeveralError
-	if errors.As(err, &several) {
-		return fmt.Errorf("one object of the input is there %d times, created by runs with this key "+
-			"at the same moment (or under a name that was taken at first): %s. "+
-			"A run with this key goes on with the first. "+
-			"To keep it alone: kubectl delete %s",
-			len(several.Objects), some(several.Objects), strings.Join(several.Objects[1:], "; kubectl delete "))
-	}
-	return err
+	return strings.Join(commands, "\n")
 }

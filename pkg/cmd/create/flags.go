@@ -1,6 +1,7 @@
 package create
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
@@ -42,27 +44,32 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	f.set = pflag.NewFlagSet("own", pflag.ContinueOnError)
 	flags := f.set
 	f.naming = flagvalue.NewEnum(namingClient, namingClient, namingServer)
-	flags.Var(&f.naming, "naming", f.naming.Usage("Who picks the names of objects with generateName", map[naming]string{
-		namingClient: "exactly once",
-		namingServer: "as kubectl create, with a retry on a conflict: not once where answers are lost",
+	flags.Var(&f.naming, "naming", f.naming.Usage("Where names are generated", map[naming]string{
+		namingClient: "each object is created once",
+		namingServer: "kubectl create with retries of conflicts; a lost response can lead to a second object",
 	}))
-	flags.IntVar(&f.attempts, "attempts", once.DefaultAttempts, "Number of names to try per object before it fails")
+	flags.IntVar(&f.attempts, "attempts", once.DefaultAttempts, fmt.Sprintf(
+		"Number of names to try for an object before it fails (1 to %d)", maxAttempts))
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", once.DefaultRetryTimeout,
-		"How long to pursue one object through throttling, dropped connections and unknown outcomes; "+
-			"a request under way has its own time, --request-timeout or one minute")
-	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: with the same key and input, "+
-		"what exists already is left as it is. A key counts in the types and namespaces of the input")
+		"How long to retry one object after throttling, lost responses and connection errors. "+
+			"A request in progress has its own limit, --request-timeout or one minute")
+	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: a later run with the same key and "+
+		"input leaves existing objects as they are. The key applies to the resource types and namespaces of the input")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
-	flags.IntVar(&f.concurrency, "concurrency", 8, "Copies of one document in flight at once. "+
-		"If given, objects with generated names overlap too, up to the next one that has a name")
+	flags.IntVar(&f.concurrency, "concurrency", 8, "Number of copies of one document to create at the same time. "+
+		"If set, different documents are created at the same time, too, up to the next fixed name")
 	flags.IntVar(&f.suffixLength, "suffix-length", names.SuffixLength,
-		fmt.Sprintf("Number of random characters of a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
+		fmt.Sprintf("Number of random characters in a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
 	flags.Float32Var(&f.qps, "qps", 0,
-		"Limit of requests per second; 0 for none: the server's flow control is always respected")
-	flags.IntVar(&f.burst, "burst", 0, "Requests that may exceed --qps at once (default the limit itself)")
+		"Maximum number of requests per second, 0 for no limit. Throttling by the server always applies")
+	flags.IntVar(&f.burst, "burst", 0, "Maximum number of requests above --qps at once (default: the value of --qps)")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 	cmd.Flags().AddFlagSet(flags)
 }
+
+// maxAttempts bounds the names of one object. All of them are calculated for objects
+// that have one creation ID.
+const maxAttempts = 100_000
 
 // kubectlsWords reports whether the output shall be that of kubectl create to
 // the byte.
@@ -73,28 +80,28 @@ func (f *ownCreateFlags) kubectlsWords() bool {
 // validate returns what is wrong with the flags.
 func (f *ownCreateFlags) validate() error {
 	switch {
-	case f.attempts < 1:
-		return fmt.Errorf("--attempts must be at least 1, not %d", f.attempts)
+	case f.attempts < 1, f.attempts > maxAttempts:
+		return fmt.Errorf(messages.BadAttempts, maxAttempts, f.attempts)
 	case f.retryTimeout < 0:
-		return fmt.Errorf("--retry-timeout must not be negative, as %s is", f.retryTimeout)
+		return fmt.Errorf(messages.BadRetryTimeout, f.retryTimeout)
 	case f.set.Changed("idempotency-key") && strings.TrimSpace(f.key) == "":
-		return fmt.Errorf("--idempotency-key must not be empty")
+		return errors.New(messages.EmptyKey)
 	case f.key != "" && f.naming.Value == namingServer:
-		return fmt.Errorf("--idempotency-key needs names that are picked here: it cannot be used with --naming=server")
+		return errors.New(messages.KeyAndServerNaming)
+	case f.key != "" && f.set.Changed("suffix-length"):
+		return errors.New(messages.KeyAndSuffixLength)
 	case f.count < 1:
-		return fmt.Errorf("--count must be at least 1, not %d", f.count)
+		return fmt.Errorf(messages.BadCount, f.count)
 	case f.concurrency < 1:
-		return fmt.Errorf("--concurrency must be at least 1, not %d", f.concurrency)
+		return fmt.Errorf(messages.BadConcurrency, f.concurrency)
 	case f.suffixLength < names.SuffixLength || f.suffixLength > names.MaxSuffixLength:
-		return fmt.Errorf("--suffix-length must be from %d to %d, not %d",
-			names.SuffixLength, names.MaxSuffixLength, f.suffixLength)
+		return fmt.Errorf(messages.BadSuffixLength, names.SuffixLength, names.MaxSuffixLength, f.suffixLength)
 	case f.suffixLength != names.SuffixLength && f.naming.Value == namingServer:
-		return fmt.Errorf("--suffix-length cannot be used with --naming=server, which picks %d characters",
-			names.SuffixLength)
+		return fmt.Errorf(messages.SuffixLengthAndServerNaming, names.SuffixLength)
 	case !(f.qps >= 0): // NaN too
-		return fmt.Errorf("--qps must not be negative, as %g is", f.qps)
+		return fmt.Errorf(messages.BadQPS, f.qps)
 	case f.burst < 0, f.burst > 0 && f.qps == 0:
-		return fmt.Errorf("--burst must not be negative, and needs --qps")
+		return errors.New(messages.BadBurst)
 	}
 	return nil
 }
@@ -114,15 +121,14 @@ func (o *options) validateKubectlsOwn() error {
 	var ignored error
 	o.flags.set.VisitAll(func(own *pflag.Flag) {
 		if own.Changed && !slices.Contains(heeded, own.Name) {
-			ignored = fmt.Errorf("--%s cannot be used with %s, which does just what kubectl create does",
-				own.Name, flag)
+			ignored = fmt.Errorf(messages.OnlyKubectl, own.Name, flag)
 		}
 	})
 	if ignored != nil {
 		return ignored
 	}
 	if o.EditBeforeCreate && o.DryRunStrategy != cmdutil.DryRunNone {
-		return fmt.Errorf("--dry-run cannot be used with --edit: kubectl create would really create the object")
+		return errors.New(messages.DryRunAndEdit)
 	}
 	return o.CreateOptions.Validate()
 }

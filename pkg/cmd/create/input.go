@@ -49,6 +49,7 @@ func (o *options) documents(ctx context.Context) (iter.Seq2[create.Item, error],
 	if err != nil {
 		return nil, err
 	}
+	o.namespace = namespace
 	in := &input{options: o, ctx: ctx, encoder: scheme.DefaultJSONEncoder()}
 	if enforce { // the builder's own check has its errors after those of all documents
 		in.within = resource.RequireNamespace(namespace)

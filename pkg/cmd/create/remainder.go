@@ -3,11 +3,12 @@ package create
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
 // remainder is what a run has left of its input: copies that failed, or that were
@@ -64,37 +65,31 @@ func (r *remainder) begin(d *create.Document) {
 // many the input has; unread, if not empty, what it has beside them.
 func (r *remainder) command(documents int, unread string) string {
 	if documents == 1 && unread == "" {
-		return fmt.Sprintf("the same command with --count=%d", r.left)
+		return fmt.Sprintf(messages.RestCount, r.left)
 	}
 	if files := r.whole(); len(files) > 0 && len(files) <= maxShown && unread == "" {
-		return "the same command with -f " + strings.Join(files, " -f ") + " for its own -f"
+		return fmt.Sprintf(messages.RestFiles, "-f "+strings.Join(files, " -f "))
 	}
-	var input []string
-	if r.left > 0 {
-		input = append(input, r.objects())
-	}
+	input := r.objects()
 	if unread != "" {
 		input = append(input, unread)
 	}
-	return fmt.Sprintf("the same command with only %s as its input (the rest is there, or may be)",
-		strings.Join(input, ", and "))
+	return fmt.Sprintf(messages.RestObjects, strings.Join(input, "\n"))
 }
 
-// objects says which objects are left.
-func (r *remainder) objects() string {
+// objects says which objects are left, in lines.
+func (r *remainder) objects() (lines []string) {
 	shares := slices.Clone(r.shares)
 	slices.SortFunc(shares, func(a, b share) int { return cmp.Compare(a.first, b.first) })
-	var parts []string
 	more := r.left
 	for _, s := range shares[:min(len(shares), maxShown)] {
-		parts = append(parts, fmt.Sprintf("%d of %s in %s", s.left, s.object, s.source))
+		lines = append(lines, fmt.Sprintf(messages.Left, s.left, s.object, s.source))
 		more -= s.left
 	}
-	text := strings.Join(parts, ", ")
 	if more > 0 {
-		text += fmt.Sprintf(", and %d more", more)
+		lines = append(lines, fmt.Sprintf(messages.LeftMore, more))
 	}
-	return text
+	return lines
 }
 
 // whole returns the sources of which something is left, for a shell, in the order
@@ -108,18 +103,7 @@ func (r *remainder) whole() (files []string) {
 	}
 	slices.SortFunc(files, func(a, b string) int { return cmp.Compare(r.files[a], r.files[b]) })
 	for i, file := range files {
-		files[i] = quoted(file)
+		files[i] = reference.Quote(file)
 	}
 	return files
-}
-
-// plain is what a shell takes as it is.
-var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
-
-// quoted returns text as one word of a shell.
-func quoted(text string) string {
-	if plain.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

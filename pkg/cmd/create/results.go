@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -47,9 +49,13 @@ type results struct {
 	maybe    remainder // what is not known to be there, without a key
 	unknowns []string  // arguments of kubectl for what may be there, as far as they are shown
 	holders  []holder
-	changed  []string       // of what exists, that whose spec was changed
-	again    int            // objects that the same command would create a second time, without a key
-	existing *create.Exists // the first object that was there
+	otherIDs []string // objects of the run with another creation ID than was sent
+	changed  []string // of what exists, that whose spec was changed
+	again    int      // objects that the same command would create a second time, without a key
+
+	unexpected bool            // the key was used for another input
+	namespaces map[string]bool // in which objects are
+	here       bool            // some of them are where the next command looks
 }
 
 // reason is why copies of a document failed, without their names. It has the
@@ -58,6 +64,11 @@ type reason struct {
 	document int
 	text     string
 }
+
+// ownError is an error in words of this command, and not of kubectl's.
+type ownError string
+
+func (e ownError) Error() string { return string(e) }
 
 // placed is an error, and where in the input it belongs.
 type placed struct {
@@ -72,14 +83,13 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 	}
 	r := &results{
 		options: o, ctx: ctx, stop: stop, printer: printer,
-		said: map[reason]bool{}, warned: map[string]bool{},
+		said: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
 	}
 	if !terminal.IsTerminal(o.Out) {
 		r.progress = terminal.StartProgress(o.ErrOut)
 	}
 	if o.flags.suffixLength != names.SuffixLength {
-		r.warn(fmt.Sprintf("names will end in %d random characters: whatever takes a generated name apart "+
-			"by its last 5 does not know them", o.flags.suffixLength))
+		r.warn(fmt.Sprintf(messages.OtherSuffixLength, o.flags.suffixLength))
 	}
 	return r, nil
 }
@@ -98,7 +108,6 @@ func (r *results) take(event create.Event) {
 	case create.Shown:
 		r.collect(e.Document, e.Object.GetName(), r.printer.created(e.Object))
 	case create.Failed:
-		r.totals.failed++
 		r.fail(e)
 	case create.Unknown:
 		r.collect(e.Document, e.Result.Name, r.unknown(e))
@@ -106,16 +115,15 @@ func (r *results) take(event create.Event) {
 		r.totals.notAttempted += e.Copies
 		r.rest.leave(e.Document, e.Copies)
 	case create.Retry:
-		r.say(terminal.OneLine(fmt.Sprintf("%s: %v; %s",
-			e.Document.Reference(e.Retry.Name), apistatus.Brief(e.Retry.Reason), e.Retry.What())))
+		r.say(terminal.OneLine(fmt.Sprintf(messages.Retry,
+			e.Document.Reference(e.Retry.Name), apistatus.Brief(e.Retry.Reason), action(e.Retry))))
 	case create.Looking:
 		r.looking(e)
 		return
 	case create.Warning:
-		r.warn(e.Text)
+		r.warn(textOf(e))
 	case create.Problem:
-		r.problems = true
-		r.errs = append(r.errs, placed{2*e.After + 1, explain(e.Err)})
+		r.problem(e)
 	case create.End:
 		r.end = e
 	}
@@ -131,23 +139,33 @@ func (r *results) begin(d *create.Document) {
 	case d.Object.GetName() == "":
 		r.again++
 	case r.flags.count > 1:
-		r.warn("--count is for objects with generateName: what has a name of its own is created once")
+		r.warn(messages.FixedNames)
 	}
 }
 
 // fail says why an object failed, and notes what that leaves. One that is there
 // under another name is printed, and its error names it.
 func (r *results) fail(e create.Failed) {
-	if errors.Is(e.Kind, once.ErrRenamed) {
+	if errors.Is(e.Kind, once.ErrRenamed) && e.Result.Object != nil {
+		r.totals.created++
+		r.totals.renamed++
 		r.collect(e.Document, "", r.print(e.Document, e.Result.Object))
 		r.collect(e.Document, "", r.failure(e.Document, e.Err))
 		r.rest.begin(e.Document)
 		r.again++ // whatever name it was sent under
 		return
 	}
+	r.totals.failed++
 	r.collect(e.Document, cmp.Or(e.Result.Name, nameIn(e.Err)), r.failure(e.Document, e.Err))
 	r.hold(e.Document, e.ID, e.Result)
 	r.rest.leave(e.Document, 1)
+}
+
+// problem notes an error that is not one of an object.
+func (r *results) problem(e create.Problem) {
+	r.problems = true
+	r.unexpected = r.unexpected || errors.As(e.Err, new(*create.UnexpectedError))
+	r.errs = append(r.errs, placed{2*e.After + 1, explain(e.Err)})
 }
 
 // nameIn is the name that an answer of the server is about: the last one that it
@@ -163,8 +181,7 @@ func nameIn(err error) string {
 // looking says how far the search for what a key has created is, on a terminal
 // and, once it takes long, elsewhere.
 func (r *results) looking(e create.Looking) {
-	text := fmt.Sprintf("looking for what this key has created: %d of %s done",
-		e.Done, humanize.Count(e.Places, "list"))
+	text := fmt.Sprintf(messages.Looking, e.Done, humanize.Count(e.Places, "list"))
 	if r.progress != nil {
 		r.progress.Say(text)
 	}
@@ -204,7 +221,7 @@ func (r *results) say(text string) {
 func (r *results) warn(text string) {
 	if !r.warned[text] {
 		r.warned[text] = true
-		r.say("Warning: " + terminal.Printable(text))
+		r.say(messages.Warning + terminal.OneLine(text))
 	}
 }
 
@@ -215,30 +232,38 @@ func (r *results) print(d *create.Document, object *unstructured.Unstructured) e
 	if object == nil {
 		return nil
 	}
+	r.noteNamespace(object.GetNamespace())
 	err := r.printer.created(object)
 	if out, ok := r.Out.(*output.CheckedWriter); ok && out.Err() != nil {
 		err = out.Err()
 		r.stop(errNotWritten)
 	}
 	if err != nil && !r.flags.kubectlsWords() {
-		err = fmt.Errorf("%s was created, but cannot be printed: %w", d.Reference(object.GetName()), err)
+		err = ownError(fmt.Sprintf(messages.NotPrinted, d.Reference(object.GetName()), err))
 	}
 	return err
 }
 
+// noteNamespace notes where an object is.
+func (r *results) noteNamespace(namespace string) {
+	if namespace == r.namespace {
+		r.here = true
+	} else {
+		r.namespaces[namespace] = true
+	}
+}
+
 // printExisting prints an object that was there.
 func (r *results) printExisting(e create.Exists) error {
-	if r.existing == nil {
-		r.existing = &e
-	}
+	r.noteNamespace(e.Document.Namespace)
 	if e.Generation > 0 {
 		r.changed = append(r.changed, e.Document.Argument(e.Name))
 	}
 	if e.Err != nil {
-		return fmt.Errorf("%s is there, but cannot be shown: %w", e.Document.Reference(e.Name), e.Err)
+		return ownError(fmt.Sprintf(messages.ExistingNotRead, e.Document.Reference(e.Name), e.Err))
 	}
 	if err := r.printer.exists(e.Object); err != nil {
-		return fmt.Errorf("%s is there, but cannot be printed: %w", e.Document.Reference(e.Name), err)
+		return ownError(fmt.Sprintf(messages.ExistingNotPrinted, e.Document.Reference(e.Name), err))
 	}
 	return nil
 }
@@ -246,6 +271,7 @@ func (r *results) printExisting(e create.Exists) error {
 // failure is the error of an object that failed, in kubectl's words.
 func (r *results) failure(d *create.Document, err error) error {
 	if !r.flags.kubectlsWords() {
+		r.warnOfAnnotations(err, d.Object)
 		err = explainBoth(err, d.Object)
 	}
 	return cmdutil.AddSourceToErr("creating", d.Source, err)
@@ -257,8 +283,20 @@ func explainBoth(err error, object *unstructured.Unstructured) error {
 	if object.GetGenerateName() == "" || object.GetName() == "" || !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	return apistatus.Explain(err,
-		" (the object has a name and a generateName: the name wins, and generateName is ignored)")
+	return apistatus.Explain(err, messages.NameAndGenerateName)
+}
+
+// warnOfAnnotations warns where annotations are refused that only together with the
+// plugin's are too long.
+func (r *results) warnOfAnnotations(err error, object *unstructured.Unstructured) {
+	size := 0
+	for key, value := range object.GetAnnotations() {
+		size += len(key) + len(value)
+	}
+	tooLong := apierrors.IsInvalid(err) && strings.Contains(err.Error(), "metadata.annotations: Too long")
+	if tooLong && size <= validation.TotalAnnotationSizeLimitB {
+		r.warn(fmt.Sprintf(messages.AnnotationsTooLong, size, once.Annotation))
+	}
 }
 
 // unknown says the line of an object whose outcome is not known, at once: a
@@ -274,7 +312,7 @@ func (r *results) unknown(e create.Unknown) error {
 	if r.flags.kubectlsWords() {
 		return r.failure(e.Document, e.Err)
 	}
-	r.say(terminal.OneLine(fmt.Sprintf("%s: outcome unknown: %v",
+	r.say(terminal.OneLine(fmt.Sprintf(messages.OutcomeUnknown,
 		e.Document.Argument(likelyName(e)), apistatus.Brief(e.Err))))
 	r.hold(e.Document, e.ID, e.Result)
 	r.doubt(e)

@@ -25,6 +25,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
@@ -106,7 +107,7 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 		out.Writer = f.stdout
 	}
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: &stderr}
-	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(streams)}
+	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(streams), namespace: "prod"}
 	cmd := &cobra.Command{Use: "create"}
 	o.addKubectlFlags(cmd)
 	o.flags.addTo(cmd)
@@ -142,30 +143,50 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 // readTo is the end of a run that has read so many documents.
 func readTo(documents int) create.Event { return create.End{Documents: documents} }
 
-const (
-	withKey = "with an --idempotency-key from its start, a run can just be repeated"
-	same    = "to go on, run the same command again: what exists is left as it is"
-	mended  = "to go on, once the cause is mended, run the same command again: what exists is left as it is"
-	nothing = "nothing was created: once the cause is mended, the same command can be run again"
-	look    = "look what is there: kubectl get configmap/demo-1 -n prod; what is not there after a minute was not created\n"
+// The hints of a run.
+var (
+	same    = capital(messages.RunAgainWithKey)
+	mended  = messages.AfterFix + messages.RunAgainWithKey
+	nothing = messages.AfterFix + messages.RunAgain
+	check   = fmt.Sprintf(messages.Check, fmt.Sprintf(messages.Get, "configmap/demo-1 -n prod"))
 )
 
-// only is the input that has what is left of demo.yaml.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// lines joins texts.
+func lines(texts ...string) string { return strings.Join(texts, "\n") }
+
+// sum is the line that counts what was created, exists, failed, is unknown, and was
+// not attempted.
+func sum(why string, counts ...any) string {
+	return fmt.Sprintf(messages.Summary, why, fmt.Sprintf(messages.Counts, counts...))
+}
+
+// only is the hint to create n objects of demo.yaml that are left.
 func only(n int) string {
-	return fmt.Sprintf("only %d of configmap/demo- -n prod in demo.yaml as its input (the rest is there, or may be)", n)
+	return fmt.Sprintf(messages.RestObjects, fmt.Sprintf(messages.Left, n, "configmap/demo- -n prod", "demo.yaml"))
 }
 
-// twice is the warning of what the same command would do.
-func twice(n int) string {
-	return fmt.Sprintf("; as it was, it would create up to %d a second time (%s)", n, withKey)
+// twice is the warning of what the same command would do, and what would help.
+func twice(n int) string { return lines(fmt.Sprintf(messages.NotUnchanged, n), messages.UseKey) }
+
+// lost is the line of an object whose outcome is unknown.
+func lost(name, why string) string {
+	return fmt.Sprintf(messages.OutcomeUnknown, "configmap/"+name+" -n prod", why)
 }
 
-// aboutHolder is what to do about an unmarked object.
+const forbidden = "Error from server (Forbidden): error when creating \"demo.yaml\": configmaps is forbidden: exceeded quota"
+
+// selected is how the objects of a run in a namespace are got.
+func selected(resources, namespace string) string {
+	return fmt.Sprintf(messages.Get, resources+" -n "+namespace+" -l "+once.RunLabel+"="+idempotency.Key("k").RunLabel())
+}
+
+// aboutHolder is what to do about an object without a creation ID.
 func aboutHolder(name string) string {
-	return strings.NewReplacer("OBJECT", "configmap/"+name+" -n prod", "RUN", idempotency.Key("k").RunLabel()).Replace(
-		"OBJECT is there without the mark of this run: if it is what the run should create, " +
-			"mark it (kubectl annotate OBJECT genname.dev/creation-id=v1-1 && kubectl label OBJECT genname.dev/run=RUN); " +
-			"else delete it (kubectl delete OBJECT), or leave it out of the input")
+	object := "configmap/" + name + " -n prod"
+	return fmt.Sprintf(messages.Holder, object, object, once.Annotation, "v1-1", object, once.RunLabel,
+		idempotency.Key("k").RunLabel(), object)
 }
 
 // What comes of each object is on stdout, and of the run on stderr and in the
@@ -178,7 +199,6 @@ func TestResults(t *testing.T) {
 	taken := apierrors.NewAlreadyExists(configMaps, "demo")
 	twofold := numbered(1, 2)
 	own.Object.SetGenerateName("")
-	selected := once.RunLabel + "=" + idempotency.Key("k").RunLabel()
 	for _, test := range []struct {
 		name, args string
 		fate       fate
@@ -217,9 +237,7 @@ func TestResults(t *testing.T) {
 				exists(d, "demo-1", 0),
 				create.End{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
-			run{"configmap/demo-1 exists\n", "the objects of this run: kubectl get configmaps -n prod -l " + selected + "\n" +
-				"nothing was left to create: to have it created anew, use another key, or delete it first: " +
-				"kubectl delete configmap/demo-1 -n prod\n", 0},
+			run{"configmap/demo-1 exists\n", fmt.Sprintf(messages.RunObjects, selected("configmaps", "prod")) + "\n", 0},
 		},
 		{
 			"all exist, one without the label, others changed", "--idempotency-key=k",
@@ -228,12 +246,11 @@ func TestResults(t *testing.T) {
 				exists(d, "demo-1", 2), exists(other, "demo-2", 3),
 				create.End{Documents: 1, Unlabelled: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
-			run{"configmap/demo-1 exists\nconfigmap/demo-2 exists\n", "the objects of this run: kubectl get configmaps -n prod -l " +
-				selected + " (but 1, which lack its label)\n" +
-				"nothing was left to create: to have them created anew, use another key, or delete them first: " +
-				"kubectl delete configmaps -n prod -l " + selected + "\n" +
-				"Warning: of what exists, the spec was changed since it was created (metadata.generation is above 1): " +
-				"configmap/demo-1 -n prod, configmap/demo-2 -n prod\n", 0},
+			run{
+				"configmap/demo-1 exists\nconfigmap/demo-2 exists\n",
+				lines(fmt.Sprintf(messages.RunObjectsBut, 1, selected("configmaps", "prod")),
+					messages.Warning+fmt.Sprintf(messages.SpecChanged, "configmap/demo-1 -n prod, configmap/demo-2 -n prod"), ""), 0,
+			},
 		},
 		{
 			"exists, in a dry run", "--idempotency-key=k",
@@ -255,7 +272,7 @@ func TestResults(t *testing.T) {
 			"exists, but cannot be shown", "--idempotency-key=k -o yaml",
 			fate{},
 			[]create.Event{create.Exists{Document: d, Name: "demo-1", Err: errors.New("forbidden")}, readTo(1)},
-			run{"", "error: configmap/demo-1 is there, but cannot be shown: forbidden", 1},
+			run{"", "error: configmap/demo-1 exists, but it can't be read: forbidden", 1},
 		},
 		{
 			"a run with a key names its objects", "--idempotency-key=k",
@@ -264,8 +281,7 @@ func TestResults(t *testing.T) {
 				{Resource: schema.GroupResource{Group: "batch", Resource: "jobs"}, Namespace: "prod"},
 				{Resource: configMaps, Namespace: "prod"},
 			}}},
-			run{"configmap/demo-1 created\n", "the objects of this run: kubectl get configmaps,jobs.batch -n prod -l " +
-				once.RunLabel + "=" + idempotency.Key("k").RunLabel() + "\n", 0},
+			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.RunObjects, selected("configmaps,jobs.batch", "prod")) + "\n", 0},
 		},
 		{
 			"of several namespaces", "--idempotency-key=k",
@@ -273,43 +289,33 @@ func TestResults(t *testing.T) {
 			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Places: []idempotency.Place{
 				{Resource: configMaps, Namespace: "prod"}, {Resource: configMaps, Namespace: "dev"},
 			}}},
-			run{"configmap/demo-1 created\n", "the objects of this run: kubectl get configmaps -n dev -l " +
-				selected + "; kubectl get configmaps -n prod -l " + selected + "\n", 0},
+			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.RunObjects, lines(selected("configmaps", "dev"), selected("configmaps", "prod"))) + "\n", 0},
 		},
 		{
 			"failed", "",
 			fate{},
 			[]create.Event{failed(d, tooMuch), readTo(1)},
-			run{"", "Error from server (Forbidden): error when creating \"demo.yaml\": configmaps is forbidden: exceeded quota", 1},
+			run{"", forbidden, 1},
 		},
 		{
 			"failed, and others were created", "",
 			fate{},
 			[]create.Event{failed(d, tooMuch), created(other, "demo-2"), readTo(2)},
-			run{"configmap/demo-2 created\n", "Error from server (Forbidden): error when creating \"demo.yaml\": " +
-				"configmaps is forbidden: exceeded quota\n" +
-				"not all were created: 1 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n" +
-				"to create what is left, once the cause is mended, run the same command with " +
-				only(1) + twice(1), 1},
+			run{"configmap/demo-2 created\n", lines(forbidden,
+				sum(messages.NotAllCreated, 1, 0, 1, 0, 0), messages.AfterFix+only(1), twice(1)), 1},
 		},
 		{
 			"failed, in another file", "",
 			fate{},
 			[]create.Event{created(d, "demo-1"), failed(elsewhere, tooMuch), readTo(2)},
-			run{"configmap/demo-1 created\n", "Error from server (Forbidden): error when creating \"other.yaml\": " +
-				"configmaps is forbidden: exceeded quota\n" +
-				"not all were created: 1 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n" +
-				"to create what is left, once the cause is mended, run the same command with -f other.yaml for its own -f" + twice(1), 1},
+			run{"configmap/demo-1 created\n", lines(strings.Replace(forbidden, "demo", "other", 1),
+				sum(messages.NotAllCreated, 1, 0, 1, 0, 0), messages.AfterFix+fmt.Sprintf(messages.RestFiles, "-f other.yaml"), twice(1)), 1},
 		},
 		{
 			"failed, and what was created has a name of its own", "",
 			fate{},
 			[]create.Event{created(own, "demo"), failed(other, tooMuch), readTo(2)},
-			run{"configmap/demo created\n", "Error from server (Forbidden): error when creating \"demo.yaml\": " +
-				"configmaps is forbidden: exceeded quota\n" +
-				"not all were created: 1 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n" +
-				"to go on, once the cause is mended, run the same command again: it says AlreadyExists of what is there, " +
-				"and creates the rest", 1},
+			run{"configmap/demo created\n", lines(forbidden, sum(messages.NotAllCreated, 1, 0, 1, 0, 0), messages.AfterFix+messages.RunAgainFixedNames), 1},
 		},
 		{
 			"errors come in the order of the input", "",
@@ -317,23 +323,22 @@ func TestResults(t *testing.T) {
 			[]create.Event{
 				create.Problem{Err: errors.New("third"), After: 2}, failed(other, errors.New("second")), failed(d, errors.New("first")), readTo(2),
 			},
-			run{"", "error when creating \"demo.yaml\": first\nerror when creating \"demo.yaml\": second\nthird\nnot all were created: 0 created, 0 exist, 2 failed, 0 unknown, 0 not attempted; a part of the input could not be used\n" + nothing, 1},
+			run{"", lines("error when creating \"demo.yaml\": first", "error when creating \"demo.yaml\": second", "third",
+				fmt.Sprintf(messages.Unreadable, sum(messages.NotAllCreated, 0, 0, 2, 0, 0)), nothing), 1},
 		},
 		{
 			"copies fail in the same way", "--count=3",
 			fate{},
 			[]create.Event{created(tenfold, "demo-1"), failed(tenfold, tooMuch), failed(tenfold, tooMuch), readTo(1)},
-			run{"configmap/demo-1 created\n", "Error from server (Forbidden): error when creating \"demo.yaml\": " +
-				"configmaps is forbidden: exceeded quota\n" +
-				"not all were created: 1 created, 0 exist, 2 failed, 0 unknown, 0 not attempted\n" +
-				"to create what is left, once the cause is mended, run the same command with --count=2" + twice(1), 1},
+			run{"configmap/demo-1 created\n", lines(forbidden, sum(messages.NotAllCreated, 1, 0, 2, 0, 0),
+				messages.AfterFix+fmt.Sprintf(messages.RestCount, 2), twice(1)), 1},
 		},
 		{
 			"copies fail in the same way, under names that the server picked", "--count=2 --naming=server",
 			fate{},
 			[]create.Event{failed(twofold, apierrors.NewAlreadyExists(configMaps, "demo-1")), failed(twofold, apierrors.NewAlreadyExists(configMaps, "demo-2")), readTo(1)},
 			run{"", "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo-1\" already exists\n" +
-				"not all were created: 0 created, 0 exist, 2 failed, 0 unknown, 0 not attempted\n" + nothing, 1},
+				lines(sum(messages.NotAllCreated, 0, 0, 2, 0, 0), nothing), 1},
 		},
 		{
 			"a name that is held by another, in a run with a key", "--idempotency-key=k",
@@ -348,8 +353,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{create.Unknown{
 				Document: d, ID: once.Derived("v1-1", "r"), Result: once.Result{Name: "demo-1", Object: configMap("demo-1")}, Err: errors.New("there"),
 			}, readTo(1)},
-			run{"", "configmap/demo-1 -n prod: outcome unknown: there\n" +
-				aboutHolder("demo-1") + "\n" + mended, 4},
+			run{"", lines(lost("demo-1", "there"), aboutHolder("demo-1"), mended), 4},
 		},
 		{
 			"stored under another name", "",
@@ -365,47 +369,41 @@ func TestResults(t *testing.T) {
 			"unknown", "",
 			fate{},
 			[]create.Event{unknown(d, "demo-1"), readTo(1)},
-			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" + look +
-				"if it is not there, run the same command again (" + withKey + ")", 4},
+			run{"", lines(lost("demo-1", "Post: reset"), check, messages.MissingOne, messages.UseKey), 4},
 		},
 		{
 			"unknown, with a name of its own", "",
 			fate{},
 			[]create.Event{unknown(own, "demo-1"), readTo(1)},
-			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
-				"to go on, run the same command again: it says AlreadyExists of what is there, and creates the rest", 4},
+			run{"", lines(lost("demo-1", "Post: reset"), capital(messages.RunAgainFixedNames)), 4},
 		},
 		{
 			"unknown, under a name that the server picks", "",
 			fate{},
 			[]create.Event{unknown(d, ""), readTo(1)},
-			run{"", "configmap/demo- -n prod: outcome unknown: Post: reset\n" +
-				strings.Replace(look, "configmap/demo-1", "configmap --sort-by=.metadata.creationTimestamp", 1) +
-				"if it is not there, run the same command again (" + withKey + ")", 4},
+			run{"", lines(lost("demo-", "Post: reset"),
+				fmt.Sprintf(messages.Check, fmt.Sprintf(messages.GetNewest, "configmap -n prod")), messages.MissingOne, messages.UseKey), 4},
 		},
 		{
 			"one copy of many is unknown", "--count=10",
 			fate{},
 			[]create.Event{created(tenfold, "demo-2"), unknown(tenfold, "demo-1"), created(tenfold, "demo-3"), readTo(1)},
-			run{"configmap/demo-2 created\nconfigmap/demo-3 created\n", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
-				"not all were created: 2 created, 0 exist, 0 failed, 1 unknown, 0 not attempted\n" + look +
-				"to create those that are not there, run the same command with --count=THEIR_NUMBER" + twice(3), 4},
+			run{"configmap/demo-2 created\nconfigmap/demo-3 created\n", lines(lost("demo-1", "Post: reset"),
+				sum(messages.NotAllCreated, 2, 0, 0, 1, 0), check, messages.MissingCount, twice(3)), 4},
 		},
 		{
 			"unknown, in a run that can be repeated", "--idempotency-key=k",
 			fate{},
 			[]create.Event{unknown(d, "demo-1"), readTo(1)},
-			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" + same, 4},
+			run{"", lines(lost("demo-1", "Post: reset"), same), 4},
 		},
 		{
 			"unknown goes before what failed", "",
 			fate{},
 			[]create.Event{unknown(d, "demo-1"), failed(other, errors.New("no")), readTo(2)},
-			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
-				"error: error when creating \"demo.yaml\": no\n" +
-				"not all were created: 0 created, 0 exist, 1 failed, 1 unknown, 0 not attempted\n" + look +
-				"to create what is left, once the cause is mended, run the same command with " + only(1) + twice(1) +
-				"\nto create those that are not there, run the same command with only them as its input, of 1 of configmap/demo- -n prod in demo.yaml" + twice(1), 4},
+			run{"", lines(lost("demo-1", "Post: reset"), "error: error when creating \"demo.yaml\": no",
+				sum(messages.NotAllCreated, 0, 0, 1, 1, 0), messages.AfterFix+only(1), fmt.Sprintf(messages.NotUnchanged, 1), check,
+				fmt.Sprintf(messages.MissingObjects, fmt.Sprintf(messages.Left, 1, "configmap/demo- -n prod", "demo.yaml")), messages.UseKey), 4},
 		},
 		{
 			"unknown, in a dry run", "",
@@ -423,9 +421,8 @@ func TestResults(t *testing.T) {
 			"not attempted after a failure", "--count=10",
 			fate{},
 			[]create.Event{created(tenfold, "demo-1"), failed(tenfold, errors.New("no")), create.NotAttempted{Document: tenfold, Copies: 8}, readTo(1)},
-			run{"configmap/demo-1 created\n", "error: error when creating \"demo.yaml\": no\n" +
-				"stopped after a failure: 1 created, 0 exist, 1 failed, 0 unknown, 8 not attempted\n" +
-				"to create what is left, once the cause is mended, run the same command with --count=9" + twice(1), 1},
+			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum(messages.StoppedAfterFailure, 1, 0, 1, 0, 8),
+				messages.AfterFix+fmt.Sprintf(messages.RestCount, 9), twice(1)), 1},
 		},
 		{
 			"not attempted, for nothing answers", "--idempotency-key=k",
@@ -435,8 +432,7 @@ func TestResults(t *testing.T) {
 				create.NotAttempted{Document: tenfold, Copies: 7},
 				create.End{Documents: 8, Unreachable: true},
 			},
-			run{"configmap/demo-1 created\n", "error: error when creating \"demo.yaml\": no\nstopped because the server does not answer: " +
-				"1 created, 0 exist, 1 failed, 0 unknown, 7 not attempted\n" + mended, 1},
+			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum(messages.Unreachable, 1, 0, 1, 0, 7), mended), 1},
 		},
 		{
 			"not attempted, for the credentials are not accepted", "--idempotency-key=k",
@@ -444,8 +440,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{
 				failed(d, errors.New("no")), create.NotAttempted{Document: tenfold, Copies: 7}, create.End{Documents: 8, Unauthorized: true},
 			},
-			run{"", "error: error when creating \"demo.yaml\": no\nstopped because the server does not accept the credentials: " +
-				"0 created, 0 exist, 1 failed, 0 unknown, 7 not attempted\n" + nothing, 1},
+			run{"", lines("error: error when creating \"demo.yaml\": no", sum(messages.Unauthorized, 0, 0, 1, 0, 7), nothing), 1},
 		},
 		{
 			"not attempted, for others ran out of time", "--idempotency-key=k",
@@ -455,9 +450,8 @@ func TestResults(t *testing.T) {
 				create.NotAttempted{Document: tenfold, Copies: 7},
 				create.End{Documents: 8, Stalled: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
-			run{"", "configmap/demo-1 -n prod: outcome unknown: Post: reset\n" +
-				"stopped because one object after the other ran out of time (configmaps in \"prod\"): " +
-				"0 created, 0 exist, 0 failed, 1 unknown, 7 not attempted\n" + same, 4},
+			run{"", lines(lost("demo-1", "Post: reset"),
+				sum(fmt.Sprintf(messages.TimedOut, "configmaps in \"prod\""), 0, 0, 0, 1, 7), same), 4},
 		},
 		{
 			"interrupted", "",
@@ -465,22 +459,20 @@ func TestResults(t *testing.T) {
 			[]create.Event{
 				created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 1}, create.NotAttempted{Document: numbered(3, 1), Copies: 1}, readTo(3),
 			},
-			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 2 not attempted\n" +
-				"to create what is left, run the same command with " + only(2) + twice(1), 130},
+			run{"configmap/demo-1 created\n", lines(sum(messages.Interrupted, 1, 0, 0, 0, 2), capital(only(2)), twice(1)), 130},
 		},
 		{
 			"interrupted among copies", "--count=10",
 			fate{interrupt: true},
 			[]create.Event{created(tenfold, "demo-1"), create.NotAttempted{Document: tenfold, Copies: 9}, readTo(1)},
-			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 9 not attempted\n" +
-				"to create what is left, run the same command with --count=9" + twice(1), 130},
+			run{"configmap/demo-1 created\n", lines(sum(messages.Interrupted, 1, 0, 0, 0, 9),
+				capital(fmt.Sprintf(messages.RestCount, 9)), twice(1)), 130},
 		},
 		{
 			"interrupted before anything was created", "",
 			fate{interrupt: true},
 			[]create.Event{create.NotAttempted{Document: d, Copies: 1}, readTo(1)},
-			run{"", "interrupted: 0 created, 0 exist, 0 failed, 0 unknown, 1 not attempted\n" +
-				"nothing was created: the same command can be run again", 130},
+			run{"", lines(sum(messages.Interrupted, 0, 0, 0, 0, 1), capital(messages.RunAgain)), 130},
 		},
 		{
 			"interrupted when all was done", "",
@@ -492,22 +484,20 @@ func TestResults(t *testing.T) {
 			"unread", "",
 			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Unread: true}},
-			run{"configmap/demo-1 created\n", "interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 0 not attempted; " +
-				"the rest of the input was not read\n" +
-				"to create what is left, run the same command with only what was not read as its input (the rest is there, or may be)" + twice(1), 130},
+			run{"configmap/demo-1 created\n", lines(fmt.Sprintf(messages.Unread, sum(messages.Interrupted, 1, 0, 0, 0, 0)),
+				capital(fmt.Sprintf(messages.RestObjects, messages.LeftUnread)), twice(1)), 130},
 		},
 		{
 			"incomplete", "--idempotency-key=k",
 			fate{},
 			[]create.Event{create.Problem{Err: errors.New("demo.yaml: no kind")}, create.End{Documents: 1, Incomplete: true}},
-			run{"", "error: demo.yaml: no kind\nnothing was created: a run with a key needs its whole input", 1},
+			run{"", lines("error: demo.yaml: no kind", messages.NeedsWholeInput), 1},
 		},
 		{
 			"incomplete and unread", "--idempotency-key=k",
 			fate{interrupt: true},
 			[]create.Event{create.End{Documents: 1, Incomplete: true, Unread: true}},
-			run{"", "error: the rest of the input was not read\n" +
-				"nothing was created: a run with a key needs its whole input", 130},
+			run{"", lines("error: "+create.ErrUnread.Error(), messages.NeedsWholeInput), 130},
 		},
 		{
 			"looking for what there is", "--idempotency-key=k",
@@ -518,7 +508,7 @@ func TestResults(t *testing.T) {
 				create.Looking{Places: 9, Done: 3, Late: true},
 				created(d, "demo-1"), readTo(1),
 			},
-			run{"configmap/demo-1 created\n", "looking for what this key has created: 3 of 9 lists done\n", 0},
+			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.Looking, 3, "9 lists") + "\n", 0},
 		},
 		{
 			"a retry", "",
@@ -528,54 +518,52 @@ func TestResults(t *testing.T) {
 				create.Retry{Document: d, Retry: once.Event{Name: "demo-1", Reason: tooMuch, Action: once.Resend, Wait: time.Second}},
 				created(d, "demo-1"), readTo(1),
 			},
-			run{"configmap/demo-1 created\n", "configmap/demo-1: Post: reset; reading it back\n" +
-				"configmap/demo-1: configmaps is forbidden: exceeded quota; sending it again in 1s\n", 0},
+			run{"configmap/demo-1 created\n", lines(
+				fmt.Sprintf(messages.Retry, "configmap/demo-1", "Post: reset", messages.ReadBack),
+				fmt.Sprintf(messages.Retry, "configmap/demo-1", "configmaps is forbidden: exceeded quota", fmt.Sprintf(messages.Resend, "1s")), ""), 0},
 		},
 		{
 			"a warning comes once, and cannot harm a terminal", "",
 			fate{},
 			[]create.Event{
-				create.Warning{Text: "mind \x1b[31m"},
-				create.Warning{Text: "the gap"},
-				create.Warning{Text: "mind \x1b[31m"},
+				create.Terminating{Object: "configmap/\x1b[31m"},
+				create.Terminating{Object: "configmap/demo"},
+				create.Terminating{Object: "configmap/\x1b[31m"},
 				created(d, "demo-1"), readTo(1),
 			},
-			run{"configmap/demo-1 created\n", "Warning: mind \\u001b[31m\nWarning: the gap\n", 0},
+			run{"configmap/demo-1 created\n", lines(
+				messages.Warning+fmt.Sprintf(messages.Terminating, `configmap/\u001b[31m`),
+				messages.Warning+fmt.Sprintf(messages.Terminating, "configmap/demo"), ""), 0},
 		},
 		{
 			"a suffix of another length", "--suffix-length=8",
 			fate{},
 			[]create.Event{created(d, "demo-1"), readTo(1)},
-			run{"configmap/demo-1 created\n", "Warning: names will end in 8 random characters: whatever takes a generated " +
-				"name apart by its last 5 does not know them\n", 0},
+			run{"configmap/demo-1 created\n", messages.Warning + fmt.Sprintf(messages.OtherSuffixLength, 8) + "\n", 0},
 		},
 		{
-			"strangers", "--idempotency-key=k",
+			"unexpected objects", "--idempotency-key=k",
 			fate{},
 			[]create.Event{
-				create.Problem{Err: &create.StrangersError{Strangers: []string{"configmaps/demo-1 -n prod"}}},
-				create.End{Documents: 1, Incomplete: true},
+				create.Problem{Err: &create.UnexpectedError{Objects: []string{"configmaps/demo-1 -n prod"}}},
+				create.End{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
-			run{"", "error: the idempotency key was used for a different input, so nothing was changed. " +
-				"Its run has created 1 object that this input does not ask for " +
-				"(a document was changed or left out, or --count was lowered): configmaps/demo-1 -n prod. " +
-				"Run it with the old input, or use another key, which creates everything anew\n" +
-				"nothing was created: a run with a key needs its whole input", 1},
+			run{"", lines(fmt.Sprintf(messages.RunObjects, selected("configmaps", "prod")),
+				"error: "+fmt.Sprintf(messages.Unexpected, "1 object", "configmaps/demo-1 -n prod")), 1},
 		},
 		{
 			"stdout is gone", "",
 			fate{stdout: gone{}},
 			[]create.Event{created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 4}, readTo(5)},
-			run{"", "error: configmap/demo-1 was created, but cannot be printed: broken pipe\n" +
-				"stopped because the results cannot be written: " +
-				"1 created, 0 exist, 0 failed, 0 unknown, 4 not attempted\n" + "to create what is left, run the same command with " + only(4) + twice(1), 1},
+			run{"", lines("error: configmap/demo-1 was created, but it can't be printed: broken pipe",
+				sum(messages.NotWritten, 1, 0, 0, 0, 4), capital(only(4)), twice(1)), 1},
 		},
 		{
 			"an object that cannot be printed", "",
 			fate{printer: func(runtime.Object) error { return errors.New("no column") }},
 			[]create.Event{created(d, "demo-1"), created(other, "demo-2"), readTo(2)},
-			run{"", "configmap/demo-1 was created, but cannot be printed: no column\n" +
-				"configmap/demo-2 was created, but cannot be printed: no column", 1},
+			run{"", lines("error: configmap/demo-1 was created, but it can't be printed: no column",
+				"error: configmap/demo-2 was created, but it can't be printed: no column"), 1},
 		},
 		{
 			"in kubectl's words", "--naming=server --attempts=1",
@@ -589,7 +577,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 1}, readTo(2)},
 			run{
 				"configmap/demo-1 created\n",
-				"interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 1 not attempted", 130,
+				sum(messages.Interrupted, 1, 0, 0, 0, 1), 130,
 			},
 		},
 	} {
@@ -607,14 +595,14 @@ type gone struct{}
 
 func (gone) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
-// An error names so many strangers that one sees what they are.
-func TestStrangersAreCounted(t *testing.T) {
-	var strangers []string
+// An error names so many unexpected objects that one sees what they are.
+func TestUnexpectedObjectsAreCounted(t *testing.T) {
+	var objects []string
 	for n := range maxShown + 5 {
-		strangers = append(strangers, fmt.Sprintf("configmaps/demo-%02d", n))
+		objects = append(objects, fmt.Sprintf("configmaps/demo-%02d", n))
 	}
-	text := explain(&create.StrangersError{Strangers: strangers}).Error()
-	if !strings.Contains(text, "has created 15 objects ") || !strings.Contains(text, "configmaps/demo-09 and 5 more. Run") {
+	text := explain(&create.UnexpectedError{Objects: objects}).Error()
+	if !strings.Contains(text, " created 15 objects ") || !strings.Contains(text, "configmaps/demo-09 and 5 more\n") {
 		t.Error(text)
 	}
 	if err := errors.New("another"); !errors.Is(explain(err), err) {
@@ -628,8 +616,7 @@ func TestFailureOfBothNames(t *testing.T) {
 	d := demo()
 	d.Object.SetName("demo")
 	taken := apierrors.NewAlreadyExists(configMaps, "demo")
-	const why = " (the object has a name and a generateName: the name wins, and generateName is ignored)"
-	for args, want := range map[string]string{"": why, "--naming=server --attempts=1": ""} {
+	for args, want := range map[string]string{"": messages.NameAndGenerateName, "--naming=server --attempts=1": ""} {
 		got := see(t, args, fate{}, []create.Event{failed(d, taken), readTo(1)})
 		want = "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo\" already exists" + want
 		if got.stderr != want || got.code != 1 {

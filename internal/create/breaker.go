@@ -22,9 +22,9 @@ const (
 	maxStalled = 3
 )
 
-// outlook is what the ends of objects say of those that are to come at the same
+// breaker is what the ends of objects say of those that are to come at the same
 // place.
-type outlook struct {
+type breaker struct {
 	// probing: an object has used up its whole time, so the next ones are sent
 	// once each, until one is created.
 	probing bool
@@ -38,39 +38,39 @@ type outlook struct {
 	reviewed, unreadable, open bool
 }
 
-// outlookAt returns the outlook at the document's place.
-func (r *run) outlookAt(d *Document) *outlook {
-	o := r.outlooks[d.place]
+// breakerAt returns the breaker at the document's place.
+func (r *run) breakerAt(d *Document) *breaker {
+	o := r.breakers[d.place]
 	if o == nil {
-		o = &outlook{}
-		r.outlooks[d.place] = o
+		o = &breaker{}
+		r.breakers[d.place] = o
 	}
 	return o
 }
 
-// hopeless reports whether another copy shall not be tried: one before it was
+// blocked reports whether another copy shall not be tried: one before it was
 // refused, its place does not take objects as they are, or nothing may be asked.
-func (r *run) hopeless(d *Document) bool {
-	return d.refused || r.outlookAt(d).renamed || r.silent(d)
+func (r *run) blocked(d *Document) bool {
+	return d.refused || r.breakerAt(d).renamed || r.silent(d)
 }
 
 // silent reports whether nothing shall be sent to the document's place: it takes
 // none, nobody answers or knows the credential, or the user has had enough.
 func (r *run) silent(d *Document) bool {
 	return r.ctx.Err() != nil || r.end.Unreachable || r.end.Unauthorized || len(r.end.Stalled) >= maxStalled ||
-		r.outlookAt(d).stalled
+		r.breakerAt(d).stalled
 }
 
 // enoughProbes reports whether as many probes are under way as settle whether the
 // document's place takes objects.
 func (r *run) enoughProbes(d *Document) bool {
-	o := r.outlookAt(d)
+	o := r.breakerAt(d)
 	return o.probing && o.probed > 0 && o.losses+o.probed >= maxProbes
 }
 
-// learn takes what the end of an object says of others.
-func (r *run) learn(told report) {
-	d, o := told.document, r.outlookAt(told.document)
+// record takes what the end of an object says of others.
+func (r *run) record(told report) {
+	d, o := told.document, r.breakerAt(told.document)
 	r.end.Unreachable = r.end.Unreachable || told.unheard
 	o.renamed = o.renamed || told.renamed
 	if told.probe {
@@ -78,29 +78,29 @@ func (r *run) learn(told report) {
 	}
 	switch e := told.event.(type) {
 	case Created:
-		r.learnFromSuccess(d, e.Result)
+		r.recordFromSuccess(d, e.Result)
 		r.changed, o.created = true, true
 	case Exists:
 		if told.sent {
-			r.learnFromSuccess(d, once.Result{MarksLost: e.MarksLost})
+			r.recordFromSuccess(d, once.Result{MarksLost: e.MarksLost})
 		}
 	case Failed:
 		if d.refused = d.refused || apistatus.RefusedForAll(e.Err); !d.refused {
 			r.notRefused(d)
 		}
-		r.learnFromTimeOver(told, e.Result.TimeOver)
+		r.recordFromTimeOver(told, e.Result.TimeOver)
 		r.countUnauthorized(apierrors.IsUnauthorized(e.Err))
 	case Unknown:
 		r.notRefused(d)
-		r.learnFromTimeOver(told, e.Result.TimeOver)
-		r.learnFromLoss(told, e.Result.TimeOver)
+		r.recordFromTimeOver(told, e.Result.TimeOver)
+		r.recordFromLoss(told, e.Result.TimeOver)
 		r.countUnauthorized(false)
 	}
 }
 
-// learnFromSuccess takes note of a server that stores objects.
-func (r *run) learnFromSuccess(d *Document, result once.Result) {
-	o := r.outlookAt(d)
+// recordFromSuccess takes note of a server that stores objects.
+func (r *run) recordFromSuccess(d *Document, result once.Result) {
+	o := r.breakerAt(d)
 	o.probing, o.losses = false, 0
 	r.notRefused(d)
 	r.countUnauthorized(false)
@@ -109,11 +109,11 @@ func (r *run) learnFromSuccess(d *Document, result once.Result) {
 	}
 }
 
-// learnFromTimeOver takes note of an object that used up its time. What was
+// recordFromTimeOver takes note of an object that used up its time. What was
 // refused has been answered: it says nothing of the time that others take; nor
 // does what was under way before the first probe say anything of the server now.
-func (r *run) learnFromTimeOver(told report, over bool) {
-	switch o := r.outlookAt(told.document); {
+func (r *run) recordFromTimeOver(told report, over bool) {
+	switch o := r.breakerAt(told.document); {
 	case !over:
 	case told.probe:
 		r.countLoss(told.document)
@@ -122,20 +122,20 @@ func (r *run) learnFromTimeOver(told report, over bool) {
 	}
 }
 
-// learnFromLoss takes note of an object whose answer was lost and that nothing
+// recordFromLoss takes note of an object whose answer was lost and that nothing
 // could settle, so that no time was used up: it was sent once, as a probe is. Of
 // those that were under way together, one accident may have taken all answers.
 // What is unknown although it was answered says nothing: an object that has lost
 // its mark, or a conflict that cannot be read back.
-func (r *run) learnFromLoss(told report, over bool) {
-	if !over && told.silent && !told.renamed && told.losses == r.outlookAt(told.document).losses && r.ctx.Err() == nil {
+func (r *run) recordFromLoss(told report, over bool) {
+	if !over && told.silent && !told.renamed && told.losses == r.breakerAt(told.document).losses && r.ctx.Err() == nil {
 		r.countLoss(told.document)
 	}
 }
 
 // countLoss counts an object that was sent once and not settled.
 func (r *run) countLoss(d *Document) {
-	o := r.outlookAt(d)
+	o := r.breakerAt(d)
 	if o.losses++; o.losses >= maxProbes && !o.stalled {
 		o.stalled = true
 		r.end.Stalled = append(r.end.Stalled, d.place)

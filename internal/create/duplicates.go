@@ -6,16 +6,16 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// SeveralError says that runs with the key have created an object more than
-// once: two at the same moment, of which one found a name taken that was free
-// for the other.
-type SeveralError struct {
+// DuplicateError says that runs with the key have created an object more than once:
+// two runs at the same time, of which one found a name taken that was free for the
+// other, or runs whose objects something has renamed.
+type DuplicateError struct {
 	// Objects are all of them, as arguments of kubectl. There are at least two,
 	// and a run with the key goes on with the first.
 	Objects []string
 }
 
-func (e *SeveralError) Error() string {
+func (e *DuplicateError) Error() string {
 	return "runs with this key have created one object several times: " + strings.Join(e.Objects, ", ")
 }
 
@@ -25,7 +25,7 @@ func (e *SeveralError) Error() string {
 func (r *run) compareAgain(documents []*Document) {
 	var places []idempotency.Place
 	for _, place := range r.end.Places {
-		if o := r.outlooks[place]; o != nil && o.created {
+		if o := r.breakers[place]; o != nil && o.created {
 			places = append(places, place)
 		}
 	}
@@ -36,16 +36,16 @@ func (r *run) compareAgain(documents []*Document) {
 	switch {
 	case err == nil:
 		r.existing = existing
-		r.tellSeveral(documents)
+		r.reportDuplicates(documents)
 	case r.ctx.Err() == nil:
-		r.warn("another run with this key at the same moment would not be noticed: %v", err)
+		r.emit(NotRechecked{err})
 	}
 }
 
-// tellSeveral tells, once, where there are several objects of one id. Those
+// reportDuplicates tells, once, where there are several objects of one id. Those
 // whose names follow from the id were made by runs with the key; others are
 // copies that somebody made.
-func (r *run) tellSeveral(documents []*Document) {
+func (r *run) reportDuplicates(documents []*Document) {
 	several := map[inPlace][]idempotency.Existing{}
 	for at, found := range r.existing {
 		if at.id != "" && len(found) > 1 && !r.told[at] {
@@ -59,27 +59,30 @@ func (r *run) tellSeveral(documents []*Document) {
 			if found := several[at]; found != nil {
 				delete(several, at)
 				r.told[at] = true
-				r.tellOne(d, r.config.ranked(d, id, found), func(name string) bool {
-					return r.config.rank(d, id, name) < r.config.Attempts
-				})
+				sorted, follow := r.config.ranked(d, id, found)
+				r.reportDuplicate(d, sorted, follow)
 			}
 		}
 	}
 }
 
-// tellOne tells of the objects of one id, in the order of their ranks.
-func (r *run) tellOne(d *Document, found []idempotency.Existing, made func(name string) bool) {
-	var ours []string
+// reportDuplicate tells of the objects of one ID, of which the names of the first ones
+// follow from the ID. Where one does, the others are copies. Where none does, something
+// has renamed all of them, so that each may be of this run.
+func (r *run) reportDuplicate(d *Document, found []idempotency.Existing, follow int) {
+	var objects []string
 	for _, e := range found {
-		if made(e.Name) {
-			ours = append(ours, d.Argument(e.Name))
-		}
+		objects = append(objects, d.Argument(e.Name))
 	}
-	if len(ours) > 1 {
-		r.problem(&SeveralError{ours})
+	switch follow {
+	case 0:
+		r.problem(&DuplicateError{objects})
+		return
+	case 1:
+	default:
+		r.problem(&DuplicateError{objects[:follow]})
 	}
-	if others := found[max(1, len(ours)):]; len(others) > 0 {
-		r.warn("%s %s and %s carry the same creation id: somebody has copied one of them",
-			d.place, found[0].Name, others[0].Name)
+	if follow < len(objects) {
+		r.emit(Copied{objects[0], objects[follow]})
 	}
 }

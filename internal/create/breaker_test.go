@@ -10,14 +10,14 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 func probing(resource, namespace string) string {
-	return fmt.Sprintf("%s in %q: one object has used up the time for retries; the next ones are sent once each, until one is created",
-		resource, namespace)
+	return warned(Probing{idempotency.Place{Resource: schema.GroupResource{Resource: resource}, Namespace: namespace}})
 }
 
 // stuck ends every object of which is reports true for want of time.
@@ -229,7 +229,7 @@ func TestReachedAfterLookingAgain(t *testing.T) {
 // A user who may not read objects back is told of it once at each place, beside
 // the first create and not before it.
 func TestReview(t *testing.T) {
-	const warning = `warning objects of configmaps in "a" cannot be read back (needs get on configmaps): if an answer is lost, nobody can say whether the object was created`
+	warning := warned(NoGet{idempotency.Place{Resource: schema.GroupResource{Resource: "configmaps"}, Namespace: "a"}})
 	for name, test := range map[string]struct {
 		documents []string
 		dryRun    DryRun
@@ -457,10 +457,10 @@ func TestWhatNeedsGet(t *testing.T) {
 		}
 		refusals, conflicts := 0, 0
 		for _, text := range words(Run(t.Context(), configOf(c), input("configmaps/a/x-"))) {
-			if strings.HasPrefix(text, "warning refusals of configmaps cannot be looked into") {
+			if text == warned(RefusalUnverified{schema.GroupResource{Resource: "configmaps"}}) {
 				refusals++
 			}
-			if strings.HasPrefix(text, "warning conflicts of configmaps cannot be read back") {
+			if text == warned(ConflictUnverified{schema.GroupResource{Resource: "configmaps"}}) {
 				conflicts++
 			}
 		}

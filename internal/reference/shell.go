@@ -1,0 +1,40 @@
+package reference
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// plain matches text that a shell takes as it is.
+var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print
+// on a terminal: a name from a cluster can hold $(…) or an escape sequence.
+func Quote(text string) string {
+	switch {
+	case plain.MatchString(text):
+		return text
+	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
+		return "$'" + escaped(text) + "'"
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// escaped returns text for the quotes of $'…'.
+func escaped(text string) string {
+	var out strings.Builder
+	for _, b := range []byte(text) {
+		switch {
+		case b == '\'' || b == '\\':
+			out.WriteByte('\\')
+			out.WriteByte(b)
+		case b < ' ' || b > '~':
+			fmt.Fprintf(&out, `\x%02x`, b)
+		default:
+			out.WriteByte(b)
+		}
+	}
+	return out.String()
+}

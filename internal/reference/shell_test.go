@@ -1,0 +1,33 @@
+package reference
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// A shell takes what is quoted as one word, and a terminal shows it as it is.
+func TestQuote(t *testing.T) {
+	for text, want := range map[string]string{
+		"in/demo-1.yaml": "in/demo-1.yaml", "https://x/y.yaml": "https://x/y.yaml", "a b": "'a b'", "it's": `'it'\''s'`,
+		"a`b": "'a`b'", `a\b`: `'a\b'`, "#a": "'#a'", "~a": "'~a'", "a!": "'a!'", "[a]": "'[a]'", "{a,b}": "'{a,b}'",
+		"$(touch x)": "'$(touch x)'", "a\nb": `$'a\x0ab'`, "\x1b[31mé'": `$'\x1b[31m\xc3\xa9\''`, "é": "'é'", "": "''",
+	} {
+		got := Quote(text)
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		if printed, err := exec.CommandContext(t.Context(), "bash", "-c", "printf %s "+got).Output(); err != nil || string(printed) != text {
+			t.Errorf("%q: a shell takes %s for %q, %v", text, got, printed, err)
+		}
+	}
+}
+
+func TestIn(t *testing.T) {
+	for _, test := range [][3]string{
+		{"job.batch/a", "", "job.batch/a"}, {"job.batch/a", "b", "job.batch/a -n b"}, {"role/$(x)", "b", "'role/$(x)' -n b"},
+	} {
+		if got := In(test[0], test[1]); got != test[2] {
+			t.Errorf("%q, want %q", got, test[2])
+		}
+	}
+}

@@ -1,0 +1,244 @@
+// Package messages holds the texts that the command create prints, besides
+// kubectl's own. Commands and tests refer to them. It holds nothing else.
+package messages
+
+// Errors of flags and arguments. The command prints them before it sends anything.
+const (
+	// BadAttempts is for --attempts out of range.
+	BadAttempts = "--attempts must be from 1 to %d, not %d"
+	// BadRetryTimeout is for a negative --retry-timeout.
+	BadRetryTimeout = "--retry-timeout must be 0 or more, not %s"
+	// EmptyKey is for --idempotency-key without a value.
+	EmptyKey = "--idempotency-key must not be empty"
+	// KeyAndServerNaming is for a key together with --naming=server.
+	KeyAndServerNaming = "--idempotency-key cannot be used with --naming=server, " +
+		"because only the plugin can repeat a name"
+	// KeyAndSuffixLength is for a key together with --suffix-length.
+	KeyAndSuffixLength = "--suffix-length cannot be used with --idempotency-key, " +
+		"because runs with different lengths would create each object twice"
+	// BadCount is for --count below 1.
+	BadCount = "--count must be at least 1, not %d"
+	// BadConcurrency is for --concurrency below 1.
+	BadConcurrency = "--concurrency must be at least 1, not %d"
+	// BadSuffixLength is for --suffix-length out of range.
+	BadSuffixLength = "--suffix-length must be from %d to %d, not %d"
+	// SuffixLengthAndServerNaming is for --suffix-length together with --naming=server.
+	SuffixLengthAndServerNaming = "--suffix-length cannot be used with --naming=server, " +
+		"because the server always picks %d characters"
+	// BadQPS is for --qps that is negative or no number.
+	BadQPS = "--qps must be 0 or more, not %g"
+	// BadBurst is for --burst that is negative or lacks --qps.
+	BadBurst = "--burst must be 0 or more, and needs --qps"
+	// OnlyKubectl is for a flag that kubectl's --edit or --raw would ignore.
+	OnlyKubectl = "--%s cannot be used with %s, which runs kubectl create itself"
+	// DryRunAndEdit is for --dry-run together with --edit.
+	DryRunAndEdit = "--dry-run cannot be used with --edit, because kubectl create would create the object"
+	// FileAsArgument is for a file without -f.
+	FileAsArgument = "unexpected argument %q: name each file with -f, like %s -f %s"
+	// NoSubcommands is for a subcommand of kubectl create.
+	NoSubcommands = "%s has no subcommands. Pipe the output of kubectl into it:\n" +
+		"  kubectl %s … --dry-run=client -o yaml | %s -f -"
+)
+
+// Errors of a run. The command adds "error: " and, for an error of the server,
+// kubectl's own words.
+const (
+	// Error begins an error among several.
+	Error = "error: %w"
+	// NothingCreated is for objects of the key that cannot be listed.
+	NothingCreated = "nothing was created: %v"
+	// StaleList is for a listed object that does not exist.
+	StaleList = "nothing was created, because the server lists %s, and can't find it. " +
+		"Its cache is newer than etcd, for example after etcd was restored from a backup.\n" +
+		"Restart the API servers. Then run the same command again."
+	// Unexpected is for objects of the key that the input does not contain.
+	Unexpected = "the key was used for a different input, so nothing was created. " +
+		"Earlier runs created %s that this input does not contain: %s\n" +
+		"Either a document was changed or removed, or --count was lowered, " +
+		"or the objects were restored from another namespace.\n" +
+		"Run the command with the earlier input, or use a new key to create all objects again."
+	// OtherIDs is for objects of the key whose creation ID is another one.
+	OtherIDs = "nothing was created. %s of this key with another creation ID than they were created with, like %s\n" +
+		"Something changes the annotation genname.dev/creation-id, for example a webhook. " +
+		"Exclude the annotation there, then use a new key."
+	// Duplicate is for an object that runs with the key created more than once.
+	Duplicate = "the key created one object %d times: %s\n" +
+		"Two runs with the key overlapped, or a webhook or policy picks names.\n" +
+		"Later runs with the key use the first object. Delete the others:\n%s"
+	// Delete is one command of Duplicate.
+	Delete = "  kubectl delete %s"
+	// NoClientNaming is for a resource type that cannot be created with a key.
+	NoClientNaming = "--idempotency-key cannot be used for %s in %s, because %s"
+	// NamesIgnored, NotStored and NotReadable are reasons of NoClientNaming and
+	// ServerNames.
+	NamesIgnored = "the server uses generateName itself as the name"
+	NotStored    = "the server does not store them"
+	NotReadable  = "their API cannot get them"
+	// NotPrinted is for an object that was created and cannot be printed.
+	NotPrinted = "%s was created, but it can't be printed: %v"
+	// ExistingNotRead is for an object that exists and cannot be read.
+	ExistingNotRead = "%s exists, but it can't be read: %v"
+	// ExistingNotPrinted is for an object that exists and cannot be printed.
+	ExistingNotPrinted = "%s exists, but it can't be printed: %v"
+	// NameAndGenerateName is added to AlreadyExists for an object with both.
+	NameAndGenerateName = " (the object has a name and a generateName, and the server uses the name)"
+)
+
+// Errors and warnings about one object, printed as they happen.
+const (
+	// OutcomeUnknown is for an object that may exist.
+	OutcomeUnknown = "error: outcome unknown: %s: %v"
+	// Warning begins all warnings.
+	Warning = "Warning: "
+	// FixedNames is for --count with objects that have a fixed name.
+	FixedNames = "--count applies to objects with generateName. An object with a fixed name is created once."
+	// OtherSuffixLength is for --suffix-length.
+	OtherSuffixLength = "names will end in %d random characters. " +
+		"Tools that expect 5 can't find the prefix of such a name."
+	// ServerNames is for a resource type whose names the server picks.
+	ServerNames = "the server picks the names of %s, because %s. " +
+		"If a response is lost, the plugin can't find out whether the object was created."
+	// NoGet is for objects that the user has no permission to get.
+	NoGet = "no permission to get %s. " +
+		"If a response is lost, the plugin can't find out whether the object was created."
+	// RefusalUnverified is for a refusal without permission to get the object.
+	RefusalUnverified = "no permission to get %s. " +
+		"If a proxy repeated the refused request, the object may exist, and may be the reason for the refusal."
+	// ConflictUnverified is for a conflict without permission to get the object.
+	ConflictUnverified = "no permission to get %s. A name was taken, so the plugin tried another one. " +
+		"If a proxy repeated the first request, two objects exist."
+	// SentOnce is for a place where an object used up its time.
+	SentOnce = "an object of %s used up its --retry-timeout. " +
+		"Until the server creates one, the plugin sends each of the next objects once, without retries."
+	// IDRemoved is for objects that are stored without the creation ID annotation.
+	IDRemoved = "%s are stored without %s, for example because a webhook removes it. " +
+		"If a response is lost, the plugin can't recognize the object."
+	// LabelRemoved is for objects that are stored without the run's label.
+	LabelRemoved = "%s are stored without %s, for example because a webhook removes it. " +
+		"A selector of the run does not find them."
+	// LabelLost is for an object of an earlier run that has lost the run's label.
+	LabelLost = "%s was created with this key, and has lost %s."
+	// MissingIDs is for objects with the run's label and without a creation ID.
+	MissingIDs = "%s with this run's label and without a creation ID, like %s. " +
+		"The label was copied, or the annotation was removed."
+	// AnnotationsTooLong is for annotations that are too long only together with the
+	// plugin's.
+	AnnotationsTooLong = "the object has %d bytes of annotations, and the plugin adds %s. " +
+		"Together they are longer than the server allows."
+	// Copied is for two objects with one creation ID.
+	Copied = "%s and %s have the same creation ID. The second is a copy of the first."
+	// Expiring is for objects that are deleted after they finish.
+	Expiring = "%s with ttlSecondsAfterFinished are deleted after they finish. " +
+		"A later run with this key creates them again."
+	// Terminating is for an object of an earlier run that is being deleted.
+	Terminating = "%s is being deleted. A later run with this key creates it again."
+	// NotRechecked is for objects of the key that cannot be listed at the end.
+	NotRechecked = "the plugin can't check whether another run with this key created the same objects: %v"
+	// SpecChanged is for existing objects with another spec than at their creation.
+	SpecChanged = "the spec of objects was changed after they were created (metadata.generation is above 1): %s"
+)
+
+// Progress.
+const (
+	// Looking is printed while the objects of a key are listed.
+	Looking = "looking for objects of this key: %d of %s done"
+	// Retry is printed before each retry, with one of the actions below.
+	Retry = "%s: %v (%s)"
+	// Resend is an action of Retry.
+	Resend = "sending it again in %s"
+	// ReadBack is an action of Retry.
+	ReadBack = "checking whether it exists"
+	// ReadBackIn is an action of Retry.
+	ReadBackIn = "checking whether it exists in %s"
+	// Recheck is an action of Retry after a refusal.
+	Recheck = "checking for %s whether it exists"
+	// NextName is an action of Retry.
+	NextName = "trying %s"
+	// NextServerName is an action of Retry where the server picks names.
+	NextServerName = "asking for another name"
+)
+
+// Closing lines of a run that did not create everything.
+const (
+	// Counts is what became of the objects.
+	Counts = "%d created, %d exist, %d failed, %d unknown, %d not attempted"
+	// CountsRenamed is Counts where something picked other names.
+	CountsRenamed = "%d created (%d of them under another name), %d exist, %d failed, %d unknown, %d not attempted"
+	// Summary is a reason below, and Counts.
+	Summary = "error: %s: %s"
+	// NotAllPrinted, NotAllCreated, Interrupted, NotWritten, Unreachable,
+	// Unauthorized, TimedOut and StoppedAfterFailure are reasons of Summary.
+	NotAllPrinted       = "not all results could be printed"
+	NotAllCreated       = "not all objects were created"
+	Interrupted         = "interrupted"
+	NotWritten          = "stopped, because the results can't be written"
+	Unreachable         = "stopped, because the server is unreachable"
+	Unauthorized        = "stopped, because the server does not accept the credentials"
+	TimedOut            = "stopped, because several objects in a row timed out (%s)"
+	StoppedAfterFailure = "stopped after a failure"
+	// Unread ends Summary when an interrupt ended the reading of the input.
+	Unread = "%s. The rest of the input was not read."
+	// Unreadable ends Summary when a part of the input could not be used.
+	Unreadable = "%s. A part of the input could not be used."
+	// NeedsWholeInput is for a run with a key that could not use all of its input.
+	NeedsWholeInput = "error: nothing was created, because a run with a key needs its whole input"
+)
+
+// Hints: how to go on.
+const (
+	// RunObjects is printed after a run with a key, with the commands.
+	RunObjects = "List the objects of this run:\n%s"
+	// RunObjectsBut is RunObjects where objects lack the label.
+	RunObjectsBut = "List the objects of this run, without the %d that lack its label:\n%s"
+	// Namespace is printed after -o name, which has no namespaces.
+	Namespace = "The names are in another namespace than the command's. Add it to the next command:\n  -n %s"
+	// Namespaces is Namespace where there are several.
+	Namespaces = "The names are in several namespaces. Print them with their namespaces:\n" +
+		`  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'`
+	// AfterFix begins a hint that does not help before the cause is fixed.
+	AfterFix = "Fix the cause. Then "
+	// RunAgain is for a run that created nothing.
+	RunAgain = "run the same command again. Nothing was created."
+	// RunAgainWithKey is for a run with a key.
+	RunAgainWithKey = "run the same command again. It leaves existing objects as they are."
+	// RunAgainFixedNames is for a run without a key that created only fixed names.
+	RunAgainFixedNames = "run the same command again. " +
+		"It reports AlreadyExists for existing objects, and creates the rest."
+	// RestCount, RestFiles and RestObjects create what is left of a run without a key.
+	RestCount   = "create the rest with the same command and this flag:\n  --count=%d"
+	RestFiles   = "create the rest with the same command and these files:\n  %s"
+	RestObjects = "create the rest with the same command and only this input:\n%s"
+	// NotUnchanged follows them.
+	NotUnchanged = "Don't run the command unchanged. It would create up to %d objects a second time."
+	// UseKey follows the hints for a run without a key.
+	UseKey = "A run with --idempotency-key can be repeated unchanged."
+	// Left and LeftMore are lines of RestObjects and of MissingObjects.
+	Left     = "  %d of %s in %s"
+	LeftMore = "  %d more"
+	// LeftUnread and LeftUnreadable are lines of RestObjects.
+	LeftUnread     = "  the input that was not read"
+	LeftUnreadable = "  the input that could not be used"
+	// Check is for objects whose outcome is unknown, with the commands.
+	Check = "Check whether the object exists. It may still be created within a minute:\n%s"
+	// CheckMore is the last line of Check where there are more.
+	CheckMore = "  (%d more, listed above)"
+	// Get is a command of Check.
+	Get = "  kubectl get %s"
+	// GetNewest is a command of Check for an object whose name the server picked.
+	GetNewest = "  kubectl get %s --sort-by=.metadata.creationTimestamp"
+	// MissingOne, MissingCount and MissingObjects follow Check.
+	MissingOne     = "If it does not exist, run the same command again."
+	MissingCount   = "Create the missing objects with the same command and their number:\n  --count=NUMBER"
+	MissingObjects = "Create the missing objects with the same command and only this input, " +
+		"as far as it is missing:\n%s"
+	// Holder is for an object without a creation ID under a name of this run.
+	Holder = "%s has the name of an object of this run, and no creation ID.\n" +
+		"If an earlier run created it, restore its annotation and label:\n" +
+		"  kubectl annotate %s %s=%s && kubectl label %s %s=%s\n" +
+		"Otherwise remove it from the input, or delete it:\n" +
+		"  kubectl delete %s"
+	// OtherID is for an object with the run's label and another creation ID.
+	OtherID = "%s is an object of this run, and has another creation ID than the plugin sent.\n" +
+		"Something changes the annotation %s, for example a webhook. " +
+		"Runs with a key fail until it leaves the annotation as it is."
+)

@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// A webhook picks names, and a response is lost: two objects have one creation ID, and
+// no name follows from it. Each run says so, and none that somebody copied one.
+func TestRenamedAndLost(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	var picked atomic.Int32
+	webhook(t, single, ns, true, func() *admissionv1.AdmissionResponse {
+		return patch(fmt.Sprintf(`[{"op":"add","path":"/metadata/name","value":"picked-%d"}]`, picked.Add(1)))()
+	})
+	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropAnswer))
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k"}
+	first := harness.As(t, proxy.Config).Run(args...)
+	if n := len(harness.ConfigMaps(t, single, ns)); first.Code == 0 || n != 2 {
+		t.Fatalf("%d objects, %+v", n, first)
+	}
+	r := harness.As(t, single.Admin()).Run(args...)
+	r.Expect(t, 1, `configmap/picked-\d+ exists\n`, closing(ns, "configmaps", "k")+
+		harness.Said("error: "+messages.Duplicate, "2", `configmap/picked-\d+ -n `+ns+`, configmap/picked-\d+ -n `+ns, `  kubectl delete configmap/picked-\d+ -n `+ns))
+}
+
+// A webhook that overwrites the creation ID: nothing advises to run the command again,
+// which is refused, in words that name the reason.
+func TestWebhookThatOverwritesTheID(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	webhook(t, single, ns, true, patch(`[{"op":"replace","path":"/metadata/annotations/genname.dev~1creation-id","value":"another"}]`))
+	u := harness.As(t, single.Admin())
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k", "--retry-timeout=2s"}
+	object := `configmap/demo-` + harness.Suffix + ` -n ` + ns
+	u.Run(args...).Expect(t, 4, ``, `.*`+harness.Said(messages.OtherID, object, once.Annotation))
+	u.Run(args...).Expect(t, 1, ``, `.*`+harness.Said("error: "+messages.OtherIDs, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns))
+}
+
+// Annotations that are too long only because of the plugin's.
+func TestAnnotationsAtTheLimit(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	const limit = 256 << 10
+	for size, warning := range map[int]string{
+		limit:     harness.Said(messages.Warning+messages.AnnotationsTooLong, fmt.Sprint(limit), once.Annotation),
+		limit + 1: "",
+	} {
+		input := "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, annotations: {a: " + strings.Repeat("x", size-1) + "}}\n"
+		harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", input)).Expect(t, 1, ``, warning+`The ConfigMap "[^\n]*Too long[^\n]*bytes\n`)
+	}
+}
+
+// A name from the cluster that a shell or a terminal would carry out is quoted in what is
+// suggested, and is the name of the object for a shell.
+func TestNamesThatWouldHarm(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	const name = "a\x1b[31m$(touch x)"
+	roles := harness.Clientset(t, single).RbacV1().Roles(ns)
+	if _, err := roles.Create(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{once.RunLabel: idempotency.Key("k").RunLabel()}, Annotations: map[string]string{once.Annotation: "v1-another"},
+	}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	role := harness.File(t, "role.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: demo-}\n")
+	u := harness.As(t, single.Admin())
+	r := u.Run("create", "-n", ns, "-f", role, "--idempotency-key=k")
+	quoted := advised(t, r, `: (\$'[^\n]*) -n `)
+	if r.Code != 1 || strings.Contains(r.Stderr, "\x1b") {
+		t.Errorf("%+v", r)
+	}
+	follow(t, u, "kubectl delete -n "+ns+" "+quoted).Expect(t, 0, `.*deleted.*`, ``)
+}
