@@ -12,12 +12,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
 // client sends the requests about one object, each once.
-type client struct{ rest rest.Interface }
+type client struct {
+	rest    rest.Interface
+	limiter flowcontrol.RateLimiter // nil for none
+}
+
+// turn waits until the next request may be sent.
+func (c *client) turn(ctx context.Context) error {
+	if c.limiter == nil {
+		return nil
+	}
+	return c.limiter.Wait(ctx)
+}
 
 // newClient returns a client for all groups.
 func newClient(config *rest.Config) (*client, error) {
@@ -25,7 +37,7 @@ func newClient(config *rest.Config) (*client, error) {
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
 	config.ContentType, config.AcceptContentTypes = "application/json", ""
 	made, err := rest.UnversionedRESTClientFor(config)
-	return &client{made}, err
+	return &client{rest: made}, err
 }
 
 // object is the part of an object, and of a Status, that a response is read for.
@@ -42,6 +54,9 @@ type object struct {
 // delete asks for an object to be deleted, if it still has its UID. A response that
 // is not about that object is a lost one.
 func (c *client) delete(ctx context.Context, o Object) error {
+	if err := c.turn(ctx); err != nil {
+		return err
+	}
 	uid, background := types.UID(o.UID), metav1.DeletePropagationBackground
 	body, err := json.Marshal(metav1.DeleteOptions{
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
@@ -76,6 +91,9 @@ const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=
 
 // get reads the object that has the name now, with a quorum read.
 func (c *client) get(ctx context.Context, o Object) (object, error) {
+	if err := c.turn(ctx); err != nil {
+		return object{}, err
+	}
 	found, err := read(c.rest.Get().MaxRetries(0).AbsPath(path(o)...).SetHeader("Accept", metadataOnly).Do(ctx))
 	if err == nil && (found.Metadata.Name != o.Name || found.Metadata.UID == "") {
 		err = errors.New("the response is not the object asked for")

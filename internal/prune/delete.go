@@ -20,6 +20,8 @@ const (
 	// absentFor is how long after a request without a response a 401 or 403 may be from
 	// a server that does not know its rules yet.
 	absentFor = 30 * time.Second
+	// maxUnauthorized is how often one object is retried after a 401.
+	maxUnauthorized = 4
 	// grace is how long a deletion in flight may go on after an interrupt.
 	grace = 3 * time.Second
 )
@@ -61,6 +63,8 @@ type deletion struct {
 	lost    bool               // a DELETE may have been carried out, although no response says so
 	late    bool               // one of these may still be carried out
 	settled bool               // a GET has shown the object after the last DELETE
+
+	unauthorized int // how often a DELETE was answered with 401
 }
 
 // delete deletes an object, and retries until its outcome is known. ctx is done when
@@ -125,15 +129,20 @@ func (d *deletion) take(err error) (Result, bool) {
 		return Result{}, false
 	case code == http.StatusConflict, code == http.StatusTooManyRequests:
 		return Result{}, false
-	case apistatus.AboutRights(err) && d.mayPass():
+	case apistatus.AboutRights(err) && d.mayPass(code):
 		return Result{}, false
 	}
 	return d.fails(err), true
 }
 
-// mayPass reports whether a 401 or 403 may be from a server that has just started.
-func (d *deletion) mayPass() bool {
-	return time.Since(time.Unix(0, d.absent.Load())) < absentFor
+// mayPass reports whether a 401 or 403 may pass: from a server that has just started,
+// or about a credential that has just expired.
+func (d *deletion) mayPass(code int) bool {
+	if code == http.StatusUnauthorized {
+		d.unauthorized++
+	}
+	again := code == http.StatusUnauthorized && d.unauthorized <= maxUnauthorized
+	return again || time.Since(time.Unix(0, d.absent.Load())) < absentFor
 }
 
 // asksBack reports whether a GET must say what a response to a DELETE has not said.

@@ -72,18 +72,19 @@ func answer(code int, body string) func(http.ResponseWriter) {
 
 // What the tests' servers answer. A nil answer is a connection that breaks off.
 var (
-	success   = answer(200, `{"kind":"Status","status":"Success","details":{"name":"run-bbbbb","uid":"u1"}}`)
-	held      = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z"}}`)
-	foreign   = answer(200, `{"kind":"Status","status":"Success","details":{"name":"other","uid":"u7"}}`)
-	page      = answer(200, `<html>`)
-	absent    = status(404, "NotFound", `"name":"run-bbbbb"`)
-	conflict  = status(409, "Conflict", `"name":"run-bbbbb"`)
-	forbidden = status(403, "Forbidden", `"name":"run-bbbbb"`)
-	trouble   = status(500, "InternalError", ``)
-	busy      = answer(429, "Too many requests, please try again later.") // as API Priority and Fairness
-	exists    = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1"}}`)
-	replaced  = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u2"}}`)
-	ending    = held
+	success      = answer(200, `{"kind":"Status","status":"Success","details":{"name":"run-bbbbb","uid":"u1"}}`)
+	held         = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z"}}`)
+	foreign      = answer(200, `{"kind":"Status","status":"Success","details":{"name":"other","uid":"u7"}}`)
+	page         = answer(200, `<html>`)
+	absent       = status(404, "NotFound", `"name":"run-bbbbb"`)
+	conflict     = status(409, "Conflict", `"name":"run-bbbbb"`)
+	forbidden    = status(403, "Forbidden", `"name":"run-bbbbb"`)
+	unauthorized = status(401, "Unauthorized", ``)
+	trouble      = status(500, "InternalError", ``)
+	busy         = answer(429, "Too many requests, please try again later.") // as API Priority and Fairness
+	exists       = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1"}}`)
+	replaced     = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u2"}}`)
+	ending       = held
 )
 
 type answers = []func(http.ResponseWriter)
@@ -116,6 +117,8 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 		"busy":                        {answers{busy, success}, nil, Deleted, "", false, "DELETE DELETE"},
 		"refused":                     {answers{forbidden}, nil, Failed, "", false, "DELETE"},
 		"refused while it starts":     {answers{nil, forbidden, success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE GET DELETE"},
+		"a credential that expires":   {answers{unauthorized, success}, nil, Deleted, "", false, "DELETE DELETE"},
+		"no credential":               {answers{unauthorized}, nil, Failed, "", false, "DELETE DELETE DELETE DELETE DELETE"},
 		"invalid":                     {answers{status(422, "Invalid", "")}, nil, Failed, "", false, "DELETE"},
 		"trouble without end":         {answers{trouble}, answers{exists}, Failed, "", true, ""},
 		"no response without end":     {answers{nil}, answers{nil}, Unknown, "", true, ""},

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
@@ -58,6 +59,8 @@ type Pruner struct {
 	Criteria  Criteria
 	// Concurrency is the number of deletions in flight.
 	Concurrency int
+	// Limiter, if set, limits the requests about one object.
+	Limiter flowcontrol.RateLimiter
 	// RetryTimeout is how long one request is retried.
 	RetryTimeout time.Duration
 	// Absent, if set, is told that the server does not respond, and that it does again.

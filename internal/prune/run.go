@@ -50,6 +50,7 @@ func (p *Pruner) Delete(ctx context.Context, targets []Target, plan *Plan, done 
 	if err != nil {
 		return err
 	}
+	client.limiter = p.Limiter
 	run := &run{
 		deleter:     &deleter{client: client, retryTimeout: p.RetryTimeout},
 		concurrency: p.Concurrency, done: done,

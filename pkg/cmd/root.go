@@ -28,6 +28,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version"
 )
@@ -111,6 +112,7 @@ func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection
 	genname.AddCommand(
 		create.New(conn, streams),
 		audit.New(conn, streams),
+		prune.New(conn, streams),
 		report.New(conn, streams),
 		lint.New(streams),
 		version.New(conn, streams),

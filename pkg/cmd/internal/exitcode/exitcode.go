@@ -15,7 +15,7 @@ import (
 const (
 	Failed      = 1
 	Gate        = 3   // a --fail-above gate was exceeded, whether or not all could be read
-	Unknown     = 4   // the outcome of at least one create is unknown
+	Unknown     = 4   // the outcome of at least one create or deletion is unknown
 	Interrupted = 130 // stopped by SIGINT, SIGTERM or SIGHUP, as a shell says it of the first
 )
 

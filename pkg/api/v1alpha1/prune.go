@@ -1,0 +1,151 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// PruneReport is which objects kubectl genname prune would delete, or has deleted.
+type PruneReport struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Metadata PruneMetadata `json:"metadata"`
+	// DryRun is true for a plan: without --yes nothing is deleted.
+	DryRun   bool          `json:"dryRun"`
+	Criteria PruneCriteria `json:"criteria"`
+	Summary  PruneSummary  `json:"summary"`
+	// Items are the name pools with objects under the prefixes that were named.
+	Items []PruneItem `json:"items"`
+	// Failures are the first 100 objects whose deletion failed or is unknown.
+	Failures []PruneFailure `json:"failures"`
+	// Complete is true if nothing failed, nothing is unknown, and nothing was left out
+	// because of an interrupt or an error. It is true for a plan.
+	Complete bool `json:"complete"`
+}
+
+// PruneMetadata is when the report was made.
+type PruneMetadata struct {
+	// CreationTimestamp is the server's time before the objects were listed.
+	CreationTimestamp metav1.Time `json:"creationTimestamp"`
+}
+
+// PruneCriteria are what an object must meet to be deleted.
+type PruneCriteria struct {
+	// AllNamespaces is true if objects of all namespaces are chosen.
+	AllNamespaces bool `json:"allNamespaces"`
+	// Namespace is the only namespace; empty for all.
+	Namespace string `json:"namespace"`
+	// LabelSelector is that of --selector; empty for all objects.
+	LabelSelector string `json:"labelSelector"`
+	// CreatedBefore is the time of --older-than; null if it was not given.
+	CreatedBefore *metav1.Time `json:"createdBefore"`
+	// Keep is the number of newest objects to keep per namespace and prefix; null if
+	// --keep was not given.
+	Keep *int64 `json:"keep"`
+	// Finished is true if only objects that have finished are chosen.
+	Finished bool `json:"finished"`
+	// Owned is true if objects that have a controller are chosen, too.
+	Owned bool `json:"owned"`
+}
+
+// PruneSummary is the sum of all items.
+type PruneSummary struct {
+	PruneCounts `json:",inline"`
+	// Seconds is how long the run took.
+	Seconds float64 `json:"seconds"`
+}
+
+// PruneItem is one name pool.
+type PruneItem struct {
+	// Group is the API group; empty for the core group.
+	Group string `json:"group"`
+	// Resource is the type, in the plural: jobs.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
+	Namespace string `json:"namespace"`
+	// Prefix is the effective prefix, the first 58 bytes of generateName.
+	Prefix string `json:"prefix"`
+
+	PruneCounts `json:",inline"`
+	// Ages is how old the chosen objects were at the time of the report.
+	Ages PruneAges `json:"ages"`
+	// Oldest is when the oldest chosen object was created; null if there is none.
+	Oldest *metav1.Time `json:"oldest"`
+	// Newest is when the newest chosen object was created; null if there is none.
+	Newest *metav1.Time `json:"newest"`
+}
+
+// PruneCounts are numbers of objects.
+type PruneCounts struct {
+	// Chosen is the number of objects that the plan chose for deletion.
+	Chosen int64 `json:"chosen"`
+	// Deleted is how many were deleted. The deletion of an object with finalizers has
+	// begun.
+	Deleted int64 `json:"deleted"`
+	// Failed is how many still exist because their deletion failed.
+	Failed int64 `json:"failed"`
+	// Unknown is how many may or may not be deleted.
+	Unknown int64 `json:"unknown"`
+	// NotTried is how many were not tried before the end of the run.
+	NotTried int64 `json:"notTried"`
+	// Left are the objects that are not deleted, by reason.
+	Left []PruneLeft `json:"left"`
+}
+
+// PruneLeft is a number of objects that are left for one reason.
+type PruneLeft struct {
+	// Reason is why they are left.
+	Reason PruneReason `json:"reason"`
+	// Objects is how many objects are left.
+	Objects int64 `json:"objects"`
+}
+
+// PruneReason is why an object is left.
+type PruneReason string
+
+// The reasons. PruneReplaced and PruneGone are found by a deletion, and so count among
+// the chosen objects.
+const (
+	PruneTooYoung     PruneReason = "tooYoung"
+	PruneNewest       PruneReason = "newest"
+	PruneNotFinished  PruneReason = "notFinished"
+	PruneControlled   PruneReason = "controlled"
+	PruneBeingDeleted PruneReason = "beingDeleted"
+	PruneNotGenerated PruneReason = "notGenerated"
+	PruneUnknownAge   PruneReason = "unknownAge"
+	PruneReplaced     PruneReason = "replaced"
+	PruneGone         PruneReason = "gone"
+)
+
+// PruneAges are numbers of objects by age.
+type PruneAges struct {
+	// UnderOneDay is the number of objects younger than 24 hours.
+	UnderOneDay int64 `json:"underOneDay"`
+	// UnderOneWeek is the number of objects from one to seven days old.
+	UnderOneWeek int64 `json:"underOneWeek"`
+	// UnderOneMonth is the number of objects from seven to 30 days old.
+	UnderOneMonth int64 `json:"underOneMonth"`
+	// Older is the number of all older objects.
+	Older int64 `json:"older"`
+}
+
+// PruneFailure is an object whose deletion failed or is unknown.
+type PruneFailure struct {
+	// Group is the API group; empty for the core group.
+	Group string `json:"group"`
+	// Resource is the type, in the plural: jobs.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
+	Namespace string `json:"namespace"`
+	// Name is the object's name.
+	Name string `json:"name"`
+	// UID is the object's UID.
+	UID string `json:"uid"`
+	// Unknown is true if the object may be deleted, and false if it still exists.
+	Unknown bool `json:"unknown"`
+	// Message is the cause.
+	Message string `json:"message"`
+}
+
+// DeepCopyObject implements runtime.Object, by which kubectl's printers print.
+func (r *PruneReport) DeepCopyObject() runtime.Object { return copyOf(r) }

@@ -1,0 +1,79 @@
+package prune
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+)
+
+func TestParseTargets(t *testing.T) {
+	got, err := parseTargets([]string{"jobs/run-", "cm/x", "jobs/run-", "roles.rbac.authorization.k8s.io/a:b-"})
+	want := []target{{"jobs", "run-"}, {"cm", "x"}, {"roles.rbac.authorization.k8s.io", "a:b-"}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v %v", got, err)
+	}
+	for _, args := range [][]string{
+		nil,
+		{"jobs"},
+		{"jobs/"},
+		{"/run-"},
+		{"jobs,pods/run-"},
+		{"jobs/run-/x"},
+		{"jobs/run*"},
+		{"jobs/run-?"},
+		{"jobs/^run-"},
+		{"jobs/run-", "pods"},
+		{"jobs/*"},
+		{"jobs/run-[a-z]"},
+	} {
+		if got, err := parseTargets(args); err == nil {
+			t.Errorf("%q: %v", args, got)
+		}
+	}
+}
+
+func TestAge(t *testing.T) {
+	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"24h": "2026-11-21T10:00:00Z", "1d12h": "2026-11-20T22:00:00Z", "0s": "2026-11-22T10:00:00Z",
+		"2026-11-21T08:00:00Z": "2026-11-21T08:00:00Z", "2026-11-21T08:00:00+02:00": "2026-11-21T06:00:00Z",
+	} {
+		a, err := parseAge(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := a.before(now)
+		if got := before.Format(time.RFC3339); got != want || err != nil || !a.given() {
+			t.Errorf("%s: %s %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"-1h", "yesterday", "2026-11-21", "10", "NaNd"} {
+		if a, err := parseAge(text); err == nil {
+			t.Errorf("%s: %+v", text, a)
+		}
+	}
+	future, err := parseAge("2026-11-22T10:00:01Z")
+	if _, late := future.before(now); err != nil || late == nil {
+		t.Errorf("a time in the future is taken: %v", err)
+	}
+	if none, err := parseAge(""); err != nil || none.given() || none.needsTime() {
+		t.Errorf("%+v %v", none, err)
+	}
+}
+
+// A suggested command reaches the same cluster, and has no secret.
+func TestConnectionFlags(t *testing.T) {
+	cmd := &cobra.Command{}
+	genericclioptions.NewConfigFlags(false).AddFlags(cmd.Flags())
+	err := cmd.ParseFlags([]string{"--token=secret", "--context=it's prod", "--as=alice", "--as-group=a", "--as-group=b", "-n", "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `--context 'it'\''s prod' --as alice --as-group a --as-group b`
+	if got := shell(connectionFlags(cmd)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

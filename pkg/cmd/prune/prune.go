@@ -1,0 +1,188 @@
+// Package prune is the command that deletes objects with generated names by prefix
+// and age: its flags, the plan, and the closing lines. internal/prune chooses and
+// deletes.
+package prune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/prune"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
+)
+
+// maxConcurrency is the largest number of deletions in flight.
+const maxConcurrency = 256
+
+// options are the values of the flags.
+type options struct {
+	genericiooptions.IOStreams
+	conn       *connection.Connection
+	printFlags *output.Flags
+
+	targets       []target // of the arguments
+	namespace     string
+	allNamespaces bool
+	selector      string
+	olderThan     string
+	age           age
+	keep          int
+	keepGiven     bool
+	finished      bool
+	owned         bool
+	yes           bool
+	names         bool // -o name
+	concurrency   int
+	qps           float32
+	retryTimeout  flagvalue.Duration
+	given         func(flag string) bool
+	connection    []string // the flags that say which cluster, as they were given
+}
+
+var longHelp = templates.LongDesc(`
+	Delete objects with generated names by prefix and age, after an audit has shown which
+	prefixes fill up.
+
+	Without --yes nothing is deleted: the command prints how many objects it would delete,
+	what it leaves and why, and the command that deletes exactly these objects.
+
+	An object is deleted only if its own generateName has the prefix and its name was
+	generated from it. Objects that have a controller are left unless --owned is given.
+	Each deletion names the object's UID, so an object that was deleted and created again
+	under its name is left. Dependents are deleted in the background, as kubectl does.`)
+
+// New returns the command.
+func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, conn: conn, printFlags: output.NewFlags(formatName)}
+	cmd := &cobra.Command{
+		Use: "prune TYPE/PREFIX... [-n NAMESPACE | -A] (--older-than AGE | --keep N) [--finished] [--yes]",
+
+		DisableFlagsInUseLine: true,
+		Short:                 "Delete objects with generated names by prefix and age",
+		Long:                  longHelp,
+		Example: templates.Examples(`
+			# Show which ConfigMaps would be deleted
+			kubectl genname prune configmaps/build-cache- --older-than 24h
+
+			# Delete the Jobs that have finished, except the newest 50 of each namespace
+			kubectl genname prune jobs/nightly-report- -A --finished --keep 50 --yes
+
+			# Delete Pods that match a label, 20 per second at most
+			kubectl genname prune pods/worker- -l app=demo --older-than 7d --qps 20 --yes`),
+		RunE:              runner.RunE(o),
+		ValidArgsFunction: complete.Prefixes(conn),
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *options) addFlags(cmd *cobra.Command) {
+	o.retryTimeout = flagvalue.Duration(census.DefaultRetryTimeout)
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "If present, delete across all namespaces")
+	flags.StringVarP(&o.selector, "selector", "l", "", "Delete only objects that match this label query")
+	flags.StringVar(&o.olderThan, "older-than", "",
+		"Delete only objects created before this: an age like 90m, 24h or 30d, by the server's time, "+
+			"or a time like 2026-11-21T08:00:00Z")
+	flags.IntVar(&o.keep, "keep", 0, fmt.Sprintf(
+		"Keep so many newest objects of each namespace and prefix (0 to %d)", prune.MaxKeep))
+	flags.BoolVar(&o.finished, "finished", false, "Delete only objects that have finished: Jobs, Pods, JobSets, "+
+		"Argo Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns")
+	flags.BoolVar(&o.owned, "owned", false, "Delete objects that have a controller, too")
+	flags.BoolVar(&o.yes, "yes", false, "Delete. Without it, only the plan is printed")
+	flags.IntVar(&o.concurrency, "concurrency", 8, "Number of deletions in flight")
+	flags.Float32Var(&o.qps, "qps", 0,
+		"Limit of deletions per second; 0 for none: the server's flow control is always respected")
+	flags.Var(&o.retryTimeout, "retry-timeout",
+		"How long one request is retried through throttling, errors of the server and lost connections")
+	flagvalue.ReadableNumbers(flags)
+	o.printFlags.AddFlags(cmd)
+}
+
+// Complete takes the scope and the output format from the command line and the
+// kubeconfig.
+func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
+	o.given = cmd.Flags().Changed
+	o.keepGiven = o.given("keep")
+	o.connection = connectionFlags(cmd)
+	if err := o.printFlags.Check(); err != nil {
+		return err
+	}
+	o.names = o.printFlags.Take(formatName)
+	if o.targets, err = parseTargets(args); err != nil {
+		return err
+	}
+	if o.age, err = parseAge(o.olderThan); err != nil {
+		return err
+	}
+	if o.allNamespaces {
+		return nil
+	}
+	o.namespace, _, err = o.conn.Factory.ToRawKubeConfigLoader().Namespace()
+	return err
+}
+
+// Validate returns what is wrong with the flags.
+func (o *options) Validate() error {
+	switch {
+	case !o.age.given() && !o.keepGiven:
+		return errors.New(messages.NoCriterion)
+	case o.allNamespaces && o.given("namespace"):
+		return errors.New(messages.TwoScopes)
+	case o.keep < 0 || o.keep > prune.MaxKeep:
+		return fmt.Errorf(messages.BadKeep, prune.MaxKeep, o.keep)
+	case o.concurrency < 1 || o.concurrency > maxConcurrency:
+		return fmt.Errorf(messages.BadConcurrency, maxConcurrency, o.concurrency)
+	case !(o.qps >= 0) || math.IsInf(float64(o.qps), 0): // NaN too
+		return fmt.Errorf(messages.BadQPS, o.qps)
+	case o.retryTimeout <= 0:
+		return fmt.Errorf(messages.BadRetryTimeout, o.retryTimeout.String())
+	}
+	if _, err := labels.Parse(o.selector); err != nil {
+		return fmt.Errorf(messages.BadSelector, err)
+	}
+	return nil
+}
+
+// Run plans, and deletes with --yes.
+func (o *options) Run(ctx context.Context) error {
+	r, err := o.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.progress.End()
+	if err := r.makePlan(ctx); err != nil {
+		return err
+	}
+	if !o.yes {
+		return r.printPlan(ctx)
+	}
+	return r.delete(ctx)
+}
+
+// criteria are those of the flags, at the server's time.
+func (o *options) criteria(now time.Time) (prune.Criteria, error) {
+	before, err := o.age.before(now)
+	if err != nil {
+		return prune.Criteria{}, err
+	}
+	c := prune.Criteria{Before: before, Finished: o.finished, Owned: o.owned, Selector: o.selector}
+	if o.keepGiven {
+		c.Keep = &o.keep
+	}
+	return c, nil
+}

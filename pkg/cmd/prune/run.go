@@ -1,0 +1,188 @@
+package prune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/prune"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
+)
+
+// maxClockDifference is the difference to the server's clock from which on a warning
+// is printed.
+const maxClockDifference = 30 * time.Second
+
+// run is one run of the command.
+type run struct {
+	*options
+	progress *terminal.Progress
+	began    time.Time
+	pruner   *prune.Pruner
+	targets  []prune.Target
+	plan     *prune.Plan
+	now      time.Time // the server's
+	outcomes outcomes
+}
+
+// begin finds the types, the server's time and the permissions.
+func (o *options) begin(ctx context.Context) (*run, error) {
+	r := &run{options: o, progress: terminal.StartProgress(o.ErrOut), began: time.Now()}
+	r.progress.Say(messages.Searching)
+	if err := r.prepare(ctx); err != nil {
+		r.progress.End()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *run) prepare(ctx context.Context) error {
+	patience := cluster.Patience{For: time.Duration(r.retryTimeout), Say: r.progress.Line}
+	var noAttempts flagvalue.Attempts
+	if err := noAttempts.Set("1"); err != nil { // so that the server is not asked for its own
+		return err
+	}
+	c, err := cluster.New(ctx, r.conn.Factory, &noAttempts, patience)
+	if err != nil {
+		return err
+	}
+	if err := r.resolve(ctx, c); err != nil {
+		return err
+	}
+	deletions, err := r.conn.ToUninterruptedRESTConfig()
+	if err != nil {
+		return err
+	}
+	r.pruner = &prune.Pruner{
+		Lists: c.Config, Deletions: deletions, Version: c.ListsLike(), Namespace: r.namespace,
+		Concurrency: r.concurrency, RetryTimeout: time.Duration(r.retryTimeout), Absent: patience.Tell,
+	}
+	if r.qps > 0 {
+		r.pruner.Limiter = flowcontrol.NewTokenBucketRateLimiter(r.qps, max(1, int(r.qps)))
+	}
+	if err := r.askTime(ctx); err != nil {
+		return err
+	}
+	if r.pruner.Criteria, err = r.criteria(r.now); err != nil {
+		return err
+	}
+	return r.checkPermissions(ctx)
+}
+
+// resolve finds the types of the arguments, and puts together those of one type.
+func (r *run) resolve(ctx context.Context, c *cluster.Cluster) error {
+	for _, t := range r.options.targets {
+		var found []census.Resource
+		var never []census.Skipped
+		err := c.Await(ctx, func() (err error) {
+			found, never, err = c.Resources([]string{t.resource}, r.namespace)
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case len(never) > 0:
+			return fmt.Errorf(messages.NoNames, never[0].Message)
+		}
+		for _, resource := range found {
+			if r.finished && !prune.Finishes(resource) {
+				return fmt.Errorf(messages.NeverFinishes, resource.GroupResource())
+			}
+			r.add(resource, t.prefix)
+		}
+	}
+	return nil
+}
+
+// add adds a prefix of a resource.
+func (r *run) add(resource census.Resource, prefix string) {
+	at := slices.IndexFunc(r.targets, func(t prune.Target) bool { return t.Resource == resource })
+	if at < 0 {
+		at = len(r.targets)
+		r.targets = append(r.targets, prune.Target{Resource: resource})
+	}
+	r.targets[at].Prefixes = append(r.targets[at].Prefixes, prefix)
+}
+
+// askTime asks for the server's time. Only a duration needs it.
+func (r *run) askTime(ctx context.Context) (err error) {
+	asked := time.Now()
+	r.now, err = r.pruner.Now(ctx)
+	switch {
+	case errors.Is(err, prune.ErrNoTime) && !r.age.needsTime():
+		r.now = asked.UTC()
+		return nil
+	case errors.Is(err, prune.ErrNoTime):
+		return errors.New(messages.NoTime)
+	case err != nil:
+		return err
+	}
+	if off := asked.Sub(r.now).Abs(); off > maxClockDifference {
+		r.progress.Line(fmt.Sprintf(messages.Clock, off.Round(time.Second)))
+	}
+	return nil
+}
+
+// checkPermissions returns an error if objects can't be deleted. A plan needs no more
+// than lists.
+func (r *run) checkPermissions(ctx context.Context) error {
+	missing, err := r.pruner.Missing(ctx, r.targets)
+	if err != nil {
+		return err
+	}
+	for _, m := range missing {
+		where := " in all namespaces"
+		switch {
+		case !m.Resource.Namespaced:
+			where = ""
+		case m.Namespace != "":
+			where = " in namespace " + m.Namespace
+		}
+		if r.yes {
+			return fmt.Errorf(messages.Forbidden, m.Verb, m.Resource.GroupResource(), where)
+		}
+		r.progress.Line(fmt.Sprintf(messages.MissingPermission, m.Verb, m.Resource.GroupResource(), where))
+	}
+	return nil
+}
+
+// makePlan lists the objects.
+func (r *run) makePlan(ctx context.Context) (err error) {
+	r.plan, err = r.pruner.Plan(ctx, r.targets, r.now, func(found int64) {
+		r.progress.Say(fmt.Sprintf(messages.Finding, humanize.Count(found, "object")))
+	})
+	var shared *prune.SharedError
+	if !errors.As(err, &shared) {
+		return err
+	}
+	resource := shared.Resource.GroupResource().String()
+	refused := &exitcode.Error{
+		Code: exitcode.Failed, Err: fmt.Errorf(messages.Shared, resource, terminal.OneLine(shared.Prefix)),
+	}
+	for _, name := range shared.GenerateNames {
+		argument := terminal.ShellWord(terminal.OneLine(resource + "/" + name))
+		refused.Lines = append(refused.Lines, fmt.Sprintf(messages.SharedName, argument))
+	}
+	return refused
+}
+
+// say writes a line to stderr.
+func (r *run) say(format string, args ...any) {
+	r.progress.End()
+	fmt.Fprintln(r.ErrOut, terminal.OneLine(fmt.Sprintf(format, args...)))
+}
+
+// suggest writes a command to stderr.
+func (r *run) suggest(words []string) {
+	fmt.Fprintf(r.ErrOut, messages.Command+"\n", terminal.Printable(shell(words)))
+}

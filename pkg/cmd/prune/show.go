@@ -1,0 +1,262 @@
+package prune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/prune"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
+)
+
+const (
+	// formatName is -o name, as kubectl has it.
+	formatName = "name"
+	// maxRows is how many rows the plan has on a terminal.
+	maxRows = 20
+)
+
+// printPlan prints what would be deleted.
+func (r *run) printPlan(ctx context.Context) error {
+	r.progress.End()
+	r.sayPlan()
+	if err := r.printResult(ctx); err != nil || r.plan.Chosen == 0 {
+		return err
+	}
+	r.sayFirst()
+	r.sayLeft(r.plan.Left)
+	objects := "these " + humanize.Count(r.plan.Chosen, "object")
+	if r.plan.Chosen == 1 {
+		objects = "this object"
+	}
+	r.say(messages.Confirm, objects)
+	r.suggest(r.repeat())
+	return nil
+}
+
+// printResult prints the plan to stdout.
+func (r *run) printResult(ctx context.Context) error {
+	switch {
+	case r.names:
+		err := r.pruner.Each(ctx, r.targets, r.plan, func(o prune.Object) error { return r.printName(o) })
+		if errors.Is(err, prune.ErrListChanged) {
+			return errors.New(messages.Expired)
+		}
+		return err
+	case r.printFlags.ForMachines():
+		return r.printFlags.Print(r.report(), r.Out)
+	case r.plan.Chosen == 0:
+		return nil
+	}
+	return r.printTable()
+}
+
+// sayPlan says how many objects would be deleted, and which criteria choose them.
+func (r *run) sayPlan() {
+	criteria := r.inWords()
+	if r.plan.Chosen > 0 {
+		r.say(messages.Planned, humanize.Count(r.plan.Chosen, "object"), criteria)
+		return
+	}
+	where := ""
+	if r.namespace != "" {
+		where = " in namespace " + r.namespace
+	}
+	r.say(messages.NothingPlanned, where, criteria)
+	if len(r.plan.Pools) > 0 {
+		r.sayLeft(r.plan.Left)
+		return
+	}
+	var named []string
+	for _, t := range r.options.targets {
+		named = append(named, t.String())
+	}
+	r.say(messages.Prefixes, strings.Join(named, ", "))
+}
+
+// inWords returns the criteria.
+func (r *run) inWords() string {
+	var words []string
+	c := r.pruner.Criteria
+	if c.Finished {
+		words = append(words, messages.IsFinished)
+	}
+	if !c.Before.IsZero() {
+		words = append(words, fmt.Sprintf(messages.CreatedBefore, c.Before.Format(time.RFC3339)))
+	}
+	if c.Keep != nil {
+		words = append(words, fmt.Sprintf(messages.NotNewest, humanize.Grouped(int64(*c.Keep))))
+	}
+	if c.Selector != "" {
+		words = append(words, fmt.Sprintf(messages.Matching, c.Selector))
+	}
+	return strings.Join(words, ", ")
+}
+
+// sayFirst names the first objects.
+func (r *run) sayFirst() {
+	var names []string
+	for _, o := range r.plan.First {
+		names = append(names, o.Name)
+	}
+	format := messages.First
+	if int64(len(names)) < r.plan.Chosen {
+		format = messages.FirstOf
+	}
+	r.say(format, strings.Join(names, ", "))
+}
+
+// sayLeft says how many objects are left, and why.
+func (r *run) sayLeft(left map[prune.Reason]int64) {
+	why, objects := r.why(left)
+	if objects > 0 {
+		r.say(messages.Left, humanize.Count(objects, "object"), why)
+	}
+}
+
+// why returns why objects are left, and how many.
+func (r *run) why(left map[prune.Reason]int64) (why string, objects int64) {
+	formats := map[prune.Reason]string{
+		prune.Newest: messages.Newest, prune.NotFinished: messages.NotFinished,
+		prune.Controlled: messages.Controlled, prune.BeingDeleted: messages.BeingDeleted,
+		prune.NotGenerated: messages.NotGenerated, prune.UnknownAge: messages.UnknownAge,
+		prune.Replaced: messages.Replaced, prune.Gone: messages.Gone,
+	}
+	var all []string
+	for _, reason := range prune.Reasons {
+		n := left[reason]
+		objects += n
+		switch before := r.pruner.Criteria.Before; {
+		case n == 0:
+		case reason == prune.TooYoung && before.IsZero():
+			all = append(all, fmt.Sprintf(messages.TooNew, humanize.Grouped(n)))
+		case reason == prune.TooYoung:
+			all = append(all, fmt.Sprintf(messages.TooYoung, humanize.Grouped(n), before.Format(time.RFC3339)))
+		default:
+			all = append(all, fmt.Sprintf(formats[reason], humanize.Grouped(n)))
+		}
+	}
+	return strings.Join(all, ", "), objects
+}
+
+// printTable prints the plan by name pool and age, the largest first.
+func (r *run) printTable() error {
+	pools := slices.DeleteFunc(slices.Clone(r.plan.Pools), func(p prune.Pool) bool { return p.Chosen == 0 })
+	slices.SortStableFunc(pools, func(a, b prune.Pool) int { return cmp.Compare(b.Chosen, a.Chosen) })
+	hidden := 0
+	if terminal.IsTerminal(r.Out) && len(pools) > maxRows {
+		pools, hidden = pools[:maxRows], len(pools)-maxRows
+	}
+	if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table(pools), r.Out); err != nil {
+		return err
+	}
+	if hidden > 0 {
+		r.say(messages.HiddenRows, humanize.Count(hidden, "row"))
+	}
+	return nil
+}
+
+// table has a row for each name pool. Numbers are aligned to the right.
+func table(pools []prune.Pool) *metav1.Table {
+	header := []string{"NAMESPACE", "RESOURCE", "PREFIX", "DELETE", "UNDER-1D", "1D-7D", "7D-30D", "OVER-30D"}
+	const text = 3 // columns before the numbers
+	rows := [][]string{}
+	for _, p := range pools {
+		row := []string{
+			terminal.OneLine(p.Namespace), terminal.OneLine(p.Resource.GroupResource().String()),
+			terminal.OneLine(p.Prefix), humanize.Grouped(p.Chosen),
+		}
+		for _, n := range p.ByAge {
+			row = append(row, humanize.Grouped(n))
+		}
+		rows = append(rows, row)
+	}
+	t := &metav1.Table{}
+	for at, name := range header {
+		width := len(name)
+		for _, row := range rows {
+			width = max(width, len(row[at]))
+		}
+		if at >= text {
+			name = fmt.Sprintf("%*s", width, name)
+			for _, row := range rows {
+				row[at] = fmt.Sprintf("%*s", width, row[at])
+			}
+		}
+		t.ColumnDefinitions = append(t.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
+	}
+	for _, row := range rows {
+		cells := make([]any, len(row))
+		for i, cell := range row {
+			cells[i] = cell
+		}
+		t.Rows = append(t.Rows, metav1.TableRow{Cells: cells})
+	}
+	return t
+}
+
+// printName prints an object as kubectl does with -o name.
+func (r *run) printName(o prune.Object) error {
+	_, err := fmt.Fprintln(r.Out, nameOf(o))
+	return err
+}
+
+// nameOf returns TYPE/NAME of an object, as kubectl names it.
+func nameOf(o prune.Object) string {
+	kind := strings.ToLower(o.Resource.Kind)
+	if o.Resource.Group != "" {
+		kind += "." + o.Resource.Group
+	}
+	return kind + "/" + o.Name
+}
+
+// repeat returns the words of the command that deletes what this run has planned.
+func (r *run) repeat() []string {
+	words := []string{"kubectl", "genname", "prune"}
+	for _, t := range r.options.targets {
+		words = append(words, t.String())
+	}
+	if r.allNamespaces {
+		words = append(words, "-A")
+	} else {
+		words = append(words, "-n", r.namespace)
+	}
+	words = append(words, r.connection...)
+	if r.selector != "" {
+		words = append(words, "-l", r.selector)
+	}
+	if c := r.pruner.Criteria; !c.Before.IsZero() {
+		words = append(words, "--older-than", c.Before.Format(time.RFC3339))
+	}
+	if r.keepGiven {
+		words = append(words, "--keep", strconv.Itoa(r.keep))
+	}
+	for _, flag := range []struct {
+		given bool
+		name  string
+	}{{r.finished, "--finished"}, {r.owned, "--owned"}} {
+		if flag.given {
+			words = append(words, flag.name)
+		}
+	}
+	return append(words, "--yes")
+}
+
+// shell returns words for a shell.
+func shell(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = terminal.ShellWord(word)
+	}
+	return strings.Join(quoted, " ")
+}
