@@ -93,7 +93,7 @@ func (r *results) hint(text string) string {
 	if r.totals.failed+r.totals.renamed > 0 || len(r.holders) > 0 {
 		return messages.AfterFix + text
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return capitalized(text)
 }
 
 // aboutHolders says what to do about names that are held by objects that may be the

@@ -2,6 +2,7 @@ package create
 
 import (
 	"context"
+	"errors"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
@@ -78,8 +80,14 @@ func (o *options) newCluster() (*cluster, error) {
 // Create implements create.Cluster.
 func (c *cluster) Create(ctx context.Context, creation create.Creation) (once.Result, error) {
 	d := creation.Document
+	object := c.begin(creation)
 	options := []once.Option{
-		once.WithMapping(d.Mapping), once.WithNamespace(d.Namespace), once.WithEvents(creation.Events),
+		once.WithMapping(d.Mapping), once.WithNamespace(d.Namespace), once.WithEvents(func(e once.Event) {
+			if e.Action == once.NextName {
+				object = c.rename(object, e.NextName)
+			}
+			creation.Events(e)
+		}),
 	}
 	if d.Copies > 1 {
 		options = append(options, once.WithTemplate(&d.Template))
@@ -87,7 +95,41 @@ func (c *cluster) Create(ctx context.Context, creation create.Creation) (once.Re
 	if creation.Briefly {
 		options = append(options, once.WithRetryTimeout(0))
 	}
-	return c.creator.Create(ctx, d.Object, creation.ID, options...)
+	result, err := c.creator.Create(ctx, d.Object, creation.ID, options...)
+	c.end(c.rename(object, result.Name), err)
+	return result, err
+}
+
+// begin notes the object in progress, under its first name.
+func (c *cluster) begin(creation create.Creation) sent {
+	d, id := creation.Document, creation.ID.String()
+	object := sent{d, d.Object.GetName()}
+	if object.name == "" && id != "" {
+		object.name = names.Candidate(d.Object.GetGenerateName(), id, 0, c.options.flags.suffixLength)
+	}
+	if c.options.DryRunStrategy == cmdutil.DryRunNone { // else nothing is stored
+		c.options.inProgress.begin(object)
+	}
+	return object
+}
+
+// rename notes that the object has another name.
+func (c *cluster) rename(object sent, name string) sent {
+	to := sent{object.document, name}
+	if to != object {
+		c.options.inProgress.rename(object, to)
+	}
+	return to
+}
+
+// end notes the object's end. What exists is in progress until it is printed.
+func (c *cluster) end(object sent, err error) {
+	switch {
+	case err == nil:
+		c.options.inProgress.store(object)
+	case !errors.Is(err, once.ErrUnknown):
+		c.options.inProgress.end(object)
+	}
 }
 
 // Find implements create.Cluster.

@@ -7,6 +7,8 @@ import (
 	"context"
 	"os/signal"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,6 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 var createExample = templates.Examples(`
@@ -48,6 +51,11 @@ type options struct {
 	fieldManager string
 	namespace    string // that of the command
 	flags        ownCreateFlags
+
+	inProgress inProgress
+	saying     sync.Mutex         // guards stderr, and progress
+	progress   *terminal.Progress // on a terminal that does not show the results themselves
+	silent     atomic.Bool        // nothing is said any more
 }
 
 // New returns the command.
@@ -144,6 +152,11 @@ func (o *options) Run(ctx context.Context) error {
 	// created. This is set for the process, but not by main: with every other command
 	// the process ends then, as kubectl does.
 	signal.Ignore(syscall.SIGPIPE)
+	return o.interruptible(ctx, o.create)
+}
+
+// create creates the objects.
+func (o *options) create(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	documents, err := o.documents(ctx)

@@ -33,8 +33,7 @@ type results struct {
 	ctx  context.Context
 	stop context.CancelCauseFunc
 
-	printer  printer
-	progress *terminal.Progress // on a terminal that does not show the results themselves
+	printer printer
 
 	totals totals
 	end    create.End
@@ -86,7 +85,9 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 		said: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
 	}
 	if !terminal.IsTerminal(o.Out) {
-		r.progress = terminal.StartProgress(o.ErrOut)
+		o.saying.Lock()
+		o.progress = terminal.StartProgress(o.ErrOut)
+		o.saying.Unlock()
 	}
 	if o.flags.suffixLength != names.SuffixLength {
 		r.warn(fmt.Sprintf(messages.OtherSuffixLength, o.flags.suffixLength))
@@ -96,21 +97,26 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 
 // take prints one event and counts it.
 func (r *results) take(event create.Event) {
+	defer func() { r.inProgress.count(r.totals) }()
 	switch e := event.(type) {
 	case create.Created:
 		r.totals.created++
 		r.begin(e.Document)
 		r.collect(e.Document, "", r.print(e.Document, e.Result.Object))
+		r.inProgress.end(sent{e.Document, e.Result.Name})
 	case create.Exists:
 		r.totals.exist++
 		r.rest.begin(e.Document)
 		r.collect(e.Document, "", r.printExisting(e))
+		r.inProgress.end(sent{e.Document, e.Name})
 	case create.Shown:
 		r.collect(e.Document, e.Object.GetName(), r.printer.created(e.Object))
 	case create.Failed:
 		r.fail(e)
+		r.inProgress.end(sent{e.Document, e.Result.Name})
 	case create.Unknown:
 		r.collect(e.Document, e.Result.Name, r.unknown(e))
+		r.inProgress.end(sent{e.Document, e.Result.Name})
 	case create.NotAttempted:
 		r.totals.notAttempted += e.Copies
 		r.rest.leave(e.Document, e.Copies)
@@ -206,15 +212,6 @@ func (r *results) collect(d *create.Document, name string, err error) {
 	}
 	r.said[why] = true
 	r.errs = append(r.errs, placed{2 * d.Number, err})
-}
-
-// say writes a line on stderr.
-func (r *results) say(text string) {
-	if r.progress != nil {
-		r.progress.Line(text)
-		return
-	}
-	fmt.Fprintln(r.ErrOut, text)
 }
 
 // warn writes a warning on stderr, once.

@@ -140,6 +140,8 @@ const (
 
 // Progress.
 const (
+	// Waiting is printed at an interrupt, with the objects in progress.
+	Waiting = "Interrupted. Waiting up to %s for these objects, or until the next interrupt:\n%s"
 	// Looking is printed while the objects of a key are listed.
 	Looking = "looking for objects of this key: %d of %s done"
 	// Retry is printed before each retry, with one of the actions below.
@@ -176,6 +178,9 @@ const (
 	Unauthorized        = "stopped, because the server does not accept the credentials"
 	TimedOut            = "stopped, because several objects in a row timed out (%s)"
 	StoppedAfterFailure = "stopped after a failure"
+	// NoResponse and InterruptedTwice are reasons of Summary while something hangs.
+	NoResponse       = "interrupted, and a credential plugin or the reader of the output does not respond"
+	InterruptedTwice = "interrupted again"
 	// Unread ends Summary when an interrupt ended the reading of the input.
 	Unread = "%s. The rest of the input was not read."
 	// Unreadable ends Summary when a part of the input could not be used.

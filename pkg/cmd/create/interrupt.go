@@ -1,0 +1,126 @@
+package create
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+)
+
+const (
+	// maxStopping is how long the command goes on after an interrupt: the grace period
+	// of the objects in progress, and time to end.
+	maxStopping = once.DefaultGrace + 4*time.Second
+	// sameInterrupt is the time in which further signals belong to the first: a runner
+	// may signal a process and its group.
+	sameInterrupt = time.Second
+	// maxPrinting is how long the last lines may take, of which no reader may be left.
+	maxPrinting = 500 * time.Millisecond
+)
+
+// interruptible runs the command, and ends some time after an interrupt, or at a second
+// one, whatever hangs: a credential plugin takes no context, and neither does a pipe
+// that nobody reads. What hangs then ends with the process.
+func (o *options) interruptible(ctx context.Context, run func(context.Context) error) error {
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(again)
+	began, over := time.Now(), time.After(maxStopping)
+	o.sayInProgress()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-over:
+			return o.giveUp(messages.NoResponse)
+		case <-again:
+			if time.Since(began) > sameInterrupt {
+				return o.giveUp(messages.InterruptedTwice)
+			}
+		}
+	}
+}
+
+// sayInProgress names the objects that the command waits for after an interrupt.
+func (o *options) sayInProgress() {
+	unknown, stored, _ := o.inProgress.left()
+	if all := slices.Concat(unknown, stored); len(all) > 0 {
+		o.sayInTime(fmt.Sprintf(messages.Waiting, maxStopping, "  "+strings.Join(all, "\n  ")))
+	}
+}
+
+// giveUp ends the command while something hangs: it prints what is known of the objects
+// in progress.
+func (o *options) giveUp(why string) error {
+	unknown, stored, counts := o.inProgress.left()
+	counts.unknown += len(unknown)
+	counts.created += len(stored)
+	var lines, commands []string
+	for _, object := range stored {
+		lines = append(lines, "error: "+fmt.Sprintf(messages.NotPrinted, object, messages.Interrupted))
+	}
+	for _, object := range unknown {
+		lines = append(lines, fmt.Sprintf(messages.OutcomeUnknown, object, messages.Interrupted))
+		commands = append(commands, fmt.Sprintf(messages.Get, object))
+	}
+	lines = append(lines, fmt.Sprintf(messages.Summary, why, counts))
+	switch {
+	case o.flags.key != "":
+		lines = append(lines, capitalized(messages.RunAgainWithKey))
+	case len(unknown) > 0:
+		lines = append(lines, fmt.Sprintf(messages.Check, strings.Join(commands, "\n")))
+	}
+	o.sayInTime(strings.Join(lines, "\n"))
+	o.silence()
+	code := exitcode.Interrupted
+	if counts.unknown > 0 {
+		code = exitcode.Unknown
+	}
+	return &exitcode.Error{Code: code}
+}
+
+// sayInTime writes lines on stderr, and does not wait long for a reader.
+func (o *options) sayInTime(text string) {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		o.say(text)
+	}()
+	select {
+	case <-written:
+	case <-time.After(maxPrinting):
+	}
+}
+
+// say writes lines on stderr.
+func (o *options) say(text string) {
+	o.saying.Lock()
+	defer o.saying.Unlock()
+	switch {
+	case o.silent.Load():
+	case o.progress != nil:
+		o.progress.Line(text)
+	default:
+		fmt.Fprintln(o.ErrOut, text)
+	}
+}
+
+// silence drops what is said from now on.
+func (o *options) silence() { o.silent.Store(true) }
+
+func capitalized(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

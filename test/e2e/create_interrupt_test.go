@@ -1,0 +1,240 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// process is the plugin as a process of its own, which gets signals.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stderr string // a file
+	ended  chan struct{}
+}
+
+// startCreate starts the command create with a kubeconfig, and with a stdout if one is
+// given.
+func startCreate(t *testing.T, kubeconfig string, stdout *os.File, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, stderr: filepath.Join(t.TempDir(), "stderr"), ended: make(chan struct{})}
+	stderr, err := os.Create(p.stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stderr.Close() }()
+	args = append([]string{"create", "--kubeconfig=" + kubeconfig, "--cache-dir=" + t.TempDir()}, args...)
+	p.cmd = exec.CommandContext(t.Context(), harness.Plugin(t), args...)
+	p.cmd.Stderr = stderr
+	if stdout != nil {
+		p.cmd.Stdout = stdout
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	return p
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *process) printed() string {
+	text, err := os.ReadFile(p.stderr)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// prints waits for a line on stderr.
+func (p *process) prints(within time.Duration, expression string) {
+	p.t.Helper()
+	for began := time.Now(); !regexp.MustCompile(expression).MatchString(p.printed()); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > within {
+			p.t.Fatalf("after %s stderr does not have %s:\n%s", within, expression, p.printed())
+		}
+	}
+}
+
+// ends waits for the end of the process.
+func (p *process) ends(within time.Duration, code int) {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(within):
+		_ = p.cmd.Process.Kill()
+		p.t.Fatalf("alive after %s; stderr\n%s", within, p.printed())
+	}
+	if got := p.cmd.ProcessState.ExitCode(); got != code {
+		p.t.Errorf("exit code %d, want %d; stderr\n%s", got, code, p.printed())
+	}
+}
+
+// waiting is what an interrupt prints at once.
+var waiting = harness.Said(messages.Waiting, `\d+s`, `(  configmap/demo-[^\n]*\n?)+`)
+
+// withoutWaiting returns the result without the objects that were in progress at the
+// interrupt.
+func withoutWaiting(t *testing.T, r harness.Result) harness.Result {
+	t.Helper()
+	expression := regexp.MustCompile(waiting)
+	if !expression.MatchString(r.Stderr) {
+		t.Errorf("what is in progress is not printed:\n%s", r.Stderr)
+	}
+	r.Stderr = expression.ReplaceAllString(r.Stderr, "")
+	return r
+}
+
+// kubeconfigOf writes a kubeconfig of the configuration.
+func kubeconfigOf(t *testing.T, config *rest.Config) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := controlplane.WriteKubeconfig(path, config); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// stopsWithin is how long the command may go on after an interrupt: 5 seconds of grace,
+// and 5 to end.
+const stopsWithin = 10 * time.Second
+
+// A credential plugin hangs after the POST was carried out and its response was lost:
+// the interrupt prints the object at once, and the command ends all the same.
+func TestInterruptWhileACredentialPluginHangs(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	hang := filepath.Join(t.TempDir(), "hang")
+	proxy := faultproxy.New(t, single.Admin(), firstPost(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := os.WriteFile(hang, nil, 0o600); err != nil {
+				t.Error(err)
+			}
+			faultproxy.DropAnswer(next).ServeHTTP(w, r)
+		})
+	}))
+	kubeconfig := kubeconfigOf(t, proxy.Config)
+	withPlugin(t, kubeconfig, `[ ! -e `+hang+` ] || exec sleep 60
+echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"}}'`)
+	p := startCreate(t, kubeconfig, nil, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))
+	p.prints(time.Minute, retried(`configmap/demo-[^\n]*`, messages.ReadBack))
+	p.signal(syscall.SIGTERM)
+	p.prints(2*time.Second, waiting)
+	p.ends(stopsWithin, 4)
+	object := `configmap/` + harness.ConfigMaps(t, single, ns)[0].Name + ` -n ` + ns
+	p.prints(0, unknownOutcome(object, messages.Interrupted)+sum(messages.NoResponse, 0, 0, 0, 1, 0)+
+		harness.Said(messages.Check, `  kubectl get `+object)+`$`)
+}
+
+// withPlugin has the users of a kubeconfig get their credentials from a script.
+func withPlugin(t *testing.T, kubeconfig, script string) {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range config.AuthInfos {
+		*user = clientcmdapi.AuthInfo{Exec: &clientcmdapi.ExecConfig{
+			APIVersion: "client.authentication.k8s.io/v1", Command: "sh", Args: []string{"-c", script},
+			InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+		}}
+	}
+	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Nobody reads stdout, and the pipe is full: an interrupt ends the command, and each
+// object that exists is on stdout or on stderr.
+func TestInterruptWhileNobodyReads(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.FcntlInt(writer.Fd(), unix.F_SETPIPE_SZ, 4096); err != nil {
+		t.Fatal(err)
+	}
+	p := startCreate(t, kubeconfigOf(t, single.Admin()), writer, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=5000")
+	_ = writer.Close()
+	for last, n := -1, 0; last != n || n == 0; time.Sleep(time.Second) {
+		last, n = n, len(harness.ConfigMaps(t, single, ns))
+	}
+	p.signal(syscall.SIGINT)
+	p.prints(2*time.Second, waiting)
+	p.ends(stopsWithin, 130)
+	stdout, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, name := range regexp.MustCompile(`configmap/(\S+)(?: -n \S+ was)? created`).FindAllStringSubmatch(string(stdout)+p.printed(), -1) {
+		told[name[1]] = true
+	}
+	there := harness.ConfigMaps(t, single, ns)
+	for _, cm := range there {
+		if !told[cm.Name] {
+			t.Errorf("%s exists, and is not printed", cm.Name)
+		}
+	}
+	if len(there) != len(told) || len(there) < 50 {
+		t.Errorf("%d exist, %d are printed; stderr\n%s", len(there), len(told), p.printed())
+	}
+}
+
+// A second interrupt ends the command at once, and names the object in progress.
+func TestSecondInterrupt(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	sent, over := make(chan struct{}), make(chan struct{})
+	defer close(over)
+	var posts atomic.Int32
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if !harness.Creates(r) || posts.Add(1) > 1 {
+			return nil
+		}
+		return func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				close(sent)
+				<-over
+			})
+		}
+	})
+	p := startCreate(t, kubeconfigOf(t, proxy.Config), nil, "-n", ns, "-f", harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 3)), "--idempotency-key=k")
+	<-sent
+	p.signal(syscall.SIGINT)
+	p.prints(2*time.Second, waiting)
+	time.Sleep(1100 * time.Millisecond) // a signal within a second belongs to the first
+	p.signal(syscall.SIGINT)
+	p.ends(time.Second, 4)
+	p.prints(0, unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, messages.Interrupted)+
+		sum(messages.InterruptedTwice, 0, 0, 0, 1, 0)+sameAgain+`$`)
+}
