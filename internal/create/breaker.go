@@ -1,12 +1,10 @@
 package create
 
 import (
-	"slices"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
 // A run ends when going on is useless:
@@ -15,139 +13,151 @@ const (
 	// maxUnauthorized is how many objects in a row may be refused for want of a
 	// valid credential before the run stops.
 	maxUnauthorized = 3
-	// maxProbes is how many objects in a row may get no answer that settles
+	// maxProbes is how many objects in a row may get no response that settles
 	// them, each sent once, before no more are sent to their place.
 	maxProbes = 5
 	// maxStalled is in how many places that may be so before the run stops.
 	maxStalled = 3
 )
 
-// breaker is what the ends of objects say of those that are to come at the same
-// place.
+// breakers are the circuit breakers of a run: one for each place, and what stops the
+// whole run, which is in End.
+type breakers struct {
+	places       map[idempotency.Place]*breaker
+	unauthorized int // objects refused for it, one after the other
+	end          *End
+}
+
+// breaker is a circuit breaker: the ends of objects at a place decide whether further
+// ones are sent there.
 type breaker struct {
 	// probing: an object has used up its whole time, so the next ones are sent
 	// once each, until one is created.
 	probing bool
-	probed  int  // those of them that are under way
+	probes  int  // those of them that are in progress
 	losses  int  // objects, in a row, that were sent once and not settled
-	stalled bool // there were too many of them
+	open    bool // there were too many of them: nothing is sent
 	renamed bool // something picks names here
 	created bool // this run has created something here
-	// reviewed: it was asked whether objects can be read back; unreadable: they
-	// cannot be; open: not all creates are refused anyway.
-	reviewed, unreadable, open bool
 }
 
-// breakerAt returns the breaker at the document's place.
-func (r *run) breakerAt(d *Document) *breaker {
-	o := r.breakers[d.place]
-	if o == nil {
-		o = &breaker{}
-		r.breakers[d.place] = o
+// at returns the breaker of the document's place.
+func (b *breakers) at(d *Document) *breaker {
+	at := b.places[d.place]
+	if at == nil {
+		at = &breaker{}
+		b.places[d.place] = at
 	}
-	return o
+	return at
 }
 
-// blocked reports whether another copy shall not be tried: one before it was
-// refused, its place does not take objects as they are, or nothing may be asked.
-func (r *run) blocked(d *Document) bool {
-	return d.refused || r.breakerAt(d).renamed || r.silent(d)
+// allow reports whether another copy may be sent: none before it was refused, its place
+// takes objects as they are, and requests are of use.
+func (b *breakers) allow(d *Document) bool {
+	return !d.refused && !b.at(d).renamed && b.allowRequests(d)
 }
 
-// silent reports whether nothing shall be sent to the document's place: it takes
-// none, nobody answers or knows the credential, or the user has had enough.
-func (r *run) silent(d *Document) bool {
-	return r.ctx.Err() != nil || r.end.Unreachable || r.end.Unauthorized || len(r.end.Stalled) >= maxStalled ||
-		r.breakerAt(d).stalled
+// allowRequests reports whether anything may be sent to the document's place.
+func (b *breakers) allowRequests(d *Document) bool {
+	return !b.end.Unreachable && !b.end.Unauthorized && len(b.end.Stalled) < maxStalled && !b.at(d).open
 }
 
-// enoughProbes reports whether as many probes are under way as settle whether the
+// uncertain reports whether as many probes are in progress as settle whether the
 // document's place takes objects.
-func (r *run) enoughProbes(d *Document) bool {
-	o := r.breakerAt(d)
-	return o.probing && o.probed > 0 && o.losses+o.probed >= maxProbes
+func (b *breakers) uncertain(d *Document) bool {
+	at := b.at(d)
+	return at.probing && at.probes > 0 && at.losses+at.probes >= maxProbes
 }
 
-// record takes what the end of an object says of others.
-func (r *run) record(told report) {
-	d, o := told.document, r.breakerAt(told.document)
-	r.end.Unreachable = r.end.Unreachable || told.unheard
-	o.renamed = o.renamed || told.renamed
-	if told.probe {
-		o.probed--
+// start returns the job as it is to be started.
+func (b *breakers) start(j job) job {
+	at := b.at(j.document)
+	j.losses, j.probe = at.losses, at.probing && !j.unsent
+	if j.probe {
+		at.probes++
 	}
-	switch e := told.event.(type) {
+	return j
+}
+
+// report records the end of an object. interrupted reports that the user has
+// interrupted the run.
+func (b *breakers) report(e ended, interrupted bool) {
+	d, at := e.job.document, b.at(e.job.document)
+	b.end.Unreachable = b.end.Unreachable || e.unreachable
+	at.renamed = at.renamed || e.renamed()
+	if e.job.probe {
+		at.probes--
+	}
+	switch event := e.event.(type) {
 	case Created:
-		r.recordFromSuccess(d, e.Result)
-		r.changed, o.created = true, true
+		at.created = true
+		b.succeed(at)
 	case Exists:
-		if told.sent {
-			r.recordFromSuccess(d, once.Result{MarksLost: e.MarksLost})
+		if len(event.MarksLost) > 0 { // it was sent, and found by its name
+			b.succeed(at)
 		}
 	case Failed:
-		if d.refused = d.refused || apistatus.RefusedForAll(e.Err); !d.refused {
-			r.notRefused(d)
-		}
-		r.recordFromTimeOver(told, e.Result.TimeOver)
-		r.countUnauthorized(apierrors.IsUnauthorized(e.Err))
+		d.refused = d.refused || apistatus.RefusedForAll(event.Err)
+		b.timeOver(e, event.Result.TimeOver)
+		b.countUnauthorized(apierrors.IsUnauthorized(event.Err))
 	case Unknown:
-		r.notRefused(d)
-		r.recordFromTimeOver(told, e.Result.TimeOver)
-		r.recordFromLoss(told, e.Result.TimeOver)
-		r.countUnauthorized(false)
+		b.timeOver(e, event.Result.TimeOver)
+		if !interrupted {
+			b.lost(e, event)
+		}
+		b.countUnauthorized(false)
 	}
 }
 
-// recordFromSuccess takes note of a server that stores objects.
-func (r *run) recordFromSuccess(d *Document, result once.Result) {
-	o := r.breakerAt(d)
-	o.probing, o.losses = false, 0
-	r.notRefused(d)
-	r.countUnauthorized(false)
-	if slices.Contains(result.MarksLost, once.RunLabel) {
-		r.end.Unlabelled++
-	}
+// succeed takes note of a server that stores objects.
+func (b *breakers) succeed(at *breaker) {
+	at.probing, at.losses = false, 0
+	b.countUnauthorized(false)
 }
 
-// recordFromTimeOver takes note of an object that used up its time. What was
-// refused has been answered: it says nothing of the time that others take; nor
-// does what was under way before the first probe say anything of the server now.
-func (r *run) recordFromTimeOver(told report, over bool) {
-	switch o := r.breakerAt(told.document); {
+// timeOver takes note of an object that used up its time. A refusal is a response, and
+// says nothing about the time of other objects. Neither do objects that were in progress
+// before the first probe.
+func (b *breakers) timeOver(e ended, over bool) {
+	switch {
 	case !over:
-	case told.probe:
-		r.countLoss(told.document)
+	case e.job.probe:
+		b.countLoss(e.job.document)
 	default:
-		o.probing = true
+		b.at(e.job.document).probing = true
 	}
 }
 
-// recordFromLoss takes note of an object whose answer was lost and that nothing
-// could settle, so that no time was used up: it was sent once, as a probe is. Of
-// those that were under way together, one accident may have taken all answers.
-// What is unknown although it was answered says nothing: an object that has lost
-// its mark, or a conflict that cannot be read back.
-func (r *run) recordFromLoss(told report, over bool) {
-	if !over && told.silent && !told.renamed && told.losses == r.breakerAt(told.document).losses && r.ctx.Err() == nil {
-		r.countLoss(told.document)
+// lost takes note of an object whose response was lost and that nothing could settle,
+// so that no time was used up: it was sent once, as a probe is. Of those that were in
+// progress together, one accident may have taken all responses. An object that is
+// unknown although there was a response says nothing: it has lost its creation ID, or a
+// conflict cannot be checked.
+func (b *breakers) lost(e ended, event Unknown) {
+	result := event.Result
+	if responded := result.Object != nil || result.Unverified; result.TimeOver || responded || e.renamed() {
+		return
+	}
+	if e.job.losses == b.at(e.job.document).losses {
+		b.countLoss(e.job.document)
 	}
 }
 
 // countLoss counts an object that was sent once and not settled.
-func (r *run) countLoss(d *Document) {
-	o := r.breakerAt(d)
-	if o.losses++; o.losses >= maxProbes && !o.stalled {
-		o.stalled = true
-		r.end.Stalled = append(r.end.Stalled, d.place)
+func (b *breakers) countLoss(d *Document) {
+	at := b.at(d)
+	if at.losses++; at.losses >= maxProbes && !at.open {
+		at.open = true
+		b.end.Stalled = append(b.end.Stalled, d.place)
 	}
 }
 
-// countUnauthorized counts objects that were refused with a 401, one after the
-// other: what was not sent says nothing.
-func (r *run) countUnauthorized(refused bool) {
-	r.unauthorized++
+// countUnauthorized counts objects in a row that were refused with a 401. Objects that
+// were not sent don't count.
+func (b *breakers) countUnauthorized(refused bool) {
+	b.unauthorized++
 	if !refused {
-		r.unauthorized = 0
+		b.unauthorized = 0
 	}
-	r.end.Unauthorized = r.end.Unauthorized || r.unauthorized >= maxUnauthorized
+	b.end.Unauthorized = b.end.Unauthorized || b.unauthorized >= maxUnauthorized
 }

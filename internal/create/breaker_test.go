@@ -17,7 +17,7 @@ import (
 )
 
 func probing(resource, namespace string) string {
-	return warned(Probing{idempotency.Place{Resource: schema.GroupResource{Resource: resource}, Namespace: namespace}})
+	return warningOf(Probing{idempotency.Place{Resource: schema.GroupResource{Resource: resource}, Namespace: namespace}})
 }
 
 // stuck ends every object of which is reports true for want of time.
@@ -149,7 +149,7 @@ func TestLookingAgainHoldsNobodyUp(t *testing.T) {
 func TestLookingAgainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var documents []string
-		for range 2*maxLingering + 100 {
+		for range 2*maxRechecking + 100 {
 			documents = append(documents, "configmaps/a/x-")
 		}
 		c := &cluster{looks: always, ends: func(string) (once.Result, error) { return once.Result{}, errForbidden }}
@@ -164,7 +164,7 @@ func TestLookingAgainIsBounded(t *testing.T) {
 				looking--
 			}
 		}
-		if took := time.Since(start); most != maxLingering || took != 3*lookingAgain {
+		if took := time.Since(start); most != maxRechecking || took != 3*lookingAgain {
 			t.Errorf("%d at once, in %s", most, took)
 		}
 	})
@@ -229,7 +229,7 @@ func TestReachedAfterLookingAgain(t *testing.T) {
 // A user who may not read objects back is told of it once at each place, beside
 // the first create and not before it.
 func TestReview(t *testing.T) {
-	warning := warned(NoGet{idempotency.Place{Resource: schema.GroupResource{Resource: "configmaps"}, Namespace: "a"}})
+	warning := warningOf(NoGet{idempotency.Place{Resource: schema.GroupResource{Resource: "configmaps"}, Namespace: "a"}})
 	for name, test := range map[string]struct {
 		documents []string
 		dryRun    DryRun
@@ -457,10 +457,10 @@ func TestWhatNeedsGet(t *testing.T) {
 		}
 		refusals, conflicts := 0, 0
 		for _, text := range words(Run(t.Context(), configOf(c), input("configmaps/a/x-"))) {
-			if text == warned(RefusalUnverified{schema.GroupResource{Resource: "configmaps"}}) {
+			if text == warningOf(RefusalUnverified{schema.GroupResource{Resource: "configmaps"}}) {
 				refusals++
 			}
-			if text == warned(ConflictUnverified{schema.GroupResource{Resource: "configmaps"}}) {
+			if text == warningOf(ConflictUnverified{schema.GroupResource{Resource: "configmaps"}}) {
 				conflicts++
 			}
 		}

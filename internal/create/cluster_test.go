@@ -153,7 +153,7 @@ func (c *cluster) Verbs(resource schema.GroupVersionResource) []string {
 	}
 	return c.verbs
 }
-func (c *cluster) Answers(context.Context) bool { return !c.silent }
+func (c *cluster) Responds(context.Context) bool { return !c.silent }
 
 // errors of creates
 var (
@@ -218,7 +218,7 @@ func word(e Event) string {
 		return "created " + e.Result.Name
 	case Exists:
 		return "exists " + e.Name
-	case Looking:
+	case Searching:
 		return ""
 	case Shown:
 		return "shown " + e.Object.GetName() + e.Object.GetGenerateName()
@@ -231,7 +231,7 @@ func word(e Event) string {
 	case Retry:
 		return "retry"
 	case Warning:
-		return warned(e)
+		return warningOf(e)
 	case Problem:
 		return "problem " + e.Err.Error()
 	case End:
@@ -240,8 +240,8 @@ func word(e Event) string {
 	return fmt.Sprintf("%T", e)
 }
 
-// warned is the word for a warning.
-func warned(w Warning) string { return fmt.Sprintf("warning %T %v", w, w) }
+// warningOf is the word for a warning.
+func warningOf(w Warning) string { return fmt.Sprintf("warning %T %v", w, w) }
 
 // expect compares the events of a run with those wanted.
 func expect(t *testing.T, got []string, want ...string) {

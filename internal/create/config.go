@@ -31,7 +31,7 @@ type Config struct {
 	// DryRun says whether objects are sent, and stored.
 	DryRun DryRun
 	// SuffixLength is the number of random characters of the names that the
-	// Cluster tries, and Attempts how many it tries per object.
+	// Cluster uses, and Attempts how many names it tries per object.
 	SuffixLength, Attempts int
 	// Whole reads objects that are there already, to be shown whole.
 	Whole bool
@@ -68,8 +68,8 @@ type Cluster interface {
 	// Verbs are what can be done with a resource, or with a subresource
 	// ("jobs/status"); nil if there is none, or that is not known.
 	Verbs(resource schema.GroupVersionResource) []string
-	// Answers reports whether the server answers anything at all.
-	Answers(ctx context.Context) bool
+	// Responds reports whether the server responds at all.
+	Responds(ctx context.Context) bool
 }
 
 // Creation is one object that is to be created.
@@ -79,7 +79,7 @@ type Creation struct {
 	// Briefly sends the object once and, if its outcome is unknown, reads it back
 	// once: once.WithRetryTimeout(0).
 	Briefly bool
-	// Events is told of every retry before it is made.
+	// Events is called before every retry.
 	Events func(once.Event)
 }
 
@@ -110,12 +110,12 @@ type Document struct {
 	// Copies how often it is to be created. Run sets them.
 	Number, Copies int
 
-	markable  bool // else the server will refuse it
-	generated bool
-	byServer  bool // the server picks the name
-	refused   bool // one of the copies, as the others would be
-	doubted   int  // copies that were refused, and are looked for again
-	place     idempotency.Place
+	canCarryID bool // else the server will refuse it
+	generated  bool
+	byServer   bool // the server picks the name
+	refused    bool // one of the copies, as the others would be
+	rechecking int  // copies that were refused, and are rechecked
+	place      idempotency.Place
 
 	// In a run with a key:
 

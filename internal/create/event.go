@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// Event is one thing that a run tells. Each object ends in one of Created,
+// Event is one thing that a run reports. Each object ends in one of Created,
 // Exists, Shown, Failed, Unknown and NotAttempted.
 type Event interface{ event() }
 
@@ -72,9 +72,9 @@ type Retry struct {
 	Retry    once.Event
 }
 
-// Looking tells how many of the places of a run with a key were looked
-// through. Late is true once, when that has taken some seconds.
-type Looking struct {
+// Searching reports how many of the places of a run with a key were listed. Late is
+// true once, when that has taken some seconds.
+type Searching struct {
 	Done, Places int
 	Late         bool
 }
@@ -96,13 +96,13 @@ type End struct {
 	// Unread reports that an interrupt left a part of the input unread, and
 	// Incomplete that a run with a key created nothing because of a Problem.
 	Unread, Incomplete bool
-	// Unreachable reports that the run stopped because nothing answered.
+	// Unreachable reports that the run stopped because the server was unreachable.
 	Unreachable bool
 	// Unauthorized reports that the run stopped because the server did not know
 	// the credential (401), three objects in a row.
 	Unauthorized bool
 	// Stalled are the places in which the run stopped because one object after
-	// the other got no answer that settled it.
+	// the other got no response that settled it.
 	Stalled []idempotency.Place
 	// Places are where the objects of a run with a key are.
 	Places []idempotency.Place
@@ -118,6 +118,6 @@ func (Failed) event()       {}
 func (Unknown) event()      {}
 func (NotAttempted) event() {}
 func (Retry) event()        {}
-func (Looking) event()      {}
+func (Searching) event()    {}
 func (Problem) event()      {}
 func (End) event()          {}

@@ -10,14 +10,13 @@ import (
 )
 
 const (
-	// findAtOnce is the number of places that are looked through at once.
+	// findAtOnce is the number of places that are listed at once.
 	findAtOnce = 8
-	// findPatience is the time after which a user is told of it.
+	// findPatience is the time after which it is reported.
 	findPatience = 3 * time.Second
 )
 
-// inPlace is a creation id in one place. Elsewhere it is a copy that somebody
-// made, or a controller.
+// inPlace is a creation ID in one place. Elsewhere the object is a copy.
 type inPlace struct {
 	place idempotency.Place
 	id    string
@@ -29,42 +28,42 @@ type foundAt struct {
 	found []idempotency.Existing
 }
 
-// find lists what the run has created in the places, by their ids. It tells how
-// far it is.
-func (r *run) find(places []idempotency.Place) (map[inPlace][]idempotency.Existing, error) {
-	lists, failed := r.list(places)
+// find lists what the run has created in the places, by their IDs. It
+// reports its progress.
+func (k *keyed) find(places []idempotency.Place) (map[inPlace][]idempotency.Existing, error) {
+	lists, failed := k.list(places)
 	late := time.NewTimer(findPatience)
 	defer late.Stop()
 	existing := map[inPlace][]idempotency.Existing{}
-	for told := (Looking{Places: len(places)}); ; {
-		r.emit(told)
-		told.Late = false
+	for progress := (Searching{Places: len(places)}); ; {
+		k.emit(progress)
+		progress.Late = false
 		select {
 		case l, more := <-lists:
 			if !more {
 				return existing, *failed
 			}
-			told.Done++
+			progress.Done++
 			for _, e := range l.found {
 				at := inPlace{l.place, e.ID}
 				existing[at] = append(existing[at], e)
 			}
 		case <-late.C:
-			told.Late = true
+			progress.Late = true
 		}
 	}
 }
 
 // list lists the places. The error is there when the channel is closed.
-func (r *run) list(places []idempotency.Place) (lists <-chan foundAt, failed *error) {
+func (k *keyed) list(places []idempotency.Place) (lists <-chan foundAt, failed *error) {
 	found, failed := make(chan foundAt, len(places)), new(error)
-	group, ctx := errgroup.WithContext(r.ctx)
+	group, ctx := errgroup.WithContext(k.ctx)
 	group.SetLimit(findAtOnce)
 	go func() {
 		defer close(found)
 		for _, place := range places {
 			group.Go(func() error {
-				objects, err := r.config.Cluster.Find(ctx, r.versions[place], place.Namespace)
+				objects, err := k.config.Cluster.Find(ctx, k.versions[place], place.Namespace)
 				if err == nil {
 					found <- foundAt{place, objects}
 				}
@@ -86,11 +85,11 @@ func (r *run) listed(j job) bool {
 }
 
 // placesOf returns where the documents go, in their order.
-func (r *run) placesOf(documents []*Document) (places []idempotency.Place) {
-	r.versions = map[idempotency.Place]schema.GroupVersionResource{}
+func (k *keyed) placesOf(documents []*Document) (places []idempotency.Place) {
+	k.versions = map[idempotency.Place]schema.GroupVersionResource{}
 	for _, d := range documents {
-		if _, known := r.versions[d.place]; !known {
-			r.versions[d.place] = d.Mapping.Resource
+		if _, known := k.versions[d.place]; !known {
+			k.versions[d.place] = d.Mapping.Resource
 			places = append(places, d.place)
 		}
 	}

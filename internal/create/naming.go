@@ -35,7 +35,7 @@ func (r *run) serverNaming(d *Document) (bool, error) {
 var ipAddresses = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
 
 // noClientNaming says why names of the resource cannot be picked here, or is
-// empty. If discovery does not answer, reading back will tell.
+// empty. It is empty, too, if discovery fails: then the first GET shows it.
 func (r *run) noClientNaming(resource schema.GroupVersionResource) NamingReason {
 	if resource.GroupResource() == ipAddresses {
 		return NamesIgnored
@@ -58,7 +58,7 @@ func (r *run) noClientNaming(resource schema.GroupVersionResource) NamingReason 
 // id returns which creation the document's n-th copy (0, 1, …) is.
 func (c Config) id(d *Document, n int) once.ID {
 	switch {
-	case !d.markable:
+	case !d.canCarryID:
 		return once.Unmarked()
 	case c.Key != "":
 		return once.Derived(c.Key.CreationID(d.place, d.digest, d.first+n), c.Key.RunLabel())
@@ -108,7 +108,7 @@ func (c Config) name(d *Document, id once.ID, attempt int) string {
 }
 
 // stamped returns what a client's dry run prints: for a run with a key, the
-// object with its mark, and with the first name that would be tried.
+// object with its creation ID, and with the first name to try.
 func (c Config) stamped(d *Document, id once.ID) *unstructured.Unstructured {
 	object := d.Object.DeepCopy()
 	if id.String() == "" {

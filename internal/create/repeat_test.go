@@ -40,7 +40,7 @@ func copyOf(t *testing.T, text string, n int) string {
 	return key.CreationID(idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}, sum, n)
 }
 
-func keyed(c *cluster) Config {
+func withKey(c *cluster) Config {
 	config := configOf(c)
 	config.Key, config.Concurrency = key, 1
 	return config
@@ -49,7 +49,7 @@ func keyed(c *cluster) Config {
 // A run with a key creates what is missing, equal documents numbered through.
 func TestRepeatably(t *testing.T) {
 	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 1)}}}
-	config := keyed(c)
+	config := withKey(c)
 	config.Copies = 2
 	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/x-"))),
 		"created x-", "exists x-11111", "created x-", "created x-", "end 2")
@@ -73,7 +73,7 @@ func TestUnexpected(t *testing.T) {
 	} {
 		c := &cluster{existing: test.existing}
 		var found *UnexpectedError
-		for e := range Run(t.Context(), keyed(c), input("configmaps/a/x-")) {
+		for e := range Run(t.Context(), withKey(c), input("configmaps/a/x-")) {
 			if problem, is := e.(Problem); is {
 				errors.As(problem.Err, &found)
 			}
@@ -91,7 +91,7 @@ func TestUnexpected(t *testing.T) {
 func TestOtherIDs(t *testing.T) {
 	name := names.Candidate("x-", idOf(t, 1), 0, 5)
 	c := &cluster{existing: []idempotency.Existing{{Name: name, ID: "v1-other"}}}
-	config := keyed(c)
+	config := withKey(c)
 	config.Copies = 2
 	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))),
 		"problem 1 objects of the key have another creation ID, like configmaps/"+name+" -n a", "end 1")
@@ -101,7 +101,7 @@ func TestOtherIDs(t *testing.T) {
 func TestRenamedDuplicates(t *testing.T) {
 	id := idOf(t, 0)
 	c := &cluster{existing: []idempotency.Existing{{Name: "a", ID: id}, {Name: "b", ID: id}}}
-	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))),
+	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))),
 		"problem runs with this key have created one object several times: configmaps/a -n a, configmaps/b -n a", "exists a", "end 1")
 }
 
@@ -116,7 +116,7 @@ func TestStoredStatus(t *testing.T) {
 				yield(Item{Document: d}, nil)
 			}
 		}
-		words(Run(t.Context(), keyed(c), documents))
+		words(Run(t.Context(), withKey(c), documents))
 		d := document(resource + "/a/x-")
 		second := key.CreationID(idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: "a"}, must(digest.Of(d.Object)), 1)
 		if len(c.ids) != 2 || (c.ids[1].String() == second) == different {
@@ -135,11 +135,11 @@ func must[T any](value T, err error) T {
 // An input that cannot be read whole, or a list that fails, creates nothing.
 func TestNothingIsCreatedInDoubt(t *testing.T) {
 	c := &cluster{}
-	expect(t, words(Run(t.Context(), keyed(c), func(yield func(Item, error) bool) {
+	expect(t, words(Run(t.Context(), withKey(c), func(yield func(Item, error) bool) {
 		_ = yield(Item{Document: document("configmaps/a/x-")}, nil) && yield(Item{Reached: func(bool) {}}, nil) && yield(Item{}, io.EOF)
 	})), "problem EOF", "end 1")
 	c.findErr = errors.New("needs list")
-	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))), "problem needs list", "end 1")
+	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))), "problem needs list", "end 1")
 	if len(c.sent) > 0 {
 		t.Errorf("sent: %q", c.sent)
 	}
@@ -149,7 +149,7 @@ func TestNothingIsCreatedInDoubt(t *testing.T) {
 // created again.
 func TestExistsAndWhole(t *testing.T) {
 	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 0)}}}
-	config := keyed(c)
+	config := withKey(c)
 	config.Whole = true
 	c.get = func(name string) (*unstructured.Unstructured, error) {
 		return &unstructured.Unstructured{Object: map[string]any{"data": name}}, nil
@@ -183,13 +183,13 @@ func TestWarnings(t *testing.T) {
 		{Name: "y"},
 		{Name: "child", Owned: true},
 	}}
-	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))),
-		warned(MissingIDs{2, "configmaps/y -n a"}), warned(Copied{"configmaps/" + own + " -n a", "configmaps/x-2 -n a"}),
-		warned(Terminating{"configmaps/" + own}), "exists "+own, "end 1")
+	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))),
+		warningOf(MissingIDs{2, "configmaps/y -n a"}), warningOf(Copied{"configmaps/" + own + " -n a", "configmaps/x-2 -n a"}),
+		warningOf(Terminating{"configmaps/" + own}), "exists "+own, "end 1")
 	d := document("jobs/a/x-")
 	d.Object.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(1)}
-	got := words(Run(t.Context(), keyed(&cluster{}), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }))
-	if len(got) != 3 || got[0] != warned(Expiring{schema.GroupResource{Resource: "jobs"}}) {
+	got := words(Run(t.Context(), withKey(&cluster{}), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }))
+	if len(got) != 3 || got[0] != warningOf(Expiring{schema.GroupResource{Resource: "jobs"}}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -201,8 +201,8 @@ func TestCopiesOfOthers(t *testing.T) {
 	own := names.Candidate("x-", id, 1, 5)
 	for _, copied := range []string{"a", "zzz"} {
 		c := &cluster{existing: []idempotency.Existing{{Name: copied, ID: id}, {Name: own, ID: id}}}
-		expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))),
-			warned(Copied{"configmaps/" + own + " -n a", "configmaps/" + copied + " -n a"}),
+		expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))),
+			warningOf(Copied{"configmaps/" + own + " -n a", "configmaps/" + copied + " -n a"}),
 			"exists "+own, "end 1")
 	}
 }
@@ -214,18 +214,18 @@ func TestTwoRunsAtTheSameMoment(t *testing.T) {
 	first, second := names.Candidate("x-", id, 0, 5), names.Candidate("x-", id, 1, 5)
 	several := "problem runs with this key have created one object several times: configmaps/" + first + " -n a, configmaps/" + second + " -n a"
 	both := []idempotency.Existing{{Name: second, ID: id}, {Name: "copy", ID: id}, {Name: first, ID: id}}
-	copied := warned(Copied{"configmaps/" + first + " -n a", "configmaps/copy -n a"})
+	copied := warningOf(Copied{"configmaps/" + first + " -n a", "configmaps/copy -n a"})
 
 	c := &cluster{later: both}
-	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-", "configmaps/a/y-"))),
+	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-", "configmaps/a/y-"))),
 		"created x-", "created y-", several, copied, "end 2")
 	c = &cluster{existing: both}
-	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))), several, copied, "exists "+first, "end 1")
+	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))), several, copied, "exists "+first, "end 1")
 	if !slices.Equal(c.found, []string{"configmaps/a"}) {
 		t.Errorf("looked for in %q", c.found)
 	}
 	c = &cluster{existing: both, later: both}
-	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-", "configmaps/a/y-"))),
+	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-", "configmaps/a/y-"))),
 		several, copied, "exists "+first, "created y-", "end 2")
 }
 
@@ -252,10 +252,10 @@ func TestLooking(t *testing.T) {
 					time.AfterFunc(test.interruptAfter, interrupt)
 				}
 				c := &cluster{findTakes: test.takes}
-				start, late, notAttempted, last := time.Now(), 0, 0, Looking{}
-				for e := range Run(ctx, keyed(c), input(documents...)) {
+				start, late, notAttempted, last := time.Now(), 0, 0, Searching{}
+				for e := range Run(ctx, withKey(c), input(documents...)) {
 					switch e := e.(type) {
-					case Looking:
+					case Searching:
 						if last = e; e.Late {
 							late++
 						}
@@ -285,14 +285,14 @@ func TestFoundByName(t *testing.T) {
 	}}
 	unlabelled := 0
 	told := words(func(yield func(Event) bool) {
-		for e := range Run(t.Context(), keyed(c), input("configmaps/a/x-")) {
+		for e := range Run(t.Context(), withKey(c), input("configmaps/a/x-")) {
 			if e, is := e.(End); is {
 				unlabelled = e.Unlabelled
 			}
 			yield(e)
 		}
 	})
-	expect(t, told, warned(LabelLost{"configmaps/x-11111", once.RunLabel}),
+	expect(t, told, warningOf(LabelLost{"configmaps/x-11111", once.RunLabel}),
 		"exists x-11111", "end 1")
 	if unlabelled != 1 {
 		t.Errorf("%d without the label", unlabelled)
@@ -300,7 +300,7 @@ func TestFoundByName(t *testing.T) {
 	c.ends = func(string) (once.Result, error) {
 		return once.Result{Outcome: once.Found, Name: "x-11111", Object: document("configmaps/a/x-").Object}, nil
 	}
-	expect(t, words(Run(t.Context(), keyed(c), input("configmaps/a/x-"))), "created x-11111", "end 1")
+	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))), "created x-11111", "end 1")
 }
 
 // That a spec was changed can be told where a type has a status of its own.
@@ -313,7 +313,7 @@ func TestGenerations(t *testing.T) {
 	} {
 		id := copyOf(t, document, 0)
 		c := &cluster{existing: []idempotency.Existing{{Name: "n", ID: id, Generation: test.generation}}, verbs: []string{"get", "create"}}
-		for e := range Run(t.Context(), keyed(c), input(document)) {
+		for e := range Run(t.Context(), withKey(c), input(document)) {
 			if e, is := e.(Exists); is && e.Generation != test.want {
 				t.Errorf("%s: %d", document, e.Generation)
 			}
@@ -325,7 +325,7 @@ func TestGenerations(t *testing.T) {
 func TestDryRunsWithAKey(t *testing.T) {
 	for dryRun, created := range map[DryRun]string{ClientDryRun: "shown " + names.Candidate("x-", idOf(t, 1), 0, 5) + "x-", ServerDryRun: "created x-"} {
 		c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 0)}}}
-		config := keyed(c)
+		config := withKey(c)
 		config.DryRun, config.Copies = dryRun, 2
 		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "exists x-11111", created, "end 1")
 		if len(c.ids) > 0 && c.ids[0] != once.Unmarked() || len(c.found) != 1 {
@@ -352,8 +352,8 @@ func TestNaming(t *testing.T) {
 		"get":             {"configmaps/a/x-", []string{"create", "get"}, "", []string{"created x-", "end 1"}, true},
 		"not known":       {"configmaps/a/x-", nil, "", []string{"created x-", "end 1"}, true},
 		"a name":          {"configmaps/a/x", []string{"create"}, "", []string{"created x", "end 1"}, false},
-		"no get":          {"things/a/x-", []string{"create", "list"}, "", []string{warned(ServerNames{schema.GroupResource{Resource: "things"}, NotReadable}), "created x-", "end 1"}, false},
-		"a review":        {"reviews/a/x-", []string{"create"}, "", []string{warned(ServerNames{schema.GroupResource{Resource: "reviews"}, NotStored}), "created x-", "end 1"}, false},
+		"no get":          {"things/a/x-", []string{"create", "list"}, "", []string{warningOf(ServerNames{schema.GroupResource{Resource: "things"}, NotReadable}), "created x-", "end 1"}, false},
+		"a review":        {"reviews/a/x-", []string{"create"}, "", []string{warningOf(ServerNames{schema.GroupResource{Resource: "reviews"}, NotStored}), "created x-", "end 1"}, false},
 		"no get, and key": {"things/a/x-", []string{"create", "list"}, "k", []string{"problem things can't be named by the client: no verb to get", "end 1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -390,7 +390,7 @@ func TestExistsAfterRefusal(t *testing.T) {
 			existing: []idempotency.Existing{{Name: "x-1", ID: idOf(t, 1)}, {Name: "x-2", ID: idOf(t, 2)}},
 			ends:     func(string) (once.Result, error) { return once.Result{}, errForbidden },
 		}
-		config := keyed(c)
+		config := withKey(c)
 		config.Copies, config.Concurrency = 3, 1
 		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "failed x-", "exists x-1", "exists x-2", "end 1")
 	})
@@ -407,7 +407,7 @@ func TestExistsAfterInterrupt(t *testing.T) {
 				during:   func(string) { interrupt() },
 				takes:    time.Second,
 			}
-			config := keyed(c)
+			config := withKey(c)
 			config.Copies, config.Concurrency, config.Whole = 4, 1, whole
 			want := []string{"created x-", "2 not attempted", "exists x-2", "end 1"}
 			if whole {

@@ -1,58 +1,74 @@
 package create
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+)
 
 // reviewPatience is how long a run that is done waits for what it has asked
-// about rights.
+// about permissions.
 const reviewPatience = time.Second
 
-// review asks, beside the first create at a place, whether the user may read
-// objects back: that this right is missing would else be found out on the day
-// that an answer is lost. What cannot be found out is not said.
-func (r *run) review(j job) {
-	d := j.document
-	o := r.breakerAt(d)
-	if o.reviewed || r.config.DryRun != NoDryRun {
+// reviews ask, beside the first create at a place, whether the user has permission to
+// get objects there: that it is missing would else be found out when a response is
+// lost. What cannot be found out is not reported.
+type reviews struct {
+	ctx     context.Context
+	cluster Cluster
+	reports chan<- report
+	emit    func(Event)
+	pending int
+	places  map[idempotency.Place]*permission
+}
+
+// permission is what is known of a place.
+type permission struct {
+	asked      bool
+	unreadable bool // objects cannot be read
+	taken      bool // not all creates are refused, so that it matters what can be read
+}
+
+// at returns what is known of the document's place.
+func (r *reviews) at(d *Document) *permission {
+	at := r.places[d.place]
+	if at == nil {
+		at = &permission{}
+		r.places[d.place] = at
+	}
+	return at
+}
+
+// begin asks, once for each place.
+func (r *reviews) begin(d *Document) {
+	if r.at(d).asked {
 		return
 	}
-	if r.config.id(d, j.copy).String() == "" || r.listed(j) { // not read back, or not sent
-		return
-	}
-	o.reviewed = true
-	r.reviews++
+	r.at(d).asked = true
+	r.pending++
 	go func() {
-		readable := r.config.Cluster.MayGet(r.ctx, d.Mapping.Resource, d.Namespace)
-		r.reports <- report{document: d, reviewed: true, readable: readable}
+		r.reports <- reviewed{d, r.cluster.MayGet(r.ctx, d.Mapping.Resource, d.Namespace)}
 	}()
 }
 
-// notRefused takes note that not all creates at the document's place are
-// refused: then it matters what can be read back.
-func (r *run) notRefused(d *Document) {
-	r.breakerAt(d).open = true
-	r.tellUnreadable(d)
+// end takes note of a response.
+func (r *reviews) end(response reviewed) {
+	r.pending--
+	r.at(response.document).unreadable = !response.readable
+	r.warn(response.document)
 }
 
-// tellUnreadable warns, once, of a place where objects are created and cannot be
-// read back.
-func (r *run) tellUnreadable(d *Document) {
-	o := r.breakerAt(d)
-	if !o.open || !o.unreadable {
-		return
-	}
-	o.unreadable = false
-	r.emit(NoGet{d.place})
+// notRefused takes note that not all creates at the document's place are refused.
+func (r *reviews) notRefused(d *Document) {
+	r.at(d).taken = true
+	r.warn(d)
 }
 
-// endReviews waits for the reviews that are under way, and not for long.
-func (r *run) endReviews() {
-	over := time.After(reviewPatience)
-	for r.reviews > 0 {
-		select {
-		case told := <-r.reports:
-			r.take(told)
-		case <-over:
-			r.stop()
-		}
+// warn warns, once, of a place where objects are created and cannot be read.
+func (r *reviews) warn(d *Document) {
+	if at := r.at(d); at.taken && at.unreadable {
+		at.unreadable = false
+		r.emit(NoGet{d.place})
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
@@ -16,21 +16,16 @@ import (
 // Run creates the objects of the input, and goes on after one that fails. When
 // ctx is done, nothing more is sent, what is in flight is followed for a moment,
 // and what is left of the input is counted. Events are handled before the next
-// document is sent that waits for those before it. Whoever stops taking events
-// stops the run.
+// document is sent that waits for those before it. The run stops when its caller stops
+// taking events.
 func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		r := &run{
-			config: config, ctx: ctx, stop: stop, yield: yield,
-			reader: read(input), jobs: make(chan job), reports: make(chan report),
-			unreadable: map[schema.GroupVersionResource]NamingReason{}, numbers: map[equal]int{},
-			breakers: map[idempotency.Place]*breaker{}, told: map[inPlace]bool{},
-		}
-		defer close(r.jobs)
+		r := newRun(ctx, stop, config, input, yield)
+		defer close(r.scheduler.jobs)
 		if config.Key != "" {
-			r.repeatably()
+			(&keyed{run: r, numbers: map[equal]int{}, reported: map[inPlace]bool{}}).create()
 		} else {
 			r.inOrder()
 		}
@@ -39,51 +34,44 @@ func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.
 	}
 }
 
-// run is one run: what is in flight, and what has become of the objects so far.
-// One goroutine has it, that of the caller; workers and the reader only send to
-// its channels.
+// run is one run. One goroutine has it, that of the caller; workers, reviews and the
+// reader only send to its channels.
 type run struct {
 	config Config
 	ctx    context.Context // done when the user interrupts, or stops taking events
 	stop   context.CancelFunc
 	yield  func(Event) bool // nil once it has returned false
+	end    End
 
-	reader  *reader
-	jobs    chan job
-	reports chan report
-	workers int
-
-	inFlight  int   // creates that what follows may have to wait for
-	lingering int   // creates that it does not: what was refused is looked for again
-	aside     []job // the first copies that were not started, while others were looked for again
-	changed   bool  // something was created since the last Item.Reached
-	// readUntil is when reading ends after an interrupt; zero while it need not.
-	readUntil time.Time
+	reader    *reader
+	readUntil time.Time // when reading ends after an interrupt; zero while it need not
+	scheduler scheduler
+	breakers  breakers
+	reviews   reviews
 
 	unreadable map[schema.GroupVersionResource]NamingReason // why names cannot be picked here, if they cannot
-	breakers   map[idempotency.Place]*breaker
-	end        End
-
-	unauthorized int // objects refused for it, one after the other
-
-	reviews int // how many rights are being asked about
-
-	// Of a run with a key:
-
-	numbers  map[equal]int
-	existing map[inPlace][]idempotency.Existing // what has been created before
-	told     map[inPlace]bool                   // of which there are several, as was said
-	versions map[idempotency.Place]schema.GroupVersionResource
+	changed    bool                                         // something was created since the last Item.Reached
+	existing   map[inPlace][]idempotency.Existing           // in a run with a key, what earlier runs have created
 }
 
-// equal is what equal documents have in common.
-type equal struct {
-	place  idempotency.Place
-	digest digest.Sum
+func newRun(
+	ctx context.Context, stop context.CancelFunc, config Config, input iter.Seq2[Item, error], yield func(Event) bool,
+) *run {
+	r := &run{
+		config: config, ctx: ctx, stop: stop, yield: yield,
+		reader: read(input), unreadable: map[schema.GroupVersionResource]NamingReason{},
+	}
+	r.scheduler = scheduler{
+		jobs: make(chan job), reports: make(chan report), take: r.take, limit: config.Concurrency,
+		worker: func() worker { return worker{r.config, r.existing, r.ctx, r.scheduler.reports} },
+	}
+	r.breakers = breakers{places: map[idempotency.Place]*breaker{}, end: &r.end}
+	r.reviews = reviews{
+		ctx: ctx, cluster: config.Cluster, reports: r.scheduler.reports, emit: r.emit,
+		places: map[idempotency.Place]*permission{},
+	}
+	return r
 }
-
-// maxLingering bounds the creates that a run goes on without.
-const maxLingering = 1000
 
 func (r *run) emit(e Event) {
 	if r.yield != nil && !r.yield(e) {
@@ -92,7 +80,7 @@ func (r *run) emit(e Event) {
 	}
 }
 
-// problem tells of an error that is not one of an object.
+// problem reports an error that is not one of an object.
 func (r *run) problem(err error) { r.emit(Problem{Err: err, After: r.end.Documents}) }
 
 // inOrder creates one document of the input after the other.
@@ -133,13 +121,13 @@ func (r *run) eachStep(do func(step)) {
 // in flight, which go first: they may stop what follows.
 func (r *run) nextStep() (s step, more bool) {
 	for {
-		r.takeReady()
+		r.scheduler.takeReady()
 		r.resume()
 		interrupted, over := r.ctx.Done(), (<-chan time.Time)(nil)
 		if r.ctx.Err() != nil {
 			interrupted = nil
 		}
-		if r.ctx.Err() != nil && r.inFlight+r.lingering == 0 {
+		if r.ctx.Err() != nil && !r.scheduler.busy() {
 			left := r.readingLeft()
 			if left <= 0 {
 				r.reader.abandon()
@@ -149,7 +137,7 @@ func (r *run) nextStep() (s step, more bool) {
 			over = time.After(left)
 		}
 		select {
-		case report := <-r.reports:
+		case report := <-r.scheduler.reports:
 			r.take(report)
 		case s, more = <-r.reader.items:
 			r.reader.taken()
@@ -175,15 +163,13 @@ func (r *run) prepare(d *Document) bool {
 	r.end.Documents++
 	d.Number, d.Copies = r.end.Documents, 1
 	d.place = idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
-	d.markable = once.CanCarry(d.Object)
-	d.generated = d.markable && d.Object.GetName() == ""
+	d.canCarryID = once.CanCarry(d.Object)
+	d.generated = d.canCarryID && d.Object.GetName() == ""
 	if d.generated {
 		d.Copies = r.config.Copies
 	}
 	var err error
-	if d.byServer, err = r.serverNaming(d); err == nil && r.config.Key != "" {
-		err = r.number(d)
-	}
+	d.byServer, err = r.serverNaming(d)
 	if err != nil {
 		r.problem(err)
 	}
@@ -192,118 +178,146 @@ func (r *run) prepare(d *Document) bool {
 
 // create starts to create the copies of a document from j on. One that may not
 // overlap waits for those before it, and those after it wait for it; one with a
-// name of its own also waits for copies that were put aside.
+// fixed name also waits for copies that were deferred.
 func (r *run) create(j job) {
 	if d := j.document; !r.overlaps(d) {
-		for r.wait(); !d.generated && len(r.aside) > 0; r.wait() {
-			r.takeNext()
+		for r.scheduler.wait(); !d.generated && len(r.scheduler.deferred) > 0; r.scheduler.wait() {
+			r.scheduler.takeNext()
 			r.resume()
 		}
-		defer r.wait()
+		defer r.scheduler.wait()
 	}
 	r.createFrom(j)
 }
 
 // createFrom starts to create the copies of a document from j on. While one of
-// them is looked for again after a refusal, which the others would get too, they
-// are put aside.
+// them is rechecked after a refusal, which the others would get too, they are
+// deferred.
 func (r *run) createFrom(j job) {
 	d := j.document
 	for ; j.copy < d.Copies; j.copy++ {
-		for r.full() || r.enoughProbes(d) {
-			r.take(<-r.reports)
-		}
-		r.takeReady()
+		r.scheduler.makeRoom(func() bool { return r.breakers.uncertain(d) })
 		switch {
-		case r.blocked(d):
+		case r.ctx.Err() != nil || !r.breakers.allow(d):
 			r.forgo(j)
 			return
-		case d.doubted > 0:
-			r.aside = append(r.aside, j)
+		case d.rechecking > 0:
+			r.scheduler.deferred = append(r.scheduler.deferred, j)
 			return
 		}
-		if j.probe = r.breakerAt(d).probing; j.probe {
+		if r.breakers.at(d).probing {
 			r.emit(Probing{d.place})
 		}
-		r.start(j)
+		r.review(j)
+		r.scheduler.start(r.breakers.start(j))
 	}
 }
 
-// full reports whether nothing more may be started now.
-func (r *run) full() bool {
-	return r.inFlight == r.config.Concurrency || r.lingering >= maxLingering
+// review asks whether the object could be read, unless it is not read back, or not sent.
+func (r *run) review(j job) {
+	if r.config.DryRun == NoDryRun && r.config.id(j.document, j.copy).String() != "" && !r.listed(j) {
+		r.reviews.begin(j.document)
+	}
 }
 
 // forgo gives up the copies of a document from j on. Those that the run's list
-// has shown are told to be there, unless they had to be read for it and nothing
-// may be sent.
+// has shown exist, unless they would have to be read and nothing may be sent.
 func (r *run) forgo(j job) {
 	d, missed := j.document, 0
-	j.probe, j.unsent = false, true
-	for ; j.copy < d.Copies; j.copy++ {
-		if !r.listed(j) || r.config.Whole && r.silent(d) {
+	silent := r.ctx.Err() != nil || !r.breakers.allowRequests(d)
+	for j.unsent = true; j.copy < d.Copies; j.copy++ {
+		if !r.listed(j) || r.config.Whole && silent {
 			missed++
 			continue
 		}
-		for r.full() {
-			r.take(<-r.reports)
-		}
-		r.start(j)
+		r.scheduler.makeRoom(func() bool { return false })
+		r.scheduler.start(r.breakers.start(j))
 	}
 	if missed > 0 {
 		r.emit(NotAttempted{d, missed})
 	}
 }
 
-// resume goes on with copies that were put aside, when none of their documents'
-// is looked for any more.
+// resume goes on with copies that were deferred, when none of their documents' is
+// rechecked any more.
 func (r *run) resume() {
-	aside := r.aside
-	r.aside = nil
-	for _, j := range aside {
-		if j.document.doubted > 0 {
-			r.aside = append(r.aside, j)
-		} else {
-			r.create(j)
-		}
+	for _, j := range r.scheduler.ready() {
+		r.create(j)
 	}
 }
 
-// overlaps reports whether the document may be in flight together with others.
+// overlaps reports whether the document may be in progress together with others.
 func (r *run) overlaps(d *Document) bool {
 	return d.generated && r.config.Overlap && r.config.DryRun == NoDryRun
 }
 
-// wait waits for what is in flight, but not for what lingers.
-func (r *run) wait() {
-	for r.inFlight > 0 {
-		r.take(<-r.reports)
-	}
-}
-
-// settle waits for everything, and creates what was put aside.
+// settle waits for everything, and creates what was deferred.
 func (r *run) settle() {
-	for r.inFlight+r.lingering+len(r.aside) > 0 {
-		r.takeNext()
+	for r.scheduler.busy() || len(r.scheduler.deferred) > 0 {
+		r.scheduler.takeNext()
 		r.resume()
 	}
 }
 
-// takeNext waits for the next report, if there is anything to wait for.
-func (r *run) takeNext() {
-	if r.inFlight+r.lingering > 0 {
-		r.take(<-r.reports)
+// take takes note of a report.
+func (r *run) take(taken report) {
+	switch t := taken.(type) {
+	case warned:
+		r.emit(t.Warning)
+	case retried:
+		r.emit(t.Retry)
+		r.reviews.notRefused(t.Document)
+	case rechecking:
+		r.emit(t.Retry)
+		r.scheduler.recheck(t.Document)
+	case ended:
+		r.emit(t.event)
+		r.scheduler.end(t)
+		r.breakers.report(t, r.ctx.Err() != nil)
+		r.note(t)
+	case reviewed:
+		r.reviews.end(t)
 	}
 }
 
-// takeReady takes the reports that are there, without waiting.
-func (r *run) takeReady() {
-	for {
+// note takes note of what the end of an object says of the run.
+func (r *run) note(e ended) {
+	d := e.job.document
+	switch event := e.event.(type) {
+	case Created:
+		r.changed = true
+		r.reviews.notRefused(d)
+		r.countLabel(event.Result.MarksLost)
+	case Exists:
+		if len(event.MarksLost) > 0 {
+			r.reviews.notRefused(d)
+			r.countLabel(event.MarksLost)
+		}
+	case Failed:
+		if !d.refused {
+			r.reviews.notRefused(d)
+		}
+	case Unknown:
+		r.reviews.notRefused(d)
+	}
+}
+
+// countLabel counts objects that lack the run's label.
+func (r *run) countLabel(lost []string) {
+	if slices.Contains(lost, once.RunLabel) {
+		r.end.Unlabelled++
+	}
+}
+
+// endReviews waits for the reviews that are in progress, and not for long.
+func (r *run) endReviews() {
+	over := time.After(reviewPatience)
+	for r.reviews.pending > 0 {
 		select {
-		case report := <-r.reports:
-			r.take(report)
-		default:
-			return
+		case t := <-r.scheduler.reports:
+			r.take(t)
+		case <-over:
+			r.stop()
 		}
 	}
 }

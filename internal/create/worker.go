@@ -13,82 +13,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// job is one copy of a document, to be created.
-type job struct {
-	document *Document
-	copy     int
-	probe    bool // send it once
-	losses   int  // breaker.losses when it was started
-	unsent   bool // tell that it is there, and do not send it
-}
-
-// report is what a worker tells.
-type report struct {
-	event Event // nil for nothing but what follows
-	// document is that of a job, which is retried, or lingers, being looked for
-	// after a refusal, or has ended, with the event. Else it is nil.
-	document *Document
-	probe    bool // it has ended, and was one
-	losses   int  // those of the job, if it has ended
-	retried  bool
-	lingers  bool
-	lingered bool // it has ended, after it lingered
-	sent     bool // it has ended, and a server has been asked for it
-	renamed  bool // it has ended, and something picks names
-	unheard  bool // it has ended without an answer, and nobody answers anything
-	silent   bool // it has ended, and if its outcome is unknown, an answer was lost
-	reviewed bool // it was found out whether the document's place can be read
-	readable bool
-}
-
-// start gives the job to a worker. There are as many as were ever needed at
-// once; they live as long as the run.
-func (r *run) start(j job) {
-	if r.inFlight+r.lingering == r.workers {
-		r.workers++
-		w := &worker{config: r.config, existing: r.existing, ctx: r.ctx, reports: r.reports}
-		go func() {
-			for j := range r.jobs {
-				r.reports <- w.create(j)
-			}
-		}()
-	}
-	r.review(j)
-	o := r.breakerAt(j.document)
-	if j.losses = o.losses; j.probe {
-		o.probed++
-	}
-	r.inFlight++
-	r.jobs <- j
-}
-
-// take takes note of what a worker tells.
-func (r *run) take(told report) {
-	if told.event != nil {
-		r.emit(told.event)
-	}
-	switch d := told.document; {
-	case told.reviewed:
-		r.reviews--
-		r.breakerAt(d).unreadable = !told.readable
-		r.tellUnreadable(d)
-	case d == nil:
-	case told.retried:
-		r.notRefused(d)
-	case told.lingers:
-		r.inFlight--
-		r.lingering++
-		d.doubted++
-	case told.lingered:
-		r.lingering--
-		d.doubted--
-		r.record(told)
-	default:
-		r.inFlight--
-		r.record(told)
-	}
-}
-
 // worker creates one copy after the other. It shares nothing that changes.
 type worker struct {
 	config   Config
@@ -97,7 +21,7 @@ type worker struct {
 	reports  chan<- report
 }
 
-func (w *worker) warn(warning Warning) { w.reports <- report{event: warning} }
+func (w *worker) warn(warning Warning) { w.reports <- warned{warning} }
 
 // create creates one object, unless it is there or shall only be shown.
 func (w *worker) create(j job) report {
@@ -105,50 +29,47 @@ func (w *worker) create(j job) report {
 	id := w.config.id(d, j.copy)
 	if existing, there := w.there(d, id); there {
 		if event := w.leave(d, existing); event != nil {
-			return report{document: d, event: event, probe: j.probe}
+			return ended{job: j, event: event}
 		}
 	}
 	if j.unsent {
-		return report{document: d, event: NotAttempted{d, 1}}
+		return ended{job: j, event: NotAttempted{d, 1}}
 	}
 	if w.config.DryRun == ClientDryRun {
-		return report{document: d, event: Shown{d, w.config.stamped(d, id)}, probe: j.probe}
+		return ended{job: j, event: Shown{d, w.config.stamped(d, id)}}
 	}
 	return w.send(j, w.config.sentAs(id))
 }
 
-// send has the object created. Once it is only looked for again after a refusal,
-// the run need not wait for it.
+// send has the object created. Once it is only rechecked after a refusal, the run
+// need not wait for it.
 func (w *worker) send(j job, id once.ID) report {
-	d, lingers, elsewhere := j.document, false, false
+	d, rechecked, elsewhere := j.document, false, false
 	result, err := w.config.Cluster.Create(w.ctx, Creation{
 		Document: d, ID: id, Briefly: j.probe,
 		Events: func(e once.Event) {
-			first := e.Action == once.LookAgain && !lingers
-			lingers = lingers || first
 			elsewhere = elsewhere || e.Action == once.NextName
-			w.reports <- report{event: Retry{d, e}, document: d, lingers: first, retried: !first}
+			if e.Action == once.LookAgain && !rechecked {
+				rechecked = true
+				w.reports <- rechecking{Retry{d, e}}
+				return
+			}
+			w.reports <- retried{Retry{d, e}}
 		},
 	})
 	w.warnOf(d, result, err, elsewhere)
-	return report{
-		document: d, event: w.eventOf(d, id, result, err),
-		lingered: lingers, sent: true, probe: j.probe, losses: j.losses,
-		renamed: errors.Is(err, once.ErrRenamed),
-		unheard: w.unheard(result, err),
-		silent:  result.Object == nil && !result.Unverified,
-	}
+	return ended{j, w.eventOf(d, id, result, err), rechecked, w.unreachable(result, err)}
 }
 
-// unheard reports whether an object has ended without an answer, and nobody
-// answers anything.
-func (w *worker) unheard(result once.Result, err error) bool {
+// unreachable reports whether an object has ended without a response, and the server
+// is unreachable.
+func (w *worker) unreachable(result once.Result, err error) bool {
 	lost := result.TimeOver || errors.Is(err, once.ErrUnknown) && w.ctx.Err() == nil
-	return lost && !w.config.Cluster.Answers(w.ctx)
+	return lost && !w.config.Cluster.Responds(w.ctx)
 }
 
 // eventOf returns how a create has ended. What was found to be there, and has the
-// run's label, was not there when the run looked for it: it is new.
+// run's label, did not exist when the run listed its objects: it is new.
 func (w *worker) eventOf(d *Document, id once.ID, result once.Result, err error) Event {
 	kind, cause := error(nil), err
 	if ended := (*once.Error)(nil); errors.As(err, &ended) {
@@ -171,7 +92,7 @@ func (w *worker) eventOf(d *Document, id once.ID, result once.Result, err error)
 }
 
 // warnOf warns where the promise is weaker than it should be. elsewhere says
-// whether other names were tried.
+// whether the worker used other names.
 func (w *worker) warnOf(d *Document, result once.Result, err error, elsewhere bool) {
 	resource := d.Mapping.Resource.GroupResource()
 	switch lost := strings.Join(result.MarksLost, ", "); {
@@ -190,7 +111,7 @@ func (w *worker) warnOf(d *Document, result once.Result, err error, elsewhere bo
 	}
 }
 
-// mayNotCreate reports whether err says that the user has no right to create,
+// mayNotCreate reports whether err says that the user has no permission to create,
 // so that no copy of the request had more success.
 func mayNotCreate(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot create resource ")

@@ -37,7 +37,7 @@ type Existing struct {
 const (
 	// pageSize is how many objects one request asks for.
 	pageSize = 5000
-	// Pauses between tries grow from the first to the longest.
+	// Pauses between requests grow from the first to the longest.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
 	// staleLists is how many lists in turn may have an object that does not exist:
@@ -131,7 +131,7 @@ func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (foun
 	err = pages.EachListItem(ctx, ours, func(object runtime.Object) error {
 		item, ok := object.(*metav1.PartialObjectMetadata)
 		if !ok {
-			return fmt.Errorf("the answer holds a %T", object)
+			return fmt.Errorf("the response holds a %T", object)
 		}
 		found = append(found, Existing{
 			Name: item.Name, ID: item.Annotations[once.Annotation],

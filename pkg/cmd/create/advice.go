@@ -48,7 +48,7 @@ func (r *results) doubt(e create.Unknown) {
 }
 
 // likelyName is the name of an object that may be there: the one that came, if the
-// server answered for another than was sent.
+// response was about another than was sent.
 func likelyName(e create.Unknown) string {
 	if errors.Is(e.Err, once.ErrRenamed) && e.Result.Object != nil {
 		return e.Result.Object.GetName()
@@ -140,7 +140,7 @@ func (r *results) aboutUnknown() []string {
 		lines = append(lines, fmt.Sprintf(messages.MissingObjects, strings.Join(r.maybe.objects(), "\n")))
 	}
 	if r.rest.left > 0 {
-		return lines // it is said already
+		return lines // it is printed already
 	}
 	return append(lines, fmt.Sprintf(messages.NotUnchanged, r.again))
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // explainArguments returns what is wrong with the arguments, of which there should
-// be none, if that can be told better than kubectl does: they are files, or belong
+// be none, if there is a better message than kubectl's: they are files, or belong
 // to a command that only kubectl has.
 func (o *options) explainArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || o.flags.kubectlsWords() {
@@ -33,7 +33,7 @@ func (o *options) explainArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// isFile reports whether the user means a file, a folder, or stdin.
+// isFile reports whether the user means a file, a directory, or stdin.
 func isFile(argument string) bool {
 	if _, err := os.Stat(argument); err == nil || argument == "-" {
 		return true

@@ -27,7 +27,7 @@ type cluster struct {
 	creator *once.Creator
 	options *options
 	config  *rest.Config
-	rights  authorization.SelfSubjectAccessReviewsGetter
+	reviews authorization.SelfSubjectAccessReviewsGetter
 	// Of a run with a key:
 	metadata metadata.Interface
 	objects  dynamic.Interface
@@ -62,11 +62,11 @@ func (o *options) newCluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	rights, err := authorization.NewForConfig(config)
+	reviews, err := authorization.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{creator: creator, options: o, config: config, rights: rights}
+	c := &cluster{creator: creator, options: o, config: config, reviews: reviews}
 	if o.flags.key == "" {
 		return c, nil
 	}
@@ -175,15 +175,15 @@ func (c *cluster) MayGet(ctx context.Context, resource schema.GroupVersionResour
 			Group: resource.Group, Version: resource.Version, Resource: resource.Resource,
 		},
 	}}
-	answer, err := c.rights.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-	if err != nil || answer.Spec.ResourceAttributes == nil { // or it is no answer to this
+	response, err := c.reviews.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil || response.Spec.ResourceAttributes == nil { // or it is no response to this
 		return true
 	}
-	return answer.Status.Allowed || answer.Status.EvaluationError != ""
+	return response.Status.Allowed || response.Status.EvaluationError != ""
 }
 
-// Answers implements create.Cluster.
-func (c *cluster) Answers(ctx context.Context) bool {
+// Responds implements create.Cluster.
+func (c *cluster) Responds(ctx context.Context) bool {
 	client, err := discovery.NewDiscoveryClientForConfig(c.config)
 	return err == nil && apistatus.Answers(ctx, client.RESTClient())
 }

@@ -55,7 +55,7 @@ type options struct {
 	inProgress inProgress
 	saying     sync.Mutex         // guards stderr, and progress
 	progress   *terminal.Progress // on a terminal that does not show the results themselves
-	silent     atomic.Bool        // nothing is said any more
+	silent     atomic.Bool        // nothing is printed any more
 }
 
 // New returns the command.
@@ -148,7 +148,7 @@ func (o *options) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.RunCreate(o.conn.Factory)
 	}
-	// A reader that goes away must not cut off what is said of the objects that were
+	// A reader that goes away must not cut off the report of the objects that were
 	// created. This is set for the process, but not by main: with every other command
 	// the process ends then, as kubectl does.
 	signal.Ignore(syscall.SIGPIPE)

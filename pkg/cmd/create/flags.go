@@ -108,7 +108,7 @@ func (f *ownCreateFlags) validate() error {
 
 // validateKubectlsOwn returns what is wrong with the flags beside --edit and --raw,
 // which kubectl's own code carries out: what it would ignore is refused. It takes
-// names from the server and tries one, so that may be said.
+// names from the server and makes one attempt, so these flags may have these values.
 func (o *options) validateKubectlsOwn() error {
 	flag := "--raw"
 	if o.EditBeforeCreate {

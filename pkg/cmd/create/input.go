@@ -30,11 +30,11 @@ type input struct {
 	// within returns an error for an object of another namespace than the user
 	// has named; nil if all may come.
 	within  resource.VisitorFunc
-	stopped bool // nobody takes documents any more
+	stopped bool // no more documents are taken
 
 	typesCome    bool // by a document that was handed over
 	typesMayCome bool // by one that may not have been created yet
-	changed      bool // something was created, and no type was looked for again since
+	changed      bool // something was created, and no type was checked again since
 }
 
 // documents starts to read the input, as kubectl create does, and returns what
@@ -138,7 +138,7 @@ func (in *input) document(info *resource.Info) (*create.Document, error) {
 }
 
 // recordAsPlugin makes --record say "kubectl genname", as it was called. kubectl's
-// recorder has the command line from os.Args, so that is what is looked for.
+// recorder has the command line from os.Args, so that is checked.
 func (o *options) recordAsPlugin() {
 	recorded := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := o.Recorder.Record(recorded); err != nil {

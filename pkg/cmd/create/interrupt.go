@@ -28,7 +28,7 @@ const (
 
 // interruptible runs the command, and ends some time after an interrupt, or at a second
 // one, whatever hangs: a credential plugin takes no context, and neither does a pipe
-// that nobody reads. What hangs then ends with the process.
+// without a reader. What hangs then ends with the process.
 func (o *options) interruptible(ctx context.Context, run func(context.Context) error) error {
 	done := make(chan error, 1)
 	go func() { done <- run(ctx) }()
@@ -120,7 +120,7 @@ func (o *options) say(text string) {
 	}
 }
 
-// silence drops what is said from now on.
+// silence drops all further lines.
 func (o *options) silence() { o.silent.Store(true) }
 
 func capitalized(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// errNotWritten is why a run is stopped that nobody would see the results of.
+// errNotWritten is why a run stops whose results can't be written.
 var errNotWritten = errors.New("the results cannot be written")
 
 // results prints what becomes of the objects of a run, and counts them. One
@@ -35,12 +35,12 @@ type results struct {
 
 	printer printer
 
-	totals totals
-	end    create.End
-	errs   []placed
-	said   map[reason]bool
-	unsaid bool // copies failed in the same way as another one
-	warned map[string]bool
+	totals  totals
+	end     create.End
+	errs    []placed
+	printed map[reason]bool
+	unsaid  bool // copies failed in the same way as another one
+	warned  map[string]bool
 
 	problems bool // the input could not be read, or not all of it
 
@@ -82,7 +82,7 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 	}
 	r := &results{
 		options: o, ctx: ctx, stop: stop, printer: printer,
-		said: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
+		printed: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
 	}
 	if !terminal.IsTerminal(o.Out) {
 		o.saying.Lock()
@@ -123,8 +123,8 @@ func (r *results) take(event create.Event) {
 	case create.Retry:
 		r.say(terminal.OneLine(fmt.Sprintf(messages.Retry,
 			e.Document.Reference(e.Retry.Name), apistatus.Brief(e.Retry.Reason), action(e.Retry))))
-	case create.Looking:
-		r.looking(e)
+	case create.Searching:
+		r.searching(e)
 		return
 	case create.Warning:
 		r.warn(textOf(e))
@@ -174,7 +174,7 @@ func (r *results) problem(e create.Problem) {
 	r.errs = append(r.errs, placed{2*e.After + 1, explain(e.Err)})
 }
 
-// nameIn is the name that an answer of the server is about: the last one that it
+// nameIn is the name that a response of the server is about: the last one that it
 // picked itself, if it picks them.
 func nameIn(err error) string {
 	status := apierrors.APIStatus(nil)
@@ -184,10 +184,10 @@ func nameIn(err error) string {
 	return status.Status().Details.Name
 }
 
-// looking says how far the search for what a key has created is, on a terminal
+// searching prints how far the search for what a key has created is, on a terminal
 // and, once it takes long, elsewhere.
-func (r *results) looking(e create.Looking) {
-	text := fmt.Sprintf(messages.Looking, e.Done, humanize.Count(e.Places, "list"))
+func (r *results) searching(e create.Searching) {
+	text := fmt.Sprintf(messages.Searching, e.Done, humanize.Count(e.Places, "list"))
 	if r.progress != nil {
 		r.progress.Say(text)
 	}
@@ -206,11 +206,11 @@ func (r *results) collect(d *create.Document, name string, err error) {
 	if name != "" {
 		why.text = strings.ReplaceAll(why.text, name, "")
 	}
-	if r.said[why] {
+	if r.printed[why] {
 		r.unsaid = true
 		return
 	}
-	r.said[why] = true
+	r.printed[why] = true
 	r.errs = append(r.errs, placed{2 * d.Number, err})
 }
 
@@ -222,9 +222,9 @@ func (r *results) warn(text string) {
 	}
 }
 
-// print prints the object that the server stored, if it said. One that cannot
+// print prints the object that the server stored, if it is known. One that cannot
 // be printed is named in the error, for it is there. When stdout is gone,
-// nothing more is created, for nobody would see it.
+// nothing more is created.
 func (r *results) print(d *create.Document, object *unstructured.Unstructured) error {
 	if object == nil {
 		return nil

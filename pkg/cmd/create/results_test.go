@@ -503,12 +503,12 @@ func TestResults(t *testing.T) {
 			"looking for what there is", "--idempotency-key=k",
 			fate{},
 			[]create.Event{
-				create.Looking{Places: 9},
-				create.Looking{Places: 9, Done: 3},
-				create.Looking{Places: 9, Done: 3, Late: true},
+				create.Searching{Places: 9},
+				create.Searching{Places: 9, Done: 3},
+				create.Searching{Places: 9, Done: 3, Late: true},
 				created(d, "demo-1"), readTo(1),
 			},
-			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.Looking, 3, "9 lists") + "\n", 0},
+			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.Searching, 3, "9 lists") + "\n", 0},
 		},
 		{
 			"a retry", "",
@@ -628,7 +628,7 @@ func TestFailureOfBothNames(t *testing.T) {
 // A run that fails keeps what is said of its documents, and not the documents: an
 // input that is created a second time may have a million.
 func TestResultsKeepNoDocuments(t *testing.T) {
-	r := &results{options: &options{}, said: map[reason]bool{}}
+	r := &results{options: &options{}, printed: map[reason]bool{}}
 	kept := func() weak.Pointer[create.Document] {
 		d := demo()
 		r.take(failed(d, tooMuch))

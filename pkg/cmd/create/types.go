@@ -12,7 +12,7 @@ import (
 
 // waitingTypes is a RESTClientGetter for reading ahead: a type that is not on
 // the server waits for the documents before it, for one of them may bring it,
-// and is then looked for again.
+// and is then checked again.
 type waitingTypes struct {
 	genericclioptions.RESTClientGetter
 	mapper waitingMapper

@@ -142,8 +142,8 @@ const (
 const (
 	// Waiting is printed at an interrupt, with the objects in progress.
 	Waiting = "Interrupted. Waiting up to %s for these objects, or until the next interrupt:\n%s"
-	// Looking is printed while the objects of a key are listed.
-	Looking = "looking for objects of this key: %d of %s done"
+	// Searching is printed while the objects of a key are listed.
+	Searching = "searching for objects of this key: %d of %s read"
 	// Retry is printed before each retry, with one of the actions below.
 	Retry = "%s: %v (%s)"
 	// Resend is an action of Retry.

@@ -4,77 +4,95 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// repeatably creates what the run's key has not created yet. The whole input
-// is read first, and nothing is created unless all of what the key has
-// created is in it.
-func (r *run) repeatably() {
-	documents, whole := r.readAll()
+// keyed is a run with a key, which can be repeated.
+type keyed struct {
+	*run
+	numbers  map[equal]int
+	reported map[inPlace]bool // of which there are several
+	versions map[idempotency.Place]schema.GroupVersionResource
+}
+
+// equal is what equal documents have in common.
+type equal struct {
+	place  idempotency.Place
+	digest digest.Sum
+}
+
+// create creates what the key has not created yet. It reads the whole input first, and
+// creates nothing unless all of what the key has created is in it.
+func (k *keyed) create() {
+	documents, whole := k.readAll()
 	if !whole {
-		r.end.Incomplete = true
+		k.end.Incomplete = true
 		return
 	}
-	if err := r.compare(documents); err != nil {
-		if r.ctx.Err() == nil {
-			r.problem(err)
+	if err := k.compare(documents); err != nil {
+		if k.ctx.Err() == nil {
+			k.problem(err)
 			return
 		}
 	}
-	r.reportDuplicates(documents)
+	k.reportDuplicates(documents)
 	for _, d := range documents {
-		r.create(job{document: d})
+		k.run.create(job{document: d})
 	}
-	r.settle()
-	r.compareAgain(documents)
+	k.settle()
+	k.compareAgain(documents)
 }
 
 // readAll reads the input, and reports whether all of it could be used.
-func (r *run) readAll() (documents []*Document, whole bool) {
+func (k *keyed) readAll() (documents []*Document, whole bool) {
 	whole = true
-	r.eachStep(func(s step) {
+	k.eachStep(func(s step) {
 		switch {
 		case s.err != nil:
 			whole = false
-			r.problem(s.err)
+			k.problem(s.err)
 		case s.item.Document == nil:
 			s.item.Reached(false)
-		case r.prepare(s.item.Document):
+		case k.prepare(s.item.Document) && k.number(s.item.Document):
 			documents = append(documents, s.item.Document)
-			r.warnOfTTL(s.item.Document)
+			k.warnOfTTL(s.item.Document)
 		default:
 			whole = false
 		}
 	})
-	return documents, whole && !r.end.Unread
+	return documents, whole && !k.end.Unread
 }
 
-// number numbers the copies of the document among those of equal documents.
-func (r *run) number(d *Document) (err error) {
-	if d.digest, err = r.digest(d); err != nil {
-		return fmt.Errorf("error when reading %q: %w", d.Source, err)
+// number numbers the copies of the document among those of equal documents. It is
+// false if that is not possible.
+func (k *keyed) number(d *Document) bool {
+	var err error
+	if d.digest, err = k.digest(d); err != nil {
+		k.problem(fmt.Errorf("error when reading %q: %w", d.Source, err))
+		return false
 	}
 	e := equal{d.place, d.digest}
-	d.first = r.numbers[e]
-	r.numbers[e] += d.Copies
-	return nil
+	d.first = k.numbers[e]
+	k.numbers[e] += d.Copies
+	return true
 }
 
 // digest returns the digest of the document's content. Where the type has no status
 // subresource, the server stores a status as it is given.
-func (r *run) digest(d *Document) (digest.Sum, error) {
+func (k *keyed) digest(d *Document) (digest.Sum, error) {
 	if d.Object.Object["status"] == nil {
 		return digest.Of(d.Object)
 	}
 	resource, status := d.Mapping.Resource, d.Mapping.Resource
 	status.Resource += "/status"
 	switch {
-	case len(r.config.Cluster.Verbs(status)) > 0:
+	case len(k.config.Cluster.Verbs(status)) > 0:
 		return digest.Of(d.Object)
-	case len(r.config.Cluster.Verbs(resource)) == 0:
+	case len(k.config.Cluster.Verbs(resource)) == 0:
 		return digest.Sum{}, fmt.Errorf(
 			"discovery does not say whether %s have a status subresource", resource.Resource)
 	}
@@ -83,17 +101,17 @@ func (r *run) digest(d *Document) (digest.Sum, error) {
 
 // compare finds what the run has created, in all places that the input names,
 // and returns an error unless all of it is in the input.
-func (r *run) compare(documents []*Document) (err error) {
-	r.end.Places = r.placesOf(documents)
-	if r.existing, err = r.find(r.end.Places); err != nil {
+func (k *keyed) compare(documents []*Document) (err error) {
+	k.end.Places = k.placesOf(documents)
+	if k.existing, err = k.find(k.end.Places); err != nil {
 		return &FindError{err}
 	}
-	r.warnOfNameless()
-	unexpected, err := r.unexpected(documents)
+	k.warnOfNameless()
+	unexpected, err := k.unexpected(documents)
 	if err != nil || len(unexpected) == 0 {
 		return err
 	}
-	renumbered, err := r.renumbered(documents, unexpected)
+	renumbered, err := k.renumbered(documents, unexpected)
 	switch {
 	case err != nil:
 		return err
@@ -150,14 +168,14 @@ func (n named) argument() string { return n.place.Reference(n.name) }
 
 // unexpected returns the objects of the run whose IDs the input does not have, one
 // for each ID.
-func (r *run) unexpected(documents []*Document) (map[named]bool, error) {
+func (k *keyed) unexpected(documents []*Document) (map[named]bool, error) {
 	unexpected := map[string]named{} // by their IDs
-	for at, found := range r.existing {
+	for at, found := range k.existing {
 		if at.id != "" {
 			unexpected[at.id] = named{at.place, found[0].Name}
 		}
 	}
-	err := r.eachCopy(documents, func(_ *Document, id once.ID) bool {
+	err := k.eachCopy(documents, func(_ *Document, id once.ID) bool {
 		delete(unexpected, id.String())
 		return len(unexpected) > 0
 	})
@@ -170,9 +188,9 @@ func (r *run) unexpected(documents []*Document) (map[named]bool, error) {
 
 // renumbered returns those of the objects whose names are the first ones of copies of
 // the input: something has changed their IDs.
-func (r *run) renumbered(documents []*Document, objects map[named]bool) (renumbered []string, err error) {
-	err = r.eachCopy(documents, func(d *Document, id once.ID) bool {
-		if object := (named{d.place, r.config.name(d, id, 0)}); objects[object] {
+func (k *keyed) renumbered(documents []*Document, objects map[named]bool) (renumbered []string, err error) {
+	err = k.eachCopy(documents, func(d *Document, id once.ID) bool {
+		if object := (named{d.place, k.config.name(d, id, 0)}); objects[object] {
 			renumbered = append(renumbered, object.argument())
 		}
 		return true
@@ -182,13 +200,13 @@ func (r *run) renumbered(documents []*Document, objects map[named]bool) (renumbe
 }
 
 // eachCopy calls do for each copy of the documents, until it returns false.
-func (r *run) eachCopy(documents []*Document, do func(*Document, once.ID) bool) error {
+func (k *keyed) eachCopy(documents []*Document, do func(*Document, once.ID) bool) error {
 	for _, d := range documents {
 		for n := range d.Copies {
-			if err := r.ctx.Err(); err != nil {
+			if err := k.ctx.Err(); err != nil {
 				return err
 			}
-			if !do(d, r.config.id(d, n)) {
+			if !do(d, k.config.id(d, n)) {
 				return nil
 			}
 		}
@@ -199,9 +217,9 @@ func (r *run) eachCopy(documents []*Document, do func(*Document, once.ID) bool) 
 // warnOfNameless warns of objects with the run's label and without an id, but
 // for those that a controller made for one of the input, and gave its labels:
 // something took the label from one of the run, or its id from it.
-func (r *run) warnOfNameless() {
+func (k *keyed) warnOfNameless() {
 	var nameless []string
-	for at, found := range r.existing {
+	for at, found := range k.existing {
 		for _, e := range found {
 			if at.id == "" && !e.Owned {
 				nameless = append(nameless, at.place.Reference(e.Name))
@@ -209,14 +227,14 @@ func (r *run) warnOfNameless() {
 		}
 	}
 	if len(nameless) > 0 {
-		r.emit(MissingIDs{len(nameless), slices.Min(nameless)})
+		k.emit(MissingIDs{len(nameless), slices.Min(nameless)})
 	}
 }
 
 // warnOfTTL warns where a key promises less than one may think.
-func (r *run) warnOfTTL(d *Document) {
+func (k *keyed) warnOfTTL(d *Document) {
 	spec, _ := d.Object.Object["spec"].(map[string]any)
 	if spec["ttlSecondsAfterFinished"] != nil {
-		r.emit(Expiring{d.place.Resource})
+		k.emit(Expiring{d.place.Resource})
 	}
 }
