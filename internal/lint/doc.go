@@ -1,4 +1,4 @@
-// Package lint says what will go wrong with the names of manifests: it reads them
-// (manifest), looks at them by rules (rules), and takes out what their authors
-// silence. It opens no file by itself and prints nothing.
+// Package lint checks the names in manifests: it reads them (manifest), checks them by
+// rules (rules), and finds the comments that disable findings. It opens no file by
+// itself and prints nothing.
 package lint

@@ -16,58 +16,50 @@ const Annotation = "genname.dev/lint-disable"
 // comment begins a comment that silences: genname:disable RULE[,RULE…]: REASON.
 const comment = "genname:disable"
 
-// Silence is what an author says of rules that shall be silent, and why.
+// Silence is a comment or an annotation that disables rules, and its reason.
 type Silence struct {
 	File string
 	manifest.Position
 
-	// Rules are the names as they were written.
+	// Rules are the names as written.
 	Rules  []string
 	Reason string
-	// Trouble is why it cannot silence anything, if it cannot.
+	// Trouble is the reason why it is not valid, if it isn't.
 	Trouble string
 	// Comment is true of a comment, false of an annotation.
 	Comment bool
 
-	document *manifest.Document
-	object   *manifest.Object // of an annotation
-	line     int              // that the comment is about; 0 for all of the document
-	used     bool
+	place manifest.Place // of the object of an annotation, or of one in the document
+	line  int            // that the comment is about, or 0 for the whole document
+	used  bool
 }
 
-// silences are those of all documents, by document.
-type silences struct {
-	in       map[*manifest.Document][]*Silence
-	all      []*Silence
-	disabled []string
-}
-
-// silencesOf finds the silences of all documents.
-func silencesOf(objects []rules.Object, disabled []string) *silences {
-	s := &silences{in: map[*manifest.Document][]*Silence{}, disabled: disabled}
+// silencesOf returns the comments and annotations of a document.
+func silencesOf(file string, objects []*manifest.Object) []*Silence {
+	var found []*Silence
+	if len(objects) > 0 && objects[0].Document.Mentions(comment) {
+		found = commentsOf(file, objects[0].Place)
+	}
 	for _, o := range objects {
-		if _, seen := s.in[o.Document]; !seen && o.Document.Mentions(comment) {
-			s.in[o.Document] = nil
-			s.takeComments(o)
-		}
-		if said := o.GetAnnotations()[Annotation]; said != "" {
-			for _, text := range strings.FieldsFunc(said, func(r rune) bool { return r == '\n' || r == ';' }) {
-				s.add(o, text, &Silence{Position: o.Position("metadata", "annotations", Annotation), object: o.Object})
-			}
+		said := o.GetAnnotations()[Annotation]
+		for _, text := range strings.FieldsFunc(said, func(r rune) bool { return r == '\n' || r == ';' }) {
+			at := o.Position("metadata", "annotations", Annotation)
+			found = append(found, newSilence(text, Silence{File: file, Position: at, place: o.Place}))
 		}
 	}
-	return s
+	return found
 }
 
-// takeComments finds the comments of an object's document.
-func (s *silences) takeComments(o rules.Object) {
-	comments := o.Comments()
+// commentsOf returns the comments of a document.
+func commentsOf(file string, place manifest.Place) []*Silence {
+	var found []*Silence
+	comments := place.Comments()
 	for i, c := range comments {
 		text, is := strings.CutPrefix(c.Text, comment)
 		if !is {
 			continue
 		}
-		silence := &Silence{Position: c.Position, Comment: true}
+		silence := Silence{File: file, Position: c.Position, Comment: true, place: place}
 		if !c.Leads {
 			silence.line = c.Line
 		}
@@ -79,14 +71,14 @@ func (s *silences) takeComments(o rules.Object) {
 				}
 			}
 		}
-		s.add(o, text, silence)
+		found = append(found, newSilence(text, silence))
 	}
+	return found
 }
 
-// add takes what a silence says.
-func (s *silences) add(o rules.Object, text string, silence *Silence) {
+// newSilence takes the text of a comment or an annotation.
+func newSilence(text string, silence Silence) *Silence {
 	names, reason, _ := strings.Cut(text, ":")
-	silence.File, silence.document = o.File, o.Document
 	silence.Reason = strings.TrimSpace(reason)
 	for name := range strings.SplitSeq(names, ",") {
 		name = strings.TrimSpace(name)
@@ -98,34 +90,39 @@ func (s *silences) add(o rules.Object, text string, silence *Silence) {
 	if silence.Reason == "" && silence.Trouble == "" {
 		silence.Trouble = fmt.Sprintf("it gives no reason: %s: REASON", strings.Join(silence.Rules, ","))
 	}
-	s.in[o.Document] = append(s.in[o.Document], silence)
-	s.all = append(s.all, silence)
+	return &silence
 }
 
-// of returns what silences a finding, or nil.
-func (s *silences) of(f Finding) *Silence {
-	for _, silence := range s.in[f.Object.Document] {
-		if silence.Trouble != "" || !slices.Contains(silence.Rules, f.Rule.Name) {
-			continue
-		}
-		if silence.object != nil && silence.object != f.Object.Object || silence.line != 0 && silence.line != f.Line {
-			continue
-		}
-		silence.used = true
-		return silence
+// silence finds what disables the findings, and what disables none.
+func (r *Result) silence(all []*Silence, disabled []string) {
+	in := map[*manifest.Document][]*Silence{}
+	for _, s := range all {
+		in[s.place.Document] = append(in[s.place.Document], s)
 	}
-	return nil
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		for _, s := range in[f.Object.Document] {
+			if s.disables(f) {
+				s.used, f.Silence = true, s
+				break
+			}
+		}
+	}
+	for _, s := range all {
+		off := slices.ContainsFunc(s.Rules, func(name string) bool { return slices.Contains(disabled, name) })
+		if !s.used && (!off || s.Trouble != "") { // a rule that is left out has had no chance
+			r.Idle = append(r.Idle, s)
+		}
+	}
 }
 
-// idle returns the silences that silence nothing; those of rules that are disabled
-// have not had the chance.
-func (s *silences) idle() []*Silence {
-	var idle []*Silence
-	for _, silence := range s.all {
-		off := slices.ContainsFunc(silence.Rules, func(name string) bool { return slices.Contains(s.disabled, name) })
-		if !silence.used && (!off || silence.Trouble != "") {
-			idle = append(idle, silence)
-		}
+// disables reports whether a comment or an annotation disables a finding.
+func (s *Silence) disables(f *Finding) bool {
+	switch {
+	case s.Trouble != "", !slices.Contains(s.Rules, f.Rule.Name):
+		return false
+	case s.Comment:
+		return s.line == 0 || s.line == f.Line
 	}
-	return idle
+	return s.place.Same(f.Object.Place)
 }

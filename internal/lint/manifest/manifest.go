@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,21 +16,36 @@ import (
 // Object is one object of a file, with Lists taken apart.
 type Object struct {
 	*unstructured.Unstructured
+	Place
 
+	// Embedded is true of an object that is part of another one.
+	Embedded bool
+}
+
+// Place is where an object stands.
+type Place struct {
 	Document *Document
 	path     []any // in the document: of an item of a List
 }
 
-// Position returns where a field of the object stands in its file: that of its
-// name, or of a list's item. path has a string for a field and an int for an item.
-// Where the field is not there, it is the position of what would have it; a field
-// that comes by an alias stands where the anchor is.
-func (o *Object) Position(path ...any) Position {
-	return o.Document.position(append(o.path[:len(o.path):len(o.path)], path...))
+// Position returns where a field of the object stands in its file: the position of
+// its name, or of a list's item. path has a string for a field and an int for an
+// item. If the field is missing, it is the position of the object that would have
+// it. A field that comes by an alias stands where the anchor is.
+func (p Place) Position(path ...any) Position {
+	return p.Document.position(append(p.path[:len(p.path):len(p.path)], path...))
 }
 
 // Comments returns the comments in the object's document, in their order.
-func (o *Object) Comments() []Comment { return o.Document.comments() }
+func (p Place) Comments() []Comment { return p.Document.comments() }
+
+// Same reports whether two places are those of one object.
+func (p Place) Same(other Place) bool {
+	return p.Document == other.Document && slices.Equal(p.path, other.path)
+}
+
+// File returns the file of the document.
+func (d *Document) File() *File { return d.file }
 
 // Broken is a document that cannot be read.
 type Broken struct {
@@ -39,23 +55,6 @@ type Broken struct {
 
 // ErrForeign is the error of a document that is no Kubernetes object.
 var ErrForeign = errors.New("no Kubernetes object")
-
-// Read returns the objects of a file, which kubectl create would send, and the
-// documents that are none: those cost only themselves.
-func Read(file []byte) (objects []*Object, broken []Broken) {
-	var preface []chunk
-	for _, c := range split(decoded(file)) {
-		found, err := c.objects(preface)
-		if preface = append(preface, c); err != nil || len(found) > 0 {
-			preface = nil
-		}
-		objects = append(objects, found...)
-		if err != nil {
-			broken = append(broken, c.broken(err))
-		}
-	}
-	return objects, broken
-}
 
 // inYAML finds the line in an error of the YAML parser.
 var inYAML = regexp.MustCompile(`^(?:error converting YAML to JSON: )?yaml: line (\d+): `)
@@ -89,7 +88,8 @@ func toJSON(c chunk) ([]byte, error) {
 	return text, nil
 }
 
-func (c chunk) objects(preface []chunk) ([]*Object, error) {
+// objects returns the objects of a document.
+func (c chunk) objects(document *Document) ([]*Object, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -114,7 +114,7 @@ func (c chunk) objects(preface []chunk) ([]*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return flatten(nil, object, &Document{chunk: c, preface: preface}, nil)
+	return flatten(nil, object, document, nil)
 }
 
 // flatten adds an object, or those of a List, however deep.
@@ -139,7 +139,7 @@ func flatten(to []*Object, object runtime.Object, in *Document, path []any) ([]*
 		if object.GetAPIVersion() == "" || object.GetKind() == "" {
 			return to, ErrForeign
 		}
-		return append(to, &Object{Unstructured: object, Document: in, path: path}), nil
+		return append(to, &Object{Unstructured: object, Place: Place{in, path}}), nil
 	}
 	return to, fmt.Errorf("a %T", object) // the scheme knows no other
 }

@@ -3,7 +3,6 @@ package manifest
 import (
 	"bytes"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
@@ -33,12 +32,15 @@ func (p Position) in(line, column int) Position {
 
 // Document is one document of a file.
 type Document struct {
-	chunk   chunk
-	preface []chunk // what has nothing but comments and stands before it
+	file    *File
+	number  int
+	preface int // the number of the first document before it that has only comments
+	start   Position
+	size    int
 
-	once sync.Once
-	root field
-	said []Comment
+	parsed bool
+	root   field
+	said   []Comment
 }
 
 // field is a part of a document, and where its name stands.
@@ -51,36 +53,44 @@ type field struct {
 
 // position returns where the field of a path stands, or what would have it.
 func (d *Document) position(path []any) Position {
-	d.once.Do(d.parse)
+	d.parse()
 	at, _ := d.root.find(path)
 	return at.Position
 }
 
 // comments returns the comments of the document.
 func (d *Document) comments() []Comment {
-	d.once.Do(d.parse)
+	d.parse()
 	return d.said
 }
 
-// parse finds the fields. What the second parser cannot read has its position at
-// the document's beginning.
+// parse finds the fields, once. If the second parser can't read the text, all fields
+// have the position of the document.
 func (d *Document) parse() {
-	d.root = field{Position: d.chunk.start}
-	for _, c := range d.preface {
+	if d.parsed {
+		return
+	}
+	d.parsed, d.root = true, field{Position: d.start}
+	d.file.parsed = append(d.file.parsed, d)
+	text, same := d.file.chunk(d)
+	if !same {
+		return
+	}
+	for _, c := range d.file.chunks[d.preface:d.number] {
 		d.said = append(d.said, prefaceComments(c)...)
 	}
-	if d.chunk.json {
-		d.root = fieldsOfJSON(d.chunk)
+	if text.json {
+		d.root = fieldsOfJSON(text)
 		return
 	}
 	var node yaml.Node
-	if yaml.Unmarshal(d.chunk.text, &node) != nil || len(node.Content) == 0 {
+	if yaml.Unmarshal(text.text, &node) != nil || len(node.Content) == 0 {
 		return
 	}
-	y := yamlFields{start: d.chunk.start, breaks: otherBreaks(d.chunk.text), notes: map[string]bool{}}
+	y := yamlFields{start: d.start, breaks: otherBreaks(text.text), notes: map[string]bool{}}
 	d.root = y.field(node.Content[0], 0)
 	y.remember(&node)
-	d.said = append(d.said, y.comments(d.chunk)...)
+	d.said = append(d.said, y.comments(text)...)
 }
 
 // find returns the field of a path, and whether it is there.
@@ -231,7 +241,10 @@ func (y *yamlFields) remember(n *yaml.Node) {
 // Mentions reports whether a text stands anywhere in the document, or in the
 // comments before it.
 func (d *Document) Mentions(text string) bool {
-	for _, c := range append(d.preface[:len(d.preface):len(d.preface)], d.chunk) {
+	if _, same := d.file.chunk(d); !same {
+		return false
+	}
+	for _, c := range d.file.chunks[d.preface : d.number+1] {
 		if bytes.Contains(c.text, []byte(text)) {
 			return true
 		}

@@ -24,14 +24,15 @@ generate a unique name for the object". The server prints it because generateNam
 			File: "pkg/registry/rest/create.go", Symbol: "CheckGeneratedNameError",
 		},
 	},
-	check: func(_ *Input, o Object, tell func(Finding)) {
-		if o.GetName() == "" || o.GetGenerateName() == "" {
+	check: func(_ int, o Manifest, tell func(Finding)) {
+		if o.Name == "" || o.GenerateName == "" {
 			return
 		}
 		tell(Finding{
 			Level:   v1alpha1.LintWarning,
 			Message: "generateName has no effect next to metadata.name, and a second create fails",
-			Path:    []any{"metadata", "generateName"},
+			Path:    generateName,
+			Help:    keepName(o),
 		})
 	},
 	Examples: []Example{
@@ -66,4 +67,13 @@ spec:
 `,
 		},
 	},
+}
+
+// keepName returns the fix if the object needs its name: without it, another rule would
+// have a finding.
+func keepName(o Manifest) string {
+	if applier(o) == "" && fixedNames[o.kind()].is == "" {
+		return ""
+	}
+	return "remove metadata.generateName"
 }

@@ -37,9 +37,13 @@ derived names has a table of the names that each controller derives.`,
 			File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "setPodRevision",
 		},
 	},
-	check: func(in *Input, o Object, tell func(Finding)) {
-		for _, row := range derived.Of(o.kind(), in.Minor) {
+	letters: true,
+	check: func(minor int, o Manifest, tell func(Finding)) {
+		for _, row := range derived.Of(o.kind(), minor) {
 			if finding, is := worst(o, row); is {
+				if finding.Help == "" {
+					finding.Help = budget(o.Object, tightest(o, minor))
+				}
 				tell(finding)
 				return // the rows of a kind stand in the order of what they cost
 			}
@@ -124,7 +128,7 @@ spec:
 }
 
 // worst returns what a row of the table says of the object, if it is anything.
-func worst(o Object, row derived.Child) (Finding, bool) {
+func worst(o Manifest, row derived.Child) (Finding, bool) {
 	adds, applies := added(o, row)
 	length, prefix := o.nameLength()
 	if !applies || length == 0 {
@@ -133,24 +137,22 @@ func worst(o Object, row derived.Child) (Finding, bool) {
 	room := row.Room(adds)
 	finding := Finding{Path: o.nameField()}
 	switch {
-	case row.Over == derived.Truncated && o.generates() && prefix+names.SuffixLength > room && room >= 0:
+	case row.Over == derived.Truncated && o.generates() && !o.hook() && prefix+names.SuffixLength > room && room >= 0:
 		left := max(0, room-prefix)
 		finding.Level = v1alpha1.LintWarning
 		finding.Message = fmt.Sprintf("the generateName of each %s is truncated to %d bytes, so %s",
-			row.Makes, names.MaxPrefixLength, remains(o, left))
-		finding.Help = budget(o, room)
-	case row.Over == derived.Truncated && o.GetKind() == "Deployment" && length+len("-") >= names.MaxPrefixLength:
+			row.Makes, names.MaxPrefixLength, remains(o.Object, left))
+	case row.Over == derived.Truncated && o.Kind.Kind == "Deployment" && length+len("-") >= names.MaxPrefixLength:
 		finding.Level = v1alpha1.LintWarning
 		finding.Message = fmt.Sprintf(
 			"the generateName of each %s is truncated to %d bytes, and the hash of the ReplicaSet is lost",
 			row.Makes, names.MaxPrefixLength)
-		finding.Help = budget(o, names.MaxPrefixLength-len("-")-1)
 	case (row.Over == derived.Refused || row.Over == derived.Broken) && length > room:
 		finding.Level = v1alpha1.LintError
 		finding.Message = fmt.Sprintf("the %s (%s) has up to %d bytes, and the limit is %d: %s",
 			row.Makes, row.Formula, length+row.Limit-room, row.Limit, consequences[row.Over])
-		finding.Help = budget(o, room)
-	case row.Variant == derived.Indexed && row.Over == derived.Refused && row.Owner != derived.JobSet && dotted(o):
+	case row.Variant == derived.Indexed && row.Over == derived.Refused && row.Owner != derived.JobSet &&
+		dotted(o.Object):
 		finding.Level = v1alpha1.LintError
 		finding.Message = fmt.Sprintf("the %s (%s) can't have dots: the server refuses the create",
 			row.Makes, row.Formula)
@@ -161,6 +163,25 @@ func worst(o Object, row derived.Child) (Finding, bool) {
 	return finding, true
 }
 
+// tightest returns the number of bytes that the name can have, so that no row of the
+// table finds anything.
+func tightest(o Manifest, minor int) int {
+	room := names.MaxPrefixLength + o.suffix()
+	for _, row := range derived.Of(o.kind(), minor) {
+		adds, applies := added(o, row)
+		switch {
+		case !applies || row.Over == derived.Fits:
+		case row.Over != derived.Truncated:
+			room = min(room, row.Room(adds))
+		case o.Kind.Kind == "Deployment":
+			room = min(room, names.MaxPrefixLength-len("-")-1)
+		case o.generates() && !o.hook() && row.Room(adds) > names.SuffixLength:
+			room = min(room, row.Room(adds))
+		}
+	}
+	return room
+}
+
 var consequences = map[derived.Consequence]string{
 	derived.Refused: "the server refuses the create",
 	derived.Broken:  "the controller can't create it",
@@ -169,14 +190,19 @@ var consequences = map[derived.Consequence]string{
 // remains says what is left of the random part of a generated name.
 func remains(o Object, left int) string {
 	if left == 0 {
-		return fmt.Sprintf("all copies of this %s share one name pool", o.GetKind())
+		return fmt.Sprintf("all copies of this %s share one name pool", o.Kind.Kind)
 	}
-	return fmt.Sprintf("only %d of the %d random characters of the %s are left", left, names.SuffixLength, o.GetKind())
+	return fmt.Sprintf("only %d of the %d random characters of the %s are left", left, names.SuffixLength, o.Kind.Kind)
 }
 
 // budget says how long the name can be.
 func budget(o Object, room int) string {
-	if o.generates() {
+	switch {
+	case o.hook():
+		return fmt.Sprintf(
+			"shorten generateName to %d bytes, because Argo CD appends revision, phase and time (%d bytes)",
+			room-o.suffix(), o.suffix())
+	case o.generates():
 		return fmt.Sprintf("shorten generateName to %d bytes", room-names.SuffixLength)
 	}
 	return fmt.Sprintf("shorten the name to %d bytes", room)
@@ -184,17 +210,17 @@ func budget(o Object, room int) string {
 
 // added returns how many bytes the object itself adds to a derived name, and
 // whether the row is about such an object.
-func added(o Object, row derived.Child) (bytes int, applies bool) {
+func added(o Manifest, row derived.Child) (bytes int, applies bool) {
 	switch {
 	case row.Owner == derived.JobSet:
 		return addedByJobSet(o, row)
 	case row.Owner.Kind != "Job":
 		return 0, true
-	case row.Over == derived.Refused && row.Variant == "" && boolAt(o.Object.Object, "spec", "manualSelector"):
+	case row.Over == derived.Refused && row.Variant == "" && boolAt(o.Unstructured.Object, "spec", "manualSelector"):
 		return 0, false // the label is the author's then
 	}
-	completions, given := numberAt(o.Object.Object, "spec", "completions")
-	indexed := stringAt(o.Object.Object, "spec", "completionMode") == derived.Indexed && given && completions > 0
+	completions, given := numberAt(o.Unstructured.Object, "spec", "completions")
+	indexed := stringAt(o.Unstructured.Object, "spec", "completionMode") == derived.Indexed && given && completions > 0
 	switch {
 	case row.Variant != derived.Indexed:
 		return 0, !indexed || row.Over != derived.Truncated
@@ -205,8 +231,8 @@ func added(o Object, row derived.Child) (bytes int, applies bool) {
 }
 
 // addedByJobSet returns what the longest of its replicated Jobs adds.
-func addedByJobSet(o Object, row derived.Child) (bytes int, applies bool) {
-	for _, item := range listAt(o.Object.Object, "spec", "replicatedJobs") {
+func addedByJobSet(o Manifest, row derived.Child) (bytes int, applies bool) {
+	for _, item := range listAt(o.Unstructured.Object, "spec", "replicatedJobs") {
 		job, _ := item.(map[string]any)
 		replicas, given := numberAt(job, "replicas")
 		if !given {
@@ -230,9 +256,9 @@ func digits(number int64) int { return len(strconv.FormatInt(number, 10)) }
 
 // dotted reports whether the object's name is a subdomain of several labels.
 func dotted(o Object) bool {
-	name := o.GetName()
+	name := o.Name
 	if o.generates() {
-		name = o.GetGenerateName() + names.Alphabet[:names.SuffixLength]
+		name = o.GenerateName + names.Alphabet[:names.SuffixLength]
 	}
 	return strings.Contains(name, ".") && len(validation.IsDNS1123Subdomain(name)) == 0
 }

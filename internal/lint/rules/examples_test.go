@@ -11,18 +11,21 @@ import (
 // newest is the minor version of the Kubernetes that examples are for.
 const newest = 37
 
-// read returns the input of an example.
-func read(t *testing.T, example Example) *Input {
+// check returns what the rule finds in the objects of a text.
+func check(t *testing.T, rule *Rule, text string, tree Tree) []Finding {
 	t.Helper()
-	found, broken := manifest.Read([]byte(example.Manifest))
-	if len(broken) > 0 || len(found) == 0 {
-		t.Fatalf("%d objects, broken %v:\n%s", len(found), broken, example.Manifest)
+	objects, broken := manifest.Read([]byte(text))
+	if len(broken) > 0 || len(objects) == 0 {
+		t.Fatalf("%d objects, broken %v:\n%s", len(objects), broken, text)
 	}
-	var objects []Object
-	for _, o := range found {
-		objects = append(objects, Object{Object: o, File: "manifest.yaml", Tree: example.Tree})
+	var found []Finding
+	var facts Facts
+	for _, o := range objects {
+		m := NewManifest(o, "manifest.yaml", tree)
+		found = append(found, rule.Check(newest, m)...)
+		facts.Add(m)
 	}
-	return NewInput(objects, newest)
+	return append(found, rule.Compare(NewInput(newest, facts))...)
 }
 
 // Every rule has a bad example of each of its levels and a good one, finds in
@@ -33,7 +36,7 @@ func TestExamples(t *testing.T) {
 		good := false
 		for _, example := range rule.Examples {
 			t.Run(rule.Name+"/"+example.About, func(t *testing.T) {
-				found := rule.Check(read(t, example))
+				found := check(t, rule, example.Manifest, example.Tree)
 				var got []v1alpha1.LintLevel
 				for _, f := range found {
 					got = append(got, f.Level)

@@ -33,7 +33,7 @@ CSINode, a CSIDriver or of Endpoints refers to another thing, and a generated na
 			File: "pkg/registry/networking/ipaddress/strategy.go", Symbol: "noopNameGenerator",
 		},
 	},
-	check: func(_ *Input, o Object, tell func(Finding)) {
+	check: func(_ int, o Manifest, tell func(Finding)) {
 		fixed, is := fixedNames[o.kind()]
 		if !is || !o.generates() {
 			return
@@ -41,10 +41,10 @@ CSINode, a CSIDriver or of Endpoints refers to another thing, and a generated na
 		finding := Finding{
 			Level:   v1alpha1.LintWarning,
 			Message: fmt.Sprintf("the name of this object must be %s, and a generated name matches nothing", fixed.is),
-			Path:    []any{"metadata", "generateName"},
+			Path:    generateName,
 		}
 		switch {
-		case fixed.refused && isAddress(o):
+		case fixed.refused && isAddress(o.Object):
 			finding.Message = "the server adds no random characters for an IPAddress: the name is generateName"
 		case fixed.refused:
 			finding.Level = v1alpha1.LintError
@@ -135,6 +135,6 @@ var fixedNames = map[schema.GroupKind]fixed{
 
 // isAddress reports whether generateName is what an IPAddress may be called.
 func isAddress(o Object) bool {
-	address, err := netip.ParseAddr(o.GetGenerateName())
-	return o.GetKind() == "IPAddress" && err == nil && address.String() == o.GetGenerateName()
+	address, err := netip.ParseAddr(o.GenerateName)
+	return o.Kind.Kind == "IPAddress" && err == nil && address.String() == o.GenerateName
 }

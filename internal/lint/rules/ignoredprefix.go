@@ -31,8 +31,8 @@ the time. The name of a StatefulSet's claim comes from the template, the set and
 			File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "getPersistentVolumeClaims",
 		},
 	},
-	check: func(_ *Input, o Object, tell func(Finding)) {
-		content := o.Object.Object
+	check: func(_ int, o Manifest, tell func(Finding)) {
+		content := o.Unstructured.Object
 		for _, template := range templatesOf(o.kind()) {
 			if stringAt(content, append(template[:len(template):len(template)], "metadata", "generateName")...) != "" {
 				tell(ignored(o, pathOf(template, "metadata", "generateName")))
@@ -40,7 +40,7 @@ the time. The name of a StatefulSet's claim comes from the template, the set and
 		}
 		for i, item := range listAt(content, "spec", "volumeClaimTemplates") {
 			claim, _ := item.(map[string]any)
-			if o.GetKind() == "StatefulSet" && stringAt(claim, "metadata", "generateName") != "" {
+			if o.Kind.Kind == "StatefulSet" && stringAt(claim, "metadata", "generateName") != "" {
 				tell(ignored(o, []any{"spec", "volumeClaimTemplates", i, "metadata", "generateName"}))
 			}
 		}
@@ -76,11 +76,11 @@ spec:
 	},
 }
 
-func ignored(o Object, path []any) Finding {
+func ignored(o Manifest, path []any) Finding {
 	return Finding{
 		Level: v1alpha1.LintNote,
 		Message: fmt.Sprintf("generateName in the template of a %s has no effect: the controller derives the names",
-			o.GetKind()),
+			o.Kind.Kind),
 		Path: path,
 	}
 }

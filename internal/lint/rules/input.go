@@ -1,175 +1,111 @@
 package rules
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
-// Input is all that is looked at together.
+// Facts are what rules compare between objects. They are small, and stay in memory
+// when the objects themselves are forgotten.
+type Facts struct {
+	Objects    []*Object
+	references []reference
+	scopes     map[schema.GroupKind]string // of the kinds that CustomResourceDefinitions define
+	applied    []directory                 // that Flux and Argo CD apply
+}
+
+// Add takes what is to be compared of an object.
+func (f *Facts) Add(m Manifest) {
+	object := m.Object
+	f.Objects = append(f.Objects, &object)
+	for _, r := range references(m) {
+		r.from = &object
+		f.references = append(f.references, r)
+	}
+	if m.Kind.Kind == "CustomResourceDefinition" {
+		spec := mapAt(m.Unstructured.Object, "spec")
+		kind := schema.GroupKind{Group: stringAt(spec, "group"), Kind: stringAt(spec, "names", "kind")}
+		if f.scopes == nil {
+			f.scopes = map[schema.GroupKind]string{}
+		}
+		f.scopes[kind] = stringAt(spec, "scope")
+	}
+	f.applied = append(f.applied, appliedBy(m)...)
+}
+
+// Input are the facts of all objects, and what they are looked up by.
 type Input struct {
-	Objects []Object
+	Facts
+
 	// Minor is the minor version of the Kubernetes that the objects are for: 37.
 	Minor int
 
-	index *index
+	pools      map[pool][]*Object
+	named      map[nameKey][]*Object
+	generating map[prefixKey][]*Object
 }
 
-// Object is an object, and the file that it is in.
-type Object struct {
-	*manifest.Object
-
-	File string
-	Tree Tree
-}
-
-// Tree is what the folders around a file say of who takes it.
-type Tree struct {
-	// Kustomization is the kustomization whose resources name the file.
-	Kustomization string
-	// Chart is the Helm chart of whose templates the file is one.
-	Chart string
-}
-
-// NewInput returns the input of the objects.
-func NewInput(objects []Object, minor int) *Input {
-	in := &Input{Objects: objects, Minor: minor}
-	in.index = newIndex(objects)
-	return in
-}
-
-// kind returns the object's group and kind.
-func (o Object) kind() schema.GroupKind { return o.GroupVersionKind().GroupKind() }
-
-// generates reports whether a server generates the object's name.
-func (o Object) generates() bool { return o.GetGenerateName() != "" && o.GetName() == "" }
-
-// spaceOf returns the name space of an object's names: who shares it can conflict.
-func (x *index) spaceOf(o Object) space {
-	s := space{o.kind(), o.GetNamespace(), names.EffectivePrefix(o.GetGenerateName())}
-	if scope, known := x.defined[s.kind]; known && scope == "Cluster" {
-		s.namespace = ""
-	}
-	return s
-}
-
-type space struct {
+// pool is a name pool: the objects in it can get the same names.
+type pool struct {
 	kind              schema.GroupKind
 	namespace, prefix string
 }
 
-// nameLength returns the number of bytes of the object's name, and of how many
-// another part is that is not random.
-func (o Object) nameLength() (length, prefix int) {
-	if !o.generates() {
-		return len(o.GetName()), len(o.GetName())
-	}
-	prefix = len(names.EffectivePrefix(o.GetGenerateName()))
-	return prefix + names.SuffixLength, prefix
-}
-
-// nameField is the field that the object's name comes from.
-func (o Object) nameField() []any {
-	if o.generates() {
-		return []any{"metadata", "generateName"}
-	}
-	return []any{"metadata", "name"}
-}
-
-// quoted returns text as a part of a message.
-func quoted(text string) string { return "\"" + text + "\"" }
-
-// mapAt returns the mapping at a path of the object, or nil.
-func mapAt(of map[string]any, path ...string) map[string]any {
-	found, _, err := unstructured.NestedFieldNoCopy(of, path...)
-	if err != nil {
-		return nil
-	}
-	m, _ := found.(map[string]any)
-	return m
-}
-
-// listAt returns the list at a path, or nil.
-func listAt(of map[string]any, path ...string) []any {
-	found, _, err := unstructured.NestedFieldNoCopy(of, path...)
-	if err != nil {
-		return nil
-	}
-	list, _ := found.([]any)
-	return list
-}
-
-// stringAt returns the string at a path, or "".
-func stringAt(of map[string]any, path ...string) string {
-	text, _, _ := unstructured.NestedString(of, path...)
-	return text
-}
-
-// numberAt returns the integer at a path.
-func numberAt(of map[string]any, path ...string) (int64, bool) {
-	number, found, err := unstructured.NestedInt64(of, path...)
-	return number, found && err == nil
-}
-
-// boolAt reports whether a field is true.
-func boolAt(of map[string]any, path ...string) bool {
-	is, _, _ := unstructured.NestedBool(of, path...)
-	return is
-}
-
-// pathOf returns a path of fields, with more after it.
-func pathOf(fields []string, more ...any) []any {
-	path := make([]any, 0, len(fields)+len(more))
-	for _, field := range fields {
-		path = append(path, field)
-	}
-	return append(path, more...)
-}
-
-// index is what rules look up in the input.
-type index struct {
-	defined    map[schema.GroupKind]string // the scope of each kind that a CustomResourceDefinition of the input has
-	spaces     map[space][]Object
-	byName     map[nameKey]bool
-	generating map[schema.GroupKind][]Object
-	oneWriter  map[nameKey]bool // claims that one Pod only can mount
-}
-
 type nameKey struct {
-	kind            schema.GroupKind
-	namespace, name string
+	kind schema.GroupKind
+	name string
 }
 
-func newIndex(objects []Object) *index {
-	x := &index{
-		defined: map[schema.GroupKind]string{},
-		spaces:  map[space][]Object{}, byName: map[nameKey]bool{}, generating: map[schema.GroupKind][]Object{},
-		oneWriter: map[nameKey]bool{},
+type prefixKey struct {
+	kind   schema.GroupKind
+	prefix string
+}
+
+// NewInput returns the input with the facts of all files, in the order of the files.
+func NewInput(minor int, files ...Facts) *Input {
+	in := &Input{
+		Minor: minor, Facts: Facts{scopes: map[schema.GroupKind]string{}},
+		pools: map[pool][]*Object{}, named: map[nameKey][]*Object{}, generating: map[prefixKey][]*Object{},
 	}
-	for _, o := range objects {
-		if spec := mapAt(o.Object.Object, "spec"); o.GetKind() == "CustomResourceDefinition" {
-			kind := schema.GroupKind{Group: stringAt(spec, "group"), Kind: stringAt(spec, "names", "kind")}
-			x.defined[kind] = stringAt(spec, "scope")
+	for _, f := range files {
+		in.Objects = append(in.Objects, f.Objects...)
+		in.references = append(in.references, f.references...)
+		in.applied = append(in.applied, f.applied...)
+		for kind, scope := range f.scopes {
+			in.scopes[kind] = scope
 		}
 	}
-	for _, o := range objects {
-		if o.generates() {
-			x.spaces[x.spaceOf(o)] = append(x.spaces[x.spaceOf(o)], o)
-			x.generating[o.kind()] = append(x.generating[o.kind()], o)
+	for _, o := range in.Objects {
+		if !o.generates() || o.exported {
+			key := nameKey{o.kind(), o.Name}
+			in.named[key] = append(in.named[key], o)
 			continue
 		}
-		x.byName[nameKey{o.kind(), o.GetNamespace(), o.GetName()}] = true
-		if forOnePod(o) {
-			x.oneWriter[nameKey{claim, o.GetNamespace(), o.GetName()}] = true
-		}
+		in.pools[in.poolOf(o)] = append(in.pools[in.poolOf(o)], o)
+		key := prefixKey{o.kind(), o.GenerateName}
+		in.generating[key] = append(in.generating[key], o)
 	}
-	return x
+	return in
 }
 
-// podTemplates are where kinds have the template of their Pods: the Pod's
-// metadata and spec are below it.
+// poolOf returns the name pool of an object.
+func (in *Input) poolOf(o *Object) pool {
+	p := pool{o.kind(), o.Namespace, names.EffectivePrefix(o.GenerateName)}
+	if in.scopes[p.kind] == "Cluster" || clusterScoped[p.kind] {
+		p.namespace = ""
+	}
+	return p
+}
+
+// clusterScoped are kinds without a namespace that others refer to.
+var clusterScoped = map[schema.GroupKind]bool{
+	namespace: true, volume: true, priorityClass: true, storageClass: true,
+	{Group: rbac, Kind: "ClusterRole"}: true, {Group: rbac, Kind: "ClusterRoleBinding"}: true,
+}
+
+// podTemplates are the paths of the Pod templates of each kind. A template has the
+// metadata and the spec of a Pod.
 var podTemplates = map[schema.GroupKind][]string{
 	{Kind: "Pod"}:                             {},
 	{Kind: "PodTemplate"}:                     {"template"},
@@ -183,4 +119,5 @@ var podTemplates = map[schema.GroupKind][]string{
 	{Group: "extensions", Kind: "DaemonSet"}:  {"spec", "template"},
 	{Group: "extensions", Kind: "Deployment"}: {"spec", "template"},
 	{Group: "extensions", Kind: "ReplicaSet"}: {"spec", "template"},
+	{Group: "argoproj.io", Kind: "Rollout"}:   {"spec", "template"},
 }

@@ -36,16 +36,18 @@ path segment. The server refuses an invalid prefix whatever the random character
 			File: "pkg/apis/core/validation/validation.go", Symbol: "ValidateServiceName",
 		},
 	},
-	check: func(in *Input, o Object, tell func(Finding)) {
-		if o.GetGenerateName() == "" || fixedNames[o.kind()].refused {
-			return
-		}
-		if reason := in.refusal(o); reason != "" {
-			tell(Finding{
-				Level:   v1alpha1.LintError,
-				Message: "the server refuses generateName: " + reason,
-				Path:    []any{"metadata", "generateName"},
-			})
+	compare: func(in *Input, tell func(*Object, Finding)) {
+		for _, o := range in.Objects {
+			if o.GenerateName == "" || o.exported || o.Placeholder() || fixedNames[o.kind()].refused {
+				continue
+			}
+			if reason := in.refusal(o); reason != "" {
+				tell(o, Finding{
+					Level:   v1alpha1.LintError,
+					Message: "the server refuses generateName: " + reason,
+					Path:    generateName,
+				})
+			}
 		}
 	},
 	Examples: []Example{
@@ -141,7 +143,7 @@ const relaxedServices = 36
 // nameRuleOf returns the rule of a kind. Custom resources have that of most types;
 // aggregated APIs, of which only OpenShift's are known by their group, any.
 func (in *Input) nameRuleOf(kind schema.GroupKind) nameRule {
-	if _, custom := in.index.defined[kind]; custom {
+	if _, custom := in.scopes[kind]; custom {
 		return validation.NameIsDNSSubdomain
 	}
 	if kind == (schema.GroupKind{Kind: "Service"}) {
@@ -163,12 +165,12 @@ func (in *Input) nameRuleOf(kind schema.GroupKind) nameRule {
 }
 
 // refusal returns why a server refuses the object's generateName, or "".
-func (in *Input) refusal(o Object) string {
-	rule, prefix := in.nameRuleOf(o.kind()), o.GetGenerateName()
+func (in *Input) refusal(o *Object) string {
+	rule, prefix := in.nameRuleOf(o.kind()), o.GenerateName
 	if reasons := rule(prefix, true); len(reasons) > 0 {
 		return withoutPattern(reasons[0])
 	}
-	if o.GetName() != "" {
+	if o.Name != "" {
 		return ""
 	}
 	generated := names.EffectivePrefix(prefix) + names.Alphabet[:names.SuffixLength]

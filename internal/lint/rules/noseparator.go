@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
@@ -18,16 +19,18 @@ split the name at its last dash see another prefix.`,
 	Sources: []derived.Source{{
 		Project: "k8s.io/apiserver", Version: "v0.37.2", File: "pkg/storage/names/generate.go", Symbol: "GenerateName",
 	}},
-	check: func(_ *Input, o Object, tell func(Finding)) {
-		prefix := o.GetGenerateName()
-		if !o.generates() || len(prefix) > names.MaxPrefixLength || fixedNames[o.kind()].is != "" ||
+	letters: true,
+	check: func(minor int, o Manifest, tell func(Finding)) {
+		prefix := o.GenerateName
+		if !o.generates() || o.hook() || len(prefix) > names.MaxPrefixLength || fixedNames[o.kind()].is != "" ||
 			strings.ContainsAny(prefix[len(prefix)-1:], "-.:_/") {
 			return
 		}
 		tell(Finding{
 			Level:   v1alpha1.LintNote,
 			Message: "generateName does not end with -, so the random characters follow it directly",
-			Path:    []any{"metadata", "generateName"},
+			Path:    generateName,
+			Help:    separated(o, minor),
 		})
 	},
 	Examples: []Example{
@@ -49,4 +52,13 @@ metadata:
 `,
 		},
 	},
+}
+
+// separated returns the fix if there is no room for a separator.
+func separated(o Manifest, minor int) string {
+	room := tightest(o, minor) - names.SuffixLength
+	if len(o.GenerateName) < room {
+		return ""
+	}
+	return fmt.Sprintf("shorten generateName to %d bytes, and end it with -", room)
 }

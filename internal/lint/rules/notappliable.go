@@ -2,6 +2,10 @@ package rules
 
 import (
 	"fmt"
+	"path"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -33,33 +37,24 @@ its kustomization.yaml lists it, and to Helm if it is in the templates directory
 		{Project: "github.com/helm/helm", Version: "issues 3348, 9488"},
 		{Project: "github.com/argoproj/argo-cd", Version: "issue 1639"},
 	},
-	check: func(_ *Input, o Object, tell func(Finding)) {
-		if !o.generates() {
-			return
+	check: func(_ int, o Manifest, tell func(Finding)) {
+		if finding, is := refusedBy[applier(o)]; is && o.generates() {
+			if strings.Contains(finding.Message, "%s") {
+				finding.Message = fmt.Sprintf(finding.Message, path.Base(o.Tree.Kustomization))
+			}
+			tell(finding)
 		}
-		finding := Finding{Level: v1alpha1.LintWarning, Path: []any{"metadata", "generateName"}}
-		annotations := o.GetAnnotations()
-		switch {
-		case annotations[argoHook] != "" || annotations["helm.sh/hook"] != "":
-			return
-		case o.Tree.Kustomization != "":
-			finding.Message = fmt.Sprintf(
-				"kustomize refuses an object without a name, and %s lists this file",
-				o.Tree.Kustomization)
-			finding.Help = "set metadata.name, or use kubectl genname create -k, which accepts generateName"
-		case annotations[lastApplied] != "":
-			finding.Message = "kubectl apply refuses an object without a name, and this one was applied before"
-		case tracked(annotations):
-			finding.Message = "Argo CD applies this object, and accepts generateName only in hooks"
-			finding.Help = "set metadata.name, or make the object a hook with the annotation " + argoHook
-		case o.Tree.Chart != "" || o.GetLabels()["app.kubernetes.io/managed-by"] == "Helm":
-			finding.Level = v1alpha1.LintNote
-			finding.Message = "each helm upgrade creates another object and removes none"
-			finding.Help = "set metadata.name, or make the object a hook with the annotation helm.sh/hook"
-		default:
-			return
+	},
+	compare: func(in *Input, tell func(*Object, Finding)) {
+		for _, o := range in.Objects {
+			by := in.appliedIn(o)
+			if by == "" || !o.generates() || o.exported || o.hook() {
+				continue
+			}
+			finding := refusedBy[byDirectory]
+			finding.Message = fmt.Sprintf(finding.Message, by)
+			tell(o, finding)
 		}
-		tell(finding)
 	},
 	Examples: []Example{
 		{
@@ -108,7 +103,74 @@ spec:
 	},
 }
 
-// tracked reports whether annotations are those of what Argo CD applies.
+// An applying tool takes objects by name.
+type applying string
+
+const (
+	byKustomize applying = "kustomize"
+	byKubectl   applying = "kubectl apply"
+	byArgoCD    applying = "Argo CD"
+	byHelm      applying = "Helm"
+	byDirectory applying = "Flux or Argo CD, by directory"
+)
+
+const useName = "set metadata.name instead of metadata.generateName"
+
+// refusedBy are the findings about an object with a generated name, by tool.
+var refusedBy = map[applying]Finding{
+	byKustomize: {
+		Message: "kustomize refuses an object without a name, and %s lists this file",
+		Help:    useName + ", or use kubectl genname create -k, which accepts generateName",
+	},
+	byKubectl: {
+		Message: "kubectl apply refuses an object without a name, and this one was applied before",
+		Help:    useName + ", and remove the annotation " + lastApplied,
+	},
+	byArgoCD: {
+		Message: "Argo CD applies this object, and accepts generateName only in hooks",
+		Help:    useName + ", or make the object a hook with the annotation " + argoHook,
+	},
+	byHelm: {
+		Level:   v1alpha1.LintNote,
+		Message: "each helm upgrade creates another object and removes none",
+		Help:    useName + ", or make the object a hook with the annotation helm.sh/hook",
+	},
+	byDirectory: {
+		Message: "%s applies all files of this directory, and needs names",
+		Help:    useName + ", or move the file to another directory",
+	},
+}
+
+func init() {
+	for by, finding := range refusedBy {
+		finding.Path = generateName
+		if finding.Level == "" {
+			finding.Level = v1alpha1.LintWarning
+		}
+		refusedBy[by] = finding
+	}
+}
+
+// applier returns the tool that applies an object, or "".
+func applier(o Manifest) applying {
+	annotations := o.GetAnnotations()
+	helm := o.Tree.Chart != "" || o.GetLabels()["app.kubernetes.io/managed-by"] == "Helm"
+	switch {
+	case o.Tree.Kustomization != "":
+		return byKustomize
+	case annotations[argoHook] != "" || annotations["helm.sh/hook"] != "":
+		return ""
+	case annotations[lastApplied] != "":
+		return byKubectl
+	case tracked(annotations):
+		return byArgoCD
+	case helm:
+		return byHelm
+	}
+	return ""
+}
+
+// tracked reports whether Argo CD applies an object with these annotations.
 func tracked(annotations map[string]string) bool {
 	for _, name := range []string{"sync-wave", "sync-options", "tracking-id", "compare-options"} {
 		if _, has := annotations["argocd.argoproj.io/"+name]; has {
@@ -116,4 +178,50 @@ func tracked(annotations map[string]string) bool {
 		}
 	}
 	return false
+}
+
+// directory is a directory of the repository that a tool applies.
+type directory struct {
+	path string
+	by   string
+	deep bool
+}
+
+// appliedBy returns the directories that an object of Flux or Argo CD applies.
+func appliedBy(o Manifest) []directory {
+	fields := o.Unstructured.Object
+	switch o.kind() {
+	case schema.GroupKind{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"}:
+		return []directory{{cleaned(stringAt(fields, "spec", "path")), "the Flux Kustomization " + o.Name, true}}
+	case schema.GroupKind{Group: "argoproj.io", Kind: "Application"}:
+		var found []directory
+		sources := append(listAt(fields, "spec", "sources"), mapAt(fields, "spec", "source"))
+		for _, item := range sources {
+			source, _ := item.(map[string]any)
+			if at := stringAt(source, "path"); at != "" {
+				deep := boolAt(source, "directory", "recurse")
+				found = append(found, directory{cleaned(at), "the Argo CD Application " + o.Name, deep})
+			}
+		}
+		return found
+	}
+	return nil
+}
+
+// cleaned returns a path as Tree has it.
+func cleaned(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
+
+// appliedIn returns the name of the object that applies the directory of an object, or "".
+func (in *Input) appliedIn(o *Object) string {
+	if o.Tree.Path == "" || o.Tree.Kustomized {
+		return ""
+	}
+	dir := cleaned(path.Dir(o.Tree.Path))
+	for _, applied := range in.applied {
+		below := applied.deep && (applied.path == "" || strings.HasPrefix(dir, applied.path+"/"))
+		if dir == applied.path || below {
+			return applied.by
+		}
+	}
+	return ""
 }

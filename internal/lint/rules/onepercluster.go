@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -31,17 +30,20 @@ ReadWriteOncePod. The server refuses the second copy, or the copy waits until th
 			Symbol: "ReadWriteOncePod",
 		},
 	},
-	check: func(in *Input, o Object, tell func(Finding)) {
+	check: func(_ int, o Manifest, tell func(Finding)) {
 		if !o.generates() {
 			return
 		}
-		for _, single := range singles(in, o) {
-			tell(Finding{
-				Level: v1alpha1.LintWarning,
-				Message: fmt.Sprintf("only one object can have %s, so a second %s %s",
-					single.what, o.GetKind(), single.fate),
-				Path: single.path,
-			})
+		for _, single := range singles(o) {
+			tell(single.finding(o.Object))
+		}
+	},
+	compare: func(in *Input, tell func(*Object, Finding)) {
+		for _, r := range in.references {
+			if r.to == claim && r.from.generates() && !r.from.exported && in.claimForOnePod(r) {
+				claimed := single{"the claim " + r.name, "waits until the first one is deleted", r.path}
+				tell(r.from, claimed.finding(*r.from))
+			}
 		}
 	},
 	Examples: []Example{
@@ -120,9 +122,18 @@ type single struct {
 	path       []any
 }
 
-func singles(in *Input, o Object) []single {
+// finding returns the finding about the field.
+func (s single) finding(o Object) Finding {
+	return Finding{
+		Level:   v1alpha1.LintWarning,
+		Message: fmt.Sprintf("only one object can have %s, so a second %s %s", s.what, o.Kind.Kind, s.fate),
+		Path:    s.path,
+	}
+}
+
+func singles(o Manifest) []single {
 	var found []single
-	content := o.Object.Object
+	content := o.Unstructured.Object
 	switch {
 	case o.kind() == service:
 		if ip := stringAt(content, "spec", "clusterIP"); ip != "" && ip != "None" {
@@ -140,32 +151,21 @@ func singles(in *Input, o Object) []single {
 			found = append(found, single{"the volume " + volume, "is never bound", []any{"spec", "volumeName"}})
 		}
 	}
-	return append(found, mounts(in, o)...)
-}
-
-// mounts returns the claims for one Pod that the object's Pods mount.
-func mounts(in *Input, o Object) []single {
-	var found []single
-	pods, has := podTemplates[o.kind()]
-	if !has {
-		return nil
-	}
-	volumes := slices.Concat(pods, []string{"spec", "volumes"})
-	for i, item := range listAt(o.Object.Object, volumes...) {
-		volume, _ := item.(map[string]any)
-		name := stringAt(volume, "persistentVolumeClaim", "claimName")
-		if name != "" && in.index.oneWriter[nameKey{claim, o.GetNamespace(), name}] {
-			found = append(found, single{
-				"the claim " + name, "waits until the first one is deleted",
-				pathOf(volumes, i, "persistentVolumeClaim", "claimName"),
-			})
-		}
-	}
 	return found
 }
 
-// forOnePod reports whether a claim says that one Pod only can mount it.
-func forOnePod(o Object) bool {
-	modes := listAt(o.Object.Object, "spec", "accessModes")
+// claimForOnePod reports whether a reference is to a claim that one Pod only can mount.
+func (in *Input) claimForOnePod(r reference) bool {
+	for _, o := range in.named[nameKey{claim, r.name}] {
+		if o.forOnePod && o.Namespace == r.namespace {
+			return true
+		}
+	}
+	return false
+}
+
+// forOnePod reports whether an object is a claim that one Pod only can mount.
+func forOnePod(o Manifest) bool {
+	modes := listAt(o.Unstructured.Object, "spec", "accessModes")
 	return o.kind() == claim && len(modes) == 1 && modes[0] == "ReadWriteOncePod"
 }

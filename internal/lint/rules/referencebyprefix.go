@@ -8,12 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 var referenceByPrefix = &Rule{
 	Name:   "reference-by-prefix",
-	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintNote},
 	Finds:  "another object refers to a generated name by its prefix",
 	Why: `References use names. The name of an object with generateName is known only after the create, and no
 object has the prefix as its name. An object that refers to the prefix waits forever, or the server refuses
@@ -29,26 +30,10 @@ it, because the prefix is not a valid name.`,
 			File: "pkg/api/validation/generic.go", Symbol: "NameIsDNSSubdomain",
 		},
 	},
-	check: func(in *Input, o Object, tell func(Finding)) {
-		if len(in.index.generating) == 0 {
-			return
-		}
-		for _, r := range references(o) {
-			for _, target := range in.index.generating[r.to] {
-				if target.GetGenerateName() != r.name || in.index.byName[nameKey{r.to, target.GetNamespace(), r.name}] {
-					continue
-				}
-				if target.GetNamespace() != "" && r.namespace != "" && target.GetNamespace() != r.namespace {
-					continue
-				}
-				tell(Finding{
-					Level: v1alpha1.LintError,
-					Message: fmt.Sprintf("refers to the %s %s by its generateName, and no object has that name",
-						r.to.Kind, quoted(r.name)),
-					Path:    r.path,
-					Related: []Related{{target, "its generateName"}},
-				})
-				break
+	compare: func(in *Input, tell func(*Object, Finding)) {
+		for _, r := range in.references {
+			if finding, is := in.dangling(r); is && !r.from.exported {
+				tell(r.from, finding)
 			}
 		}
 	},
@@ -76,6 +61,28 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
+			About: "The input has no ConfigMap with the name settings, only one that is generated.",
+			Manifest: `apiVersion: v1
+kind: ConfigMap
+metadata:
+  generateName: settings-
+data: {color: blue}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  generateName: web-
+spec:
+  containers:
+  - name: web
+    image: example.com/web
+    envFrom:
+    - configMapRef:
+        name: settings
+`,
+			Finds: []v1alpha1.LintLevel{v1alpha1.LintNote},
+		},
+		{
 			About: "The ConfigMap has a name.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
@@ -101,9 +108,63 @@ spec:
 
 // reference is a name in one object that is another's.
 type reference struct {
+	from            *Object
 	to              schema.GroupKind
 	namespace, name string
 	path            []any
+}
+
+// dangling returns the finding about a reference to a generated object by its prefix.
+func (in *Input) dangling(r reference) (Finding, bool) {
+	if in.exists(r) {
+		return Finding{}, false
+	}
+	target, same, has := in.nearest(r, r.name)
+	finding := Finding{
+		Level: v1alpha1.LintNote,
+		Message: fmt.Sprintf("refers to the %s %s by its generateName, and no object has that name",
+			r.to.Kind, quoted(r.name)),
+		Path: r.path,
+	}
+	switch {
+	case has && same && r.from.distance(target) <= 1:
+		finding.Level = v1alpha1.LintError
+	case !has:
+		if target, same, has = in.nearest(r, r.name+"-"); !has || !same || r.from.distance(target) > 1 {
+			return Finding{}, false
+		}
+		finding.Message = fmt.Sprintf("refers to the %s %s, and the input only has an object with that generateName",
+			r.to.Kind, quoted(r.name))
+	}
+	finding.Related = []Related{{*target, "generateName"}}
+	return finding, true
+}
+
+// exists reports whether the input has the object that a reference names.
+func (in *Input) exists(r reference) bool {
+	for _, o := range in.named[nameKey{r.to, r.name}] {
+		if o.Namespace == r.namespace || o.Namespace == "" || r.namespace == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// nearest returns the object with a prefix that is nearest to the referrer, and
+// whether both are in the same namespace as written. Objects of another namespace are
+// left out.
+func (in *Input) nearest(r reference, prefix string) (nearest *Object, same, has bool) {
+	for _, o := range in.generating[prefixKey{r.to, prefix}] {
+		here := o.Namespace == r.namespace || clusterScoped[r.to]
+		if !here && o.Namespace != "" && r.namespace != "" || o.Placeholder() {
+			continue
+		}
+		closer := !has || here && !same || here == same && r.from.distance(o) < r.from.distance(nearest)
+		if closer {
+			nearest, same, has = o, here, true
+		}
+	}
+	return nearest, same, has
 }
 
 // named is a field that has the name of an object of a kind. Steps of a path that
@@ -119,11 +180,16 @@ var (
 	service        = schema.GroupKind{Kind: "Service"}
 	claim          = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 	serviceAccount = schema.GroupKind{Kind: "ServiceAccount"}
+	namespace      = schema.GroupKind{Kind: "Namespace"}
+	volume         = schema.GroupKind{Kind: "PersistentVolume"}
+	priorityClass  = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
+	storageClass   = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
 )
 
 // inPods are the references in the spec of a Pod.
 var inPods = []named{
 	{"serviceAccountName", serviceAccount},
+	{"priorityClassName", priorityClass},
 	{"imagePullSecrets[].name", secret},
 	{"volumes[].configMap.name", configMap},
 	{"volumes[].secret.secretName", secret},
@@ -148,7 +214,8 @@ var inKinds = map[schema.GroupKind][]named{
 		{"spec.defaultBackend.service.name", service},
 		{"spec.tls[].secretName", secret},
 	},
-	claim: {{"spec.volumeName", schema.GroupKind{Kind: "PersistentVolume"}}},
+	claim:          {{"spec.volumeName", volume}, {"spec.storageClassName", storageClass}},
+	serviceAccount: {{"secrets[].name", secret}, {"imagePullSecrets[].name", secret}},
 	{Group: "tekton.dev", Kind: "PipelineRun"}: {
 		{"spec.pipelineRef.name", schema.GroupKind{Group: "tekton.dev", Kind: "Pipeline"}},
 		{"spec.taskRunTemplate.serviceAccountName", serviceAccount},
@@ -168,16 +235,26 @@ var inKinds = map[schema.GroupKind][]named{
 	},
 }
 
-// typed are fields that have an object's kind beside its name.
-var typed = []string{"metadata.ownerReferences[]", "spec.scaleTargetRef", "roleRef", "subjects[]"}
+// typed are fields that have the kind of an object beside its name.
+var typed = []string{
+	"metadata.ownerReferences[]", "spec.scaleTargetRef", "roleRef", "subjects[]",
+	"spec.dataSource", "spec.dataSourceRef",
+}
+
+// services are fields with the name of a Service, and with its namespace or kind if
+// these are not the usual ones.
+var services = []string{
+	"webhooks[].clientConfig.service", "spec.conversion.webhook.clientConfig.service", "spec.service",
+	"spec.rules[].backendRefs[]",
+}
 
 // references returns the names of others in an object.
-func references(o Object) []reference {
+func references(o Manifest) []reference {
 	var found []reference
 	add := func(at string, root []string, to schema.GroupKind) {
-		walk(mapOrAll(o, root), strings.Split(at, "."), pathOf(root), func(value any, path []any) {
-			if name, is := value.(string); is && name != "" {
-				found = append(found, reference{to, o.GetNamespace(), name, path})
+		manifest.Walk(mapOrAll(o, root), strings.Split(at, "."), pathOf(root), func(value any, path []any) {
+			if name, is := value.(string); is && name != "" && !placeholder.MatchString(name) {
+				found = append(found, reference{to: to, namespace: o.Namespace, name: name, path: path})
 			}
 		})
 	}
@@ -190,18 +267,35 @@ func references(o Object) []reference {
 		add(field.path, nil, field.to)
 	}
 	for _, at := range typed {
-		walk(o.Object.Object, strings.Split(at, "."), nil, func(value any, path []any) {
+		manifest.Walk(o.Unstructured.Object, strings.Split(at, "."), nil, func(value any, path []any) {
 			if r, is := typedReference(o, value); is {
 				r.path = slices.Concat(path, []any{"name"})
 				found = append(found, r)
 			}
 		})
 	}
+	for _, at := range services {
+		manifest.Walk(o.Unstructured.Object, strings.Split(at, "."), nil, func(value any, path []any) {
+			fields, _ := value.(map[string]any)
+			if stringAt(fields, "kind") != "" {
+				return
+			}
+			if r, is := typedReference(o, map[string]any{
+				"kind": "Service", "name": fields["name"], "namespace": fields["namespace"],
+			}); is {
+				r.path = slices.Concat(path, []any{"name"})
+				found = append(found, r)
+			}
+		})
+	}
+	if o.Namespace != "" {
+		found = append(found, reference{to: namespace, name: o.Namespace, path: []any{"metadata", "namespace"}})
+	}
 	return found
 }
 
 // typedReference returns a reference that says itself what it refers to.
-func typedReference(o Object, value any) (reference, bool) {
+func typedReference(o Manifest, value any) (reference, bool) {
 	fields, _ := value.(map[string]any)
 	group, _, _ := strings.Cut(stringAt(fields, "apiVersion"), "/")
 	if !strings.Contains(stringAt(fields, "apiVersion"), "/") {
@@ -209,7 +303,7 @@ func typedReference(o Object, value any) (reference, bool) {
 	}
 	r := reference{
 		to:        schema.GroupKind{Group: group, Kind: stringAt(fields, "kind")},
-		namespace: o.GetNamespace(), name: stringAt(fields, "name"),
+		namespace: o.Namespace, name: stringAt(fields, "name"),
 	}
 	if namespace := stringAt(fields, "namespace"); namespace != "" {
 		r.namespace = namespace
@@ -218,32 +312,9 @@ func typedReference(o Object, value any) (reference, bool) {
 }
 
 // mapOrAll returns the mapping at a path of the object, or all of it for none.
-func mapOrAll(o Object, path []string) map[string]any {
+func mapOrAll(o Manifest, path []string) map[string]any {
 	if len(path) == 0 {
-		return o.Object.Object
+		return o.Unstructured.Object
 	}
-	return mapAt(o.Object.Object, path...)
-}
-
-// walk visits what is at a path of fields, and in each item of its lists.
-func walk(value any, steps []string, path []any, visit func(value any, path []any)) {
-	if len(steps) == 0 {
-		visit(value, path)
-		return
-	}
-	fields, _ := value.(map[string]any)
-	name, isList := strings.CutSuffix(steps[0], "[]")
-	below, has := fields[name]
-	if !has {
-		return
-	}
-	path = append(path[:len(path):len(path)], name)
-	if !isList {
-		walk(below, steps[1:], path, visit)
-		return
-	}
-	items, _ := below.([]any)
-	for i, item := range items {
-		walk(item, steps[1:], append(path[:len(path):len(path)], i), visit)
-	}
+	return mapAt(o.Unstructured.Object, path...)
 }

@@ -24,8 +24,13 @@ type Rule struct {
 	// Examples are manifests with and without findings.
 	Examples []Example
 
-	// check tells what is wrong with one object of the input.
-	check func(in *Input, o Object, tell func(Finding))
+	// letters is true of a rule that needs to know each letter of the name. It leaves
+	// out names with placeholders.
+	letters bool
+	// check finds the problems of one object.
+	check func(minor int, o Manifest, tell func(Finding))
+	// compare finds problems between the objects of the input.
+	compare func(in *Input, tell func(*Object, Finding))
 }
 
 // Example is a manifest, and what the rule finds in it.
@@ -48,14 +53,14 @@ type Finding struct {
 	Help string
 	// Path is the field.
 	Path []any
-	// Related are the generateName fields of other objects that it is about.
+	// Related are other objects that it is about.
 	Related []Related
 
 	Rule   *Rule
 	Object Object
 }
 
-// Related is another object that a finding is about.
+// Related is another object that a finding is about, by its generateName.
 type Related struct {
 	Object Object
 	// About says in a few words what it has to do with the finding.
@@ -63,15 +68,15 @@ type Related struct {
 }
 
 // Position returns where the object's generateName stands.
-func (r Related) Position() manifest.Position { return r.Object.Position("metadata", "generateName") }
+func (r Related) Position() manifest.Position { return r.Object.Position(generateName...) }
 
 // Position returns where the finding stands.
 func (f Finding) Position() manifest.Position { return f.Object.Position(f.Path...) }
 
 // All are the rules, in the order of the documentation.
 var All = []*Rule{
-	bothNames, invalidPrefix, truncatedPrefix, childNames, fixedName, sharedLabels, referenceByPrefix, notAppliable,
-	onePerCluster, noSeparator, ignoredPrefix,
+	bothNames, missingName, invalidPrefix, truncatedPrefix, childNames, fixedName, sharedLabels, referenceByPrefix,
+	notAppliable, hookNames, onePerCluster, noSeparator, ignoredPrefix,
 }
 
 // Named returns the rule of a name, or an error that says which there are.
@@ -84,17 +89,31 @@ func Named(name string) (*Rule, error) {
 	return nil, fmt.Errorf("there is no rule %q", name)
 }
 
-// Check returns what the rule finds in the input.
-func (r *Rule) Check(in *Input) []Finding {
-	var found []Finding
-	for _, o := range in.Objects {
-		r.check(in, o, func(f Finding) {
-			f.Rule, f.Object = r, o
-			if f.Help == "" {
-				f.Help = r.Fix
-			}
-			found = append(found, f)
-		})
+// Check returns what the rule finds in one object.
+func (r *Rule) Check(minor int, o Manifest) []Finding {
+	if r.check == nil || o.exported || r.letters && o.Placeholder() {
+		return nil
 	}
+	var found []Finding
+	r.check(minor, o, func(f Finding) { found = append(found, r.finding(o.Object, f)) })
 	return found
+}
+
+// Compare returns what the rule finds between the objects of the input.
+func (r *Rule) Compare(in *Input) []Finding {
+	if r.compare == nil {
+		return nil
+	}
+	var found []Finding
+	r.compare(in, func(o *Object, f Finding) { found = append(found, r.finding(*o, f)) })
+	return found
+}
+
+// finding completes a finding.
+func (r *Rule) finding(o Object, f Finding) Finding {
+	f.Rule, f.Object = r, o
+	if f.Help == "" {
+		f.Help = r.Fix
+	}
+	return f
 }

@@ -33,17 +33,17 @@ manualSelector is true, because its selector contains its UID.`,
 			File: "pkg/registry/batch/job/strategy.go", Symbol: "generateSelector",
 		},
 	},
-	check: func(_ *Input, o Object, tell func(Finding)) {
+	check: func(_ int, o Manifest, tell func(Finding)) {
 		fields, has := selectors[o.kind()]
-		if !has || !o.generates() || mapAt(o.Object.Object, fields...) == nil {
+		if !has || !o.generates() || mapAt(o.Unstructured.Object, fields...) == nil {
 			return
 		}
-		if o.GetKind() == "Job" && !boolAt(o.Object.Object, "spec", "manualSelector") {
+		if o.Kind.Kind == "Job" && !boolAt(o.Unstructured.Object, "spec", "manualSelector") {
 			return
 		}
 		tell(Finding{
 			Level:   v1alpha1.LintWarning,
-			Message: fmt.Sprintf("all copies of this %s select the same Pods", o.GetKind()),
+			Message: fmt.Sprintf("all copies of this %s select the same Pods", o.Kind.Kind),
 			Path:    pathOf(fields),
 		})
 	},
@@ -94,10 +94,11 @@ spec:
 
 // selectors are where kinds say which Pods are theirs.
 var selectors = map[schema.GroupKind][]string{
-	{Kind: "ReplicationController"}:      {"spec", "selector"},
-	{Group: "apps", Kind: "ReplicaSet"}:  {"spec", "selector"},
-	{Group: "apps", Kind: "Deployment"}:  {"spec", "selector"},
-	{Group: "apps", Kind: "StatefulSet"}: {"spec", "selector"},
-	{Group: "apps", Kind: "DaemonSet"}:   {"spec", "selector"},
-	{Group: "batch", Kind: "Job"}:        {"spec", "selector"},
+	{Kind: "ReplicationController"}:         {"spec", "selector"},
+	{Group: "apps", Kind: "ReplicaSet"}:     {"spec", "selector"},
+	{Group: "apps", Kind: "Deployment"}:     {"spec", "selector"},
+	{Group: "apps", Kind: "StatefulSet"}:    {"spec", "selector"},
+	{Group: "apps", Kind: "DaemonSet"}:      {"spec", "selector"},
+	{Group: "batch", Kind: "Job"}:           {"spec", "selector"},
+	{Group: "argoproj.io", Kind: "Rollout"}: {"spec", "selector"},
 }

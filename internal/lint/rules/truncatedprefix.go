@@ -20,27 +20,28 @@ Bytes after the 58th are not in the name. Two prefixes with the same first 58 by
 	Sources: []derived.Source{{
 		Project: "k8s.io/apiserver", Version: "v0.37.2", File: "pkg/storage/names/generate.go", Symbol: "GenerateName",
 	}},
-	check: func(in *Input, o Object, tell func(Finding)) {
-		prefix := o.GetGenerateName()
-		if !o.generates() || len(prefix) <= names.MaxPrefixLength || fixedNames[o.kind()].refused {
-			return
+	compare: func(in *Input, tell func(*Object, Finding)) {
+		done := map[*Object]bool{}
+		for _, o := range in.Objects {
+			if !truncated(o) || done[o] {
+				continue
+			}
+			finding := Finding{
+				Level: v1alpha1.LintWarning,
+				Message: fmt.Sprintf("generateName has %d bytes, and the server truncates it to %d",
+					len(o.GenerateName), names.MaxPrefixLength),
+				Path: generateName,
+			}
+			if others := in.sharing(o); len(others) > 0 {
+				finding.Level = v1alpha1.LintError
+				finding.Message += ", so other prefixes have the same names"
+				for _, other := range others {
+					finding.Related = append(finding.Related, Related{*other, "same first 58 bytes"})
+					done[other] = true
+				}
+			}
+			tell(o, finding)
 		}
-		finding := Finding{
-			Level: v1alpha1.LintWarning,
-			Message: fmt.Sprintf("generateName has %d bytes, and the server truncates it to %d",
-				len(prefix), names.MaxPrefixLength),
-			Path: []any{"metadata", "generateName"},
-		}
-		first, others := in.index.sharing(o)
-		switch {
-		case !first:
-			return // the finding of the first object names this one
-		case len(others) > 0:
-			finding.Level = v1alpha1.LintError
-			finding.Message += ", so other prefixes have the same names"
-			finding.Related = others
-		}
-		tell(finding)
 	},
 	Examples: []Example{
 		{
@@ -82,21 +83,26 @@ metadata:
 	},
 }
 
-// sharing returns the objects whose different prefixes are truncated to that of o,
-// and whether o is the first object of the input with its own prefix in that name
-// pool's finding.
-func (x *index) sharing(o Object) (first bool, others []Related) {
-	first = true
-	for _, other := range x.spaces[x.spaceOf(o)] {
-		if other.Object == o.Object {
+// truncated reports whether the server truncates the prefix of an object.
+func truncated(o *Object) bool {
+	return o.generates() && len(o.GenerateName) > names.MaxPrefixLength &&
+		!o.exported && !o.hook() && !o.Placeholder() && !fixedNames[o.kind()].refused
+}
+
+// sharing returns the other objects in the name pool of o that can exist beside it, if
+// one of them has another prefix: objects of one namespace, file or kustomization.
+func (in *Input) sharing(o *Object) []*Object {
+	var others []*Object
+	differ := false
+	for _, other := range in.pools[in.poolOf(o)] {
+		if other == o || !truncated(other) || o.Namespace == "" && !o.together(other) {
 			continue
 		}
-		if other.GetGenerateName() != o.GetGenerateName() {
-			others = append(others, Related{other, "same first 58 bytes"})
-		}
+		others = append(others, other)
+		differ = differ || other.GenerateName != o.GenerateName
 	}
-	if len(others) > 0 {
-		first = x.spaces[x.spaceOf(o)][0].Object == o.Object
+	if !differ {
+		return nil
 	}
-	return first, others
+	return others
 }

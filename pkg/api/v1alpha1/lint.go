@@ -22,9 +22,15 @@ type LintReport struct {
 	metav1.TypeMeta `json:",inline"`
 
 	Summary LintSummary `json:"summary"`
-	// Items are the findings, by file, line and column. Those that a comment or an
-	// annotation silences are not among them.
+	// Items are the findings, by file, line and column, without the disabled ones.
 	Items []LintItem `json:"items"`
+	// Disabled are the findings that a comment or an annotation disables.
+	Disabled []LintDisabled `json:"disabled"`
+	// Unreadable are the files and documents that can't be read.
+	Unreadable []LintUnreadable `json:"unreadable"`
+	// SkippedFiles are the files in directories that have no Kubernetes object, or are
+	// templates that are not YAML yet.
+	SkippedFiles []string `json:"skippedFiles"`
 }
 
 // LintSummary counts the input and the findings.
@@ -33,14 +39,38 @@ type LintSummary struct {
 	Files int `json:"files"`
 	// Objects is the number of objects, those of Lists counted one by one.
 	Objects int `json:"objects"`
-	// Skipped is the number of files in folders that have no Kubernetes object,
+	// Skipped is the number of files in directories that have no Kubernetes object,
 	// or are templates that are not YAML yet.
 	Skipped int `json:"skipped"`
+	// Exported is the number of objects with metadata.resourceVersion, which are not
+	// checked.
+	Exported int `json:"exported"`
+	// Placeholders is the number of objects with a variable in their name. The length
+	// and the letters of the name are not checked.
+	Placeholders int `json:"placeholders"`
 	// Findings is the number of items of each level.
 	Findings LintFindings `json:"findings"`
 }
 
-// LintFindings is a number of findings by level.
+// LintDisabled is a finding that a comment or an annotation disables.
+type LintDisabled struct {
+	LintItem `json:",inline"`
+
+	// Reason is the reason in the comment or the annotation.
+	Reason string `json:"reason"`
+}
+
+// LintUnreadable is a file, or a document of a file, that can't be read.
+type LintUnreadable struct {
+	// File is the file as it was named, or - for stdin.
+	File string `json:"file"`
+	// Line is the line of the document, from 1, or 0 if the whole file can't be read.
+	Line int `json:"line"`
+	// Message is the reason.
+	Message string `json:"message"`
+}
+
+// LintFindings is the number of findings by level.
 type LintFindings struct {
 	// Error is the number of errors: the server refuses the create, or the object
 	// does not work.

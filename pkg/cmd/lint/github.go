@@ -40,6 +40,13 @@ func (o *options) printGitHub(result *lint.Result) error {
 				gitHubProperty.Replace("genname "+f.Rule.Name), gitHubData.Replace(strings.Join(lines, "\n")))
 		}
 	}
+	for _, u := range result.Unreadable {
+		fmt.Fprintf(out, "::error file=%s,line=%d,title=%s::%s\n", gitHubProperty.Replace(repository.path(u.File)),
+			max(u.Line, 1), "genname", gitHubData.Replace(terminal.OneLine(unreadable(u).Error())))
+	}
+	for _, line := range disabled(result) {
+		fmt.Fprintln(out, line)
+	}
 	var dropped []string
 	for _, level := range levels {
 		if more := count[level] - shownByGitHub; more > 0 {

@@ -1,210 +1,159 @@
 package lint
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 const stdin = "-"
 
-// sources returns what the user named, and an error for what is not there.
-func (o *options) sources() ([]lint.Source, error) {
-	if o.Kustomize != "" {
-		return []lint.Source{o.kustomized()}, nil
-	}
-	var sources []lint.Source
-	var failure error
-	trees := trees{}
-	for _, name := range o.Filenames {
-		found, err := o.expand(name, trees)
-		sources, failure = append(sources, found...), errors.Join(failure, err)
-	}
-	return sources, failure
+// input is what the user named.
+type input struct {
+	sources []lint.Source
+	missing []lint.Unreadable
+	skipped []string // pipes, devices and the like in directories
+
+	trees   trees
+	ignores ignores
 }
 
-// expand returns the sources that a value of -f names, as kubectl reads it: stdin,
-// a URL, a file, the files of a folder, or a pattern of these.
-func (o *options) expand(name string, trees trees) ([]lint.Source, error) {
+// input returns what the user named.
+func (o *options) input() *input {
+	in := &input{
+		trees:   trees{root: newRepository().root, folders: map[string]folder{}},
+		ignores: ignores{excludes: o.excludes, git: map[string][]ignoreList{}},
+	}
+	if o.Kustomize != "" {
+		in.sources = []lint.Source{o.kustomized()}
+		return in
+	}
+	for _, name := range o.Filenames {
+		if err := o.expand(in, name); err != nil {
+			in.missing = append(in.missing, lint.Unreadable{File: name, Err: err})
+		}
+	}
+	return in
+}
+
+// expand adds the sources that a value of -f names, as kubectl reads it: stdin, a URL, a
+// file, the files of a directory, or a pattern of these.
+func (o *options) expand(in *input, name string) error {
 	switch {
 	case name == stdin:
-		return []lint.Source{{Name: name, Read: func(context.Context) ([]byte, error) { return io.ReadAll(o.In) }}}, nil
+		in.sources = append(in.sources, once(name, func(context.Context) ([]byte, error) { return io.ReadAll(o.In) }))
+		return nil
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-		return []lint.Source{{Name: name, Read: func(ctx context.Context) ([]byte, error) {
+		in.sources = append(in.sources, once(name, func(ctx context.Context) ([]byte, error) {
 			return download(ctx, name)
-		}}}, nil
+		}))
+		return nil
 	}
 	paths := []string{name}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		if paths, err = filepath.Glob(name); err != nil {
-			return nil, fmt.Errorf(messages.BadPattern, name, err)
+			return fmt.Errorf(messages.BadPattern, name, err)
 		}
 		if len(paths) == 0 {
-			return nil, fmt.Errorf(messages.NoPath, name)
+			return fmt.Errorf(messages.NoPath, name)
 		}
 	}
-	var sources []lint.Source
 	var failure error
 	for _, path := range paths {
-		found, err := o.walk(path, trees)
-		sources, failure = append(sources, found...), errors.Join(failure, err)
+		failure = errors.Join(failure, o.walk(in, path))
 	}
-	return sources, failure
+	return failure
 }
 
-// walk returns a file, or the files of a folder: with -R of those in it too.
-func (o *options) walk(root string, trees trees) ([]lint.Source, error) {
-	var sources []lint.Source
+// once returns a source that can be read only once: its content stays in memory.
+func once(name string, read func(context.Context) ([]byte, error)) lint.Source {
+	var reading sync.Once
+	var text []byte
+	var err error
+	return lint.Source{Name: name, Read: func(ctx context.Context) ([]byte, error) {
+		reading.Do(func() { text, err = read(ctx) })
+		return text, err
+	}}
+}
+
+// walk adds a file, or the files of a directory: with -R the whole tree.
+func (o *options) walk(in *input, root string) error {
+	count := len(in.sources) + len(in.skipped)
 	var failure error
+	isDir := false
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			failure = errors.Join(failure, err)
 			return nil
-		case entry.IsDir() && path != root && (!o.Recursive || entry.Name() == ".git"):
+		case path == root && entry.IsDir():
+			isDir = true
+			return nil
+		case entry.IsDir() && (!o.Recursive || entry.Name() == ".git" || in.ignores.ignored(path, true)):
 			return filepath.SkipDir
 		case entry.IsDir(), path != root && !slices.Contains(resource.FileExtensions, filepath.Ext(path)):
 			return nil
+		case path != root && in.ignores.ignored(path, false):
+			return nil
+		case path != root && !readable(path):
+			in.skipped = append(in.skipped, filepath.ToSlash(path))
+			return nil
 		}
-		sources = append(sources, lint.Source{
-			Name: filepath.ToSlash(path), Found: path != root, Tree: trees.of(path),
-			Read: func(context.Context) ([]byte, error) { return os.ReadFile(path) },
-		})
+		in.sources = append(in.sources, o.source(in, path, path != root))
 		return nil
 	})
-	return sources, errors.Join(failure, err)
+	if isDir && failure == nil && err == nil && len(in.sources)+len(in.skipped) == count {
+		failure = o.nothing(root)
+	}
+	return errors.Join(failure, err)
 }
 
-// A URL is read as kubectl does: an answer of 500 and above is asked for again.
-const (
-	downloadAttempts = 3
-	downloadPause    = time.Second
-	downloadTimeout  = time.Minute
-)
-
-// download returns what is at a URL.
-func download(ctx context.Context, url string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
-	defer cancel()
-	for attempt := 1; ; attempt++ {
-		content, again, err := get(ctx, url)
-		if err == nil || !again || attempt == downloadAttempts {
-			return content, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(downloadPause):
-		}
+// source returns the source of a file. A pipe can be read only once.
+func (o *options) source(in *input, path string, found bool) lint.Source {
+	read := func(context.Context) ([]byte, error) { return os.ReadFile(path) }
+	source := lint.Source{Name: filepath.ToSlash(path), Read: read}
+	if !readable(path) {
+		source = once(source.Name, read)
 	}
+	source.Found, source.Tree = found, in.trees.of(path)
+	return source
 }
 
-// get asks for a URL once, and reports whether it may help to ask again.
-func get(ctx context.Context, url string) (content []byte, again bool, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, false, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, true, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		again = response.StatusCode >= http.StatusInternalServerError
-		return nil, again, fmt.Errorf(messages.BadResponse, url, response.Status)
-	}
-	content, err = io.ReadAll(response.Body)
-	return content, true, err
+// readable reports whether a file can be read again and again: a pipe waits for
+// another process. A file that isn't there is for the reader to report.
+func readable(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular()
 }
 
-// kustomized returns what kustomize makes of a folder, as create has it built.
+// nothing returns the error of a directory without manifests.
+func (o *options) nothing(root string) error {
+	if o.Recursive {
+		return fmt.Errorf(messages.NothingInTree, root)
+	}
+	return fmt.Errorf(messages.NothingInDirectory, root, root)
+}
+
+// kustomized returns the objects that kustomize builds of a directory.
 func (o *options) kustomized() lint.Source {
 	name := filepath.ToSlash(filepath.Join(o.Kustomize, "kustomization.yaml"))
-	return lint.Source{Name: name, Rendered: true, Read: func(ctx context.Context) ([]byte, error) {
+	source := once(name, func(ctx context.Context) ([]byte, error) {
 		return kustomize.Build(ctx, filesys.MakeFsOnDisk(), o.Kustomize)
-	}}
-}
-
-// trees are what the folders say of the files in them, by folder.
-type trees map[string]folder
-
-// folder is what stands in one folder.
-type folder struct {
-	kustomization string
-	resources     []string // of the kustomization
-	chart         string
-}
-
-// of returns what the folders around a file say of who takes it.
-func (t trees) of(path string) rules.Tree {
-	var tree rules.Tree
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return tree
-	}
-	for within, dir := "", filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		about := t.look(dir)
-		below, err := filepath.Rel(dir, path)
-		if err == nil && slices.Contains(about.resources, filepath.ToSlash(below)) {
-			tree.Kustomization = filepath.Base(about.kustomization)
-		}
-		if about.chart != "" && within == "templates" {
-			tree.Chart = filepath.Base(about.chart)
-		}
-		if within = filepath.Base(dir); dir == filepath.Dir(dir) {
-			return tree
-		}
-	}
-}
-
-// look reads what stands in a folder, once.
-func (t trees) look(dir string) folder {
-	about, known := t[dir]
-	if known {
-		return about
-	}
-	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
-		if content, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
-			about.kustomization, about.resources = name, resourcesOf(content)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "Chart.yaml")); err == nil {
-		about.chart = "Chart.yaml"
-	}
-	t[dir] = about
-	return about
-}
-
-// resourcesOf returns the files that a kustomization takes; those of other
-// folders are said there.
-func resourcesOf(kustomization []byte) []string {
-	var said struct {
-		Resources []string `json:"resources"`
-	}
-	if err := yaml.Unmarshal(bytes.TrimSpace(kustomization), &said); err != nil {
-		return nil // kustomize says what is wrong with it
-	}
-	for i, name := range said.Resources {
-		said.Resources[i] = filepath.ToSlash(filepath.Clean(name))
-	}
-	return said.Resources
+	})
+	source.Rendered = true
+	return source
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -61,8 +63,12 @@ type options struct {
 	failOn     flagvalue.Enum[gate]
 	explain    flagvalue.Enum[string]
 	disable    []string
+	exclude    []string
+	showSkips  bool
 	kubernetes string
-	minor      int
+
+	excludes []ignoreList
+	settings lint.Config
 }
 
 // New returns the command.
@@ -116,6 +122,10 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.kubernetes, "kubernetes-version", o.kubernetes,
 		"Version of Kubernetes that the manifests are for, 1.28 or newer. "+
 			"It decides which names are valid and which names controllers derive")
+	flags.StringArrayVar(&o.exclude, "exclude", nil,
+		"Pattern of files to leave out of directories, as in .gitignore. Can be repeated")
+	flags.BoolVar(&o.showSkips, "show-skipped", false,
+		"Print the names of skipped files, and the findings that comments disable")
 	o.printFlags.AddFlags(cmd)
 	offer := cobra.FixedCompletions(ruleNames(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("disable", offer) // fails only for a flag that is not there
@@ -149,10 +159,53 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	if o.printFlags.ForMachines() {
 		o.print = func(result *lint.Result) error { return o.printFlags.Print(report(result), o.Out) }
 	}
-	return nil
+	if o.explain.Value != "" {
+		return nil
+	}
+	return o.configure(cmd)
 }
 
 var version = regexp.MustCompile(`^v?1\.(\d+)(\.\d+)?$`)
+
+// minorOf returns the minor version of a Kubernetes that the rules know.
+func minorOf(text string) (int, bool) {
+	said := version.FindStringSubmatch(text)
+	if said == nil {
+		return 0, false
+	}
+	minor, err := strconv.Atoi(said[1])
+	return minor, err == nil && minor >= oldestMinor
+}
+
+// configure puts together the configuration of the repository and the flags.
+func (o *options) configure(cmd *cobra.Command) error {
+	c, err := readConfig()
+	if err != nil {
+		return err
+	}
+	if c.KubernetesVersion != "" && !cmd.Flags().Changed("kubernetes-version") {
+		o.kubernetes = c.KubernetesVersion
+	}
+	o.settings = lint.Config{Levels: map[string]v1alpha1.LintLevel{}, Disabled: o.disable}
+	for name, level := range c.Levels {
+		if level == off {
+			o.settings.Disabled = append(o.settings.Disabled, name)
+			continue
+		}
+		o.settings.Levels[name] = v1alpha1.LintLevel(level)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	flags, wrong := newIgnoreList(here, o.exclude)
+	if wrong != "" {
+		return fmt.Errorf(messages.BadExclude, "--exclude", wrong)
+	}
+	list, _ := newIgnoreList(filepath.Dir(c.file), c.Exclude) // it has been checked
+	o.excludes = []ignoreList{flags, list}
+	return nil
+}
 
 // Validate returns what is wrong with the flags.
 func (o *options) Validate() error {
@@ -161,14 +214,11 @@ func (o *options) Validate() error {
 			return fmt.Errorf(messages.UnknownRule, "--disable", err)
 		}
 	}
-	said := version.FindStringSubmatch(o.kubernetes)
-	if said != nil {
-		o.minor, _ = strconv.Atoi(said[1])
+	minor, ok := minorOf(o.kubernetes)
+	if !ok {
+		return fmt.Errorf(messages.BadVersion, "--kubernetes-version", newestMinor, oldestMinor, o.kubernetes)
 	}
-	if o.minor < oldestMinor {
-		return fmt.Errorf(messages.BadVersion,
-			newestMinor, oldestMinor, o.kubernetes)
-	}
+	o.settings.Minor = minor
 	switch {
 	case o.explain.Value != "":
 		return nil
@@ -192,15 +242,18 @@ func (o *options) Run(ctx context.Context) error {
 		_, err = fmt.Fprint(o.Out, rule.Page())
 		return err
 	}
-	sources, failure := o.sources()
-	result, err := lint.Run(ctx, sources, lint.Config{Disabled: o.disable, Minor: o.minor})
+	in := o.input()
+	result, err := lint.Run(ctx, in.sources, o.settings)
 	if err != nil {
 		return err
 	}
+	result.Unreadable = append(in.missing, result.Unreadable...)
+	result.Skipped = append(result.Skipped, in.skipped...)
 	if err := o.print(result); err != nil {
 		return err
 	}
 	o.tell(result)
+	var failure error
 	for _, u := range result.Unreadable {
 		failure = errors.Join(failure, unreadable(u))
 	}

@@ -12,19 +12,28 @@ func report(result *lint.Result) *v1alpha1.LintReport {
 		TypeMeta: v1alpha1.TypeOf("LintReport"),
 		Summary: v1alpha1.LintSummary{
 			Files: len(result.Read), Objects: result.Objects, Skipped: len(result.Skipped),
+			Exported: result.Exported, Placeholders: result.Placeholders,
 			Findings: countLevels(result),
 		},
-		Items: []v1alpha1.LintItem{},
+		Items: []v1alpha1.LintItem{}, Disabled: []v1alpha1.LintDisabled{},
+		Unreadable: []v1alpha1.LintUnreadable{}, SkippedFiles: append([]string{}, result.Skipped...),
+	}
+	for _, u := range result.Unreadable {
+		r.Unreadable = append(r.Unreadable, v1alpha1.LintUnreadable{
+			File: u.File, Line: u.Line, Message: unreadable(u).Error(),
+		})
 	}
 	for _, f := range result.Findings {
-		if f.Silence != nil {
-			continue
-		}
-		r.Items = append(r.Items, v1alpha1.LintItem{
+		item := v1alpha1.LintItem{
 			Rule: f.Rule.Name, Level: f.Level, Message: f.Message, Help: f.Help,
 			File: f.Object.File, Line: f.Line, Column: f.Column,
 			Object: objectOf(f.Object), Related: relatedPlaces(f),
-		})
+		}
+		if f.Silence != nil {
+			r.Disabled = append(r.Disabled, v1alpha1.LintDisabled{LintItem: item, Reason: f.Silence.Reason})
+			continue
+		}
+		r.Items = append(r.Items, item)
 	}
 	return r
 }
@@ -33,9 +42,8 @@ func report(result *lint.Result) *v1alpha1.LintReport {
 func relatedPlaces(f lint.Finding) []v1alpha1.LintPlace {
 	places := []v1alpha1.LintPlace{}
 	for _, r := range f.Related {
-		at := r.Position()
 		places = append(places, v1alpha1.LintPlace{
-			File: r.Object.File, Line: at.Line, Column: at.Column, Object: objectOf(r.Object), About: r.About,
+			File: r.Object.File, Line: r.Line, Column: r.Column, Object: objectOf(r.Object), About: r.About,
 		})
 	}
 	return places
@@ -43,10 +51,9 @@ func relatedPlaces(f lint.Finding) []v1alpha1.LintPlace {
 
 // objectOf returns what a manifest says of an object.
 func objectOf(o rules.Object) v1alpha1.LintObject {
-	kind := o.GroupVersionKind()
 	return v1alpha1.LintObject{
-		Group: kind.Group, Version: kind.Version, Kind: kind.Kind,
-		Namespace: o.GetNamespace(), Name: o.GetName(), GenerateName: o.GetGenerateName(),
+		Group: o.Kind.Group, Version: o.Kind.Version, Kind: o.Kind.Kind,
+		Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 	}
 }
 

@@ -154,9 +154,8 @@ func (o *options) printSARIF(result *lint.Result) error {
 func relatedLocations(repository repository, f lint.Finding) []sarifRelated {
 	var found []sarifRelated
 	for _, r := range f.Related {
-		at := r.Position()
 		found = append(found, sarifRelated{
-			sarifLocation{Physical: sarifPhysical{repository.artifact(r.Object.File), sarifRegion{at.Line, at.Column}}},
+			sarifLocation{Physical: sarifPhysical{repository.artifact(r.Object.File), sarifRegion{r.Line, r.Column}}},
 			sarifText{title(r.Object) + " (" + r.About + ")"},
 		})
 	}
@@ -211,11 +210,11 @@ func fingerprint(uri string, f lint.Finding) string {
 
 // qualifiedName returns what an object is called among all of a cluster.
 func qualifiedName(o rules.Object) string {
-	name := o.GetName()
+	name := o.Name
 	if name == "" {
-		name = o.GetGenerateName() + "*"
+		name = o.GenerateName + "*"
 	}
-	return strings.Join([]string{o.GroupVersionKind().GroupKind().String(), o.GetNamespace(), name}, "/")
+	return strings.Join([]string{o.Kind.GroupKind().String(), o.Namespace, name}, "/")
 }
 
 // repository is the folder that paths are relative to.

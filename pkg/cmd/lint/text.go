@@ -3,11 +3,15 @@ package lint
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"strings"
+
+	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
@@ -17,19 +21,39 @@ import (
 // printText prints each finding: the defect and its object, related objects, the fix.
 func (o *options) printText(result *lint.Result) error {
 	out := bufio.NewWriter(o.Out)
+	paint := painter(o.Out)
+	seen, onTerminal := map[string]bool{}, terminal.IsTerminal(o.Out)
 	for _, f := range result.Findings {
 		if f.Silence != nil {
 			continue
 		}
-		place := placeOf(f.Object.File, f.Position)
-		fmt.Fprintln(out, terminal.OneLine(fmt.Sprintf(messages.Finding,
-			place, f.Level, f.Message, title(f.Object), f.Rule.Name)))
+		place := terminal.OneLine(placeOf(f.Object.File, f.Position))
+		fmt.Fprintf(out, messages.Finding+"\n", place, paint(f.Level),
+			terminal.OneLine(f.Message), terminal.OneLine(title(f.Object)), f.Rule.Name)
 		for _, line := range related(f) {
 			fmt.Fprintln(out, messages.Indent+line)
 		}
-		fmt.Fprintln(out, messages.Indent+terminal.OneLine(fmt.Sprintf(messages.Help, f.Help)))
+		help := terminal.OneLine(fmt.Sprintf(messages.Help, f.Help))
+		if onTerminal && seen[help] {
+			continue // a person reads it once
+		}
+		seen[help] = true
+		fmt.Fprintln(out, messages.Indent+help)
 	}
 	return out.Flush()
+}
+
+// colors are the colors of the levels on a terminal (ECMA-48).
+var colors = map[v1alpha1.LintLevel]string{
+	v1alpha1.LintError: "\x1b[31m", v1alpha1.LintWarning: "\x1b[33m", v1alpha1.LintNote: "\x1b[36m",
+}
+
+// painter returns what writes a level, in color if kubectl would use color.
+func painter(out io.Writer) func(v1alpha1.LintLevel) string {
+	if !printers.AllowsColorOutput(out) {
+		return func(level v1alpha1.LintLevel) string { return string(level) }
+	}
+	return func(level v1alpha1.LintLevel) string { return colors[level] + string(level) + "\x1b[0m" }
 }
 
 // placeOf returns a place as compilers write it.
@@ -42,22 +66,22 @@ func related(f lint.Finding) []string {
 	var lines []string
 	for _, r := range f.Related {
 		lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.Related,
-			placeOf(r.Object.File, r.Position()), title(r.Object), r.About)))
+			placeOf(r.Object.File, r.Position), title(r.Object), r.About)))
 	}
 	return lines
 }
 
 // title names an object for people, and shows where the server truncates its prefix.
 func title(o rules.Object) string {
-	if name := o.GetName(); name != "" {
-		return o.GetKind() + " " + name
+	if o.Name != "" || o.GenerateName == "" {
+		return strings.TrimSpace(o.Kind.Kind + " " + o.Name)
 	}
-	prefix := o.GetGenerateName()
+	prefix := o.GenerateName
 	kept := names.EffectivePrefix(prefix)
 	if kept != prefix {
 		kept += messages.Truncation + strings.TrimPrefix(prefix, kept)
 	}
-	return o.GetKind() + " " + kept
+	return o.Kind.Kind + " " + kept
 }
 
 // tell prints on stderr the comments without effect and the counts.
@@ -81,5 +105,29 @@ func (o *options) tell(result *lint.Result) {
 	if skipped := len(result.Skipped); skipped > 0 {
 		lines = append(lines, fmt.Sprintf(messages.Skipped, humanize.Count(skipped, "file")))
 	}
+	if result.Exported > 0 {
+		lines = append(lines, fmt.Sprintf(messages.Exported, humanize.Count(result.Exported, "object")))
+	}
+	if result.Placeholders > 0 {
+		lines = append(lines, fmt.Sprintf(messages.Placeholders, humanize.Count(result.Placeholders, "object")))
+	}
+	if o.showSkips {
+		lines = append(lines, disabled(result)...)
+		for _, file := range result.Skipped {
+			lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.SkippedFile, file)))
+		}
+	}
 	fmt.Fprintln(o.ErrOut, strings.Join(lines, "\n"))
+}
+
+// disabled returns a line for each finding that a comment or an annotation disables.
+func disabled(result *lint.Result) []string {
+	var lines []string
+	for _, f := range result.Findings {
+		if f.Silence != nil {
+			lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.DisabledFinding,
+				placeOf(f.Object.File, f.Position), f.Message, title(f.Object), f.Rule.Name, f.Silence.Reason)))
+		}
+	}
+	return lines
 }

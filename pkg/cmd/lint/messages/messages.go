@@ -25,9 +25,20 @@ const (
 	UnexpectedArguments = "Unexpected args: %v"
 	// UnknownRule is printed for a flag that names no rule: flag, reason.
 	UnknownRule = "%s: %w"
-	// BadVersion is printed for a value of --kubernetes-version that is no version or
-	// too old: newest, oldest, value.
-	BadVersion = "--kubernetes-version must be a version like 1.%d, at least 1.%d, and not %q"
+	// BadVersion is printed for a Kubernetes version that is no version or too old: flag
+	// or field, newest, oldest, value.
+	BadVersion = "%s must be a version like 1.%d, at least 1.%d, and not %q"
+	// BadExclude is printed for a pattern that can't be parsed: flag or field, pattern.
+	BadExclude = "%s: pattern %q is not valid"
+	// BadLevel is printed for a level in the configuration: rule, level.
+	BadLevel = "levels: %s must be error, warning, note or off, and not %q"
+	// BadConfig is printed for a configuration that can't be used: file, reason.
+	BadConfig = "%s: %w"
+	// NothingInDirectory is printed for a directory without manifests: directory twice.
+	NothingInDirectory = "the directory %q has no .json, .yaml or .yml files\n" +
+		"To read the directories below it, use -R:\n  kubectl genname lint -R -f %s"
+	// NothingInTree is printed for a directory tree without manifests: directory.
+	NothingInTree = "the directory %q and the directories below it have no .json, .yaml or .yml files"
 	// NoInput is printed without -f and -k.
 	NoInput = "must specify one of -f and -k"
 	// TwoInputs is printed for -f with -k.
@@ -63,5 +74,14 @@ const (
 	// Disabled counts the findings that comments and annotations disable.
 	Disabled = "%s disabled by comments and annotations."
 	// Skipped counts the files that lint did not check.
-	Skipped = "%s skipped: templates, or files without Kubernetes objects."
+	Skipped = "%s skipped: templates, or files without Kubernetes objects (--show-skipped)."
+	// Exported counts the objects with a resourceVersion.
+	Exported = "%s not checked: metadata.resourceVersion shows that a server wrote them."
+	// Placeholders counts the objects with a variable in their name.
+	Placeholders = "%s with a variable in the name: length and letters not checked."
+	// SkippedFile is a line of --show-skipped: file.
+	SkippedFile = "skipped: %s"
+	// DisabledFinding is a line of --show-skipped, and of the format github: place, defect,
+	// object, rule, reason.
+	DisabledFinding = "disabled: %s: %s (%s) [%s]: %s"
 )

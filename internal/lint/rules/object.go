@@ -1,0 +1,167 @@
+package rules
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// Manifest is an object with all of its fields. It is checked while its file is read,
+// and then forgotten.
+type Manifest struct {
+	Object
+	*unstructured.Unstructured
+}
+
+// Object is what stays in memory of an object: its names and its place.
+type Object struct {
+	Kind                          schema.GroupVersionKind
+	Namespace, Name, GenerateName string
+
+	File string
+	Tree Tree
+	manifest.Place
+
+	exported  bool     // a server has written it
+	embedded  bool     // another object contains it
+	phases    []string // in which Argo CD creates it, as a hook
+	forOnePod bool     // it is a claim that one Pod only can mount
+}
+
+// Tree is the role of a file among the files around it.
+type Tree struct {
+	// Kustomization is the path of the kustomization that lists the file.
+	Kustomization string
+	// Chart is the path of the Helm chart that has the file in its templates.
+	Chart string
+	// Path is the path of the file in its repository.
+	Path string
+	// Kustomized is true if the directory of the file has a kustomization.
+	Kustomized bool
+}
+
+// NewManifest returns an object of a file.
+func NewManifest(o *manifest.Object, file string, tree Tree) Manifest {
+	m := Manifest{Unstructured: o.Unstructured, Object: Object{
+		Kind: o.GroupVersionKind(), Namespace: o.GetNamespace(), Name: o.GetName(), GenerateName: o.GetGenerateName(),
+		File: file, Tree: tree, Place: o.Place, embedded: o.Embedded, exported: o.GetResourceVersion() != "",
+	}}
+	if o.Embedded { // the tools around the file do not see it
+		m.Tree = Tree{}
+	}
+	m.phases = phasesOf(o.GetAnnotations()[argoHook])
+	m.forOnePod = forOnePod(m)
+	return m
+}
+
+// Exported reports whether the object is the export of an existing one: it has a
+// resourceVersion, so nobody creates it as it is.
+func (o Object) Exported() bool { return o.exported }
+
+// kind returns the object's group and kind.
+func (o Object) kind() schema.GroupKind { return o.Kind.GroupKind() }
+
+// generates reports whether the object has a generated name.
+func (o Object) generates() bool { return o.GenerateName != "" && o.Name == "" }
+
+// hook reports whether Argo CD generates the object's name.
+func (o Object) hook() bool { return o.generates() && len(o.phases) > 0 }
+
+// placeholder finds variables: ${X}, $(X), $X, {{ x }}, {% x %}, <x>, __X__, @x@, %x%.
+var placeholder = regexp.MustCompile(
+	`\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{\{.*?\}\}|\{%.*?%\}|<[^<>]+>|__\w+?__|@[\w.-]+@|%[\w.-]+%`)
+
+// Placeholder reports whether a variable is part of the object's name: then its length
+// and its letters are unknown.
+func (o Object) Placeholder() bool {
+	return placeholder.MatchString(o.Name) || placeholder.MatchString(o.GenerateName)
+}
+
+// phaseNames are the phases of Argo CD in whose hooks it generates names.
+var phaseNames = []string{"PreSync", "Sync", "PostSync", "SyncFail"}
+
+// phasesOf returns the phases of a hook of Argo CD.
+func phasesOf(annotation string) []string {
+	var phases []string
+	for phase := range strings.SplitSeq(annotation, ",") {
+		if phase = strings.TrimSpace(phase); slices.Contains(phaseNames, phase) {
+			phases = append(phases, phase)
+		}
+	}
+	return phases
+}
+
+// hookSuffix is what Argo CD appends to generateName besides the phase: 7 characters of
+// the revision, two dashes and a Unix time in seconds (gitops-engine,
+// pkg/sync/sync_context.go).
+const hookSuffix = 7 + 1 + 1 + 10
+
+// suffix returns the number of bytes that follow the prefix in a generated name.
+func (o Object) suffix() int {
+	if !o.hook() {
+		return names.SuffixLength
+	}
+	longest := 0
+	for _, phase := range o.phases {
+		longest = max(longest, len(phase))
+	}
+	return hookSuffix + longest
+}
+
+// nameLength returns the number of bytes of the object's name, and the number of its
+// bytes that are not random.
+func (o Object) nameLength() (length, prefix int) {
+	switch {
+	case o.hook():
+		length = len(o.GenerateName) + o.suffix()
+		return length, length
+	case o.generates():
+		prefix = len(names.EffectivePrefix(o.GenerateName))
+		return prefix + names.SuffixLength, prefix
+	}
+	return len(o.Name), len(o.Name)
+}
+
+// nameField is the field that the object's name comes from.
+func (o Object) nameField() []any {
+	if o.generates() {
+		return generateName
+	}
+	return []any{"metadata", "name"}
+}
+
+// generateName is the path of the field.
+var generateName = []any{"metadata", "generateName"}
+
+// together reports whether two objects are applied together: they are in one file or
+// in one kustomization.
+func (o *Object) together(other *Object) bool {
+	return o.File == other.File || o.Tree.Kustomization != "" && o.Tree.Kustomization == other.Tree.Kustomization
+}
+
+// distance says how far the files of two objects are apart: 0 for one file, 1 for one
+// kustomization or directory, then the number of directories between them.
+func (o *Object) distance(other *Object) int {
+	if o.File == other.File {
+		return 0
+	}
+	if o.together(other) {
+		return 1
+	}
+	from, to := strings.Split(path.Dir(o.File), "/"), strings.Split(path.Dir(other.File), "/")
+	common := 0
+	for common < min(len(from), len(to)) && from[common] == to[common] {
+		common++
+	}
+	return 1 + len(from) + len(to) - 2*common
+}
+
+// quoted returns text as a part of a message.
+func quoted(text string) string { return "\"" + text + "\"" }

@@ -1,0 +1,80 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
+)
+
+// configName is the name of the configuration of a repository.
+const configName = ".genname.yaml"
+
+// off is the level of a rule that is disabled.
+const off = "off"
+
+// config is the content of the configuration.
+type config struct {
+	// Exclude are patterns of files that a directory is walked without, as in .gitignore.
+	Exclude []string `json:"exclude"`
+	// Levels are the levels of rules: error, warning, note or off.
+	Levels map[string]string `json:"levels"`
+	// KubernetesVersion is the version that the manifests are for.
+	KubernetesVersion string `json:"kubernetesVersion"`
+
+	file string
+}
+
+// readConfig returns the configuration of the working directory: that of the nearest
+// directory above it, up to the root of the repository.
+func readConfig() (config, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return config{}, err
+	}
+	for dir := here; ; dir = filepath.Dir(dir) {
+		c := config{file: filepath.Join(dir, configName)}
+		text, err := os.ReadFile(c.file)
+		switch {
+		case err == nil:
+			if err := yaml.UnmarshalStrict(text, &c); err != nil {
+				return config{}, fmt.Errorf(messages.BadConfig, c.file, err)
+			}
+			return c, c.check()
+		case !errors.Is(err, fs.ErrNotExist):
+			return config{}, err
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil || dir == filepath.Dir(dir) {
+			return config{}, nil
+		}
+	}
+}
+
+// check returns what is wrong with the values.
+func (c config) check() error {
+	for name, level := range c.Levels {
+		if _, err := rules.Named(name); err != nil {
+			return fmt.Errorf(messages.BadConfig, c.file, fmt.Errorf("levels: %w", err))
+		}
+		switch level {
+		case string(v1alpha1.LintError), string(v1alpha1.LintWarning), string(v1alpha1.LintNote), off:
+		default:
+			return fmt.Errorf(messages.BadConfig, c.file, fmt.Errorf(messages.BadLevel, name, level))
+		}
+	}
+	if _, wrong := newIgnoreList(filepath.Dir(c.file), c.Exclude); wrong != "" {
+		return fmt.Errorf(messages.BadConfig, c.file, fmt.Errorf(messages.BadExclude, "exclude", wrong))
+	}
+	if _, ok := minorOf(c.KubernetesVersion); c.KubernetesVersion != "" && !ok {
+		return fmt.Errorf(messages.BadConfig, c.file,
+			fmt.Errorf(messages.BadVersion, "kubernetesVersion", newestMinor, oldestMinor, c.KubernetesVersion))
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package lint
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+)
+
+// trees are the directories around the files, with the root of the repository.
+type trees struct {
+	root    string
+	folders map[string]folder
+}
+
+// folder is a directory, by the files that tools read in it.
+type folder struct {
+	kustomization string
+	resources     []string // of the kustomization
+	chart         string
+}
+
+// of returns the role of a file among the files around it.
+func (t trees) of(path string) rules.Tree {
+	var tree rules.Tree
+	tree.Path = inRepository(t.root, path)
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return tree
+	}
+	tree.Kustomized = t.look(filepath.Dir(path)).kustomization != ""
+	for within, dir := "", filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		about := t.look(dir)
+		below, err := filepath.Rel(dir, path)
+		if err == nil && slices.Contains(about.resources, filepath.ToSlash(below)) {
+			tree.Kustomization = filepath.ToSlash(filepath.Join(dir, about.kustomization))
+		}
+		if about.chart != "" && within == "templates" {
+			tree.Chart = filepath.ToSlash(filepath.Join(dir, about.chart))
+		}
+		if within = filepath.Base(dir); dir == filepath.Dir(dir) {
+			return tree
+		}
+	}
+}
+
+// look reads a directory, once.
+func (t trees) look(dir string) folder {
+	about, known := t.folders[dir]
+	if known {
+		return about
+	}
+	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+		if content, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+			about.kustomization, about.resources = name, resourcesOf(content)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "Chart.yaml")); err == nil {
+		about.chart = "Chart.yaml"
+	}
+	t.folders[dir] = about
+	return about
+}
+
+// resourcesOf returns the files that a kustomization lists.
+func resourcesOf(kustomization []byte) []string {
+	var said struct {
+		Resources []string `json:"resources"`
+	}
+	if err := yaml.Unmarshal(bytes.TrimSpace(kustomization), &said); err != nil {
+		return nil // kustomize says what is wrong with it
+	}
+	for i, name := range said.Resources {
+		said.Resources[i] = filepath.ToSlash(filepath.Clean(name))
+	}
+	return said.Resources
+}

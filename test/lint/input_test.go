@@ -1,0 +1,360 @@
+package lint
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
+)
+
+// tree makes a repository of the files, and goes there.
+func tree(t testing.TB, files map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+}
+
+// found lints the repository, and returns its findings as "FILE:LINE LEVEL RULE" and
+// the whole report.
+func found(t testing.TB, args ...string) ([]string, v1alpha1.LintReport) {
+	t.Helper()
+	stdout, stderr, _ := run(t, "", append([]string{"-R", "-f", ".", "-o", "json"}, args...)...)
+	var report v1alpha1.LintReport
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	var lines []string
+	for _, item := range report.Items {
+		lines = append(lines, fmt.Sprintf("%s:%d %s %s", item.File, item.Line, item.Level, item.Rule))
+	}
+	return lines, report
+}
+
+// configMap returns a ConfigMap with the fields of its metadata, in one line.
+func configMap(metadata string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {" + metadata + "}\n"
+}
+
+// job returns a Job with the fields of its metadata, in one line.
+func job(metadata string) string {
+	return "apiVersion: batch/v1\nkind: Job\nmetadata: {" + metadata + "}\nspec:\n  template:\n    spec:\n" +
+		"      restartPolicy: Never\n      containers: [{name: a, image: example.com/a}]\n"
+}
+
+// pod returns a Pod that refers to a ConfigMap, in line 8.
+func pod(metadata, name string) string {
+	return "apiVersion: v1\nkind: Pod\nmetadata: {" + metadata + "}\nspec:\n  containers:\n  - name: a\n    envFrom:\n" +
+		"    - configMapRef: {name: " + name + "}\n"
+}
+
+const long = "integration-tests-of-the-payments-service-on-the-branch-release-"
+
+// The findings in small repositories: what a maintainer would call false is none, and
+// what is like it but wrong is one.
+func TestRepositories(t *testing.T) {
+	hook := func(phase, metadata string) string {
+		return metadata + ", annotations: {argocd.argoproj.io/hook: " + phase + "}"
+	}
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"an export": {map[string]string{
+			"a.yaml": job(`name: a-x4k2z, generateName: a-, resourceVersion: "12"`),
+			"b.yaml": configMap(`generateName: "B_", resourceVersion: "12"`),
+		}, ""},
+		"an invalid prefix": {map[string]string{"a.yaml": configMap(`generateName: "B_"`)}, "a.yaml:3 error invalid-prefix"},
+		"placeholders": {map[string]string{
+			"a.yaml": configMap(`generateName: "${NAME}-"`), "b.yaml": configMap(`generateName: "$(tt.params.Name)-"`),
+			"c.yaml": configMap(`generateName: "{{workflow.parameters.The_Name}}-"`), "d.yaml": configMap(`generateName: "<name>-"`),
+			"e.yaml": configMap(`generateName: __NAME__-`), "f.yaml": configMap(`generateName: "@name@-"`),
+			"g.yaml": configMap(`generateName: "$NAME-"`),
+			"h.yaml": "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: '" + strings.Repeat("{{ .Values.name }}", 4) + "'}\n",
+		}, ""},
+		"a name with a placeholder and generateName": {
+			map[string]string{"a.yaml": configMap(`name: "${NAME}", generateName: a-`)},
+			"a.yaml:3 warning both-names",
+		},
+		"a reference in its file":      {map[string]string{"a.yaml": configMap("generateName: c-") + "---\n" + pod("name: p", "c-")}, "a.yaml:12 error reference-by-prefix"},
+		"a reference in its directory": {map[string]string{"d/a.yaml": configMap("generateName: c-"), "d/b.yaml": pod("name: p", "c-")}, "d/b.yaml:8 error reference-by-prefix"},
+		"a reference elsewhere":        {map[string]string{"d/a.yaml": configMap("generateName: c-"), "e/b.yaml": pod("name: p", "c-")}, "e/b.yaml:8 note reference-by-prefix"},
+		"a reference in a kustomization": {map[string]string{
+			"d/a.yaml": configMap("generateName: c-"), "e/b.yaml": pod("name: p", "c-"),
+			"kustomization.yaml": "resources: [d/a.yaml, e/b.yaml]\n",
+		}, "d/a.yaml:3 warning not-appliable\ne/b.yaml:8 error reference-by-prefix"},
+		"a reference in another namespace": {map[string]string{
+			"a.yaml": configMap("generateName: c-, namespace: one") + "---\n" + pod("name: p, namespace: two", "c-"),
+		}, ""},
+		"a reference without a namespace": {map[string]string{
+			"a.yaml": configMap("generateName: c-, namespace: one") + "---\n" + pod("name: p", "c-"),
+		}, "a.yaml:12 note reference-by-prefix"},
+		"a reference to the nearest": {map[string]string{
+			"a.yaml": configMap("generateName: c-"), "d/a.yaml": configMap("generateName: c-"), "d/b.yaml": pod("name: p", "c-"),
+		}, "d/b.yaml:8 error reference-by-prefix d/a.yaml"},
+		"a reference to an object that exists": {map[string]string{
+			"a.yaml": configMap("generateName: c-") + "---\n" + configMap("name: c") + "---\n" + pod("name: p", "c"),
+		}, ""},
+		"a reference without the dash": {map[string]string{"a.yaml": configMap("generateName: c-") + "---\n" + pod("name: p", "c")}, "a.yaml:12 note reference-by-prefix"},
+		"overlays": {map[string]string{
+			"dev/a.yaml": configMap("generateName: " + long + "one-"), "prod/a.yaml": configMap("generateName: " + long + "two-"),
+		}, "dev/a.yaml:3 warning truncated-prefix\nprod/a.yaml:3 warning truncated-prefix"},
+		"one namespace": {map[string]string{
+			"dev/a.yaml":  configMap("namespace: shop, generateName: " + long + "one-"),
+			"prod/a.yaml": configMap("namespace: shop, generateName: " + long + "two-"),
+		}, "dev/a.yaml:3 error truncated-prefix prod/a.yaml"},
+		"three prefixes of one file": {map[string]string{
+			"a.yaml": configMap("generateName: "+long+"one-") + "---\n" + configMap("generateName: "+long+"two-") + "---\n" +
+				configMap("generateName: "+long+"three-"),
+		}, "a.yaml:3 error truncated-prefix a.yaml a.yaml"},
+		"a long prefix of a hook":  {map[string]string{"a.yaml": configMap(hook("PreSync", "generateName: "+long))}, ""},
+		"a long prefix of a Job":   {map[string]string{"a.yaml": job(hook("PreSync", "generateName: a-migration-of-the-payments-database-"))}, ""},
+		"a longer prefix of a Job": {map[string]string{"a.yaml": job(hook("PreSync", "generateName: a-migration-of-the-payments-databases-"))}, "a.yaml:3 error child-names"},
+		"two hooks": {map[string]string{
+			"a.yaml": job(hook("PreSync", "generateName: a-")), "b.yaml": job(hook("PreSync", "generateName: a-")),
+			"c.yaml": job(hook("PostSync", "generateName: a-")),
+		}, "a.yaml:3 error hook-names b.yaml"},
+		"a hook in a kustomization": {map[string]string{
+			"a.yaml": job(hook("PreSync", "generateName: a-")), "kustomization.yaml": "resources: [a.yaml]\n",
+		}, "a.yaml:3 warning not-appliable"},
+		"a directory of Flux": {map[string]string{
+			"apps/a.yaml": configMap("generateName: a-"), "other/a.yaml": configMap("generateName: a-"),
+			"flux.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {path: ./apps}\n",
+		}, "apps/a.yaml:3 warning not-appliable"},
+		"a directory of Argo CD": {map[string]string{
+			"apps/a.yaml": configMap("generateName: a-"), "apps/hook.yaml": job(hook("Sync", "generateName: a-")),
+			"apps/deeper/a.yaml": configMap("generateName: a-"),
+			"app.yaml":           "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: apps}\nspec: {source: {path: apps}}\n",
+		}, "apps/a.yaml:3 warning not-appliable"},
+		"what others contain": {map[string]string{
+			"trigger.yaml": "apiVersion: triggers.tekton.dev/v1beta1\nkind: TriggerTemplate\nmetadata: {name: t}\nspec:\n  resourcetemplates:\n" +
+				"  - apiVersion: tekton.dev/v1\n    kind: PipelineRun\n    metadata:\n      generateName: Run_\n",
+			"sensor.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Sensor\nmetadata: {name: s}\nspec:\n  triggers:\n  - template:\n" +
+				"      k8s:\n        source:\n          resource:\n            apiVersion: v1\n            kind: Pod\n" +
+				"            metadata:\n              generateName: Run_\n",
+			"template.yaml": "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: t}\nobjects:\n" +
+				"- apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    generateName: Run_\n",
+			"workflow.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {generateName: w-}\nspec:\n  templates:\n" +
+				"  - name: a\n    resource:\n      action: create\n      manifest: |\n        apiVersion: v1\n        kind: ConfigMap\n" +
+				"        metadata:\n          generateName: Run_\n",
+		}, "sensor.yaml:13 error invalid-prefix\ntemplate.yaml:8 error invalid-prefix\ntrigger.yaml:9 error invalid-prefix\nworkflow.yaml:9 error invalid-prefix"},
+		"a namespace that is generated": {map[string]string{
+			"a.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {generateName: n-}\n---\n" + configMap("name: c, namespace: n-"),
+		}, "a.yaml:7 error reference-by-prefix"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree(t, test.files)
+			lines, report := found(t)
+			for i, item := range report.Items {
+				if !strings.Contains(test.want, ".yaml ") && !strings.HasSuffix(test.want, lines[i]+" "+relatedFiles(item)) {
+					continue
+				}
+				lines[i] = strings.TrimSpace(lines[i] + " " + relatedFiles(item))
+			}
+			if got := strings.Join(lines, "\n"); got != test.want {
+				t.Errorf("found\n%s\nwant\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+func relatedFiles(item v1alpha1.LintItem) string {
+	var names []string
+	for _, r := range item.Related {
+		names = append(names, r.File)
+	}
+	return strings.Join(names, " ")
+}
+
+// Objects that are not checked are counted.
+func TestNotChecked(t *testing.T) {
+	tree(t, map[string]string{
+		"a.yaml": configMap(`generateName: a-, resourceVersion: "1"`) + "---\n" + configMap(`generateName: "${A}"`),
+	})
+	_, report := found(t)
+	_, stderr, _ := run(t, "", "-f", "a.yaml")
+	if report.Summary.Exported != 1 || report.Summary.Placeholders != 1 || report.Summary.Objects != 2 {
+		t.Errorf("%+v", report.Summary)
+	}
+	for _, line := range []string{fmt.Sprintf(messages.Exported, "1 object"), fmt.Sprintf(messages.Placeholders, "1 object")} {
+		if !strings.Contains(stderr, line) {
+			t.Errorf("%q is not in %s", line, stderr)
+		}
+	}
+}
+
+// A fix does not lead to the next finding.
+func TestFixes(t *testing.T) {
+	tree(t, map[string]string{
+		"kustomization.yaml": "resources: [a.yaml]\n",
+		"a.yaml":             configMap("name: a, generateName: a-"),
+		"b.yaml":             job("generateName: " + long),
+		"c.yaml":             job("generateName: " + long[:53]),
+	})
+	_, report := found(t)
+	for at, want := range map[string]string{
+		"a.yaml both-names":   "remove metadata.generateName",
+		"b.yaml child-names":  "shorten generateName to 53 bytes",
+		"c.yaml no-separator": "shorten generateName to 53 bytes, and end it with -",
+	} {
+		has := false
+		for _, item := range report.Items {
+			has = has || item.File+" "+item.Rule == at && item.Help == want
+		}
+		if !has {
+			t.Errorf("%s has not the fix %q: %+v", at, want, report.Items)
+		}
+	}
+}
+
+// A directory without manifests is an error with the next command.
+func TestNothing(t *testing.T) {
+	tree(t, map[string]string{"docs/a.yaml": configMap("generateName: a-"), "empty/a.txt": ""})
+	_, stderr, code := run(t, "", "-f", ".")
+	if want := fmt.Sprintf(messages.NothingInDirectory, ".", "."); code != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+	if _, stderr, code := run(t, "", "-R", "-f", "empty"); code != 1 || !regexp.MustCompile(like(messages.NothingInTree)).MatchString(stderr) {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+}
+
+// A broken manifest is an error, whatever is in it. A template is not, if it is one.
+func TestTemplates(t *testing.T) {
+	const broken = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a\ndata:\n  a: \"{{ not a template }}\"\n"
+	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Name }}\n{{- if .Data }}\ndata: {{ .Data }}\n{{- end }}\n"
+	tree(t, map[string]string{
+		"broken.yaml": broken, "template.yaml": template,
+		"chart/Chart.yaml": "name: c\n", "chart/templates/a.yaml": broken,
+	})
+	_, report := found(t)
+	if len(report.Unreadable) != 1 || report.Unreadable[0].File != "broken.yaml" || report.Unreadable[0].Line != 3 {
+		t.Errorf("%+v", report.Unreadable)
+	}
+	if got := strings.Join(report.SkippedFiles, " "); got != "chart/Chart.yaml chart/templates/a.yaml template.yaml" {
+		t.Errorf("skipped %s", got)
+	}
+}
+
+// What could not be read, and what is disabled, is in every format.
+func TestEveryFormat(t *testing.T) {
+	tree(t, map[string]string{
+		"a.yaml":      "# genname:disable no-separator: on purpose\n" + configMap("generateName: a"),
+		"broken.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {\n",
+	})
+	for _, format := range []string{"json", "yaml", "sarif", "junit", "github"} {
+		stdout, _, code := run(t, "", "-R", "-f", ".", "-o", format)
+		if code != 1 || !strings.Contains(stdout, "broken.yaml") || !strings.Contains(stdout, "on purpose") {
+			t.Errorf("%s: code %d\n%s", format, code, stdout)
+		}
+	}
+	_, stderr, _ := run(t, "", "-R", "-f", ".", "--show-skipped")
+	if !strings.Contains(stderr, "on purpose") {
+		t.Error(stderr)
+	}
+	stdout, _, _ := run(t, "", "-f", "nonsuch.yaml", "-o", "json")
+	if !strings.Contains(stdout, "nonsuch.yaml") {
+		t.Error(stdout)
+	}
+}
+
+// Files are left out by --exclude, by the configuration and by .gitignore.
+func TestExcludes(t *testing.T) {
+	files := map[string]string{
+		".gitignore":        "build/\n/top.yaml\n*.tmp.yaml\n!keep.tmp.yaml\n",
+		"deeper/.gitignore": "b.yaml\n",
+		".genname.yaml":     "exclude: [\"**/testdata/**\"]\nlevels: {no-separator: error}\n",
+	}
+	for _, name := range []string{
+		"a.yaml", "top.yaml", "build/a.yaml", "x.tmp.yaml", "keep.tmp.yaml", "deeper/a.yaml", "deeper/b.yaml",
+		"deeper/top.yaml", "deeper/testdata/a.yaml", "deeper/build/a.yaml", "vendor/a.yaml",
+	} {
+		files[name] = configMap("generateName: run")
+	}
+	tree(t, files)
+	lines, _ := found(t, "--exclude=vendor")
+	const rest = ":3 error no-separator"
+	want := strings.Join([]string{"a.yaml", "deeper/a.yaml", "deeper/top.yaml", "keep.tmp.yaml"}, rest+"\n") + rest
+	if got := strings.Join(lines, "\n"); got != want {
+		t.Errorf("found\n%s\nwant\n%s", got, want)
+	}
+	if _, _, code := run(t, "", "-f", "vendor/a.yaml"); code != 3 {
+		t.Errorf("a file that is named is left out: code %d", code)
+	}
+}
+
+// The configuration is the repository's, and flags are stronger.
+func TestConfiguration(t *testing.T) {
+	service := "apiVersion: v1\nkind: Service\nmetadata: {generateName: 1st-}\n"
+	tree(t, map[string]string{
+		".genname.yaml": "kubernetesVersion: \"1.35\"\nlevels: {no-separator: \"off\"}\n",
+		"d/a.yaml":      service + "---\n" + configMap("generateName: run"),
+	})
+	t.Chdir("d")
+	if lines, _ := found(t); strings.Join(lines, "\n") != "a.yaml:3 error invalid-prefix" {
+		t.Error(lines)
+	}
+	if lines, _ := found(t, "--kubernetes-version=1.36"); len(lines) != 0 {
+		t.Error(lines)
+	}
+	for text, want := range map[string]string{
+		"levels: {nonsuch: error}\n":    `levels: there is no rule "nonsuch"`,
+		"levels: {no-separator: bad}\n": fmt.Sprintf(messages.BadLevel, "no-separator", "bad"),
+		"excludes: [a]\n":               `unknown field "excludes"`,
+		"exclude: [\"[\"]\n":            fmt.Sprintf(messages.BadExclude, "exclude", "["),
+		"kubernetesVersion: new\n":      "kubernetesVersion must be",
+	} {
+		if err := os.WriteFile("../.genname.yaml", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, stderr, code := run(t, "", "-f", "a.yaml")
+		if code != 1 || !strings.Contains(stderr, ".genname.yaml") || !strings.Contains(stderr, want) {
+			t.Errorf("%s: code %d, %s", text, code, stderr)
+		}
+	}
+	if _, stderr, code := run(t, "", "-f", "a.yaml", "--explain=both-names"); code != 0 {
+		t.Errorf("a broken configuration keeps --explain from printing: %s", stderr)
+	}
+}
+
+// The items of a List take what as many documents take.
+func TestListsAreLinear(t *testing.T) {
+	const count = 4000
+	item := "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n  data: {text: " + strings.Repeat("x", 200) + "}\n"
+	document := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {text: " + strings.Repeat("x", 200) + "}\n"
+	tree(t, map[string]string{
+		"list.yaml":      "# genname:disable\napiVersion: v1\nkind: List\nitems:\n" + strings.Repeat(item, count),
+		"documents.yaml": strings.Repeat(document, count),
+	})
+	measure := func(file string) time.Duration {
+		least := time.Hour
+		for range 3 {
+			begin := time.Now()
+			run(t, "", "-f", file)
+			least = min(least, time.Since(begin))
+		}
+		return least
+	}
+	list, documents := measure("list.yaml"), measure("documents.yaml")
+	if t.Logf("a list of %d items: %v, as many documents: %v", count, list, documents); list > 3*documents {
+		t.Errorf("a List takes %v, and documents %v", list, documents)
+	}
+}
