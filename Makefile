@@ -182,7 +182,7 @@ controllers: control-plane ## Have the real controllers derive names, into docs/
 reconcile: control-plane ## Have controllers in trouble create 1,000 objects, into docs/library.md (10 minutes); VERSION= is the server's
 	$(GO) run -C test/reconcile ./run -write ../../docs/library.md $(if $(VERSION),-version=$(VERSION))
 
-published: ## Lint what others have published, into test/lint/published/findings.txt (downloads five Go modules)
+published: ## Lint what others have published, into test/lint/published/findings.txt (downloads 22 Go modules)
 	$(GO) run ./test/lint/published
 
 measure: control-plane ## Measure conflicts on real servers for docs/measured.md (a quarter of an hour)

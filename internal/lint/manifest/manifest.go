@@ -100,6 +100,11 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 		}
 		return nil, ErrForeign
 	}
+	if !c.json {
+		if object, is := direct(c.text); is {
+			return flatten(nil, object, document, nil)
+		}
+	}
 	text, err := toJSON(c)
 	if err != nil || len(text) == 0 {
 		return nil, err

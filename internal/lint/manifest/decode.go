@@ -1,0 +1,65 @@
+package manifest
+
+import (
+	"bytes"
+
+	yamlv2 "go.yaml.in/yaml/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// direct returns the object of a YAML document without the way through JSON that kubectl
+// takes, if both give the same: not for Lists, and not for numbers, keys and tags that
+// JSON would change. The parser is the one that kubectl uses.
+func direct(text []byte) (runtime.Object, bool) {
+	if bytes.Contains(text, []byte("!!")) || bytes.Contains(text, []byte(`\`)) {
+		return nil, false
+	}
+	var value any
+	if yamlv2.Unmarshal(text, &value) != nil {
+		return nil, false
+	}
+	converted, same := plainValue(value)
+	fields, isMap := converted.(map[string]any)
+	if !same || !isMap {
+		return nil, false
+	}
+	_, isList := fields["items"]
+	kind, hasKind := fields["kind"].(string)
+	version, hasVersion := fields["apiVersion"].(string)
+	if isList || !hasKind || !hasVersion || kind == "" || version == "" {
+		return nil, false
+	}
+	return &unstructured.Unstructured{Object: fields}, true
+}
+
+// plainValue returns a value of YAML as JSON has it, if it is a simple one.
+func plainValue(value any) (any, bool) {
+	switch value := value.(type) {
+	case nil, string, bool:
+		return value, true
+	case int:
+		return int64(value), true
+	case []any:
+		for i, item := range value {
+			converted, same := plainValue(item)
+			if !same {
+				return nil, false
+			}
+			value[i] = converted
+		}
+		return value, true
+	case map[any]any:
+		fields := make(map[string]any, len(value))
+		for key, field := range value {
+			name, isText := key.(string)
+			converted, same := plainValue(field)
+			if !isText || !same {
+				return nil, false
+			}
+			fields[name] = converted
+		}
+		return fields, true
+	}
+	return nil, false
+}
