@@ -77,8 +77,8 @@ func (o *Options) CountsFrom() int64 {
 	if o.FailAboveCount != nil {
 		from = min(from, *o.FailAboveCount+1)
 	}
-	if o.FailAbove != nil { // no chance is above that of one try with the shortest suffix
-		size, _ := analyze.Space(names.SuffixLength)
+	if o.FailAbove != nil { // no chance is above that of one attempt with the shortest suffix
+		size, _ := analyze.NamePoolSize(names.SuffixLength)
 		from = min(from, int64(*o.FailAbove*float64(size)))
 	}
 	if len(o.Prefixes) > 0 || o.FailAboveGrowth != nil || o.Old != nil {
@@ -168,22 +168,22 @@ const clientAttempts = 16
 // retries returns how many names are tried per create in a space, and in words what
 // else is known of that, or nothing. What a client names, the server does not retry:
 // kubectl genname create does so itself, others do not.
-func (c *Collector) retries(space census.Space) (retries v1alpha1.Retries, why string) {
+func (c *Collector) retries(space census.NamePool) (retries v1alpha1.Retries, why string) {
 	byClient := func(attempts int) v1alpha1.Retries {
 		return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
 	}
 	switch {
-	case space.NamedByClients:
+	case space.ClientGenerated:
 		return byClient(1), ""
-	case space.SuffixLength != names.SuffixLength, space.MadeBy.Marked && space.Makers == 1:
+	case space.SuffixLength != names.SuffixLength, space.Creator.Marked && space.Creators == 1:
 		return byClient(clientAttempts), ""
 	}
 	return c.retriesOf(space.Resource.GroupVersion())
 }
 
-// triesInForce returns how many names are tried per create in a space; where that is
+// attemptsInForce returns how many names are tried per create in a space; where that is
 // unknown, how many kube-apiserver itself tries, and one if that is unknown too.
-func (c *Collector) triesInForce(space census.Space) int {
+func (c *Collector) attemptsInForce(space census.NamePool) int {
 	retries, _ := c.retries(space)
 	if retries.Attempts == nil {
 		retries, _ = c.retriesOf(schema.GroupVersion{Version: "v1"})
@@ -196,12 +196,12 @@ func (c *Collector) triesInForce(space census.Space) int {
 
 // nextFails returns the chance that the next create in a space fails with the
 // attempts in force; unknown attempts count as one.
-func (c *Collector) nextFails(space census.Space) (float64, error) {
-	tries := 1
+func (c *Collector) nextFails(space census.NamePool) (float64, error) {
+	attempts := 1
 	if retries, _ := c.retries(space); retries.Attempts != nil {
-		tries = *retries.Attempts
+		attempts = *retries.Attempts
 	}
-	model, err := modelOf(space, tries)
+	model, err := modelOf(space, attempts)
 	return model.NextFails(space.Names), err
 }
 
@@ -218,12 +218,12 @@ type batch struct {
 func (b *batch) Begin() census.Batch { return &batch{collector: b.collector, into: &b.kept} }
 
 // Add implements census.Batch.
-func (b *batch) Add(space census.Space) { b.add(&space, nil) }
+func (b *batch) Add(space census.NamePool) { b.add(&space, nil) }
 
 // add takes a space, and what was seen of it, if anything. There may be a million spaces,
 // so items are made only of those that the report shows, at the end; nor does a list wait
 // for the server's retries, unless there is a gate or a Top.
-func (b *batch) add(space *census.Space, seen *live.Row) {
+func (b *batch) add(space *census.NamePool, seen *live.Row) {
 	options := &b.collector.options
 	came := seen != nil && seen.Creates >= max(options.MinCount, 1) // however many of them are left
 	if space.Names == 0 && !came || !options.Takes(space.Resource.GroupResource(), space.Prefix) {
@@ -234,13 +234,13 @@ func (b *batch) add(space *census.Space, seen *live.Row) {
 		b.kept.find(options.asNamed(space.Resource.GroupResource(), space.Prefix))
 	}
 	b.kept.see(b.collector.old, space)
-	b.kept.fail(b.judge(space))
+	b.kept.fail(b.evaluate(space))
 	if space.Names < options.MinCount && !came {
 		b.kept.hide(space)
 		return
 	}
 	r := b.newRow()
-	*r = row{Space: *space, measured: r.measured}
+	*r = row{NamePool: *space, measured: r.measured}
 	if seen != nil {
 		b.kept.fail(b.collector.estimate.measure(r, seen))
 	}
@@ -252,7 +252,7 @@ func (b *batch) keep(r *row) {
 	if b.last != nil {
 		b.kept.fail(b.collector.setRank(r))
 		if b.collector.options.Order.compare(r, b.last) > 0 {
-			b.kept.hide(&r.Space)
+			b.kept.hide(&r.NamePool)
 			b.free = append(b.free, r)
 			return
 		}
@@ -276,8 +276,8 @@ func (b *batch) newRow() *row {
 	return r
 }
 
-// judge remembers the space if it exceeds a gate.
-func (b *batch) judge(space *census.Space) error {
+// evaluate remembers the space if it exceeds a gate.
+func (b *batch) evaluate(space *census.NamePool) error {
 	options := &b.collector.options
 	if !options.Gated() {
 		return nil

@@ -21,8 +21,8 @@ func resource(group, name string) census.Resource {
 	}
 }
 
-func space(prefix string, names int64) census.Space {
-	return census.Space{
+func space(prefix string, names int64) census.NamePool {
+	return census.NamePool{
 		Resource:  resource("batch", "jobs"),
 		Namespace: "ci", Prefix: prefix, SuffixLength: 5, Names: names, Generated: names, RawPrefixes: 1,
 		Recent: [census.MaxWindows]int64{names / 10},
@@ -32,7 +32,7 @@ func space(prefix string, names int64) census.Space {
 func retries(attempts int) RetriesOf {
 	return func(schema.GroupVersion) (v1alpha1.Retries, string) {
 		if attempts == 0 {
-			return v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown}, "aggregated API: server retries unknown"
+			return v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown}, "attempts unknown: aggregated API"
 		}
 		return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceMetric}, ""
 	}
@@ -55,7 +55,7 @@ func collector(options Options) *Collector {
 }
 
 // add gives a list to a collector.
-func add(c *Collector, committed bool, spaces ...census.Space) {
+func add(c *Collector, committed bool, spaces ...census.NamePool) {
 	batch := c.Begin()
 	for _, space := range spaces {
 		batch.Add(space)
@@ -84,7 +84,7 @@ func prefixes(report *v1alpha1.AuditReport) []string {
 }
 
 func TestCollector(t *testing.T) {
-	many := make([]census.Space, 100)
+	many := make([]census.NamePool, 100)
 	for i := range many {
 		many[i] = space(fmt.Sprintf("p%02d-", i), int64(1+i*7%100))
 	}
@@ -101,28 +101,28 @@ func TestCollector(t *testing.T) {
 			"top",
 			Options{Top: 3},
 			[]string{"p57-", "p14-", "p71-"},
-			v1alpha1.AuditHidden{Prefixes: 97, Objects: 5050 - 100 - 99 - 98},
+			v1alpha1.AuditHidden{Prefixes: 97, Names: 5050 - 100 - 99 - 98},
 			-1,
 		},
 		{
 			"a top of all",
 			Options{Top: math.MaxInt, MinCount: 99},
 			[]string{"p57-", "p14-"},
-			v1alpha1.AuditHidden{Prefixes: 98, Objects: 5050 - 100 - 99},
+			v1alpha1.AuditHidden{Prefixes: 98, Names: 5050 - 100 - 99},
 			-1,
 		},
 		{
 			"min-count",
 			Options{MinCount: 99},
 			[]string{"p57-", "p14-"},
-			v1alpha1.AuditHidden{Prefixes: 98, Objects: 5050 - 100 - 99},
+			v1alpha1.AuditHidden{Prefixes: 98, Names: 5050 - 100 - 99},
 			-1,
 		},
 		{
 			"by prefix",
 			Options{Top: 2, Order: ByPrefix},
 			[]string{"p00-", "p01-"},
-			v1alpha1.AuditHidden{Prefixes: 98, Objects: 5050 - 1 - 8},
+			v1alpha1.AuditHidden{Prefixes: 98, Names: 5050 - 1 - 8},
 			-1,
 		},
 		{
@@ -136,7 +136,7 @@ func TestCollector(t *testing.T) {
 			"a gate sees what is hidden",
 			Options{MinCount: 1000, FailAboveCount: &limit},
 			[]string{},
-			v1alpha1.AuditHidden{Prefixes: 100, Objects: 5050},
+			v1alpha1.AuditHidden{Prefixes: 100, Names: 5050},
 			2,
 		},
 		{
@@ -150,7 +150,7 @@ func TestCollector(t *testing.T) {
 			"a gate on the chance",
 			Options{Top: 1, FailAbove: &chance},
 			[]string{"p57-"},
-			v1alpha1.AuditHidden{Prefixes: 99, Objects: 4950},
+			v1alpha1.AuditHidden{Prefixes: 99, Names: 4950},
 			100,
 		},
 	} {
@@ -173,7 +173,7 @@ func TestCollector(t *testing.T) {
 func TestTopOfManyOrders(t *testing.T) {
 	const many, top = 200, 7
 	for _, order := range Orders {
-		all := make([]census.Space, many)
+		all := make([]census.NamePool, many)
 		for i := range all {
 			all[i] = space(fmt.Sprintf("p%03d-", i*7%many), int64(1+i*i%50)) // many have as many names
 		}
@@ -245,12 +245,12 @@ func TestCollectorKeepsTheWorst(t *testing.T) {
 // Where the most is hidden is known however it was hidden: by --min-count or by
 // --top, in one list or in several.
 func TestMostHidden(t *testing.T) {
-	in := func(namespace string, s census.Space) census.Space {
+	in := func(namespace string, s census.NamePool) census.NamePool {
 		s.Namespace = namespace
 		return s
 	}
 	c := collector(Options{MinCount: 5, Top: 1})
-	for _, list := range [][]census.Space{
+	for _, list := range [][]census.NamePool{
 		{in("a", space("p-", 100)), in("b", space("p-", 60)), in("b", space("q-", 3))},
 		{in("b", space("r-", 40)), in("c", space("p-", 90)), in("d", space("p-", 103))},
 	} {

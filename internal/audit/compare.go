@@ -34,7 +34,7 @@ type spaceKey struct {
 	suffix int
 }
 
-func keyOf(space census.Space) spaceKey {
+func keyOf(space census.NamePool) spaceKey {
 	key := spaceKey{place{space.Resource.GroupResource(), space.Namespace}, space.Prefix, space.SuffixLength}
 	if key.suffix == names.SuffixLength {
 		key.suffix = 0
@@ -109,15 +109,15 @@ func (b *baseline) covers(key spaceKey) bool {
 
 // before returns how many names a space had: from one number to another, of which
 // the first is negative if it is not known.
-func (b *baseline) before(key spaceKey, namedByClients bool) (least, most int64) {
+func (b *baseline) before(key spaceKey, clientGenerated bool) (least, most int64) {
 	if before, shown := b.names[key]; shown {
 		return before, before
 	}
 	hidden, scope := b.report.Hidden, b.report.Scope
 	switch {
-	case scope.Top == nil && (namedByClients || key.suffix != 0):
+	case scope.Top == nil && (clientGenerated || key.suffix != 0):
 		return -1, -1 // the first version looked for no such
-	case namedByClients: // with fewer names it was not evident
+	case clientGenerated: // with fewer names it was not evident
 		most = max(scope.MinCount, census.MinEvident) - 1
 	}
 	switch {
@@ -126,11 +126,11 @@ func (b *baseline) before(key spaceKey, namedByClients bool) (least, most int64)
 	case scope.Top == nil, *scope.Top > 0 && len(b.report.Items) >= *scope.Top:
 		return -1, -1 // --top may have cut it off, whatever its names
 	}
-	return 0, max(most, min(scope.MinCount-1, hidden.Objects))
+	return 0, max(most, min(scope.MinCount-1, hidden.Names))
 }
 
 // growthOf returns how a space has grown since, nil if that cannot be told.
-func (b *baseline) growthOf(space census.Space, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
+func (b *baseline) growthOf(space census.NamePool, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
 	if b == nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (b *baseline) growthOf(space census.Space, options *Options, retries v1alph
 	if !b.covers(key) {
 		return nil
 	}
-	least, most := b.before(key, space.NamedByClients)
+	least, most := b.before(key, space.ClientGenerated)
 	growth := &v1alpha1.Growth{
 		Days: b.days, New: most == 0, PerDayMost: float64(space.Names-max(least, 0)) / b.days,
 	}
@@ -152,18 +152,18 @@ func (b *baseline) growthOf(space census.Space, options *Options, retries v1alph
 
 // daysToGate returns when a space passes a gate on its names, or on the chance that
 // the next create fails, at a rate of growth; nil if it never does.
-func daysToGate(space census.Space, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
+func daysToGate(space census.NamePool, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
 	limit := math.Inf(1)
 	if options.FailAboveCount != nil {
 		limit = float64(*options.FailAboveCount)
 	}
 	if options.FailAbove != nil {
-		tries := 1
+		attempts := 1
 		if retries.Attempts != nil {
-			tries = *retries.Attempts
+			attempts = *retries.Attempts
 		}
-		size, _ := analyze.Space(space.SuffixLength) // that of a space that was counted
-		limit = min(limit, float64(size)*math.Pow(*options.FailAbove, 1/float64(tries)))
+		size, _ := analyze.NamePoolSize(space.SuffixLength) // that of a space that was counted
+		limit = min(limit, float64(size)*math.Pow(*options.FailAbove, 1/float64(attempts)))
 	}
 	switch left := limit - float64(space.Names); {
 	case left < 0:

@@ -36,7 +36,7 @@ func saved(change func(*v1alpha1.AuditReport)) *v1alpha1.AuditReport {
 // hid makes an audit one that hid some prefixes.
 func hid(prefixes, names int64, top *int) func(*v1alpha1.AuditReport) {
 	return func(r *v1alpha1.AuditReport) {
-		r.Hidden, r.Scope.Top = v1alpha1.AuditHidden{Prefixes: prefixes, Objects: names}, top
+		r.Hidden, r.Scope.Top = v1alpha1.AuditHidden{Prefixes: prefixes, Names: names}, top
 	}
 }
 
@@ -49,7 +49,7 @@ func TestGrowth(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		old  *v1alpha1.AuditReport
-		of   census.Space
+		of   census.NamePool
 		want *v1alpha1.Growth
 	}{
 		{"grown", saved(nil), space("p-", 150), &v1alpha1.Growth{Days: 2, Names: n(50), PerDay: f(25), PerDayMost: 25}},
@@ -90,7 +90,7 @@ func TestGrowth(t *testing.T) {
 // for no longer suffixes.
 func TestGrowthOfWhatWasNotEvident(t *testing.T) {
 	clients := space("c-", 20)
-	clients.Generated, clients.NamedByClients = 0, true
+	clients.Generated, clients.ClientGenerated = 0, true
 	long := space("p-", 20)
 	long.SuffixLength = 8
 	known := func(names int64, most float64) *v1alpha1.Growth {
@@ -100,7 +100,7 @@ func TestGrowthOfWhatWasNotEvident(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		old  *v1alpha1.AuditReport
-		of   census.Space
+		of   census.NamePool
 		want *v1alpha1.Growth
 	}{
 		{"named by clients", saved(nil), clients, known(11, 10)},
@@ -138,7 +138,7 @@ func TestGrowthOfAWatch(t *testing.T) {
 
 // A growth that was measured makes one time of the range of the first failure, at the
 // creates that are seen: without any there are as many deletions, and what has grown by
-// more than is seen was created all the same. Where the tries are unknown, a range is
+// more than is seen was created all the same. Where the attempts are unknown, a range is
 // left.
 func TestFirstFailureOfAMeasuredGrowth(t *testing.T) {
 	report := func(before int64, group string) *v1alpha1.AuditFirstFailure {
@@ -148,7 +148,7 @@ func TestFirstFailureOfAMeasuredGrowth(t *testing.T) {
 			r.Scope.Resources = []string{s.Resource.GroupResource().String()}
 			r.Items = []v1alpha1.AuditItem{{Group: group, Resource: "jobs", Namespace: "ci", Prefix: "p-", Names: before}}
 			if before < 0 {
-				r.Items, r.Hidden = nil, v1alpha1.AuditHidden{Prefixes: 1, Objects: 9}
+				r.Items, r.Hidden = nil, v1alpha1.AuditHidden{Prefixes: 1, Names: 9}
 			}
 		})
 		c := collector(Options{Old: old})
@@ -173,7 +173,7 @@ func TestFirstFailureOfAMeasuredGrowth(t *testing.T) {
 		}
 	}
 	if got := report(1_900_000, "example.dev"); *got.GrowingDays >= *got.SteadyDays {
-		t.Errorf("with unknown tries: %v to %v", *got.GrowingDays, *got.SteadyDays)
+		t.Errorf("with unknown attempts: %v to %v", *got.GrowingDays, *got.SteadyDays)
 	}
 }
 
@@ -287,7 +287,7 @@ func TestDaysToGate(t *testing.T) {
 		{"no growth", Options{FailAboveCount: &count}, retried, 900, 0, -1},
 		{"no gate", Options{}, retried, 900, 50, -1},
 		{"chance", Options{FailAbove: &chance}, v1alpha1.Retries{}, 0, 14_348.907, 1},
-		{"chance of eight tries", Options{FailAbove: &chance}, retried, 0, 14348907 * math.Pow(0.001, 0.125), 1},
+		{"chance of eight attempts", Options{FailAbove: &chance}, retried, 0, 14348907 * math.Pow(0.001, 0.125), 1},
 		{"the sooner of two", Options{FailAbove: &chance, FailAboveCount: &count}, retried, 0, 1000, 1},
 	} {
 		got := daysToGate(space("p-", test.names), &test.options, test.retries, test.perDay)

@@ -99,17 +99,17 @@ func (r rate) creates() v1alpha1.Creates {
 }
 
 type riskKey struct {
-	suffixLength, tries int
-	names, creates      int64
+	suffixLength, attempts int
+	names, creates         int64
 }
 
 // risk returns the chance that any create fails within the forecast, at a rate of
 // creation and if none is deleted; 0 where it is negligible.
-func (e *estimator) risk(space census.Space, tries int, perDay float64) (float64, error) {
+func (e *estimator) risk(space census.NamePool, attempts int, perDay float64) (float64, error) {
 	creates := wholeCreates(perDay * e.forecast.Hours() / day.Hours())
-	key := riskKey{space.SuffixLength, tries, space.Names, creates}
+	key := riskKey{space.SuffixLength, attempts, space.Names, creates}
 	return e.risks.get(key, func() (float64, error) {
-		model, err := modelOf(space, tries)
+		model, err := modelOf(space, attempts)
 		if err != nil {
 			return 0, err
 		}
@@ -131,21 +131,21 @@ func wholeCreates(creates float64) int64 {
 }
 
 type futureKey struct {
-	suffixLength, tries int
-	names               int64
+	suffixLength, attempts int
+	names                  int64
 }
 
 // future is what lies before a space, whatever the rate.
 type future struct {
-	next     float64
-	headroom int64
-	first    analyze.FirstFailure // at one create a day
+	next  float64
+	room  int64
+	first analyze.FirstFailure // at one create a day
 }
 
 // outlook is what lies before a space if a create tries a number of names.
 type outlook struct {
 	next            float64
-	headroom        *int64
+	room            *int64
 	steady, growing float64 // expected conflicts
 	first           analyze.FirstFailure
 	reused          float64 // per day
@@ -153,12 +153,12 @@ type outlook struct {
 
 // outlook returns what lies before a space at a rate of creation, some of it for a
 // number of days.
-func (e *estimator) outlook(space census.Space, tries int, perDay, days float64) (outlook, error) {
-	model, err := modelOf(space, tries)
+func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days float64) (outlook, error) {
+	model, err := modelOf(space, attempts)
 	if err != nil {
 		return outlook{}, err
 	}
-	known, err := e.futures.get(futureKey{space.SuffixLength, tries, space.Names}, func() (future, error) {
+	known, err := e.futures.get(futureKey{space.SuffixLength, attempts, space.Names}, func() (future, error) {
 		return newFuture(model, space.Names)
 	})
 	if err != nil {
@@ -170,7 +170,7 @@ func (e *estimator) outlook(space census.Space, tries int, perDay, days float64)
 		reused = model.ExpectedReuses(space.Names, wholeCreates(perDay*days)) / days
 	}
 	return outlook{
-		next: known.next, headroom: &known.headroom,
+		next: known.next, room: &known.room,
 		steady: forecast.Steady, growing: forecast.NothingDeleted,
 		first:  analyze.FirstFailure{Growing: known.first.Growing / perDay, Steady: known.first.Steady / perDay},
 		reused: reused,
@@ -178,12 +178,12 @@ func (e *estimator) outlook(space census.Space, tries int, perDay, days float64)
 }
 
 func newFuture(model analyze.Model, names int64) (future, error) {
-	headroom, err := model.Headroom(names, headroomProbability)
+	room, err := model.Room(names, roomProbability)
 	if err != nil {
 		return future{}, err
 	}
 	first, err := model.FirstFailure(names, 1)
-	return future{next: model.NextFails(names), headroom: headroom, first: first}, err
+	return future{next: model.NextFails(names), room: room, first: first}, err
 }
 
 // finite returns x, or nil where JSON has no number for it.

@@ -43,7 +43,7 @@ type hidden struct {
 // add counts prefixes that are not shown, and their names.
 func (h *hidden) add(at place, prefixes, names int64) {
 	h.all.Prefixes += prefixes
-	h.all.Objects += names
+	h.all.Names += names
 	h.count(at, names)
 }
 
@@ -74,7 +74,7 @@ func (h *hidden) trim() {
 // merge adds what another has counted.
 func (h *hidden) merge(other *hidden) {
 	h.all.Prefixes += other.all.Prefixes
-	h.all.Objects += other.all.Objects
+	h.all.Names += other.all.Names
 	h.missed += other.missed
 	for at, names := range other.places {
 		h.count(at, names)

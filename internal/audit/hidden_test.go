@@ -24,7 +24,7 @@ func TestHiddenInManyPlaces(t *testing.T) {
 			lists[random.IntN(2)].add(at, 1, names)
 			truth[at] += names
 			all.Prefixes++
-			all.Objects += names
+			all.Names += names
 		}
 		places := 1 + random.IntN(10*maxPlaces)
 		great := random.Int64N(20 * int64(places)) // in the first place, beside what the others have
@@ -43,8 +43,8 @@ func TestHiddenInManyPlaces(t *testing.T) {
 		}
 		most := h.most()
 		if most == (Hidden{}) {
-			if truth[place{configMaps, "tenant-0"}] > all.Objects/100 {
-				t.Errorf("seed %d: the place with %d of %d names is not found", seed, truth[place{configMaps, "tenant-0"}], all.Objects)
+			if truth[place{configMaps, "tenant-0"}] > all.Names/100 {
+				t.Errorf("seed %d: the place with %d of %d names is not found", seed, truth[place{configMaps, "tenant-0"}], all.Names)
 			}
 			continue
 		}

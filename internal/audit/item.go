@@ -12,22 +12,22 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
-// headroomProbability is the chance of any failure up to which there is headroom.
-const headroomProbability = 0.001
+// roomProbability is the chance of any failure up to which there is room.
+const roomProbability = 0.001
 
 // item returns what the count of one space means. old is the audit that it is
 // compared with, or nil.
 func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
-	space := r.Space
+	space := r.NamePool
 	retries, why := c.retries(space)
 	item := v1alpha1.AuditItem{
 		Group: space.Resource.Group, Version: space.Resource.Version, Resource: space.Resource.Resource,
 		Namespace: space.Namespace, Prefix: space.Prefix,
 		Names: space.Names, Generated: space.Generated, RawPrefixes: space.RawPrefixes,
 		Oldest: timestamp(space.Oldest), Newest: timestamp(space.Newest),
-		NamedByClients: space.NamedByClients, ReplicaBounded: space.ReplicaBounded,
+		ClientGenerated: space.ClientGenerated, ReplicaBounded: space.ReplicaBounded,
 		GenerateNames: slices.Clone(space.GenerateNames),
-		MadeBy:        madeBy(space.MadeBy), Makers: space.Makers,
+		Creators:      creatorsOf(space.Creator), CreatorCount: space.Creators,
 		Retries: retries,
 	}
 	if space.SuffixLength != names.SuffixLength {
@@ -58,15 +58,15 @@ func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
 }
 
 // foresee sets what lies before the space of an item at a rate of creation.
-func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.Space, perDay float64) error {
-	item.Headroom.Probability = headroomProbability
+func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.NamePool, perDay float64) error {
+	item.Room.Probability = roomProbability
 	item.Forecast.Days = c.options.Forecast.Hours() / day.Hours()
 	single, err := c.estimate.outlook(space, 1, perDay, item.Forecast.Days)
 	if err != nil {
 		return err
 	}
 	item.NextCreate.NoRetry = single.next
-	item.Headroom.NoRetry = single.headroom
+	item.Room.NoRetry = single.room
 	item.Forecast.Steady.NoRetry = single.steady
 	item.Forecast.NothingDeleted.NoRetry = single.growing
 	item.ReusedPerDay = &single.reused
@@ -76,11 +76,11 @@ func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.Space, perDay
 			return err
 		}
 		item.NextCreate.ServerRetry = &first.next
-		item.Headroom.ServerRetry = first.headroom
+		item.Room.ServerRetry = first.room
 		item.Forecast.Steady.ServerRetry = &first.steady
 		item.Forecast.NothingDeleted.ServerRetry = &first.growing
 		last = first
-	} else if last, err = c.estimate.outlook(space, c.triesInForce(space), perDay, item.Forecast.Days); err != nil {
+	} else if last, err = c.estimate.outlook(space, c.attemptsInForce(space), perDay, item.Forecast.Days); err != nil {
 		return err
 	}
 	item.FirstFailure = firstFailure(first.first.Growing, last.first.Steady)
@@ -88,17 +88,17 @@ func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.Space, perDay
 }
 
 // foreseeGrowth sets when the first failed create is to be expected at a rate of creation
-// and a growth that was measured, both per day: one time, or where the tries are unknown
+// and a growth that was measured, both per day: one time, or where the attempts are unknown
 // one for each end of their range.
-func (c *Collector) foreseeGrowth(item *v1alpha1.AuditItem, space census.Space, perDay, growth float64) error {
-	first := func(tries int) (float64, error) {
-		model, err := modelOf(space, tries)
+func (c *Collector) foreseeGrowth(item *v1alpha1.AuditItem, space census.NamePool, perDay, growth float64) error {
+	first := func(attempts int) (float64, error) {
+		model, err := modelOf(space, attempts)
 		if err != nil {
 			return 0, err
 		}
 		return model.FirstFailureAt(space.Names, perDay, growth)
 	}
-	last, err := first(c.triesInForce(space))
+	last, err := first(c.attemptsInForce(space))
 	if err != nil {
 		return err
 	}
@@ -117,21 +117,21 @@ func firstFailure(growing, steady float64) *v1alpha1.AuditFirstFailure {
 	return &v1alpha1.AuditFirstFailure{GrowingDays: finite(growing), SteadyDays: finite(steady)}
 }
 
-// madeBy returns the maker as a report has it.
-func madeBy(m census.Maker) []v1alpha1.Maker {
+// creatorsOf returns the creator as a report has it.
+func creatorsOf(m census.Creator) []v1alpha1.Creator {
 	if m.Kind == "" && m.Manager == "" {
 		return nil
 	}
-	return []v1alpha1.Maker{{Kind: m.Kind, Name: m.Name, Manager: m.Manager, Guess: m.Kind == "" && !m.Certain}}
+	return []v1alpha1.Creator{{Kind: m.Kind, Name: m.Name, Manager: m.Manager, Guess: m.Kind == "" && !m.Certain}}
 }
 
 // modelOf returns the model of a create that tries a number of names in a space.
-func modelOf(space census.Space, tries int) (analyze.Model, error) {
-	size, err := analyze.Space(space.SuffixLength)
+func modelOf(space census.NamePool, attempts int) (analyze.Model, error) {
+	size, err := analyze.NamePoolSize(space.SuffixLength)
 	if err != nil {
 		return analyze.Model{}, err
 	}
-	return analyze.NewModel(size, tries)
+	return analyze.NewModel(size, attempts)
 }
 
 // timestamp returns the time as a report has it, nil if it is unknown.

@@ -19,11 +19,11 @@ func recent(counts ...int64) (r [census.MaxWindows]int64) {
 
 // itemOf returns the item of a space where a server tries so many names; 0 for
 // unknown.
-func itemOf(t *testing.T, s census.Space, attempts int) v1alpha1.AuditItem {
+func itemOf(t *testing.T, s census.NamePool, attempts int) v1alpha1.AuditItem {
 	t.Helper()
 	c := collector(Options{})
 	c.retriesOf = retries(attempts)
-	item, err := c.item(&row{Space: s}, nil)
+	item, err := c.item(&row{NamePool: s}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestItem(t *testing.T) {
 		{"creates per day, least of a week", item.Creates.Windows[3].PerDayLower, 3_495_809.4 / 7},
 		{"forecast, steady", *item.Forecast.Steady.ServerRetry, 30 * 3_495_809.4 / 7 * 2.1737493659e-4},
 		{"first failure, steady", *item.FirstFailure.SteadyDays, 7 / 3_495_809.4 / 2.1737493659e-4},
-		{"headroom's probability", item.Headroom.Probability, 0.001},
+		{"room's probability", item.Room.Probability, 0.001},
 		{"forecast's days", item.Forecast.Days, 30},
 	} {
 		if math.Abs(test.got-test.want) > 1e-6*test.want {
@@ -61,14 +61,14 @@ func TestItem(t *testing.T) {
 	if first := item.FirstFailure; !(*first.GrowingDays > 0 && *first.GrowingDays < *first.SteadyDays) {
 		t.Errorf("the first failure in %v to %v days", *first.GrowingDays, *first.SteadyDays)
 	}
-	// Four creates at 2.17e-4 each are below 0.1 %, five above.
-	if *item.Headroom.ServerRetry != 4 || *item.Headroom.NoRetry != 0 {
-		t.Errorf("headroom %d, %d, want 4, 0", *item.Headroom.ServerRetry, *item.Headroom.NoRetry)
+	// Four creates at 2.17e-4 each are below 0.1%, five above.
+	if *item.Room.ServerRetry != 4 || *item.Room.NoRetry != 0 {
+		t.Errorf("room %d, %d, want 4, 0", *item.Room.ServerRetry, *item.Room.NoRetry)
 	}
-	if item.Oldest != nil || item.Newest != nil || item.MadeBy != nil || item.Growth != nil {
+	if item.Oldest != nil || item.Newest != nil || item.Creators != nil || item.Growth != nil {
 		t.Errorf("something is known of nothing: %+v", item)
 	}
-	if diff := cmp.Diff([]string{"etcd first"}, item.Notes); diff != "" {
+	if diff := cmp.Diff([]string{"strains etcd"}, item.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
@@ -83,18 +83,18 @@ func TestItemWithoutCreates(t *testing.T) {
 	}
 }
 
-// Where the tries are unknown, what depends on them is null, and the first failure
+// Where the attempts are unknown, what depends on them is null, and the first failure
 // lies between that without retries and that with kube-apiserver's.
 func TestItemWithUnknownRetries(t *testing.T) {
 	s := space("p-", 100_000)
 	s.Resource = resource("example.dev", "widgets")
 	c := collector(Options{})
 	c.retriesOf = ofItsOwn(8)
-	item, err := c.item(&row{Space: s}, nil)
+	item, err := c.item(&row{NamePool: s}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if item.NextCreate.ServerRetry != nil || item.Headroom.ServerRetry != nil ||
+	if item.NextCreate.ServerRetry != nil || item.Room.ServerRetry != nil ||
 		item.Forecast.Steady.ServerRetry != nil || item.Forecast.NothingDeleted.ServerRetry != nil {
 		t.Errorf("something unknown has a value: %+v", item)
 	}
@@ -108,13 +108,13 @@ func TestItemWithUnknownRetries(t *testing.T) {
 	}
 }
 
-// A client that names its objects itself makes one try, whatever the server does,
+// A client that names its objects itself makes one attempt, whatever the server does,
 // and one that makes longer suffixes has a larger space.
 func TestItemNamedByClients(t *testing.T) {
 	s := space("p-", 1000)
-	s.NamedByClients = true
+	s.ClientGenerated = true
 	if item := itemOf(t, s, 8); *item.Attempts != 1 || item.AttemptsSource != v1alpha1.SourceDefault ||
-		NextFails(item) != item.NextCreate.NoRetry || !item.NamedByClients || item.SuffixLength != 0 {
+		NextFails(item) != item.NextCreate.NoRetry || !item.ClientGenerated || item.SuffixLength != 0 {
 		t.Errorf("%+v", item)
 	}
 	s = space("p-", 1000)
@@ -130,10 +130,10 @@ func TestItemNamedByClients(t *testing.T) {
 // seen to create there.
 func TestItemMadeByOurselves(t *testing.T) {
 	s := space("p-", 1000)
-	for makers, want := range map[int]int{1: 16, 2: 8} {
-		s.MadeBy, s.Makers = census.Maker{Manager: "kubectl-create", Certain: true, Marked: true}, makers
+	for creators, want := range map[int]int{1: 16, 2: 8} {
+		s.Creator, s.Creators = census.Creator{Manager: "kubectl-create", Certain: true, Marked: true}, creators
 		if item := itemOf(t, s, 8); *item.Attempts != want {
-			t.Errorf("%d makers: %d tries, want %d", makers, *item.Attempts, want)
+			t.Errorf("%d creators: %d attempts, want %d", creators, *item.Attempts, want)
 		}
 	}
 }
@@ -142,18 +142,18 @@ func TestItemMadeByOurselves(t *testing.T) {
 // a guess.
 func TestMadeBy(t *testing.T) {
 	for _, test := range []struct {
-		maker census.Maker
-		want  []v1alpha1.Maker
+		creator census.Creator
+		want    []v1alpha1.Creator
 	}{
-		{census.Maker{}, nil},
-		{census.Maker{Kind: "PipelineRun", Name: "x"}, []v1alpha1.Maker{{Kind: "PipelineRun", Name: "x"}}},
-		{census.Maker{Manager: "argo", Certain: true}, []v1alpha1.Maker{{Manager: "argo"}}},
-		{census.Maker{Manager: "argo"}, []v1alpha1.Maker{{Manager: "argo", Guess: true}}},
+		{census.Creator{}, nil},
+		{census.Creator{Kind: "PipelineRun", Name: "x"}, []v1alpha1.Creator{{Kind: "PipelineRun", Name: "x"}}},
+		{census.Creator{Manager: "argo", Certain: true}, []v1alpha1.Creator{{Manager: "argo"}}},
+		{census.Creator{Manager: "argo"}, []v1alpha1.Creator{{Manager: "argo", Guess: true}}},
 	} {
 		s := space("p-", 10)
-		s.MadeBy, s.Makers = test.maker, 3
-		if item := itemOf(t, s, 8); cmp.Diff(test.want, item.MadeBy) != "" || item.Makers != 3 {
-			t.Errorf("%+v: %+v, %d makers", test.maker, item.MadeBy, item.Makers)
+		s.Creator, s.Creators = test.creator, 3
+		if item := itemOf(t, s, 8); cmp.Diff(test.want, item.Creators) != "" || item.CreatorCount != 3 {
+			t.Errorf("%+v: %+v, %d creators", test.creator, item.Creators, item.CreatorCount)
 		}
 	}
 }
@@ -183,19 +183,19 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// The help and the README say of the chance 0.1 % how many names it means.
+// The help and the README say of the chance 0.1% how many names it means.
 func TestNamesOfTheUsualGate(t *testing.T) {
 	for _, test := range []struct {
-		tries       int
+		attempts    int
 		below, over int64
 	}{{8, 6_000_000, 6_100_000}, {1, 14_000, 14_400}} {
-		model, err := modelOf(space("p-", 1), test.tries)
+		model, err := modelOf(space("p-", 1), test.attempts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		below, over := model.NextFails(test.below), model.NextFails(test.over)
 		if below > 0.001 || over < 0.001 {
-			t.Errorf("%d tries: %g at %d names, %g at %d", test.tries, below, test.below, over, test.over)
+			t.Errorf("%d attempts: %g at %d names, %g at %d", test.attempts, below, test.below, over, test.over)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type kept struct {
 
 // row is a space that the report may show.
 type row struct {
-	census.Space
+	census.NamePool
 	measured *v1alpha1.Measured // nil if it is not followed
 	rank     rank               // trim sets it
 }
@@ -69,7 +69,7 @@ func (k *kept) trim(c *Collector) (below []*row) {
 	}
 	k.rows, below = k.rows[:top], k.rows[top:]
 	for _, r := range below {
-		k.hide(&r.Space)
+		k.hide(&r.NamePool)
 	}
 	return below
 }
@@ -94,12 +94,12 @@ func (k *kept) trimExceeded() {
 }
 
 // hide counts a space that the report does not show.
-func (k *kept) hide(space *census.Space) {
+func (k *kept) hide(space *census.NamePool) {
 	k.hidden.add(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
 }
 
 // see remembers that a space which the earlier audit shows has names.
-func (k *kept) see(old *baseline, space *census.Space) {
+func (k *kept) see(old *baseline, space *census.NamePool) {
 	if old == nil || space.Names == 0 { // which has gone, though it may be shown
 		return
 	}

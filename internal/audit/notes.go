@@ -40,11 +40,11 @@ var (
 // (k8s.io/kubernetes/pkg/controller/job/indexed_job_utils.go).
 var indexedPods = regexp.MustCompile(`-[0-9]+-$`)
 
-// cutClaimsMost is the length to which the resource claim controller cuts the
+// truncatedClaimsMost is the length to which the resource claim controller cuts the
 // names of a Pod and of its claim, in proportion to their lengths. Rounded down
-// twice, and without the dash at the end, cutClaimsLeast may be left
+// twice, and without the dash at the end, truncatedClaimsLeast may be left
 // (k8s.io/kubernetes/pkg/controller/resourceclaim/controller.go).
-const cutClaimsLeast, cutClaimsMost = 54, 57
+const truncatedClaimsLeast, truncatedClaimsMost = 54, 57
 
 // etcdFirst is above how many names lists get slow and etcd full, before names run
 // out.
@@ -52,7 +52,7 @@ const etcdFirst = 1_000_000
 
 // notes returns what a person should know of a space. burst is true if its rate may
 // be that of a burst; why is what is to be known of the server's retries, or empty.
-func notes(space census.Space, burst bool, why string) []string {
+func notes(space census.NamePool, burst bool, why string) []string {
 	notes := []string{}
 	add := func(note string) {
 		if note != "" {
@@ -60,12 +60,12 @@ func notes(space census.Space, burst bool, why string) []string {
 		}
 	}
 	if space.Names > etcdFirst {
-		add("etcd first")
+		add("strains etcd")
 	}
 	if burst {
-		add("short-lived or a burst")
+		add("short-lived objects or a burst")
 	}
-	add(namedByClients(space))
+	add(clientGenerated(space))
 	add(sharedByPrefixes(space))
 	add(sharedByOwners(space))
 	add(sharedByChildren(space))
@@ -73,70 +73,70 @@ func notes(space census.Space, burst bool, why string) []string {
 	return notes
 }
 
-// namedByClients returns the note that it is not the server that picks the names.
-func namedByClients(space census.Space) string {
+// clientGenerated returns the note that a client picks the names.
+func clientGenerated(space census.NamePool) string {
 	switch {
-	case space.NamedByClients:
-		return "named by clients"
+	case space.ClientGenerated:
+		return "client-generated"
 	case space.SuffixLength > names.SuffixLength:
-		return fmt.Sprintf("suffixes of %d characters", space.SuffixLength)
+		return fmt.Sprintf("%d-character suffixes", space.SuffixLength)
 	}
 	return ""
 }
 
-// sharedByPrefixes returns the note that the cut at 58 bytes made prefixes equal, with
-// what is cut off them.
-func sharedByPrefixes(space census.Space) string {
+// sharedByPrefixes returns the note that truncation at 58 bytes made prefixes equal, with
+// the ends of those prefixes.
+func sharedByPrefixes(space census.NamePool) string {
 	if space.RawPrefixes <= 1 {
 		return ""
+	}
+	var rest []string
+	for _, name := range space.GenerateNames {
+		rest = append(rest, "…"+strings.TrimPrefix(name, space.Prefix))
+	}
+	if all := len(rest) == space.RawPrefixes; all {
+		return "truncated: shared by " + strings.Join(rest, ", ")
 	}
 	count := fmt.Sprint(space.RawPrefixes)
 	if space.RawPrefixes >= census.MaxRawPrefixes {
 		count += " or more"
 	}
-	note := fmt.Sprintf("%d-byte cut: %s prefixes share this space", names.MaxPrefixLength, count)
-	var rest []string
-	for _, name := range space.GenerateNames {
-		rest = append(rest, "…"+strings.TrimPrefix(name, space.Prefix))
-	}
+	note := fmt.Sprintf("truncated: shared by %s prefixes", count)
 	if len(rest) == 0 {
 		return note
 	}
-	if len(rest) < space.RawPrefixes {
-		rest = append(rest, "…")
-	}
-	return note + ": " + strings.Join(rest, ", ")
+	return note + ": " + strings.Join(append(rest, "…"), ", ")
 }
 
 // sharedByOwners returns the note that the objects of a space may be of several owners,
 // which controllers name them after, because the names of those are long.
-func sharedByOwners(space census.Space) string {
+func sharedByOwners(space census.NamePool) string {
 	long := len(space.Prefix) == names.MaxPrefixLength
 	switch resource := space.Resource.GroupResource(); {
 	case resource == pods && long && indexedPods.MatchString(space.Prefix):
 		index := indexedPods.FindString(space.Prefix)
-		return fmt.Sprintf("indexed jobs whose names agree in %d bytes share this space", len(space.Prefix)-len(index))
+		return fmt.Sprintf("truncated: shared by Indexed Jobs with the same first %d bytes", len(space.Prefix)-len(index))
 	case resource == pods && space.RawPrefixes > 1:
-		return fmt.Sprintf("their owners' names agree in %d bytes", names.MaxPrefixLength)
+		return fmt.Sprintf("owners have the same first %d bytes", names.MaxPrefixLength)
 	case resource == endpointSlices && space.RawPrefixes > 1:
-		return fmt.Sprintf("their services' names agree in %d bytes", names.MaxPrefixLength)
+		return fmt.Sprintf("Services have the same first %d bytes", names.MaxPrefixLength)
 	case resource == resourceClaims && !strings.HasSuffix(space.Prefix, "-") &&
-		len(space.Prefix) >= cutClaimsLeast && len(space.Prefix) <= cutClaimsMost:
-		return "cut by the controller: pods with similar names share this space"
+		len(space.Prefix) >= truncatedClaimsLeast && len(space.Prefix) <= truncatedClaimsMost:
+		return "truncated: shared by Pods with similar names"
 	}
 	return ""
 }
 
 // sharedByChildren returns the note that the objects of a space have long generated names,
 // after which a controller names others: their prefix is cut like every other.
-func sharedByChildren(space census.Space) string {
+func sharedByChildren(space census.NamePool) string {
 	of := children[space.Resource.GroupResource()]
 	kept := names.MaxPrefixLength - len(space.Prefix)
 	switch {
 	case of == "" || kept >= names.SuffixLength:
 		return ""
 	case kept <= 0:
-		return fmt.Sprintf("%s of these %s share one space", of, space.Resource.Resource)
+		return fmt.Sprintf("%s of these %s share one name pool", of, space.Resource.Resource)
 	}
-	return fmt.Sprintf("%s of these %s share %d^%d spaces", of, space.Resource.Resource, analyze.AlphabetSize, kept)
+	return fmt.Sprintf("%s of these %s share %d^%d name pools", of, space.Resource.Resource, analyze.AlphabetSize, kept)
 }

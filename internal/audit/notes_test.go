@@ -15,46 +15,46 @@ import (
 // and the sources that notes.go names.
 func TestNotes(t *testing.T) {
 	x := func(length int) string { return strings.Repeat("x", length) }
-	const cut = "58-byte cut: "
+	const truncated = "truncated: shared by "
 	for _, test := range []struct {
 		resource, prefix string
 		rawPrefixes      int
 		want             []string
 	}{
 		{"jobs.batch", x(53), 1, nil},
-		{"jobs.batch", x(54), 1, []string{"pods of these jobs share 27^4 spaces"}},
-		{"jobs.batch", x(57), 1, []string{"pods of these jobs share 27^1 spaces"}},
-		{"jobs.batch", x(58), 1, []string{"pods of these jobs share one space"}},
-		{"jobs.batch", x(58), 2, []string{cut + "2 prefixes share this space", "pods of these jobs share one space"}},
-		{"daemonsets.apps", x(58), 1, []string{"pods of these daemonsets share one space"}},
-		{"deployments.apps", x(58), 1, []string{"pods of these deployments share one space"}},
-		{"replicasets.apps", x(58), 1, []string{"pods of these replicasets share one space"}},
-		{"replicationcontrollers", x(58), 1, []string{"pods of these replicationcontrollers share one space"}},
-		{"services", x(56), 1, []string{"endpointslices of these services share 27^2 spaces"}},
+		{"jobs.batch", x(54), 1, []string{"pods of these jobs share 27^4 name pools"}},
+		{"jobs.batch", x(57), 1, []string{"pods of these jobs share 27^1 name pools"}},
+		{"jobs.batch", x(58), 1, []string{"pods of these jobs share one name pool"}},
+		{"jobs.batch", x(58), 2, []string{truncated + "2 prefixes", "pods of these jobs share one name pool"}},
+		{"daemonsets.apps", x(58), 1, []string{"pods of these daemonsets share one name pool"}},
+		{"deployments.apps", x(58), 1, []string{"pods of these deployments share one name pool"}},
+		{"replicasets.apps", x(58), 1, []string{"pods of these replicasets share one name pool"}},
+		{"replicationcontrollers", x(58), 1, []string{"pods of these replicationcontrollers share one name pool"}},
+		{"services", x(56), 1, []string{"endpointslices of these services share 27^2 name pools"}},
 		{"statefulsets.apps", x(58), 1, nil},
 		{"cronjobs.batch", x(47), 1, nil},
 		{"jobs.example.dev", x(58), 1, nil},
 
-		{"pods", x(58), 3, []string{cut + "3 prefixes share this space", "their owners' names agree in 58 bytes"}},
+		{"pods", x(58), 3, []string{truncated + "3 prefixes", "owners have the same first 58 bytes"}},
 		{"pods", x(58), 1, nil},
-		{"pods", x(55) + "-7-", 1, []string{"indexed jobs whose names agree in 55 bytes share this space"}},
-		{"pods", x(53) + "-123-", 1, []string{"indexed jobs whose names agree in 53 bytes share this space"}},
+		{"pods", x(55) + "-7-", 1, []string{"truncated: shared by Indexed Jobs with the same first 55 bytes"}},
+		{"pods", x(53) + "-123-", 1, []string{"truncated: shared by Indexed Jobs with the same first 53 bytes"}},
 		{"pods", x(54) + "-7-", 1, nil},
 		{"pods", x(56) + "--", 1, nil},
 		{"configmaps", x(55) + "-7-", 1, nil},
 		{"endpointslices.discovery.k8s.io", x(58), 2, []string{
-			cut + "2 prefixes share this space", "their services' names agree in 58 bytes",
+			truncated + "2 prefixes", "Services have the same first 58 bytes",
 		}},
 		{"resourceclaims.resource.k8s.io", x(40) + "-" + x(16), 1, []string{
-			"cut by the controller: pods with similar names share this space",
+			"truncated: shared by Pods with similar names",
 		}},
 		{"resourceclaims.resource.k8s.io", x(40) + "-" + x(15) + "-", 1, nil},
 		{"resourceclaims.resource.k8s.io", "pod-claim", 1, nil},
-		{"configmaps", x(58), census.MaxRawPrefixes, []string{cut + "64 or more prefixes share this space"}},
+		{"configmaps", x(58), census.MaxRawPrefixes, []string{truncated + "64 or more prefixes"}},
 	} {
 		name := fmt.Sprintf("%s %s (%d)", test.resource, test.prefix, test.rawPrefixes)
 		group := schema.ParseGroupResource(test.resource)
-		space := census.Space{
+		space := census.NamePool{
 			Resource: census.Resource{GroupVersionResource: group.WithVersion("v1")},
 			Prefix:   test.prefix, SuffixLength: 5, RawPrefixes: test.rawPrefixes,
 		}
@@ -75,12 +75,12 @@ func TestNotesNameWhatSharesASpace(t *testing.T) {
 		count int
 		want  string
 	}{
-		{[]string{prefix + "-one-", prefix + "-two-"}, 2, "2 prefixes share this space: …-one-, …-two-"},
-		{[]string{prefix, prefix + "-"}, 2, "2 prefixes share this space: …, …-"},
-		{[]string{prefix + "1", prefix + "2"}, 5, "5 prefixes share this space: …1, …2, …"},
+		{[]string{prefix + "-one-", prefix + "-two-"}, 2, "…-one-, …-two-"},
+		{[]string{prefix, prefix + "-"}, 2, "…, …-"},
+		{[]string{prefix + "1", prefix + "2"}, 5, "5 prefixes: …1, …2, …"},
 	} {
-		space := census.Space{Prefix: prefix, SuffixLength: 5, RawPrefixes: test.count, GenerateNames: test.names}
-		if got := notes(space, false, ""); len(got) != 1 || got[0] != "58-byte cut: "+test.want {
+		space := census.NamePool{Prefix: prefix, SuffixLength: 5, RawPrefixes: test.count, GenerateNames: test.names}
+		if got := notes(space, false, ""); len(got) != 1 || got[0] != "truncated: shared by "+test.want {
 			t.Errorf("%v: %q", test.names, got)
 		}
 	}
@@ -88,17 +88,17 @@ func TestNotesNameWhatSharesASpace(t *testing.T) {
 
 // What a person should know of a space beside its prefix.
 func TestNotesOfOtherThings(t *testing.T) {
-	ours := census.Maker{Manager: "kubectl-create", Certain: true, Marked: true}
+	ours := census.Creator{Manager: "kubectl-create", Certain: true, Marked: true}
 	for _, test := range []struct {
-		space census.Space
+		space census.NamePool
 		burst bool
 		want  []string
 	}{
-		{census.Space{SuffixLength: 5, Names: 1_000_000}, false, []string{}},
-		{census.Space{SuffixLength: 5, Names: 1_000_001}, true, []string{"etcd first", "short-lived or a burst"}},
-		{census.Space{SuffixLength: 5, NamedByClients: true}, false, []string{"named by clients"}},
-		{census.Space{SuffixLength: 8, Makers: 1, MadeBy: ours}, false, []string{"suffixes of 8 characters"}},
-		{census.Space{SuffixLength: 5, Makers: 1, MadeBy: ours}, false, []string{}},
+		{census.NamePool{SuffixLength: 5, Names: 1_000_000}, false, []string{}},
+		{census.NamePool{SuffixLength: 5, Names: 1_000_001}, true, []string{"strains etcd", "short-lived objects or a burst"}},
+		{census.NamePool{SuffixLength: 5, ClientGenerated: true}, false, []string{"client-generated"}},
+		{census.NamePool{SuffixLength: 8, Creators: 1, Creator: ours}, false, []string{"8-character suffixes"}},
+		{census.NamePool{SuffixLength: 5, Creators: 1, Creator: ours}, false, []string{}},
 	} {
 		if diff := cmp.Diff(test.want, notes(test.space, test.burst, "")); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", test.space, diff)

@@ -65,7 +65,7 @@ func (c *Collector) risk(r *row) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.estimate.risk(r.Space, c.triesInForce(r.Space), perDay)
+	return c.estimate.risk(r.NamePool, c.attemptsInForce(r.NamePool), perDay)
 }
 
 // perDay returns the rate of creation that counts.

@@ -24,27 +24,27 @@ func ofItsOwn(attempts int) RetriesOf {
 }
 
 // rated is a space of which so many names are created a day, always.
-func rated(prefix string, names, perDay int64) census.Space {
+func rated(prefix string, names, perDay int64) census.NamePool {
 	s := space(prefix, names)
 	s.Recent = recent(perDay/144, perDay/24, perDay, 7*perDay)
 	return s
 }
 
-// Two million names rank before a hundred prefixes of ten whose tries are unknown,
+// Two million names rank before a hundred prefixes of ten whose attempts are unknown,
 // and before those without a retry; so does every space above 100,000. Where no
 // create is likely to fail, names decide.
 func TestRisk(t *testing.T) {
-	spaces := []census.Space{
+	spaces := []census.NamePool{
 		rated("large-", 100_000, 0), rated("huge-", 2_000_000, 5), rated("busy-", 90_000, 2_000_000),
 		rated("quiet-", 5000, 100), rated("slow-", 400, 20),
 	}
 	for i := range 100 {
 		few := rated(fmt.Sprintf("few%02d-", i), 10, 10)
-		few.Resource = resource("example.dev", "widgets") // unknown tries
+		few.Resource = resource("example.dev", "widgets") // unknown attempts
 		spaces = append(spaces, few)
 	}
 	client := rated("client-", 99, 4000)
-	client.NamedByClients = true
+	client.ClientGenerated = true
 	spaces = append(spaces, client)
 	want := []string{"huge-", "large-", "busy-", "client-", "quiet-", "slow-", "few00-"}
 	for _, top := range []int{0, len(want)} { // also while it is trimmed
@@ -56,8 +56,8 @@ func TestRisk(t *testing.T) {
 			t.Errorf("top %d (-want +got):\n%s", top, diff)
 		}
 		huge, few := report.Items[0], report.Items[len(want)-1]
-		if *huge.Headroom.NoRetry != 0 || *huge.Headroom.ServerRetry < 5000 || *huge.Headroom.ServerRetry > 10_000 || !slices.Contains(huge.Notes, "etcd first") ||
-			few.Headroom.ServerRetry != nil || *few.Headroom.NoRetry != 160 || few.NextCreate.ServerRetry != nil {
+		if *huge.Room.NoRetry != 0 || *huge.Room.ServerRetry < 5000 || *huge.Room.ServerRetry > 10_000 || !slices.Contains(huge.Notes, "strains etcd") ||
+			few.Room.ServerRetry != nil || *few.Room.NoRetry != 160 || few.NextCreate.ServerRetry != nil {
 			t.Errorf("top %d: %+v, %+v", top, huge, few)
 		}
 	}

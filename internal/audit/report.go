@@ -48,7 +48,7 @@ type Result struct {
 }
 
 // Report returns the report of all lists that have been committed; scan says
-// what else is in it. It fails if the tries that the server is said to make are
+// what else is in it. It fails if the attempts that the server is said to make are
 // no number that pkg/analyze takes.
 func (c *Collector) Report(scan Scan) (*Result, error) {
 	c.kept.trim(c)

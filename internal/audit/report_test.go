@@ -168,7 +168,7 @@ func TestReport(t *testing.T) {
 			ResourceTypes: 2, Objects: 7, Prefixes: 1, Requests: 3, Seconds: 1.5, Inconsistent: []string{"jobs.batch"},
 		},
 		Items:  []v1alpha1.AuditItem{},
-		Hidden: v1alpha1.AuditHidden{Prefixes: 1, Objects: 5},
+		Hidden: v1alpha1.AuditHidden{Prefixes: 1, Names: 5},
 		Skipped: []v1alpha1.Skipped{
 			{Resource: "events", Reason: "excluded", Message: "why"},
 			{Resource: "pods", Namespace: "ci", Reason: "forbidden", Message: "why"},
@@ -195,7 +195,7 @@ func TestReportOfNothing(t *testing.T) {
 	}
 }
 
-// A server that says nonsense of its tries makes no report.
+// A server that says nonsense of its attempts makes no report.
 func TestReportFails(t *testing.T) {
 	c := collector(Options{})
 	c.retriesOf = retries(-1)

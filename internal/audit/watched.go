@@ -56,11 +56,11 @@ func (w *Watched) Report(s live.Snapshot, server v1alpha1.AuditServer, skipped [
 }
 
 // Riskiest returns the riskiest spaces of the rows that have been added, in order.
-func (w *Watched) Riskiest() ([]census.Space, error) {
+func (w *Watched) Riskiest() ([]census.NamePool, error) {
 	w.risky.Commit()
-	var spaces []census.Space
+	var spaces []census.NamePool
 	for _, r := range w.risky.into.rows {
-		spaces = append(spaces, r.Space)
+		spaces = append(spaces, r.NamePool)
 	}
 	return spaces, w.risky.into.err
 }
@@ -68,7 +68,7 @@ func (w *Watched) Riskiest() ([]census.Space, error) {
 // NextFails returns the chance that the next create in a space fails with the
 // attempts in force, unknown ones counted as one. Several goroutines may call it at
 // once.
-func (c *Collector) NextFails(space census.Space) float64 {
+func (c *Collector) NextFails(space census.NamePool) float64 {
 	chance, _ := c.nextFails(space) // retries that are no number make no report either
 	return chance
 }
@@ -96,8 +96,8 @@ func (e *estimator) measure(r *row, seen *live.Row) error {
 	}
 	*r.measured = v1alpha1.Measured{
 		Creates: seen.Creates, Deletes: seen.Deletes, Reused: seen.Reused, Seconds: seconds, Gaps: seen.Gaps,
-		ExpectedConflicts: seen.Conflicts,
-		PerDay:            longest.CreatesPerDay, PerDayUpper: upper * day.Seconds() / seconds,
+		ExpectedFailures: seen.Conflicts,
+		PerDay:           longest.CreatesPerDay, PerDayUpper: upper * day.Seconds() / seconds,
 		GrowthPerDay: longest.CreatesPerDay - longest.DeletesPerDay, Windows: windows,
 	}
 	return err

@@ -61,7 +61,7 @@ func TestWatched(t *testing.T) {
 	for _, i := range report.Items {
 		order = append(order, i.Prefix)
 	}
-	if !slices.Equal(order, []string{"run-", "still-", "other-", "going-", "gone-"}) || report.Hidden.Prefixes != 4 || report.Hidden.Objects != 18 ||
+	if !slices.Equal(order, []string{"run-", "still-", "other-", "going-", "gone-"}) || report.Hidden.Prefixes != 4 || report.Hidden.Names != 18 ||
 		report.Summary.Objects != 77 || !report.Complete {
 		t.Errorf("%v, %+v", order, report)
 	}
@@ -192,7 +192,7 @@ func TestRowsBelowTheTop(t *testing.T) {
 	}
 	unfollowed := live.Row{Space: space("other-", many+10)}
 	var result *Result
-	var riskiest []census.Space
+	var riskiest []census.NamePool
 	allocations := testing.AllocsPerRun(1, func() {
 		c, err := NewCollector(Options{
 			Windows: Windows, Forecast: 30 * day, MinCount: 10, Order: ByCount, Top: top, Began: watchBegan,

@@ -214,17 +214,17 @@ func (a *api) cut(w http.ResponseWriter, r *http.Request, part float64) {
 // committed collects the committed spaces.
 type committed struct {
 	mu     sync.Mutex
-	spaces []Space
+	spaces []NamePool
 }
 
 func (l *committed) begin() Batch { return &committedBatch{to: l} }
 
 type committedBatch struct {
 	to     *committed
-	spaces []Space
+	spaces []NamePool
 }
 
-func (b *committedBatch) Add(s Space) { b.spaces = append(b.spaces, s) }
+func (b *committedBatch) Add(s NamePool) { b.spaces = append(b.spaces, s) }
 
 func (b *committedBatch) Begin() Batch { return &partialBatch{to: b} }
 
@@ -243,12 +243,12 @@ type partialBatch struct {
 func (b *partialBatch) Commit() { b.to.spaces = append(b.to.spaces, b.spaces...) }
 
 // sorted is the spaces in order; two of the same identity stay two.
-func (l *committed) sorted() []Space {
+func (l *committed) sorted() []NamePool {
 	slices.SortFunc(l.spaces, compareSpaces)
 	return l.spaces
 }
 
-func compareSpaces(a, b Space) int {
+func compareSpaces(a, b NamePool) int {
 	return cmp.Or(
 		cmp.Compare(a.Resource.String(), b.Resource.String()),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
@@ -257,7 +257,7 @@ func compareSpaces(a, b Space) int {
 }
 
 // scanOf scans the ConfigMaps of a, and fails if anything was skipped.
-func scanOf(t testing.TB, a *api, s *Scanner) ([]Space, Summary) {
+func scanOf(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
 	t.Helper()
 	spaces, summary := scanWithFaults(t, a, s)
 	if len(summary.Skipped) > 0 {
@@ -266,7 +266,7 @@ func scanOf(t testing.TB, a *api, s *Scanner) ([]Space, Summary) {
 	return spaces, summary
 }
 
-func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]Space, Summary) {
+func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
 	t.Helper()
 	if s.Config == nil {
 		s.Config = a.start(t)
@@ -281,7 +281,7 @@ func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]Space, Summary) {
 
 // naiveCount is what the oracle counts of the objects of a resource, in the
 // order of storage.
-func naiveCount(resource Resource, objects []metav1.ObjectMeta, s *Scanner) []Space {
+func naiveCount(resource Resource, objects []metav1.ObjectMeta, s *Scanner) []NamePool {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(x, y metav1.ObjectMeta) int { return cmp.Compare(key(x), key(y)) })
 	return spacesOf(resource, oracleOf(s).Count(objects))
@@ -291,16 +291,16 @@ func oracleOf(s *Scanner) censustest.Oracle {
 	return censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since, MinCount: s.MinCount}
 }
 
-func spacesOf(resource Resource, counted []censustest.Space) (spaces []Space) {
+func spacesOf(resource Resource, counted []censustest.NamePool) (spaces []NamePool) {
 	for _, c := range counted {
-		spaces = append(spaces, Space{
+		spaces = append(spaces, NamePool{
 			Resource: resource, Namespace: c.Namespace, Prefix: c.Prefix, SuffixLength: c.SuffixLength,
 			Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, GenerateNames: c.GenerateNames,
 			Recent: c.Recent, Oldest: c.Oldest, Newest: c.Newest,
-			MadeBy: Maker{
-				Kind: c.Maker.Kind, Name: c.Maker.Name, Manager: c.Maker.Manager, Certain: c.Maker.Certain, Marked: c.Marked,
+			Creator: Creator{
+				Kind: c.Creator.Kind, Name: c.Creator.Name, Manager: c.Creator.Manager, Certain: c.Creator.Certain, Marked: c.Marked,
 			},
-			Makers: c.Makers, NamedByClients: c.NamedByClients, ReplicaBounded: c.ReplicaBounded,
+			Creators: c.Creators, ClientGenerated: c.ClientGenerated, ReplicaBounded: c.ReplicaBounded,
 		})
 	}
 	return spaces

@@ -27,8 +27,8 @@ type listCount struct {
 // counter counts the objects of one or several walks.
 type counter interface {
 	Add(*decode.Object) error
-	// WantsMaker returns when Add needs to know who made the object.
-	WantsMaker(*decode.Object) decode.When
+	// WantsCreator returns when Add needs to know who made the object.
+	WantsCreator(*decode.Object) decode.When
 }
 
 // count counts the spaces of the list, from the beginning again where it must,

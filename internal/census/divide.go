@@ -122,4 +122,4 @@ func (n *nameList) Add(o *decode.Object) error {
 	return nil
 }
 
-func (*nameList) WantsMaker(*decode.Object) decode.When { return decode.Never }
+func (*nameList) WantsCreator(*decode.Object) decode.When { return decode.Never }

@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// Pauses between tries grow from the first to the longest.
+// Pauses between attempts grow from the first to the longest.
 const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 8 * time.Second
 )
 
-// newRetrier paces the tries from a first failure on.
+// newRetrier paces the attempts from a first failure on.
 func (s *server) newRetrier() *apistatus.Retrier {
 	return apistatus.NewRetrier(firstPause, longestPause, s.retryTimeout)
 }

@@ -186,7 +186,7 @@ func TestManyStrays(t *testing.T) {
 	}
 	a.set(objects)
 	const atOnce = 16
-	counted := func(s *Scanner) ([]Space, Summary) {
+	counted := func(s *Scanner) ([]NamePool, Summary) {
 		var l committed
 		run, err := s.newScan(l.begin)
 		if err != nil {
@@ -283,7 +283,7 @@ func (b *batches) begin() Batch {
 
 type countedBatch struct{ of *batches }
 
-func (countedBatch) Add(Space) {}
+func (countedBatch) Add(NamePool) {}
 
 func (b countedBatch) Begin() Batch { return b.of.begin() }
 

@@ -54,15 +54,15 @@ type Scanner struct {
 	Since []time.Time
 	// All is whether spaces are handed over, too, that do not count: nobody says
 	// their prefix, nor is it evident, or Selector does not choose it. Their
-	// Space.Extra is true. A list that is not in order has none of them.
+	// NamePool.Extra is true. A list that is not in order has none of them.
 	All bool
 	// MinCount is from how many names on a prefix that no generateName says can
 	// be evident; 10 at least.
 	MinCount int64
-	// MakersFrom is from how many names on it is of interest who made those of a
+	// CreatorsFrom is from how many names on it is of interest who made those of a
 	// space. Of fewer that is mostly not read: where each object has a prefix of its
 	// own it takes as long as all else.
-	MakersFrom int64
+	CreatorsFrom int64
 	// Progress, if set, is told after every page and every type how far the scan
 	// is. It is called by one goroutine at a time.
 	Progress func(Progress)
@@ -135,7 +135,7 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 	}
 	rules := &spaces.Rules{
 		Prefixes: map[string]bool{}, AtOnce: spacesAtOnce,
-		MinCount: s.MinCount, MakersFrom: s.MakersFrom, All: s.All,
+		MinCount: s.MinCount, CreatorsFrom: s.CreatorsFrom, All: s.All,
 	}
 	for _, since := range s.Since {
 		rules.Since = append(rules.Since, since.Unix())

@@ -60,7 +60,7 @@ func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 		if rapid.IntRange(0, 3).Draw(t, "labelled") == 0 {
 			o.Labels = map[string]string{"app": "x", "other": "y"}
 		}
-		drawMaker(t, &o)
+		drawCreator(t, &o)
 		return o
 	}), 0, 60, key).Draw(t, "objects")
 	for _, o := range drawClientNames(t) {
@@ -71,20 +71,20 @@ func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 	return objects
 }
 
-// drawMaker draws who made an object.
-func drawMaker(t *rapid.T, o *metav1.ObjectMeta) {
+// drawCreator draws who made an object.
+func drawCreator(t *rapid.T, o *metav1.ObjectMeta) {
 	if rapid.Bool().Draw(t, "marked") {
 		o.Annotations = map[string]string{"genname.dev/creation-id": "x"}
 	}
 	controls := rapid.Bool().Draw(t, "controls")
-	switch rapid.IntRange(0, 3).Draw(t, "maker") {
+	switch rapid.IntRange(0, 3).Draw(t, "creator") {
 	case 0:
 		kind := rapid.SampledFrom([]string{"Job", "ReplicaSet"}).Draw(t, "kind")
 		name := rapid.SampledFrom([]string{"b", "client", "client-" + "bbb"}).Draw(t, "controller")
 		o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, Controller: &controls}}
 	case 1:
 		fields := metav1.NewFieldsV1(`{"f:metadata":{"f:generateName":{}}}`)
-		o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "old"}, {Manager: "maker", FieldsV1: fields}}
+		o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "old"}, {Manager: "creator", FieldsV1: fields}}
 	case 2:
 		o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "oldest"}}
 	}
@@ -96,7 +96,7 @@ func drawClientNames(t *rapid.T) (objects []metav1.ObjectMeta) {
 	add := func(suffixes []string, created func(i int) int64) {
 		for i, suffix := range suffixes {
 			o := metav1.ObjectMeta{Namespace: "a", Name: "client-" + suffix, CreationTimestamp: metav1.Unix(created(i), 0)}
-			drawMaker(t, &o)
+			drawCreator(t, &o)
 			objects = append(objects, o)
 		}
 	}
@@ -144,14 +144,14 @@ func TestCountsAreTheOracles(t *testing.T) {
 			s.Prefixes = []string{"b", "bc"}
 		}
 		s.MinCount = rapid.Int64Range(0, 12).Draw(rt, "minCount")
-		s.MakersFrom = rapid.Int64Range(0, 12).Draw(rt, "makersFrom")
+		s.CreatorsFrom = rapid.Int64Range(0, 12).Draw(rt, "creatorsFrom")
 		got, summary := scanWith(rt, s, spacesAtOnce)
 
 		oracle, listed := oracleOf(s), a.states[0]
 		oracle.Unordered = len(summary.Inconsistent) > 0
 		want := spacesOf(configMaps, oracle.Count(listed))
-		forgetSmallMakers(s.MakersFrom, want)
-		forgetSmallMakers(s.MakersFrom, got)
+		forgetSmallCreators(s.CreatorsFrom, want)
+		forgetSmallCreators(s.CreatorsFrom, got)
 		if diff := cmp.Diff(want, got); diff != "" || len(summary.Skipped) > 0 {
 			rt.Fatalf("skipped %v; (-want +got)\n%s", summary.Skipped, diff)
 		}
@@ -165,11 +165,11 @@ func TestCountsAreTheOracles(t *testing.T) {
 	})
 }
 
-// forgetSmallMakers forgets who made the names of small spaces.
-func forgetSmallMakers(makersFrom int64, counted []Space) {
+// forgetSmallCreators forgets who made the names of small spaces.
+func forgetSmallCreators(creatorsFrom int64, counted []NamePool) {
 	for i := range counted {
-		if s := &counted[i]; s.Names < makersFrom {
-			s.MadeBy, s.Makers, s.ReplicaBounded = Maker{}, 0, false
+		if s := &counted[i]; s.Names < creatorsFrom {
+			s.Creator, s.Creators, s.ReplicaBounded = Creator{}, 0, false
 		}
 	}
 }
@@ -183,7 +183,7 @@ func countOf(objects int64) []TypeCount {
 }
 
 // scanWith scans with so many targets in a sweep at most.
-func scanWith(t *rapid.T, s *Scanner, targets int) ([]Space, Summary) {
+func scanWith(t *rapid.T, s *Scanner, targets int) ([]NamePool, Summary) {
 	var l committed
 	run, err := s.newScan(l.begin)
 	if err != nil {
@@ -247,8 +247,8 @@ func TestSelectedFromElsewhere(t *testing.T) {
 		{Namespace: "a", Name: "z", GenerateName: "job-", Labels: map[string]string{"app": "x"}},
 	})
 	got, _ := scanOf(t, a, &Scanner{Selector: labels.SelectorFromSet(labels.Set{"app": "x"})})
-	want := []Space{{Resource: configMaps, Namespace: "a", Prefix: "job-", SuffixLength: 5, Names: 1, Generated: 1, RawPrefixes: 1}}
-	if !cmp.Equal(want, got, cmpopts.IgnoreFields(Space{}, "Recent")) {
+	want := []NamePool{{Resource: configMaps, Namespace: "a", Prefix: "job-", SuffixLength: 5, Names: 1, Generated: 1, RawPrefixes: 1}}
+	if !cmp.Equal(want, got, cmpopts.IgnoreFields(NamePool{}, "Recent")) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -10,16 +10,16 @@ const (
 	// MaxRawPrefixes is up to which number different generateNames of one space
 	// are told apart.
 	MaxRawPrefixes = spaces.MaxRawPrefixes
-	// MaxMakers is the same for makers.
-	MaxMakers = spaces.MaxMakers
+	// MaxCreators is the same for creators.
+	MaxCreators = spaces.MaxCreators
 	// MaxWindows is how many times Scanner.Since may have.
 	MaxWindows = spaces.MaxWindows
 	// MinEvident is how many names a prefix has at least that no generateName says.
 	MinEvident = spaces.MinEvident
 )
 
-// Space is the name space of one prefix, and what exists in it.
-type Space struct {
+// NamePool is the name space of one prefix, and what exists in it.
+type NamePool struct {
 	Resource  Resource
 	Namespace string // empty for cluster-scoped objects
 	Prefix    string // the effective prefix, at most 58 bytes
@@ -42,23 +42,23 @@ type Space struct {
 	GenerateNames []string
 	// Recent is how many generated names were created since each of
 	// Scanner.Since: of those that Generated counts, or of all where
-	// NamedByClients.
+	// ClientGenerated.
 	Recent [MaxWindows]int64
 	// Oldest and Newest are the first and the last creationTimestamp of them,
 	// in whole seconds; zero if none has one.
 	Oldest, Newest time.Time
 
-	// MadeBy is who made the newest of them, and Makers how many different
-	// makers were seen: only objects newer than all before them in the list are
-	// looked at. MaxMakers means that or more. With
-	// Scanner.MakersFrom neither may have been read of fewer names.
-	MadeBy Maker
-	Makers int
-	// NamedByClients is true if no generateName says the prefix of any of them,
+	// Creator is who made the newest of them, and Creators how many different
+	// creators were seen: only objects newer than all before them in the list are
+	// looked at. MaxCreators means that or more. With
+	// Scanner.CreatorsFrom neither may have been read of fewer names.
+	Creator  Creator
+	Creators int
+	// ClientGenerated is true if no generateName says the prefix of any of them,
 	// and the names evidently come from a client's own generator.
-	NamedByClients bool
+	ClientGenerated bool
 	// ReplicaBounded is true if the number of replicas bounds that of the names:
-	// all makers seen are ReplicaSets, ReplicationControllers or DaemonSets, or,
+	// all creators seen are ReplicaSets, ReplicationControllers or DaemonSets, or,
 	// of EndpointSlices, Services.
 	ReplicaBounded bool
 
@@ -66,8 +66,8 @@ type Space struct {
 	Extra bool
 }
 
-// Maker is who made an object.
-type Maker struct {
+// Creator is who made an object.
+type Creator struct {
 	// Kind and Name are the object's controller; empty if it has none.
 	Kind, Name string
 	// Manager is the field manager that owns the object's generateName, or if
@@ -84,7 +84,7 @@ type Maker struct {
 // but Scan fills several batches at once. The spaces of a batch that is never
 // committed are incomplete or counted elsewhere: they must be forgotten.
 type Batch interface {
-	Add(Space)
+	Add(NamePool)
 	// Begin makes a batch within this one, for a part of the list: its Commit
 	// adds its spaces to this one.
 	Begin() Batch
@@ -94,17 +94,17 @@ type Batch interface {
 }
 
 // spaceOf is what has been tallied of a space of r, as it is reported.
-func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) Space {
-	return Space{
+func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) NamePool {
+	return NamePool{
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
 		Names: t.Names, Generated: t.Generated, Recent: t.Recent,
 		RawPrefixes: t.RawPrefixes(), GenerateNames: t.GenerateNames(),
 		Oldest: unix(t.Oldest), Newest: unix(t.Newest),
-		MadeBy: Maker{
-			Kind: t.Maker.Kind, Name: t.Maker.Name,
-			Manager: t.Maker.Manager, Certain: t.Maker.Certain, Marked: t.Marked,
+		Creator: Creator{
+			Kind: t.Creator.Kind, Name: t.Creator.Name,
+			Manager: t.Creator.Manager, Certain: t.Creator.Certain, Marked: t.Marked,
 		},
-		Makers: t.Makers(), NamedByClients: t.NamedByClients, ReplicaBounded: t.ReplicaBounded(),
+		Creators: t.Creators(), ClientGenerated: t.ClientGenerated, ReplicaBounded: t.ReplicaBounded(),
 		Extra: t.Extra,
 	}
 }

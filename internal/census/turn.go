@@ -13,7 +13,7 @@ import (
 const (
 	defaultConcurrency = 4
 	// bigAtOnce is how many pages of big lists are in flight. From 1.34 on a
-	// server takes each for up to 15 % of the seats of the user's priority level,
+	// server takes each for up to 15% of the seats of the user's priority level,
 	// which others share; before, for up to ten seats, and reads it as whole
 	// objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
 	bigAtOnce = 2

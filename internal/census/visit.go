@@ -37,7 +37,7 @@ type visits struct {
 	done  []Visitor // of lists that were read to their ends
 }
 
-func (*visits) Add(Space) {}
+func (*visits) Add(NamePool) {}
 
 func (v *visits) Begin() Batch { return &visits{asked: v.asked, begin: v.begin, of: v} }
 
@@ -80,14 +80,14 @@ func (v *visit) Add(o *decode.Object) error {
 	return v.to.Visit(o)
 }
 
-func (*visit) WantsMaker(*decode.Object) decode.When { return decode.Never }
+func (*visit) WantsCreator(*decode.Object) decode.When { return decode.Never }
 
 // asked is what a walk reads of each object for a counter.
 func (l *list) asked(to counter) decode.Asked {
 	if visit, is := to.(*visit); is {
 		return visit.asked
 	}
-	return decode.Asked{Labels: l.scan.rules.LabelKeys(), Maker: to.WantsMaker}
+	return decode.Asked{Labels: l.scan.rules.LabelKeys(), Creator: to.WantsCreator}
 }
 
 // Reader reads objects of one resource and namespace, with the retries, the pages and

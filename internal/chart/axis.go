@@ -79,7 +79,7 @@ func chanceAxis(scale Scale) axis {
 	if scale != Log {
 		a := axis{low: 0, high: 1}
 		for percent := 0; percent <= 100; percent += 20 {
-			a.ticks = append(a.ticks, tick{float64(percent) / 100, strconv.Itoa(percent) + " %"})
+			a.ticks = append(a.ticks, tick{float64(percent) / 100, strconv.Itoa(percent) + "%"})
 		}
 		return a
 	}
@@ -92,7 +92,7 @@ func chanceAxis(scale Scale) axis {
 
 // percentOf returns a power of ten in per cent.
 func percentOf(exponent float64) string {
-	return strconv.FormatFloat(100*math.Pow(10, exponent), 'f', int(math.Max(0, -2-exponent)), 64) + " %"
+	return strconv.FormatFloat(100*math.Pow(10, exponent), 'f', int(math.Max(0, -2-exponent)), 64) + "%"
 }
 
 // niceBelow returns the largest 1, 2 or 5 times a power of ten that is at most x.

@@ -1,5 +1,5 @@
-// Package chart draws how likely a conflict is against the number of names:
-// one curve for each way to deal with a conflict, as SVG, as PNG, and as text
+// Package chart draws how likely a failure is against the number of names:
+// one curve for each retry policy, as SVG, as PNG, and as text
 // for a terminal. It owns the look: axes, colours, legend. It knows no
 // Kubernetes, calculates no chance, and writes no file.
 package chart
@@ -26,14 +26,14 @@ type Chart struct {
 // MaxCurves is how many curves can be told apart.
 const MaxCurves = 16
 
-// Curve is the chance of a conflict under one policy.
+// Curve is the chance of a failure under one policy.
 type Curve struct {
 	Label string
 	// Log10 returns the decimal logarithm of the chance that any of a number of
-	// further creates conflicts; -Inf if none can. It never falls.
+	// further creates fails; -Inf if none can. It never falls.
 	Log10 func(creates int64) float64
 	// Reaches returns the smallest number of further creates of which any
-	// conflicts with at least the probability p.
+	// fails with at least the probability p.
 	Reaches func(p float64) int64
 }
 

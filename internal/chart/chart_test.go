@@ -19,11 +19,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 )
 
-// drawn is a chart of creates with so many tries, into a space of suffixes of a
+// drawn is a chart of creates with so many attempts, into a space of suffixes of a
 // length of which names exist.
-func drawn(t testing.TB, scale Scale, length int, existing int64, tries ...int) Chart {
+func drawn(t testing.TB, scale Scale, length int, existing int64, attempts ...int) Chart {
 	t.Helper()
-	names, err := analyze.Space(length)
+	names, err := analyze.NamePoolSize(length)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,22 +31,22 @@ func drawn(t testing.TB, scale Scale, length int, existing int64, tries ...int) 
 		Title: "jobs/nightly-report- -n ci: chance of a name conflict",
 		Scale: scale, Existing: existing, Names: names,
 	}
-	for _, n := range tries {
+	for _, n := range attempts {
 		m, err := analyze.NewModel(names, n)
 		if err != nil {
 			t.Fatal(err)
 		}
 		reached := map[float64]int64{} // it is asked for again and again
 		c.Curves = append(c.Curves, Curve{
-			Label: fmt.Sprintf("server+client (%d tries)", n),
+			Label: fmt.Sprintf("server+client (%d attempts)", n),
 			Log10: func(creates int64) float64 { return m.AnyFails(existing, creates).Log10() },
 			Reaches: func(p float64) int64 {
 				if _, known := reached[p]; !known {
-					headroom, err := m.Headroom(existing, p)
+					room, err := m.Room(existing, p)
 					if err != nil {
 						panic(err)
 					}
-					reached[p] = headroom + 1
+					reached[p] = room + 1
 				}
 				return reached[p]
 			},
@@ -68,7 +68,7 @@ func all(t testing.TB) map[string]Chart {
 		for _, c := range []struct {
 			length   int
 			existing int64
-			tries    []int
+			attempts []int
 		}{
 			{5, 0, []int{1}},
 			{5, 0, []int{1, 2}},
@@ -83,8 +83,8 @@ func all(t testing.TB) map[string]Chart {
 			{11, 9_000_000_000, []int{1, 8, 16, 128}},
 			{11, 0, []int{1, 1024}},
 		} {
-			name := fmt.Sprintf("%s, %d characters, %d exist, %d tries", scale, c.length, c.existing, c.tries)
-			charts[name] = drawn(t, scale, c.length, c.existing, c.tries...)
+			name := fmt.Sprintf("%s, %d characters, %d exist, %d attempts", scale, c.length, c.existing, c.attempts)
+			charts[name] = drawn(t, scale, c.length, c.existing, c.attempts...)
 		}
 	}
 	return charts
@@ -176,8 +176,8 @@ func TestCurvesAreWhole(t *testing.T) {
 	}
 }
 
-// The curve of a known case goes through the points that the numbers say: 50 %
-// at 4461 names, 0.1 % at 170.
+// The curve of a known case goes through the points that the numbers say: 50%
+// at 4461 names, 0.1% at 170.
 func TestCurveIsTrue(t *testing.T) {
 	for _, test := range []struct {
 		scale  Scale
@@ -312,8 +312,8 @@ func TestAxis(t *testing.T) {
 		{countAxis(7, 900, true), "10 100 1,000"},
 		{countAxis(1_000_000, 14_348_907, true), "1,000,000 2,000,000 5,000,000 10,000,000 20,000,000"},
 		{countAxis(1, 5e15, true), "1 1,000 1,000,000 1e9 1e12 1e15"},
-		{chanceAxis(Log), "0.0001 % 0.001 % 0.01 % 0.1 % 1 % 10 % 100 %"},
-		{chanceAxis(Semilog), "0 % 20 % 40 % 60 % 80 % 100 %"},
+		{chanceAxis(Log), "0.0001% 0.001% 0.01% 0.1% 1% 10% 100%"},
+		{chanceAxis(Semilog), "0% 20% 40% 60% 80% 100%"},
 	} {
 		var labels []string
 		for _, tick := range test.axis.ticks {

@@ -19,7 +19,7 @@ func (c Chart) draw(on canvas) {
 	on.text(point{left, 26}, shortened(c.Title), textStyle{size: 18, color: ink, bold: true})
 	drawAxes(on, x, y)
 	on.text(point{(left + right) / 2, 520}, c.namesLabel(), textStyle{size: mainText, color: ink, anchor: 0.5})
-	on.text(point{20, (top + bottom) / 2}, "chance that any create has conflicted",
+	on.text(point{20, (top + bottom) / 2}, "chance that any create has failed",
 		textStyle{size: mainText, color: ink, anchor: 0.5, vertical: true})
 	if c.Existing > 0 {
 		c.mark(on, x)
@@ -133,8 +133,8 @@ func (c Chart) legend(on canvas) {
 	}
 }
 
-// milestones returns the numbers of names at which a conflict has the chance of 0.1 % and of
+// milestones returns the numbers of names at which a failure has the chance of 0.1% and of
 // 50 %.
 func (c Chart) milestones(curve Curve) string {
-	return "0.1 % at " + grouped(c.names(curve, 0.001)) + ", 50 % at " + grouped(c.names(curve, 0.5))
+	return "0.1% at " + grouped(c.names(curve, 0.001)) + ", 50% at " + grouped(c.names(curve, 0.5))
 }

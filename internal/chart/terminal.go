@@ -85,9 +85,9 @@ func (c Chart) chanceText(value float64) string {
 	}
 	percent := value * 100
 	if percent >= 1 || percent == 0 {
-		return fmt.Sprintf("%.0f %%", percent)
+		return fmt.Sprintf("%.0f%%", percent)
 	}
-	return fmt.Sprintf("%.1g %%", percent)
+	return fmt.Sprintf("%.1g%%", percent)
 }
 
 // rounded returns a number of names with two digits: 25,000 and 1,000,000.

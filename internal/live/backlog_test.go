@@ -25,7 +25,7 @@ func TestBacklog(t *testing.T) {
 	old := spaces.ID{Namespace: "prod", Prefix: "old-", SuffixLength: suffixLength}
 	k := &kind{
 		resource: pods, state: watched, version: 7, sketch: newSketch(), backlog: backlog{now.Add(-away), 1 << 20},
-		counters: map[spaces.ID]*counter{old: {since: &counted, space: newCounter(census.Space{Names: 6}).space}},
+		counters: map[spaces.ID]*counter{old: {since: &counted, space: newCounter(census.NamePool{Names: 6}).space}},
 	}
 	k.sketch.add(old, 6)
 	arrive := func(what decode.EventType, prefix string) {
@@ -110,7 +110,7 @@ func TestListAhead(t *testing.T) {
 	e := New(census.Scanner{})
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	counted := func(names, generated int64) *counter {
-		return newCounter(census.Space{
+		return newCounter(census.NamePool{
 			Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names, Generated: generated,
 		})
 	}
@@ -157,7 +157,7 @@ func TestNotedInTime(t *testing.T) {
 		o := decode.Object{Namespace: "prod", Name: generated("run-", rand.New(rand.NewPCG(1, uint64(i)))), GenerateName: "run-"}
 		k.change(e, changed{uint64(10 + i), decode.Added, o, last, last})
 	}
-	k.pass(e, id, true, &listing{began: began, version: 9, found: map[spaces.ID]*counter{id: newCounter(census.Space{Names: 6})}})
+	k.pass(e, id, true, &listing{began: began, version: 9, found: map[spaces.ID]*counter{id: newCounter(census.NamePool{Names: 6})}})
 	c := k.counters[id]
 	if rate := c.seen.rates.at(last, began)[0].CreatesPerDay / 86_400; c.seen.creates != 120 || rate < 0.9 || rate > 1.2 {
 		t.Errorf("%d creates, %.2f a second", c.seen.creates, rate)
@@ -168,7 +168,7 @@ func TestNotedInTime(t *testing.T) {
 func TestNewestGone(t *testing.T) {
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	since := time.Unix(0, 0)
-	c := newCounter(census.Space{Names: 3, Oldest: time.Unix(100, 0), Newest: time.Unix(300, 0)})
+	c := newCounter(census.NamePool{Names: 3, Oldest: time.Unix(100, 0), Newest: time.Unix(300, 0)})
 	c.since = &since
 	happens := func(created int64) changed {
 		return changed{object: decode.Object{Name: "run-bbbbb", Created: created}, since: since, at: since}
@@ -192,7 +192,7 @@ func TestNewestGone(t *testing.T) {
 // No report has a negative number, whatever updates have made of generateName.
 func TestGeneratedIsWithinNames(t *testing.T) {
 	for _, generated := range []int32{-1, 4} {
-		c := &counter{space: newCounter(census.Space{Names: 3}).space}
+		c := &counter{space: newCounter(census.NamePool{Names: 3}).space}
 		c.space.Generated = generated
 		if s := c.spaceOf(pods, spaces.ID{}); s.Generated != int64(min(max(generated, 0), 3)) {
 			t.Errorf("%d of 3 are generated", s.Generated)

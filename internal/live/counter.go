@@ -24,17 +24,17 @@ type counter struct {
 	young   bool // whether it has been counted since its first name
 }
 
-// tally is what is kept of a census.Space. Its fields are those of the same name, of which
+// tally is what is kept of a census.NamePool. Its fields are those of the same name, of which
 // numbers are small: no server has two milliards of objects.
 type tally struct {
-	Names, Generated    int32
-	Recent              [census.MaxWindows]int32
-	RawPrefixes, Makers uint8
-	NamedByClients      bool
-	ReplicaBounded      bool
-	Oldest, Newest      int64     // Unix seconds; 0 if not known
-	GenerateNames       *[]string // nil for none
-	MadeBy              unique.Handle[census.Maker]
+	Names, Generated      int32
+	Recent                [census.MaxWindows]int32
+	RawPrefixes, Creators uint8
+	ClientGenerated       bool
+	ReplicaBounded        bool
+	Oldest, Newest        int64     // Unix seconds; 0 if not known
+	GenerateNames         *[]string // nil for none
+	Creator               unique.Handle[census.Creator]
 }
 
 // seen is what has been seen of a space.
@@ -47,18 +47,18 @@ type seen struct {
 	said uint64
 }
 
-func idOf(s census.Space) spaces.ID {
+func idOf(s census.NamePool) spaces.ID {
 	return spaces.ID{Namespace: s.Namespace, Prefix: s.Prefix, SuffixLength: s.SuffixLength}
 }
 
 // newCounter returns one of a space that a list has counted, which is yet to be told
 // the state of the list.
-func newCounter(s census.Space) *counter {
+func newCounter(s census.NamePool) *counter {
 	t := tally{
 		Names: int32(s.Names), Generated: int32(s.Generated),
-		RawPrefixes: uint8(s.RawPrefixes), Makers: uint8(s.Makers),
-		NamedByClients: s.NamedByClients, ReplicaBounded: s.ReplicaBounded,
-		Oldest: unixOf(s.Oldest), Newest: unixOf(s.Newest), MadeBy: unique.Make(s.MadeBy),
+		RawPrefixes: uint8(s.RawPrefixes), Creators: uint8(s.Creators),
+		ClientGenerated: s.ClientGenerated, ReplicaBounded: s.ReplicaBounded,
+		Oldest: unixOf(s.Oldest), Newest: unixOf(s.Newest), Creator: unique.Make(s.Creator),
 	}
 	for i, recent := range s.Recent {
 		t.Recent[i] = int32(recent)
@@ -77,7 +77,7 @@ func unixOf(t time.Time) int64 {
 	return t.Unix()
 }
 
-// timeOf returns a time that census.Space has, of Unix seconds or 0 if it is not known.
+// timeOf returns a time that census.NamePool has, of Unix seconds or 0 if it is not known.
 func timeOf(seconds int64) time.Time {
 	if seconds == 0 {
 		return time.Time{}
@@ -86,14 +86,14 @@ func timeOf(seconds int64) time.Time {
 }
 
 // spaceOf returns the space as the census has it.
-func (c *counter) spaceOf(r census.Resource, id spaces.ID) census.Space {
+func (c *counter) spaceOf(r census.Resource, id spaces.ID) census.NamePool {
 	t := &c.space
-	s := census.Space{
+	s := census.NamePool{
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
 		Names: int64(t.Names), Generated: int64(min(max(t.Generated, 0), t.Names)),
-		RawPrefixes: int(t.RawPrefixes), Makers: int(t.Makers),
-		NamedByClients: t.NamedByClients, ReplicaBounded: t.ReplicaBounded,
-		Oldest: timeOf(t.Oldest), Newest: timeOf(t.Newest), MadeBy: t.MadeBy.Value(),
+		RawPrefixes: int(t.RawPrefixes), Creators: int(t.Creators),
+		ClientGenerated: t.ClientGenerated, ReplicaBounded: t.ReplicaBounded,
+		Oldest: timeOf(t.Oldest), Newest: timeOf(t.Newest), Creator: t.Creator.Value(),
 	}
 	for i, recent := range t.Recent {
 		s.Recent[i] = int64(recent)
@@ -138,7 +138,7 @@ func (c *counter) says(id spaces.ID, what *changed) bool {
 // created counts a new object of the space, where a create fails with that chance.
 func (c *counter) created(id spaces.ID, what changed, chance float64) {
 	seen := c.happened(what.since, what.at, 1, 0)
-	if generates(id, &what.object) || c.space.NamedByClients {
+	if generates(id, &what.object) || c.space.ClientGenerated {
 		seen.conflicts += chance
 	}
 	c.add(id, &what)
@@ -152,7 +152,7 @@ func (c *counter) add(id spaces.ID, what *changed) {
 	s, o := &c.space, &what.object
 	if c.says(id, what) {
 		s.Generated++
-		s.NamedByClients = false
+		s.ClientGenerated = false
 		s.RawPrefixes = max(s.RawPrefixes, 1)
 	}
 	s.Names++
@@ -163,11 +163,11 @@ func (c *counter) add(id spaces.ID, what *changed) {
 	if s.Oldest == 0 && s.Names == 1 {
 		s.Oldest = o.Created
 	}
-	m := o.Maker
-	s.MadeBy = unique.Make(census.Maker{
+	m := o.Creator
+	s.Creator = unique.Make(census.Creator{
 		Kind: m.Kind, Name: m.Name, Manager: m.Manager, Certain: m.Certain, Marked: o.Marked,
 	})
-	s.Makers = max(s.Makers, 1)
+	s.Creators = max(s.Creators, 1)
 	s.ReplicaBounded = s.ReplicaBounded && spaces.BoundByReplicas(m)
 }
 

@@ -12,15 +12,15 @@ import (
 
 // A counter keeps all that a list says of a space.
 func TestCounterKeepsTheSpace(t *testing.T) {
-	for _, s := range []census.Space{
+	for _, s := range []census.NamePool{
 		{
 			Resource: pods, Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength,
-			Names: 1 << 30, Generated: 1 << 29, RawPrefixes: census.MaxRawPrefixes, Makers: census.MaxMakers,
+			Names: 1 << 30, Generated: 1 << 29, RawPrefixes: census.MaxRawPrefixes, Creators: census.MaxCreators,
 			Recent: [census.MaxWindows]int64{1, 2, 3, 4, 1 << 30}, GenerateNames: []string{"run-a-", "run-b-"},
 			Oldest: time.Unix(1, 0).UTC(), Newest: time.Unix(1<<40, 0).UTC(),
-			MadeBy: census.Maker{Kind: "Job", Name: "nightly", Manager: "m", Certain: true, Marked: true},
+			Creator: census.Creator{Kind: "Job", Name: "nightly", Manager: "m", Certain: true, Marked: true},
 		},
-		{Resource: nodes, Prefix: "few-", SuffixLength: 8, Names: 1, NamedByClients: true, ReplicaBounded: true},
+		{Resource: nodes, Prefix: "few-", SuffixLength: 8, Names: 1, ClientGenerated: true, ReplicaBounded: true},
 	} {
 		if got := newCounter(s).spaceOf(s.Resource, idOf(s)); !reflect.DeepEqual(got, s) {
 			t.Errorf("%+v, want %+v", got, s)
@@ -42,9 +42,9 @@ func TestCounterMemory(t *testing.T) {
 	for i := range many {
 		// As the census has it, whose prefixes are parts of names.
 		name := fmt.Sprintf("run-%08x-24567", i)
-		b.Add(census.Space{
+		b.Add(census.NamePool{
 			Resource: pods, Namespace: "prod", Prefix: name[:len(name)-suffixLength], SuffixLength: suffixLength, Names: 10,
-			MadeBy: census.Maker{Manager: fmt.Sprint("pipelines-", i%10)},
+			Creator: census.Creator{Manager: fmt.Sprint("pipelines-", i%10)},
 		})
 	}
 	k := &kind{}

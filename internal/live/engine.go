@@ -41,7 +41,7 @@ type Engine struct {
 	Takes func(resource schema.GroupResource, prefix string) bool
 	// Chance is how likely the next create in a space is to fail; nil is 0. It is
 	// called while all else waits.
-	Chance func(census.Space) float64
+	Chance func(census.NamePool) float64
 	// Discover finds the types that there are now, those that are there already
 	// included; nil looks for none.
 	Discover func(context.Context) ([]census.Resource, error)
@@ -181,14 +181,14 @@ func (e *Engine) tell(n Notice) {
 	e.Tell(n)
 }
 
-func (e *Engine) chance(s census.Space) float64 {
+func (e *Engine) chance(s census.NamePool) float64 {
 	if e.Chance == nil {
 		return 0
 	}
 	return e.Chance(s)
 }
 
-func (e *Engine) takes(s census.Space) bool {
+func (e *Engine) takes(s census.NamePool) bool {
 	return e.Takes == nil || e.Takes(s.Resource.GroupResource(), s.Prefix)
 }
 

@@ -70,7 +70,7 @@ func start(t *testing.T, server *fakeServer, types ...census.Resource) *started 
 func prepare(server *fakeServer, types ...census.Resource) *started {
 	s := &started{Engine: New(census.Scanner{Config: server.config(), Version: "v1.36.0"})}
 	s.Types, s.MinCount, s.Interval = types, 5, 100*time.Millisecond
-	s.Chance = func(s census.Space) float64 { return float64(s.Names) / space }
+	s.Chance = func(s census.NamePool) float64 { return float64(s.Names) / space }
 	s.Tell = func(n Notice) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -143,15 +143,15 @@ func fresh(t *testing.T, server *fakeServer, types ...census.Resource) map[strin
 }
 
 type freshBatch struct {
-	spaces    []census.Space
+	spaces    []census.NamePool
 	committed bool
 }
 
-func (b *freshBatch) Add(s census.Space)  { b.spaces = append(b.spaces, s) }
-func (b *freshBatch) Begin() census.Batch { panic("not divided") }
-func (b *freshBatch) Commit()             { b.committed = true }
+func (b *freshBatch) Add(s census.NamePool) { b.spaces = append(b.spaces, s) }
+func (b *freshBatch) Begin() census.Batch   { panic("not divided") }
+func (b *freshBatch) Commit()               { b.committed = true }
 
-func labelOf(s census.Space) string {
+func labelOf(s census.NamePool) string {
 	return fmt.Sprintf("%s %s/%s", s.Resource.GroupResource(), s.Namespace, s.Prefix)
 }
 
@@ -233,7 +233,7 @@ func (c *churn) step(deletes int) {
 
 func (c *churn) count(in map[string]int64, path string, o object) {
 	if prefix, _, ok := names.Split(o.Name); ok {
-		in[labelOf(census.Space{Resource: paths[path], Namespace: o.Namespace, Prefix: prefix})]++
+		in[labelOf(census.NamePool{Resource: paths[path], Namespace: o.Namespace, Prefix: prefix})]++
 	}
 }
 
@@ -416,7 +416,7 @@ func TestReuse(t *testing.T) {
 	if rows[0].Reused != nil {
 		t.Error("counted before it was asked for")
 	}
-	e.CountReuse([]census.Space{rows[0].Space})
+	e.CountReuse([]census.NamePool{rows[0].Space})
 	for range 2 {
 		server.change("/api/v1/pods", "DELETED", all[0])
 		server.change("/api/v1/pods", "ADDED", all[0])
@@ -511,7 +511,7 @@ func TestSteadyOverAGap(t *testing.T) {
 	began := time.Unix(0, 0)
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	list := func(at time.Time, names int64) *listing {
-		s := census.Space{Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names}
+		s := census.NamePool{Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names}
 		return &listing{began: at, found: map[spaces.ID]*counter{id: newCounter(s)}, prefixes: 1, objects: names}
 	}
 	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, 5 * time.Hour} {

@@ -149,7 +149,7 @@ func (e *Engine) watch(ctx context.Context, k *kind, since uint64, buffer []byte
 	t.opened()
 	e.opened(k, cancel)
 	defer e.opened(k, nil)
-	asked := decode.Asked{Maker: func(o *decode.Object) decode.When { return k.whenMaker(e, o) }}
+	asked := decode.Asked{Creator: func(o *decode.Object) decode.When { return k.whenCreator(e, o) }}
 	err = decode.Watch(body, buffer, asked, func(event *decode.Event) error {
 		timer.Reset(silence)
 		if err := k.apply(e, event); err != nil {

@@ -90,9 +90,9 @@ var (
 	errNoState   = errors.New("its lists are not of one state")
 )
 
-// whenMaker says when it is to be read who made an object: where that matters, now.
+// whenCreator says when it is to be read who made an object: where that matters, now.
 // It does in a space that is being looked up, too, whose events count after its list.
-func (k *kind) whenMaker(e *Engine, o *decode.Object) decode.When {
+func (k *kind) whenCreator(e *Engine, o *decode.Object) decode.When {
 	in, _ := spaces.Of(o)
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -42,7 +42,7 @@ func (b *batch) Begin() census.Batch {
 }
 
 // Add implements census.Batch.
-func (b *batch) Add(s census.Space) {
+func (b *batch) Add(s census.NamePool) {
 	if s.Names == 0 || !b.engine.takes(s) {
 		return
 	}

@@ -83,7 +83,7 @@ func (k *kind) pass(e *Engine, id spaces.ID, said bool, list *listing) {
 		// Who said it has gone since, unless the selector does not choose it.
 		k.lookups.refuse(id, said && e.selects(), k.sketch.estimate(id))
 	case before != nil:
-		before.space.NamedByClients = c.space.NamedByClients
+		before.space.ClientGenerated = c.space.ClientGenerated
 		before.space.Generated = c.space.Generated + k.generatedSince(id, list.version)
 		before.see(e.clock.now()).said = list.version // which may be ahead of the watch
 	default:

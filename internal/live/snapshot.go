@@ -52,7 +52,7 @@ type Small struct {
 
 // Row is a space and what has been seen of it.
 type Row struct {
-	Space census.Space
+	Space census.NamePool
 	// Followed is whether events are counted; without, there is nothing else.
 	Followed         bool
 	Since            time.Time // from when on
@@ -177,7 +177,7 @@ func (k *kind) row(id spaces.ID, c *counter, now time.Time) Row {
 
 // CountReuse begins to count the re-use of names in spaces, of which the first
 // twenty are taken, and ends it in all others. Of longer suffixes it is not counted.
-func (e *Engine) CountReuse(of []census.Space) {
+func (e *Engine) CountReuse(of []census.NamePool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now, kept := e.clock.now(), map[*seen]bool{}

@@ -601,16 +601,16 @@ func TestQuietTypeAway(t *testing.T) {
 }
 
 // Who made an object matters in a space that is being looked up, too.
-func TestMakerWhileLookedUp(t *testing.T) {
+func TestCreatorWhileLookedUp(t *testing.T) {
 	k, e := &kind{sketch: newSketch()}, New(census.Scanner{})
 	o := &decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
 	in, _ := spaces.Of(o)
 	k.sketch.add(in, 1)
-	if when := k.whenMaker(e, o); when != decode.Never {
+	if when := k.whenCreator(e, o); when != decode.Never {
 		t.Errorf("%v", when)
 	}
 	k.lookups.flying = map[spaces.ID]bool{in: true}
-	if when := k.whenMaker(e, o); when != decode.Now {
+	if when := k.whenCreator(e, o); when != decode.Now {
 		t.Errorf("%v", when)
 	}
 }
@@ -982,7 +982,7 @@ func TestAllGoneOverAGap(t *testing.T) {
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	now := time.Unix(1_700_000_000, 0)
 	k := &kind{resource: pods}
-	k.install(&listing{began: now, found: map[spaces.ID]*counter{id: newCounter(census.Space{Names: 6, Generated: 6})}, version: 5})
+	k.install(&listing{began: now, found: map[spaces.ID]*counter{id: newCounter(census.NamePool{Names: 6, Generated: 6})}, version: 5})
 	k.installAgain(&listing{began: now.Add(time.Minute), found: map[spaces.ID]*counter{}, sketch: newSketch(), version: 9}, 0, nil)
 	c := k.counters[id]
 	if c == nil || c.space.Names != 0 || c.space.Generated != 0 || c.seen.deletes != 6 || c.gaps != 1 || c.version != 9 {

@@ -32,7 +32,7 @@ func (k *kind) begins(e *Engine, id spaces.ID) bool {
 // of what comes after it.
 func (k *kind) begin(e *Engine, id spaces.ID, c changed) {
 	id.Namespace, id.Prefix = strings.Clone(id.Namespace), strings.Clone(id.Prefix)
-	begun := newCounter(census.Space{ReplicaBounded: true}) // unless another one makes it
+	begun := newCounter(census.NamePool{ReplicaBounded: true}) // unless another one makes it
 	since := c.since
 	begun.version, begun.since, begun.young = c.version, &since, true
 	begun.add(id, &c)

@@ -81,20 +81,20 @@ func TestBegin(t *testing.T) {
 	at := time.Unix(1_700_000_001, 0)
 	event := changed{7, decode.Added, decode.Object{
 		Namespace: "prod", Name: "web-7f-bcdfg", GenerateName: "web-7f-", Created: 1_700_000_000,
-		Maker: decode.Maker{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-7f"},
+		Creator: decode.Creator{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-7f"},
 	}, at, at}
 	k.change(e, event)
 	in, _ := spaces.Of(&event.object)
 	begun := k.counters[in]
-	want := census.Space{
+	want := census.NamePool{
 		Resource: pods, Namespace: "prod", Prefix: "web-7f-", SuffixLength: 5, Names: 1, Generated: 1, RawPrefixes: 1,
 		Oldest: time.Unix(1_700_000_000, 0).UTC(), Newest: time.Unix(1_700_000_000, 0).UTC(),
-		MadeBy: census.Maker{Kind: "ReplicaSet", Name: "web-7f"}, Makers: 1, ReplicaBounded: true,
+		Creator: census.Creator{Kind: "ReplicaSet", Name: "web-7f"}, Creators: 1, ReplicaBounded: true,
 	}
 	if begun == nil || fmt.Sprint(begun.spaceOf(pods, in)) != fmt.Sprint(want) || begun.seen.creates != 1 || begun.seen.rates.creates[0] != 0 {
 		t.Errorf("%+v\nwant %+v", begun, want)
 	}
-	event.object.Maker.Kind, event.object.Name, event.version = "Job", "web-7f-bcdfh", 8
+	event.object.Creator.Kind, event.object.Name, event.version = "Job", "web-7f-bcdfh", 8
 	k.change(e, event)
 	if begun.seen.creates != 2 || begun.seen.rates.creates[0] == 0 || begun.space.ReplicaBounded {
 		t.Errorf("%+v", begun)
@@ -113,7 +113,7 @@ func TestYoungOverAGap(t *testing.T) {
 		return in
 	}
 	raised := add("raised-")
-	more := newCounter(census.Space{Names: 500, Generated: 500})
+	more := newCounter(census.NamePool{Names: 500, Generated: 500})
 	k.installAgain(&listing{
 		began: now.Add(time.Minute), found: map[spaces.ID]*counter{raised: more}, sketch: newSketch(), version: 10, prefixes: 1, objects: 500,
 	}, 0, nil)

@@ -25,16 +25,16 @@ func (q Question) churn(p Population, policies []policy) (*v1alpha1.Churn, error
 
 // churn returns what to expect of a rate of creates, for a number of days.
 func (p policy) churn(existing int64, perDay, days float64) (v1alpha1.ChurnPolicy, error) {
-	if p.tries == nil {
+	if p.attempts == nil {
 		return v1alpha1.ChurnPolicy{Name: p.name}, nil
 	}
 	expected, err := p.model.Churn(existing, perDay, days)
 	return v1alpha1.ChurnPolicy{
-		Name: p.name, Tries: p.tries,
-		ConflictsPerDay: finite(expected.ConflictsPerDay),
-		DaysToFirst:     finite(expected.DaysToFirst),
-		AnyFails:        finite(expected.AnyFails.Float64()),
-		AnyFailsLog10:   finite(expected.AnyFails.Log10()),
+		Name: p.name, Attempts: p.attempts,
+		FailuresPerDay:     finite(expected.FailuresPerDay),
+		DaysToFirstFailure: finite(expected.DaysToFirstFailure),
+		AnyFails:           finite(expected.AnyFails.Float64()),
+		AnyFailsLog10:      finite(expected.AnyFails.Log10()),
 	}, err
 }
 

@@ -8,12 +8,12 @@ import (
 )
 
 // policy is a way to deal with a conflict, for one population. Without a known
-// number of tries it has no model.
+// number of attempts it has no model.
 type policy struct {
 	name     v1alpha1.PolicyName
-	tries    *int
+	attempts *int
 	model    analyze.Model
-	headroom *v1alpha1.Headroom
+	room     *v1alpha1.Room
 }
 
 // policies returns the four policies for one population, in the order of a
@@ -26,10 +26,10 @@ func (q Question) policies(p Population, names int64) ([]policy, error) {
 		both = &product
 	}
 	policies := []policy{
-		{name: v1alpha1.PolicyNone, tries: &one},
-		{name: v1alpha1.PolicyServer, tries: p.Server.Attempts},
-		{name: v1alpha1.PolicyClient, tries: &q.ClientAttempts}, // it picks the name: the server has one try
-		{name: v1alpha1.PolicyServerClient, tries: both},
+		{name: v1alpha1.PolicyNone, attempts: &one},
+		{name: v1alpha1.PolicyServer, attempts: p.Server.Attempts},
+		{name: v1alpha1.PolicyClient, attempts: &q.ClientAttempts}, // it picks the name: the server has one attempt
+		{name: v1alpha1.PolicyServerClient, attempts: both},
 	}
 	for i := range policies {
 		if err := policies[i].estimate(p.Existing, names, q.Probability); err != nil {
@@ -39,41 +39,41 @@ func (q Question) policies(p Population, names int64) ([]policy, error) {
 	return policies, nil
 }
 
-// estimate sets the model and the headroom where the tries are known.
+// estimate sets the model and the room where the attempts are known.
 func (p *policy) estimate(existing, names int64, probability float64) error {
-	if p.tries == nil {
+	if p.attempts == nil {
 		return nil
 	}
 	var err error
-	if p.model, err = analyze.NewModel(names, *p.tries); err != nil {
+	if p.model, err = analyze.NewModel(names, *p.attempts); err != nil {
 		return err
 	}
-	headroom, err := p.model.Headroom(existing, probability)
+	room, err := p.model.Room(existing, probability)
 	if err != nil {
 		return err
 	}
-	p.headroom = &v1alpha1.Headroom{Probability: probability}
-	if headroom != analyze.Unbounded {
-		p.headroom.Creates = &headroom
+	p.room = &v1alpha1.Room{Probability: probability}
+	if room != analyze.Unbounded {
+		p.room.Creates = &room
 	}
 	return nil
 }
 
 // expect returns what to expect of a number of creates.
 func (p policy) expect(existing, creates int64) v1alpha1.Policy {
-	if p.tries == nil {
+	if p.attempts == nil {
 		return v1alpha1.Policy{Name: p.name}
 	}
 	anyFails := p.model.AnyFails(existing, creates)
 	expected := v1alpha1.Policy{
-		Name: p.name, Tries: p.tries,
-		NextCreateFails:           finite(p.model.NextFails(existing)),
-		AnyFails:                  finite(anyFails.Float64()),
-		AnyFailsLog10:             finite(anyFails.Log10()),
-		ExpectedConflicts:         finite(p.model.ExpectedConflicts(existing, creates)),
-		ExpectedConflictsRepeated: finite(p.model.ExpectedConflictsRepeated(existing, creates)),
-		ExpectedExtraTries:        finite(p.model.ExpectedExtraTries(existing, creates)),
-		Headroom:                  p.headroom,
+		Name: p.name, Attempts: p.attempts,
+		NextCreateFails:          finite(p.model.NextFails(existing)),
+		AnyFails:                 finite(anyFails.Float64()),
+		AnyFailsLog10:            finite(anyFails.Log10()),
+		ExpectedFailures:         finite(p.model.ExpectedFailures(existing, creates)),
+		ExpectedFailuresRepeated: finite(p.model.ExpectedFailuresRepeated(existing, creates)),
+		ExpectedExtraAttempts:    finite(p.model.ExpectedExtraAttempts(existing, creates)),
+		Room:                     p.room,
 	}
 	if anyFails.Log10() > math.Inf(-1) {
 		expected.EquivalentSuffixLength = finite(p.model.EquivalentSuffixLength(existing, creates))

@@ -16,7 +16,7 @@ type Question struct {
 	// repeats a create, at least 1.
 	Server         v1alpha1.CollisionServer
 	ClientAttempts int
-	// Probability is that of the headroom, above 0 and below 1.
+	// Probability is that of the room, above 0 and below 1.
 	Probability float64
 	// Creates are the numbers of further creates to report on, each at least 1.
 	Creates []int64
@@ -54,13 +54,13 @@ func (e *PopulationError) Error() string {
 // fails if a number is out of its range, which is a PopulationError where a
 // population's is, or when ctx is done.
 func New(ctx context.Context, q Question, populations []Population) (*v1alpha1.CollisionReport, error) {
-	names, err := analyze.Space(q.SuffixLength)
+	names, err := analyze.NamePoolSize(q.SuffixLength)
 	if err != nil {
 		return nil, err
 	}
 	report := &v1alpha1.CollisionReport{
 		TypeMeta: v1alpha1.TypeOf("CollisionReport"),
-		Space:    v1alpha1.Space{AlphabetSize: analyze.AlphabetSize, SuffixLength: q.SuffixLength, Names: names},
+		NamePool: v1alpha1.NamePool{AlphabetSize: analyze.AlphabetSize, SuffixLength: q.SuffixLength, Names: names},
 		Server:   q.Server,
 		Items:    []v1alpha1.CollisionItem{},
 	}

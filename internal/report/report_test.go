@@ -37,8 +37,8 @@ func answer(t *testing.T, q Question, populations ...Population) *v1alpha1.Colli
 	return report
 }
 
-// Each policy has the tries of its own, in the order that the API promises; what
-// depends on unknown tries is null.
+// Each policy has the attempts of its own, in the order that the API promises; what
+// depends on unknown attempts is null.
 func TestPolicies(t *testing.T) {
 	rate := 24.0
 	q := question()
@@ -58,31 +58,31 @@ func TestPolicies(t *testing.T) {
 		if diff := cmp.Diff([]v1alpha1.PolicyName{"none", "server", "client", "server+client"}, order); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
 		}
-		for name, tries := range test.want {
+		for name, attempts := range test.want {
 			policy, churn := item.Policy(name), item.Churn.Policy(name)
-			if tries == 0 {
+			if attempts == 0 {
 				if diff := cmp.Diff(&v1alpha1.Policy{Name: name}, policy); diff != "" {
-					t.Errorf("%s with unknown tries (-want +got):\n%s", name, diff)
+					t.Errorf("%s with unknown attempts (-want +got):\n%s", name, diff)
 				}
 				if diff := cmp.Diff(&v1alpha1.ChurnPolicy{Name: name}, churn); diff != "" {
-					t.Errorf("churn, %s with unknown tries (-want +got):\n%s", name, diff)
+					t.Errorf("churn, %s with unknown attempts (-want +got):\n%s", name, diff)
 				}
 				continue
 			}
-			want := math.Pow(1_000_000/14_348_907.0, float64(tries))
-			if *policy.Tries != tries || math.Abs(*policy.NextCreateFails/want-1) > 1e-12 {
-				t.Errorf("%s: %d tries, the next fails with %g, want %d, %g",
-					name, *policy.Tries, *policy.NextCreateFails, tries, want)
+			want := math.Pow(1_000_000/14_348_907.0, float64(attempts))
+			if *policy.Attempts != attempts || math.Abs(*policy.NextCreateFails/want-1) > 1e-12 {
+				t.Errorf("%s: %d attempts, the next fails with %g, want %d, %g",
+					name, *policy.Attempts, *policy.NextCreateFails, attempts, want)
 			}
-			if *churn.Tries != tries || math.Abs(*churn.ConflictsPerDay/(24*want)-1) > 1e-12 {
-				t.Errorf("churn, %s: %d tries, %g conflicts a day, want %d, %g",
-					name, *churn.Tries, *churn.ConflictsPerDay, tries, 24*want)
+			if *churn.Attempts != attempts || math.Abs(*churn.FailuresPerDay/(24*want)-1) > 1e-12 {
+				t.Errorf("churn, %s: %d attempts, %g conflicts a day, want %d, %g",
+					name, *churn.Attempts, *churn.FailuresPerDay, attempts, 24*want)
 			}
 		}
 	}
 }
 
-// The gate is on the server's policy; where the server's tries are unknown, on
+// The gate is on the server's policy; where the server's attempts are unknown, on
 // that without retries.
 func TestGate(t *testing.T) {
 	for _, test := range []struct {
@@ -120,13 +120,13 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// What has no finite value is null: the headroom of no bound, the repeats of a
+// What has no finite value is null: the room of no bound, the repeats of a
 // create for which there is no name, the suffix that is as good as certainty.
 func TestNulls(t *testing.T) {
 	q := question()
 	q.Creates = []int64{1}
 	item := answer(t, q, population(14_348_907, 8)).Items[0]
-	if p := item.Policy(v1alpha1.PolicyServer); p.ExpectedConflictsRepeated != nil || *p.AnyFails != 1 {
+	if p := item.Policy(v1alpha1.PolicyServer); p.ExpectedFailuresRepeated != nil || *p.AnyFails != 1 {
 		t.Errorf("in a full space: %+v", p)
 	}
 	item = answer(t, q, population(0, 8)).Items[0]

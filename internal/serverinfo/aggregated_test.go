@@ -32,8 +32,8 @@ func TestRetriesOf(t *testing.T) {
 	}
 	own := knownRetries(true, v1alpha1.SourceVersion)
 	const (
-		aggregated = "aggregated API: server retries unknown"
-		undecided  = "server retries unknown: an aggregated API or not (needs list on apiservices)"
+		aggregated = "attempts unknown: aggregated API"
+		undecided  = "attempts unknown: might be an aggregated API (needs list on apiservices)"
 	)
 	for _, test := range []struct {
 		name        string
@@ -141,7 +141,7 @@ func TestUnanswered(t *testing.T) {
 				t.Errorf("%v, want %q", err, test.unanswered)
 			}
 			_, why := server.RetriesOf(schema.GroupVersion{Group: "gone.dev", Version: "v1"})
-			if strings.Contains(why, "did not come") != (test.unanswered != "") {
+			if strings.Contains(why, "can't read") != (test.unanswered != "") {
 				t.Errorf("why the retries are unknown: %q", why)
 			}
 		})

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// ServerAttempts is the number of names that a server with retries tries per
+// ServerAttempts is the number of names that a server with retries attempts per
 // create (maxNameGenerationCreateAttempts in k8s.io/apiserver 0.30 to 0.37,
 // pkg/registry/generic/registry/store.go).
 const ServerAttempts = 8

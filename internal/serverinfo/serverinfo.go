@@ -68,12 +68,12 @@ func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, w
 	known := s.known()
 	switch known.servedBy(api) {
 	case otherServer:
-		return unknownRetries(), "aggregated API: server retries unknown"
+		return unknownRetries(), "attempts unknown: aggregated API"
 	case unknownServer:
 		if known.err != nil {
-			return unknownRetries(), "server retries unknown: an aggregated API or not (the APIServices did not come)"
+			return unknownRetries(), "attempts unknown: might be an aggregated API (can't read the APIServices)"
 		}
-		return unknownRetries(), "server retries unknown: an aggregated API or not (needs list on apiservices)"
+		return unknownRetries(), "attempts unknown: might be an aggregated API (needs list on apiservices)"
 	}
 	return s.Retries(), ""
 }

@@ -10,7 +10,7 @@ import (
 var sizes = []struct {
 	name              string
 	names             int64
-	tries             int
+	attempts          int
 	existing, creates int64
 }{
 	{"N=27^5/t=1/k=0/m=1e3", 14348907, 1, 0, 1000},
@@ -21,7 +21,7 @@ var sizes = []struct {
 	{"N=27^11/t=1024/k=0/m=N", 5559060566555523, 1024, 0, 5559060566555523},
 	{"N=27^13/t=1/k=0/m=N", 4052555153018976267, 1, 0, 4052555153018976267},
 	{"N=27^13/t=47/k=0/m=N", 4052555153018976267, 47, 0, 4052555153018976267},
-	{"N=2^63-1/t=2^20/k=0/m=N", math.MaxInt64, MaxTries, 0, math.MaxInt64},
+	{"N=2^63-1/t=2^20/k=0/m=N", math.MaxInt64, MaxAttempts, 0, math.MaxInt64},
 }
 
 // sink keeps results alive.
@@ -30,7 +30,7 @@ var sink float64
 func benchmark(b *testing.B, call func(m Model, existing, creates int64) float64) {
 	for _, s := range sizes {
 		b.Run(s.name, func(b *testing.B) {
-			m := newModel(b, s.names, s.tries)
+			m := newModel(b, s.names, s.attempts)
 			b.ReportAllocs()
 			for b.Loop() {
 				sink = call(m, s.existing, s.creates)
@@ -47,11 +47,11 @@ func BenchmarkAnyFails(b *testing.B) {
 	benchmark(b, func(m Model, k, n int64) float64 { return m.AnyFails(k, n).Float64() })
 }
 
-func BenchmarkExpectedConflicts(b *testing.B) { benchmark(b, Model.ExpectedConflicts) }
+func BenchmarkExpectedFailures(b *testing.B) { benchmark(b, Model.ExpectedFailures) }
 
-func BenchmarkExpectedConflictsRepeated(b *testing.B) { benchmark(b, Model.ExpectedConflictsRepeated) }
+func BenchmarkExpectedFailuresRepeated(b *testing.B) { benchmark(b, Model.ExpectedFailuresRepeated) }
 
-func BenchmarkExpectedExtraTries(b *testing.B) { benchmark(b, Model.ExpectedExtraTries) }
+func BenchmarkExpectedExtraAttempts(b *testing.B) { benchmark(b, Model.ExpectedExtraAttempts) }
 
 func BenchmarkMeanCreatesToFirstFailure(b *testing.B) {
 	benchmark(b, func(m Model, k, _ int64) float64 { return m.MeanCreatesToFirstFailure(k) })
@@ -59,11 +59,11 @@ func BenchmarkMeanCreatesToFirstFailure(b *testing.B) {
 
 func BenchmarkEquivalentSuffixLength(b *testing.B) { benchmark(b, Model.EquivalentSuffixLength) }
 
-func BenchmarkHeadroom(b *testing.B) {
+func BenchmarkRoom(b *testing.B) {
 	for _, p := range []float64{0.001, 0.5} {
 		b.Run(fmt.Sprintf("p=%v", p), func(b *testing.B) {
 			benchmark(b, func(m Model, k, _ int64) float64 {
-				n, _ := m.Headroom(k, p)
+				n, _ := m.Room(k, p)
 				return float64(n)
 			})
 		})
@@ -85,18 +85,18 @@ func BenchmarkGarwood(b *testing.B) {
 
 func TestHotPathAllocatesNothing(t *testing.T) {
 	for _, s := range sizes {
-		m := newModel(t, s.names, s.tries)
+		m := newModel(t, s.names, s.attempts)
 		for name, call := range map[string]func(){
 			"NextFails":                 func() { sink = m.NextFails(s.existing) },
 			"AnyFails":                  func() { sink = m.AnyFails(s.existing, s.creates).Log10() },
-			"ExpectedConflicts":         func() { sink = m.ExpectedConflicts(s.existing, s.creates) },
-			"ExpectedConflictsRepeated": func() { sink = m.ExpectedConflictsRepeated(s.existing, s.creates) },
-			"ExpectedExtraTries":        func() { sink = m.ExpectedExtraTries(s.existing, s.creates) },
+			"ExpectedFailures":          func() { sink = m.ExpectedFailures(s.existing, s.creates) },
+			"ExpectedFailuresRepeated":  func() { sink = m.ExpectedFailuresRepeated(s.existing, s.creates) },
+			"ExpectedExtraAttempts":     func() { sink = m.ExpectedExtraAttempts(s.existing, s.creates) },
 			"MeanCreatesToFirstFailure": func() { sink = m.MeanCreatesToFirstFailure(s.existing) },
 			"EquivalentSuffixLength":    func() { sink = m.EquivalentSuffixLength(s.existing, s.creates) },
 			"AnyReuse":                  func() { sink = m.AnyReuse(s.existing, s.creates).Float64() },
 			"ExpectedReuses":            func() { sink = m.ExpectedReuses(s.existing, s.creates) },
-			"Churn":                     func() { c, _ := m.Churn(s.existing, 1000, 30); sink = c.DaysToFirst },
+			"Churn":                     func() { c, _ := m.Churn(s.existing, 1000, 30); sink = c.DaysToFirstFailure },
 			"Forecast":                  func() { f, _ := m.Forecast(s.existing, 1000, 30); sink = f.NothingDeleted },
 			"Garwood":                   func() { sink, _, _ = Garwood(s.creates, 0.95) },
 		} {

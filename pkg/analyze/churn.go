@@ -8,10 +8,10 @@ import (
 // Churn is what a steady population of names goes through in a period; see
 // Model.Churn.
 type Churn struct {
-	Creates         float64     // creates in the period
-	ConflictsPerDay float64     // failed creates per day
-	DaysToFirst     float64     // mean time to the first failed create, in days; +Inf if none can fail
-	AnyFails        Probability // probability that any create of the period fails
+	Creates            float64     // creates in the period
+	FailuresPerDay     float64     // failed creates per day
+	DaysToFirstFailure float64     // mean time to the first failed create, in days; +Inf if none can fail
+	AnyFails           Probability // probability that any create of the period fails
 }
 
 // Churn returns the conflicts at a steady population: existing names, perDay
@@ -27,10 +27,10 @@ func (m Model) Churn(existing int64, perDay, days float64) (Churn, error) {
 	q := m.nextFails(m.clamp(existing))
 	failures := q.times(perDay)
 	return Churn{
-		Creates:         perDay * days,
-		ConflictsPerDay: failures.float(),
-		DaysToFirst:     1 / failures.float(),
-		AnyFails:        Probability{failures.times(days)},
+		Creates:            perDay * days,
+		FailuresPerDay:     failures.float(),
+		DaysToFirstFailure: 1 / failures.float(),
+		AnyFails:           Probability{failures.times(days)},
 	}, nil
 }
 
@@ -44,7 +44,7 @@ type Forecast struct {
 
 // Forecast returns the expected conflicts of perDay creates a day for a number
 // of days, starting from existing names: for a steady population, c*(k/N)^t
-// with c = perDay*days, and for one that only grows, ExpectedConflicts of c
+// with c = perDay*days, and for one that only grows, ExpectedFailures of c
 // creates (linear between whole numbers of creates). A rate or a time below 0,
 // NaN, or a number of creates that is not finite, is an error.
 func (m Model) Forecast(existing int64, perDay, days float64) (Forecast, error) {
@@ -59,15 +59,15 @@ func (m Model) Forecast(existing int64, perDay, days float64) (Forecast, error) 
 	}, nil
 }
 
-// growing returns ExpectedConflicts of a real number of creates: linear between
+// growing returns ExpectedFailures of a real number of creates: linear between
 // whole numbers.
 func (m Model) growing(existing int64, creates float64) float64 {
 	free := m.Names() - existing
 	if creates >= float64(free) {
-		return m.ExpectedConflicts(existing, free) + (creates - float64(free))
+		return m.ExpectedFailures(existing, free) + (creates - float64(free))
 	}
 	whole, part := math.Modf(creates)
-	return m.ExpectedConflicts(existing, int64(whole)) + part*m.NextFails(existing+int64(whole))
+	return m.ExpectedFailures(existing, int64(whole)) + part*m.NextFails(existing+int64(whole))
 }
 
 // FirstFailure is the mean time until the first create fails, in days of 24
@@ -89,7 +89,7 @@ func (m Model) FirstFailure(existing int64, perDay float64) (FirstFailure, error
 	}
 	return FirstFailure{
 		Growing: m.MeanCreatesToFirstFailure(existing) / perDay,
-		Steady:  steady.DaysToFirst,
+		Steady:  steady.DaysToFirstFailure,
 	}, nil
 }
 
@@ -127,7 +127,7 @@ func (m Model) AnyReuse(existing, creates int64) Probability {
 	if free == 0 {
 		return Probability{}
 	}
-	return Model{names: free, tries: 1}.AnyFails(0, creates)
+	return Model{names: free, attempts: 1}.AnyFails(0, creates)
 }
 
 // ExpectedReuses returns how many of a number of creates, each after a deletion

@@ -25,29 +25,29 @@ func (m Model) AnyFails(existing, creates int64) Probability {
 func (m Model) hazard(existing, creates int64) scaled {
 	p, last := m.path(existing, creates)
 	if last.exp < negligible {
-		return last.times(p.sum(path.relative, p.tries))
+		return last.times(p.sum(path.relative, p.attempts))
 	}
-	return scaled{p.sum(path.hazard, p.tries), 0}
+	return scaled{p.sum(path.hazard, p.attempts), 0}
 }
 
-// ExpectedConflicts returns how many of a number of creates fail on average if
+// ExpectedFailures returns how many of a number of creates fail on average if
 // a failed create is dropped: the sum of the probabilities (i/N)^t over the
 // states i from k to k+m-1, every create beyond the last free name counting 1.
 // That is a tight upper bound: the exact expectation, which has no closed form,
 // is smaller only because dropped creates leave names free (by 4e-7 of its
 // value for 2000 creates at 5 million names).
-func (m Model) ExpectedConflicts(existing, creates int64) float64 {
+func (m Model) ExpectedFailures(existing, creates int64) float64 {
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
 	p, last := m.path(existing, possible)
-	return last.times(p.sum(path.relative, p.tries)).float() + float64(certain)
+	return last.times(p.sum(path.relative, p.attempts)).float() + float64(certain)
 }
 
-// ExpectedConflictsRepeated returns how many creates fail on average if each is
+// ExpectedFailuresRepeated returns how many creates fail on average if each is
 // repeated until it succeeds and creates names are added: the exact sum of
 // q/(1-q) with q = (i/N)^t over the states i from k to k+m-1, from 0 up. It is
 // +Inf if there are not that many free names.
-func (m Model) ExpectedConflictsRepeated(existing, creates int64) float64 {
+func (m Model) ExpectedFailuresRepeated(existing, creates int64) float64 {
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
 	if certain > 0 {
@@ -55,22 +55,22 @@ func (m Model) ExpectedConflictsRepeated(existing, creates int64) float64 {
 	}
 	p, last := m.path(existing, possible)
 	if last.exp < negligible {
-		return last.times(p.sum(path.relative, p.tries)).float()
+		return last.times(p.sum(path.relative, p.attempts)).float()
 	}
-	return p.sum(path.repeats, p.tries)
+	return p.sum(path.repeats, p.attempts)
 }
 
-// ExpectedExtraTries returns how many names are tried on average beyond the
+// ExpectedExtraAttempts returns how many names are tried on average beyond the
 // first of each create: the sum of u+u^2+...+u^(t-1) with u = i/N over the
 // states i from k to k+m-1, every create beyond the last free name counting
 // t-1. Each is one more call of every validating webhook (mutating ones are
 // called once per create).
-func (m Model) ExpectedExtraTries(existing, creates int64) float64 {
-	if m.Tries() <= 1 {
+func (m Model) ExpectedExtraAttempts(existing, creates int64) float64 {
+	if m.Attempts() <= 1 {
 		return 0
 	}
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
 	p, _ := m.path(existing, possible)
-	return p.sum(path.extra, 1) + float64(certain)*(p.tries-1)
+	return p.sum(path.extra, 1) + float64(certain)*(p.attempts-1)
 }

@@ -14,8 +14,8 @@
 // relative error below 1e-14 (only a Probability's Complement has one of 1e-14 +
 // L*1e-15, for the hazard L), at any size that an int64 holds. The cost of a
 // call grows with the logarithm of the numbers of names and creates, and with
-// the number of tries up to a bound: tenths of a millisecond at most, and some
-// milliseconds for a Headroom or Threshold whose bound is hit to the last bit.
+// the number of attempts up to a bound: tenths of a millisecond at most, and some
+// milliseconds for a Room or Threshold whose bound is hit to the last bit.
 //
 // Counts out of range are clamped: a negative number of names or creates is
 // none, and more names than the space has is all of them. A float64 out of

@@ -30,11 +30,11 @@ func TestConfidenceRefused(t *testing.T) {
 func TestChurn(t *testing.T) {
 	const perDay = 86400
 	for _, c := range []struct {
-		tries          int
-		existing       int64
-		conflicts      float64
-		daysToFirst    float64
-		anyInThirtyDay float64
+		attempts           int
+		existing           int64
+		conflicts          float64
+		daysToFirstFailure float64
+		anyInThirtyDay     float64
 	}{
 		{1, 1000, 6.0213, 0.166078, 1},
 		{1, 100_000, 602.13, 0.00166078, 1},
@@ -42,11 +42,11 @@ func TestChurn(t *testing.T) {
 		{8, 1_000_000, 4.8082e-5, 20797.8, 1.44142e-3},
 		{8, 0, 0, math.Inf(1), 0},
 		{8, 14348907, perDay, 1.0 / perDay, 1},
-		{MaxTries, 1, 0, math.Inf(1), 0},
+		{MaxAttempts, 1, 0, math.Inf(1), 0},
 	} {
-		got, err := newModel(t, 14348907, c.tries).Churn(c.existing, perDay, 30)
-		if err != nil || got.Creates != 30*perDay || !near(got.ConflictsPerDay, c.conflicts, 1e-4) ||
-			!near(got.DaysToFirst, c.daysToFirst, 1e-4) || !near(got.AnyFails.Float64(), c.anyInThirtyDay, 1e-4) {
+		got, err := newModel(t, 14348907, c.attempts).Churn(c.existing, perDay, 30)
+		if err != nil || got.Creates != 30*perDay || !near(got.FailuresPerDay, c.conflicts, 1e-4) ||
+			!near(got.DaysToFirstFailure, c.daysToFirstFailure, 1e-4) || !near(got.AnyFails.Float64(), c.anyInThirtyDay, 1e-4) {
 			t.Errorf("%+v: %+v, any fails %v, %v", c, got, got.AnyFails.Float64(), err)
 		}
 	}
@@ -59,13 +59,13 @@ func TestChurn(t *testing.T) {
 func TestForecastExample(t *testing.T) {
 	m := newModel(t, 14348907, 8)
 	got, err := m.Forecast(500_000, 100_000, 30)
-	if err != nil || got.Creates != 3e6 || !near(got.Steady, 6.52e-6, 1e-3) || got.NothingDeleted != m.ExpectedConflicts(500_000, 3_000_000) {
+	if err != nil || got.Creates != 3e6 || !near(got.Steady, 6.52e-6, 1e-3) || got.NothingDeleted != m.ExpectedFailures(500_000, 3_000_000) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := m.Forecast(14348907-10, 20.5, 1); err != nil || !near(got.NothingDeleted, 10.5+m.ExpectedConflicts(14348907-10, 10), 1e-15) {
+	if got, err := m.Forecast(14348907-10, 20.5, 1); err != nil || !near(got.NothingDeleted, 10.5+m.ExpectedFailures(14348907-10, 10), 1e-15) {
 		t.Errorf("into a full space: %+v, %v", got, err)
 	}
-	if got, err := m.Forecast(1000, 2.5, 1); err != nil || !near(got.NothingDeleted, m.ExpectedConflicts(1000, 2)+m.NextFails(1002)/2, 1e-15) {
+	if got, err := m.Forecast(1000, 2.5, 1); err != nil || !near(got.NothingDeleted, m.ExpectedFailures(1000, 2)+m.NextFails(1002)/2, 1e-15) {
 		t.Errorf("two and a half creates: %+v, %v", got, err)
 	}
 }

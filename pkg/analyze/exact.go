@@ -32,7 +32,7 @@ const (
 // creates (as many as find a free name) fails is below, at or above p (at least
 // 0 and below 1).
 func compareExactly(m Model, existing, creates int64, p float64) int {
-	bits := float64(creates) * float64(m.Tries()) * math.Log2(float64(m.Names())+1)
+	bits := float64(creates) * float64(m.Attempts()) * math.Log2(float64(m.Names())+1)
 	if creates <= rationalCreates && bits <= rationalBits {
 		return compareRationals(m, existing, creates, p)
 	}
@@ -53,11 +53,11 @@ func anyFailsExactly(m Model, existing, creates int64) *big.Float {
 // compareRationals compares 1-p with the product of (N^t - i^t)/N^t, in
 // integers.
 func compareRationals(m Model, existing, creates int64, p float64) int {
-	tries := big.NewInt(int64(m.Tries()))
-	whole := new(big.Int).Exp(big.NewInt(m.Names()), tries, nil)
+	attempts := big.NewInt(int64(m.Attempts()))
+	whole := new(big.Int).Exp(big.NewInt(m.Names()), attempts, nil)
 	free, all := big.NewInt(1), big.NewInt(1)
 	for i := existing; i < existing+creates; i++ {
-		taken := new(big.Int).Exp(big.NewInt(i), tries, nil)
+		taken := new(big.Int).Exp(big.NewInt(i), attempts, nil)
 		free.Mul(free, taken.Sub(whole, taken))
 		all.Mul(all, whole)
 	}
@@ -71,7 +71,7 @@ func compareRationals(m Model, existing, creates int64, p float64) int {
 func relevant(m Model, existing, creates int64) (from, to int64) {
 	to = existing + creates
 	from = max(existing, 1)
-	if matters := -float64(to) * math.Expm1(-exactCutoff/float64(m.Tries())); matters < float64(to-from)-1 {
+	if matters := -float64(to) * math.Expm1(-exactCutoff/float64(m.Attempts())); matters < float64(to-from)-1 {
 		from = to - int64(matters) - 1
 	}
 	return from, to
@@ -83,7 +83,7 @@ func recursion(m Model, from, to int64) *big.Float {
 	fails, step := newFloat(0), newFloat(0)
 	for i := from; i < to; i++ {
 		q := newFloat(i)
-		q = power(q.Quo(q, names), m.Tries())
+		q = power(q.Quo(q, names), m.Attempts())
 		step.Mul(q, step.Sub(newFloat(1), fails))
 		fails.Add(fails, step)
 	}
@@ -110,7 +110,7 @@ func powerSeries(m Model, from, to int64) *big.Float {
 // powerSums gives, for j = 1, 2, ..., the sums of (i/N)^(tj) over i < end, up
 // to a constant.
 type powerSums struct {
-	tries        int64
+	attempts     int64
 	degree       int64      // tj
 	x, inverse   *big.Float // end - 1/2, and 1 over its square
 	step         *big.Float // (x/N)^t
@@ -125,8 +125,8 @@ func newPowerSums(m Model, end int64) *powerSums {
 	inverse.Quo(inverse.Quo(inverse, x), x)
 	step := new(big.Float).Quo(x, newFloat(m.Names()))
 	return &powerSums{
-		tries: int64(m.Tries()), x: x, inverse: inverse,
-		step: power(step, m.Tries()), value: newFloat(1), coefficients: midpointCoefficients(),
+		attempts: int64(m.Attempts()), x: x, inverse: inverse,
+		step: power(step, m.Attempts()), value: newFloat(1), coefficients: midpointCoefficients(),
 	}
 }
 
@@ -134,7 +134,7 @@ func newPowerSums(m Model, end int64) *powerSums {
 // plus coefficients times odd derivatives. For low degrees it ends and is
 // exact; for high ones, x is many times the degree.
 func (s *powerSums) next() *big.Float {
-	s.degree += s.tries
+	s.degree += s.attempts
 	s.value.Mul(s.value, s.step)
 	sum := new(big.Float).Mul(s.value, s.x)
 	sum.Quo(sum, newFloat(s.degree+1))

@@ -39,10 +39,10 @@ func TestExactReference(t *testing.T) {
 // power series is only just good enough.
 func TestExactRoutesAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tries := logUniform(t, "tries", 1, 2000)
-		top := max(logUniform(t, "times tries", recursionStates/exactCutoff, 1000)*tries, recursionStates)
-		names := logUniform(t, "names", int64(float64(top)*math.Pow(4, 1/float64(tries)))+1, 1<<40)
-		m := newRapidModel(t, names, int(tries))
+		attempts := logUniform(t, "attempts", 1, 2000)
+		top := max(logUniform(t, "times attempts", recursionStates/exactCutoff, 1000)*attempts, recursionStates)
+		names := logUniform(t, "names", int64(float64(top)*math.Pow(4, 1/float64(attempts)))+1, 1<<40)
+		m := newRapidModel(t, names, int(attempts))
 		creates := min(logUniform(t, "creates", recursionStates, recursionStates+100), top)
 		from, to := relevant(m, top-creates, creates)
 
@@ -65,10 +65,10 @@ func TestExactRoutesAgree(t *testing.T) {
 func TestExactOfLikelyFailures(t *testing.T) {
 	for _, c := range []struct {
 		names             int64
-		tries             int
+		attempts          int
 		existing, creates int64
 	}{{100_000, 3000, 0, 99_980}, {14_000, 1000, 0, 13_999}, {28_000, 2000, 3000, 24_999}} {
-		m := newModel(t, c.names, c.tries)
+		m := newModel(t, c.names, c.attempts)
 		if q := m.NextFails(c.existing + c.creates - 1); q < 0.25 {
 			t.Fatalf("%+v: the last create fails with only %v", c, q)
 		}
@@ -83,10 +83,10 @@ func TestExactOfLikelyFailures(t *testing.T) {
 func TestTies(t *testing.T) {
 	for _, c := range []struct {
 		names    int64
-		tries    int
+		attempts int
 		existing int64
 		p        float64
-		headroom int64
+		room     int64
 	}{
 		{2, 1, 0, 0.5, 2}, // 1/2 at 2
 		{2, 1, 0, math.Nextafter(0.5, 0), 1},
@@ -105,9 +105,9 @@ func TestTies(t *testing.T) {
 		{192, 3, 3, 1.2856908142566681e-05, 2},
 		{192, 3, 57, 0.05301014834549278, 2},
 	} {
-		m := newModel(t, c.names, c.tries)
-		if got, err := m.Headroom(c.existing, c.p); got != c.headroom || err != nil {
-			t.Errorf("%+v: headroom %d, %v", c, got, err)
+		m := newModel(t, c.names, c.attempts)
+		if got, err := m.Room(c.existing, c.p); got != c.room || err != nil {
+			t.Errorf("%+v: room %d, %v", c, got, err)
 		}
 	}
 	if got, err := newModel(t, 4, 1).Threshold(0.625); got != 3 || err != nil {
@@ -115,9 +115,9 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// checkHeadroom compares a headroom with exact probabilities on both its sides.
-func checkHeadroom(t *rapid.T, m Model, existing int64, p float64) {
-	got, err := m.Headroom(existing, p)
+// checkRoom compares a room with exact probabilities on both its sides.
+func checkRoom(t *rapid.T, m Model, existing int64, p float64) {
+	got, err := m.Room(existing, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func checkHeadroom(t *rapid.T, m Model, existing int64, p float64) {
 
 // A p that is a result of AnyFails rounded to a float64 is as close to a tie as
 // can be.
-func TestHeadroomIsExact(t *testing.T) {
+func TestRoomIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 64)
 		existing := drawExisting(t, m)
@@ -142,16 +142,16 @@ func TestHeadroomIsExact(t *testing.T) {
 		if p < 1e-300 || p > 1-1e-9 { // take one that is reached earlier
 			p = math.Exp(-1e-9 - 100*uniform(t, "-ln p"))
 		}
-		checkHeadroom(t, m, existing, p)
+		checkRoom(t, m, existing, p)
 	})
 }
 
-// Where headrooms pass 2^53, a float64 cannot tell neighbours apart.
-func TestHeadroomIsExactInHugeSpaces(t *testing.T) {
+// Where rooms pass 2^53, a float64 cannot tell neighbours apart.
+func TestRoomIsExactInHugeSpaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := newRapidModel(t, logUniform(t, "names", 1<<59, math.MaxInt64), int(logUniform(t, "tries", 8, 256)))
+		m := newRapidModel(t, logUniform(t, "names", 1<<59, math.MaxInt64), int(logUniform(t, "attempts", 8, 256)))
 		existing := logUniform(t, "existing", 1, m.Names()/2)
-		checkHeadroom(t, m, existing, m.NextFails(existing)+math.Exp(-1-60*uniform(t, "-ln p")))
+		checkRoom(t, m, existing, m.NextFails(existing)+math.Exp(-1-60*uniform(t, "-ln p")))
 	})
 }
 

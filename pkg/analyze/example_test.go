@@ -6,10 +6,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 )
 
-// The server's name space of one prefix, with the 8 tries of Kubernetes 1.32
+// The server's name space of one prefix, with the 8 attempts of Kubernetes 1.32
 // and later.
 func server() analyze.Model {
-	names, err := analyze.Space(analyze.SuffixLength)
+	names, err := analyze.NamePoolSize(analyze.SuffixLength)
 	if err != nil {
 		panic(err)
 	}
@@ -21,19 +21,19 @@ func server() analyze.Model {
 }
 
 func Example() {
-	names, _ := analyze.Space(analyze.SuffixLength)
-	for _, tries := range []int{1, 8} {
-		m, err := analyze.NewModel(names, tries)
+	names, _ := analyze.NamePoolSize(analyze.SuffixLength)
+	for _, attempts := range []int{1, 8} {
+		m, err := analyze.NewModel(names, attempts)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("%d tries: next create fails with %.3g, any of 1000 with %.3g\n",
-			tries, m.NextFails(100_000), m.AnyFails(100_000, 1000).Float64())
+		fmt.Printf("%d attempts: next create fails with %.3g, any of 1000 with %.3g\n",
+			attempts, m.NextFails(100_000), m.AnyFails(100_000, 1000).Float64())
 	}
 	// Output:
-	// 1 tries: next create fails with 0.00697, any of 1000 with 0.999
-	// 8 tries: next create fails with 5.56e-18, any of 1000 with 5.79e-15
+	// 1 attempts: next create fails with 0.00697, any of 1000 with 0.999
+	// 8 attempts: next create fails with 5.56e-18, any of 1000 with 5.79e-15
 }
 
 // An operator that creates Jobs under one prefix sees 1.2 million of them, and
@@ -45,22 +45,22 @@ func Example_operator() {
 		fmt.Println(err)
 		return
 	}
-	room, err := server().Headroom(existing, 0.001)
+	room, err := server().Room(existing, 0.001)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("the next create fails with %.2g\n", server().NextFails(existing))
-	fmt.Printf("a conflict becomes likelier than 0.1 %% after %d creates, in %.0f days if nothing is deleted\n", room, float64(room)/perDay)
+	fmt.Printf("a conflict becomes likelier than 0.1%% after %d creates, in %.0f days if nothing is deleted\n", room, float64(room)/perDay)
 	churn, err := server().Churn(existing, perDay, 30)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("if as many are deleted, a conflict comes every %.0f days\n", churn.DaysToFirst)
+	fmt.Printf("if as many are deleted, a conflict comes every %.0f days\n", churn.DaysToFirstFailure)
 	// Output:
 	// the next create fails with 2.4e-09
-	// a conflict becomes likelier than 0.1 % after 205046 creates, in 22 days if nothing is deleted
+	// a conflict becomes likelier than 0.1% after 205046 creates, in 22 days if nothing is deleted
 	// if as many are deleted, a conflict comes every 45487 days
 }
 
@@ -70,8 +70,8 @@ func ExampleModel_NextFails() {
 	// Output: 5.56e-10
 }
 
-func ExampleModel_ExpectedExtraTries() {
-	fmt.Printf("%.0f more calls of each validating webhook\n", server().ExpectedExtraTries(0, 1_000_000))
+func ExampleModel_ExpectedExtraAttempts() {
+	fmt.Printf("%.0f more calls of each validating webhook\n", server().ExpectedExtraAttempts(0, 1_000_000))
 	// Output: 36554 more calls of each validating webhook
 }
 
@@ -81,14 +81,14 @@ func ExampleModel_AnyFails() {
 	// Output: 6.18289033593292e-05, its logarithm -4.20880845638347
 }
 
-func ExampleModel_Headroom() {
-	n, err := server().Headroom(0, 0.001)
+func ExampleModel_Room() {
+	n, err := server().Room(0, 0.001)
 	fmt.Println(n, err)
 	// Output: 1362494 <nil>
 }
 
 func ExampleModel_Threshold() {
-	names, _ := analyze.Space(analyze.SuffixLength)
+	names, _ := analyze.NamePoolSize(analyze.SuffixLength)
 	m, _ := analyze.NewModel(names, 1)
 	n, err := m.Threshold(0.5)
 	fmt.Println(n, err)
@@ -113,7 +113,7 @@ func ExampleModel_ExpectedReuses() {
 func ExampleModel_Churn() {
 	c, err := server().Churn(1_000_000, 86_400, 365)
 	fmt.Printf("%.3g conflicts a day, the first after %.0f years, one this year with %.3g, %v\n",
-		c.ConflictsPerDay, c.DaysToFirst/365, c.AnyFails.Float64(), err)
+		c.FailuresPerDay, c.DaysToFirstFailure/365, c.AnyFails.Float64(), err)
 	// Output: 4.81e-05 conflicts a day, the first after 57 years, one this year with 0.0174, <nil>
 }
 

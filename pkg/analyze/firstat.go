@@ -18,18 +18,18 @@ func (m Model) FirstFailureAt(existing int64, perDay, growthPerDay float64) (flo
 		return 0, checkPeriod(growthPerDay, 1)
 	}
 	g := growing{
-		existing: float64(m.clamp(existing)), names: float64(m.Names()), degree: float64(m.Tries()) + 1,
+		existing: float64(m.clamp(existing)), names: float64(m.Names()), degree: float64(m.Attempts()) + 1,
 		perCreate: min(growthPerDay, perDay) / perDay,
 	}
 	if perDay == 0 || !(g.perCreate > 0) || g.existing == g.names {
 		steady, err := m.Churn(existing, perDay, 1)
-		return steady.DaysToFirst, err
+		return steady.DaysToFirstFailure, err
 	}
 	return g.creates() / perDay, nil
 }
 
 // growing is a population that grows by perCreate names for each create, of a degree
-// one above the tries.
+// one above the attempts.
 type growing struct{ existing, names, degree, perCreate float64 }
 
 // hazards are those between which the chance of no failure is integrated: it is

@@ -14,7 +14,7 @@ func oneByOne(m Model, existing, perCreate float64) float64 {
 		for range steps {
 			at := math.Min(k+perCreate/steps/2, float64(m.Names()))
 			before := math.Exp(-hazard)
-			hazard += math.Pow(at/float64(m.Names()), float64(m.Tries())) / steps
+			hazard += math.Pow(at/float64(m.Names()), float64(m.Attempts())) / steps
 			mean += (before + math.Exp(-hazard)) / 2 / steps
 			k = at + perCreate/steps/2
 		}
@@ -25,7 +25,7 @@ func oneByOne(m Model, existing, perCreate float64) float64 {
 func TestFirstFailureAt(t *testing.T) {
 	for _, test := range []struct {
 		names    int64
-		tries    int
+		attempts int
 		existing int64
 		growth   float64 // per create
 	}{
@@ -39,7 +39,7 @@ func TestFirstFailureAt(t *testing.T) {
 		{20_000, 128, 100, 1},
 		{5_000, 4, 4_990, 1e-3},
 	} {
-		m, err := NewModel(test.names, test.tries)
+		m, err := NewModel(test.names, test.attempts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,8 +54,8 @@ func TestFirstFailureAt(t *testing.T) {
 // Between a population that only grows and one that stays the mean falls, and its ends
 // are those of FirstFailure, but that Growing counts whole creates.
 func TestFirstFailureAtBetweenTheEnds(t *testing.T) {
-	for _, tries := range []int{1, 8, 16} {
-		m, _ := NewModel(14_348_907, tries)
+	for _, attempts := range []int{1, 8, 16} {
+		m, _ := NewModel(14_348_907, attempts)
 		for _, existing := range []int64{0, 1, 10_000, 2_000_000, 14_000_000} {
 			ends, err := m.FirstFailure(existing, 1000)
 			if err != nil {
@@ -65,15 +65,15 @@ func TestFirstFailureAtBetweenTheEnds(t *testing.T) {
 			for _, growth := range []float64{-5, 0, 1e-9, 1, 100, 900, 1000, 2000} {
 				got, err := m.FirstFailureAt(existing, 1000, growth)
 				if err != nil || got > last*(1+1e-9) {
-					t.Errorf("%d tries, %d names, %v: %v after %v, %v", tries, existing, growth, got, last, err)
+					t.Errorf("%d attempts, %d names, %v: %v after %v, %v", attempts, existing, growth, got, last, err)
 				}
 				last = got
 				if growth <= 0 && got != ends.Steady {
-					t.Errorf("%d tries, %d names: steady %v, want %v", tries, existing, got, ends.Steady)
+					t.Errorf("%d attempts, %d names: steady %v, want %v", attempts, existing, got, ends.Steady)
 				}
 			}
 			if slack := 1.5 / 1000; math.Abs(last-ends.Growing) > slack+0.001*ends.Growing {
-				t.Errorf("%d tries, %d names: growing %v, want %v", tries, existing, last, ends.Growing)
+				t.Errorf("%d attempts, %d names: growing %v, want %v", attempts, existing, last, ends.Growing)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import "math"
 func (m Model) MeanCreatesToFirstFailure(existing int64) float64 {
 	existing = m.clamp(existing)
 	usual := m.usualFailure(existing)
-	certain := int64(float64(usual) * math.Exp(-cutoff/float64(m.Tries())))
+	certain := int64(float64(usual) * math.Exp(-cutoff/float64(m.Attempts())))
 	alive := survival{path: m.at(usual), state: max(existing, certain) - usual}
 	alive.total.add(float64(usual + alive.state - existing))
 	alive.addEach()
@@ -20,7 +20,7 @@ func (m Model) MeanCreatesToFirstFailure(existing int64) float64 {
 // usualFailure returns about the state at which the hazard of the creates since
 // existing names reaches 1: where (x^(t+1) - k^(t+1)) / ((t+1) N^t) does.
 func (m Model) usualFailure(existing int64) int64 {
-	names, degree := float64(m.Names()), float64(m.Tries())+1
+	names, degree := float64(m.Names()), float64(m.Attempts())+1
 	k := math.Exp(degree * math.Log(float64(existing)/names))
 	x := names * math.Exp(math.Log(k+degree/names)/degree)
 	if x >= names {
@@ -32,10 +32,10 @@ func (m Model) usualFailure(existing int64) int64 {
 // at returns an empty path at a state.
 func (m Model) at(state int64) path {
 	return path{
-		top:   float64(state),
-		free:  float64(m.Names() - state),
-		tries: float64(m.Tries()),
-		last:  m.NextFails(state),
+		top:      float64(state),
+		free:     float64(m.Names() - state),
+		attempts: float64(m.Attempts()),
+		last:     m.NextFails(state),
 	}
 }
 
@@ -55,9 +55,9 @@ func (s *survival) alive() bool { return s.hazard < cutoff }
 // next state for an integral: few names exist, failures are likely, or the
 // space is so small that the survival may last until it is almost full.
 func (s *survival) rough(hazard float64) bool {
-	return s.path.top+float64(s.state) < smooth*s.path.tries ||
+	return s.path.top+float64(s.state) < smooth*s.path.attempts ||
 		hazard > 1.0/smooth ||
-		s.path.top+s.path.free < 3*smooth*s.path.tries
+		s.path.top+s.path.free < 3*smooth*s.path.attempts
 }
 
 // addEach adds states one by one while they are rough.
@@ -99,13 +99,13 @@ func (s *survival) addIntegral() {
 // up to a hazard of about e^-8, up to about 1, and then in steps in which
 // neither the hazard of a create nor that of the path changes too much.
 func (s *survival) panel(x float64) float64 {
-	switch early := s.path.top * math.Expm1(-8/s.path.tries); {
+	switch early := s.path.top * math.Expm1(-8/s.path.attempts); {
 	case x < early:
 		return early - x
 	case x < 0:
 		return -x
 	default:
-		return min(3*(s.path.top+x)/s.path.tries, 16/s.path.hazard(-x))
+		return min(3*(s.path.top+x)/s.path.attempts, 16/s.path.hazard(-x))
 	}
 }
 

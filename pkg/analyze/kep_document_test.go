@@ -15,27 +15,27 @@ var update = flag.Bool("update", false, "write the tables of docs/kep-4420.md")
 
 const kepDocument = "../../docs/kep-4420.md"
 
-// kep calculates for a suffix length and a number of tries.
+// kep calculates for a suffix length and a number of attempts.
 type kep struct{ t *testing.T }
 
-func (k kep) model(length, tries int) Model {
-	names, err := Space(length)
+func (k kep) model(length, attempts int) Model {
+	names, err := NamePoolSize(length)
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	return newModel(k.t, names, tries)
+	return newModel(k.t, names, attempts)
 }
 
-func (k kep) threshold(length, tries int, p float64) int64 {
-	n, err := k.model(length, tries).Threshold(p)
+func (k kep) threshold(length, attempts int, p float64) int64 {
+	n, err := k.model(length, attempts).Threshold(p)
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	return n
 }
 
-func (k kep) chance(length, tries int, creates int64) float64 {
-	return k.model(length, tries).AnyFails(0, creates).Float64()
+func (k kep) chance(length, attempts int, creates int64) float64 {
+	return k.model(length, attempts).AnyFails(0, creates).Float64()
 }
 
 // holds fails the test if a verdict of the document is not true.
@@ -53,7 +53,7 @@ func percent(p float64) string {
 		return fmt.Sprintf("1 in %.2fe%.0f", math.Pow(10, exponent)/p, -exponent)
 	}
 	digits := max(2, 1-int(math.Floor(math.Log10(p*100))))
-	return strconv.FormatFloat(p*100, 'f', digits, 64) + " %"
+	return strconv.FormatFloat(p*100, 'f', digits, 64) + "%"
 }
 
 func thousands(n int64) string {
@@ -69,7 +69,7 @@ func (k kep) claims() [][]string {
 	server := k.model(5, 8)
 	equivalent := func(creates int64) float64 { return server.EquivalentSuffixLength(0, creates) }
 	retried := func(existing int64) float64 { return k.model(5, 1).NextFails(existing) }
-	tries := func(existing int64) float64 { return 1 + server.ExpectedExtraTries(existing, 1) }
+	attempts := func(existing int64) float64 { return 1 + server.ExpectedExtraAttempts(existing, 1) }
 	return [][]string{
 		{"The KEP says", "Exact", "Verdict"},
 		{
@@ -77,37 +77,37 @@ func (k kep) claims() [][]string {
 			k.holds("right", server.Names() == 14_348_907),
 		},
 		{
-			"50 % chance of a conflict before even 5000 names",
-			fmt.Sprintf("50 %% by %s; %s at 5,000", thousands(k.threshold(5, 1, 0.5)), percent(k.chance(5, 1, 5000))),
+			"50% chance of a conflict before even 5000 names",
+			fmt.Sprintf("50%% by %s; %s at 5,000", thousands(k.threshold(5, 1, 0.5)), percent(k.chance(5, 1, 5000))),
 			k.holds("right", k.threshold(5, 1, 0.5) < 5000),
 		},
 		{
-			"0.1 % at only 500 names",
-			fmt.Sprintf("0.1 %% by %s; %s at 500", thousands(k.threshold(5, 1, 0.001)), percent(k.chance(5, 1, 500))),
+			"0.1% at only 500 names",
+			fmt.Sprintf("0.1%% by %s; %s at 500", thousands(k.threshold(5, 1, 0.001)), percent(k.chance(5, 1, 500))),
 			k.holds("**wrong**: it is 8.7 times as likely", math.Abs(k.chance(5, 1, 500)/0.001-8.7) < 0.05),
 		},
 		{
-			"With up to 7 retries, a million names before 0.1 %",
-			fmt.Sprintf("8 tries: 0.1 %% by %s; %s at a million", thousands(k.threshold(5, 8, 0.001)), percent(k.chance(5, 8, million))),
+			"With up to 7 retries, a million names before 0.1%",
+			fmt.Sprintf("8 attempts: 0.1%% by %s; %s at a million", thousands(k.threshold(5, 8, 0.001)), percent(k.chance(5, 8, million))),
 			k.holds("right, and modest: the server is 16 times better than that", math.Round(0.001/k.chance(5, 8, million)) == 16),
 		},
 		{
-			"After 7 attempts, a million entries drop below 0.1 %",
-			fmt.Sprintf("7 tries: 0.1 %% by %s; %.4f %% at a million", thousands(k.threshold(5, 7, 0.001)), 100*k.chance(5, 7, million)),
-			k.holds("right by a hair; the million comes from 7 tries, the server makes 8", k.chance(5, 7, million) < 0.001 && k.chance(5, 7, million) > 0.00099),
+			"After 7 attempts, a million entries drop below 0.1%",
+			fmt.Sprintf("7 attempts: 0.1%% by %s; %.4f%% at a million", thousands(k.threshold(5, 7, 0.001)), 100*k.chance(5, 7, million)),
+			k.holds("right by a hair; the million comes from 7 attempts, the server makes 8", k.chance(5, 7, million) < 0.001 && k.chance(5, 7, million) > 0.00099),
 		},
 		{
 			"With at most 100,000 names, a chance of 1 in 1.6×10^13",
-			fmt.Sprintf("8 tries: %s; 7 tries: %s", percent(k.chance(5, 8, 100_000)), percent(k.chance(5, 7, 100_000))),
-			k.holds("right for 8 tries, so that the text mixes 7 and 8", math.Abs(1.6e13*k.chance(5, 8, 100_000)-1) < 0.02),
+			fmt.Sprintf("8 attempts: %s; 7 attempts: %s", percent(k.chance(5, 8, 100_000)), percent(k.chance(5, 7, 100_000))),
+			k.holds("right for 8 attempts, so that the text mixes 7 and 8", math.Abs(1.6e13*k.chance(5, 8, 100_000)-1) < 0.02),
 		},
 		{
 			"7 retries are roughly as good as 11 characters",
-			fmt.Sprintf("at a million: 8 tries %s, 11 characters %s", percent(k.chance(5, 8, million)), percent(k.chance(11, 1, million))),
+			fmt.Sprintf("at a million: 8 attempts %s, 11 characters %s", percent(k.chance(5, 8, million)), percent(k.chance(11, 1, million))),
 			k.holds("right near a million only (below)", math.Abs(equivalent(million)-11) < 0.2 && equivalent(100_000) > 15 && equivalent(2*million) < 10),
 		},
 		{
-			"11 characters are needed for 0.1 % to exceed a million names",
+			"11 characters are needed for 0.1% to exceed a million names",
 			fmt.Sprintf("10 characters: %s; 11: %s", thousands(k.threshold(10, 1, 0.001)), thousands(k.threshold(11, 1, 0.001))),
 			k.holds("right", k.threshold(10, 1, 0.001) < million && k.threshold(11, 1, 0.001) > million),
 		},
@@ -118,14 +118,14 @@ func (k kep) claims() [][]string {
 		},
 		{
 			"Up to 7 times the CPU with millions of names",
-			fmt.Sprintf("%.3f tries per create at a million names, %.2f at 5 million, at most 8", tries(million), tries(5*million)),
-			k.holds("right as 7 tries *more*", tries(server.Names()) == 8),
+			fmt.Sprintf("%.3f attempts per create at a million names, %.2f at 5 million, at most 8", attempts(million), attempts(5*million)),
+			k.holds("right as 7 attempts *more*", attempts(server.Names()) == 8),
 		},
 	}
 }
 
 // printedThresholds are those of the README, and of the older rendering, for 5
-// to 11 characters: 50 % and 0.1 %.
+// to 11 characters: 50% and 0.1 %.
 var printedThresholds = []struct{ readme, rendered [2]int64 }{
 	{[2]int64{4460, 169}, [2]int64{5000, 500}},
 	{[2]int64{23175, 880}, [2]int64{25000, 900}},
@@ -137,7 +137,7 @@ var printedThresholds = []struct{ readme, rendered [2]int64 }{
 }
 
 func (k kep) suffixes() [][]string {
-	rows := [][]string{{"Characters", "Names", "50 %: exact", "README", "rendering", "0.1 %: exact", "README", "rendering"}}
+	rows := [][]string{{"Characters", "Names", "50%: exact", "README", "rendering", "0.1%: exact", "README", "rendering"}}
 	short := 0 // cells of the README that are one less than exact
 	for i, printed := range printedThresholds {
 		length := 5 + i
@@ -166,7 +166,7 @@ func (k kep) printed(length int, names int64, p float64) string {
 }
 
 func (k kep) equivalents() [][]string {
-	rows := [][]string{{"Creates", "Chance with 8 tries", "Characters"}}
+	rows := [][]string{{"Creates", "Chance with 8 attempts", "Characters"}}
 	for _, creates := range []int64{10_000, 100_000, 1_000_000, 1_362_495, 2_000_000, 3_000_000} {
 		rows = append(rows, []string{
 			thousands(creates), percent(k.chance(5, 8, creates)),

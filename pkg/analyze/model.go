@@ -17,10 +17,10 @@ const (
 	MaxSuffixLength = 13
 )
 
-// Space returns how many names a prefix has with a suffix of the given number
+// NamePoolSize returns how many names a prefix has with a suffix of the given number
 // of characters, AlphabetSize to that power. It fails unless the length is from
 // 1 to MaxSuffixLength.
-func Space(suffixLength int) (int64, error) {
+func NamePoolSize(suffixLength int) (int64, error) {
 	if suffixLength < 1 || suffixLength > MaxSuffixLength {
 		return 0, fmt.Errorf("suffix length %d: must be from 1 to %d", suffixLength, MaxSuffixLength)
 	}
@@ -31,36 +31,36 @@ func Space(suffixLength int) (int64, error) {
 	return names, nil
 }
 
-// MaxTries is the largest number of tries a Model accepts.
-const MaxTries = 1 << 20
+// MaxAttempts is the largest number of attempts a Model accepts.
+const MaxAttempts = 1 << 20
 
 // Model is a name space and the number of names a create tries in it before it
 // fails. NewModel makes one; the zero Model has one name, tried once. A Model
 // is immutable, comparable, and safe for concurrent use.
 type Model struct {
-	names int64
-	tries int
+	names    int64
+	attempts int
 }
 
-// NewModel returns the model of a space of names (at least 1; see Space) in
-// which every create tries up to tries names (1 to MaxTries). A kube-apiserver
-// without the feature RetryGenerateName has 1 try, with it 8; a client that
-// makes r attempts at a create multiplies the server's tries by r.
-func NewModel(names int64, tries int) (Model, error) {
+// NewModel returns the model of a space of names (at least 1; see NamePoolSize) in
+// which every create tries up to attempts names (1 to MaxAttempts). A kube-apiserver
+// without the feature RetryGenerateName has 1 attempt, with it 8; a client that
+// makes r attempts at a create multiplies the server's attempts by r.
+func NewModel(names int64, attempts int) (Model, error) {
 	if names < 1 {
 		return Model{}, fmt.Errorf("name space of %d names: must have at least 1", names)
 	}
-	if tries < 1 || tries > MaxTries {
-		return Model{}, fmt.Errorf("%d tries per create: must be from 1 to %d", tries, MaxTries)
+	if attempts < 1 || attempts > MaxAttempts {
+		return Model{}, fmt.Errorf("%d attempts per create: must be from 1 to %d", attempts, MaxAttempts)
 	}
-	return Model{names: names, tries: tries}, nil
+	return Model{names: names, attempts: attempts}, nil
 }
 
 // Names returns the size N of the name space.
 func (m Model) Names() int64 { return max(m.names, 1) }
 
-// Tries returns the number t of names that one create tries.
-func (m Model) Tries() int { return max(m.tries, 1) }
+// Attempts returns the number t of names that one create tries.
+func (m Model) Attempts() int { return max(m.attempts, 1) }
 
 // NextFails returns the probability that the next create fails when existing
 // names exist: (k/N)^t (KEP-4420), and 1 if the space is full. It is 0 where
@@ -72,7 +72,7 @@ func (m Model) NextFails(existing int64) float64 {
 
 // nextFails returns NextFails for a number of names within the space.
 func (m Model) nextFails(existing int64) scaled {
-	return ratioPower(existing, m.Names(), m.Tries())
+	return ratioPower(existing, m.Names(), m.Attempts())
 }
 
 // clamp returns the number of existing names within what the space can hold.

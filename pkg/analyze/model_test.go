@@ -7,11 +7,11 @@ import (
 
 func TestNewModelRefuses(t *testing.T) {
 	for _, c := range []struct {
-		names int64
-		tries int
-	}{{0, 1}, {-1, 1}, {math.MinInt64, 1}, {27, 0}, {27, -8}, {27, MaxTries + 1}} {
-		if m, err := NewModel(c.names, c.tries); err == nil || m != (Model{}) {
-			t.Errorf("NewModel(%d, %d) = %v, %v, want an error", c.names, c.tries, m, err)
+		names    int64
+		attempts int
+	}{{0, 1}, {-1, 1}, {math.MinInt64, 1}, {27, 0}, {27, -8}, {27, MaxAttempts + 1}} {
+		if m, err := NewModel(c.names, c.attempts); err == nil || m != (Model{}) {
+			t.Errorf("NewModel(%d, %d) = %v, %v, want an error", c.names, c.attempts, m, err)
 		}
 	}
 }
@@ -19,8 +19,8 @@ func TestNewModelRefuses(t *testing.T) {
 func TestZeroModelHasOneName(t *testing.T) {
 	one := newModel(t, 1, 1)
 	var zero Model
-	if zero.Names() != one.Names() || zero.Tries() != one.Tries() {
-		t.Errorf("the zero Model has %d names, %d tries", zero.Names(), zero.Tries())
+	if zero.Names() != one.Names() || zero.Attempts() != one.Attempts() {
+		t.Errorf("the zero Model has %d names, %d attempts", zero.Names(), zero.Attempts())
 	}
 	for k := range int64(3) {
 		for n := range int64(3) {
@@ -37,7 +37,7 @@ func TestEdges(t *testing.T) {
 	for _, c := range []struct {
 		name             string
 		names            int64
-		tries            int
+		attempts         int
 		existing, create int64
 		p                float64 // any fails
 		conflicts        float64
@@ -52,17 +52,17 @@ func TestEdges(t *testing.T) {
 		{"full space", k5, 8, k5, 1, 1, 1, math.Inf(1), 7},
 		{"more than full", k5, 8, math.MaxInt64, 3, 1, 3, math.Inf(1), 21},
 		{"one too many", 2, 1, 0, 3, 1, 0.5 + 1, math.Inf(1), 0},
-		{"one too many, two tries", 2, 2, 0, 3, 1, 0.25 + 1, math.Inf(1), 0.5 + 1},
+		{"one too many, two attempts", 2, 2, 0, 3, 1, 0.25 + 1, math.Inf(1), 0.5 + 1},
 		{"just full", 2, 1, 0, 2, 0.5, 0.5, 1, 0},
-		{"just full, two tries", 2, 2, 0, 2, 0.25, 0.25, 1.0 / 3, 0.5},
+		{"just full, two attempts", 2, 2, 0, 2, 0.25, 0.25, 1.0 / 3, 0.5},
 		{"one name", 1, 1, 0, 1, 0, 0, 0, 0},
 		{"one name, twice", 1, 3, 0, 2, 1, 1, math.Inf(1), 2},
 		{"overflow of k+m", math.MaxInt64, 1, math.MaxInt64 - 1, math.MaxInt64, 1, math.MaxInt64, math.Inf(1), 0},
 	} {
-		m := newModel(t, c.names, c.tries)
+		m := newModel(t, c.names, c.attempts)
 		got := []float64{
-			m.AnyFails(c.existing, c.create).Float64(), m.ExpectedConflicts(c.existing, c.create),
-			m.ExpectedConflictsRepeated(c.existing, c.create), m.ExpectedExtraTries(c.existing, c.create),
+			m.AnyFails(c.existing, c.create).Float64(), m.ExpectedFailures(c.existing, c.create),
+			m.ExpectedFailuresRepeated(c.existing, c.create), m.ExpectedExtraAttempts(c.existing, c.create),
 		}
 		for i, want := range []float64{c.p, c.conflicts, c.repeated, c.extra} {
 			if !near(got[i], want, 1e-15) {
@@ -111,13 +111,13 @@ func near(got, want, tolerance float64) bool {
 
 func TestSpace(t *testing.T) {
 	for length, want := range map[int]int64{1: 27, 5: 14348907, 11: 5559060566555523, 13: 4052555153018976267} {
-		if got, err := Space(length); got != want || err != nil {
-			t.Errorf("Space(%d) = %d, %v, want %d", length, got, err, want)
+		if got, err := NamePoolSize(length); got != want || err != nil {
+			t.Errorf("NamePoolSize(%d) = %d, %v, want %d", length, got, err, want)
 		}
 	}
 	for _, length := range []int{-1, 0, 14, math.MaxInt} {
-		if got, err := Space(length); err == nil {
-			t.Errorf("Space(%d) = %d, want an error", length, got)
+		if got, err := NamePoolSize(length); err == nil {
+			t.Errorf("NamePoolSize(%d) = %d, want an error", length, got)
 		}
 	}
 }

@@ -8,11 +8,11 @@ import "math"
 // because distances from it and from the full space are known without
 // cancellation.
 type path struct {
-	count int64   // states in the path
-	top   float64 // names that exist in the last state
-	free  float64 // names that do not
-	tries float64
-	last  float64 // probability that the create in the last state fails
+	count    int64   // states in the path
+	top      float64 // names that exist in the last state
+	free     float64 // names that do not
+	attempts float64
+	last     float64 // probability that the create in the last state fails
 }
 
 // path returns the states of creates that all find a free name, and the chance
@@ -23,11 +23,11 @@ func (m Model) path(existing, creates int64) (path, scaled) {
 	top := max(existing+creates-1, 0)
 	last := m.nextFails(top)
 	return path{
-		count: top - first + 1,
-		top:   float64(top),
-		free:  float64(m.Names() - top),
-		tries: float64(m.Tries()),
-		last:  last.float(),
+		count:    top - first + 1,
+		top:      float64(top),
+		free:     float64(m.Names() - top),
+		attempts: float64(m.Attempts()),
+		last:     last.float(),
 	}, last
 }
 
@@ -38,7 +38,7 @@ type term func(p path, g float64) float64
 // relative returns the probability of failure as a multiple of that in the last
 // state.
 func (p path) relative(g float64) float64 {
-	return math.Exp(p.tries * math.Log1p(-g/p.top))
+	return math.Exp(p.attempts * math.Log1p(-g/p.top))
 }
 
 // failure returns the probability q that the create fails.
@@ -50,7 +50,7 @@ func (p path) hazard(g float64) float64 {
 	if q < 0.5 {
 		return -math.Log1p(-q)
 	}
-	return -math.Log(-math.Expm1(p.tries * p.lnTaken(g)))
+	return -math.Log(-math.Expm1(p.attempts * p.lnTaken(g)))
 }
 
 // repeats returns q/(1-q), the expected number of failures before a success.
@@ -59,14 +59,14 @@ func (p path) repeats(g float64) float64 {
 	if q < 0.5 {
 		return q / (1 - q)
 	}
-	return 1 / math.Expm1(-p.tries*p.lnTaken(g))
+	return 1 / math.Expm1(-p.attempts*p.lnTaken(g))
 }
 
 // extra returns u+u^2+...+u^(t-1) for the share u of names that exist, the expected
-// number of tries beyond the first.
+// number of attempts beyond the first.
 func (p path) extra(g float64) float64 {
 	u := (p.top - g) / (p.top + p.free)
-	return -u * math.Expm1((p.tries-1)*p.lnTaken(g)) / p.freeShare(g)
+	return -u * math.Expm1((p.attempts-1)*p.lnTaken(g)) / p.freeShare(g)
 }
 
 // freeShare returns the share of names that are free.

@@ -13,7 +13,7 @@ func TestRatioPower(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := logUniform(t, "b", 1, math.MaxInt64)
 		a := rapid.Int64Range(0, b).Draw(t, "a")
-		n := int(logUniform(t, "n", 1, MaxTries))
+		n := int(logUniform(t, "n", 1, MaxAttempts))
 		want := new(big.Float).SetPrec(precision).SetInt64(a)
 		want = power(want.Quo(want, newFloat(b)), n)
 

@@ -30,20 +30,20 @@ func logUniform(t *rapid.T, label string, low, high int64) int64 {
 	return high
 }
 
-func newRapidModel(t *rapid.T, names int64, tries int) Model {
-	m, err := NewModel(names, tries)
+func newRapidModel(t *rapid.T, names int64, attempts int) Model {
+	m, err := NewModel(names, attempts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func drawModel(t *rapid.T, maxTries int64) Model {
+func drawModel(t *rapid.T, maxAttempts int64) Model {
 	names := logUniform(t, "names", 1, math.MaxInt64)
 	if rapid.Bool().Draw(t, "alphabet") {
-		names, _ = Space(rapid.IntRange(1, MaxSuffixLength).Draw(t, "suffix length"))
+		names, _ = NamePoolSize(rapid.IntRange(1, MaxSuffixLength).Draw(t, "suffix length"))
 	}
-	return newRapidModel(t, names, int(logUniform(t, "tries", 1, maxTries)))
+	return newRapidModel(t, names, int(logUniform(t, "attempts", 1, maxAttempts)))
 }
 
 // drawExisting draws from nothing to a full space, with both ends seen closely.
@@ -68,10 +68,10 @@ func drawCreates(t *rapid.T, m Model, existing int64) int64 {
 // largest q.
 func TestSumsBoundEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, MaxTries)
+		m := drawModel(t, MaxAttempts)
 		k := drawExisting(t, m)
 		n := drawCreates(t, m, k)
-		u, l, g := m.ExpectedConflicts(k, n), m.AnyFails(k, n).Hazard(), m.ExpectedConflictsRepeated(k, n)
+		u, l, g := m.ExpectedFailures(k, n), m.AnyFails(k, n).Hazard(), m.ExpectedFailuresRepeated(k, n)
 		if !atMost(u, l) || !atMost(l, g) {
 			t.Fatalf("U = %v, L = %v, G = %v", u, l, g)
 		}
@@ -87,15 +87,15 @@ func TestSumsBoundEachOther(t *testing.T) {
 // Sums over a run of creates are those over its two parts, wherever it is cut.
 func TestSumsAreAdditive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, MaxTries)
+		m := drawModel(t, MaxAttempts)
 		k := drawExisting(t, m)
 		n := drawCreates(t, m, k)
 		cut := rapid.Int64Range(0, n).Draw(t, "cut")
 		for name, sum := range map[string]func(k, n int64) float64{
 			"hazard":    func(k, n int64) float64 { return m.AnyFails(k, n).Hazard() },
-			"conflicts": m.ExpectedConflicts,
-			"repeated":  m.ExpectedConflictsRepeated,
-			"extra":     m.ExpectedExtraTries,
+			"conflicts": m.ExpectedFailures,
+			"repeated":  m.ExpectedFailuresRepeated,
+			"extra":     m.ExpectedExtraAttempts,
 		} {
 			whole, parts := sum(k, n), sum(k, cut)+sum(k+cut, n-cut)
 			if whole > smallest && !near(parts, whole, 2*slack) {
@@ -105,11 +105,11 @@ func TestSumsAreAdditive(t *testing.T) {
 	})
 }
 
-// Everything gets worse with more names and creates, and better with more tries
+// Everything gets worse with more names and creates, and better with more attempts
 // and a larger space.
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, MaxTries/2)
+		m := drawModel(t, MaxAttempts/2)
 		k := drawExisting(t, m)
 		n := drawCreates(t, m, k)
 		harder := func(name string, m2 Model, k2, n2 int64) {
@@ -118,7 +118,7 @@ func TestMonotone(t *testing.T) {
 				t.Fatalf("%s: any fails %v (%v), before %v (%v)", name, b.Float64(), b.Log10(), a.Float64(), a.Log10())
 			}
 			for i, f := range []func(Model, int64, int64) float64{
-				Model.ExpectedConflicts, Model.ExpectedConflictsRepeated,
+				Model.ExpectedFailures, Model.ExpectedFailuresRepeated,
 				func(m Model, k, _ int64) float64 { return m.NextFails(k) },
 				func(m Model, k, _ int64) float64 { return -m.MeanCreatesToFirstFailure(k) * (1 - slack) },
 			} {
@@ -129,11 +129,11 @@ func TestMonotone(t *testing.T) {
 		}
 		harder("more names", m, k+min(logUniform(t, "more names", 1, math.MaxInt64), math.MaxInt64-k), n)
 		harder("more creates", m, k, n+min(logUniform(t, "more creates", 1, math.MaxInt64), math.MaxInt64-n))
-		if fewer := rapid.IntRange(1, m.Tries()).Draw(t, "fewer tries"); fewer < m.Tries() {
-			harder("fewer tries", newRapidModel(t, m.Names(), fewer), k, n)
+		if fewer := rapid.IntRange(1, m.Attempts()).Draw(t, "fewer attempts"); fewer < m.Attempts() {
+			harder("fewer attempts", newRapidModel(t, m.Names(), fewer), k, n)
 		}
 		if smaller := rapid.Int64Range(1, m.Names()).Draw(t, "smaller space"); smaller > k {
-			harder("smaller space", newRapidModel(t, smaller, m.Tries()), k, n)
+			harder("smaller space", newRapidModel(t, smaller, m.Attempts()), k, n)
 		}
 	})
 }
@@ -141,17 +141,17 @@ func TestMonotone(t *testing.T) {
 // One create is a run of one.
 func TestOneCreate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, MaxTries)
+		m := drawModel(t, MaxAttempts)
 		k := drawExisting(t, m)
 		q := m.NextFails(k)
 		if p := m.AnyFails(k, 1).Float64(); !near(p, q, slack) {
 			t.Fatalf("any of one fails %v, next fails %v", p, q)
 		}
-		if u := m.ExpectedConflicts(k, 1); !near(u, q, slack) {
+		if u := m.ExpectedFailures(k, 1); !near(u, q, slack) {
 			t.Fatalf("expected conflicts of one %v, next fails %v", u, q)
 		}
-		if churn, err := m.Churn(k, 1, 1); err != nil || !near(churn.ConflictsPerDay, q, slack) {
-			t.Fatalf("conflicts of one create a day %v, %v, next fails %v", churn.ConflictsPerDay, err, q)
+		if churn, err := m.Churn(k, 1, 1); err != nil || !near(churn.FailuresPerDay, q, slack) {
+			t.Fatalf("conflicts of one create a day %v, %v, next fails %v", churn.FailuresPerDay, err, q)
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestOneCreate(t *testing.T) {
 // others only if it succeeds.
 func TestFirstFailureRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, MaxTries)
+		m := drawModel(t, MaxAttempts)
 		k := drawExisting(t, m)
 		mean := m.MeanCreatesToFirstFailure(k)
 		if !(mean >= 1 && mean <= float64(m.Names())*(1+slack)+1) {
@@ -181,7 +181,7 @@ func TestFirstFailureRecursion(t *testing.T) {
 // The mean is the sum of survivals, here added up.
 func TestFirstFailureSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := newRapidModel(t, logUniform(t, "names", 1, 20000), int(logUniform(t, "tries", 1, 20000)))
+		m := newRapidModel(t, logUniform(t, "names", 1, 20000), int(logUniform(t, "attempts", 1, 20000)))
 		k := drawExisting(t, m)
 		if got, want := m.MeanCreatesToFirstFailure(k), sumOfSurvivals(m, k); !near(got, want, slack) {
 			t.Fatalf("got %v, want %v", got, want)
@@ -194,7 +194,7 @@ func TestFirstFailureSum(t *testing.T) {
 func TestFirstFailureSumOfHardPaths(t *testing.T) {
 	for _, c := range []struct {
 		names    int64
-		tries    int
+		attempts int
 		existing int64
 	}{
 		{3300, 100, 0},
@@ -212,7 +212,7 @@ func TestFirstFailureSumOfHardPaths(t *testing.T) {
 		{531_441, 5000, 526_126},
 		{3_000_000, 20_000, 2_970_000},
 	} {
-		m := newModel(t, c.names, c.tries)
+		m := newModel(t, c.names, c.attempts)
 		if got, want := m.MeanCreatesToFirstFailure(c.existing), sumOfSurvivals(m, c.existing); !near(got, want, slack) {
 			t.Errorf("%+v: %v, want %v", c, got, want)
 		}
@@ -237,14 +237,14 @@ func TestEquivalentSuffixLength(t *testing.T) {
 		n := drawCreates(t, m, k)
 		length := m.EquivalentSuffixLength(k, n)
 		own := math.Log(float64(m.Names())) / math.Log(AlphabetSize)
-		if k+n <= 1 || n == 0 || m.Tries() == 1 {
+		if k+n <= 1 || n == 0 || m.Attempts() == 1 {
 			if length != own {
 				t.Fatalf("length %v though retries change nothing", length)
 			}
 			return
 		}
 		if !atMost(own, length) {
-			t.Fatalf("length %v, own length %v, %d tries", length, own, m.Tries())
+			t.Fatalf("length %v, own length %v, %d attempts", length, own, m.Attempts())
 		}
 		names := math.Exp(length * math.Log(AlphabetSize))
 		if names > 1<<62 {
@@ -262,7 +262,7 @@ func TestEquivalentSuffixLength(t *testing.T) {
 
 func TestReuse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, MaxTries)
+		m := drawModel(t, MaxAttempts)
 		k := drawExisting(t, m)
 		n := logUniform(t, "creates", 1, 1<<50)
 		anyReuse, expected := m.AnyReuse(k, n).Float64(), m.ExpectedReuses(k, n)
@@ -285,7 +285,7 @@ func TestReuse(t *testing.T) {
 }
 
 // What grows sees more conflicts than what stays, and the sum over whole
-// creates is ExpectedConflicts.
+// creates is ExpectedFailures.
 func TestForecast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 64)
@@ -300,7 +300,7 @@ func TestForecast(t *testing.T) {
 			t.Fatalf("%+v", f)
 		}
 		churn, err := m.Churn(k, perDay, days)
-		if err != nil || !near(churn.ConflictsPerDay*days, f.Steady, slack) && f.Steady > smallest {
+		if err != nil || !near(churn.FailuresPerDay*days, f.Steady, slack) && f.Steady > smallest {
 			t.Fatalf("%+v, %v, forecast %+v", churn, err, f)
 		}
 		if p := churn.AnyFails.Float64(); !near(p, -math.Expm1(-f.Steady), slack) {
@@ -308,7 +308,7 @@ func TestForecast(t *testing.T) {
 		}
 		whole := 1 + k%1000
 		f, err = m.Forecast(k, float64(whole), 1)
-		if want := m.ExpectedConflicts(k, whole); err != nil || !near(f.NothingDeleted, want, slack) {
+		if want := m.ExpectedFailures(k, whole); err != nil || !near(f.NothingDeleted, want, slack) {
 			t.Fatalf("%d creates: %+v, want %v", whole, f, want)
 		}
 	})

@@ -3,8 +3,8 @@ package analyze
 import "fmt"
 
 // WindowConfidence is the two-sided confidence of the interval of one window in
-// LowerRate: the truth is below its lower end in 1.25 % of all cases. So of four
-// windows the greatest lower end holds in 95 % of all cases, however much they
+// LowerRate: the truth is below its lower end in 1.25% of all cases. So of four
+// windows the greatest lower end holds in 95% of all cases, however much they
 // overlap (Bonferroni).
 const WindowConfidence = 0.975
 
@@ -23,7 +23,7 @@ type Rate struct {
 // LowerRate returns a rate of creation that the truth is not below: the greatest
 // of the lower ends of the windows' exact Poisson intervals (Garwood 1936), each
 // of WindowConfidence; of equal ones the first. Of up to four windows it holds with
-// 95 % for a rate that is steady. Only survivors are seen, so that no window gives
+// 95% for a rate that is steady. Only survivors are seen, so that no window gives
 // an upper bound: a short one sees what does not live long, a long one what is rare.
 // Without a window it is 0. A length that is not above 0 is an error.
 func LowerRate(windows []Window) (Rate, error) {

@@ -54,7 +54,7 @@ func TestLowerRateRefused(t *testing.T) {
 	}
 }
 
-// Of steady rates, the one told is above the truth in at most 5 % of all cases;
+// Of steady rates, the one told is above the truth in at most 5% of all cases;
 // and a shorter window excludes the day's rate in at most 2.5 %.
 func TestLowerRateHolds(t *testing.T) {
 	const rounds = 2000
@@ -70,7 +70,7 @@ func TestLowerRateHolds(t *testing.T) {
 				excluded++
 			}
 		}
-		t.Logf("%v a day: above the truth in %.2f %%, the day's rate excluded in %.2f %%",
+		t.Logf("%v a day: above the truth in %.2f %%, the day's rate excluded in %.2f%%",
 			perDay, 100*float64(above)/rounds, 100*float64(excluded)/rounds)
 		// Four standard deviations of the counts.
 		if limit := 0.05*rounds + 4*math.Sqrt(0.05*rounds); float64(above) > limit {
@@ -114,14 +114,14 @@ func TestFirstFailureOfDrawnCreates(t *testing.T) {
 	const rounds, names, perDay = 20_000, 729, 100.0
 	r := rand.New(rand.NewPCG(4420, 1))
 	for _, test := range []struct {
-		tries    int
+		attempts int
 		existing int64
 	}{{1, 0}, {1, 30}, {2, 100}, {8, 500}} {
-		got, err := newModel(t, names, test.tries).FirstFailure(test.existing, perDay)
+		got, err := newModel(t, names, test.attempts).FirstFailure(test.existing, perDay)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if growing := drawnDays(r, rounds, names, test.tries, test.existing, 1); !near(got.Growing, growing, 0.03) {
+		if growing := drawnDays(r, rounds, names, test.attempts, test.existing, 1); !near(got.Growing, growing, 0.03) {
 			t.Errorf("%+v: %v days if none is deleted, drawn %v", test, got.Growing, growing)
 		}
 		if test.existing == 0 {
@@ -130,7 +130,7 @@ func TestFirstFailureOfDrawnCreates(t *testing.T) {
 			}
 			continue
 		}
-		if steady := drawnDays(r, rounds, names, test.tries, test.existing, 0); !near(got.Steady, steady, 0.03) {
+		if steady := drawnDays(r, rounds, names, test.attempts, test.existing, 0); !near(got.Steady, steady, 0.03) {
 			t.Errorf("%+v: %v days at a steady population, drawn %v", test, got.Steady, steady)
 		}
 	}
@@ -138,13 +138,13 @@ func TestFirstFailureOfDrawnCreates(t *testing.T) {
 
 // drawnDays returns the mean number of days to the first failure at 100 creates a
 // day: each draws names until one is free, and grows the population by a number.
-func drawnDays(r *rand.Rand, rounds, names, tries int, existing, growth int64) float64 {
+func drawnDays(r *rand.Rand, rounds, names, attempts int, existing, growth int64) float64 {
 	days := 0.0
 	for range rounds {
 		for k := existing; ; k += growth {
 			days += r.ExpFloat64() / 100
 			failed := true
-			for range tries {
+			for range attempts {
 				failed = failed && r.Int64N(int64(names)) < k
 			}
 			if failed {

@@ -15,7 +15,7 @@ import (
 type reference struct {
 	Rows         []referenceRow
 	Thresholds   []referenceRow
-	Headroom     []referenceRow
+	Room         []referenceRow
 	Drop         []referenceRow
 	Reuse        []referenceRow
 	FirstFailure []referenceRow
@@ -35,7 +35,7 @@ type referenceRow struct {
 	P        decimal
 	Value    decimal
 
-	// the probabilities just below and at a threshold, and at a headroom and
+	// the probabilities just below and at a threshold, and at a room and
 	// just above
 	PBefore decimal `json:"p_before"`
 	PAt     decimal `json:"p_at"`
@@ -86,7 +86,7 @@ func loadReference(t *testing.T) reference {
 		}
 		all.Rows = append(all.Rows, part.Rows...)
 		all.Thresholds = append(all.Thresholds, part.Thresholds...)
-		all.Headroom = append(all.Headroom, part.Headroom...)
+		all.Room = append(all.Room, part.Room...)
 		all.Drop = append(all.Drop, part.Drop...)
 		all.Reuse = append(all.Reuse, part.Reuse...)
 		all.FirstFailure = append(all.FirstFailure, part.FirstFailure...)
@@ -96,9 +96,9 @@ func loadReference(t *testing.T) reference {
 	return all
 }
 
-func newModel(t testing.TB, names int64, tries int) Model {
+func newModel(t testing.TB, names int64, attempts int) Model {
 	t.Helper()
-	m, err := NewModel(names, tries)
+	m, err := NewModel(names, attempts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,11 +199,11 @@ func TestReferenceRows(t *testing.T) {
 		case "next_create_failure":
 			check(m.NextFails(row.K), tolerance)
 		case "sum_q":
-			check(m.ExpectedConflicts(row.K, row.M), tolerance)
+			check(m.ExpectedFailures(row.K, row.M), tolerance)
 		case "expected_failed_persist":
-			check(m.ExpectedConflictsRepeated(row.K, row.M), tolerance)
+			check(m.ExpectedFailuresRepeated(row.K, row.M), tolerance)
 		case "expected_extra_tries":
-			check(m.ExpectedExtraTries(row.K, row.M), tolerance)
+			check(m.ExpectedExtraAttempts(row.K, row.M), tolerance)
 		default:
 			t.Fatalf("unknown quantity %q", row.Quantity)
 		}
@@ -225,13 +225,13 @@ func TestReferenceThresholds(t *testing.T) {
 	seen.log(t)
 }
 
-func TestReferenceHeadroom(t *testing.T) {
+func TestReferenceRoom(t *testing.T) {
 	seen := errors{}
-	for _, row := range loadReference(t).Headroom {
+	for _, row := range loadReference(t).Room {
 		m := row.model(t)
-		got, err := m.Headroom(row.K, row.P.float64(t))
+		got, err := m.Room(row.K, row.P.float64(t))
 		if err != nil || decimal(strconv.FormatInt(got, 10)) != row.Value {
-			t.Errorf("Headroom = %d, %v, want %v: %+v", got, err, row.Value, row)
+			t.Errorf("Room = %d, %v, want %v: %+v", got, err, row.Value, row)
 		}
 		seen.check(t, "p at", row, m.AnyFails(row.K, got).Float64(), row.PAt, tolerance)
 		seen.check(t, "p next", row, m.AnyFails(row.K, got+1).Float64(), row.PNext, tolerance)
@@ -239,13 +239,13 @@ func TestReferenceHeadroom(t *testing.T) {
 	seen.log(t)
 }
 
-// The expectation of dropped creates has no closed form; ExpectedConflicts is
+// The expectation of dropped creates has no closed form; ExpectedFailures is
 // its upper bound.
 func TestReferenceDrop(t *testing.T) {
 	for _, row := range loadReference(t).Drop {
-		exact, bound := row.Value.float64(t), row.model(t).ExpectedConflicts(row.K, row.M)
+		exact, bound := row.Value.float64(t), row.model(t).ExpectedFailures(row.K, row.M)
 		if bound < exact {
-			t.Errorf("ExpectedConflicts = %v, below the exact %v: %+v", bound, exact, row)
+			t.Errorf("ExpectedFailures = %v, below the exact %v: %+v", bound, exact, row)
 		}
 	}
 }

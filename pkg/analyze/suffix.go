@@ -5,11 +5,11 @@ import "math"
 // EquivalentSuffixLength returns the suffix length, a real number, at which the
 // same creates without any retry have the same probability that any of them
 // fails: log27 of the real N' for which AnyFails in a space of N' names with
-// one try equals AnyFails here. So much are retries worth (KEP-4420 compares 8
-// tries with 11 characters).
+// one attempt equals AnyFails here. So much are retries worth (KEP-4420 compares 8
+// attempts with 11 characters).
 //
 // It is never less than the length log27(N) of the model itself, and just that
-// where retries change nothing: with one try, where no create can fail (none,
+// where retries change nothing: with one attempt, where no create can fail (none,
 // or one into an empty space), and where one must because the names run out.
 func (m Model) EquivalentSuffixLength(existing, creates int64) float64 {
 	return m.lnEquivalentNames(m.clamp(existing), creates) / math.Log(AlphabetSize)
@@ -18,11 +18,11 @@ func (m Model) EquivalentSuffixLength(existing, creates int64) float64 {
 func (m Model) lnEquivalentNames(existing, creates int64) float64 {
 	possible, certain := m.split(existing, creates)
 	p, _ := m.path(existing, possible)
-	if m.Tries() == 1 || p.count == 0 || certain > 0 {
+	if m.Attempts() == 1 || p.count == 0 || certain > 0 {
 		return math.Log(float64(m.Names()))
 	}
 	hazard := m.hazard(existing, possible)
-	p.tries = 1
+	p.attempts = 1
 	sum := p.top * p.sum(path.relative, 1)
 	if lnNames := math.Log(sum) - hazard.ln(); lnNames-math.Log(p.top) > cutoff {
 		return lnNames
@@ -31,7 +31,7 @@ func (m Model) lnEquivalentNames(existing, creates int64) float64 {
 }
 
 // solveNames returns the logarithm of the number of names for which the path
-// with one try has the given hazard. It solves for how many of them are free in
+// with one attempt has the given hazard. It solves for how many of them are free in
 // the last state, starting from an upper bound: the hazard's logarithm is a
 // concave function of the logarithm of that, so that Newton's method goes down
 // to the solution without overshooting.

@@ -98,10 +98,10 @@ func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection
 	kubectl := &cobra.Command{Use: "kubectl", CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	genname := &cobra.Command{
 		Use:   buildinfo.Name,
-		Short: "Create objects with generateName once, and see which names fill up",
+		Short: "Create objects with generateName exactly once, and find the prefixes that fill up",
 		Long: templates.LongDesc(`
-			Create objects with metadata.generateName exactly once, count the names that exist
-			under each prefix of a cluster, and calculate how likely conflicts are.`),
+			Create objects with metadata.generateName exactly once, count the generated names of a
+			cluster by prefix, and calculate how likely creates are to fail.`),
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 

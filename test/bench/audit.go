@@ -81,7 +81,7 @@ func (b *bench) audits(names int, args ...string) func(context.Context) (sample,
 		if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 			return err
 		}
-		found := report.Hidden.Objects
+		found := report.Hidden.Names
 		for _, item := range report.Items {
 			found += item.Names
 		}

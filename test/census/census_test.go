@@ -59,7 +59,7 @@ func TestRealServer(t *testing.T) {
 					t.Errorf("(-want +got)\n%s", diff)
 				}
 				if name == "by default" {
-					checkMakers(t, got)
+					checkCreators(t, got)
 				}
 			})
 		}

@@ -155,9 +155,9 @@ func (c *cluster) waitFor(t *testing.T, r census.Resource) {
 }
 
 // count counts plain lists, in order.
-func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resources ...census.Resource) []census.Space {
+func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resources ...census.Resource) []census.NamePool {
 	t.Helper()
-	var spaces []census.Space
+	var spaces []census.NamePool
 	for _, r := range resources {
 		list, err := c.objects.Resource(r.GroupVersionResource).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
@@ -173,15 +173,15 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 		}
 		oracle := censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since, MinCount: s.MinCount}
 		for _, c := range oracle.Count(objects) {
-			spaces = append(spaces, census.Space{
+			spaces = append(spaces, census.NamePool{
 				Resource: r, Namespace: c.Namespace, Prefix: c.Prefix, SuffixLength: c.SuffixLength,
 				Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, GenerateNames: c.GenerateNames,
 				Recent: c.Recent, Oldest: c.Oldest, Newest: c.Newest,
-				MadeBy: census.Maker{
-					Kind: c.Maker.Kind, Name: c.Maker.Name, Manager: c.Maker.Manager, Certain: c.Maker.Certain,
+				Creator: census.Creator{
+					Kind: c.Creator.Kind, Name: c.Creator.Name, Manager: c.Creator.Manager, Certain: c.Creator.Certain,
 					Marked: c.Marked,
 				},
-				Makers: c.Makers, NamedByClients: c.NamedByClients, ReplicaBounded: c.ReplicaBounded,
+				Creators: c.Creators, ClientGenerated: c.ClientGenerated, ReplicaBounded: c.ReplicaBounded,
 			})
 		}
 	}
@@ -191,7 +191,7 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 // scan returns the spaces that s finds, in order.
 func scan(
 	t *testing.T, s *census.Scanner, resources []census.Resource, namespace string,
-) ([]census.Space, census.Summary) {
+) ([]census.NamePool, census.Summary) {
 	t.Helper()
 	var all committed
 	summary, err := s.Scan(t.Context(), resources, namespace, all.begin)
@@ -201,8 +201,8 @@ func scan(
 	return sorted(all.spaces), summary
 }
 
-func sorted(spaces []census.Space) []census.Space {
-	slices.SortFunc(spaces, func(a, b census.Space) int {
+func sorted(spaces []census.NamePool) []census.NamePool {
+	slices.SortFunc(spaces, func(a, b census.NamePool) int {
 		return cmp.Or(
 			cmp.Compare(a.Resource.String(), b.Resource.String()),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
@@ -214,7 +214,7 @@ func sorted(spaces []census.Space) []census.Space {
 
 // committed is the spaces of all batches that have been committed, which the
 // scanner does one at a time.
-type committed struct{ spaces []census.Space }
+type committed struct{ spaces []census.NamePool }
 
 func (c *committed) begin() census.Batch { return &batch{to: c} }
 
@@ -225,6 +225,6 @@ type batch struct {
 	to *committed
 }
 
-func (b *batch) Add(s census.Space)  { b.spaces = append(b.spaces, s) }
-func (b *batch) Begin() census.Batch { return b.begin() }
-func (b *batch) Commit()             { b.to.spaces = append(b.to.spaces, b.spaces...) }
+func (b *batch) Add(s census.NamePool) { b.spaces = append(b.spaces, s) }
+func (b *batch) Begin() census.Batch   { return b.begin() }
+func (b *batch) Commit()               { b.to.spaces = append(b.to.spaces, b.spaces...) }

@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// checkMakers holds what a real server says of makers and clients against what
+// checkCreators holds what a real server says of creators and clients against what
 // the population is known to be, apart from the oracle.
-func checkMakers(t *testing.T, got []census.Space) {
+func checkCreators(t *testing.T, got []census.NamePool) {
 	t.Helper()
-	manager := census.Maker{Manager: "census.test", Certain: true}
+	manager := census.Creator{Manager: "census.test", Certain: true}
 	found := 0
 	for _, s := range got {
 		if s.Namespace != "team" || s.Resource != configMaps {
@@ -24,17 +24,17 @@ func checkMakers(t *testing.T, got []census.Space) {
 		switch {
 		case s.Prefix == "job-b" && s.SuffixLength == 5:
 			found++
-			if s.MadeBy != manager || s.Makers != 1 || s.NamedByClients {
+			if s.Creator != manager || s.Creators != 1 || s.ClientGenerated {
 				t.Errorf("%+v", s)
 			}
 		case s.Prefix == "md-":
 			found++
-			if want := (census.Maker{Kind: "Set", Name: "md", Certain: true}); s.MadeBy != want || !s.NamedByClients || s.Names != 12 {
+			if want := (census.Creator{Kind: "Set", Name: "md", Certain: true}); s.Creator != want || !s.ClientGenerated || s.Names != 12 {
 				t.Errorf("%+v", s)
 			}
 		case s.Prefix == "long-" && s.SuffixLength == 7:
 			found++
-			if !s.MadeBy.Marked || s.Names != 12 || s.Generated != 12 {
+			if !s.Creator.Marked || s.Names != 12 || s.Generated != 12 {
 				t.Errorf("%+v", s)
 			}
 		case strings.HasPrefix(s.Prefix, "long-long-"):

@@ -38,7 +38,7 @@ func testFewRights(t *testing.T, c *cluster) {
 	resources := []census.Resource{widgets, configMaps}
 	for namespace, skips := range map[string]int{"": 1, "team": 0} {
 		want := c.count(t, &s, namespace, resources[:2-skips]...)
-		got, summary := eventually(t, func() ([]census.Space, census.Summary, bool) {
+		got, summary := eventually(t, func() ([]census.NamePool, census.Summary, bool) {
 			spaces, summary := scan(t, &s, resources, namespace)
 			return spaces, summary, len(summary.Skipped) == skips
 		})
@@ -53,7 +53,7 @@ func testFewRights(t *testing.T, c *cluster) {
 }
 
 // eventually scans until it went as expected: new rights take a moment.
-func eventually(t *testing.T, scan func() ([]census.Space, census.Summary, bool)) ([]census.Space, census.Summary) {
+func eventually(t *testing.T, scan func() ([]census.NamePool, census.Summary, bool)) ([]census.NamePool, census.Summary) {
 	t.Helper()
 	for {
 		spaces, summary, ok := scan()

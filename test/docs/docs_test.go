@@ -6,6 +6,7 @@ package docs
 
 import (
 	"bufio"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,8 +24,20 @@ type page struct{ path, text string }
 func pages(t *testing.T) []page {
 	t.Helper()
 	var pages []page
-	for _, path := range glob(t, "*.md", "docs/*.md", "docs/reference/*.md", "examples/*/*.md") {
+	for _, path := range glob(t, "*.md", "examples/*/*.md") {
 		pages = append(pages, page{path, read(t, path)})
+	}
+	err := filepath.WalkDir(root+"docs", func(path string, _ fs.DirEntry, err error) error {
+		generated := strings.Contains(filepath.ToSlash(path), "docs/rules/") // from the rules, whose tests check them
+		if err != nil || generated || filepath.Ext(path) != ".md" {
+			return err
+		}
+		path = filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash(root)))
+		pages = append(pages, page{path, read(t, path)})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return pages
 }

@@ -185,12 +185,12 @@ func TestAuditTable(t *testing.T) {
 	u := harness.As(t, single.Admin())
 	const summary = `4 objects under no prefix: configmaps \(4\)\nRead \d+ objects of \d+ types? in \d+ requests? and [\d.]+ s: 4 prefixes\n`
 	u.Run("audit", "cm", "-n", ns).Expect(t, 0,
-		`RESOURCE     PREFIX {55}NAMES   PER-DAY    MADE-BY    FIRST-IN     NOTES\n`+
-			`configmaps   x{58}   30      ≥2,747     e2e.test   41h–174d     short-lived or a burst; 58-byte cut: 2 prefixes share this space: …-one-, …-two-\n`+
+		`RESOURCE     PREFIX {55}NAMES   PER-DAY    CREATOR    FAILS-IN     NOTES\n`+
+			`configmaps   x{58}   30      ≥2,747     e2e.test   41h–174d     short-lived objects or a burst; truncated: shared by …-one-, …-two-\n`+
 			`configmaps   run- {57}17      ≥1,209     e2e.test   .*`,
 		`1 prefix hidden, with 1 name, by --min-count=10\n`+summary)
 	u.Run("audit", "cm", "-n", ns, "-o", "wide", "--prefix=run-", "--no-headers").Expect(t, 0,
-		`configmaps   run-   17    ≥1,209   e2e.test   4d–698d   1 in 8.4e5   1 in 8.4e5   .*T.*Z .* in 30d   short-lived or a burst\n`, `Read .*`)
+		`configmaps   run-   17    ≥1,209   e2e.test   4d–698d   1 in 8.4e5   1 in 8.4e5   .*T.*Z .* in 30d   short-lived objects or a burst\n`, `Read .*`)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps   late-   1     ≥0    \?     never .*\n`, `Read .*`)
 	u.Run("audit", "cm/late-", "cm/run-", "-n", ns, "--sort-by=prefix", "--no-headers").Expect(t, 0, `configmaps   late- .*\nconfigmaps   run- .*\n`, `Read .*`)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run").Expect(t, 0,
@@ -225,7 +225,7 @@ func TestAuditMadeBy(t *testing.T) {
 		`configmaps   demo- +12 +≥\d+ +kubectl-create .*\npods +\(2 prefixes\) +22 .*bounded by replicas; --show-replicas shows them\n`, `.*`)
 	u.Run("audit", "cm,pods", "-n", ns, "--no-headers", "--show-replicas", "--sort-by=prefix").Expect(t, 0,
 		`configmaps .*pods +web-1- +11 +≥\d+ +ReplicaSet/web-1 .*pods +web-2- .*`, `.*`)
-	u.Run("audit", "cm,pods", "-n", ns, "-o=jsonpath={range .items[*]}{.prefix} {.attempts} {.madeBy[0].kind}{.madeBy[0].manager} {.replicaBounded};{end}", "--sort-by=prefix").
+	u.Run("audit", "cm,pods", "-n", ns, "-o=jsonpath={range .items[*]}{.prefix} {.attempts} {.creators[0].kind}{.creators[0].manager} {.replicaBounded};{end}", "--sort-by=prefix").
 		Expect(t, 0, `demo- 16 kubectl-create ;web-1- 8 ReplicaSet true;web-2- 8 ReplicaSet true;`, `.*`)
 }
 
@@ -239,7 +239,7 @@ func TestAuditCompare(t *testing.T) {
 	before = regexp.MustCompile(`"creationTimestamp": "\d{4}`).ReplaceAllString(before, `"creationTimestamp": "2020`)
 	path := harness.File(t, "before.json", before)
 	u.Run("audit", "cm,secrets", "-n", ns, "--compare", path, "--fail-above-count=1000").Expect(t, 0,
-		`RESOURCE +PREFIX +NAMES +PER-DAY +GROWTH/DAY +GATE-IN +MADE-BY .*`,
+		`RESOURCE +PREFIX +NAMES +PER-DAY +GROWTH/DAY +GATE-IN +CREATOR .*`,
 		`.*Not compared, because `+path+` has not read them: secrets\n.*`)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--fail-above-growth=0").Expect(t, 3, `.*`,
 		`.*1 prefix above --fail-above-growth 0: configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00.* a day\n`)

@@ -18,10 +18,10 @@ func TestReportOfAPrefix(t *testing.T) {
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
 	u.Run("report", "configmaps/run-", "cm/nobody-says-", "-n", ns, "--creates=10", "-o",
-		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].tries};{end}`).
+		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].attempts};{end}`).
 		Expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`,
 			`Warning: no object of configmaps in namespace `+ns+` has the prefix nobody-says-: prefixes are matched whole; is a '-' missing, or is it another namespace\?\n`)
-	u.Run("report", "configmaps/none-", "-n", ns, "--creates=10").Expect(t, 0, `configmaps/none- -n `+ns+`: 1 of 27\^5 = 14,348,907 names are taken.\n.*`, ``)
+	u.Run("report", "configmaps/none-", "-n", ns, "--creates=10").Expect(t, 0, `configmaps/none- -n `+ns+`: 1 of 27\^5 = 14,348,907 names exist.\n.*`, ``)
 }
 
 const reportedManifests = `
@@ -39,7 +39,7 @@ items:
 - {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {generateName: nobody-has-}}
 `
 
-const countsOf = `jsonpath={range .items[*]}{.resource} {.namespace} {.prefix} {.existing} {.policies[1].tries};{end}`
+const countsOf = `jsonpath={range .items[*]}{.resource} {.namespace} {.prefix} {.existing} {.policies[1].attempts};{end}`
 
 // The names under the prefixes of manifests are counted, each prefix once.
 func TestReportOfManifests(t *testing.T) {
@@ -113,7 +113,7 @@ func TestReportOfWhatCreateMade(t *testing.T) {
 	u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=3").Expect(t, 0, `.*`, ``)
 	saved := harness.File(t, "audit.json", u.Run("audit", "cm/demo-", "-n", ns, "-o", "json").Stdout)
 	live := u.Run("report", "cm/demo-", "-n", ns, "-o", "json")
-	if from := u.Run("report", "--from", saved, "-o", "json"); from.Stdout != live.Stdout || !strings.Contains(live.Stdout, `"tries": 128`) {
+	if from := u.Run("report", "--from", saved, "-o", "json"); from.Stdout != live.Stdout || !strings.Contains(live.Stdout, `"attempts": 128`) {
 		t.Errorf("of the audit:\n%+v\nlive:\n%+v", from, live)
 	}
 }

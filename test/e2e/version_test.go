@@ -32,9 +32,9 @@ spec: {group: aggregated.e2e, version: v1, groupPriorityMinimum: 1, versionPrior
 	}{
 		{cp.Admin(), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceVersion, ""},
 		{cp.Admin(), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceVersion, ""},
-		{cp.Admin(), schema.GroupVersion{Group: "aggregated.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "aggregated API: server retries unknown"},
+		{cp.Admin(), schema.GroupVersion{Group: "aggregated.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "attempts unknown: aggregated API"},
 		{cp.User("someone"), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceVersion, ""},
-		{cp.User("someone"), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "server retries unknown: an aggregated API or not (needs list on apiservices)"},
+		{cp.User("someone"), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "attempts unknown: might be an aggregated API (needs list on apiservices)"},
 	} {
 		server, err := serverinfo.Get(t.Context(), test.user)
 		if err != nil {

@@ -47,13 +47,13 @@ func TestAlerts(t *testing.T) {
 		{
 			"a thousand a day, without retries",
 			[]phase{{population: &population{names: 5000, perDay: 1000}, attempts: 1, lasts: long}},
-			[]string{"GeneratedNameHeadroomShort"},
+			[]string{"GeneratedNameRoomShort"},
 		},
 		{"the same, with the server's", []phase{{population: &population{names: 5000, perDay: 1000}, attempts: 8, lasts: long}}, nil},
 		{
 			"with retries that do not help for long",
 			[]phase{{population: &population{names: 60_000, perDay: 9900}, attempts: 2, lasts: long}},
-			[]string{"GeneratedNameHeadroomShort"},
+			[]string{"GeneratedNameRoomShort"},
 		},
 		{
 			"one audit that sees a burst",
@@ -63,13 +63,13 @@ func TestAlerts(t *testing.T) {
 		{
 			"creates that fail",
 			[]phase{{population: &population{names: 15_000}, attempts: 1, lasts: time.Hour}},
-			[]string{"GeneratedNameConflictsLikely"},
+			[]string{"GeneratedNameFailuresLikely"},
 		},
 		{"the same, with the server's retries", []phase{{population: &population{names: 15_000}, attempts: 8, lasts: time.Hour}}, nil},
 		{
 			"creates that fail if nobody retries, which is not known",
 			[]phase{{population: &population{names: 15_000, custom: true}, lasts: time.Hour}},
-			[]string{"GeneratedNameConflictsLikely"},
+			[]string{"GeneratedNameFailuresLikely"},
 		},
 		{"few of which that is not known", []phase{{population: &population{names: 12, perDay: 2, custom: true}, lasts: long}}, nil},
 		{

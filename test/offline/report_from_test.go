@@ -22,7 +22,7 @@ func readSavedAudit(t *testing.T) string {
 
 // What the audit said of each item's attempts is used, and so is the flag.
 func TestReportFrom(t *testing.T) {
-	const columns = "custom-columns=RESOURCE:.resource,NS:.namespace,PREFIX:.prefix,EXISTING:.existing,TRIES:.policies[*].tries"
+	const columns = "custom-columns=RESOURCE:.resource,NS:.namespace,PREFIX:.prefix,EXISTING:.existing,TRIES:.policies[*].attempts"
 	const want = `RESOURCE   NS   PREFIX           EXISTING   TRIES
 jobs       ci   nightly-report-  121        1,8,16,128
 backups         volume-backup-   200        1,<nil>,16,<nil>
@@ -55,15 +55,15 @@ func TestReportFromServer(t *testing.T) {
 
 func TestReportFromText(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--from="+savedAudit, "--creates=10,1000")
-	const rows = `NAMESPACE   RESOURCE              PREFIX            NAMES   10            1,000         NO-RETRY   HEADROOM    CLIENT
+	const rows = `NAMESPACE   RESOURCE              PREFIX            NAMES   10            1,000         NO-RETRY   ROOM        CLIENT
 ci          jobs.batch            nightly-report-   121     1 in 2.9e39   1 in 5.8e30   87         1,362,373   4,282,908
-            backups.example.com   volume-backup-    200     0.014 %*      4.76 %*       62         62*         4,282,829
+            backups.example.com   volume-backup-    200     0.014%*       4.76%*        62         62*         4,282,829
 `
 	if !strings.HasSuffix(stdout, rows) || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 	}
 	stdout, _, _ = run(t, "report", "--from="+savedAudit, "--creates=10", "--rate=1000")
-	if !strings.Contains(stdout, "   FIRST-AFTER\n") || !strings.Contains(stdout, "years\n") || !strings.Contains(stdout, "days*\n") {
+	if !strings.Contains(stdout, "   FAILS-AFTER\n") || !strings.Contains(stdout, "years\n") || !strings.Contains(stdout, "days*\n") {
 		t.Errorf("the rate makes\n%s", stdout)
 	}
 }
@@ -96,7 +96,7 @@ func TestReportFromIncomplete(t *testing.T) {
 	}{
 		{"--creates=10", 0, warnings},
 		{"--creates=10 --fail-above=50%", 1, warnings + "error: --fail-above is not exceeded, but the audit was not complete\n"},
-		{"--creates=10000 --fail-above=50%", 3, warnings + "1 row above --fail-above 50 %\n"},
+		{"--creates=10000 --fail-above=50%", 3, warnings + "1 row above --fail-above 50%\n"},
 	} {
 		stdout, stderr, code := runWith(t, incomplete, append([]string{"report", "--from=-"}, strings.Fields(test.args)...)...)
 		if stdout == "" || stderr != test.stderr || code != test.code {

@@ -80,16 +80,16 @@ func TestReportPlotReplaces(t *testing.T) {
 func TestReportPlotInTheTerminal(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--plot=-", "--existing=121")
 	for _, want := range []string{
-		"Chance of a name conflict, of 27^5 = 14,348,907 names\n\n    100 % ┤  ",
-		"a  none (1 try)               0.1 % at 209, 50 % at 4,462\n",
-		"d  server+client (128 tries)  0.1 % at 12,429,300, 50 % at 13,075,758\n",
+		"Chance that a create fails, of 27^5 = 14,348,907 names\n\n     100% ┤  ",
+		"a  none (1 attempt)              0.1% at 209, 50% at 4,462\n",
+		"d  server+client (128 attempts)  0.1% at 12,429,300, 50% at 13,075,758\n",
 		"now: 121 names exist\n",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
 		}
 	}
-	if strings.Contains(stdout, "HEADROOM") || stderr != "" || code != 0 {
+	if strings.Contains(stdout, "ROOM") || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 	}
 	for line := range strings.SplitSeq(stdout, "\n") {
@@ -99,10 +99,10 @@ func TestReportPlotInTheTerminal(t *testing.T) {
 	}
 }
 
-// Policies with as many tries are one curve, those with unknown tries none.
+// Policies with as many attempts are one curve, those with unknown attempts none.
 func TestReportPlotPolicies(t *testing.T) {
 	stdout, _, _ := run(t, "report", "--plot=-", "--server-attempts=1", "--client-attempts=2")
-	if !strings.Contains(stdout, "a  none, server (1 try)            ") || !strings.Contains(stdout, "b  client, server+client (2 tries)  ") {
+	if !strings.Contains(stdout, "a  none, server (1 attempt)           ") || !strings.Contains(stdout, "b  client, server+client (2 attempts)  ") {
 		t.Errorf("stdout\n%s", stdout)
 	}
 	unknown := readSavedAudit(t)
@@ -110,8 +110,8 @@ func TestReportPlotPolicies(t *testing.T) {
 	to := strings.Index(unknown, `"group": "example.com"`)
 	unknown = unknown[:from] + "{" + unknown[to:]
 	stdout, stderr, code := runWith(t, unknown, "report", "--plot=-", "--from=-")
-	if !strings.HasPrefix(stdout, "backups.example.com/volume-backup-: chance of a name conflict\n") || code != 0 ||
-		!strings.Contains(stdout, "a  none (1 try)  ") || !strings.Contains(stdout, "b  client (16 tries)  ") || strings.Contains(stdout, "\nc  ") {
+	if !strings.HasPrefix(stdout, "backups.example.com/volume-backup-: chance that a create fails\n") || code != 0 ||
+		!strings.Contains(stdout, "a  none (1 attempt)  ") || !strings.Contains(stdout, "b  client (16 attempts)  ") || strings.Contains(stdout, "\nc  ") {
 		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 	}
 }

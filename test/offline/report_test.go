@@ -15,30 +15,30 @@ import (
 )
 
 // The numbers are those of KEP-4420, where it is right: 1 in 1.6e13 for
-// 100,000 creates, 0.0062 % for a million; and 170 creates, not 500, for 0.1 %.
+// 100,000 creates, 0.0062% for a million; and 170 creates, not 500, for 0.1 %.
 // It all fits a terminal of 24 lines and 80 columns.
 func TestReportOffline(t *testing.T) {
-	const want = `A prefix: 0 of 27^5 = 14,348,907 names are taken.
+	const want = `A prefix: 0 of 27^5 = 14,348,907 names exist.
 
-Chance that any of the creates conflicts, and that any takes a name used before:
-CREATES     NONE      SERVER        CLIENT        SERVER+CLIENT   RE-USE
-100         0.034 %   1 in 1.7e40   1 in 6.0e81   1 in 3.1e660    0.034 %
-1,000       3.42 %    1 in 1.6e31   1 in 5.5e64   1 in 1.6e531    3.42 %
-10,000      96.93 %   1 in 1.6e22   1 in 5.5e47   1 in 1.5e402    96.93 %
-100,000     100 %     1 in 1.6e13   1 in 5.5e30   1 in 1.5e273    100 %
-1,000,000   100 %     0.0062 %      1 in 5.5e13   1 in 1.5e144    100 %
+Chance that any create fails, and that any takes the name of a deleted object:
+CREATES     NONE     SERVER        CLIENT        SERVER+CLIENT   REUSE
+100         0.034%   1 in 1.7e40   1 in 6.0e81   1 in 3.1e660    0.034%
+1,000       3.42%    1 in 1.6e31   1 in 5.5e64   1 in 1.6e531    3.42%
+10,000      96.93%   1 in 1.6e22   1 in 5.5e47   1 in 1.5e402    96.93%
+100,000     100%     1 in 1.6e13   1 in 5.5e30   1 in 1.5e273    100%
+1,000,000   100%     0.0062%       1 in 5.5e13   1 in 1.5e144    100%
 
-The next create, and the creates until the chance above passes 0.1 %:
-POLICY          TRIES   NEXT-CONFLICTS   HEADROOM     WHAT IT IS
-none            1       0                169          no retries
-server          8       0                1,362,494    Kubernetes 1.32 and later
-client          16      0                4,283,029    kubectl genname create
-server+client   128     0                12,429,299   the same, --naming=server
+The next create, and the creates until the chance of a failure exceeds 0.1%:
+POLICY          ATTEMPTS   NEXT-FAILS   ROOM         MEANING
+none            1          0            169          no retries
+server          8          0            1,362,494    Kubernetes 1.32 and later
+client          16         0            4,283,029    kubectl genname create
+server+client   128        0            12,429,299   create --naming=server
 
-In short: the chance of a conflict stays within 0.1 % for 169 creates without
-retries, 1,362,494 creates with the server's and 4,283,029 creates with kubectl
+The chance of a failure stays within 0.1% for 169 creates without retries,
+1,362,494 creates with the server's retries and 4,283,029 creates with kubectl
 genname create.
-RE-USE: a create takes the name of a deleted object, if each follows a deletion.
+REUSE assumes that a deletion precedes each create.
 `
 	stdout, stderr, code := run(t, "report")
 	if stdout != want || stderr != "" || code != 0 {
@@ -56,34 +56,34 @@ RE-USE: a create takes the name of a deleted object, if each follows a deletion.
 }
 
 func TestReportWide(t *testing.T) {
-	const want = `A prefix: 5,000 of 27^5 = 14,348,907 names are taken.
+	const want = `A prefix: 5,000 of 27^5 = 14,348,907 names exist.
 
-Chance that any of the creates conflicts, and that any takes a name used before:
-CREATES   NONE      SERVER    CLIENT     SERVER+CLIENT   RE-USE
-500       16.72 %   16.72 %   0.0067 %   0.0067 %        0.87 %
+Chance that any create fails, and that any takes the name of a deleted object:
+CREATES   NONE     SERVER   CLIENT    SERVER+CLIENT   REUSE
+500       16.72%   16.72%   0.0067%   0.0067%         0.87%
 
-Expected conflicts (in brackets: if each create is repeated until it succeeds):
+Expected failures (in brackets: if each create is repeated until it succeeds):
 CREATES   NONE   SERVER   CLIENT   SERVER+CLIENT
 500       0.18   0.18     6.7e-5   6.7e-5
 
-Expected extra tries, each a call of every validating webhook:
+Expected extra attempts (each calls every validating webhook again):
 CREATES   NONE   SERVER   CLIENT   SERVER+CLIENT
 500       0      0        0.18     0.18
 
-Suffix length with the same chance and no retries:
+Suffix length with the same chance without retries:
 CREATES   NONE   SERVER   CLIENT   SERVER+CLIENT
 500       5.0    5.0      7.4      7.4
 
-The next create, and the creates until the chance above passes 0.1 %:
-POLICY          TRIES   NEXT-CONFLICTS   HEADROOM   WHAT IT IS
-none            1       0.035 %          2          no retries
-server          1       0.035 %          2          as given
-client          2       1 in 8.2e6       4,057      kubectl genname create
-server+client   2       1 in 8.2e6       4,057      the same, --naming=server
+The next create, and the creates until the chance of a failure exceeds 0.1%:
+POLICY          ATTEMPTS   NEXT-FAILS   ROOM    MEANING
+none            1          0.035%       2       no retries
+server          1          0.035%       2       --server-attempts
+client          2          1 in 8.2e6   4,057   kubectl genname create
+server+client   2          1 in 8.2e6   4,057   create --naming=server
 
-In short: the chance of a conflict stays within 0.1 % for 2 creates without
-retries (the server has none) and 4,057 creates with kubectl genname create.
-RE-USE: a create takes the name of a deleted object, if each follows a deletion.
+The chance of a failure stays within 0.1% for 2 creates without retries (the
+server has no retries) and 4,057 creates with kubectl genname create.
+REUSE assumes that a deletion precedes each create.
 `
 	stdout, stderr, code := run(t, "report", "--existing=5000", "--creates=500", "--server-attempts=1", "--client-attempts=2", "-o", "wide")
 	if stdout != want || stderr != "" || code != 0 {
@@ -109,19 +109,19 @@ func TestReportWideBeyondNumbers(t *testing.T) {
 func TestReportChurn(t *testing.T) {
 	const want = `
 5,000 creates and as many deletions a day, for 365d:
-POLICY          TRIES   CONFLICTS-PER-DAY   FIRST-AFTER     ANY-CONFLICT
-none            1       35                  41 min          100 %
-server          8       2.8e-14             9.8e10 years    1 in 9.8e10
-client          16      1.5e-31             1.8e28 years    1 in 1.8e28
-server+client   128     4.2e-273            6.5e269 years   1 in 6.5e269
-Of 1,825,000 creates, 112,039 take a name used before (chance of any: 100 %).
+POLICY          ATTEMPTS   FAILURES/DAY   FAILS-AFTER     ANY-FAILS
+none            1          35             41 min          100%
+server          8          2.8e-14        9.8e10 years    1 in 9.8e10
+client          16         1.5e-31        1.8e28 years    1 in 1.8e28
+server+client   128        4.2e-273       6.5e269 years   1 in 6.5e269
+Of 1,825,000 creates, 112,039 take the name of a deleted object (chance of any: 100%).
 `
 	stdout, stderr, code := run(t, "report", "--existing=100000", "--rate=5000", "--for=365d")
 	if !strings.Contains(stdout, want) || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s\nwant in it\n%s", code, stderr, stdout, want)
 	}
 	stdout, _, _ = run(t, "report", "--rate=0.5", "--for=12h")
-	for _, want := range []string{"0.5 creates and as many deletions a day, for 12h:\n", "none            1       0                   never         0\n"} {
+	for _, want := range []string{"0.5 creates and as many deletions a day, for 12h:\n", "none            1          0              never         0\n"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
 		}
@@ -137,21 +137,21 @@ func TestReportChurnJSON(t *testing.T) {
 	churn := report.Items[0].Churn
 	server := churn.Policy(v1alpha1.PolicyServer)
 	// The example of analyze.Model.Churn: 4.81e-5 a day, the first after 57 years.
-	if churn.Creates != 86400*365 || *server.Tries != 8 || math.Abs(*server.ConflictsPerDay/4.81e-5-1) > 0.01 ||
-		math.Abs(*server.DaysToFirst/365/57-1) > 0.01 || math.Abs(*server.AnyFails/0.0174-1) > 0.01 || *server.AnyFailsLog10 > -1.7 {
+	if churn.Creates != 86400*365 || *server.Attempts != 8 || math.Abs(*server.FailuresPerDay/4.81e-5-1) > 0.01 ||
+		math.Abs(*server.DaysToFirstFailure/365/57-1) > 0.01 || math.Abs(*server.AnyFails/0.0174-1) > 0.01 || *server.AnyFailsLog10 > -1.7 {
 		t.Errorf("%+v, server %+v", churn, server)
 	}
 	if churn.Reuse.AnyReuse != 1 || churn.Reuse.ExpectedReuses < 1e7 || churn.Reuse.ExpectedReuses > churn.Creates {
-		t.Errorf("re-use %+v", churn.Reuse)
+		t.Errorf("reuse %+v", churn.Reuse)
 	}
 }
 
 func TestReportCustomColumns(t *testing.T) {
-	const want = `CREATES   EXISTING   TRIES
+	const want = `CREATES   EXISTING   ATTEMPTS
 10        5          1,8,16,128
 14        5          1,8,16,128
 `
-	stdout, stderr, code := run(t, "report", "--existing=5", "--creates=10,14", "-o", "custom-columns=CREATES:.creates,EXISTING:.existing,TRIES:.policies[*].tries")
+	stdout, stderr, code := run(t, "report", "--existing=5", "--creates=10,14", "-o", "custom-columns=CREATES:.creates,EXISTING:.existing,ATTEMPTS:.policies[*].attempts")
 	if stdout != want || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s\nwant\n%s", code, stderr, stdout, want)
 	}
@@ -165,8 +165,8 @@ func TestReportFormats(t *testing.T) {
 	for _, test := range []struct{ format, want string }{
 		{"yaml", "apiVersion: genname.dev/v1alpha1\n"},
 		{"kyaml", "---\n{\n  kind: \"CollisionReport\",\n"},
-		{"jsonpath={.items[0].policies[1].headroom.creates}", "1362494"},
-		{"go-template={{.space.names}}", "14348907"},
+		{"jsonpath={.items[0].policies[1].room.creates}", "1362494"},
+		{"go-template={{.namePool.names}}", "14348907"},
 		{"jsonpath-as-json={.kind}", "[\n    \"CollisionReport\"\n]\n"},
 	} {
 		stdout, stderr, code := run(t, "report", "-o", test.format)
@@ -178,7 +178,7 @@ func TestReportFormats(t *testing.T) {
 
 func TestReportJSON(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--creates=1000000", "--server-attempts=7", "-o", "json", "--fail-above=0.09%")
-	if stderr != "1 row above --fail-above 0.09 %\n" || code != 3 {
+	if stderr != "1 row above --fail-above 0.09%\n" || code != 3 {
 		t.Errorf("code %d, stderr %q", code, stderr)
 	}
 	var report v1alpha1.CollisionReport
@@ -189,7 +189,7 @@ func TestReportJSON(t *testing.T) {
 	if report.Kind != "CollisionReport" || report.APIVersion != "genname.dev/v1alpha1" || report.Server.AttemptsSource != v1alpha1.SourceFlag {
 		t.Errorf("the report is %s %s, server %+v", report.APIVersion, report.Kind, report.Server)
 	}
-	// 9.976e-4 is the exact value for 7 tries, from which the KEP's million comes.
+	// 9.976e-4 is the exact value for 7 attempts, from which the KEP's million comes.
 	if p := *server.AnyFails; p < 9.976e-4 || p > 9.977e-4 {
 		t.Errorf("P(any fails) = %g", p)
 	}

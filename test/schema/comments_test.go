@@ -15,22 +15,6 @@ import (
 // in which fields are called as in JSON.
 type comments map[string]string
 
-// undocumented says what fields without a comment of their own are.
-var undocumented = comments{
-	"AuditSummary.ResourceTypes": "The number of types that were read.",
-	"AuditSummary.Prefixes":      "The number of name spaces found, those included that are not shown.",
-	"AuditSummary.Requests":      "The number of requests for lists that it took.",
-	"AuditSummary.Seconds":       "How long it took, in seconds.",
-	"AuditGate.FailAbove":        "The largest chance that the next create conflicts that passes; null if not asked for.",
-	"AuditGate.FailAboveCount":   "The largest number of names that passes; null if not asked for.",
-	"AuditGate.Exceeded":         "The name spaces above one of them.",
-	"AuditExceeded.Resource":     "The type, as RESOURCE.GROUP.",
-	"AuditExceeded.Namespace":    "Empty for a cluster-scoped resource.",
-	"AuditExceeded.Prefix":       "The effective prefix.",
-	"AuditExceeded.Names":        "The number of names that are taken.",
-	"AuditExceeded.NextCreate":   "The probability that the next create conflicts with the attempts in force.",
-}
-
 // of is the comment of a type or, with its name, of a field. A field without
 // one is what its type is.
 func (c comments) of(owner reflect.Type, field string) string {
@@ -42,7 +26,7 @@ func (c comments) of(owner reflect.Type, field string) string {
 	if inner.Kind() == reflect.Pointer {
 		inner = inner.Elem()
 	}
-	for _, comment := range []string{c[owner.Name()+"."+field], undocumented[owner.Name()+"."+field], c[inner.Name()]} {
+	for _, comment := range []string{c[owner.Name()+"."+field], c[inner.Name()]} {
 		if comment != "" {
 			return comment
 		}
@@ -92,7 +76,7 @@ func (c comments) add(types *ast.GenDecl) {
 // names of other fields as in JSON.
 func sentence(comment, name string, of *ast.StructType) string {
 	text := strings.Join(strings.Fields(comment), " ")
-	text = regexp.MustCompile(`^`+name+` (is|are) `).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`^`+name+` (is|are|holds|lists|describes) `).ReplaceAllString(text, "")
 	for _, field := range of.Fields.List {
 		for _, other := range field.Names {
 			tag, _, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")

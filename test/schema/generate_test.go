@@ -27,11 +27,11 @@ var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.L
 var probabilities = map[string]bool{
 	"AuditExceeded.nextCreate":   true,
 	"AuditGate.failAbove":        true,
-	"AuditHeadroom.probability":  true,
+	"AuditRoom.probability":      true,
 	"ChurnPolicy.anyFails":       true,
 	"CollisionExceeded.anyFails": true,
 	"CollisionGate.failAbove":    true,
-	"Headroom.probability":       true,
+	"Room.probability":           true,
 	"NextCreate.noRetry":         true,
 	"NextCreate.serverRetry":     true,
 	"Policy.anyFails":            true,

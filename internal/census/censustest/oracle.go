@@ -29,8 +29,8 @@ type Oracle struct {
 	Unordered bool
 }
 
-// Space is a name space and what exists in it, like census.Space.
-type Space struct {
+// NamePool is a name space and what exists in it, like census.NamePool.
+type NamePool struct {
 	Namespace, Prefix string
 	SuffixLength      int
 	Names, Generated  int64
@@ -38,11 +38,11 @@ type Space struct {
 	RawPrefixes       int
 	GenerateNames     []string
 	Oldest, Newest    time.Time
-	Maker             Maker
+	Creator           Creator
 	Marked            bool
-	Makers            int
+	Creators          int
 
-	NamedByClients, ReplicaBounded bool
+	ClientGenerated, ReplicaBounded bool
 }
 
 type spaceID struct {
@@ -60,15 +60,15 @@ type population struct {
 // Count counts in another, plainer way than the census: it keeps everything.
 // Objects are in the order in which they are listed. The spaces are in the order
 // of namespace, prefix and suffix.
-func (r Oracle) Count(objects []metav1.ObjectMeta) []Space {
+func (r Oracle) Count(objects []metav1.ObjectMeta) []NamePool {
 	p := r.sort(objects)
-	var spaces []Space
+	var spaces []NamePool
 	for id := range p.ids() {
-		if space := r.sum(id, p); p.chosen[id] && (p.said[id] || space.NamedByClients) {
+		if space := r.sum(id, p); p.chosen[id] && (p.said[id] || space.ClientGenerated) {
 			spaces = append(spaces, space)
 		}
 	}
-	slices.SortFunc(spaces, func(a, b Space) int {
+	slices.SortFunc(spaces, func(a, b NamePool) int {
 		return cmp.Or(
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
 			cmp.Compare(a.SuffixLength, b.SuffixLength),
@@ -81,7 +81,7 @@ func (r Oracle) Count(objects []metav1.ObjectMeta) []Space {
 func (r Oracle) Unprefixed(objects []metav1.ObjectMeta) int64 {
 	p, prefixed := r.sort(objects), int64(0)
 	for id := range p.ids() {
-		if space := r.sum(id, p); p.said[id] || space.NamedByClients {
+		if space := r.sum(id, p); p.said[id] || space.ClientGenerated {
 			prefixed += space.Names
 		}
 	}
@@ -128,8 +128,8 @@ func (p population) ids() map[spaceID]bool {
 	return ids
 }
 
-func (r Oracle) sum(id spaceID, p population) Space {
-	space := Space{Namespace: id.namespace, Prefix: id.prefix, SuffixLength: id.suffix}
+func (r Oracle) sum(id spaceID, p population) NamePool {
+	space := NamePool{Namespace: id.namespace, Prefix: id.prefix, SuffixLength: id.suffix}
 	members := p.members[id]
 	raw := map[string]bool{}
 	var own []metav1.ObjectMeta // generated
@@ -152,8 +152,8 @@ func (r Oracle) sum(id spaceID, p population) Space {
 	}
 	space.Generated = int64(len(own))
 	nobodys := len(own) == 0 && !r.Unordered && id.suffix == 5
-	space.NamedByClients = nobodys && r.evident(id.prefix, members, p.others[id])
-	if space.NamedByClients {
+	space.ClientGenerated = nobodys && r.evident(id.prefix, members, p.others[id])
+	if space.ClientGenerated {
 		own = members
 	}
 	for i, since := range r.Since {
@@ -185,21 +185,21 @@ func newest(members []metav1.ObjectMeta) (found []metav1.ObjectMeta) {
 	return found
 }
 
-func (s *Space) madeBy(members []metav1.ObjectMeta) {
-	makers, bounded := map[Maker]bool{}, true
+func (s *NamePool) madeBy(members []metav1.ObjectMeta) {
+	creators, bounded := map[Creator]bool{}, true
 	for _, o := range newest(members) {
-		s.Maker = MakerOf(o)
+		s.Creator = CreatorOf(o)
 		_, s.Marked = o.Annotations["genname.dev/creation-id"]
-		if s.Maker != (Maker{}) {
-			makers[s.Maker] = true
+		if s.Creator != (Creator{}) {
+			creators[s.Creator] = true
 		}
-		switch s.Maker.APIVersion + " " + s.Maker.Kind {
+		switch s.Creator.APIVersion + " " + s.Creator.Kind {
 		case "apps/v1 ReplicaSet", "apps/v1 DaemonSet", "v1 ReplicationController", "v1 Service":
 		default:
 			bounded = false
 		}
 	}
-	s.Makers, s.ReplicaBounded = len(makers), len(members) > 0 && bounded
+	s.Creators, s.ReplicaBounded = len(creators), len(members) > 0 && bounded
 }
 
 // evident is whether the names evidently come from a client's own generator.
@@ -234,7 +234,7 @@ func (r Oracle) evident(prefix string, all []metav1.ObjectMeta, others int) bool
 		}
 	}
 	for _, o := range newest(all) {
-		owner := MakerOf(o).Name
+		owner := CreatorOf(o).Name
 		if owner != "" && strings.HasPrefix(o.Name, owner) && hashed.MatchString(o.Name[len(owner):]) {
 			return false
 		}

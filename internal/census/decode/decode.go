@@ -27,10 +27,10 @@ type Object struct {
 	Created int64             // Unix seconds; 0 if it is not known
 	Labels  map[string]string // only those asked for
 
-	Maker  Maker // if it was asked for
-	Marked bool  // with a creation id, if the maker was asked for, now or later
-	// Origin is what says who made it, for MakerOf, if that was asked for later.
-	// It is nil where the maker has been read nevertheless.
+	Creator Creator // if it was asked for
+	Marked  bool    // with a creation id, if the creator was asked for, now or later
+	// Origin is what says who made it, for CreatorOf, if that was asked for later.
+	// It is nil where the creator has been read nevertheless.
 	Origin []byte
 
 	Identity // if it was asked for
@@ -55,11 +55,11 @@ const (
 type Asked struct {
 	// Labels are the keys of labels.
 	Labels map[string]bool
-	// Maker returns when it is to be read who made an object, which it may not
+	// Creator returns when it is to be read who made an object, which it may not
 	// keep. It is called once its name, generateName, namespace and time have
 	// been read; nil returns Never. Protobuf must have its fields in the order of
 	// their numbers for that, as all encoders of Kubernetes write them.
-	Maker func(*Object) When
+	Creator func(*Object) When
 	// Identity is whether Object.Identity is read.
 	Identity bool
 	// Whole is whether Object.Raw is kept, which only JSON has.
@@ -116,9 +116,9 @@ type decoder struct {
 	visit   func(*Object) error
 	page    Page
 	object  Object // the one that is being read
-	isAsked bool   // whether Asked.Maker has been called for it, and said when
+	isAsked bool   // whether Asked.Creator has been called for it, and said when
 	when    When
-	oldest  int64  // the time of the entry of managedFields that Maker is of
+	oldest  int64  // the time of the entry of managedFields that Creator is of
 	origin  []byte // the memory of Object.Origin
 
 	// These are what is being read of managedFields.
@@ -127,10 +127,10 @@ type decoder struct {
 	seen   []byte // what fields is of, if that came at once
 }
 
-// whenMaker returns when it is to be read who made the object.
-func (d *decoder) whenMaker() When {
-	if !d.isAsked && d.asked.Maker != nil {
-		d.isAsked, d.when = true, d.asked.Maker(&d.object)
+// whenCreator returns when it is to be read who made the object.
+func (d *decoder) whenCreator() When {
+	if !d.isAsked && d.asked.Creator != nil {
+		d.isAsked, d.when = true, d.asked.Creator(&d.object)
 		if d.when == Later {
 			d.object.Origin = d.origin[:0]
 		}

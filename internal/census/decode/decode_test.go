@@ -24,15 +24,15 @@ func decodeAll(r io.Reader, labels map[string]bool) (Page, []Object, error) {
 	return decodeWhen(r, labels, Now)
 }
 
-// decodeWhen is the same with makers read at once, or from their origins.
+// decodeWhen is the same with creators read at once, or from their origins.
 func decodeWhen(r io.Reader, labels map[string]bool, when When) (Page, []Object, error) {
 	var objects []Object
-	asked := Asked{Labels: labels, Maker: func(*Object) When { return when }}
+	asked := Asked{Labels: labels, Creator: func(*Object) When { return when }}
 	p, err := List(r, make([]byte, BufferSize), asked, func(o *Object) (err error) {
 		kept := *o
 		kept.Labels = maps.Clone(o.Labels)
 		if o.Origin != nil {
-			kept.Maker, err = MakerOf(o.Origin, Maker{Manager: "likely"})
+			kept.Creator, err = CreatorOf(o.Origin, Creator{Manager: "likely"})
 			kept.Origin = nil
 		}
 		objects = append(objects, kept)
@@ -86,7 +86,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 			want = append(want, Object{
 				Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 				Created: o.CreationTimestamp.Unix(), Labels: map[string]string{"app": o.Name},
-				Maker: Maker(censustest.MakerOf(o.ObjectMeta)), Marked: i%2 == 0,
+				Creator: Creator(censustest.CreatorOf(o.ObjectMeta)), Marked: i%2 == 0,
 			})
 		}
 		wantPage := Page{
@@ -104,10 +104,10 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 			} {
 				p, objects, err := decodeWhen(r, asked, when)
 				if err != nil {
-					t.Fatalf("%s %s, makers %v: %v", format, speed, when, err)
+					t.Fatalf("%s %s, creators %v: %v", format, speed, when, err)
 				}
 				if diff := cmp.Diff(wantPage, p) + cmp.Diff(want, objects); diff != "" {
-					t.Fatalf("%s %s, makers %v: (-want +got)\n%s", format, speed, when, diff)
+					t.Fatalf("%s %s, creators %v: (-want +got)\n%s", format, speed, when, diff)
 				}
 			}
 		}
@@ -249,7 +249,7 @@ func TestDecodeLeniently(t *testing.T) {
 }
 
 // A controller or manager of any length does not keep a type from being read.
-func TestDecodeLongMakers(t *testing.T) {
+func TestDecodeLongCreators(t *testing.T) {
 	long := strings.Repeat("é", 100_000)
 	yes := true
 	for _, meta := range []metav1.ObjectMeta{
@@ -261,8 +261,8 @@ func TestDecodeLongMakers(t *testing.T) {
 		list.Items = []metav1.PartialObjectMetadata{{ObjectMeta: meta}}
 		for format, body := range inBothFormats(list) {
 			_, objects, err := decodeAll(bytes.NewReader(body), nil)
-			want := Maker(censustest.MakerOf(meta))
-			if err != nil || len(objects) != 1 || objects[0].Maker != want || len(want.Kind+want.Manager) > maxMaker {
+			want := Creator(censustest.CreatorOf(meta))
+			if err != nil || len(objects) != 1 || objects[0].Creator != want || len(want.Kind+want.Manager) > maxCreator {
 				t.Errorf("%s: %.99v, %v", format, objects, err)
 			}
 		}
@@ -346,8 +346,8 @@ func BenchmarkDecode(b *testing.B) {
 	list := bigList(n)
 	for format, body := range inBothFormats(list) {
 		b.Run(format, func(b *testing.B) { benchmarkDecode(b, body, Asked{}) })
-		all := Asked{Maker: func(*Object) When { return Now }}
-		b.Run(format+" with makers", func(b *testing.B) { benchmarkDecode(b, body, all) })
+		all := Asked{Creator: func(*Object) When { return Now }}
+		b.Run(format+" with creators", func(b *testing.B) { benchmarkDecode(b, body, all) })
 	}
 }
 

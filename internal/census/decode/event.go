@@ -75,11 +75,11 @@ const frameHead = 4
 func Watch(r io.Reader, buffer []byte, asked Asked, visit func(*Event) error) error {
 	d := &eventDecoder{visit: visit}
 	d.asked = asked
-	d.asked.Maker = func(o *Object) When {
-		if d.event.Type == Modified || asked.Maker == nil {
+	d.asked.Creator = func(o *Object) When {
+		if d.event.Type == Modified || asked.Creator == nil {
 			return Never
 		}
-		return asked.Maker(o)
+		return asked.Creator(o)
 	}
 	w := &wire{r: r, buf: buffer}
 	if done, err := w.done(); done || err != nil {

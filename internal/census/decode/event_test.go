@@ -28,11 +28,11 @@ type told struct {
 // watched reads a watch and keeps its events.
 func watched(r io.Reader) ([]told, error) {
 	var all []told
-	asked := Asked{Maker: func(*Object) When { return Now }}
+	asked := Asked{Creator: func(*Object) When { return Now }}
 	err := Watch(r, make([]byte, BufferSize), asked, func(e *Event) error {
 		t := told{Type: e.Type, Version: e.ResourceVersion}
 		if o := e.Object; o != nil {
-			t.Namespace, t.Name, t.Says, t.Created, t.Manager = o.Namespace, o.Name, o.GenerateName, o.Created, o.Maker.Manager
+			t.Namespace, t.Name, t.Says, t.Created, t.Manager = o.Namespace, o.Name, o.GenerateName, o.Created, o.Creator.Manager
 		}
 		all = append(all, t)
 		return nil

@@ -134,15 +134,15 @@ func (d *decoder) jsonObject(meta *jsonMeta) error {
 			return err
 		}
 	}
-	if d.whenMaker() == Never {
+	if d.whenCreator() == Never {
 		return nil
 	}
 	d.object.Origin = nil // what is there has been kept as a whole already
-	return d.jsonMaker(meta)
+	return d.jsonCreator(meta)
 }
 
-// jsonMaker reads what says who made the object.
-func (d *decoder) jsonMaker(meta *jsonMeta) error {
+// jsonCreator reads what says who made the object.
+func (d *decoder) jsonCreator(meta *jsonMeta) error {
 	var annotations map[string]gojson.RawMessage
 	var owners []struct {
 		APIVersion string `json:"apiVersion"`
@@ -165,10 +165,10 @@ func (d *decoder) jsonMaker(meta *jsonMeta) error {
 	_, d.object.Marked = annotations[creationID]
 	for _, o := range owners {
 		if o.Controller {
-			d.controlledBy(Maker{APIVersion: head(o.APIVersion), Kind: head(o.Kind), Name: head(o.Name)})
+			d.controlledBy(Creator{APIVersion: head(o.APIVersion), Kind: head(o.Kind), Name: head(o.Name)})
 		}
 	}
-	if d.object.Maker.Kind != "" {
+	if d.object.Creator.Kind != "" {
 		return nil
 	}
 	for _, m := range managed {
@@ -204,9 +204,9 @@ func (m *jsonManaged) entry() (managedEntry, error) {
 	return entry, nil
 }
 
-// head is text without what is beyond maxMaker.
+// head is text without what is beyond maxCreator.
 func head(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), maxMaker)], "")
+	return strings.ToValidUTF8(text[:min(len(text), maxCreator)], "")
 }
 
 func (d *decoder) jsonLabels(raw []byte) error {

@@ -170,15 +170,15 @@ func (d *decoder) meta(w *wire, f field, before *Object) error {
 			return d.label(w, f)
 		}
 	case metaAnnotations:
-		if d.whenMaker() != Never {
+		if d.whenCreator() != Never {
 			return d.annotation(w, f)
 		}
 	case metaOwnerReferences, metaManagedFields:
-		switch d.whenMaker() {
+		switch d.whenCreator() {
 		case Later:
-			return d.keep(w, f, &before.Maker)
+			return d.keep(w, f, &before.Creator)
 		case Now:
-			return d.maker(w, f, &before.Maker)
+			return d.creator(w, f, &before.Creator)
 		}
 	}
 	return nil
@@ -186,14 +186,14 @@ func (d *decoder) meta(w *wire, f field, before *Object) error {
 
 // keep adds a field to what says who made the object. Where that becomes too
 // much, it is read now.
-func (d *decoder) keep(w *wire, f field, before *Maker) error {
+func (d *decoder) keep(w *wire, f field, before *Creator) error {
 	o := &d.object
 	if f.kind != protowire.BytesType || uint64(len(o.Origin))+f.end-w.offset > maxOrigin {
 		d.when = Now
 		if err := d.readOrigin(before); err != nil {
 			return err
 		}
-		return d.maker(w, f, before)
+		return d.creator(w, f, before)
 	}
 	o.Origin = protowire.AppendTag(o.Origin, f.number, f.kind)
 	o.Origin = protowire.AppendVarint(o.Origin, f.end-w.offset)
@@ -203,12 +203,12 @@ func (d *decoder) keep(w *wire, f field, before *Maker) error {
 }
 
 // readOrigin reads what has been kept of who made the object.
-func (d *decoder) readOrigin(before *Maker) error {
+func (d *decoder) readOrigin(before *Creator) error {
 	origin := d.object.Origin
 	d.object.Origin = nil
 	w := &wire{r: strings.NewReader(""), buf: origin, end: len(origin)}
 	err := w.message(field{kind: protowire.BytesType, end: uint64(len(origin))}, func(f field) error {
-		return d.maker(w, f, before)
+		return d.creator(w, f, before)
 	})
 	if err != nil {
 		return malformedf("who made an object: %v", err)
@@ -216,20 +216,20 @@ func (d *decoder) readOrigin(before *Maker) error {
 	return nil
 }
 
-// MakerOf is who made the object of an Origin; it is likely to be guess, which
+// CreatorOf is who made the object of an Origin; it is likely to be guess, which
 // then saves memory.
-func MakerOf(origin []byte, guess Maker) (Maker, error) {
+func CreatorOf(origin []byte, guess Creator) (Creator, error) {
 	d := decoder{object: Object{Origin: origin}}
 	err := d.readOrigin(&guess)
-	return d.object.Maker, err
+	return d.object.Creator, err
 }
 
-// maker reads a field that says who made the object.
-func (d *decoder) maker(w *wire, f field, before *Maker) error {
+// creator reads a field that says who made the object.
+func (d *decoder) creator(w *wire, f field, before *Creator) error {
 	if f.number == metaOwnerReferences {
 		return d.owner(w, f, before)
 	}
-	if d.object.Maker.Kind != "" { // a controller says more than a manager
+	if d.object.Creator.Kind != "" { // a controller says more than a manager
 		return nil
 	}
 	return d.managed(w, f, before)
@@ -246,8 +246,8 @@ func (d *decoder) annotation(w *wire, f field) error {
 	})
 }
 
-func (d *decoder) owner(w *wire, f field, before *Maker) error {
-	var owner Maker
+func (d *decoder) owner(w *wire, f field, before *Creator) error {
+	var owner Creator
 	controller := false
 	err := w.message(f, func(f field) (err error) {
 		switch f.number {
@@ -268,7 +268,7 @@ func (d *decoder) owner(w *wire, f field, before *Maker) error {
 	return err
 }
 
-func (d *decoder) managed(w *wire, f field, before *Maker) error {
+func (d *decoder) managed(w *wire, f field, before *Creator) error {
 	entry := &d.entry
 	*entry = managedEntry{}
 	err := w.message(f, func(f field) (err error) {
@@ -351,14 +351,14 @@ func (w *wire) string(f field, limit int, s *string, guess string) error {
 }
 
 // beginning is string for a text that may be longer than anybody needs: what is
-// beyond maxMaker is dropped.
+// beyond maxCreator is dropped.
 func (w *wire) beginning(f field, s *string, guess string) error {
-	b, err := w.head(f, maxMaker)
+	b, err := w.head(f, maxCreator)
 	if err != nil {
 		return err
 	}
 	setText(s, b, guess)
-	if len(b) == maxMaker { // the cut may split a character
+	if len(b) == maxCreator { // the cut may split a character
 		*s = strings.ToValidUTF8(*s, "")
 	}
 	return nil

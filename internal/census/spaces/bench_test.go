@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// BenchmarkMakers is what the windows and the makers cost: the time of decoding and
+// BenchmarkCreators is what the windows and the creators cost: the time of decoding and
 // counting a page with them, in that without, each the least of all passes, so that
 // what else runs does not show. A scan has the page to receive and decrypt
 // too, so that their share of it is less.
-func BenchmarkMakers(b *testing.B) {
+func BenchmarkCreators(b *testing.B) {
 	for _, p := range []struct {
 		name        string
 		perPrefix   int
@@ -49,14 +49,14 @@ func BenchmarkMakers(b *testing.B) {
 	}
 }
 
-func countPage(b *testing.B, page, buffer []byte, minCount int64, makers bool) {
-	rules := &Rules{MinCount: minCount, MakersFrom: minCount, AtOnce: 1 << 14}
+func countPage(b *testing.B, page, buffer []byte, minCount int64, creators bool) {
+	rules := &Rules{MinCount: minCount, CreatorsFrom: minCount, AtOnce: 1 << 14}
 	var asked decode.Asked
 	stems := NewStems(rules, func(ID, *Tally) {})
-	if makers {
+	if creators {
 		now := time.Now().Unix()
 		rules.Since = []int64{now - 600, now - 3600, now - 86400, now - 7*86400}
-		asked.Maker = stems.WantsMaker
+		asked.Creator = stems.WantsCreator
 	}
 	if _, err := decode.List(bytes.NewReader(page), buffer, asked, stems.Add); err != nil {
 		b.Fatal(err)

@@ -208,7 +208,7 @@ func TestIsHashed(t *testing.T) {
 func TestHashesOfOwners(t *testing.T) {
 	for owner, want := range map[string]bool{"": true, "stem": true, "other": true, "st": false} {
 		stems := NewStems(&Rules{AtOnce: 1}, func(_ ID, tally *Tally) {
-			if !tally.NamedByClients {
+			if !tally.ClientGenerated {
 				t.Errorf("owner %q: %+v", owner, tally)
 			}
 		})
@@ -217,7 +217,7 @@ func TestHashesOfOwners(t *testing.T) {
 		} {
 			o := &decode.Object{Name: "stem" + tail, Created: int64(100 - i)}
 			if owner != "" {
-				o.Maker = decode.Maker{Kind: "X", Name: owner}
+				o.Creator = decode.Creator{Kind: "X", Name: owner}
 			}
 			if err := stems.Add(o); err != nil {
 				t.Fatal(err)

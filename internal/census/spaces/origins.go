@@ -7,7 +7,7 @@ import "github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 const maxOrigins = 16 << 10
 
 // origins is what says who made the newest objects of a space, and has not been
-// read: most spaces never have Rules.MakersFrom names, where each object has a
+// read: most spaces never have Rules.CreatorsFrom names, where each object has a
 // prefix of its own, and reading it takes as long as all else.
 type origins struct {
 	objects []originOf
@@ -27,12 +27,12 @@ func (t *Tally) addOrigin(r *Rules, o *decode.Object) error {
 			if err := t.readOrigins(); err != nil {
 				return err
 			}
-			t.addMaker(o.Name, o.Maker, o.Marked)
+			t.addCreator(o.Name, o.Creator, o.Marked)
 			return nil
 		}
 		t.origins.add(o)
 	}
-	if t.Names+1 < r.makersFrom() && len(t.origins.bytes) < maxOrigins {
+	if t.Names+1 < r.creatorsFrom() && len(t.origins.bytes) < maxOrigins {
 		return nil
 	}
 	return t.readOrigins()
@@ -47,11 +47,11 @@ func (all *origins) add(o *decode.Object) {
 func (t *Tally) readOrigins() error {
 	begin := 0
 	for _, o := range t.origins.objects {
-		maker, err := decode.MakerOf(t.origins.bytes[begin:o.end], t.Maker)
+		creator, err := decode.CreatorOf(t.origins.bytes[begin:o.end], t.Creator)
 		if err != nil {
 			return err
 		}
-		t.addMaker(o.name, maker, o.marked)
+		t.addCreator(o.name, creator, o.marked)
 		begin = o.end
 	}
 	t.origins = origins{t.origins.objects[:0], t.origins.bytes[:0]}

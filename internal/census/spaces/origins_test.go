@@ -16,10 +16,10 @@ import (
 // does no harm, until the space is no longer small.
 func TestOriginsOfSmallSpacesAreNotRead(t *testing.T) {
 	const broken = "\xff"
-	stems := NewStems(&Rules{MakersFrom: 3, AtOnce: 1}, func(ID, *Tally) {})
+	stems := NewStems(&Rules{CreatorsFrom: 3, AtOnce: 1}, func(ID, *Tally) {})
 	add := func(name string, created int64) error {
 		o := &decode.Object{Name: name, Created: created}
-		if stems.WantsMaker(o) == decode.Later {
+		if stems.WantsCreator(o) == decode.Later {
 			o.Origin = []byte(broken)
 		}
 		return stems.Add(o)
@@ -55,14 +55,14 @@ func TestOriginsAreBounded(t *testing.T) {
 			}})
 		}
 		emitted, most := 0, 0
-		stems := NewStems(&Rules{MinCount: objects, MakersFrom: objects, AtOnce: 1}, func(_ ID, tally *Tally) {
+		stems := NewStems(&Rules{MinCount: objects, CreatorsFrom: objects, AtOnce: 1}, func(_ ID, tally *Tally) {
 			emitted++
-			want := censustest.MakerOf(list.Items[objects-1].ObjectMeta)
-			if tally.Maker != decode.Maker(want) || tally.Makers() != MaxMakers {
-				t.Errorf("%+v of %d makers, want %+v", tally.Maker, tally.Makers(), want)
+			want := censustest.CreatorOf(list.Items[objects-1].ObjectMeta)
+			if tally.Creator != decode.Creator(want) || tally.Creators() != MaxCreators {
+				t.Errorf("%+v of %d creators, want %+v", tally.Creator, tally.Creators(), want)
 			}
 		})
-		asked := decode.Asked{Maker: stems.WantsMaker}
+		asked := decode.Asked{Creator: stems.WantsCreator}
 		add := func(o *decode.Object) error {
 			err := stems.Add(o)
 			most = max(most, len(stems.open[len("x-")].origins.bytes))

@@ -79,9 +79,9 @@ type Rules struct {
 	// 10 at least.
 	MinCount int64
 
-	// MakersFrom is from how many names on it is of interest who made those of a
+	// CreatorsFrom is from how many names on it is of interest who made those of a
 	// space: of fewer it is mostly not read, which saves time.
-	MakersFrom int64
+	CreatorsFrom int64
 
 	AtOnce int // how many spaces one sweep counts, which bounds its memory
 
@@ -129,9 +129,9 @@ func (r *Rules) LabelKeys() map[string]bool {
 	return keys
 }
 
-// makersFrom is from how many names on it is of interest who made them: also that is
+// creatorsFrom is from how many names on it is of interest who made them: also that is
 // evidence.
-func (r *Rules) makersFrom() int64 { return min(r.MakersFrom, max(r.MinCount, MinEvident)) }
+func (r *Rules) creatorsFrom() int64 { return min(r.CreatorsFrom, max(r.MinCount, MinEvident)) }
 
 // chooses reports whether the selector chooses the prefixes of o.
 func (r *Rules) chooses(o *decode.Object) bool {

@@ -31,18 +31,18 @@ func TestStorageOrderIsThatOfKeys(t *testing.T) {
 }
 
 // counted is the spaces that were emitted, in order.
-type counted []censustest.Space
+type counted []censustest.NamePool
 
 func (c *counted) emit(id ID, t *Tally) {
-	*c = append(*c, censustest.Space{
+	*c = append(*c, censustest.NamePool{
 		Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
 		Names: t.Names, Generated: t.Generated, Recent: t.Recent, RawPrefixes: t.RawPrefixes(),
 		Oldest: time.Unix(t.Oldest, 0).UTC(), Newest: time.Unix(t.Newest, 0).UTC(),
 	})
 }
 
-func (c *counted) sorted() []censustest.Space {
-	slices.SortFunc(*c, func(a, b censustest.Space) int {
+func (c *counted) sorted() []censustest.NamePool {
+	slices.SortFunc(*c, func(a, b censustest.NamePool) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix))
 	})
 	return *c

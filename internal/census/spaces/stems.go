@@ -49,8 +49,8 @@ func NewStems(rules *Rules, emit Emit) *Stems {
 	return &Stems{rules: rules, emit: emit, strays: shortlist{limit: rules.AtOnce}}
 }
 
-// WantsMaker returns when Add needs to know who made o.
-func (s *Stems) WantsMaker(o *decode.Object) decode.When {
+// WantsCreator returns when Add needs to know who made o.
+func (s *Stems) WantsCreator(o *decode.Object) decode.When {
 	prefix, _, ok := names.Split(o.Name)
 	if !ok || prefix != names.EffectivePrefix(o.GenerateName) {
 		if _, _, long := longSuffix(o); long {
@@ -67,7 +67,7 @@ func (s *Stems) WantsMaker(o *decode.Object) decode.When {
 		}
 		before = s.open[n].Names
 	}
-	if before+1 < s.rules.makersFrom() {
+	if before+1 < s.rules.creatorsFrom() {
 		return decode.Later
 	}
 	return decode.Now

@@ -42,9 +42,9 @@ func NewSweepAfter(stems *Stems) *Sweep {
 	return s
 }
 
-// WantsMaker returns when Add needs to know who made o: never later, because there
+// WantsCreator returns when Add needs to know who made o: never later, because there
 // are many targets.
-func (s *Sweep) WantsMaker(o *decode.Object) decode.When {
+func (s *Sweep) WantsCreator(o *decode.Object) decode.When {
 	if _, _, long := longSuffix(o); long && !s.afterStems {
 		return decode.Now
 	}

@@ -13,8 +13,8 @@ const (
 	// MaxRawPrefixes is up to which number different generateNames of one space
 	// are told apart.
 	MaxRawPrefixes = 64
-	// MaxMakers is the same for makers.
-	MaxMakers = 64
+	// MaxCreators is the same for creators.
+	MaxCreators = 64
 	// MaxWindows is how many times Rules.Since may have.
 	MaxWindows = 5
 	// maxGenerateNames is how many generateNames of one space are kept.
@@ -25,16 +25,16 @@ const (
 type Tally struct {
 	Names, Generated int64
 	// Recent is how many were created since each of Rules.Since: of the generated
-	// ones, or of all if NamedByClients.
+	// ones, or of all if ClientGenerated.
 	Recent [MaxWindows]int64
 
 	Oldest, Newest int64 // Unix seconds; 0 if not known
 
-	// Maker made the newest object, and Marked is whether it has a creation id.
-	Maker  decode.Maker
-	Marked bool
+	// Creator made the newest object, and Marked is whether it has a creation id.
+	Creator decode.Creator
+	Marked  bool
 
-	NamedByClients bool
+	ClientGenerated bool
 	// Extra is whether it is emitted because of Rules.All only.
 	Extra bool
 
@@ -43,8 +43,8 @@ type Tally struct {
 
 	raw           hashes   // of the generateNames
 	generateNames []string // the first of them, if there can be several
-	makers        hashes
-	unbounded     bool // some maker seen is none whose replicas bound the names
+	creators      hashes
+	unbounded     bool // some creator seen is none whose replicas bound the names
 	recent        [MaxWindows]int64
 	evidence      evidence
 	origins       origins
@@ -63,18 +63,18 @@ func (t *Tally) GenerateNames() []string {
 	return slices.Clone(t.generateNames)
 }
 
-// Makers is how many different makers the objects have that were the newest
-// when they came, up to MaxMakers.
-func (t *Tally) Makers() int { return len(t.makers) }
+// Creators is how many different creators the objects have that were the newest
+// when they came, up to MaxCreators.
+func (t *Tally) Creators() int { return len(t.creators) }
 
-// ReplicaBounded reports whether all of these makers are controllers whose
+// ReplicaBounded reports whether all of these creators are controllers whose
 // replicas bound the number of names.
-func (t *Tally) ReplicaBounded() bool { return len(t.makers) > 0 && !t.unbounded }
+func (t *Tally) ReplicaBounded() bool { return len(t.creators) > 0 && !t.unbounded }
 
 // clear makes the tally ready for another space, and keeps its memory.
 func (t *Tally) clear() {
 	*t = Tally{
-		raw: t.raw[:0], makers: t.makers[:0], generateNames: t.generateNames[:0],
+		raw: t.raw[:0], creators: t.creators[:0], generateNames: t.generateNames[:0],
 		origins: origins{t.origins.objects[:0], t.origins.bytes[:0]},
 	}
 }
@@ -144,9 +144,9 @@ func (t *Tally) addSaid(r *Rules, o *decode.Object) {
 // counts, as far as objects in it say.
 func (t *Tally) close(r *Rules) bool {
 	if t.Generated == 0 && t.evidence.convinces(r.MinCount) {
-		t.NamedByClients, t.Recent = true, t.recent
+		t.ClientGenerated, t.Recent = true, t.recent
 	}
-	return t.said || t.NamedByClients
+	return t.said || t.ClientGenerated
 }
 
 func (t *Tally) addRaw(generateName string) {
@@ -162,11 +162,11 @@ func (t *Tally) addRaw(generateName string) {
 	t.generateNames = t.generateNames[:min(len(t.generateNames), maxGenerateNames)]
 }
 
-// addMaker notes who made an object, which is the newest.
-func (t *Tally) addMaker(name string, maker decode.Maker, marked bool) {
-	t.Maker, t.Marked = maker, marked
-	m := &t.Maker
-	if *m == (decode.Maker{}) {
+// addCreator notes who made an object, which is the newest.
+func (t *Tally) addCreator(name string, creator decode.Creator, marked bool) {
+	t.Creator, t.Marked = creator, marked
+	m := &t.Creator
+	if *m == (decode.Creator{}) {
 		t.unbounded = true
 		return
 	}
@@ -176,17 +176,17 @@ func (t *Tally) addMaker(name string, maker decode.Maker, marked bool) {
 		_, _ = hash.WriteString(text)
 		_ = hash.WriteByte(0)
 	}
-	t.makers.add(hash.Sum64(), MaxMakers)
+	t.creators.add(hash.Sum64(), MaxCreators)
 	t.unbounded = t.unbounded || !BoundByReplicas(*m)
-	t.evidence.hashed = t.evidence.hashed || isHashed(name, maker.Name)
+	t.evidence.hashed = t.evidence.hashed || isHashed(name, creator.Name)
 }
 
 // kind is a type as owner references name it.
 type kind struct{ apiVersion, kind string }
 
-// BoundByReplicas reports whether a maker is a controller that makes no more objects
+// BoundByReplicas reports whether a creator is a controller that makes no more objects
 // than it has replicas, or a Service endpoints.
-func BoundByReplicas(m decode.Maker) bool { return boundByReplicas[kind{m.APIVersion, m.Kind}] }
+func BoundByReplicas(m decode.Creator) bool { return boundByReplicas[kind{m.APIVersion, m.Kind}] }
 
 var boundByReplicas = map[kind]bool{
 	{"apps/v1", "ReplicaSet"}: true, {"apps/v1", "DaemonSet"}: true,

@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// AuditReport is the generated names that exist on a cluster, by prefix, and
-// what they mean.
+// AuditReport lists the prefixes of a cluster, how many generated names exist under each, and
+// when creates under it will start to fail.
 type AuditReport struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -11,216 +11,225 @@ type AuditReport struct {
 	Server   AuditServer   `json:"server"`
 	Scope    AuditScope    `json:"scope"`
 	Summary  AuditSummary  `json:"summary"`
-	// Items are the name spaces that are shown, in the order of --sort-by.
+	// Items are the prefixes that the report shows, in the order of --sort-by.
 	Items  []AuditItem `json:"items"`
 	Hidden AuditHidden `json:"hidden"`
-	// Unprefixed are the types with objects whose names are under no prefix that
-	// counts, most objects first.
+	// Unprefixed are the resource types with objects that belong to no prefix of the
+	// report, most objects first.
 	Unprefixed []TypeObjects `json:"unprefixed,omitempty"`
-	// Gone are the prefixes that the audit of --compare had and that do not count any
-	// more: they have no name, or nobody says them and they are not evident.
+	// Gone are prefixes of the audit of --compare that have no names now, or that can no
+	// longer be recognized as prefixes.
 	Gone []AuditGone `json:"gone,omitempty"`
-	// Skipped is what was not counted, and why.
+	// Skipped lists the resource types that the audit did not read, and why.
 	Skipped []Skipped `json:"skipped"`
-	// Complete is false if anything that was to be counted could not be. Types
-	// that the user may not list do not matter unless they were named, or none
-	// may be listed, or there is a gate without --allow-unlisted.
+	// Complete is true if the audit read everything that you asked for. Resource types
+	// that you can't list make it false if you named them, if you can't list any, or if
+	// you set a gate without --allow-unlisted.
 	Complete bool `json:"complete"`
-	// Gate is what the --fail-above flags asked for; null if none was given.
+	// Gate holds the limits of the --fail-above flags, and the prefixes above them. It is
+	// null if you set none.
 	Gate *AuditGate `json:"gate"`
 }
 
-// AuditMetadata is when the report was made.
+// AuditMetadata holds the time of the report.
 type AuditMetadata struct {
-	// CreationTimestamp is the time of the counts: when the audit began, or with --watch
-	// when the report was made.
+	// CreationTimestamp is the time of the counts: the start of the audit, or with --watch
+	// the time of the report.
 	CreationTimestamp metav1.Time `json:"creationTimestamp"`
 }
 
-// AuditServer is the server that was asked.
+// AuditServer describes the API server.
 type AuditServer struct {
 	// GitVersion is the server's version.
 	GitVersion string `json:"gitVersion"`
 	Retries    `json:",inline"`
 }
 
-// AuditScope is what was counted.
+// AuditScope holds the options that determine which objects the audit counts.
 type AuditScope struct {
-	// AllNamespaces is true if all namespaces were counted.
+	// AllNamespaces is true if the audit counted all namespaces.
 	AllNamespaces bool `json:"allNamespaces"`
-	// Namespace is the one that was counted; empty for all.
+	// Namespace is the namespace that the audit counted; empty for all.
 	Namespace string `json:"namespace"`
-	// Resources are the types that were counted, as RESOURCE.GROUP.
+	// Resources are the resource types that the audit counted, as RESOURCE.GROUP.
 	Resources []string `json:"resources"`
-	// LabelSelector is that of --selector, which chooses prefixes; empty for all.
+	// LabelSelector is the value of --selector; empty for all objects.
 	LabelSelector string `json:"labelSelector"`
-	// MinCount is the least number of names that is shown.
+	// MinCount is the value of --min-count: the report hides prefixes with fewer names.
 	MinCount int64 `json:"minCount"`
-	// Top is how many prefixes are shown at most, 0 for all. The first version of
-	// this report did not say.
+	// Top is the value of --top: the largest number of prefixes that the report shows, or
+	// 0 for all. Early versions of the report don't have this field.
 	Top *int `json:"top,omitempty"`
-	// Prefixes are the only effective prefixes that were counted; none for all.
+	// Prefixes are the effective prefixes that you named; empty for all.
 	Prefixes []string `json:"prefixes,omitempty"`
 	// ComparedWith is the creationTimestamp of the audit of --compare.
 	ComparedWith *metav1.Time `json:"comparedWith,omitempty"`
 }
 
-// AuditSummary is how much was read.
+// AuditSummary holds the totals of an audit.
 type AuditSummary struct {
+	// ResourceTypes is the number of resource types that the audit read.
 	ResourceTypes int `json:"resourceTypes"`
-	// Objects is all objects read, whatever their names.
-	Objects  int64   `json:"objects"`
-	Prefixes int64   `json:"prefixes"`
-	Requests int64   `json:"requests"`
-	Seconds  float64 `json:"seconds"`
-	// Inconsistent are the types, as RESOURCE.GROUP, whose counts are not of
-	// one instant, because a list expired on its way, or is not sorted. None is
-	// counted twice, but what came or went meanwhile may count or not.
+	// Objects is the number of objects that the audit read, with and without generated
+	// names.
+	Objects int64 `json:"objects"`
+	// Prefixes is the number of prefixes that have names.
+	Prefixes int64 `json:"prefixes"`
+	// Requests is the number of requests that the audit sent.
+	Requests int64 `json:"requests"`
+	// Seconds is the duration of the audit, in seconds.
+	Seconds float64 `json:"seconds"`
+	// Inconsistent are the resource types, as RESOURCE.GROUP, with inconsistent counts:
+	// their list expired while the audit read it, or the server didn't sort it. The audit
+	// counted no object twice, but it might have missed or included objects that were
+	// created or deleted during the audit.
 	Inconsistent []string `json:"inconsistent"`
 }
 
-// AuditItem is one name space: a resource, a namespace, and an effective
-// prefix, the first 58 bytes of generateName.
+// AuditItem is one prefix: a resource type, a namespace, and an effective prefix.
 type AuditItem struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`
-	// Version is the version of the API by which it was listed.
+	// Version is the API version that the audit listed.
 	Version string `json:"version"`
-	// Resource is the type, in the plural: jobs.
+	// Resource is the resource type, in the plural: jobs.
 	Resource string `json:"resource"`
 	// Namespace is empty for a cluster-scoped resource.
 	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix, the first 58 bytes of generateName.
+	// Prefix is the effective prefix: the first 58 bytes of generateName.
 	Prefix string `json:"prefix"`
 
-	// Names is the number of names that are taken, however that came about.
+	// Names is the number of names that exist under the prefix, whether the server
+	// generated them or not.
 	Names int64 `json:"names"`
-	// Generated is the number of them whose own generateName is the prefix.
+	// Generated is the number of those names whose object has this prefix in its own
+	// generateName.
 	Generated int64 `json:"generated"`
-	// RawPrefixes is the number of different generateNames that share the
-	// space; 64 means that or more.
+	// RawPrefixes is the number of different generateNames that share the name pool,
+	// because their first 58 bytes are the same; 64 means 64 or more.
 	RawPrefixes int `json:"rawPrefixes"`
-	// Oldest is the earliest time of creation among the names; null if unknown.
+	// Oldest is the creation time of the oldest object; null if unknown.
 	Oldest *metav1.Time `json:"oldest"`
-	// Newest is the latest time of creation among the names; null if unknown.
+	// Newest is the creation time of the newest object; null if unknown.
 	Newest *metav1.Time `json:"newest"`
-	// NamedByClients is true if no generateName says the prefix, but the names
-	// evidently come from a client's own generator. It makes one try.
-	NamedByClients bool `json:"namedByClients,omitempty"`
-	// SuffixLength is the number of random characters in the names, if it is not
-	// the 5 of a server.
+	// ClientGenerated is true if no object has this prefix in generateName, but the names
+	// look generated by a client. Such a client makes one attempt per create.
+	ClientGenerated bool `json:"clientGenerated,omitempty"`
+	// SuffixLength is the number of random characters in the names, if it isn't the 5 of a
+	// server.
 	SuffixLength int `json:"suffixLength,omitempty"`
-	// GenerateNames are the generateNames that share the space, the first eight,
-	// where there are several.
+	// GenerateNames are the first eight generateNames that share the name pool, if several
+	// do.
 	GenerateNames []string `json:"generateNames,omitempty"`
-	// MadeBy is who made the newest of the names; empty if that is unknown.
-	MadeBy []Maker `json:"madeBy,omitempty"`
-	// Makers is how many different makers were seen. Only objects that were newer
-	// than all before them in the list were looked at; 64 means that or more.
-	Makers  int     `json:"makers,omitempty"`
+	// Creators holds the creator of the newest object; empty if unknown.
+	Creators []Creator `json:"creators,omitempty"`
+	// CreatorCount is the number of different creators seen; 64 means 64 or more. The
+	// audit checks only objects that were newer than all earlier objects of the list.
+	CreatorCount int `json:"creatorCount,omitempty"`
+	// Creates is the rate of creation.
 	Creates Creates `json:"creates"`
 	// Growth is the change since the audit of --compare.
-	Growth     *Growth `json:"growth,omitempty"`
-	Retries    `json:",inline"`
-	NextCreate NextCreate    `json:"nextCreate"`
-	Headroom   AuditHeadroom `json:"headroom"`
-	Forecast   Forecast      `json:"forecast"`
-	// FirstFailure is when the first failed create is to be expected.
+	Growth  *Growth `json:"growth,omitempty"`
+	Retries `json:",inline"`
+	// NextCreate is the probability that the next create fails.
+	NextCreate NextCreate `json:"nextCreate"`
+	// Room is the number of further creates until the probability of a failure is no
+	// longer small.
+	Room AuditRoom `json:"room"`
+	// Forecast is the number of failures to expect in the time of --forecast.
+	Forecast Forecast `json:"forecast"`
+	// FirstFailure is the time until the first failure to expect.
 	FirstFailure *AuditFirstFailure `json:"firstFailure,omitempty"`
-	// ReusedPerDay is how many creates per day take on average the name of an
-	// object that was deleted, over the days of the forecast, if as many are
-	// deleted as created. No retry prevents that.
+	// ReusedPerDay is the mean number of creates per day that take the name of a deleted
+	// object, if as many objects are deleted as created. Retries don't prevent that.
 	ReusedPerDay *float64 `json:"reusedPerDay,omitempty"`
-	// ReplicaBounded is true if a number of replicas bounds the names: Pods of
-	// ReplicaSets, ReplicationControllers and DaemonSets, EndpointSlices of
-	// Services.
+	// ReplicaBounded is true if a number of replicas limits the number of names: Pods of
+	// ReplicaSets, ReplicationControllers and DaemonSets, EndpointSlices of Services.
 	ReplicaBounded bool `json:"replicaBounded,omitempty"`
-	// Notes are what else a person should know.
+	// Notes are short remarks, such as truncated: shared by …a-, …b-.
 	Notes []string `json:"notes"`
 }
 
-// Maker is who made an object: its controller, or the field manager that
-// created it.
-type Maker struct {
-	// Kind is that of the controller among the owners; empty without one.
+// Creator is the creator of an object: its controller, or the field manager that created it.
+type Creator struct {
+	// Kind is the kind of the controller; empty if the object has none.
 	Kind string `json:"kind"`
-	// Name is the controller's.
+	// Name is the name of the controller.
 	Name string `json:"name"`
-	// Manager is the field manager that owns metadata.generateName, or that of the
-	// oldest entry of managedFields; empty where there is a controller.
+	// Manager is the field manager that owns metadata.generateName, or the manager of the
+	// oldest entry of managedFields; empty if the object has a controller.
 	Manager string `json:"manager"`
-	// Guess is true if the manager is only that of the oldest entry.
+	// Guess is true if Manager is only the manager of the oldest entry.
 	Guess bool `json:"guess,omitempty"`
 }
 
-// Creates is the rate of creation of generated names. Only survivors are seen, so
-// it is a lower bound. Observed, PerDay and the interval are those of one window,
-// a day unless --window says another; PerDayLower and PerDayUpper are its exact
-// two-sided 95 % Poisson interval (Garwood 1936).
+// Creates is the rate of creation of generated names. The audit sees only objects that still
+// exist, so every rate is a lower bound. Observed, PerDay, PerDayLower and PerDayUpper belong
+// to one window: a day, or the value of --window. PerDayLower and PerDayUpper are the exact
+// two-sided 95% Poisson interval (Garwood 1936).
 type Creates struct {
 	// WindowSeconds is the length of the window, in seconds.
 	WindowSeconds float64 `json:"windowSeconds"`
-	// Observed is the number of names created in the window.
+	// Observed is the number of existing names that were created in the window.
 	Observed int64 `json:"observed"`
 	// PerDay is the rate, in creates per day.
 	PerDay float64 `json:"perDay"`
-	// PerDayLower is the lower end of the rate's interval.
+	// PerDayLower is the lower end of the interval of the rate.
 	PerDayLower float64 `json:"perDayLower"`
-	// PerDayUpper is the upper end of the rate's interval.
+	// PerDayUpper is the upper end of the interval of the rate.
 	PerDayUpper float64 `json:"perDayUpper"`
-	// Windows are all that were looked at, the shortest first. The greatest of
-	// their perDayLower is what the forecasts are made with: of four windows, it
-	// holds with 95 % for a rate that is steady.
+	// Windows are all windows, the shortest first. The forecasts use the greatest of their
+	// perDayLower. With four windows and a steady rate, the true rate is at least that
+	// with 95% confidence.
 	Windows []CreatesWindow `json:"windows,omitempty"`
-	// Measured is what --watch has seen come and go; null without it, and of types
-	// that cannot be watched. What else is here is as of the last list.
+	// Measured holds the creates and deletes that --watch observed; null without --watch,
+	// and for resource types that can't be watched.
 	Measured *Measured `json:"measured,omitempty"`
 }
 
-// Measured is what a watch has seen come and go in a name space.
+// Measured holds the creates and deletes of one prefix that a watch observed.
 type Measured struct {
-	// Creates is the number of names that came.
+	// Creates is the number of names that were created.
 	Creates int64 `json:"creates"`
-	// Deletes is the number of names that went.
+	// Deletes is the number of names that were deleted.
 	Deletes int64 `json:"deletes"`
-	// Reused is how many of the creates took the name of an object that was deleted
-	// in that time; null where that is not counted, as for all but the 20 riskiest.
+	// Reused is the number of creates that took the name of an object deleted since the
+	// watch began; null if not counted. It is counted for the 20 prefixes with the highest
+	// risk.
 	Reused *int64 `json:"reused"`
-	// Seconds is the time since which this name space is followed, in seconds.
+	// Seconds is the time since the watch of this prefix began, in seconds.
 	Seconds float64 `json:"seconds"`
-	// Gaps is how often its type had to be counted again, because the server did not
-	// know any more what had changed. Above 0, creates, deletes and reused are at
-	// least so many; the names are right.
+	// Gaps is the number of times that the watch lost events and counted the resource type
+	// again. If it is above 0, creates, deletes and reused are lower bounds. The number of
+	// names is right.
 	Gaps int `json:"gaps"`
-	// ExpectedConflicts is the sum of the chances of the creates that were seen: how
-	// many others have failed, on average.
-	ExpectedConflicts float64 `json:"expectedConflicts"`
-	// PerDay is the rate of creation, in creates per day: that of the last of the
-	// windows.
+	// ExpectedFailures is the mean number of failures among creates like those observed.
+	ExpectedFailures float64 `json:"expectedFailures"`
+	// PerDay is the rate of creation in the longest window, in creates per day.
 	PerDay float64 `json:"perDay"`
-	// PerDayUpper is the upper end of the exact two-sided 95 % Poisson interval of
-	// the rate over all of the time.
+	// PerDayUpper is the upper end of the exact two-sided 95% Poisson interval of the rate
+	// since the watch began.
 	PerDayUpper float64 `json:"perDayUpper"`
-	// GrowthPerDay is the names that came less those that went, per day.
+	// GrowthPerDay is the number of names created less the number deleted, per day.
 	GrowthPerDay float64 `json:"growthPerDay"`
-	// Windows are the rates over exponentially decaying windows, the shortest first:
-	// what happened a window's length ago weighs 1/e.
+	// Windows are the rates over exponentially decaying windows, the shortest first: an
+	// event that is one window length old has the weight 1/e.
 	Windows []MeasuredWindow `json:"windows"`
 }
 
-// MeasuredWindow is the rates over one decaying window.
+// MeasuredWindow holds the rates over one decaying window.
 type MeasuredWindow struct {
-	// Seconds is its length, in seconds.
+	// Seconds is the length of the window, in seconds.
 	Seconds float64 `json:"seconds"`
-	// CreatesPerDay is the names that came, per day.
+	// CreatesPerDay is the rate of creation, in creates per day.
 	CreatesPerDay float64 `json:"createsPerDay"`
-	// DeletesPerDay is the names that went, per day.
+	// DeletesPerDay is the rate of deletion, in deletes per day.
 	DeletesPerDay float64 `json:"deletesPerDay"`
 }
 
-// RatePerDay returns the rate of creation that a report goes by, in creates per day,
-// and reports whether it is measured. A measured rate that is too short to exclude a
-// greater one of LeastPerDay does not count.
+// RatePerDay returns the rate of creation that a report uses, in creates per day, and reports
+// whether a watch measured it. A measured rate doesn't count if the watch is too short to
+// exclude the greater rate of LeastPerDay.
 func (c Creates) RatePerDay() (perDay float64, measured bool) {
 	least := c.LeastPerDay()
 	if m := c.Measured; m != nil && (m.PerDay >= least || m.PerDayUpper < least) {
@@ -229,19 +238,19 @@ func (c Creates) RatePerDay() (perDay float64, measured bool) {
 	return least, false
 }
 
-// CreatesWindow is what was seen of a time that ends with the audit.
+// CreatesWindow counts the names created in one window that ends with the audit.
 type CreatesWindow struct {
-	// Seconds is its length, in seconds.
+	// Seconds is the length of the window, in seconds.
 	Seconds float64 `json:"seconds"`
-	// Observed is the number of names created in it that are still there.
+	// Observed is the number of existing names that were created in the window.
 	Observed int64 `json:"observed"`
-	// PerDayLower is the lower end of the exact two-sided 97.5 % Poisson interval
-	// of the rate, in creates per day.
+	// PerDayLower is the lower end of the exact two-sided 97.5% Poisson interval of the
+	// rate, in creates per day.
 	PerDayLower float64 `json:"perDayLower"`
 }
 
-// LeastPerDay returns the greatest of the lower ends of the rate, in creates per
-// day; without windows, as in the first version of the report, the rate seen.
+// LeastPerDay returns the greatest of the lower ends of the rate, in creates per day. Without
+// windows, as in early versions of the report, it returns the observed rate.
 func (c Creates) LeastPerDay() float64 {
 	if len(c.Windows) == 0 {
 		return c.PerDay
@@ -253,29 +262,29 @@ func (c Creates) LeastPerDay() float64 {
 	return least
 }
 
-// Growth is the change of a population since an earlier audit.
+// Growth is the change of a prefix since an earlier audit.
 type Growth struct {
-	// Days is the time between the two, in days of 24 hours.
+	// Days is the time between the two audits, in days of 24 hours.
 	Days float64 `json:"days"`
-	// Names is how many names more there are, negative if there are fewer: at
-	// least so many, where the earlier audit hid the prefix, or clients name it and it
-	// was not evident. It is null if that audit does not say whether it cut the prefix
-	// off, or is of a version that looked for no such.
+	// Names is the change in the number of names, negative if there are fewer now. It is a
+	// lower bound if the earlier audit hid the prefix, or couldn't recognize its
+	// client-generated names. It is null if the earlier audit might have removed the
+	// prefix by --top.
 	Names *int64 `json:"names"`
-	// PerDay is that per day.
+	// PerDay is Names per day.
 	PerDay *float64 `json:"perDay"`
-	// PerDayMost is the most that it can be: more than PerDay where Names is a least
-	// number.
+	// PerDayMost is the upper bound of the growth per day. It is above PerDay if Names is
+	// a lower bound.
 	PerDayMost float64 `json:"perDayMost"`
-	// New is true if the earlier audit had no name of it for certain.
+	// New is true if the earlier audit certainly had no name under the prefix.
 	New bool `json:"new"`
-	// DaysToGate is the time until a gate on the names or on the chance is
-	// exceeded at this rate, in days; 0 if it is, null without a gate or growth.
+	// DaysToGate is the time until a gate is exceeded at this growth, in days; 0 if it is
+	// exceeded now, null without a gate or without growth.
 	DaysToGate *float64 `json:"daysToGate"`
 }
 
-// Exactly returns the growth per day, or nil where it is not known, or only within
-// bounds. There may be no Growth.
+// Exactly returns the growth per day, or nil if it is unknown or known only within bounds. The
+// receiver may be nil.
 func (g *Growth) Exactly() *float64 {
 	if g == nil || g.PerDay == nil || *g.PerDay != g.PerDayMost {
 		return nil
@@ -283,138 +292,142 @@ func (g *Growth) Exactly() *float64 {
 	return g.PerDay
 }
 
-// AuditGone is a prefix that an earlier audit had, and that does not count any more.
+// AuditGone is a prefix of an earlier audit that has no names now.
 type AuditGone struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`
-	// Resource is the type, in the plural: jobs.
+	// Resource is the resource type, in the plural: jobs.
 	Resource string `json:"resource"`
 	// Namespace is empty for a cluster-scoped resource.
 	Namespace string `json:"namespace"`
 	// Prefix is the effective prefix.
 	Prefix string `json:"prefix"`
-	// Names is how many it had.
+	// Names is the number of names in the earlier audit.
 	Names int64 `json:"names"`
 }
 
-// TypeObjects is a number of objects of one type.
+// TypeObjects is the number of objects of one resource type.
 type TypeObjects struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`
-	// Resource is the type, in the plural: jobs.
+	// Resource is the resource type, in the plural: jobs.
 	Resource string `json:"resource"`
-	// Objects is how many there are.
+	// Objects is the number of objects.
 	Objects int64 `json:"objects"`
 }
 
-// NextCreate is the probability that the next create conflicts, and fails.
-// ServerRetry is null where the number of tries is.
+// NextCreate is the probability that the next create fails.
 type NextCreate struct {
-	// NoRetry is the probability that the next create meets a taken name.
+	// NoRetry is the probability without retries: that one name is taken.
 	NoRetry float64 `json:"noRetry"`
-	// ServerRetry is the probability that all names the server tries are taken;
-	// null if its tries are unknown.
+	// ServerRetry is the probability that all attempts of the server meet taken names;
+	// null if the number of attempts is unknown.
 	ServerRetry *float64 `json:"serverRetry"`
 }
 
-// AuditHeadroom is the number of further creates until the chance of any
-// failure passes the probability.
-type AuditHeadroom struct {
-	// Probability is that of any failure, 0.001.
+// AuditRoom is the number of further creates until the chance of any failure exceeds
+// Probability.
+type AuditRoom struct {
+	// Probability is the limit for the chance of any failure, 0.001.
 	Probability float64 `json:"probability"`
-	// NoRetry is the number of creates without retries; null if unbounded.
+	// NoRetry is the number of creates without retries; null if unlimited.
 	NoRetry *int64 `json:"noRetry"`
-	// ServerRetry is the number of creates with the server's retries; null if
-	// unbounded, or if its tries are unknown.
+	// ServerRetry is the number of creates with the server's retries; null if unlimited,
+	// or if the number of attempts is unknown.
 	ServerRetry *int64 `json:"serverRetry"`
 }
 
-// Forecast is the expected number of conflicts over a horizon, at the rate
-// seen, for a population that stays and for one that nobody deletes from.
+// Forecast is the expected number of failures in a time, at the observed rate.
 type Forecast struct {
-	// Days is the horizon, in days of 24 hours.
+	// Days is the time, in days of 24 hours.
 	Days float64 `json:"days"`
-	// Steady is for a population whose creates are matched by deletions.
-	Steady ExpectedConflicts `json:"steady"`
-	// NothingDeleted is for a population that only grows.
-	NothingDeleted ExpectedConflicts `json:"nothingDeleted"`
+	// Steady assumes that as many objects are deleted as created.
+	Steady ExpectedFailures `json:"steady"`
+	// NothingDeleted assumes that no object is deleted.
+	NothingDeleted ExpectedFailures `json:"nothingDeleted"`
 }
 
-// AuditFirstFailure is the mean time until the first create fails, at the least
-// rate of creation that was seen, with the attempts in force. Where these are
-// unknown, GrowingDays is without retries and SteadyDays with those of
-// kube-apiserver, so that the truth lies between. Where a growth was measured, by
-// --watch or --compare, both are the time at that growth.
+// AuditFirstFailure is the mean time until the first create fails, at the lowest rate that the
+// windows allow and with the attempts in force. If the attempts are unknown, GrowingDays
+// assumes no retries, and SteadyDays assumes those of kube-apiserver. If --watch or --compare
+// measured a growth, both are the time at that growth.
 type AuditFirstFailure struct {
-	// GrowingDays is the time if none is deleted, in days; null if nothing is seen
-	// to be created.
+	// GrowingDays is the time if no object is deleted, in days; null if no creates were
+	// observed.
 	GrowingDays *float64 `json:"growingDays"`
-	// SteadyDays is the time if as many are deleted as created; null also if no
-	// create can fail then.
+	// SteadyDays is the time if as many objects are deleted as created, in days; null if
+	// no creates were observed, or if no create can fail.
 	SteadyDays *float64 `json:"steadyDays"`
 }
 
-// ExpectedConflicts is the mean number of failing creates.
-type ExpectedConflicts struct {
+// ExpectedFailures is the mean number of failures: creates all of whose attempts meet taken
+// names.
+type ExpectedFailures struct {
 	// NoRetry is the mean number without retries.
 	NoRetry float64 `json:"noRetry"`
-	// ServerRetry is that with the server's retries; null if its tries are
-	// unknown.
+	// ServerRetry is the mean number with the server's retries; null if the number of
+	// attempts is unknown.
 	ServerRetry *float64 `json:"serverRetry"`
 }
 
-// AuditHidden is what --min-count and --top keep out of the items.
+// AuditHidden counts the prefixes that --min-count and --top hide.
 type AuditHidden struct {
 	// Prefixes is the number of hidden prefixes.
 	Prefixes int64 `json:"prefixes"`
-	// Objects is the names under the hidden prefixes.
-	Objects int64 `json:"objects"`
+	// Names is the number of names under the hidden prefixes.
+	Names int64 `json:"names"`
 }
 
-// Skipped is a type, or a type in one namespace, that was not counted.
+// Skipped is a resource type, or a resource type in one namespace, that the audit did not
+// read.
 type Skipped struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`
-	// Resource is the type, in the plural; empty for a whole group.
+	// Resource is the resource type, in the plural; empty for a whole API group.
 	Resource string `json:"resource"`
-	// Namespace is empty if all namespaces were skipped.
+	// Namespace is the namespace that was skipped; empty for all.
 	Namespace string `json:"namespace"`
-	// Reason is one word for a script: excluded, undiscovered, unauthorized,
-	// forbidden, notFound, notListable, throttled, unreachable, timeout,
-	// malformed, expired, interrupted or failed.
+	// Reason is one word for scripts: excluded, undiscovered, unauthorized, forbidden,
+	// notFound, notListable, throttled, unreachable, timeout, malformed, expired,
+	// interrupted or failed.
 	Reason string `json:"reason"`
-	// Message is the cause in words.
+	// Message is the cause.
 	Message string `json:"message"`
 }
 
-// AuditGate is what the --fail-above flags asked for, and what exceeded it.
-// A gate that was not asked for is null.
+// AuditGate holds the limits of the --fail-above flags, and the prefixes above them. A limit
+// is null if you did not set it.
 type AuditGate struct {
-	FailAbove      *float64 `json:"failAbove"`
-	FailAboveCount *int64   `json:"failAboveCount"`
-	// FailAboveGrowth is the largest growth per day since the audit of --compare
-	// that passes.
+	// FailAbove is the largest probability that the next create fails that passes.
+	FailAbove *float64 `json:"failAbove"`
+	// FailAboveCount is the largest number of names that passes.
+	FailAboveCount *int64 `json:"failAboveCount"`
+	// FailAboveGrowth is the largest growth per day since the audit of --compare that
+	// passes.
 	FailAboveGrowth *float64 `json:"failAboveGrowth,omitempty"`
-	// Undecided is how many name spaces have a growth that may be above
-	// FailAboveGrowth, as far as the earlier audit tells.
+	// Undecided is the number of prefixes whose growth might be above FailAboveGrowth,
+	// because the earlier audit knows only bounds.
 	Undecided int64 `json:"undecided,omitempty"`
-	// ExceededCount is the number of name spaces that exceeded a gate, those
-	// included that --min-count and --top hide. Exceeded is the worst of them,
-	// at most 1,000, by the chance that the next create conflicts, then by
-	// names, the worst first.
-	ExceededCount int64           `json:"exceededCount"`
-	Exceeded      []AuditExceeded `json:"exceeded"`
+	// ExceededCount is the number of prefixes above a limit, including hidden prefixes.
+	ExceededCount int64 `json:"exceededCount"`
+	// Exceeded are the first 1,000 of them, ordered by the probability that the next
+	// create fails, then by the number of names.
+	Exceeded []AuditExceeded `json:"exceeded"`
 }
 
-// AuditExceeded is one name space that exceeded a gate.
+// AuditExceeded is one prefix above a limit.
 type AuditExceeded struct {
-	Resource  string `json:"resource"` // as RESOURCE.GROUP
+	// Resource is the resource type, as RESOURCE.GROUP.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
 	Namespace string `json:"namespace"`
-	Prefix    string `json:"prefix"`
-	Names     int64  `json:"names"`
-	// NextCreate is the probability that the next create conflicts, with the
-	// attempts in force; where these are unknown, without retries.
+	// Prefix is the effective prefix.
+	Prefix string `json:"prefix"`
+	// Names is the number of names under the prefix.
+	Names int64 `json:"names"`
+	// NextCreate is the probability that the next create fails, with the attempts in
+	// force. If the attempts are unknown, it assumes no retries.
 	NextCreate float64 `json:"nextCreate"`
-	// GrowthPerDay is the growth since the audit of --compare, at least.
+	// GrowthPerDay is the growth since the audit of --compare, or its lower bound.
 	GrowthPerDay *float64 `json:"growthPerDay,omitempty"`
 }

@@ -6,14 +6,14 @@ import "testing"
 func TestPolicy(t *testing.T) {
 	one, eight := 1, 8
 	item := CollisionItem{
-		Policies: []Policy{{Name: PolicyServer, Tries: &eight}, {Name: PolicyNone, Tries: &one}},
-		Churn:    &Churn{Policies: []ChurnPolicy{{Name: PolicyServer, Tries: &eight}, {Name: PolicyNone, Tries: &one}}},
+		Policies: []Policy{{Name: PolicyServer, Attempts: &eight}, {Name: PolicyNone, Attempts: &one}},
+		Churn:    &Churn{Policies: []ChurnPolicy{{Name: PolicyServer, Attempts: &eight}, {Name: PolicyNone, Attempts: &one}}},
 	}
-	for name, tries := range map[PolicyName]int{PolicyNone: 1, PolicyServer: 8} {
-		if p := item.Policy(name); p == nil || p.Name != name || *p.Tries != tries {
+	for name, attempts := range map[PolicyName]int{PolicyNone: 1, PolicyServer: 8} {
+		if p := item.Policy(name); p == nil || p.Name != name || *p.Attempts != attempts {
 			t.Errorf("%s of the item: %+v", name, p)
 		}
-		if p := item.Churn.Policy(name); p == nil || p.Name != name || *p.Tries != tries {
+		if p := item.Churn.Policy(name); p == nil || p.Name != name || *p.Attempts != attempts {
 			t.Errorf("%s of the churn: %+v", name, p)
 		}
 	}

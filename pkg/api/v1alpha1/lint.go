@@ -35,9 +35,9 @@ type LintReport struct {
 
 // LintSummary counts the input and the findings.
 type LintSummary struct {
-	// Files is the number of files that Kubernetes objects were read from.
+	// Files is the number of files with Kubernetes objects.
 	Files int `json:"files"`
-	// Objects is the number of objects, those of Lists counted one by one.
+	// Objects is the number of objects. Members of Lists count one by one.
 	Objects int `json:"objects"`
 	// Skipped is the number of files in directories that have no Kubernetes object,
 	// or are templates that are not YAML yet.
@@ -91,13 +91,13 @@ type LintItem struct {
 	Message string `json:"message"`
 	// Help is how to fix it.
 	Help string `json:"help"`
-	// File is the file as it was named; - for stdin.
+	// File is the path of the file as you gave it; - for stdin.
 	File string `json:"file"`
-	// Line is that of the field, from 1.
+	// Line is the line of the field, starting at 1.
 	Line int `json:"line"`
-	// Column is that of the field in characters, from 1.
+	// Column is the column of the field in characters, starting at 1.
 	Column int `json:"column"`
-	// Object is the object that the field is of.
+	// Object is the object with the field.
 	Object LintObject `json:"object"`
 	// Related are other objects that the finding is about. Each such group of
 	// objects is one finding, at the first object.
@@ -118,13 +118,13 @@ type LintPlace struct {
 	About string `json:"about"`
 }
 
-// LintObject is an object of a manifest.
+// LintObject is one object of a manifest.
 type LintObject struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`
-	// Version is that of the API.
+	// Version is the API version.
 	Version string `json:"version"`
-	// Kind is the object's kind.
+	// Kind is the kind of the object.
 	Kind string `json:"kind"`
 	// Namespace is metadata.namespace, or empty.
 	Namespace string `json:"namespace"`

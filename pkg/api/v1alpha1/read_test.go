@@ -119,7 +119,7 @@ func TestReadTheFirstVersion(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	for _, i := range report.Items {
-		if i.Creates.Windows != nil || i.FirstFailure != nil || i.Growth != nil || i.MadeBy != nil || i.NamedByClients ||
+		if i.Creates.Windows != nil || i.FirstFailure != nil || i.Growth != nil || i.Creators != nil || i.ClientGenerated ||
 			i.Creates.LeastPerDay() != i.Creates.PerDay || i.Creates.PerDay == 0 {
 			t.Errorf("%+v", i)
 		}
@@ -127,7 +127,7 @@ func TestReadTheFirstVersion(t *testing.T) {
 }
 
 func TestMaxNames(t *testing.T) {
-	if space, err := analyze.Space(analyze.SuffixLength); err != nil || space != maxNames {
+	if space, err := analyze.NamePoolSize(analyze.SuffixLength); err != nil || space != maxNames {
 		t.Errorf("%d %v", space, err)
 	}
 }

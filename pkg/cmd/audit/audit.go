@@ -79,33 +79,31 @@ type options struct {
 }
 
 var longHelp = templates.LongDesc(`
-	Count the names that exist under each prefix that some object's generateName says, and
-	say what they mean: which prefixes fill up, how fast, who makes them, and when a create
-	is to be expected to fail.
+	Count the generated names of a cluster by prefix. Use it to find the prefixes that fill
+	up, their creators, and the time until creates start to fail.
 
-	Without TYPE, every type that can be listed and created is counted, but for Events and
-	Leases. Only metadata is read.
+	Without TYPE, audit counts every resource type that you can list and create, except Events
+	and Leases. It reads only metadata.
 
-	The columns of the table:
+	The table has these columns:
 
-	* NAMES that are taken under the prefix
-	* PER-DAY, the least rate of creation that 10 minutes, an hour, a day and a week show
-	* MADE-BY, the controller of the newest object, or the field manager that created it
-	  (with ? if that is a guess), and how many others were seen
-	* FIRST-IN, the time until a first failed create is to be expected at that rate: if none
-	  is deleted, to if as many are deleted as created
+	* NAMES: names that exist under the prefix
+	* PER-DAY: lowest rate of creation that fits the last 10 minutes, hour, day and week
+	* CREATOR: the controller of the newest object, or the field manager that created it
+	  (with ? if that is a guess), and the number of other creators
+	* FAILS-IN: time until the first failed create at that rate, if no object is deleted, and
+	  if as many are deleted as created
 
-	With -o wide also:
+	With -o wide, it also has these columns:
 
-	* CONFLICT, the chance that the next create fails with the tries in force; ~0 is less
-	  than one in 10^9
-	* NO-RETRY, that chance if one name is tried
-	* HEADROOM, the creates until the chance that any of them fails passes 0.1 %
-	* GENERATED, how many of the names have the prefix in their generateName
-	* REUSED/DAY, the creates that take the name of a deleted object
-	* OLDEST and NEWEST, when the first and the last of them were created
-	* FORECAST, the failed creates to expect in the time of --forecast: if as many names are
-	  deleted as created, to if none is`)
+	* FAILURE: chance that the next create fails, with all attempts (~0 is below 1 in 10^9)
+	* NO-RETRY: the same chance with one attempt
+	* ROOM: further creates until the chance of any failure exceeds 0.1%
+	* GENERATED: names whose object has the prefix in its own generateName
+	* REUSED/DAY: creates per day that take the name of a deleted object
+	* OLDEST, NEWEST: creation times of the oldest and the newest object
+	* FORECAST: failures to expect in the time of --forecast, if as many objects are deleted
+	  as created, and if none is deleted`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -118,29 +116,29 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	cmd := &cobra.Command{
 		Use:                   "audit [TYPE[,TYPE...] | TYPE/PREFIX ...] [-n NAMESPACE | -A] [-l SELECTOR]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Count the generated names that exist under each prefix",
+		Short:                 "Count the generated names of a cluster by prefix",
 		Long:                  longHelp,
 		Example: templates.Examples(`
-			# What fills up in the current namespace
+			# Find the prefixes that fill up in the current namespace
 			kubectl genname audit
 
-			# Jobs and Pods of all namespaces, the ten riskiest prefixes
+			# Find the ten riskiest prefixes of Jobs and Pods in all namespaces
 			kubectl genname audit jobs,pods -A --top 10
 
-			# One prefix
+			# Show every column of one prefix
 			kubectl genname audit jobs/nightly-report- -o wide
 
-			# What grew since an audit that was saved
+			# Save an audit, and later show the growth since then
 			kubectl genname audit -A -o json > audit.json
 			kubectl genname audit -A --compare audit.json
 
-			# What comes and goes, as it does, for ten minutes
+			# Watch creates and deletes for ten minutes
 			kubectl genname audit -A --watch --duration 10m
 
-			# Gauges for Prometheus, of the hundred riskiest prefixes
+			# Export the hundred riskiest prefixes to Prometheus
 			kubectl genname audit -A --top 100 -o openmetrics
 
-			# Fail in CI if a prefix has more than 100000 names
+			# Fail a CI job if a prefix has more than 100,000 names
 			kubectl genname audit -A --fail-above-count 100000`),
 		RunE:              runner.RunE(o),
 		ValidArgsFunction: complete.TypesOrPrefixes(conn),
@@ -154,42 +152,43 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
-		"If present, count across all namespaces, and cluster-scoped types too")
+		"Count objects of all namespaces, and cluster-scoped objects")
 	flags.StringVarP(&o.labelSelector, "selector", "l", "",
-		"Show only prefixes with an object that matches this label query; counts are not lowered by it")
+		"Show only prefixes with an object that matches this label selector. Counts still include all objects")
 	flags.StringSliceVar(&o.prefixes, "prefix", nil,
-		"Count only these prefixes: whole generateNames, like run-, no patterns")
-	flags.Int64Var(&o.minCount, "min-count", 10, "Hide prefixes with fewer names; where prefixes are named, 1")
-	flags.IntVar(&o.top, "top", 0, "Show only so many prefixes, the first in the order of --sort-by; "+
-		"0 shows all. A screen that --watch paints has 1000 unless this says otherwise")
-	flags.BoolVar(&o.showReplicas, "show-replicas", false, "Show a row of its own for each prefix that a number of "+
-		"replicas bounds, like those of Pods of ReplicaSets; in tables they are one line for each namespace")
+		"Count only these prefixes. A prefix is a whole generateName, like run-, not a pattern")
+	flags.Int64Var(&o.minCount, "min-count", 10,
+		"Hide prefixes with fewer names. The default is 1 if you name a prefix")
+	flags.IntVar(&o.top, "top", 0, "Number of prefixes to show, in the order of --sort-by. "+
+		"0 shows all, except that --watch on a terminal shows 1000")
+	flags.BoolVar(&o.showReplicas, "show-replicas", false, "Show each prefix that a number of replicas limits, "+
+		"like Pods of ReplicaSets, in a row of its own. By default, each namespace has one row for them")
 	flags.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", map[audit.Order]string{
-		audit.ByRisk: "prefixes of 100,000 names or more, then the chance that any create fails in the time of " +
-			"--forecast, if none is deleted",
+		audit.ByRisk: "prefixes with 100,000 names or more, then the chance that a create fails in the time of " +
+			"--forecast if nothing is deleted",
 	}))
-	flags.Var(&o.window, "window", "A time in which creations are counted for the rate, like 90m, 24h or 7d; "+
-		"0 takes 10 minutes, an hour, a day and a week")
-	flags.Var(&o.forecast, "forecast", "Horizon of the risk and of the expected conflicts, like 12h or 30d")
-	flags.StringVar(&o.compare, "compare", "", "File with an AuditReport, as audit -o json prints it, to compare with")
-	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create; auto asks the server")
+	flags.Var(&o.window, "window", "Length of the window that measures the rate of creation, like 90m, 24h or 7d. "+
+		"0 uses 10 minutes, an hour, a day and a week")
+	flags.Var(&o.forecast, "forecast", "Length of the forecast, like 12h or 30d")
+	flags.StringVar(&o.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")
+	flags.Var(&o.serverAttempts, "server-attempts",
+		"Number of names that the server tries per create. With auto, audit asks the server")
 	flags.Var(&o.failAbove, "fail-above",
-		"Exit with 3 if the chance that the next create under a prefix fails, without retries where the server's "+
-			"tries are unknown, exceeds this, like 0.001 or 0.1%. With 8 tries that takes 6 million names: "+
-			"--fail-above-count is for less")
+		"Exit with code 3 if the chance that the next create under a prefix fails is greater, like 0.001 or 0.1%. "+
+			"With 8 attempts, 0.1% takes 6 million names: to find smaller prefixes, use --fail-above-count")
 	flags.Int64Var(&o.failAboveCount, "fail-above-count", 0,
-		"Exit with 3 if a prefix has more names than this, hidden prefixes included")
+		"Exit with code 3 if a prefix has more names. This includes hidden prefixes")
 	flags.Float64Var(&o.failAboveGrowth, "fail-above-growth", 0,
-		"Exit with 3 if a prefix has grown by more names per day than this since the audit of --compare")
+		"Exit with code 3 if a prefix has grown by more names per day since the audit of --compare")
 	flags.BoolVar(&o.allowUnlisted, "allow-unlisted", false,
-		"Let a gate pass although there are types that you may not list")
+		"Let a gate pass even if there are resource types that you can't list")
 	flags.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
-		"Let a gate pass although no name has a prefix that you named, or --selector chooses none")
-	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects to ask for in one request; 0 chooses")
-	flags.IntVar(&o.concurrency, "concurrency", 0, "Number of lists in flight; 0 chooses")
+		"Let a gate pass even if a prefix that you named has no names, or --selector matches no object")
+	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
+	flags.IntVar(&o.concurrency, "concurrency", 0, "Number of parallel lists. 0 chooses it automatically")
 	o.manners.addFlags(flags)
 	o.watching.addFlags(flags)
-	flags.BoolVar(&o.noHeaders, "no-headers", false, "If present, print no headers")
+	flags.BoolVar(&o.noHeaders, "no-headers", false, "Print the table without headers")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }
@@ -356,7 +355,7 @@ func (o *options) Run(ctx context.Context) error {
 		return err
 	}
 	o.explain(result)
-	return o.judge(ctx, result)
+	return o.evaluate(ctx, result)
 }
 
 // inOne reports whether anything is counted in one namespace only.
@@ -445,8 +444,8 @@ func (o *options) scanner(c *cluster.Cluster, options audit.Options) *census.Sca
 		MinCount:     options.CountsFrom(),
 		Version:      c.ListsLike(),
 	}
-	if !options.Gated() { // of what is hidden, only a gate looks at who made it: not all have one try
-		scanner.MakersFrom = o.minCount
+	if !options.Gated() { // of what is hidden, only a gate looks at who made it: not all have one attempt
+		scanner.CreatorsFrom = o.minCount
 	}
 	for _, window := range options.Windows {
 		scanner.Since = append(scanner.Since, options.Began.Add(-window))

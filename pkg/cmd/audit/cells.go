@@ -57,28 +57,28 @@ func atLeast(x float64) string {
 	return "0"
 }
 
-// madeByText returns who made the newest name, and how many others were seen.
-func madeByText(i v1alpha1.AuditItem) string {
-	if len(i.MadeBy) == 0 {
+// creatorText returns the creator of the newest object, and the number of other creators.
+func creatorText(i v1alpha1.AuditItem) string {
+	if len(i.Creators) == 0 {
 		return humanize.Unknown
 	}
-	maker := i.MadeBy[0]
-	text := maker.Manager
-	if maker.Kind != "" {
-		text = maker.Kind + "/" + maker.Name
+	creator := i.Creators[0]
+	text := creator.Manager
+	if creator.Kind != "" {
+		text = creator.Kind + "/" + creator.Name
 	}
-	if maker.Guess {
+	if creator.Guess {
 		text += "?"
 	}
-	if i.Makers > 1 {
-		text += fmt.Sprintf(" +%d", i.Makers-1)
+	if i.CreatorCount > 1 {
+		text += fmt.Sprintf(" +%d", i.CreatorCount-1)
 	}
 	return text
 }
 
-// firstInText returns when the first failed create is to be expected: a range, or one
+// failsInText returns when the first failed create is to be expected: a range, or one
 // time where both ends read the same.
-func firstInText(i v1alpha1.AuditItem) string {
+func failsInText(i v1alpha1.AuditItem) string {
 	if i.FirstFailure == nil {
 		return humanize.Unknown
 	}
@@ -113,9 +113,9 @@ func spanText(days *float64) string {
 	return never
 }
 
-// conflictText returns the chance that the next create fails with the tries in force;
-// where these are unknown, from that of the server's own to that of one try.
-func conflictText(i v1alpha1.AuditItem, own v1alpha1.Retries) string {
+// failureText returns the chance that the next create fails with the attempts in force;
+// where these are unknown, from that of the server's own to that of one attempt.
+func failureText(i v1alpha1.AuditItem, own v1alpha1.Retries) string {
 	if i.NextCreate.ServerRetry != nil {
 		return chanceText(*i.NextCreate.ServerRetry)
 	}
@@ -143,23 +143,23 @@ func chanceText(p float64) string {
 
 func noRetryText(i v1alpha1.AuditItem) string { return chanceText(i.NextCreate.NoRetry) }
 
-// headroomText returns the headroom, which is at least so much where the attempts are
+// roomText returns the room, which is at least so much where the attempts are
 // unknown.
-func headroomText(i v1alpha1.AuditItem) string {
-	text := humanize.Headroom(headroomOf(i))
+func roomText(i v1alpha1.AuditItem) string {
+	text := humanize.Room(roomOf(i))
 	if i.Attempts == nil {
 		return "≥" + text
 	}
 	return text
 }
 
-// headroomOf returns the headroom with the attempts in force, or without retries,
+// roomOf returns the room with the attempts in force, or without retries,
 // which is less, where those are unknown.
-func headroomOf(i v1alpha1.AuditItem) *int64 {
+func roomOf(i v1alpha1.AuditItem) *int64 {
 	if i.Attempts == nil {
-		return i.Headroom.NoRetry
+		return i.Room.NoRetry
 	}
-	return i.Headroom.ServerRetry
+	return i.Room.ServerRetry
 }
 
 // reusedText returns how many creates a day take the name of a deleted object.
@@ -173,18 +173,18 @@ func reusedText(i v1alpha1.AuditItem) string {
 	return humanize.Significant(*i.ReusedPerDay)
 }
 
-// forecastText returns the expected conflicts over the horizon: of a steady
+// forecastText returns the expected failures over the horizon: of a steady
 // population, and of one that nobody deletes from.
 func forecastText(i v1alpha1.AuditItem) string {
 	steady, growing := i.Forecast.Steady.NoRetry, i.Forecast.NothingDeleted.NoRetry
 	if i.Attempts != nil {
 		steady, growing = *i.Forecast.Steady.ServerRetry, *i.Forecast.NothingDeleted.ServerRetry
 	}
-	text := func(conflicts float64) string {
-		if conflicts > 0 && conflicts < negligible {
+	text := func(failures float64) string {
+		if failures > 0 && failures < negligible {
 			return "~0"
 		}
-		return humanize.Significant(conflicts)
+		return humanize.Significant(failures)
 	}
 	return fmt.Sprintf("%s..%s in %sd", text(steady), text(growing), atLeast(i.Forecast.Days))
 }

@@ -19,10 +19,10 @@ const (
 // fit returns the table with cells shortened so that rows fit into a width, if they
 // can: the notes first, then who made the names, then what tells rows apart, of which no
 // two that differ look the same afterwards. If that is not enough the notes go, and then
-// the makers.
+// the creators.
 func (g grid) fit(width int) grid {
 	fitted := g.shrunk(width, leastCell)
-	for _, name := range []string{notesColumn, madeByColumn} {
+	for _, name := range []string{notesColumn, creatorColumn} {
 		if fitted.width() <= width {
 			break
 		}
@@ -54,7 +54,7 @@ func (g grid) shrunk(width, least int) grid {
 	}
 	short.shrink(g, notesColumn, leastNotes, width)
 	for _, least := range []int{leastCell, least} {
-		for _, name := range []string{madeByColumn, namespaceColumn, resourceColumn, prefixColumn} {
+		for _, name := range []string{creatorColumn, namespaceColumn, resourceColumn, prefixColumn} {
 			short.shrink(g, name, least, width)
 		}
 	}
@@ -70,7 +70,7 @@ func (g grid) shrink(whole grid, name string, least, width int) {
 	}
 	to := max(g.widthOf(at)-excess, least)
 	short := func(text string) string { return cutTo(text, to) }
-	if name != notesColumn && name != madeByColumn {
+	if name != notesColumn && name != creatorColumn {
 		all := map[string]bool{}
 		for _, row := range whole.rows {
 			all[row[at]] = true

@@ -34,7 +34,7 @@ func (f fold) cell(column string) string {
 	case "NAMES":
 		return humanize.Grouped(f.names)
 	case notesColumn:
-		return "bounded by replicas; --show-replicas shows them"
+		return "limited by replicas (--show-replicas)"
 	}
 	return ""
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// judge returns the error that makes the exit code: an exceeded gate is 3, also if
+// evaluate returns the error that makes the exit code: an exceeded gate is 3, also if
 // not all could be read, since counts only grow; otherwise an incomplete report is a
 // failure, and so is a gate that has looked at nothing.
-func (o *options) judge(ctx context.Context, result *audit.Result) error {
+func (o *options) evaluate(ctx context.Context, result *audit.Result) error {
 	report := result.Report
 	if ctx.Err() != nil {
 		line := "interrupted"
@@ -98,7 +98,7 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 	var limits []string
 	if gate.FailAbove != nil {
 		limits = append(limits, "--fail-above "+humanize.ChanceOf(*gate.FailAbove))
-		named += fmt.Sprintf(" and a chance of %s that the next create conflicts", humanize.ChanceOf(worst.NextCreate))
+		named += fmt.Sprintf(" and a chance of %s that the next create fails", humanize.ChanceOf(worst.NextCreate))
 	}
 	if gate.FailAboveCount != nil {
 		limits = append(limits, "--fail-above-count "+humanize.Grouped(*gate.FailAboveCount))

@@ -26,11 +26,11 @@ type manners struct {
 func (m *manners) addFlags(flags *pflag.FlagSet) {
 	m.retryTimeout = flagvalue.Duration(census.DefaultRetryTimeout)
 	flags.BoolVar(&m.polite, "polite", false,
-		"Make one request at a time, and after each a pause of nine times what it took")
+		"Send one request at a time, and pause nine times as long as each request took")
 	flags.Var(&m.retryTimeout, "retry-timeout",
-		"How long a page is pursued through throttling, errors of the server, and its absence")
+		"How long to retry a page while the server throttles, fails or is unreachable")
 	flags.BoolVar(&m.estimate, "estimate", false,
-		"Ask for one object of each type, print what would be read, and count nothing")
+		"Print how much an audit would read, and don't count. This reads one object of each resource type")
 }
 
 // validateManners returns what is wrong with these flags.

@@ -27,22 +27,22 @@ type prefixGauge struct {
 var prefixGauges = []prefixGauge{
 	{
 		"genname_prefix_names", "names",
-		"Names that exist under a prefix, of 27^5 = 14348907 possible ones; of 27^suffix_length where that is a label.",
+		"Names that exist under a prefix. 27^5 = 14348907 are possible, or 27^suffix_length if that label is set.",
 		func(i v1alpha1.AuditItem) (float64, bool) { return float64(i.Names), true },
 	},
 	{
-		"genname_prefix_conflict_ratio", "ratio", "Chance that the next create conflicts with the attempts in force; " +
-			"without retries where these are unknown.",
+		"genname_prefix_failure_ratio", "ratio", "Chance that the next create fails with the attempts in force. " +
+			"If the attempts are unknown, it assumes no retries.",
 		func(i v1alpha1.AuditItem) (float64, bool) { return audit.NextFails(i), true },
 	},
 	{
-		"genname_prefix_conflict_without_retry_ratio", "ratio",
-		"Chance that the next create conflicts if it tries one name.",
+		"genname_prefix_failure_without_retry_ratio", "ratio",
+		"Chance that the next create fails without retries.",
 		func(i v1alpha1.AuditItem) (float64, bool) { return i.NextCreate.NoRetry, true },
 	},
 	{
 		"genname_prefix_attempts", "attempts",
-		"Names tried per create: by the server, or by clients that pick the names; absent where that is unknown.",
+		"Attempts per create, by the server or by the client that picks the names. Absent if unknown.",
 		func(i v1alpha1.AuditItem) (float64, bool) {
 			if i.Attempts == nil {
 				return 0, false
@@ -51,26 +51,26 @@ var prefixGauges = []prefixGauge{
 		},
 	},
 	{
-		"genname_prefix_headroom_creates", "creates",
-		"Further creates until the chance of any conflict passes 0.1 %, with the attempts in force.",
+		"genname_prefix_room_creates", "creates",
+		"Further creates until the chance of any failure exceeds 0.1%, with the attempts in force.",
 		func(i v1alpha1.AuditItem) (float64, bool) {
-			headroom := headroomOf(i)
-			if headroom == nil {
+			room := roomOf(i)
+			if room == nil {
 				return math.Inf(1), true
 			}
-			return float64(*headroom), true
+			return float64(*room), true
 		},
 	},
 	{
 		"genname_prefix_creates_per_day", "",
-		"Creates seen in the window, a day unless --window says another, per day. " +
-			"A lower bound: only survivors are seen.",
+		"Creates per day, observed in a window of a day or of --window. " +
+			"This is a lower bound, because deleted objects are not observed.",
 		func(i v1alpha1.AuditItem) (float64, bool) { return i.Creates.PerDay, true },
 	},
 	{
 		"genname_prefix_first_failure_days", "days",
-		"Days until the first failed create is to be expected, if none is deleted, at the least rate of creation " +
-			"that 10 minutes, an hour, a day and a week show; +Inf if none is.",
+		"Mean time in days until the first failed create, if no object is deleted, at the lowest rate that " +
+			"the windows of 10 minutes, an hour, a day and a week allow. +Inf if there are no creates.",
 		func(i v1alpha1.AuditItem) (float64, bool) {
 			if i.FirstFailure == nil || i.FirstFailure.GrowingDays == nil {
 				return math.Inf(1), true
@@ -88,9 +88,8 @@ type auditGauge struct {
 
 var auditGauges = []auditGauge{
 	{
-		"genname_audit_complete", "", "1 if all that was to be counted was counted, else 0. " +
-			"Types that the user may not list do not make it 0, unless they were named or none may be listed: " +
-			"genname_audit_skipped counts them.",
+		"genname_audit_complete", "", "1 if the audit read everything that was asked for, else 0. " +
+			"Resource types that the user can't list make it 0 only if they were named or none can be listed.",
 		func(r *v1alpha1.AuditReport) float64 {
 			if r.Complete {
 				return 1
@@ -99,15 +98,15 @@ var auditGauges = []auditGauge{
 		},
 	},
 	{
-		"genname_audit_timestamp_seconds", "seconds", "When the audit began, in Unix time.",
+		"genname_audit_timestamp_seconds", "seconds", "Start of the audit, in Unix time.",
 		func(r *v1alpha1.AuditReport) float64 { return float64(r.Metadata.CreationTimestamp.Unix()) },
 	},
 	{
-		"genname_audit_duration_seconds", "seconds", "How long the audit took.",
+		"genname_audit_duration_seconds", "seconds", "Duration of the audit.",
 		func(r *v1alpha1.AuditReport) float64 { return r.Summary.Seconds },
 	},
 	{
-		"genname_audit_objects", "objects", "Objects that were read.",
+		"genname_audit_objects", "objects", "Objects that the audit read.",
 		func(r *v1alpha1.AuditReport) float64 { return float64(r.Summary.Objects) },
 	},
 	{
@@ -116,11 +115,11 @@ var auditGauges = []auditGauge{
 	},
 	{
 		"genname_audit_hidden_prefixes", "prefixes",
-		"Prefixes that are not among the samples, by --min-count and --top.",
+		"Prefixes without samples, because of --min-count and --top.",
 		func(r *v1alpha1.AuditReport) float64 { return float64(r.Hidden.Prefixes) },
 	},
 	{
-		"genname_audit_unprefixed_objects", "objects", "Objects under no prefix.",
+		"genname_audit_unprefixed_objects", "objects", "Objects that belong to no prefix.",
 		func(r *v1alpha1.AuditReport) (objects float64) {
 			for _, t := range r.Unprefixed {
 				objects += float64(t.Objects)
@@ -129,8 +128,8 @@ var auditGauges = []auditGauge{
 		},
 	},
 	{
-		"genname_audit_skipped", "", "Types, groups, or types in one namespace that were not counted, " +
-			"for want of rights too. Types that generate no names are not among them.",
+		"genname_audit_skipped", "", "Resource types, API groups, or resource types in one namespace that the audit did not read, " +
+			"including those without permission. Resource types that generate no names are not counted.",
 		func(r *v1alpha1.AuditReport) (skipped float64) {
 			for _, s := range r.Skipped {
 				if s.Reason != string(census.Excluded) {

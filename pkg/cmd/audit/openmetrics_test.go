@@ -15,14 +15,14 @@ import (
 // Whatever is in the names, the parser of node_exporter and of the Pushgateway
 // gets it back; what is unknown has no sample, and what is unbounded is +Inf.
 func TestOpenMetrics(t *testing.T) {
-	attempts, chance, headroom, inf := 8, 1e-12, int64(12), math.Inf(1)
+	attempts, chance, room, inf := 8, 1e-12, int64(12), math.Inf(1)
 	prefixes := []string{"run-", `q"uo\te-`, "line\nbreak", "esc\x1b[31m", "half\xc3", "é-", ""}
 	report := &v1alpha1.AuditReport{Skipped: []v1alpha1.Skipped{{Reason: "forbidden"}, {Reason: "excluded"}, {Reason: "undiscovered"}}}
 	for i, prefix := range prefixes {
 		item := v1alpha1.AuditItem{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: prefix, Names: int64(i)}
 		item.NextCreate.NoRetry = 0.25
 		if i > 0 {
-			item.Attempts, item.NextCreate.ServerRetry, item.Headroom.ServerRetry = &attempts, &chance, &headroom
+			item.Attempts, item.NextCreate.ServerRetry, item.Room.ServerRetry = &attempts, &chance, &room
 		}
 		report.Items = append(report.Items, item)
 	}
@@ -56,8 +56,8 @@ func TestOpenMetrics(t *testing.T) {
 		t.Errorf("prefixes (-want +got):\n%s", diff)
 	}
 	for name, samples := range map[string][]float64{
-		"genname_prefix_conflict_ratio":     {0.25, chance},
-		"genname_prefix_headroom_creates":   {math.Inf(1), 12},
+		"genname_prefix_failure_ratio":      {0.25, chance},
+		"genname_prefix_room_creates":       {math.Inf(1), 12},
 		"genname_audit_skipped":             {2},
 		"genname_audit_unprefixed_objects":  {7},
 		"genname_prefix_first_failure_days": {inf, inf, inf, inf, inf, inf, inf, 3},

@@ -151,12 +151,12 @@ func (o *options) say(text string) { fmt.Fprintln(o.ErrOut, terminal.OneLine(tex
 func (o *options) hiddenText(report *v1alpha1.AuditReport, most audit.Hidden) string {
 	hidden := report.Hidden
 	text := fmt.Sprintf("%s hidden, with %s, by --min-count=%d",
-		humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Objects, "name"), o.minCount)
+		humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name"), o.minCount)
 	if o.top > 0 {
 		text += fmt.Sprintf(" and --top=%d", o.top)
 	}
 	if most.Names > 0 && (o.allNamespaces || len(report.Scope.Resources) > 1) {
-		text += ", " + mostText(most, hidden.Objects)
+		text += ", " + mostText(most, hidden.Names)
 	}
 	if len(report.Items) == 0 {
 		text += "; --min-count=1 shows them"

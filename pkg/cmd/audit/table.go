@@ -16,7 +16,7 @@ const (
 	namespaceColumn = "NAMESPACE"
 	resourceColumn  = "RESOURCE"
 	prefixColumn    = "PREFIX"
-	madeByColumn    = "MADE-BY"
+	creatorColumn   = "CREATOR"
 	notesColumn     = "NOTES"
 )
 
@@ -45,13 +45,13 @@ func (o *options) columns(report *v1alpha1.AuditReport) []column {
 			columns = append(columns, column{"GATE-IN", false, gateInText})
 		}
 	}
-	conflict := func(i v1alpha1.AuditItem) string { return conflictText(i, report.Server.Retries) }
+	failure := func(i v1alpha1.AuditItem) string { return failureText(i, report.Server.Retries) }
 	return append(columns,
-		column{madeByColumn, false, madeByText},
-		column{"FIRST-IN", false, firstInText},
-		column{"CONFLICT", true, conflict},
+		column{creatorColumn, false, creatorText},
+		column{"FAILS-IN", false, failsInText},
+		column{"FAILURE", true, failure},
 		column{"NO-RETRY", true, noRetryText},
-		column{"HEADROOM", true, headroomText},
+		column{"ROOM", true, roomText},
 		column{"GENERATED", true, func(i v1alpha1.AuditItem) string { return humanize.Grouped(i.Generated) }},
 		column{"REUSED/DAY", true, reusedText},
 		column{"OLDEST", true, func(i v1alpha1.AuditItem) string { return timeText(i.Oldest) }},

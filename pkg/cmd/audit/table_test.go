@@ -42,7 +42,7 @@ func TestFirstIn(t *testing.T) {
 		item := v1alpha1.AuditItem{
 			FirstFailure: &v1alpha1.AuditFirstFailure{GrowingDays: days(test.growing), SteadyDays: days(test.steady)},
 		}
-		if got := firstInText(item); got != test.want {
+		if got := failsInText(item); got != test.want {
 			t.Errorf("%v to %v days is %q, want %q", test.growing, test.steady, got, test.want)
 		}
 	}
@@ -63,26 +63,26 @@ func TestPerDay(t *testing.T) {
 
 func TestMadeBy(t *testing.T) {
 	for _, test := range []struct {
-		maker  *v1alpha1.Maker
-		makers int
-		want   string
+		creator  *v1alpha1.Creator
+		creators int
+		want     string
 	}{
 		{nil, 0, "?"},
-		{&v1alpha1.Maker{Kind: "PipelineRun", Name: "x"}, 1, "PipelineRun/x"},
-		{&v1alpha1.Maker{Manager: "argo"}, 1, "argo"},
-		{&v1alpha1.Maker{Manager: "argo", Guess: true}, 3, "argo? +2"},
+		{&v1alpha1.Creator{Kind: "PipelineRun", Name: "x"}, 1, "PipelineRun/x"},
+		{&v1alpha1.Creator{Manager: "argo"}, 1, "argo"},
+		{&v1alpha1.Creator{Manager: "argo", Guess: true}, 3, "argo? +2"},
 	} {
-		item := v1alpha1.AuditItem{Makers: test.makers}
-		if test.maker != nil {
-			item.MadeBy = []v1alpha1.Maker{*test.maker}
+		item := v1alpha1.AuditItem{CreatorCount: test.creators}
+		if test.creator != nil {
+			item.Creators = []v1alpha1.Creator{*test.creator}
 		}
-		if got := madeByText(item); got != test.want {
-			t.Errorf("%+v: %q, want %q", test.maker, got, test.want)
+		if got := creatorText(item); got != test.want {
+			t.Errorf("%+v: %q, want %q", test.creator, got, test.want)
 		}
 	}
 }
 
-// A chance too small to matter is ~0, none at all is 0, and where the tries are unknown
+// A chance too small to matter is ~0, none at all is 0, and where the attempts are unknown
 // it is a range.
 func TestConflict(t *testing.T) {
 	eight := 8
@@ -95,12 +95,12 @@ func TestConflict(t *testing.T) {
 		{0.01, days(1e-16), &eight, "~0"},
 		{0.01, days(1e-8), &eight, "1 in 1.0e8"},
 		{0, days(0), &eight, "0"},
-		{0.01, nil, &eight, "~0–1 %"},
-		{1, nil, &eight, "100 %"},
-		{0.01, nil, nil, "?–1 %"},
+		{0.01, nil, &eight, "~0–1%"},
+		{1, nil, &eight, "100%"},
+		{0.01, nil, nil, "?–1%"},
 	} {
 		item := v1alpha1.AuditItem{NextCreate: v1alpha1.NextCreate{NoRetry: test.noRetry, ServerRetry: test.retried}}
-		if got := conflictText(item, v1alpha1.Retries{Attempts: test.own}); got != test.want {
+		if got := failureText(item, v1alpha1.Retries{Attempts: test.own}); got != test.want {
 			t.Errorf("%+v: %q, want %q", test, got, test.want)
 		}
 	}
@@ -157,12 +157,12 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// Notes give way first, then makers, then what tells rows apart; what fits stays as it
+// Notes give way first, then creators, then what tells rows apart; what fits stays as it
 // is.
 func TestFit(t *testing.T) {
 	long := strings.Repeat("n", 60)
 	table := grid{
-		header: []string{"RESOURCE", "PREFIX", "NAMES", "MADE-BY", "NOTES"},
+		header: []string{"RESOURCE", "PREFIX", "NAMES", "CREATOR", "NOTES"},
 		rows: [][]string{
 			{"jobs.batch", strings.Repeat("p", 40) + "1-", "10", "PipelineRun/" + long, long},
 			{"jobs.batch", strings.Repeat("p", 40) + "2-", "10", "argo", ""},
@@ -170,7 +170,7 @@ func TestFit(t *testing.T) {
 	}
 	for _, test := range []struct {
 		width  int
-		widths []int // of resource, prefix, names, maker, notes
+		widths []int // of resource, prefix, names, creator, notes
 	}{
 		{201, []int{10, 42, 5, 72, 60}},
 		{180, []int{10, 42, 5, 72, 39}},
@@ -213,7 +213,7 @@ func TestFitOfAnyTable(t *testing.T) {
 		table := gridOf(columns, false, nil, nil)
 		most := map[string]int{
 			namespaceColumn: 63, resourceColumn: 50, prefixColumn: 58, "PER-DAY": 11, "GROWTH/DAY": 12, "NAMES": 9,
-			madeByColumn: 70, "FIRST-IN": 10, notesColumn: 120,
+			creatorColumn: 70, "FAILS-IN": 10, notesColumn: 120,
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "rows") {
 			var row []string
@@ -252,14 +252,14 @@ func TestFitOfAnyTable(t *testing.T) {
 // With all namespaces, 80 columns are enough for a table as it mostly is.
 func TestFitOf80Columns(t *testing.T) {
 	g := grid{
-		header: []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES", "PER-DAY", "MADE-BY", "FIRST-IN", "NOTES"},
+		header: []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES", "PER-DAY", "CREATOR", "FAILS-IN", "NOTES"},
 		rows: [][]string{
 			{"payments-production", "pipelineruns.tekton.dev", "nightly-report-", "1,362,194", "≥13,938", "EventListener/main +2", "6y–never", "etcd first"},
 			{"payments-staging", "configmaps", strings.Repeat("prefix-", 8), "120", "≥2,747", "kubectl-create", "447d–never", ""},
 		},
 	}
 	want := []string{
-		"NAMESPACE   RESOURCE   PREFIX        NAMES       PER-DAY   MADE-BY    FIRST-IN",
+		"NAMESPACE   RESOURCE   PREFIX        NAMES       PER-DAY   CREATOR    FAILS-IN",
 		"paym…ion    pipe…dev   night…port-   1,362,194   ≥13,938   EventLi…   6y–never",
 		"paym…ing    conf…aps   prefi…efix-   120         ≥2,747    kubectl…   447d–never",
 	}
@@ -318,12 +318,12 @@ func TestJudgeGrowth(t *testing.T) {
 	limit := 10.0
 	o := &options{}
 	report := &v1alpha1.AuditReport{Complete: true, Gate: &v1alpha1.AuditGate{FailAboveGrowth: &limit, Undecided: 2}}
-	if err := o.judge(t.Context(), &audit.Result{Report: report}); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
+	if err := o.evaluate(t.Context(), &audit.Result{Report: report}); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
 		t.Errorf("%v", err)
 	}
 	report.Gate.Exceeded = []v1alpha1.AuditExceeded{{Resource: "jobs.batch", Prefix: "p-", Names: 30, GrowthPerDay: days(math.Pi)}}
 	report.Gate.ExceededCount = 1
-	err := o.judge(t.Context(), &audit.Result{Report: report})
+	err := o.evaluate(t.Context(), &audit.Result{Report: report})
 	if want := "1 prefix above --fail-above-growth 10: jobs.batch/p- with 30 names, +3.1 a day"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

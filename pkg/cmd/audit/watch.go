@@ -354,7 +354,7 @@ func (w *watched) finish(ctx context.Context) error {
 		return err
 	}
 	if w.shows == nil {
-		return w.judge(ctx, result) // interrupted before all was counted
+		return w.evaluate(ctx, result) // interrupted before all was counted
 	}
 	w.sayRead(result.Report)
 	if err := w.shows.last(result.Report, w.where(result.Report)); err != nil {
@@ -362,7 +362,7 @@ func (w *watched) finish(ctx context.Context) error {
 	}
 	w.explain(result)
 	w.say(watchedText(snapshot))
-	return w.judge(context.WithoutCancel(ctx), result)
+	return w.evaluate(context.WithoutCancel(ctx), result)
 }
 
 // watchedText returns what was watched, and how much of that was for nothing: a

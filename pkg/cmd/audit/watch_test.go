@@ -51,7 +51,7 @@ func TestAppending(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `RESOURCE     PREFIX   NAMES   PER-DAY   MADE-BY   FIRST-IN   NOTES
+	want := `RESOURCE     PREFIX   NAMES   PER-DAY   CREATOR   FAILS-IN   NOTES
 jobs.batch   run-     10      0         ?         ?
 jobs.batch   job-     20      120       ?         ?
 jobs.batch   run-     10      24        ?         ?
@@ -252,15 +252,15 @@ func TestScannerOfAGate(t *testing.T) {
 	four := int64(4)
 	o := &options{minCount: 1000}
 	for name, test := range map[string]struct {
-		about                audit.Options
-		minCount, makersFrom int64
+		about                  audit.Options
+		minCount, creatorsFrom int64
 	}{
 		"no gate":  {audit.Options{MinCount: 1000}, 1000, 1000},
 		"a gate":   {audit.Options{MinCount: 1000, FailAboveCount: &four}, 5, 0},
 		"compared": {audit.Options{MinCount: 1000, Old: &v1alpha1.AuditReport{}}, 1, 1000},
 	} {
-		if got := o.scanner(c, test.about); got.MinCount != test.minCount || got.MakersFrom != test.makersFrom {
-			t.Errorf("%s: from %d names on, and who makes them from %d", name, got.MinCount, got.MakersFrom)
+		if got := o.scanner(c, test.about); got.MinCount != test.minCount || got.CreatorsFrom != test.creatorsFrom {
+			t.Errorf("%s: from %d names on, and who makes them from %d", name, got.MinCount, got.CreatorsFrom)
 		}
 	}
 }

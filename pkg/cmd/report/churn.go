@@ -18,20 +18,20 @@ func (o *options) printChurn(item v1alpha1.CollisionItem, names int64) {
 	fmt.Fprintf(o.Out, "\n%s creates and as many deletions a day, for %s:\n",
 		rateText(churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
 	w := printers.GetNewTabWriter(o.Out)
-	printRow(w, []string{"POLICY", "TRIES", "CONFLICTS-PER-DAY", "FIRST-AFTER", "ANY-CONFLICT"})
+	printRow(w, []string{"POLICY", "ATTEMPTS", "FAILURES/DAY", "FAILS-AFTER", "ANY-FAILS"})
 	for _, p := range churn.Policies {
 		row := []string{string(p.Name), humanize.Unknown, humanize.Unknown, humanize.Unknown, humanize.Unknown}
-		if p.Tries != nil {
-			perDay := math.Log10(churn.CreatesPerDay) + float64(*p.Tries)*taken(item.Existing, names)
+		if p.Attempts != nil {
+			perDay := math.Log10(churn.CreatesPerDay) + float64(*p.Attempts)*taken(item.Existing, names)
 			row = []string{
-				row[0], strconv.Itoa(*p.Tries), rare(*p.ConflictsPerDay, perDay), span(-perDay),
+				row[0], strconv.Itoa(*p.Attempts), rare(*p.FailuresPerDay, perDay), span(-perDay),
 				humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)),
 			}
 		}
 		printRow(w, row)
 	}
 	_ = w.Flush()
-	fmt.Fprintf(o.Out, "Of %s creates, %s take a name used before (chance of any: %s).\n",
+	fmt.Fprintf(o.Out, "Of %s creates, %s take the name of a deleted object (chance of any: %s).\n",
 		rateText(churn.Creates), humanize.Significant(churn.Reuse.ExpectedReuses),
 		humanize.ChanceOf(churn.Reuse.AnyReuse))
 }

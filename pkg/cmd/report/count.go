@@ -98,7 +98,7 @@ func (p place) count(
 	for prefix := range counts {
 		scanner.Prefixes = append(scanner.Prefixes, prefix)
 	}
-	total := func(spaces []census.Space) {
+	total := func(spaces []census.NamePool) {
 		for _, space := range spaces {
 			counts[space.Prefix] += space.Names
 		}
@@ -115,12 +115,12 @@ func (p place) count(
 // counts count once the list is whole.
 type batch struct {
 	counts map[string]int64
-	commit func([]census.Space)
-	spaces []census.Space
+	commit func([]census.NamePool)
+	spaces []census.NamePool
 }
 
 // Add implements census.Batch.
-func (b *batch) Add(space census.Space) {
+func (b *batch) Add(space census.NamePool) {
 	if _, wanted := b.counts[space.Prefix]; wanted && space.SuffixLength == names.SuffixLength {
 		b.spaces = append(b.spaces, space)
 	}
@@ -128,7 +128,7 @@ func (b *batch) Add(space census.Space) {
 
 // Begin implements census.Batch.
 func (b *batch) Begin() census.Batch {
-	add := func(spaces []census.Space) { b.spaces = append(b.spaces, spaces...) }
+	add := func(spaces []census.NamePool) { b.spaces = append(b.spaces, spaces...) }
 	return &batch{counts: b.counts, commit: add}
 }
 

@@ -89,18 +89,18 @@ func (o *options) draw(c chart.Chart) error {
 // chart returns the picture of the report: a curve for each number of retries, or
 // for each policy if none is given.
 func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
-	space, item := report.Space, report.Items[0]
+	space, item := report.NamePool, report.Items[0]
 	c := chart.Chart{
-		Title: fmt.Sprintf("Chance of a name conflict, of %d^%d = %s names",
+		Title: fmt.Sprintf("Chance that a create fails, of %d^%d = %s names",
 			space.AlphabetSize, space.SuffixLength, humanize.Grouped(space.Names)),
 		Scale: o.plotFlags.scale.Value, Existing: item.Existing, Names: space.Names,
 	}
 	if item.Prefix != "" {
 		subject := subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)
-		c.Title = terminal.OneLine(subject + ": chance of a name conflict")
+		c.Title = terminal.OneLine(subject + ": chance that a create fails")
 	}
 	for _, line := range o.plotLines(item) {
-		model, err := analyze.NewModel(space.Names, line.tries)
+		model, err := analyze.NewModel(space.Names, line.attempts)
 		if err != nil {
 			return c, err
 		}
@@ -110,22 +110,22 @@ func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
 }
 
 // curve returns the curve of a model. Its chances are in their ranges, so that no
-// headroom fails.
+// room fails.
 func curve(label string, model analyze.Model, existing int64) chart.Curve {
 	return chart.Curve{
 		Label: label,
 		Log10: func(creates int64) float64 { return model.AnyFails(existing, creates).Log10() },
 		Reaches: func(p float64) int64 {
-			headroom, _ := model.Headroom(existing, p)
-			return headroom + 1
+			room, _ := model.Room(existing, p)
+			return room + 1
 		},
 	}
 }
 
-// plotLine is a curve's number of tries, and its name.
+// plotLine is a curve's number of attempts, and its name.
 type plotLine struct {
-	tries int
-	label string
+	attempts int
+	label    string
 }
 
 // plotLines returns the curves that the flags ask for.
@@ -147,29 +147,29 @@ func (o *options) plotLines(item v1alpha1.CollisionItem) []plotLine {
 	return lines
 }
 
-// policyLines returns a curve for each known number of tries.
+// policyLines returns a curve for each known number of attempts.
 func policyLines(policies []v1alpha1.Policy) []plotLine {
 	var lines []plotLine
 	for _, p := range policies {
-		if p.Tries == nil {
+		if p.Attempts == nil {
 			continue
 		}
-		same := func(l plotLine) bool { return l.tries == *p.Tries }
+		same := func(l plotLine) bool { return l.attempts == *p.Attempts }
 		if at := slices.IndexFunc(lines, same); at >= 0 {
 			lines[at].label += ", " + string(p.Name)
 			continue
 		}
-		lines = append(lines, plotLine{*p.Tries, string(p.Name)})
+		lines = append(lines, plotLine{*p.Attempts, string(p.Name)})
 	}
 	for i := range lines {
-		lines[i].label += " (" + triesText(lines[i].tries) + ")"
+		lines[i].label += " (" + attemptsText(lines[i].attempts) + ")"
 	}
 	return lines
 }
 
-func triesText(tries int) string {
-	if tries == 1 {
-		return "1 try"
+func attemptsText(attempts int) string {
+	if attempts == 1 {
+		return "1 attempt"
 	}
-	return strconv.Itoa(tries) + " tries"
+	return strconv.Itoa(attempts) + " attempts"
 }

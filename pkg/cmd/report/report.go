@@ -1,5 +1,5 @@
-// Package report is the command that says how likely conflicts are: its flags, where
-// the counts come from, the tables and the pictures. internal/report and pkg/analyze
+// Package report is the command that calculates how likely creates are to fail: its flags,
+// the sources of counts, the tables and the pictures. internal/report and pkg/analyze
 // calculate, internal/census counts, internal/chart draws.
 package report
 
@@ -71,33 +71,33 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		Use: "report [TYPE/PREFIX ... | -f FILENAME | --from AUDIT.json | --existing N] " +
 			"[--creates N,...]",
 		DisableFlagsInUseLine: true,
-		Short:                 "Calculate how likely conflicts of generated names are",
+		Short:                 "Calculate how likely creates with generateName are to fail",
 		Long: templates.LongDesc(`
-			Calculate how likely it is that creates with generateName conflict: without retries, with
-			the server's, with this plugin's own names, and with both.
+			Calculate the chance that creates with generateName fail because all attempted names
+			exist. Use it to decide whether a prefix needs retries, and which: those of the server,
+			those of kubectl genname create, or both.
 
-			With TYPE/PREFIX, and for the objects with generateName of a file, the names that exist
-			are counted on the cluster. With --from, those that an audit counted are taken. Otherwise
-			no cluster is contacted.`),
+			With TYPE/PREFIX or -f, report counts the existing names on the cluster. With --from, it
+			takes the counts of a saved audit. Otherwise it contacts no cluster.`),
 		Example: templates.Examples(`
-			# The odds for an empty prefix
+			# Show the chances for a new prefix
 			kubectl genname report
 
-			# The odds with 5000 names taken, for 100 and 100000 further creates
+			# Show the chances for 100 and 100,000 further creates if 5,000 names exist
 			kubectl genname report --existing 5000 --creates 100,100000
 
-			# The odds for what exists in a namespace, and for what a manifest would create
+			# Count the names of a prefix on the cluster first
 			kubectl genname report jobs/nightly-report- -n ci
 			kubectl genname report -f job.yaml
 
-			# The odds for every prefix of a saved audit
+			# Show the chances for every prefix of a saved audit
 			kubectl genname audit -A -o json > audit.json
 			kubectl genname report --from audit.json
 
-			# Conflicts at 100000 names, if 5000 are created and deleted a day, for a year
+			# Show the failures of a year in which 5,000 objects a day are created and deleted
 			kubectl genname report --existing 100000 --rate 5000 --for 365d
 
-			# The odds as a picture, and for 0 to 8 retries in the terminal
+			# Draw the chances into a file, or those of 0 to 8 retries in the terminal
 			kubectl genname report --existing 5000 --plot odds.svg
 			kubectl genname report --plot - --plot-retries 0-8`),
 		RunE:              runner.RunE(o),
@@ -109,34 +109,33 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with objects whose generateName is to be reported on")
-	flags.StringVar(&o.from, "from", "",
-		"File with an AuditReport, as audit -o json prints it, whose counts are taken; - is stdin")
-	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist already")
+	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with the objects whose generateName to report on")
+	flags.StringVar(&o.from, "from", "", "File with a saved audit (from audit -o json) to take the counts from. - is stdin")
+	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist")
 	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates,
 		"Numbers of further creates to report on, like 100,10000")
 	flags.IntVar(&o.question.SuffixLength, "suffix-length", o.question.SuffixLength,
-		"Number of random characters in a name, 1 to 11")
-	flags.Var(&o.serverAttempts, "server-attempts", "Number of names the server tries per create. With auto, "+
-		"a server that is counted on is asked, a saved audit knows, and 8 are assumed elsewhere")
+		"Number of random characters in a name, from 1 to 11")
+	flags.Var(&o.serverAttempts, "server-attempts", "Number of names that the server tries per create. With auto, "+
+		"report asks the server or takes the number of the saved audit, and otherwise assumes 8")
 	flags.IntVar(&o.question.ClientAttempts, "client-attempts", o.question.ClientAttempts,
 		"Number of names that kubectl genname create tries")
 	flags.Var(&flagvalue.Probability{Value: &o.question.Probability}, "probability",
-		"Chance of a conflict that headroom leaves, like 0.001 or 0.1%")
-	flags.Var(&o.failAbove, "fail-above", "Exit with 3 if the chance that any create fails, "+
-		"with the server's retries, exceeds this, like 0.001 or 0.1%")
+		"Chance of a failure that limits ROOM, like 0.001 or 0.1%")
+	flags.Var(&o.failAbove, "fail-above", "Exit with code 3 if the chance that any create fails, "+
+		"with the server's retries, is greater, like 0.001 or 0.1%")
 	flags.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
-		"Let --fail-above pass although no name has the PREFIX of a TYPE/PREFIX")
-	flags.Float64Var(&o.rate, "rate", 0, "Creates per day, and as many deletions, to report on the conflicts of")
-	flags.Var(&o.period, "for", "How long --rate lasts, like 90m, 12h or 30d")
-	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a conflict against the number of names "+
-		"into FILE.svg or FILE.png; - draws in the terminal, instead of the tables")
+		"Let --fail-above pass even if no name has the PREFIX of a TYPE/PREFIX")
+	flags.Float64Var(&o.rate, "rate", 0, "Creates per day to report on, with as many deletions")
+	flags.Var(&o.period, "for", "Duration of --rate, like 90m, 12h or 30d")
+	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a failure against the number of names "+
+		"into FILE.svg or FILE.png. - draws in the terminal instead of printing tables")
 	flags.Var(&o.plotFlags.scale, "plot-scale", o.plotFlags.scale.Usage("Axes of --plot", map[chart.Scale]string{
 		chart.Semilog: "a logarithmic number of names",
-		chart.Log:     "both logarithmic, which shows small chances",
+		chart.Log:     "both axes logarithmic, for small chances",
 	}))
 	flags.Var(&o.plotFlags.retries, "plot-retries",
-		"Numbers of retries to draw a curve for, like 0,1 or 0-8, instead of one for each policy")
+		"Numbers of retries to draw a curve for, like 0,1 or 0-8, instead of one curve for each policy")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }
@@ -228,13 +227,13 @@ func (o *options) Run(ctx context.Context) error {
 	for _, warning := range subject.warnings {
 		fmt.Fprintln(o.ErrOut, terminal.OneLine("Warning: "+warning))
 	}
-	return o.judge(report.Gate, subject)
+	return o.evaluate(report.Gate, subject)
 }
 
-// judge returns the error that makes the exit code: 3 if the gate is exceeded, which
+// evaluate returns the error that makes the exit code: 3 if the gate is exceeded, which
 // neither an audit that was not complete can rule out, nor a prefix that may be
 // misspelt.
-func (o *options) judge(gate *v1alpha1.CollisionGate, subject subject) error {
+func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error {
 	switch {
 	case gate == nil:
 		return nil

@@ -14,29 +14,29 @@ import (
 
 // printPrefixes prints a row for each of several populations.
 func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
-	fmt.Fprintln(o.Out, terminal.Wrapped(fmt.Sprintf("Chance that any of so many creates conflicts, with the tries "+
-		"in force (%s: without retries, where the server's tries are unknown), and the creates until that passes %s "+
-		"without retries, with the tries in force, and with kubectl genname create:",
-		unknownTries, humanize.ChanceOf(o.question.Probability))))
+	fmt.Fprintln(o.Out, terminal.Wrapped(fmt.Sprintf("Chance that any of so many creates fails, with the attempts "+
+		"in force (%s without retries, because the attempts are unknown), and creates until that chance exceeds %s: "+
+		"without retries, with the attempts in force, and with kubectl genname create:",
+		unknownAttempts, humanize.ChanceOf(o.question.Probability))))
 	w := printers.GetNewTabWriter(o.Out)
 	printRow(w, o.prefixHeaders())
 	for at := 0; at < len(report.Items); at += len(o.question.Creates) {
-		printRow(w, o.prefixCells(report.Items[at:at+len(o.question.Creates)], report.Space.Names))
+		printRow(w, o.prefixCells(report.Items[at:at+len(o.question.Creates)], report.NamePool.Names))
 	}
 	_ = w.Flush() // Execute sees an error of the writer below
 }
 
-// unknownTries marks a number that is without retries because the tries are unknown.
-const unknownTries = "*"
+// unknownAttempts marks a number that is without retries because the attempts are unknown.
+const unknownAttempts = "*"
 
 func (o *options) prefixHeaders() []string {
 	headers := []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES"}
 	for _, creates := range o.question.Creates {
 		headers = append(headers, humanize.Grouped(creates))
 	}
-	headers = append(headers, "NO-RETRY", "HEADROOM", "CLIENT")
+	headers = append(headers, "NO-RETRY", "ROOM", "CLIENT")
 	if o.rateGiven {
-		headers = append(headers, "FIRST-AFTER")
+		headers = append(headers, "FAILS-AFTER")
 	}
 	return headers
 }
@@ -55,12 +55,12 @@ func (o *options) prefixCells(items []v1alpha1.CollisionItem, names int64) []str
 	}
 	p, mark := inForce(first)
 	row = append(row,
-		humanize.Headroom(first.Policy(v1alpha1.PolicyNone).Headroom.Creates),
-		humanize.Headroom(p.Headroom.Creates)+mark,
-		humanize.Headroom(first.Policy(v1alpha1.PolicyClient).Headroom.Creates))
+		humanize.Room(first.Policy(v1alpha1.PolicyNone).Room.Creates),
+		humanize.Room(p.Room.Creates)+mark,
+		humanize.Room(first.Policy(v1alpha1.PolicyClient).Room.Creates))
 	if first.Churn != nil {
-		conflictsPerDay := math.Log10(first.Churn.CreatesPerDay) + float64(*p.Tries)*taken(first.Existing, names)
-		row = append(row, span(-conflictsPerDay)+mark)
+		failuresPerDay := math.Log10(first.Churn.CreatesPerDay) + float64(*p.Attempts)*taken(first.Existing, names)
+		row = append(row, span(-failuresPerDay)+mark)
 	}
 	for i := range row {
 		row[i] = terminal.OneLine(row[i])
@@ -69,10 +69,10 @@ func (o *options) prefixCells(items []v1alpha1.CollisionItem, names int64) []str
 }
 
 // inForce returns the policy of the server, or without retries, and a mark, where its
-// tries are unknown.
+// attempts are unknown.
 func inForce(item v1alpha1.CollisionItem) (policy *v1alpha1.Policy, mark string) {
-	if p := item.Policy(v1alpha1.PolicyServer); p.Tries != nil {
+	if p := item.Policy(v1alpha1.PolicyServer); p.Attempts != nil {
 		return p, ""
 	}
-	return item.Policy(v1alpha1.PolicyNone), unknownTries
+	return item.Policy(v1alpha1.PolicyNone), unknownAttempts
 }

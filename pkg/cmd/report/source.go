@@ -150,13 +150,13 @@ func (o *options) saved() (subject, error) {
 	}
 	if hidden := audit.Hidden; hidden.Prefixes > 0 {
 		s.warnings = append(s.warnings, fmt.Sprintf("the audit hid %s with %s, which are not reported on",
-			humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Objects, "name")))
+			humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name")))
 	}
 	return s, nil
 }
 
-// serversOwn returns the server's tries of what an audit says of a prefix: of one that
-// kubectl genname create fills it says the tries of that.
+// serversOwn returns the server's attempts of what an audit says of a prefix: of one that
+// kubectl genname create fills it says the attempts of that.
 func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
 	client := item.Attempts != nil && *item.Attempts == flagvalue.ClientAttempts
 	if client && item.AttemptsSource == v1alpha1.SourceDefault {

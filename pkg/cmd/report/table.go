@@ -37,25 +37,25 @@ func (o *options) print(report *v1alpha1.CollisionReport) error {
 // differ in their numbers of creates.
 func (o *options) printPopulation(report *v1alpha1.CollisionReport, items []v1alpha1.CollisionItem) {
 	first := items[0]
-	fmt.Fprintln(o.Out, terminal.OneLine(title(report.Space, first)))
+	fmt.Fprintln(o.Out, terminal.OneLine(title(report.NamePool, first)))
 	o.printOdds(items)
 	if o.wide {
-		o.printTable("Expected conflicts (in brackets: if each create is repeated until it succeeds):", items,
-			expectedConflicts)
-		o.printTable("Expected extra tries, each a call of every validating webhook:", items,
-			func(p v1alpha1.Policy) string { return expectedUnder(p, p.ExpectedExtraTries) })
-		o.printTable("Suffix length with the same chance and no retries:", items, suffixLength)
+		o.printTable("Expected failures (in brackets: if each create is repeated until it succeeds):", items,
+			expectedFailures)
+		o.printTable("Expected extra attempts (each calls every validating webhook again):", items,
+			func(p v1alpha1.Policy) string { return expectedUnder(p, p.ExpectedExtraAttempts) })
+		o.printTable("Suffix length with the same chance without retries:", items, suffixLength)
 	}
 	o.printNext(first, report)
 	if first.Churn != nil {
-		o.printChurn(first, report.Space.Names)
+		o.printChurn(first, report.NamePool.Names)
 	}
 	fmt.Fprintf(o.Out, "\n%s\n", meaning(first, humanize.ChanceOf(o.question.Probability)))
 }
 
 // title returns whose names are counted, and how many are taken.
-func title(space v1alpha1.Space, item v1alpha1.CollisionItem) string {
-	return fmt.Sprintf("%s: %s of %d^%d = %s names are taken.",
+func title(space v1alpha1.NamePool, item v1alpha1.CollisionItem) string {
+	return fmt.Sprintf("%s: %s of %d^%d = %s names exist.",
 		subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix), humanize.Grouped(item.Existing),
 		space.AlphabetSize, space.SuffixLength, humanize.Grouped(space.Names))
 }
@@ -68,14 +68,14 @@ func subjectOf(group, resource, namespace, prefix string) string {
 	return reference.In(schema.GroupResource{Group: group, Resource: resource}.String()+"/"+prefix, namespace)
 }
 
-// printOdds prints the chance of a conflict, and of re-use beside it.
+// printOdds prints the chance of a failure, and of reuse beside it.
 func (o *options) printOdds(items []v1alpha1.CollisionItem) {
 	anyFails := func(p v1alpha1.Policy) string { return humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)) }
 	row := func(item v1alpha1.CollisionItem) []string {
 		return append(cells(item, anyFails), humanize.ChanceOf(item.Reuse.AnyReuse))
 	}
-	o.printRows("Chance that any of the creates conflicts, and that any takes a name used before:",
-		append(policyNames(items[0]), "RE-USE"), items, row)
+	o.printRows("Chance that any create fails, and that any takes the name of a deleted object:",
+		append(policyNames(items[0]), "REUSE"), items, row)
 }
 
 // printTable prints a row for each number of creates and a column for each
@@ -98,11 +98,11 @@ func (o *options) printRows(
 	_ = w.Flush() // Execute sees an error of the writer below
 }
 
-// cells returns a cell for each policy, a question mark where its tries are unknown.
+// cells returns a cell for each policy, a question mark if the attempts are unknown.
 func cells(item v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) []string {
 	var row []string
 	for _, p := range item.Policies {
-		if p.Tries == nil {
+		if p.Attempts == nil {
 			row = append(row, humanize.Unknown)
 			continue
 		}
@@ -119,9 +119,9 @@ func policyNames(item v1alpha1.CollisionItem) []string {
 	return names
 }
 
-// expectedConflicts returns a mean, with in brackets what differs if creates are repeated.
-func expectedConflicts(p v1alpha1.Policy) string {
-	dropped, repeated := expectedUnder(p, p.ExpectedConflicts), expectedUnder(p, p.ExpectedConflictsRepeated)
+// expectedFailures returns a mean, with in brackets what differs if creates are repeated.
+func expectedFailures(p v1alpha1.Policy) string {
+	dropped, repeated := expectedUnder(p, p.ExpectedFailures), expectedUnder(p, p.ExpectedFailuresRepeated)
 	if dropped == repeated {
 		return dropped
 	}
@@ -131,7 +131,7 @@ func expectedConflicts(p v1alpha1.Policy) string {
 // expectedUnder returns a mean number for people. It is above zero if a create can
 // fail, also where it is too small for a number.
 func expectedUnder(p v1alpha1.Policy, mean *float64) string {
-	if mean != nil && *mean == 0 && p.AnyFailsLog10 != nil && *p.Tries > 1 {
+	if mean != nil && *mean == 0 && p.AnyFailsLog10 != nil && *p.Attempts > 1 {
 		return "< 1e-300"
 	}
 	return humanize.Expected(mean)
@@ -148,18 +148,18 @@ func suffixLength(p v1alpha1.Policy) string {
 // printNext prints what does not depend on the number of creates, and what the
 // policies are.
 func (o *options) printNext(item v1alpha1.CollisionItem, report *v1alpha1.CollisionReport) {
-	fmt.Fprintf(o.Out, "\nThe next create, and the creates until the chance above passes %s:\n",
+	fmt.Fprintf(o.Out, "\nThe next create, and the creates until the chance of a failure exceeds %s:\n",
 		humanize.ChanceOf(o.question.Probability))
 	w := printers.GetNewTabWriter(o.Out)
-	printRow(w, []string{"POLICY", "TRIES", "NEXT-CONFLICTS", "HEADROOM", "WHAT IT IS"})
+	printRow(w, []string{"POLICY", "ATTEMPTS", "NEXT-FAILS", "ROOM", "MEANING"})
 	for _, p := range item.Policies {
-		tries, next, headroom := humanize.Unknown, humanize.Unknown, humanize.Unknown
-		if p.Tries != nil {
-			tries, headroom = strconv.Itoa(*p.Tries), humanize.Headroom(p.Headroom.Creates)
-			// The number itself can be too small: its logarithm is that of one try, times the tries.
-			next = humanize.Chance(*p.NextCreateFails, float64(*p.Tries)*taken(item.Existing, report.Space.Names))
+		attempts, next, room := humanize.Unknown, humanize.Unknown, humanize.Unknown
+		if p.Attempts != nil {
+			attempts, room = strconv.Itoa(*p.Attempts), humanize.Room(p.Room.Creates)
+			// The number itself can be too small: its logarithm is that of one attempt, times the attempts.
+			next = humanize.Chance(*p.NextCreateFails, float64(*p.Attempts)*taken(item.Existing, report.NamePool.Names))
 		}
-		printRow(w, []string{string(p.Name), tries, next, headroom, policyMeaning(p, report.Server)})
+		printRow(w, []string{string(p.Name), attempts, next, room, policyMeaning(p, report.Server)})
 	}
 	_ = w.Flush()
 }
@@ -179,46 +179,45 @@ func policyMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
 	case v1alpha1.PolicyClient:
 		return "kubectl genname create"
 	}
-	return "the same, --naming=server"
+	return "create --naming=server"
 }
 
 func serverMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
 	switch {
-	case p.Tries == nil:
-		return "nothing tells its tries"
+	case p.Attempts == nil:
+		return "attempts unknown"
 	case server.AttemptsSource == v1alpha1.SourceFlag:
-		return "as given"
+		return "--server-attempts"
 	case server.GitVersion == nil:
 		return "Kubernetes 1.32 and later"
-	case *p.Tries == 1:
-		return "no retries by it"
+	case *p.Attempts == 1:
+		return "no retries"
 	}
-	return "retries by itself"
+	return "retries of the server"
 }
 
-// meaning returns the sentence that sums up: for how many creates conflicts stay
-// unlikely.
+// meaning returns the summary: for how many creates failures stay unlikely.
 func meaning(item v1alpha1.CollisionItem, probability string) string {
 	server := item.Policy(v1alpha1.PolicyServer)
 	rooms := []string{room(item.Policy(v1alpha1.PolicyNone)) + " without retries"}
 	switch {
-	case server.Tries == nil:
-		rooms[0] += " (nothing tells whether the server has any)"
-	case *server.Tries == 1:
-		rooms[0] += " (the server has none)"
+	case server.Attempts == nil:
+		rooms[0] += " (the server's attempts are unknown)"
+	case *server.Attempts == 1:
+		rooms[0] += " (the server has no retries)"
 	default:
-		rooms = append(rooms, room(server)+" with the server's")
+		rooms = append(rooms, room(server)+" with the server's retries")
 	}
 	rooms = append(rooms, room(item.Policy(v1alpha1.PolicyClient))+" with kubectl genname create")
-	return terminal.Wrapped(fmt.Sprintf("In short: the chance of a conflict stays within %s for %s.",
+	return terminal.Wrapped(fmt.Sprintf("The chance of a failure stays within %s for %s.",
 		probability, sequence(rooms)))
 }
 
-const reuseLegend = "RE-USE: a create takes the name of a deleted object, if each follows a deletion."
+const reuseLegend = "REUSE assumes that a deletion precedes each create."
 
-// room returns a policy's headroom in words.
+// room returns a policy's room in words.
 func room(p *v1alpha1.Policy) string {
-	switch creates := p.Headroom.Creates; {
+	switch creates := p.Room.Creates; {
 	case creates == nil:
 		return "any number of creates"
 	case *creates == 0:

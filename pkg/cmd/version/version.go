@@ -33,24 +33,24 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags()}
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Show the versions, and what the server does on a conflict",
+		Short: "Show the versions, and the attempts that the server makes per create",
 		Long: templates.LongDesc(`
-			Show the versions of the plugin and of the server, and how many names the server tries
-			per create when a generated name is taken.
+			Show the versions of the plugin and of the server, and the number of names that the
+			server tries per create. Use it to find out whether your server retries taken names.
 
-			The server's version tells, outside of Kubernetes 1.30 to 1.34, and in 1.33 and 1.34
-			that which it emulates. Else its metric kubernetes_feature_enabled does, where you may
-			read /metrics, or the default of the version is shown, and said to be only that.`),
+			From Kubernetes 1.30 to 1.34, an administrator can change that number. version then reads
+			it from the server's metric kubernetes_feature_enabled. Without permission to read
+			/metrics, it prints the default of the server's version, and marks it as the default.`),
 		Example: templates.Examples(`
-			# Show the versions, and how many names the server tries
+			# Show the versions, and the number of names that the server tries
 			kubectl genname version
 
-			# The same for a script
+			# Print only that number, for a script
 			kubectl genname version -o jsonpath='{.server.attempts}'`),
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.Run(cmd.Context()) },
 	}
-	cmd.Flags().BoolVar(&o.clientOnly, "client", false, "If true, show the client's version only and contact no server")
+	cmd.Flags().BoolVar(&o.clientOnly, "client", false, "Print only the client version, without contacting the server")
 	o.printFlags.AddFlags(cmd)
 	return cmd
 }
@@ -113,7 +113,7 @@ func (o *options) print(report *v1alpha1.VersionReport) error {
 	return err
 }
 
-// describeRetries returns the number of tries and how it is known.
+// describeRetries returns the number of attempts and how it is known.
 func describeRetries(r v1alpha1.Retries) string {
 	if r.Attempts == nil {
 		return "unknown"

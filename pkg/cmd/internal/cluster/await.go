@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// Pauses between tries grow from the first to the longest.
+// Pauses between attempts grow from the first to the longest.
 const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 8 * time.Second

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// MaxAttempts keeps numbers of tries, and products of two, sane.
+	// MaxAttempts keeps numbers of attempts, and products of two, sane.
 	MaxAttempts = 1024
 	// ClientAttempts is how many names create tries unless the user says
 	// otherwise, and so what reports count with.
 	ClientAttempts = 16
 )
 
-// Attempts is the flag --server-attempts: auto, or a number of tries.
+// Attempts is the flag --server-attempts: auto, or a number of attempts.
 type Attempts struct{ attempts int }
 
 // Set takes what the user said.

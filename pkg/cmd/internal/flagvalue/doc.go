@@ -1,3 +1,3 @@
 // Package flagvalue owns what flags take: words, probabilities, durations with days,
-// numbers of tries, numbers as people write them. It knows no command.
+// numbers of attempts, numbers as people write them. It knows no command.
 package flagvalue

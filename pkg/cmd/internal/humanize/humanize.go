@@ -1,5 +1,5 @@
 // Package humanize owns how numbers are written for people: counts, chances,
-// headroom. Machines get the numbers themselves.
+// room. Machines get the numbers themselves.
 package humanize
 
 import (
@@ -23,7 +23,7 @@ func Grouped(n int64) string {
 
 // Chance returns a probability for people, of which also the decimal logarithm is
 // given, since the probability itself may be too small for a number: "0",
-// "1 in 1.6e13", "0.87 %", "> 99.99 %".
+// "1 in 1.6e13", "0.87%", "> 99.99%".
 func Chance(p, log10 float64) string {
 	switch {
 	case math.IsInf(log10, -1):
@@ -36,13 +36,13 @@ func Chance(p, log10 float64) string {
 		}
 		return fmt.Sprintf("1 in %.1fe%.0f", mantissa, exponent)
 	case p == 1:
-		return "100 %"
+		return "100%"
 	case p > 0.9999:
-		return "> 99.99 %"
+		return "> 99.99%"
 	case p >= 0.001:
-		return trimmed(strconv.FormatFloat(p*100, 'f', 2, 64)) + " %"
+		return trimmed(strconv.FormatFloat(p*100, 'f', 2, 64)) + "%"
 	}
-	return trimmed(Significant(p*100)) + " %"
+	return trimmed(Significant(p*100)) + "%"
 }
 
 // trimmed returns a decimal fraction without zeros at its end.
@@ -79,8 +79,8 @@ func Expected(mean *float64) string {
 	return Significant(*mean)
 }
 
-// Headroom returns a headroom for people; nil is without bound.
-func Headroom(creates *int64) string {
+// Room returns a room for people; nil is without bound.
+func Room(creates *int64) string {
 	if creates == nil {
 		return "unbounded"
 	}

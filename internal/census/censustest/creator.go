@@ -8,18 +8,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Maker is who made an object, like the decoder's.
-type Maker struct {
+// Creator is who made an object, like the decoder's.
+type Creator struct {
 	APIVersion, Kind, Name, Manager string
 	Certain                         bool
 }
 
-// MakerOf is who made the object: its controller, else the field manager of its
+// CreatorOf is who made the object: its controller, else the field manager of its
 // generateName, else the oldest.
-func MakerOf(o metav1.ObjectMeta) Maker {
+func CreatorOf(o metav1.ObjectMeta) Creator {
 	for _, owner := range o.OwnerReferences {
 		if owner.Controller != nil && *owner.Controller && owner.Kind != "" {
-			return Maker{head(owner.APIVersion), head(owner.Kind), head(owner.Name), "", true}
+			return Creator{head(owner.APIVersion), head(owner.Kind), head(owner.Name), "", true}
 		}
 	}
 	var oldest *metav1.ManagedFieldsEntry
@@ -28,16 +28,16 @@ func MakerOf(o metav1.ObjectMeta) Maker {
 			continue
 		}
 		if owns(entry.FieldsV1) {
-			return Maker{Manager: head(entry.Manager), Certain: true}
+			return Creator{Manager: head(entry.Manager), Certain: true}
 		}
 		if oldest == nil || timeOf(entry).Before(timeOf(*oldest)) {
 			oldest = &o.ManagedFields[i]
 		}
 	}
 	if oldest == nil {
-		return Maker{}
+		return Creator{}
 	}
-	return Maker{Manager: head(oldest.Manager)}
+	return Creator{Manager: head(oldest.Manager)}
 }
 
 // timeOf is the time of an entry; one without is later than any other.

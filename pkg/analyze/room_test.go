@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-func TestHeadroomEdges(t *testing.T) {
+func TestRoomEdges(t *testing.T) {
 	const k5 = 14348907
 	for _, c := range []struct {
 		name     string
 		names    int64
-		tries    int
+		attempts int
 		existing int64
 		p        float64
 		want     int64
@@ -26,9 +26,9 @@ func TestHeadroomEdges(t *testing.T) {
 		{"all of it", 2, 1, 0, 0.75, 2},
 		{"largest space", math.MaxInt64, 1, 0, 0, 1},
 		{"smallest p", math.MaxInt64, 1, 0, 5e-324, 1},
-		{"p below the range of a q", 27, MaxTries, 1, 5e-324, 26},
+		{"p below the range of a q", 27, MaxAttempts, 1, 5e-324, 26},
 	} {
-		if got, err := newModel(t, c.names, c.tries).Headroom(c.existing, c.p); got != c.want || err != nil {
+		if got, err := newModel(t, c.names, c.attempts).Room(c.existing, c.p); got != c.want || err != nil {
 			t.Errorf("%s: %d, %v, want %d", c.name, got, err, c.want)
 		}
 	}
@@ -36,10 +36,10 @@ func TestHeadroomEdges(t *testing.T) {
 
 func TestThresholdEdges(t *testing.T) {
 	for _, c := range []struct {
-		names int64
-		tries int
-		p     float64
-		want  int64
+		names    int64
+		attempts int
+		p        float64
+		want     int64
 	}{
 		{14348907, 8, 0, 0},
 		{14348907, 8, 1, 14348908},
@@ -48,7 +48,7 @@ func TestThresholdEdges(t *testing.T) {
 		{1, 1, 0.5, 2},
 		{1, 1, 1, 2},
 	} {
-		if got, err := newModel(t, c.names, c.tries).Threshold(c.p); got != c.want || err != nil {
+		if got, err := newModel(t, c.names, c.attempts).Threshold(c.p); got != c.want || err != nil {
 			t.Errorf("%+v: %d, %v", c, got, err)
 		}
 	}
@@ -57,8 +57,8 @@ func TestThresholdEdges(t *testing.T) {
 func TestProbabilityArgumentRefused(t *testing.T) {
 	m := newModel(t, 14348907, 8)
 	for _, p := range []float64{-5e-324, -1, 1.0000000000000002, 2, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if n, err := m.Headroom(5, p); err == nil || n != 0 {
-			t.Errorf("Headroom(5, %v) = %d, %v, want an error", p, n, err)
+		if n, err := m.Room(5, p); err == nil || n != 0 {
+			t.Errorf("Room(5, %v) = %d, %v, want an error", p, n, err)
 		}
 		if n, err := m.Threshold(p); err == nil || n != 0 {
 			t.Errorf("Threshold(%v) = %d, %v, want an error", p, n, err)

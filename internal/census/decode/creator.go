@@ -6,15 +6,15 @@ const (
 	// creationID is the annotation of objects that this plugin makes, that of
 	// pkg/once.
 	creationID = "genname.dev/creation-id"
-	// maxMaker is how much is kept of a text that says who made an object.
+	// maxCreator is how much is kept of a text that says who made an object.
 	// Controllers and managers may have names as long as etcd takes them.
-	maxMaker = 253
+	maxCreator = 253
 	// maxOrigin is the length of the longest Object.Origin.
 	maxOrigin = 4 << 10
 )
 
-// Maker is who made an object: its controller, or without one a field manager.
-type Maker struct {
+// Creator is who made an object: its controller, or without one a field manager.
+type Creator struct {
 	APIVersion, Kind, Name string // of the controller
 
 	Manager string
@@ -24,10 +24,10 @@ type Maker struct {
 }
 
 // controlledBy notes a controller of the object; the first counts.
-func (d *decoder) controlledBy(owner Maker) {
-	if d.object.Maker.Kind == "" && owner.Kind != "" {
+func (d *decoder) controlledBy(owner Creator) {
+	if d.object.Creator.Kind == "" && owner.Kind != "" {
 		owner.Certain = true
-		d.object.Maker = owner
+		d.object.Creator = owner
 	}
 }
 
@@ -42,11 +42,11 @@ type managedEntry struct {
 // managedBy notes an entry: the first that owns generateName counts, else the
 // oldest, and of equals the first.
 func (d *decoder) managedBy(e managedEntry) {
-	m := &d.object.Maker
+	m := &d.object.Creator
 	switch older := m.Manager == "" || e.time != 0 && (d.oldest == 0 || e.time < d.oldest); {
 	case m.Certain || e.manager == "" || e.subresource:
 	case e.owner:
-		*m = Maker{Manager: e.manager, Certain: true}
+		*m = Creator{Manager: e.manager, Certain: true}
 	case older:
 		m.Manager, d.oldest = e.manager, e.time
 	}

@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// Unbounded is the Headroom of probability 1: any number of creates.
+// Unbounded is the Room of probability 1: any number of creates.
 const Unbounded = math.MaxInt64
 
-// Headroom returns the largest number of creates for which AnyFails(existing,
+// Room returns the largest number of creates for which AnyFails(existing,
 // creates) <= p: an exact integer for the exact value of the float64 p, at any
 // size. With p = 1 it is Unbounded, with p = 0 it is 1 for an empty space (the
 // first name never fails) and else 0, and in a full space 0. A p outside [0, 1]
 // is an error.
-func (m Model) Headroom(existing int64, p float64) (int64, error) {
+func (m Model) Room(existing int64, p float64) (int64, error) {
 	if err := checkProbability(p); err != nil {
 		return 0, err
 	}
