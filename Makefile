@@ -18,7 +18,7 @@ WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
 # which test/release is run by itself.
 RACE    := $(WITHC) $(GO) test -race
 RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./test/campaign ./test/faultproxy
-QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/schema
+QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
 OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/test/(e2e|offline|lint|census|campaign|faultproxy|release)$$')
 
 # What a release needs that is no file here: syft for SBOMs, and cosign with

@@ -95,9 +95,9 @@ func run(ctx context.Context, metrics string) error {
 	if err != nil {
 		return err
 	}
-	labelled := predicate.NewPredicateFuncs(func(o client.Object) bool { _, ok := o.GetLabels()[label]; return ok })
+	labeled := predicate.NewPredicateFuncs(func(o client.Object) bool { _, ok := o.GetLabels()[label]; return ok })
 	err = ctrl.NewControllerManagedBy(mgr).
-		For(&corev1.ConfigMap{}, builder.WithPredicates(labelled)).
+		For(&corev1.ConfigMap{}, builder.WithPredicates(labeled)).
 		Owns(&batchv1.Job{}).
 		Complete(&reconciler{mgr.GetClient(), creator})
 	if err != nil {

@@ -29,7 +29,7 @@ var configMaps = Resource{schema.GroupVersionResource{Version: "v1", Resource: "
 type api struct {
 	unsorted   bool // lists in the order of objects
 	jsonOnly   bool
-	noVersions bool // no resourceVersions, and none honoured
+	noVersions bool // no resourceVersions, and none honored
 	noCounts   bool // no remainingItemCount
 	namespaces []string
 	// fault, if set, sees every request, numbered from 0, and answers it or

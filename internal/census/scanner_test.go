@@ -57,7 +57,7 @@ func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 		if seconds := rapid.Int64Range(0, 9).Draw(t, "created"); seconds > 0 {
 			o.CreationTimestamp = metav1.Unix(seconds, 0)
 		}
-		if rapid.IntRange(0, 3).Draw(t, "labelled") == 0 {
+		if rapid.IntRange(0, 3).Draw(t, "labeled") == 0 {
 			o.Labels = map[string]string{"app": "x", "other": "y"}
 		}
 		drawCreator(t, &o)
@@ -195,7 +195,7 @@ func scanWith(t *rapid.T, s *Scanner, targets int) ([]NamePool, Summary) {
 }
 
 // The cases that chance makes rarely.
-func TestCountsOfNeighbours(t *testing.T) {
+func TestCountsOfNeighbors(t *testing.T) {
 	object := func(namespace, name, generateName string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: name, GenerateName: generateName}
 	}

@@ -13,7 +13,7 @@ type axis struct {
 	ticks       []tick
 }
 
-// tick is a labelled place of an axis. A tick without a label is a small one.
+// tick is a labeled place of an axis. A tick without a label is a small one.
 type tick struct {
 	at    float64 // from 0 to 1
 	label string

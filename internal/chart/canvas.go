@@ -37,11 +37,11 @@ const (
 	gridColor  = "#e4e8ec"
 )
 
-// distinct are colours that people with any colour vision tell apart (Okabe
+// distinct are colors that people with any color vision tell apart (Okabe
 // and Ito 2008), but for the yellow and the sky blue, which are faint on white.
 var distinct = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7"}
 
-// ordered are colours from dark to light along viridis, for more curves than
+// ordered are colors from dark to light along viridis, for more curves than
 // there are distinct ones: their order is that of the curves.
 var ordered = []string{
 	"#440154", "#482173", "#433e85", "#38588c", "#2d708e", "#25858e", "#1e9b8a", "#2ab07f", "#52c569",
@@ -50,8 +50,8 @@ var ordered = []string{
 // dashes are the looks of lines, from solid to dotted.
 var dashes = [][]float64{nil, {9, 4}, {2, 3}, {9, 3, 2, 3}}
 
-// strokeOf returns the look of curve i of n. Neighbours differ in dash as well as in
-// colour.
+// strokeOf returns the look of curve i of n. Neighbors differ in dash as well as in
+// color.
 func strokeOf(i, n int) stroke {
 	s := stroke{width: 2.5, dash: dashes[i%len(dashes)]}
 	if n <= len(distinct) {

@@ -1,6 +1,6 @@
 // Package chart draws how likely a failure is against the number of names:
 // one curve for each retry policy, as SVG, as PNG, and as text
-// for a terminal. It owns the look: axes, colours, legend. It knows no
+// for a terminal. It owns the look: axes, colors, legend. It knows no
 // Kubernetes, calculates no chance, and writes no file.
 package chart
 

@@ -39,7 +39,7 @@ func shortened(title string) string {
 	return title
 }
 
-// namesLabel returns what the axis of names is labelled with.
+// namesLabel returns what the axis of names is labeled with.
 func (c Chart) namesLabel() string {
 	label := "names created under one prefix"
 	if c.Existing > 0 {

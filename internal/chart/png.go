@@ -133,11 +133,11 @@ func (p *png) face(style textStyle) font.Face {
 // pixels returns a length in 64ths of a pixel of the image.
 func pixels(x float64) fixed.Int26_6 { return fixed.Int26_6(x * density * 64) }
 
-// rgb returns the colour that #rrggbb says.
+// rgb returns the color that #rrggbb says.
 func rgb(hex string) color.RGBA {
 	c := color.RGBA{A: 255}
 	if _, err := fmt.Sscanf(hex, "#%02x%02x%02x", &c.R, &c.G, &c.B); err != nil {
-		panic(err) // the colours are ours
+		panic(err) // the colors are ours
 	}
 	return c
 }

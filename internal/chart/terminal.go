@@ -15,7 +15,7 @@ const (
 	overhang    = 5  // of the last label of the other axis
 )
 
-// letters stand for the curves, so that these are told apart without colours.
+// letters stand for the curves, so that these are told apart without colors.
 const letters = "abcdefghijklmnop"
 
 // Text draws the chart for a terminal of a number of columns; for less than 40

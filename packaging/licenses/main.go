@@ -1,4 +1,4 @@
-// Command licenses writes the licences and notices of everything that is
+// Command licenses writes the licenses and notices of everything that is
 // linked into the plugin: Go's own and those of the modules, for all platforms
 // of a release, because what is linked statically is distributed with it. The
 // texts are those of the module cache.
@@ -127,7 +127,7 @@ func run(environment []string, program string, args ...string) ([]byte, error) {
 var legal = regexp.MustCompile(`(?i)^(licen[sc]e|notice|copying|copyright|patents)([.-]|$)`)
 
 // collect takes the texts of the package's folder and of all above it up to
-// the module's, which must have one: copied code has a licence of its own.
+// the module's, which must have one: copied code has a license of its own.
 func (p pkg) collect(texts map[string]string) error {
 	for dir := p.Dir; ; dir = filepath.Dir(dir) {
 		entries, err := os.ReadDir(dir)
@@ -154,7 +154,7 @@ func (p pkg) collect(texts map[string]string) error {
 		}
 		if dir == p.Module.Dir {
 			if found == 0 {
-				return fmt.Errorf("%s %s has no licence", p.Module.Path, p.Module.Version)
+				return fmt.Errorf("%s %s has no license", p.Module.Path, p.Module.Version)
 			}
 			return nil
 		}

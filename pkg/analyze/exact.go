@@ -18,7 +18,7 @@ const (
 	recursionStates = 1 << 10
 
 	// precision is that of the comparisons between numbers that cannot be
-	// equal, in bits. Neighbouring numbers of creates differ by at least 2^-63
+	// equal, in bits. Neighboring numbers of creates differ by at least 2^-63
 	// of their hazard; sums are taken to 2^-resolved.
 	precision = 320
 	resolved  = 200

@@ -100,7 +100,7 @@ func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection
 		Use:   buildinfo.Name,
 		Short: "Create objects with generateName exactly once, and find the prefixes that fill up",
 		Long: templates.LongDesc(`
-			Create objects with metadata.generateName exactly once, count the generated names of a
+			Create objects with metadata.generateName exactly once. Count the generated names of a
 			cluster by prefix, and calculate how likely creates are to fail.`),
 		Args: noSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -106,6 +106,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^ln -s kubectl-genname `, "run by test/release"},
 	{`^name=\$\(kubectl genname create -f job.yaml -o name\) && kubectl wait `, "run as an example of create by test/e2e"},
 	{`^kubectl get --raw /metrics \| grep `, "run by test/e2e, which takes it from the page"},
+	{`^kubectl genname audit -A$`, "run as an example of audit, with -o json, by test/e2e"},
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
 	{`^kubectl genname audit -A --compare audit.json$`, "run as an example of audit by test/e2e"},
 }
@@ -231,7 +232,8 @@ func TestGoIsRun(t *testing.T) {
 // and without a language.
 type block struct {
 	language, text string
-	line           int // of its first line
+	line           int    // of its first line
+	indent         string // of its fence, in an item of a list
 }
 
 func blocks(text string) []block {
@@ -246,12 +248,13 @@ func blocks(text string) []block {
 		indented := strings.HasPrefix(line, "    ")
 		switch {
 		case isFence && !fenced:
-			found = append(found, block{language: language, line: number + 1})
+			indent := line[:strings.Index(line, "```")]
+			found = append(found, block{language: language, line: number + 1, indent: indent})
 			open, fenced = &found[len(found)-1], true
 		case isFence:
 			open, fenced = nil, false
 		case fenced:
-			open.text += line + "\n"
+			open.text += strings.TrimPrefix(line, open.indent) + "\n"
 		case indented && (open != nil || afterBlank):
 			if open == nil {
 				found = append(found, block{line: number})

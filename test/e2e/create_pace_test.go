@@ -52,8 +52,8 @@ func TestConcurrencyOfDocuments(t *testing.T) {
 		args     []string
 		overlaps bool
 	}{
-		{"neighbours", strings.Repeat(configMap+"---", 8), []string{"--concurrency=4"}, true},
-		{"neighbours in kubectl's order", strings.Repeat(configMap+"---", 4), nil, false},
+		{"neighbors", strings.Repeat(configMap+"---", 8), []string{"--concurrency=4"}, true},
+		{"neighbors in kubectl's order", strings.Repeat(configMap+"---", 4), nil, false},
 		{"other kinds", strings.Repeat(configMap+"---"+secret+"---", 3), []string{"--concurrency=4"}, true},
 		{"other namespaces", strings.Repeat(in(ns)+in("default"), 3), []string{"--concurrency=4"}, true},
 		{"names of their own", named("a") + named("b") + named("c"), []string{"--concurrency=4"}, false},

@@ -18,7 +18,7 @@ import (
 )
 
 // A name whose prefix the cut at 58 bytes splits within a character is made
-// valid before it is sent, so that it is recognised when it comes back.
+// valid before it is sent, so that it is recognized when it comes back.
 func TestCreateSplitCharacter(t *testing.T) {
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: " + strings.Repeat("r", 57) + "é-}\n"
 	harness.As(t, single.Admin()).Run("create", "-f", harness.File(t, "role.yaml", role)).

@@ -34,7 +34,7 @@ func TestCreateStoresWhatKubectlDoes(t *testing.T) {
 		own  map[string]string // labels and annotations
 	}{
 		{"bare", nil},
-		{"labelled", map[string]string{"example.com/own": "yes"}},
+		{"labeled", map[string]string{"example.com/own": "yes"}},
 	} {
 		reference := storedBy(t, cp, "kubectl-"+variant.name, variant.own, func(args ...string) harness.Result {
 			return shell.Run("kubectl", append(args, "--kubeconfig="+user.Kubeconfig)...)

@@ -22,7 +22,7 @@ import (
 	"testing"
 )
 
-// thirdParty is the file with the licences of what is linked in.
+// thirdParty is the file with the licenses of what is linked in.
 const thirdParty = "THIRD_PARTY_LICENSES"
 
 // largest is how big the program may be.
@@ -71,7 +71,7 @@ func TestArchives(t *testing.T) {
 			}
 			for _, module := range linked(t, files[a.program()].data) {
 				if !bytes.Contains(files[thirdParty].data, []byte("\n"+module+" LICENSE")) {
-					t.Errorf("%s has no licence of %s, which is linked in", thirdParty, module)
+					t.Errorf("%s has no license of %s, which is linked in", thirdParty, module)
 				}
 			}
 		})

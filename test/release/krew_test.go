@@ -95,7 +95,7 @@ func TestKrewManifest(t *testing.T) {
 	}
 }
 
-// krew installs every archive by the manifest, with a licence; and kubectl
+// krew installs every archive by the manifest, with a license; and kubectl
 // runs what krew installed for this platform, and completes its words after
 // the line that the caveats show.
 func TestKrewInstalls(t *testing.T) {

@@ -133,7 +133,7 @@ func (d *decoder) listMeta(w *wire, f field) error {
 	})
 }
 
-// item reads one object. Neighbours in a list mostly share their namespace and
+// item reads one object. Neighbors in a list mostly share their namespace and
 // generateName, so these are not made anew.
 func (d *decoder) item(w *wire, f field) error {
 	before := d.begin()
@@ -295,7 +295,7 @@ func (d *decoder) managed(w *wire, f field, before *Creator) error {
 }
 
 // owns reports whether the FieldsV1 that is the content of f has
-// metadata.generateName. Neighbours in a list mostly have the same fields.
+// metadata.generateName. Neighbors in a list mostly have the same fields.
 func (d *decoder) owns(w *wire, f field) (bool, error) {
 	length := f.end - w.offset
 	ahead := w.buf[w.start:w.end]

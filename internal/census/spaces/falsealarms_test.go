@@ -50,7 +50,7 @@ func otherTails(t *testing.T) []tails {
 		from("base32 (RFC 4648)", letters+"234567"),
 		from("base32 (Crockford)", digits+"abcdefghjkmnpqrstvwxyz"),
 		{"counters", "", func(_ *randv2.Rand, i int) string { return fmt.Sprintf("%05d", 24000+i) }},
-		{"words of a licence", "", func(random *randv2.Rand, _ int) string { return words[random.IntN(len(words))] }},
+		{"words of a license", "", func(random *randv2.Rand, _ int) string { return words[random.IntN(len(words))] }},
 		{"pod-template-hashes", "", func(random *randv2.Rand, _ int) string {
 			// k8s.io/kubernetes/pkg/controller.ComputeHash
 			hash := fnv.New32a()

@@ -16,7 +16,7 @@ var ErrUnsorted = errors.New("the list is not in the order of names")
 // Stems counts the spaces of a list that comes in order, in one walk and
 // constant memory.
 //
-// Names that begin with a prefix are neighbours. The spaces that can still get
+// Names that begin with a prefix are neighbors. The spaces that can still get
 // names when one comes are therefore those whose prefix it begins with: one of
 // each length at most. When a name no longer begins with the prefix of an open
 // space, the space is closed: it is emitted if a generateName said its prefix, or

@@ -45,10 +45,10 @@ type watching struct {
 
 func (w *watching) addFlags(flags *pflag.FlagSet) {
 	w.interval = flagvalue.Duration(5 * time.Second)
-	flags.BoolVarP(&w.watch, "watch", "w", false, "After counting, keep the counts and rates right from the server's "+
-		"watch, until you interrupt or for --duration; q ends it, too. The gates are judged at the end")
-	flags.Var(&w.duration, "duration", "How long to --watch after all is counted, like 90s or 1h; 0 has no end")
-	flags.Var(&w.interval, "interval", "How often --watch shows what has changed")
+	flags.BoolVarP(&w.watch, "watch", "w", false, "After counting, watch the objects and update counts and rates "+
+		"until you press q, interrupt, or --duration ends. The gates are evaluated at the end")
+	flags.Var(&w.duration, "duration", "How long to --watch after the first count, like 90s or 1h. 0 has no end")
+	flags.Var(&w.interval, "interval", "How often --watch prints changes")
 }
 
 // validateWatching returns what is wrong with these flags.

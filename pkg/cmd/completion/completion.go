@@ -37,23 +37,23 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:                   "completion " + strings.Join(names, "|"),
 		DisableFlagsInUseLine: true,
-		Short:                 "Print what makes a shell complete this plugin's words",
+		Short:                 "Print the completion script for a shell",
 		Long: templates.LongDesc(`
-			Print the script that makes a shell complete the words of kubectl-genname, the plugin
-			called by its own name.
+			Print the completion script of kubectl-genname for a shell. Use it if you call the plugin
+			by its own name, kubectl-genname.
 
-			The words of "kubectl genname" are completed by kubectl's own script (see "kubectl
-			completion --help"), which asks a program called kubectl_complete-genname on your PATH.
-			The packages have it. krew installs one program of a plugin only, so after "krew install"
-			link it once, as below; the link outlives upgrades.`),
+			For "kubectl genname", kubectl's own completion script asks a program on your PATH that is
+			called kubectl_complete-genname (see "kubectl completion --help"). The packages install
+			that program. krew does not, so link it once after "krew install". The link survives
+			upgrades.`),
 		Example: templates.Examples(`
-			# After "krew install genname": complete the words of kubectl genname
+			# Enable completion of kubectl genname after "krew install genname"
 			ln -s kubectl-genname "${KREW_ROOT:-$HOME/.krew}/bin/kubectl_complete-genname"
 
-			# Complete the words of kubectl-genname in this bash
+			# Enable completion of kubectl-genname in this bash
 			source <(kubectl genname completion bash)
 
-			# Complete them in every fish
+			# Enable completion of kubectl-genname in every fish
 			kubectl genname completion fish > ~/.config/fish/completions/kubectl-genname.fish`),
 		ValidArgs: names,
 		Args:      cobra.MatchAll(noShell(names), cobra.OnlyValidArgs),

@@ -40,7 +40,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 
 			From Kubernetes 1.30 to 1.34, an administrator can change that number. version then reads
 			it from the server's metric kubernetes_feature_enabled. Without permission to read
-			/metrics, it prints the default of the server's version, and marks it as the default.`),
+			/metrics, it prints the default of the server's version, with the word "default".`),
 		Example: templates.Examples(`
 			# Show the versions, and the number of names that the server tries
 			kubectl genname version

@@ -14,12 +14,12 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Colours that colour-blind readers tell apart (Okabe and Ito 2008); the
+// Colors that color-blind readers tell apart (Okabe and Ito 2008); the
 // shapes differ too. The background is painted, so that a page may be dark.
 var (
 	blue   = color.RGBA{0x00, 0x72, 0xb2, 0xff}
 	orange = color.RGBA{0xd5, 0x5e, 0x00, 0xff}
-	grey   = color.RGBA{0xdd, 0xdd, 0xdd, 0xff}
+	gray   = color.RGBA{0xdd, 0xdd, 0xdd, 0xff}
 	black  = color.RGBA{0x22, 0x22, 0x22, 0xff}
 )
 
@@ -141,7 +141,7 @@ func (f figure) plot() *plot.Plot {
 	p.Legend.TextStyle.Font.Size = vg.Points(10)
 	p.Legend.Padding = vg.Points(3)
 	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = grey, grey
+	grid.Vertical.Color, grid.Horizontal.Color = gray, gray
 	p.Add(grid)
 	return p
 }

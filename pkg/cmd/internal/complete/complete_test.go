@@ -31,8 +31,8 @@ func offered(t *testing.T, cmd *cobra.Command, flag, word string) ([]string, cob
 func TestFlags(t *testing.T) {
 	root, child := &cobra.Command{Use: "root"}, &cobra.Command{Use: "child"}
 	root.AddCommand(child)
-	colour := flagvalue.NewEnum("red", "red", "green")
-	root.Flags().Var(&colour, "dry-run", "")
+	color := flagvalue.NewEnum("red", "red", "green")
+	root.Flags().Var(&color, "dry-run", "")
 	child.Flags().String("validate", "", "")
 	child.Flags().String("plot", "", "")
 	child.Flags().String("cache-dir", "", "")

@@ -7,35 +7,35 @@ import (
 	"github.com/spf13/pflag"
 )
 
-type colour string
+type color string
 
 const (
-	red   colour = "red"
-	green colour = "green"
-	blue  colour = "blue"
+	red   color = "red"
+	green color = "green"
+	blue  color = "blue"
 )
 
 // Whatever is said of the words follows from the one list.
 func TestEnum(t *testing.T) {
 	e := NewEnum(green, red, green, blue)
-	usage := e.Usage("Colour", map[colour]string{red: "as blood", blue: "as the sky"})
-	if want := "Colour: red (as blood), green or blue (as the sky)"; usage != want {
+	usage := e.Usage("Color", map[color]string{red: "as blood", blue: "as the sky"})
+	if want := "Color: red (as blood), green or blue (as the sky)"; usage != want {
 		t.Errorf("usage %q, want %q", usage, want)
 	}
 	if words := e.Words(); !slices.Equal(words, []string{"red", "green", "blue"}) {
 		t.Errorf("words %q", words)
 	}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.Var(&e, "colour", usage)
-	if got := flags.Lookup("colour").DefValue; got != "green" || e.Value != green {
+	flags.Var(&e, "color", usage)
+	if got := flags.Lookup("color").DefValue; got != "green" || e.Value != green {
 		t.Errorf("default %q, %q", got, e.Value)
 	}
-	if err := flags.Parse([]string{"--colour=blue"}); err != nil || e.Value != blue || e.String() != "blue" {
+	if err := flags.Parse([]string{"--color=blue"}); err != nil || e.Value != blue || e.String() != "blue" {
 		t.Errorf("%v, %q", err, e.Value)
 	}
 	for _, word := range []string{"", "Red", "pink", "red,green"} {
-		want := `invalid argument "` + word + `" for "--colour" flag: must be red, green or blue`
-		if err := flags.Parse([]string{"--colour=" + word}); err == nil || err.Error() != want || e.Value != blue {
+		want := `invalid argument "` + word + `" for "--color" flag: must be red, green or blue`
+		if err := flags.Parse([]string{"--color=" + word}); err == nil || err.Error() != want || e.Value != blue {
 			t.Errorf("%v, want %s, and %q", err, want, e.Value)
 		}
 	}

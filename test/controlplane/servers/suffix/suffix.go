@@ -5,8 +5,8 @@
 // package is enough.
 //
 // Every strategy of a built-in type copies names.SimpleNameGenerator when its
-// package is initialised, so it has to be replaced before that. Of the packages
-// that are ready, Go initialises the one with the lowest import path first
+// package is initialized, so it has to be replaced before that. Of the packages
+// that are ready, Go initializes the one with the lowest import path first
 // (https://go.dev/ref/spec#Package_initialization); this one is ready as soon
 // as names is, and "github.com/" sorts before "k8s.io/". Custom resources take
 // the generator later, when their handler is made.

@@ -1,0 +1,109 @@
+package prose
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Message is one constant of a package of messages.
+type Message struct {
+	Package string // like pkg/cmd/audit/messages
+	Name    string
+	Text    string
+}
+
+// Messages returns the string constants of all packages of messages below a root, in
+// the order of their files.
+func Messages(root string) ([]Message, error) {
+	var found []Message
+	var paths []string
+	for _, pattern := range []string{"pkg/cmd/messages/*.go", "pkg/cmd/*/messages/*.go", "pkg/cmd/internal/*/messages/*.go"} {
+		matches, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, matches...)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		relative, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, constantsOf(file, filepath.ToSlash(relative))...)
+	}
+	return found, nil
+}
+
+// constantsOf returns the string constants of a file.
+func constantsOf(file *ast.File, pkg string) []Message {
+	var found []Message
+	for _, d := range file.Decls {
+		group, ok := d.(*ast.GenDecl)
+		if !ok || group.Tok != token.CONST {
+			continue
+		}
+		for _, spec := range group.Specs {
+			spec := spec.(*ast.ValueSpec)
+			for i, value := range spec.Values {
+				if text, ok := textOf(value); ok {
+					found = append(found, Message{pkg, spec.Names[i].Name, text})
+				}
+			}
+		}
+	}
+	return found
+}
+
+// textOf returns the value of a literal, or of several that are joined by +.
+func textOf(value ast.Expr) (string, bool) {
+	switch v := value.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(v.Value)
+		return text, err == nil
+	case *ast.ParenExpr:
+		return textOf(v.X)
+	case *ast.BinaryExpr:
+		left, ok1 := textOf(v.X)
+		right, ok2 := textOf(v.Y)
+		return left + right, ok1 && ok2 && v.Op == token.ADD
+	}
+	return "", false
+}
+
+var (
+	verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d+\])?[0-9.]*[a-zA-Z]`)
+	// label begins a message: a severity, a flag, a file, or the value of one.
+	label = regexp.MustCompile(`^(?:(?:error|Warning|warning|Note): )?(?:(?:CODE|-[-\w/ ]+): )*`)
+)
+
+// Sentences returns the sentences of a message: without the labels at its beginning,
+// and without the commands and examples on lines of their own.
+func (m Message) Sentences() []string {
+	var sentences []string
+	for line := range strings.SplitSeq(m.Text, "\n") {
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		line = strings.ReplaceAll(line, "%%", "%")
+		line = code.ReplaceAllString(verb.ReplaceAllString(line, "CODE"), "CODE")
+		line = label.ReplaceAllString(line, "")
+		for _, s := range split(line) {
+			if len(word.FindAllString(s, -1)) >= 3 {
+				sentences = append(sentences, strings.TrimSpace(s))
+			}
+		}
+	}
+	return sentences
+}

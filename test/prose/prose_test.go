@@ -1,0 +1,265 @@
+package prose
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+)
+
+const (
+	root     = "../../"
+	recorded = "testdata/values.json"
+)
+
+var update = flag.Bool("update", false, "lower the values in "+recorded+" to those of today")
+
+// slack is how far a value can fall before it has to be recorded. Every change of code
+// moves that of the comments.
+var slack = map[string]float64{"Go comments": 0.5}
+
+// text is something that is measured: a page, the messages or the help of a command, or
+// all comments.
+type text struct {
+	values Values
+	bars   Values
+	worst  string // the longest sentence
+}
+
+// Each text passes its bars, or, if it is older than the bars, the values in testdata,
+// which can only fall.
+func TestProse(t *testing.T) {
+	old := readRecorded(t)
+	texts := allTexts(t)
+	left := map[string]Values{}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		for _, measure := range slices.Sorted(maps.Keys(texts[name].bars)) {
+			got, bar := round(texts[name].values[measure]), texts[name].bars[measure]
+			limit, isOld := old[name][measure]
+			switch {
+			case got <= bar:
+			case !isOld:
+				t.Errorf("%s: %s is %.1f, above the bar of %.0f. The longest sentence is:\n  %s", name, measure, got, bar, texts[name].worst)
+			case got > limit:
+				t.Errorf("%s: %s rose from %.1f to %.1f. The longest sentence is:\n  %s", name, measure, limit, got, texts[name].worst)
+			case !*update && limit-got < slack[name]:
+				keep(left, name, measure, limit)
+			default:
+				keep(left, name, measure, got)
+			}
+		}
+	}
+	want, got := marshal(t, left), marshal(t, old)
+	if *update && !t.Failed() {
+		if err := os.WriteFile(recorded, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if !t.Failed() && !bytes.Equal(want, got) {
+		t.Errorf("texts have improved: run go test ./test/prose -update, which lowers %s", recorded)
+	}
+}
+
+func keep(values map[string]Values, name, measure string, value float64) {
+	if values[name] == nil {
+		values[name] = Values{}
+	}
+	values[name][measure] = value
+}
+
+// round rounds a value to one decimal, as it is recorded.
+func round(value float64) float64 { return math.Round(10*value) / 10 }
+
+func readRecorded(t *testing.T) map[string]Values {
+	t.Helper()
+	data, err := os.ReadFile(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]Values{}
+	if err := json.Unmarshal(data, &values); err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+// marshal returns values as JSON with a line for each text, so that changes of several
+// people merge.
+func marshal(t *testing.T, values map[string]Values) []byte {
+	t.Helper()
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		line, err := json.Marshal(values[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprintf("  %q: %s", name, line))
+	}
+	return []byte("{\n" + strings.Join(lines, ",\n") + "\n}\n")
+}
+
+// allTexts returns all that is measured, by name.
+func allTexts(t *testing.T) map[string]text {
+	t.Helper()
+	texts := map[string]text{"Go comments": comments(t)}
+	for path, page := range pages(t) {
+		texts[path] = textOfSentences(Sentences(page), barsOf(path))
+	}
+	byPackage := map[string][]string{}
+	for _, m := range messages(t) {
+		byPackage[m.Package] = append(byPackage[m.Package], m.Sentences()...)
+	}
+	for pkg, sentences := range byPackage {
+		texts[pkg] = textOfSentences(sentences, Bars)
+	}
+	for name, help := range helpOf(cmd.NewCommand()) {
+		texts["help of "+name] = textOfSentences(help, Bars)
+	}
+	return texts
+}
+
+func textOfSentences(sentences []string, bars Values) text {
+	longest := func(a, b string) int { return len(word.FindAllString(a, -1)) - len(word.FindAllString(b, -1)) }
+	worst := ""
+	if len(sentences) > 0 {
+		worst = slices.MaxFunc(sentences, longest)
+	}
+	return text{Of(sentences), bars, worst}
+}
+
+func messages(t *testing.T) []Message {
+	t.Helper()
+	found, err := Messages(root)
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%d messages, %v", len(found), err)
+	}
+	return found
+}
+
+// barsOf returns the bars of a page: doubled for contributors' pages.
+func barsOf(path string) Values {
+	if !strings.HasPrefix(path, "docs/internals/") {
+		return Bars
+	}
+	doubled := Values{}
+	for measure, bar := range Bars {
+		doubled[measure] = 2 * bar
+	}
+	return doubled
+}
+
+// generated are the pages that programs write. The help and the rules that they are
+// written from are measured instead.
+var generated = regexp.MustCompile(`^docs/(reference/kubectl_genname.*|rules/.*)\.md$`)
+
+// pages returns the text of all pages by their paths.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, dir := range []string{"docs", "examples", "."} {
+		err := filepath.WalkDir(root+dir, func(path string, entry fs.DirEntry, err error) error {
+			relative := filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash(root)))
+			relative = strings.TrimPrefix(relative, "./")
+			if err == nil && dir == "." && entry.IsDir() && filepath.Clean(path) != filepath.Clean(root) {
+				return fs.SkipDir
+			}
+			if err != nil || filepath.Ext(path) != ".md" || generated.MatchString(relative) {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			found[relative] = string(data)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// kubectls are flags whose words are kubectl's.
+var kubectls = map[string]bool{
+	"allow-missing-template-keys": true, "dry-run": true, "edit": true, "field-manager": true, "filename": true, "help": true,
+	"kustomize": true, "output": true, "raw": true, "record": true, "recursive": true, "save-config": true,
+	"show-managed-fields": true, "template": true, "validate": true, "windows-line-endings": true, "selector": true,
+	"all-namespaces": true, "chunk-size": true, "no-headers": true,
+}
+
+// helpLabel begins the description of a column, or of the values of a flag.
+var helpLabel = regexp.MustCompile(`^[A-Z][\w/,-]*(?: [A-Z][\w/-]*)*: `)
+
+// helpOf returns the sentences of the help of a command and of those below it, by name.
+// Its examples are introduced by comments.
+func helpOf(command *cobra.Command) map[string][]string {
+	found := map[string][]string{}
+	help := append(Sentences(list(command.Long)), command.Short)
+	for line := range strings.SplitSeq(command.Example, "\n") {
+		if comment, ok := strings.CutPrefix(strings.TrimSpace(line), "# "); ok {
+			help = append(help, comment)
+		}
+	}
+	command.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if !kubectls[f.Name] && !f.Hidden {
+			help = append(help, split(f.Usage)...)
+		}
+	})
+	for i := range help {
+		help[i] = helpLabel.ReplaceAllString(help[i], "")
+	}
+	found[command.CommandPath()] = help
+	for _, c := range command.Commands() {
+		maps.Copy(found, helpOf(c))
+	}
+	return found
+}
+
+// list returns a text as kubectl's templates wrap it, as Markdown.
+func list(long string) string {
+	return regexp.MustCompile(`(?m)^ +`).ReplaceAllString(long, "")
+}
+
+// comments measures the comments of all Go code by the phrase that it has most of, per
+// 100 lines.
+func comments(t *testing.T) text {
+	t.Helper()
+	lines, found := 0, 0
+	for _, dir := range []string{"cmd", "docs", "examples", "internal", "krew", "lab", "packaging", "pkg", "test"} {
+		err := filepath.WalkDir(root+dir, func(path string, _ fs.DirEntry, err error) error {
+			if os.IsNotExist(err) && dir == "lab" {
+				return nil
+			}
+			if err != nil || filepath.Ext(path) != ".go" {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			for _, group := range file.Comments {
+				text := group.Text()
+				lines += strings.Count(text, "\n")
+				found += len(whatNoun.FindAllString(text, -1))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return text{Values{"what": 100 * float64(found) / float64(max(lines, 1))}, Values{"what": 1}, ""}
+}

@@ -1,0 +1,75 @@
+package prose
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+)
+
+// allowed are places that have a word of the list, and why. A place is a constant, the
+// help of a command, or a page, and then the word.
+var allowed = map[string]string{}
+
+// isNew reports whether a page was written by the rules.
+var isNew = regexp.MustCompile(`^docs/(guides/.*|concepts/.*|troubleshooting|getting-started|install|README|reference/[^/]*)\.md$`)
+
+// Messages, help and new pages have no word of the list.
+func TestWords(t *testing.T) {
+	used := map[string]bool{}
+	check := func(place, text string) {
+		for _, w := range Words {
+			for _, found := range w.Pattern.FindAllString(text, -1) {
+				key := place + ": " + strings.ToLower(found)
+				if used[key] = true; allowed[key] == "" {
+					t.Errorf("%s has %q: use %s", place, found, w.Instead)
+				}
+			}
+		}
+	}
+	for _, m := range messages(t) {
+		check(m.Package+" "+m.Name, m.Text)
+	}
+	for name, help := range helpOf(cmd.NewCommand()) {
+		check("help of "+name, strings.Join(help, "\n"))
+	}
+	for path, page := range pages(t) {
+		if isNew.MatchString(path) {
+			check(path, strings.Join(Sentences(page), "\n"))
+		}
+	}
+	for key := range allowed {
+		if !used[key] {
+			t.Errorf("%s is allowed, and does not occur", key)
+		}
+	}
+}
+
+// fieldWords are parts of names of fields that have another word.
+var fieldWords = regexp.MustCompile(`(?i)tries|maker|madeBy|headroom|conflict|answer|space$|stranger|judge|^marked`)
+
+// The names of the fields of JSON are those of the list of words.
+func TestWordsOfFields(t *testing.T) {
+	property := regexp.MustCompile(`"(\w+)": \{`)
+	schemas := 0
+	err := filepath.WalkDir(root+"docs/schemas", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".json" {
+			return err
+		}
+		schemas++
+		data, err := os.ReadFile(path)
+		for _, name := range property.FindAllStringSubmatch(string(data), -1) {
+			if fieldWords.MatchString(name[1]) && name[1] != "namespace" {
+				t.Errorf("%s: a field is called %s", path, name[1])
+			}
+		}
+		return err
+	})
+	if err != nil || schemas == 0 {
+		t.Fatal(err, schemas)
+	}
+}
