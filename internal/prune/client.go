@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -66,8 +67,8 @@ func (c *client) delete(ctx context.Context, o Object) error {
 	if err != nil {
 		return err
 	}
-	answered, err := read(c.rest.Delete().MaxRetries(0).AbsPath(path(o)...).
-		SetHeader("Accept", metadataOnly).SetHeader("Content-Type", "application/json").Body(body).Do(ctx))
+	answered, err := read(ctx, c.rest.Delete().AbsPath(path(o)...).
+		SetHeader("Content-Type", "application/json").Body(body))
 	if err != nil {
 		return about(err, o)
 	}
@@ -94,7 +95,7 @@ func (c *client) get(ctx context.Context, o Object) (object, error) {
 	if err := c.turn(ctx); err != nil {
 		return object{}, err
 	}
-	found, err := read(c.rest.Get().MaxRetries(0).AbsPath(path(o)...).SetHeader("Accept", metadataOnly).Do(ctx))
+	found, err := read(ctx, c.rest.Get().AbsPath(path(o)...))
 	if err == nil && (found.Metadata.Name != o.Name || found.Metadata.UID == "") {
 		err = errors.New("the response is not the object asked for")
 	}
@@ -114,17 +115,23 @@ func path(o Object) []string {
 	return append(path, r.Resource, o.Name)
 }
 
-// read reads a response.
-func read(result rest.Result) (object, error) {
-	if err := result.Error(); err != nil {
+// maxResponse is how much of a response is read: metadata of one object.
+const maxResponse = 2 << 20
+
+// read sends a request and reads the response. Stream doesn't log a response that
+// breaks off, as Do does on stderr.
+func read(ctx context.Context, request *rest.Request) (object, error) {
+	body, err := request.MaxRetries(0).SetHeader("Accept", metadataOnly).Stream(ctx)
+	if err != nil {
 		return object{}, err
 	}
-	body, err := result.Raw()
+	defer func() { _ = body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(body, maxResponse))
 	if err != nil {
 		return object{}, err
 	}
 	var read object
-	if err := json.Unmarshal(body, &read); err != nil || read.Kind == "" {
+	if err := json.Unmarshal(text, &read); err != nil || read.Kind == "" {
 		return object{}, errors.Join(errors.New("the response is no object"), err)
 	}
 	return read, nil
