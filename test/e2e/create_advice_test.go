@@ -132,7 +132,7 @@ func TestAdviceAfterAnInterrupt(t *testing.T) {
 	u.Context = ctx
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)}
 	r := u.Run(append(args, "--count=10", "--concurrency=1")...)
-	rest := advised(t, r, `  (--count=\d+)\n`+harness.Said(messages.NotUnchanged, "3"))
+	rest := advised(t, r, `  (--count=\d+)\n`+harness.Said(messages.NotUnchanged, "3 objects"))
 	if r.Code != 130 || rest != "--count=7" {
 		t.Errorf("%+v", r)
 	}

@@ -102,12 +102,12 @@ func left(n, object, source string) string {
 // theRest is how to create what is left of a run without a key.
 func theRest(message, rest string) string {
 	return `(` + harness.Said(messages.AfterFix+message, rest) + `|` + harness.Said(harness.Capital(message), rest) + `)` +
-		harness.Said(messages.NotUnchanged, `\d+`) + `(` + useKey + `)?`
+		harness.Said(messages.NotUnchanged, `\d+ objects?`) + `(` + useKey + `)?`
 }
 
 // missing is how to create the objects of unknown outcome that do not exist.
 func missing(objects string) string {
-	return harness.Said(messages.MissingObjects, objects) + `(` + harness.Said(messages.NotUnchanged, `\d+`) + `)?` + useKey
+	return harness.Said(messages.MissingObjects, objects) + `(` + harness.Said(messages.NotUnchanged, `\d+ objects?`) + `)?` + useKey
 }
 
 // retried is the line of a retry of an object.

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
@@ -114,9 +115,7 @@ func (r *results) aboutRest() []string {
 	if r.rest.left == 0 && r.unread() == "" {
 		return nil
 	}
-	return []string{
-		r.hint(r.rest.command(r.end.Documents, r.unread())), fmt.Sprintf(messages.NotUnchanged, r.again),
-	}
+	return []string{r.hint(r.rest.command(r.end.Documents, r.unread())), r.notUnchanged()}
 }
 
 // aboutUnknown says how to find out what a run without a key has left, and what to do
@@ -142,5 +141,10 @@ func (r *results) aboutUnknown() []string {
 	if r.rest.left > 0 {
 		return lines // it is printed already
 	}
-	return append(lines, fmt.Sprintf(messages.NotUnchanged, r.again))
+	return append(lines, r.notUnchanged())
+}
+
+// notUnchanged says what the same command would do.
+func (r *results) notUnchanged() string {
+	return fmt.Sprintf(messages.NotUnchanged, humanize.Count(r.again, "object"))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
@@ -87,7 +88,11 @@ func TestSayInTime(t *testing.T) {
 	block := make(blocked)
 	defer close(block)
 	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(genericiooptions.IOStreams{ErrOut: block})}
+	began := time.Now()
 	o.sayInTime("a line")
+	if took := time.Since(began); took < maxPrinting || took > time.Minute {
+		t.Errorf("it took %s", took)
+	}
 }
 
 type blocked chan struct{}

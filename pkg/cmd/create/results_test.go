@@ -27,6 +27,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
@@ -168,7 +169,9 @@ func only(n int) string {
 }
 
 // twice is the warning of what the same command would do, and what would help.
-func twice(n int) string { return lines(fmt.Sprintf(messages.NotUnchanged, n), messages.UseKey) }
+func twice(n int) string {
+	return lines(fmt.Sprintf(messages.NotUnchanged, humanize.Count(n, "object")), messages.UseKey)
+}
 
 // lost is the line of an object whose outcome is unknown.
 func lost(name, why string) string {
@@ -402,7 +405,7 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{unknown(d, "demo-1"), failed(other, errors.New("no")), readTo(2)},
 			run{"", lines(lost("demo-1", "Post: reset"), "error: error when creating \"demo.yaml\": no",
-				sum(messages.NotAllCreated, 0, 0, 1, 1, 0), messages.AfterFix+only(1), fmt.Sprintf(messages.NotUnchanged, 1), check,
+				sum(messages.NotAllCreated, 0, 0, 1, 1, 0), messages.AfterFix+only(1), fmt.Sprintf(messages.NotUnchanged, "1 object"), check,
 				fmt.Sprintf(messages.MissingObjects, fmt.Sprintf(messages.Left, 1, "configmap/demo- -n prod", "demo.yaml")), messages.UseKey), 4},
 		},
 		{

@@ -214,7 +214,7 @@ const (
 	RestFiles   = "create the rest with the same command and these files:\n  %s"
 	RestObjects = "create the rest with the same command and only this input:\n%s"
 	// NotUnchanged follows them.
-	NotUnchanged = "Don't run the command unchanged. It would create up to %d objects a second time."
+	NotUnchanged = "Don't run the command unchanged. It would create up to %s a second time."
 	// UseKey follows the hints for a run without a key.
 	UseKey = "A run with --idempotency-key can be repeated unchanged."
 	// Left and LeftMore are lines of RestObjects and of MissingObjects.
