@@ -429,9 +429,8 @@ func TestRenamedInDoubt(t *testing.T) {
 		"unknown x-", "1 not attempted", "end 2")
 }
 
-// Of an object that nothing refused, or whose credential was, no refusal is said
-// to need the right to get; and of one for which no other name was tried, no
-// conflict.
+// A refusal that couldn't be checked is warned about, whatever was refused: the
+// object, the user or the credential. A conflict is only if another name was tried.
 func TestWhatNeedsGet(t *testing.T) {
 	interrupted := &once.Error{Kind: once.ErrInterrupted, Cause: once.ErrInterrupted}
 	for name, test := range map[string]struct {
@@ -440,7 +439,7 @@ func TestWhatNeedsGet(t *testing.T) {
 		refusals, conflicts int
 	}{
 		"refused":                      {errForbidden, false, 1, 0},
-		"no credential":                {errDenied, false, 0, 0},
+		"no credential":                {errDenied, false, 1, 0},
 		"interrupted":                  {interrupted, false, 0, 0},
 		"given up":                     {errSilence, false, 0, 0},
 		"unknown":                      {errUnknown, false, 0, 0},

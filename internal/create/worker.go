@@ -103,18 +103,12 @@ func (w *worker) warnOf(d *Document, result once.Result, err error, elsewhere bo
 		w.warn(AnnotationsLost{resource, lost, slices.Contains(result.MarksLost, once.Annotation)})
 	}
 	switch {
-	case !result.Unverified, mayNotCreate(err), apierrors.IsUnauthorized(err):
+	case !result.Unverified:
 	case errors.Is(err, once.ErrRefused):
 		w.warn(RefusalUnverified{resource})
 	case elsewhere:
 		w.warn(ConflictUnverified{resource})
 	}
-}
-
-// mayNotCreate reports whether err says that the user has no permission to create,
-// so that no copy of the request had more success.
-func mayNotCreate(err error) bool {
-	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot create resource ")
 }
 
 // there returns the object with the id, if it is there already: of several,

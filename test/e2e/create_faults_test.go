@@ -76,6 +76,9 @@ var whenInjured = map[string]injured{
 	"webhook not called":                            {stderr: sendsAgain},
 	"answer cut in half":                            {stderr: readsBack, unknown: true},
 	"another's answer":                              {stderr: readsBack, unknown: true},
+	"stored and another object's 201":               {stderr: readsBack, unknown: true},
+	"stored and another object's 409":               {stderr: readsBack, unknown: true},
+	"another object's 404":                          {stderr: notThere, unknown: true},
 	"GOAWAY":                                        {},
 	"GOAWAY before":                                 {},
 	"GOAWAY after":                                  {stderr: readsBack, unknown: true},
@@ -217,6 +220,9 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 	eachInjury(t, theUsual, admin, func(t *testing.T, u injuredUser) {
 		r := u.create("--naming=server")
 		switch want := whenInjured[u.Name]; {
+		case u.Name == "another object's 404": // without a creation ID, it is kubectl's refusal
+			u.there(t, 0)
+			r.Expect(t, 1, ``, refusal+`(nothing was created[^\n]*\n)?`)
 		case want.unknown:
 			u.there(t, map[bool]int{true: 1}[u.Carried])
 			r.Expect(t, 4, ``, unknownOutcome(`configmap/demo- -n `+u.namespace, `[^\n]*`)+checkAlone)

@@ -20,6 +20,7 @@ type connection struct {
 	*tls.Conn
 	number   int64        // in their order
 	underWay atomic.Int32 // requests
+	requests atomic.Int32 // all of them
 }
 
 func (p *Proxy) withConnection(ctx context.Context, conn net.Conn) context.Context {
@@ -68,6 +69,13 @@ func goAway(r *http.Request, last uint32, code http2.ErrCode) {
 	conn := connectionOf(r)
 	_ = http2.NewFramer(conn, nil).WriteGoAway(last, code, []byte("injured"))
 	_ = conn.Close()
+	panic(http.ErrAbortHandler)
+}
+
+// refuseStream resets the stream of r with REFUSED_STREAM, past net/http.
+func refuseStream(r *http.Request) {
+	conn := connectionOf(r)
+	_ = http2.NewFramer(conn, nil).WriteRSTStream(uint32(2*conn.requests.Load()-1), http2.ErrCodeRefusedStream)
 	panic(http.ErrAbortHandler)
 }
 

@@ -188,6 +188,32 @@ func GoAwaySeen(next http.Handler) http.Handler {
 	})
 }
 
+// RefuseStream says that an HTTP/2 request was not processed (REFUSED_STREAM), so
+// that clients send it again by themselves. RefuseStreamAfter says so after the
+// server has carried it out. The requests of the connection must come one after the
+// other, because net/http does not tell the number of a stream.
+func RefuseStream(http.Handler) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { refuseStream(r) })
+}
+
+// RefuseStreamAfter is RefuseStream once the server has carried out the request.
+func RefuseStreamAfter(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		carryOut(next, r)
+		refuseStream(r)
+	})
+}
+
+// Interim sends responses before the response: 100 Continue and 103 Early Hints.
+func Interim(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusContinue)
+		w.WriteHeader(http.StatusEarlyHints)
+		answer := carryOut(next, r)
+		passOn(w, answer, answer.Body.Bytes())
+	})
+}
+
 // carryOut has the server carry out the request, whether or not the client is
 // still there.
 func carryOut(next http.Handler, r *http.Request) *httptest.ResponseRecorder {

@@ -126,6 +126,7 @@ func (p *Proxy) injure(choose func(*http.Request) Fault, forward http.Handler) h
 				late.send()
 			}()
 		}()
+		connectionOf(r).requests.Add(1)
 		connectionOf(r).underWay.Add(1)
 		defer connectionOf(r).underWay.Add(-1)
 		body, err := io.ReadAll(r.Body)

@@ -53,6 +53,14 @@ const (
 	WebhookDenied = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"admission webhook \"policy.example.com\" denied the request: there is one already","code":400}`
 )
 
+// Responses to a request of somebody else, which a balancer mixes up with the
+// client's.
+const (
+	anotherObject   = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"another","namespace":"default","uid":"6f2c9a3e-0000-4000-8000-000000000000","resourceVersion":"1","creationTimestamp":"2026-11-22T12:00:00Z"}}`
+	anotherConflict = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"another\" already exists","reason":"AlreadyExists","details":{"name":"another","kind":"configmaps"},"code":409}`
+	anotherMissing  = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"another\" not found","reason":"NotFound","details":{"name":"another","kind":"configmaps"},"code":404}`
+)
+
 // Pages of load balancers.
 const (
 	badGateway  = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>\r\n"
@@ -88,6 +96,9 @@ var Injuries = []Injury{
 	{Name: "webhook not called", Fault: Answer(500, isJSON, webhookNotCalled), WritesOnly: true},
 	{Name: "answer cut in half", Fault: Garble, Carried: true},
 	{Name: "another's answer", Fault: AnswerAfter(200, nil, "<html>Welcome!</html>"), Carried: true},
+	{Name: "stored and another object's 201", Fault: AnswerAfter(201, isJSON, anotherObject), Carried: true, WritesOnly: true},
+	{Name: "stored and another object's 409", Fault: AnswerAfter(409, isJSON, anotherConflict), Carried: true, WritesOnly: true},
+	{Name: "another object's 404", Fault: Answer(404, isJSON, anotherMissing), WritesOnly: true},
 	{Name: "GOAWAY", Fault: GoAway, Carried: true},
 	{Name: "GOAWAY before", Fault: GoAwayUnseen, HTTP2Only: true},
 	{Name: "GOAWAY after", Fault: GoAwaySeen, Carried: true, HTTP2Only: true},

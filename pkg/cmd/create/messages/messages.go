@@ -101,9 +101,10 @@ const (
 	// NoGet is for objects that the user has no permission to get.
 	NoGet = "no permission to get %s. " +
 		"If a response is lost, the plugin can't find out whether the object was created."
-	// RefusalUnverified is for a refusal without permission to get the object.
-	RefusalUnverified = "no permission to get %s. " +
-		"If a proxy repeated the refused request, the object may exist, and may be the reason for the refusal."
+	// RefusalUnverified is for a refusal without permission to get the object, or
+	// with a credential that the server no longer accepts.
+	RefusalUnverified = "the plugin can't get %s, so it can't check a refusal. " +
+		"If a proxy repeated the refused request, an earlier copy may have created the object."
 	// ConflictUnverified is for a conflict without permission to get the object.
 	ConflictUnverified = "no permission to get %s. A name was taken, so the plugin tried another one. " +
 		"If a proxy repeated the first request, two objects exist."

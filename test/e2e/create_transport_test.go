@@ -1,0 +1,163 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// HTTP/2 says with REFUSED_STREAM that a request was not processed, so that Go
+// sends it again by itself. A proxy that says so of a request that was carried
+// out makes a conflict of the object with itself. HTTP/1.1 and HTTP/2 have
+// responses before the response (100 Continue, 103 Early Hints).
+func TestCreateThroughOtherTransports(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		protocol faultproxy.Protocol
+		fault    faultproxy.Fault
+	}{
+		"stream refused":                  {faultproxy.HTTP2, faultproxy.RefuseStream},
+		"stream refused after storage":    {faultproxy.HTTP2, faultproxy.RefuseStreamAfter},
+		"interim responses":               {faultproxy.HTTP2, faultproxy.Interim},
+		"interim responses over HTTP 1.1": {faultproxy.HTTP1, faultproxy.Interim},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := harness.Namespace(t, single)
+			proxy, err := faultproxy.Start(test.protocol, single.Admin(), firstPost(test.fault))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(proxy.Close)
+			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, oneCreated, `(configmap/demo-[^\n]*\n)*`) // if another request was refused
+			if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
+				t.Errorf("%d objects are there, want 1", n)
+			}
+		})
+	}
+}
+
+// tunnels is an HTTP proxy that passes on connections (CONNECT), and can cut them.
+type tunnels struct {
+	mu     sync.Mutex
+	open   []net.Conn
+	opened int
+	refuse int // so many of the next
+}
+
+func (p *tunnels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refuse > 0 {
+		p.refuse--
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	server, err := net.Dial("tcp", r.Host)
+	if err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	w.WriteHeader(http.StatusOK)
+	client, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	p.opened++
+	p.open = append(p.open, client, server)
+	go func() { _, _ = io.Copy(server, client) }()
+	go func() { _, _ = io.Copy(client, server) }()
+}
+
+// cut ends all connections, and refuses the next ones.
+func (p *tunnels) cut(refuse int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.open {
+		_ = c.Close()
+	}
+	p.open, p.refuse = nil, refuse
+}
+
+// The way to the server leads through an HTTP proxy (HTTPS_PROXY, or proxy-url):
+// it loses all connections when the POST is stored, or before, and is away for a
+// moment.
+func TestCreateThroughAnHTTPProxy(t *testing.T) {
+	t.Parallel()
+	for name, stored := range map[string]bool{"cut before storage": false, "cut after storage": true} {
+		t.Run(name, func(t *testing.T) {
+			ns := harness.Namespace(t, single)
+			way := &tunnels{}
+			between := httptest.NewServer(way)
+			t.Cleanup(between.Close)
+			proxy := faultproxy.New(t, single.Admin(), firstPost(func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					if stored {
+						next.ServeHTTP(httptest.NewRecorder(), r)
+					}
+					way.cut(2)
+				})
+			}))
+			u := harness.As(t, proxy.Config)
+			kubeconfig, err := os.ReadFile(u.Kubeconfig)
+			if err != nil {
+				t.Fatal(err)
+			}
+			through := strings.Replace(string(kubeconfig), "    server: ", "    proxy-url: "+between.URL+"\n    server: ", 1)
+			if err := os.WriteFile(u.Kubeconfig, []byte(through), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, oneCreated, `(configmap/demo-[^\n]*\n)+`)
+			if n := len(harness.ConfigMaps(t, single, ns)); n != 1 || way.opened < 2 {
+				t.Errorf("%d objects are there, want 1; %d tunnels", n, way.opened)
+			}
+		})
+	}
+}
+
+const renamingPolicy = `{"apiVersion":"admissionregistration.k8s.io/v1beta1","kind":"MutatingAdmissionPolicy","metadata":{"name":"renames"},"spec":{
+"failurePolicy":"Fail","reinvocationPolicy":"Never",
+"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]},
+"matchConditions":[{"name":"ours","expression":"has(object.metadata.generateName) && object.metadata.generateName == 'demo-'"}],
+"mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[JSONPatch{op: \"add\", path: \"/metadata/name\", value: \"picked\"}]"}}]}}
+---
+{"apiVersion":"admissionregistration.k8s.io/v1beta1","kind":"MutatingAdmissionPolicyBinding","metadata":{"name":"renames"},"spec":{"policyName":"renames"}}`
+
+// A MutatingAdmissionPolicy can pick names as a webhook can.
+func TestCreateUnderAPolicyThatPicksNames(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.New(t, controlplane.APIServerArgs(
+		"--feature-gates=MutatingAdmissionPolicy=true", "--runtime-config=admissionregistration.k8s.io/v1beta1=true"))
+	ns := harness.Namespace(t, cp)
+	u := harness.As(t, cp.Admin())
+	u.Run("create", "-f", harness.File(t, "policy.yaml", renamingPolicy)).Expect(t, 0, `[^\n]* created\n[^\n]* created\n`, ``)
+	harness.Eventually(t, func() error { // the server has read the policy
+		probe, err := harness.Clientset(t, cp).CoreV1().ConfigMaps(ns).Create(t.Context(),
+			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "demo-"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil && probe.Name != "picked" {
+			err = fmt.Errorf("the policy is not in force: %s", probe.Name)
+		}
+		return err
+	})
+	proxy := faultproxy.New(t, cp.Admin(), firstPost(faultproxy.DropAnswer))
+	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))
+	if r.Code != 4 || !strings.Contains(r.Stderr, "configmap/picked") || r.Stdout != "" {
+		t.Errorf("%+v", r)
+	}
+	found := harness.ConfigMaps(t, cp, ns)
+	if len(found) != 1 || found[0].Name != "picked" {
+		t.Errorf("%v", found)
+	}
+}
