@@ -413,3 +413,16 @@ func TestErrorWithoutACause(t *testing.T) {
 		}
 	}
 }
+
+// A review is stored nowhere: its response has no name, and names no other object.
+func TestResponseWithoutAName(t *testing.T) {
+	for _, name := range []string{"", "mine"} {
+		server := oncetest.NewServer()
+		server.Next(changed(http.StatusCreated, func(o *unstructured.Unstructured) { o.SetName("") }))
+		object := configMap("a")
+		object.Name = name
+		if r, err := creatorFor(t, server.Config()).Create(t.Context(), object, Unmarked()); err != nil || r.Outcome != Created {
+			t.Errorf("%q: %+v, %v", name, r, err)
+		}
+	}
+}

@@ -181,7 +181,7 @@ func (r *request) accept(result rest.Result, name string) response {
 	id := idOf(object)
 	switch {
 	case !r.isHere(object), !r.id.unmarked && id != "" && id != r.id.creation:
-	case object.GetName() == name, r.id.unmarked && r.mayBePicked(object):
+	case object.GetName() == name, r.id.unmarked && (object.GetName() == "" || r.mayBePicked(object)):
 		return response{finding: protocol.Stored, object: object}
 	case !r.id.unmarked && id == r.id.creation:
 		return response{finding: protocol.Renamed, object: object, err: fmt.Errorf("created as %q", object.GetName())}
