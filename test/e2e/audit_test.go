@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	auditmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -183,21 +184,22 @@ func TestAuditTable(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
-	const summary = `4 objects under no prefix: configmaps \(4\)\nRead \d+ objects of \d+ types? in \d+ requests? and [\d.]+ s: 4 prefixes\n`
+	summary := harness.Said(auditmsg.Unprefixed, `4 objects`, `configmaps \(4\)`) +
+		harness.Said(auditmsg.Read, `\d+ objects`, `\d+ types?`, `\d+ requests?`, `[\d.]+`, `4 prefixes`)
 	u.Run("audit", "cm", "-n", ns).Expect(t, 0,
 		`RESOURCE     PREFIX {55}NAMES   PER-DAY    CREATOR    FAILS-IN     NOTES\n`+
 			`configmaps   x{58}   30      ≥2,747     e2e.test   41h–174d     short-lived objects or a burst; truncated: shared by …-one-, …-two-\n`+
 			`configmaps   run- {57}17      ≥1,209     e2e.test   .*`,
-		`1 prefix hidden, with 1 name, by --min-count=10\n`+summary)
+		harness.Said(auditmsg.Hidden, `1 prefix`, `1 name`, `--min-count=10`, ``)+summary)
 	u.Run("audit", "cm", "-n", ns, "-o", "wide", "--prefix=run-", "--no-headers").Expect(t, 0,
 		`configmaps   run-   17    ≥1,209   e2e.test   4d–698d   1 in 8.4e5   1 in 8.4e5   .*T.*Z .* in 30d   short-lived objects or a burst\n`, `Read .*`)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps   late-   1     ≥0    \?     never .*\n`, `Read .*`)
 	u.Run("audit", "cm/late-", "cm/run-", "-n", ns, "--sort-by=prefix", "--no-headers").Expect(t, 0, `configmaps   late- .*\nconfigmaps   run- .*\n`, `Read .*`)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run").Expect(t, 0,
-		`RESOURCE .* late- .*\n`, `No name has the prefix run: prefixes are matched whole; is a '-' missing\?\nRead .*`)
+		`RESOURCE .* late- .*\n`, harness.Said(auditmsg.NotFound, `run`)+`Read .*`)
 	u.Run("audit", "cm/run*", "-n", ns).Expect(t, 0, ``,
-		`No generated names .*\nNo name has the prefix configmaps/run\*: prefixes are matched whole, and are no patterns\nRead .*`)
-	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, `No generated names to show in `+ns+` namespace \(-A takes all namespaces\)\.\nNo name has the prefix nonsuch-: prefixes are matched whole; is a '-' missing\?\nRead .*: 0 prefixes\n`)
+		`No generated names .*\n`+harness.Said(auditmsg.NotFoundPattern, `configmaps/run\*`)+`Read .*`)
+	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, harness.Said(auditmsg.EmptyInAll, ns)+harness.Said(auditmsg.NotFound, `nonsuch-`)+`Read .*: 0 prefixes\n`)
 }
 
 // What a plugin, a controller and a Deployment's Pods made is told apart, and what
@@ -222,7 +224,7 @@ func TestAuditMadeBy(t *testing.T) {
 		}
 	}
 	u.Run("audit", "cm,pods", "-n", ns, "--no-headers").Expect(t, 0,
-		`configmaps   demo- +12 +≥\d+ +kubectl-create .*\npods +\(2 prefixes\) +22 .*bounded by replicas; --show-replicas shows them\n`, `.*`)
+		`configmaps   demo- +12 +≥\d+ +kubectl-create .*\npods +\(2 prefixes\) +22 .*limited by replicas \(--show-replicas\)\n`, `.*`)
 	u.Run("audit", "cm,pods", "-n", ns, "--no-headers", "--show-replicas", "--sort-by=prefix").Expect(t, 0,
 		`configmaps .*pods +web-1- +11 +≥\d+ +ReplicaSet/web-1 .*pods +web-2- .*`, `.*`)
 	u.Run("audit", "cm,pods", "-n", ns, "-o=jsonpath={range .items[*]}{.prefix} {.attempts} {.creators[0].kind}{.creators[0].manager} {.replicaBounded};{end}", "--sort-by=prefix").
@@ -240,9 +242,9 @@ func TestAuditCompare(t *testing.T) {
 	path := harness.File(t, "before.json", before)
 	u.Run("audit", "cm,secrets", "-n", ns, "--compare", path, "--fail-above-count=1000").Expect(t, 0,
 		`RESOURCE +PREFIX +NAMES +PER-DAY +GROWTH/DAY +GATE-IN +CREATOR .*`,
-		`.*Not compared, because `+path+` has not read them: secrets\n.*`)
+		`.*`+harness.Said(auditmsg.NotComparedNow, path, `secrets`)+`.*`)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--fail-above-growth=0").Expect(t, 3, `.*`,
-		`.*1 prefix above --fail-above-growth 0: configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00.* a day\n`)
+		`.*`+harness.Said(auditmsg.GateExceeded, `1 prefix`, `--fail-above-growth 0`, `configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00[^\n]* a day`, `configmaps/run- -n `+ns))
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=late-", "--fail-above-growth=0").Expect(t, 0, `.*`, `Read .*`)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "-l", "a=b").Expect(t, 1, ``,
 		`error: --compare: `+path+` cannot be compared with: its prefixes were chosen with --selector="", not "a=b"\n`)
@@ -261,12 +263,12 @@ func TestAuditCompareWithWhatSaysLittle(t *testing.T) {
 	just := at.ReplaceAllString(saved, `"creationTimestamp": "`+time.Now().Add(-3*time.Second).UTC().Format(time.RFC3339)+`"`)
 	path := harness.File(t, "just.json", just)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=run-").Expect(t, 0, `.*`,
-		`Warning: `+path+` is only \S+ old: a growth per day is that of so short a time\nRead .*`)
+		harness.Said(auditmsg.YoungBaseline, path, `\S+`)+`Read .*`)
 	old := harness.File(t, "old.json", at.ReplaceAllString(saved, `"creationTimestamp": "2020-01-01T00:00:00Z"`))
 	u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 0, `.*`,
-		`.*Not compared, because `+old+` has not counted them: prefixes other than run-\nRead .*`)
+		`.*`+harness.Said(auditmsg.NotComparedPrefixes, old, `run-`)+`Read .*`)
 	u.Run("audit", "secrets", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 1, ``,
-		`.*error: --fail-above-growth: nothing could be compared, because `+old+` is of other types\n`)
+		`.*`+harness.Said("error: "+auditmsg.GateComparedNothing, old))
 	for _, limit := range []string{"NaN", "+Inf"} { // which nothing exceeds
 		u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth="+limit).Expect(t, 1, ``,
 			`error: --fail-above-growth must be a number of names per day, not `+regexp.QuoteMeta(limit)+`\n`)
@@ -286,23 +288,23 @@ func TestAuditGateOfNoPrefix(t *testing.T) {
 		u.Run("audit", "cm", "-n", ns, "-o", "json", "--prefix=run-").Stdout, `"creationTimestamp": "2020`)
 	saved = strings.NewReplacer(`"prefix": "run-"`, `"prefix": "gone-"`, `        "run-"`, `        "gone-"`).Replace(saved)
 	path := harness.File(t, "before.json", saved)
-	const nothing = `.*error: the gate has looked at nothing under %s: --ignore-not-found lets it pass where a prefix may have no names\n`
+	nothing := func(prefix string) string { return `.*` + harness.Said("error: "+auditmsg.GateFoundNoName, prefix) }
 	for _, test := range []struct {
 		args   string
 		code   int
 		stderr string
 	}{
-		{"cm --prefix=run --fail-above-count=5", 1, fmt.Sprintf(nothing, "run")},
-		{"cm/run --fail-above=1%", 1, fmt.Sprintf(nothing, "configmaps/run")},
-		{"cm/run- secrets/run- --fail-above-count=100", 1, fmt.Sprintf(nothing, "secrets/run-")},
+		{"cm --prefix=run --fail-above-count=5", 1, nothing("run")},
+		{"cm/run --fail-above=1%", 1, nothing("configmaps/run")},
+		{"cm/run- secrets/run- --fail-above-count=100", 1, nothing("secrets/run-")},
 		{"cm --prefix=run-,gone- --fail-above-growth=1e9 --compare=" + path, 0, `.*1 prefix gone: .*`},
-		{"cm --prefix=run --fail-above-count=5 --watch --duration=1ms", 1, `.*` + fmt.Sprintf(nothing, "run")},
-		{"cm --prefix=run --fail-above-count=5 --ignore-not-found", 0, `.*No name has the prefix run: .*`},
-		{"cm --prefix=run,run- --fail-above-count=5", 3, fmt.Sprintf(nothing, "run") + `1 prefix above .*`},
+		{"cm --prefix=run --fail-above-count=5 --watch --duration=1ms", 1, `.*` + nothing("run")},
+		{"cm --prefix=run --fail-above-count=5 --ignore-not-found", 0, `.*` + harness.Said(auditmsg.NotFound, `run`) + `.*`},
+		{"cm --prefix=run,run- --fail-above-count=5", 3, nothing("run") + `error: 1 prefix above .*`},
 		{"cm --prefix=run- --fail-above-count=100", 0, `Read .*`},
-		{"cm -l no=such --fail-above-count=5", 1, `.*error: the gate has looked at nothing, because --selector="no=such" chooses no prefix: --ignore-not-found lets it pass where that may be\n`},
+		{"cm -l no=such --fail-above-count=5", 1, `.*` + harness.Said("error: "+auditmsg.GateSelectedNothing, `"no=such"`)},
 		{"cm -l no=such --fail-above-count=5 --ignore-not-found", 0, `.*`},
-		{"cm --prefix=run", 0, `.*No name has the prefix run: .*`},
+		{"cm --prefix=run", 0, `.*` + harness.Said(auditmsg.NotFound, `run`) + `.*`},
 	} {
 		r := u.Run(append([]string{"audit", "-n", ns}, strings.Fields(test.args)...)...)
 		r.Expect(t, test.code, `.*`, test.stderr)
@@ -314,9 +316,9 @@ func TestAuditGates(t *testing.T) {
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
 	r := u.Run("audit", "cm", "-n", ns, "--fail-above-count=20", "--min-count=1000")
-	r.Expect(t, 3, ``, `.*; --min-count=1 shows them\n.*\n1 prefix above --fail-above-count 20: configmaps/x{58} in namespace "`+ns+`" with 30 names\n`)
+	r.Expect(t, 3, ``, `.*`+harness.Said(auditmsg.HiddenEverything)+`.*\n`+harness.Said(auditmsg.GateExceeded, `1 prefix`, `--fail-above-count 20`, `configmaps/x{58} in namespace "`+ns+`" with 30 names`))
 	u.Run("audit", "cm", "-n", ns, "--fail-above=1e-6", "--fail-above-count=1").Expect(t, 3, `.*`,
-		`.*\n3 prefixes above --fail-above 1 in 1.0e6 or --fail-above-count 1, the worst configmaps/x{58} in namespace "`+ns+`" with 30 names and a chance of 1 in 4.8e5 that the next create conflicts; -o json lists all\n`)
+		`.*\n`+harness.Said(auditmsg.GateExceededBySeveral, `3 prefixes`, `--fail-above 1 in 1.0e6 or --fail-above-count 1`, `configmaps/x{58} in namespace "`+ns+`" with 30 names and a chance of 1 in 4.8e5 that the next create fails`, `all`))
 	if r := u.Run("audit", "cm", "-n", ns, "--fail-above=0.001%", "--fail-above-count=30"); r.Code != 0 {
 		t.Errorf("no gate is exceeded: %+v", r)
 	}
@@ -336,7 +338,7 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 	path := harness.File(t, "before.json", saved)
 	harness.Grant(t, single, ns, "counter", []string{"list"}, "configmaps")
 	counter := harness.As(t, single.User("counter"))
-	const missing = `error: a gate needs a namespace that exists: namespaces "typo" not found\n`
+	missing := harness.Said("error: "+auditmsg.GateNamespace, `namespaces "typo" not found`)
 	for _, test := range []struct {
 		name   string
 		user   harness.User
@@ -350,13 +352,13 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 		{"a watch", admin, []string{"cm", "-n", "typo", "--watch", "--duration=1s", "--fail-above-count=5"}, 1, missing},
 		{"beside a cluster-scoped type", admin, []string{"cm,namespaces", "-n", "typo", "--fail-above-count=5"}, 1, missing},
 		{"a cluster-scoped type alone", admin, []string{"priorityclasses", "-n", "typo", "--fail-above-count=5"}, 0, `No generated names .*`},
-		{"no gate", admin, []string{"cm", "-n", "typo"}, 0, `No generated names to show in typo namespace .*`},
+		{"no gate", admin, []string{"cm", "-n", "typo"}, 0, harness.Said(auditmsg.EmptyInAll, `typo`) + `.*`},
 		{"all namespaces", admin, []string{"cm", "-A", "--fail-above-count=1000000"}, 0, `.*Read .*`},
 		{
 			"who may not know", counter,
 			[]string{"cm", "-n", ns, "--fail-above-count=5"},
 			0,
-			`.*Warning: the gate has looked at nothing: namespace ` + ns + ` is empty, or does not exist \(needs get on namespaces to tell\)\n.*`,
+			`.*` + harness.Said(auditmsg.GateEmptyNamespace, ns) + `.*`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -366,7 +368,7 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 		})
 	}
 	populate(t, single, ns)
-	if r := counter.Run("audit", "cm", "-n", ns, "--fail-above-count=1000"); r.Code != 0 || strings.Contains(r.Stderr, "looked at nothing") {
+	if r := counter.Run("audit", "cm", "-n", ns, "--fail-above-count=1000"); r.Code != 0 || strings.Contains(r.Stderr, "checked nothing") {
 		t.Errorf("a namespace with objects is there: %+v", r)
 	}
 }
@@ -377,7 +379,7 @@ func TestAuditGateOfAPart(t *testing.T) {
 	populate(t, single, ns)
 	harness.Grant(t, single, ns, "part", []string{"list"}, "configmaps")
 	harness.As(t, single.User("part")).Run("audit", "cm,secrets", "-n", ns, "--fail-above-count=20").Expect(t, 3, `RESOURCE .*`,
-		`.*Warning: skipped secrets in .*error: not everything could be read: the counts are not complete\n1 prefix above --fail-above-count 20: .*`)
+		`.*Warning: skipped secrets in .*`+harness.Said("error: "+auditmsg.Incomplete)+`error: 1 prefix above --fail-above-count 20: .*`)
 }
 
 // What is hidden is told with the place where the most of it is.
@@ -385,7 +387,7 @@ func TestAuditHidden(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	harness.As(t, single.Admin()).Run("audit", "cm,secrets", "-n", ns, "--min-count=1000").Expect(t, 0, ``,
-		`No generated names to show in `+ns+` namespace\.\n4 prefixes hidden, with 63 names, by --min-count=1000, all of them configmaps in namespace `+ns+`; --min-count=1 shows them\n4 objects under no prefix: configmaps \(4\)\nRead .*`)
+		harness.Said(auditmsg.EmptyIn, ns)+harness.Said(auditmsg.Hidden, `4 prefixes`, `63 names`, `--min-count=1000`, `, all of them configmaps in namespace `+ns+`\. Show [^\n]*`)+harness.Said(auditmsg.Unprefixed, `4 objects`, `configmaps \(4\)`)+`Read .*`)
 }
 
 func TestAuditBadInput(t *testing.T) {
@@ -411,22 +413,22 @@ func TestAuditBadInput(t *testing.T) {
 		{"two slashes", admin, []string{"cm/x-/"}, 1, ``, `error: "cm/x-/" is not TYPE/PREFIX, like jobs/nightly-report-\n`},
 		{"TYPE beside TYPE/PREFIX", admin, []string{"jobs/x-", "cm"}, 1, ``, `error: "cm" is not TYPE/PREFIX, as another argument is\n`},
 		{"TYPE/PREFIX and --prefix", admin, []string{"cm/x-", "--prefix=y-"}, 1, ``, `error: --prefix and TYPE/PREFIX exclude each other\n`},
-		{"growth since when", admin, []string{"--fail-above-growth=5"}, 1, ``, `error: --fail-above-growth needs --compare: .*\n`},
+		{"growth since when", admin, []string{"--fail-above-growth=5"}, 1, ``, `error: --fail-above-growth needs --compare .*\n`},
 		{"compare with nothing", admin, []string{"--compare=nonsuch.json"}, 1, ``, `error: --compare: open nonsuch.json: no such file or directory\n`},
 		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: "soon" is not a duration: say 90m, 24h or 30d\n` + seeHelp},
 		{"probability", admin, []string{"--fail-above=2"}, 1, ``, `error: invalid argument "2" for "--fail-above" flag: .*` + seeHelp},
 		{"prefix", admin, []string{"--prefix=a,"}, 1, ``, `error: --prefix must not be empty\n`},
 		{"concurrency", admin, []string{"--concurrency=1152921504606846976"}, 1, ``, `error: --concurrency must be from 0 to 256, not 1152921504606846976\n`},
 		{"format", admin, []string{"-o", "nope", "cm", "--server=https://127.0.0.1:1"}, 1, ``, `error: unable to match a printer suitable for the output format "nope", allowed formats are: .*json.*openmetrics.*wide.*\n`},
-		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, `No generated names to show\.\n2 objects under no prefix: priorityclasses.scheduling.k8s.io \(2\)\nRead .*`},
-		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, `No generated names to show in none namespace \(-A takes all namespaces\)\.\n2 objects under no prefix: .*\nRead .*`},
+		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, harness.Said(auditmsg.Empty) + harness.Said(auditmsg.Unprefixed, `2 objects`, `priorityclasses.scheduling.k8s.io \(2\)`) + `Read .*`},
+		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, harness.Said(auditmsg.EmptyInAll, `none`) + harness.Said(auditmsg.Unprefixed, `2 objects`) + `Read .*`},
 		{"a deprecated type that is named", admin, []string{"endpoints", "-n", "none", "--warnings-as-errors"}, 1, ``, `Warning: v1 Endpoints is deprecated [^\n]*\nNo generated names .*error: 1 warning received\n`},
 		{"deprecated types among all", admin, []string{"-n", "none", "--warnings-as-errors"}, 0, ``, `No generated names [^\n]*\nRead .*`},
 		{"no names of this type", admin, []string{"crds"}, 0, ``, `No generated names to show.*\nWarning: skipped customresourcedefinitions.apiextensions.k8s.io: a CustomResourceDefinition must be named PLURAL.GROUP.*`},
-		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, `0 of 1 type could be read\nWarning: skipped secrets in ` + ns + `: .*User "lister" cannot list resource "secrets".*error: not everything could be read: the counts are not complete\n`},
-		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: skipped \d+ types that you may not list \(needs list\): \w+, \w+, \w+, \w+, \w+ and \d+ more\n.*`},
-		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: the gate says nothing of \d+ types that you may not list \([^\n]*\); --allow-unlisted lets it pass all the same\nWarning: the gate has looked at nothing: namespace [^\n]*\nRead .*error: not everything could be read: the counts are not complete\n`},
-		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*Warning: the gate says nothing of \d+ types that you may not list \([^\n]*\)\nWarning: the gate has looked at nothing: namespace [^\n]*\nRead .*`},
+		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, harness.Said(auditmsg.ReadOf, `0`, `1 type`) + harness.Said(auditmsg.Skipped, `secrets in `+ns, `[^\n]*User "lister" cannot list resource "secrets"[^\n]*`) + `.*` + harness.Said("error: "+auditmsg.Incomplete)},
+		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*` + harness.Said(auditmsg.SkippedForbidden, `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
+		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, `1 of \d+ types could be read\nNo generated names to show .*` + harness.Said(auditmsg.GateForbidden, `\d+ types`) + harness.Said(auditmsg.GateEmptyNamespace) + `Read .*` + harness.Said("error: "+auditmsg.Incomplete)},
+		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*` + harness.Said(auditmsg.GateForbiddenAllowed, `\d+ types`) + harness.Said(auditmsg.GateEmptyNamespace) + `Read .*`},
 		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--retry-timeout=1ms"}, 1, ``, `Warning: the server does not answer.*\nerror: gave up after 1ms: ask the server for its version: .*connection refused\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -448,7 +450,7 @@ func TestAuditTableIsSafeForATerminal(t *testing.T) {
 // A user who may list nothing does not pass a gate.
 func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 	harness.As(t, single.User("nobody")).Run("audit", "-A", "--fail-above-count=1").Expect(t, 1, ``,
-		`0 of \d+ types could be read\nWarning: skipped all \d+ types: you may list none of them \(needs list in all namespaces; try -n NAMESPACE\)\nRead .*error: not everything could be read: the counts are not complete\n`)
+		harness.Said(auditmsg.ReadOf, `0`, `\d+ types`)+harness.Said(auditmsg.SkippedAllNamespaces, `\d+ types`)+`Read .*`+harness.Said("error: "+auditmsg.Incomplete))
 }
 
 // An interrupt is exit code 130. What has been counted by then is shown, and
@@ -480,7 +482,7 @@ func TestAuditInterrupted(t *testing.T) {
 	}).Config)
 	u.Context = ctx
 	u.Run("audit", "configmaps,secrets", "-n", ns).Expect(t, 130,
-		`RESOURCE .*configmaps +run- +17 .*`, `1 of 2 types could be read\nWarning: skipped secrets in `+ns+`: .*canceled.*Read .*interrupted: the counts are not complete\n`)
+		`RESOURCE .*configmaps +run- +17 .*`, `1 of 2 types could be read\nWarning: skipped secrets in `+ns+`: .*canceled.*Read .*`+harness.Said(auditmsg.InterruptedIncomplete))
 
 	ctx, interrupt = context.WithCancel(t.Context())
 	u = harness.As(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {

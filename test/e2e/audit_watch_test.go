@@ -26,6 +26,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	auditmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -505,7 +506,7 @@ func TestAuditWatchInterruptedInTheFirstCount(t *testing.T) {
 	if all := w.reports(t); len(all) > 0 {
 		t.Errorf("%+v", all)
 	}
-	if text := w.said(); !strings.HasSuffix(text, "interrupted: the counts are not complete\n") {
+	if text := w.said(); !strings.HasSuffix(text, auditmsg.InterruptedIncomplete+"\n") {
 		t.Error(text)
 	}
 }

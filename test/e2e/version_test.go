@@ -58,11 +58,11 @@ func TestVersion(t *testing.T) {
 		groups []string
 		want   string
 	}{
-		{"retrying", retrying, []string{"system:masters"}, `Server Version: v1.34.4\nNames tried per create: 8 \(its version admits nothing else\)\n`},
-		{"retrying, few rights", retrying, nil, `Server Version: v1.34.4\nNames tried per create: 8 \(its version admits nothing else\)\n`},
-		{"single", single, []string{"system:masters"}, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 1 \(its metric kubernetes_feature_enabled says so\)\n`},
-		{"single, monitoring", single, []string{"system:monitoring"}, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 1 \(its metric kubernetes_feature_enabled says so\)\n`},
-		{"single, few rights", single, nil, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 8 \(the default; an administrator can have changed it\)\n`},
+		{"retrying", retrying, []string{"system:masters"}, `Server Version: v1.34.4\nNames tried per create: 8 \(its version supports no other number\)\n`},
+		{"retrying, few rights", retrying, nil, `Server Version: v1.34.4\nNames tried per create: 8 \(its version supports no other number\)\n`},
+		{"single", single, []string{"system:masters"}, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 1 \(from its metric kubernetes_feature_enabled\)\n`},
+		{"single, monitoring", single, []string{"system:monitoring"}, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 1 \(from its metric kubernetes_feature_enabled\)\n`},
+		{"single, few rights", single, nil, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 8 \(the default of its version, which an administrator can change\)\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			harness.As(t, test.cp.User("someone", test.groups...)).Run("version").Expect(t, 0, client+test.want, ``)

@@ -6,7 +6,7 @@ import (
 )
 
 // verb is a verb of fmt, as messages have them.
-var verb = regexp.MustCompile(`%[a-z]`)
+var verb = regexp.MustCompile(`%[0-9.]*[a-z]`)
 
 // Said returns a regular expression for lines that the plugin prints by the format:
 // its verbs are, in their order, args, which are expressions, and then anything within

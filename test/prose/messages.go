@@ -15,6 +15,7 @@ type Message struct {
 	Package string // like pkg/cmd/audit/messages
 	Name    string
 	Text    string
+	Group   string // the comment of its group, like "Errors."
 }
 
 // Messages returns the string constants of all packages of messages below a root, in
@@ -33,7 +34,7 @@ func Messages(root string) ([]Message, error) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +59,7 @@ func constantsOf(file *ast.File, pkg string) []Message {
 			spec := spec.(*ast.ValueSpec)
 			for i, value := range spec.Values {
 				if text, ok := textOf(value); ok {
-					found = append(found, Message{pkg, spec.Names[i].Name, text})
+					found = append(found, Message{pkg, spec.Names[i].Name, text, strings.TrimSpace(group.Doc.Text())})
 				}
 			}
 		}
@@ -87,6 +88,12 @@ var (
 	// label begins a message: a severity, a flag, a file, or the value of one.
 	label = regexp.MustCompile(`^(?:(?:error|Warning|warning|Note): )?(?:(?:CODE|-[-\w/ ]+): )*`)
 )
+
+// Shown returns the first line of a message as pages show it, with … for its values.
+func (m Message) Shown() string {
+	line, _, _ := strings.Cut(m.Text, "\n")
+	return strings.TrimSpace(strings.ReplaceAll(verb.ReplaceAllString(line, "…"), "%%", "%"))
+}
 
 // Sentences returns the sentences of a message: without the labels at its beginning,
 // and without the commands and examples on lines of their own.

@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -240,23 +241,23 @@ func isPrefix(argument string) bool { return strings.Contains(argument, "/") }
 func (o *options) Validate() error {
 	switch {
 	case o.minCount < 0:
-		return fmt.Errorf("--min-count must not be negative, as %d is", o.minCount)
+		return fmt.Errorf(messages.NegativeNumber, "--min-count", o.minCount)
 	case o.top < 0:
-		return fmt.Errorf("--top must not be negative, as %d is", o.top)
+		return fmt.Errorf(messages.NegativeNumber, "--top", o.top)
 	case o.window < 0:
-		return fmt.Errorf("--window must not be negative, as %s is", o.window.String())
+		return fmt.Errorf(messages.NegativeDuration, "--window", o.window.String())
 	case o.forecast < 0:
-		return fmt.Errorf("--forecast must not be negative, as %s is", o.forecast.String())
+		return fmt.Errorf(messages.NegativeDuration, "--forecast", o.forecast.String())
 	case o.failAboveCount < 0:
-		return fmt.Errorf("--fail-above-count must not be negative, as %d is", o.failAboveCount)
+		return fmt.Errorf(messages.NegativeNumber, "--fail-above-count", o.failAboveCount)
 	case math.IsNaN(o.failAboveGrowth) || math.IsInf(o.failAboveGrowth, 0):
-		return fmt.Errorf("--fail-above-growth must be a number of names per day, not %g", o.failAboveGrowth)
+		return fmt.Errorf(messages.BadGrowth, o.failAboveGrowth)
 	case o.growthGate && o.compare == "":
-		return errors.New("--fail-above-growth needs --compare: a growth is that since an earlier audit")
+		return errors.New(messages.GrowthNeedsCompare)
 	case o.chunkSize < 0:
-		return fmt.Errorf("--chunk-size must not be negative, as %d is", o.chunkSize)
+		return fmt.Errorf(messages.NegativeNumber, "--chunk-size", o.chunkSize)
 	case o.concurrency < 0 || o.concurrency > maxLists:
-		return fmt.Errorf("--concurrency must be from 0 to %d, not %d", maxLists, o.concurrency)
+		return fmt.Errorf(messages.BadConcurrency, maxLists, o.concurrency)
 	}
 	if err := o.validatePrefixes(); err != nil {
 		return err
@@ -267,21 +268,21 @@ func (o *options) Validate() error {
 // validatePrefixes returns what is wrong with the prefixes that were named.
 func (o *options) validatePrefixes() error {
 	if o.prefixesGiven && (len(o.prefixes) == 0 || slices.Contains(o.prefixes, "")) {
-		return errors.New("--prefix must not be empty")
+		return errors.New(messages.EmptyPrefix)
 	}
 	if !slices.ContainsFunc(o.arguments, isPrefix) {
 		return nil
 	}
 	if o.prefixesGiven {
-		return errors.New("--prefix and TYPE/PREFIX exclude each other")
+		return errors.New(messages.PrefixTwice)
 	}
 	for _, argument := range o.arguments {
 		resource, prefix, ok := strings.Cut(argument, "/")
 		switch {
 		case !ok:
-			return fmt.Errorf("%q is not TYPE/PREFIX, as another argument is", argument)
+			return fmt.Errorf(messages.MixedArguments, argument)
 		case resource == "" || prefix == "" || strings.Contains(resource, ",") || isPrefix(prefix):
-			return fmt.Errorf("%q is not TYPE/PREFIX, like jobs/nightly-report-", argument)
+			return fmt.Errorf(messages.BadArgument, argument)
 		}
 	}
 	return nil
@@ -297,7 +298,7 @@ func (o *options) readOld() error {
 		return fmt.Errorf("--compare: %w", err)
 	}
 	if o.old, err = v1alpha1.ReadAuditReport(data); err != nil {
-		return fmt.Errorf("--compare: %s %w", o.compare, err)
+		return fmt.Errorf(messages.BadFile, o.compare, err)
 	}
 	return nil
 }
@@ -306,7 +307,7 @@ func (o *options) readOld() error {
 func (o *options) Run(ctx context.Context) error {
 	progress := terminal.StartProgress(o.ErrOut)
 	defer progress.End()
-	progress.Say("finding the types of the server")
+	progress.Say(messages.Discovering)
 	patience := cluster.Patience{For: time.Duration(o.manners.retryTimeout), Say: progress.Line}
 	counted, err := cluster.New(ctx, o.factory, &o.serverAttempts, patience)
 	if err != nil {
@@ -330,7 +331,7 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	collector, err := audit.NewCollector(options, counted.RetriesOf)
 	if err != nil {
-		return fmt.Errorf("--compare: %s cannot be compared with: %w", o.compare, err)
+		return fmt.Errorf(messages.NotComparable, o.compare, err)
 	}
 	scanner.Progress = cluster.ShowScan(progress)
 	scanner.Progress(census.Progress{Types: len(resources)})
@@ -338,7 +339,7 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	progress.Say("working out what the counts mean")
+	progress.Say(messages.Evaluating)
 	result, err := collector.Report(audit.Scan{
 		Server:    v1alpha1.AuditServer{GitVersion: counted.GitVersion(), Retries: counted.Retries()},
 		Ended:     time.Now(),
@@ -364,12 +365,12 @@ func (o *options) inOne(resources []census.Resource) bool {
 	return !o.allNamespaces && slices.ContainsFunc(resources, namespaced)
 }
 
-// where returns in which namespace was counted, if in one, for the end of a sentence.
+// where returns the only namespace that is counted, or nothing.
 func (o *options) where(resources []census.Resource) string {
 	if !o.inOne(resources) {
 		return ""
 	}
-	return fmt.Sprintf(" in %s namespace", o.namespace)
+	return o.namespace
 }
 
 // resources returns the types to count, and where TYPE/PREFIX was said the prefixes

@@ -7,14 +7,15 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // openMetricsFormat is what -o has for an audit beside wide and kubectl's.
 const openMetricsFormat = "openmetrics"
 
-// print prints the report in the format asked for. where is what a table that
-// would be empty says instead.
+// print prints the report in the format asked for. where is the only namespace that was
+// counted, or empty.
 func (o *options) print(report *v1alpha1.AuditReport, where string) error {
 	switch {
 	case o.openMetrics:
@@ -47,8 +48,12 @@ func (o *options) sayEmpty(report *v1alpha1.AuditReport, where string) {
 	if summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0 {
 		return
 	}
-	if where != "" && summary.Prefixes == 0 {
-		where += " (-A takes all namespaces)"
+	switch {
+	case where == "":
+		o.tell(messages.Empty)
+	case summary.Prefixes == 0:
+		o.tell(messages.EmptyInAll, where)
+	default:
+		o.tell(messages.EmptyIn, where)
 	}
-	fmt.Fprintf(o.ErrOut, "No generated names to show%s.\n", where)
 }

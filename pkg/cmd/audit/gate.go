@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
@@ -24,40 +25,37 @@ import (
 func (o *options) evaluate(ctx context.Context, result *audit.Result) error {
 	report := result.Report
 	if ctx.Err() != nil {
-		line := "interrupted"
+		line := messages.Interrupted
 		if !report.Complete {
-			line += ": the counts are not complete"
+			line = messages.InterruptedIncomplete
 		}
 		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{line}}
 	}
 	var failed error
 	if !report.Complete {
-		failed = errors.New("not everything could be read: the counts are not complete")
+		failed = errors.New(messages.Incomplete)
 	}
-	failed = errors.Join(failed, o.lookedAtNothing(result))
+	failed = errors.Join(failed, o.checkedNothing(result))
 	if gate := report.Gate; gate == nil || len(gate.Exceeded) == 0 {
 		return errors.Join(failed, undecided(gate))
 	}
-	line := terminal.OneLine(exceededText(report.Gate))
+	line := exceededText(report.Gate)
 	return &exitcode.Error{Code: exitcode.Gate, Err: failed, Lines: []string{line}}
 }
 
-// lookedAtNothing returns that a gate cannot be exceeded, whatever there is, as an error,
-// or nil: a prefix that was named may be misspelt, and an earlier audit may be of other
-// types.
-func (o *options) lookedAtNothing(result *audit.Result) error {
+// checkedNothing returns an error if a gate had nothing to check: a prefix can be
+// misspelled, and an earlier audit can have other resource types.
+func (o *options) checkedNothing(result *audit.Result) error {
 	gate, read := result.Report.Gate, result.Report.Summary.ResourceTypes
 	switch {
 	case gate == nil || read == 0:
 		return nil
 	case len(result.NotFound) > 0 && !o.ignoreNotFound:
-		return fmt.Errorf("the gate has looked at nothing under %s: --ignore-not-found lets it pass "+
-			"where a prefix may have no names", few(result.NotFound))
+		return fmt.Errorf(messages.GateFoundNoName, terminal.OneLine(few(result.NotFound)))
 	case o.labelSelector != "" && result.Report.Summary.Prefixes == 0 && !o.ignoreNotFound:
-		return fmt.Errorf("the gate has looked at nothing, because --selector=%q chooses no prefix: "+
-			"--ignore-not-found lets it pass where that may be", o.labelSelector)
+		return fmt.Errorf(messages.GateSelectedNothing, o.labelSelector)
 	case gate.FailAboveGrowth != nil && len(result.OnlyNow) == read:
-		return fmt.Errorf("--fail-above-growth: nothing could be compared, because %s is of other types", o.compare)
+		return fmt.Errorf(messages.GateComparedNothing, o.compare)
 	}
 	return nil
 }
@@ -72,7 +70,7 @@ func (o *options) checkNamespace(ctx context.Context, c *cluster.Cluster, resour
 	known, err := c.HasNamespace(ctx, o.namespace)
 	o.maybeNowhere = !known
 	if err != nil {
-		return fmt.Errorf("a gate needs a namespace that exists: %w", err)
+		return fmt.Errorf(messages.GateNamespace, err)
 	}
 	return nil
 }
@@ -83,8 +81,7 @@ func undecided(gate *v1alpha1.AuditGate) error {
 	if gate == nil || gate.Undecided == 0 {
 		return nil
 	}
-	return fmt.Errorf("--fail-above-growth: the growth of %s is not known well enough, because the earlier audit hid "+
-		"prefixes (--min-count=1 and no --top show all)", humanize.Count(gate.Undecided, "prefix"))
+	return fmt.Errorf(messages.GateUndecided, humanize.Count(gate.Undecided, "prefix"))
 }
 
 // exceededText returns how many prefixes are above which limits, and the worst.
@@ -109,11 +106,15 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 			named += fmt.Sprintf(", %s a day", signed(*worst.GrowthPerDay))
 		}
 	}
-	text := fmt.Sprintf("%s above %s", humanize.Count(gate.ExceededCount, "prefix"), strings.Join(limits, " or "))
-	if gate.ExceededCount == 1 {
-		return text + ": " + named
+	count, above := humanize.Count(gate.ExceededCount, "prefix"), strings.Join(limits, " or ")
+	next := terminal.ShellWord(worst.Resource + "/" + worst.Prefix)
+	if worst.Namespace != "" {
+		next += " -n " + terminal.ShellWord(worst.Namespace)
 	}
-	return fmt.Sprintf("%s, the worst %s; -o json lists %s", text, named, listed(gate))
+	if gate.ExceededCount == 1 {
+		return terminal.Sprintf(messages.GateExceeded, count, above, named, next)
+	}
+	return terminal.Sprintf(messages.GateExceededBySeveral, count, above, named, listed(gate), next)
 }
 
 // worstOf returns what is the farthest above the limit of a gate: by the chance, which

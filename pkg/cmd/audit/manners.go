@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -37,13 +38,13 @@ func (m *manners) addFlags(flags *pflag.FlagSet) {
 func (o *options) validateManners() error {
 	switch {
 	case o.manners.retryTimeout <= 0:
-		return fmt.Errorf("--retry-timeout must be positive, not %s", o.manners.retryTimeout.String())
+		return fmt.Errorf(messages.BadRetryTimeout, o.manners.retryTimeout.String())
 	case o.manners.polite && o.concurrency > 1:
-		return fmt.Errorf("--polite makes one request at a time, which --concurrency=%d contradicts", o.concurrency)
+		return fmt.Errorf(messages.PoliteConcurrency, o.concurrency)
 	case o.manners.estimate && (o.openMetrics || o.printFlags.ForMachines()):
-		return errors.New("--estimate prints a table only, and takes no --output")
+		return errors.New(messages.EstimateOutput)
 	case o.manners.estimate && (o.gated() || o.compare != ""):
-		return errors.New("--estimate counts nothing, and takes neither --compare nor a gate")
+		return errors.New(messages.EstimateGate)
 	}
 	return nil
 }
@@ -51,8 +52,7 @@ func (o *options) validateManners() error {
 // tellRest returns a function that says why nothing happens for long.
 func tellRest(tell func(text string)) func(time.Duration) {
 	return func(pause time.Duration) {
-		tell(fmt.Sprintf("Resting for %s, nine times what the last request took (--polite)",
-			pause.Round(time.Second)))
+		tell(fmt.Sprintf(messages.Resting, pause.Round(time.Second)))
 	}
 }
 
@@ -63,7 +63,7 @@ func (o *options) gated() bool { return o.failAbove.Given() || o.countGate || o.
 func (o *options) printEstimate(
 	ctx context.Context, scanner *census.Scanner, types []census.Resource, progress *terminal.Progress,
 ) error {
-	progress.Say("asking for one object of each type")
+	progress.Say(messages.Estimating)
 	estimates, skipped, err := scanner.Estimate(ctx, types, o.namespace)
 	if err != nil {
 		return err
@@ -82,10 +82,10 @@ func (o *options) printEstimate(
 			continue
 		}
 		failed++
-		o.say("Warning: " + s.Message)
+		o.tell(messages.EstimateSkipped, s.Message)
 	}
 	if forbidden > 0 {
-		o.say(fmt.Sprintf("Warning: %s that you may not list (needs list)", humanize.Count(forbidden, "type")))
+		o.tell(messages.EstimateForbiddenTypes, humanize.Count(forbidden, "type"))
 	}
 	var total census.Estimate
 	for _, e := range estimates {
@@ -93,14 +93,14 @@ func (o *options) printEstimate(
 		total.Requests += e.Requests
 		total.Bytes += e.Bytes
 	}
-	o.say(fmt.Sprintf("An audit would read %s of %s: about %s and %s of metadata",
+	o.tell(messages.Estimated,
 		humanize.Count(total.Objects, "object"), humanize.Count(len(estimates), "type"),
-		humanize.Count(total.Requests, "request"), megabytes(total.Bytes)))
+		humanize.Count(total.Requests, "request"), megabytes(total.Bytes))
 	if len(estimates) == 0 && forbidden > 0 {
-		return errors.New("you may list none of the types")
+		return errors.New(messages.EstimateForbidden)
 	}
 	if failed > 0 {
-		return fmt.Errorf("%s could not be asked for", humanize.Count(failed, "type"))
+		return fmt.Errorf(messages.EstimateFailed, humanize.Count(failed, "type"))
 	}
 	return nil
 }

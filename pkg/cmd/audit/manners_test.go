@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 )
@@ -18,14 +20,14 @@ func TestValidateManners(t *testing.T) {
 		"":                            "",
 		"--polite --retry-timeout=1d": "",
 		"--estimate":                  "",
-		"--retry-timeout=0s":          "--retry-timeout must be positive, not 0s",
+		"--retry-timeout=0s":          fmt.Sprintf(messages.BadRetryTimeout, "0s"),
 		"--polite --concurrency=1":    "",
-		"--polite --concurrency=2":    "--polite makes one request at a time, which --concurrency=2 contradicts",
-		"--estimate --output=json":    "--estimate prints a table only, and takes no --output",
-		"--estimate --output=name":    "--estimate prints a table only, and takes no --output",
-		"--estimate --fail-above=0.1": "--estimate counts nothing, and takes neither --compare nor a gate",
-		"--estimate --compare=a.json": "--estimate counts nothing, and takes neither --compare nor a gate",
-		"--retry-timeout=-1m":         "--retry-timeout must be positive, not -1m0s",
+		"--polite --concurrency=2":    fmt.Sprintf(messages.PoliteConcurrency, 2),
+		"--estimate --output=json":    messages.EstimateOutput,
+		"--estimate --output=name":    messages.EstimateOutput,
+		"--estimate --fail-above=0.1": messages.EstimateGate,
+		"--estimate --compare=a.json": messages.EstimateGate,
+		"--retry-timeout=-1m":         fmt.Sprintf(messages.BadRetryTimeout, "-1m0s"),
 	} {
 		o := &options{failAbove: flagvalue.Probability{Value: new(float64)}, printFlags: output.NewFlags(output.Wide, openMetricsFormat)}
 		cmd := &cobra.Command{}

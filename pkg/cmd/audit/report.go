@@ -12,73 +12,68 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// sayRead says on stderr, before anything else, how much could be read, if that is
-// not all.
+// sayRead prints how much could be read, if that is not everything.
 func (o *options) sayRead(report *v1alpha1.AuditReport) {
 	if read, all := report.Summary.ResourceTypes, len(report.Scope.Resources); read < all {
-		o.say(fmt.Sprintf("%s of %s could be read", humanize.Grouped(int64(read)), humanize.Count(all, "type")))
+		o.tell(messages.ReadOf, humanize.Grouped(int64(read)), humanize.Count(all, "type"))
 	}
 }
 
-// explain says on stderr how much was read, and what is not shown.
+// explain prints warnings and totals, and what the table does not show.
 func (o *options) explain(result *audit.Result) {
 	report := result.Report
 	for _, s := range report.Skipped {
 		if !o.quiet(s) {
-			o.say("Warning: skipped " + skippedName(s) + ": " + s.Message)
+			o.tell(messages.Skipped, skippedName(s), s.Message)
 		}
 	}
 	if forbidden := o.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
-		o.say("Warning: " + o.forbiddenText(forbidden, report))
+		o.sayForbidden(forbidden, report)
 	}
 	if s := report.Summary; o.maybeNowhere && s.Objects == 0 && s.ResourceTypes > 0 {
-		o.say(fmt.Sprintf("Warning: the gate has looked at nothing: namespace %s is empty, or does not exist "+
-			"(needs get on namespaces to tell)", o.namespace))
+		o.tell(messages.GateEmptyNamespace, o.namespace)
 	}
 	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
-		o.say("Warning: not of one instant, because a list expired or is not sorted: the counts of " +
-			strings.Join(inconsistent, ", "))
+		o.tell(messages.Inconsistent, strings.Join(inconsistent, ", "))
 	}
 	o.sayUnshown(result)
 	o.sayCompared(result)
 	s := report.Summary
-	o.say(fmt.Sprintf("Read %s of %s in %s and %.1f s: %s",
+	o.tell(messages.Read,
 		humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
-		humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix")))
+		humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix"))
 }
 
-// sayUnshown says what is not in the table: hidden prefixes, what has no prefix, and
-// prefixes that were looked for in vain.
+// sayUnshown prints what is not in the table: hidden prefixes, objects without a prefix,
+// and named prefixes without names.
 func (o *options) sayUnshown(result *audit.Result) {
 	report := result.Report
 	if report.Hidden.Prefixes > 0 {
-		o.say(o.hiddenText(report, result.MostHidden))
+		o.sayHidden(report, result.MostHidden)
 	}
-	const uncounted = "say a prefix that was not counted, because there are very many such"
-	if text := typesText(result.Uncounted, uncounted); text != "" {
-		o.say("Warning: " + text)
+	if count, types := typesText(result.Uncounted); count != "" {
+		o.tell(messages.Uncounted, count, types)
 	}
-	if text := typesText(report.Unprefixed, "under no prefix"); text != "" && len(o.prefixes) == 0 {
-		o.say(text)
+	if count, types := typesText(report.Unprefixed); count != "" && len(o.prefixes) == 0 {
+		o.tell(messages.Unprefixed, count, types)
 	}
 	if none := result.NotFound; len(none) > 0 && report.Summary.ResourceTypes > 0 {
-		o.say(notFoundText(none))
+		o.tell(notFoundText(none), strings.Join(none, " or "))
 	}
 }
 
-// notFoundText returns that no name has any of some prefixes, and what the reason may
-// be.
+// notFoundText returns the message for prefixes without names.
 func notFoundText(prefixes []string) string {
-	text := fmt.Sprintf("No name has the prefix %s: ", strings.Join(prefixes, " or "))
 	isPattern := func(prefix string) bool { return strings.ContainsAny(prefix, "*?[") }
 	if slices.ContainsFunc(prefixes, isPattern) {
-		return text + "prefixes are matched whole, and are no patterns"
+		return messages.NotFoundPattern
 	}
-	return text + "prefixes are matched whole; is a '-' missing?"
+	return messages.NotFound
 }
 
 // fewNamed is how many things a line names where there may be very many.
@@ -89,13 +84,13 @@ func few(things []string) string {
 	if len(things) <= fewNamed {
 		return strings.Join(things, ", ")
 	}
-	return fmt.Sprintf("%s and %s more",
+	return fmt.Sprintf(messages.More,
 		strings.Join(things[:fewNamed], ", "), humanize.Grouped(int64(len(things)-fewNamed)))
 }
 
-// typesText returns how many objects are like that, and of which types most of them
-// are; nothing if there are none.
-func typesText(types []v1alpha1.TypeObjects, what string) string {
+// typesText returns how many objects there are, and the resource types with most of them;
+// nothing if there are none.
+func typesText(types []v1alpha1.TypeObjects) (count, names string) {
 	var all int64
 	var named []string
 	for _, t := range types {
@@ -104,12 +99,12 @@ func typesText(types []v1alpha1.TypeObjects, what string) string {
 		named = append(named, fmt.Sprintf("%s (%s)", resource, humanize.Grouped(t.Objects)))
 	}
 	if all == 0 {
-		return ""
+		return "", ""
 	}
-	return fmt.Sprintf("%s %s: %s", humanize.Count(all, "object"), what, few(named))
+	return humanize.Count(all, "object"), few(named)
 }
 
-// sayCompared says what came of a comparison beside the growth of each prefix.
+// sayCompared prints the results of a comparison other than the growth of each prefix.
 func (o *options) sayCompared(result *audit.Result) {
 	report := result.Report
 	if report.Scope.ComparedWith == nil {
@@ -122,49 +117,53 @@ func (o *options) sayCompared(result *audit.Result) {
 		gone = append(gone, fmt.Sprintf("%s (%s)", prefix, humanize.Grouped(g.Names)))
 	}
 	if len(gone) > 0 {
-		o.say(fmt.Sprintf("%s gone: %s", humanize.Count(len(gone), "prefix"), few(gone)))
+		o.tell(messages.Gone, humanize.Count(len(gone), "prefix"), few(gone))
 	}
 	if age := report.Metadata.CreationTimestamp.Sub(report.Scope.ComparedWith.Time); age < audit.LeastAge {
-		o.say(fmt.Sprintf("Warning: %s is only %s old: a growth per day is that of so short a time",
-			o.compare, age.Round(time.Second)))
+		o.tell(messages.YoungBaseline, o.compare, age.Round(time.Second))
 	}
 	if only := result.OnlyPrefixes; len(only) > 0 {
-		o.say(fmt.Sprintf("Not compared, because %s has not counted them: prefixes other than %s",
-			o.compare, strings.Join(only, ", ")))
+		o.tell(messages.NotComparedPrefixes, o.compare, strings.Join(only, ", "))
 	}
 	if only := result.OnlyNamespace; only != "" {
-		o.say(fmt.Sprintf("Only namespace %s was compared: %s is of that one", only, o.compare))
+		o.tell(messages.ComparedNamespace, only, o.compare)
 	}
 	if before := result.OnlyBefore; len(before) > 0 {
-		o.say(fmt.Sprintf("Not compared, because only %s has them: %s", o.compare, few(before)))
+		o.tell(messages.NotComparedBefore, o.compare, few(before))
 	}
 	if now := result.OnlyNow; len(now) > 0 {
-		o.say(fmt.Sprintf("Not compared, because %s has not read them: %s", o.compare, few(now)))
+		o.tell(messages.NotComparedNow, o.compare, few(now))
 	}
 }
 
-// say writes a line on stderr.
+// say prints a line on stderr.
 func (o *options) say(text string) { fmt.Fprintln(o.ErrOut, terminal.OneLine(text)) }
 
-// hiddenText returns how much is not shown and why, where the most of it is, if that
-// is known and not all is in one place, and how to see it where there is nothing else.
-func (o *options) hiddenText(report *v1alpha1.AuditReport, most audit.Hidden) string {
-	hidden := report.Hidden
-	text := fmt.Sprintf("%s hidden, with %s, by --min-count=%d",
-		humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name"), o.minCount)
-	if o.top > 0 {
-		text += fmt.Sprintf(" and --top=%d", o.top)
-	}
-	if most.Names > 0 && (o.allNamespaces || len(report.Scope.Resources) > 1) {
-		text += ", " + mostText(most, hidden.Names)
-	}
-	if len(report.Items) == 0 {
-		text += "; --min-count=1 shows them"
-	}
-	return text
+// tell prints a message on stderr.
+func (o *options) tell(format string, args ...any) {
+	fmt.Fprintln(o.ErrOut, terminal.Sprintf(format, args...))
 }
 
-// mostText returns where the most of the hidden names are, and how many.
+// sayHidden prints how many names are hidden, and the place with most of them if it is
+// known and not the only one.
+func (o *options) sayHidden(report *v1alpha1.AuditReport, most audit.Hidden) {
+	hidden, flags, where := report.Hidden, fmt.Sprintf("--min-count=%d", o.minCount), ""
+	if o.top > 0 {
+		flags += fmt.Sprintf(", --top=%d", o.top)
+	}
+	if most.Names > 0 && (o.allNamespaces || len(report.Scope.Resources) > 1) {
+		where = mostText(most, hidden.Names)
+	}
+	if len(report.Items) == 0 {
+		where += messages.HiddenEverything
+	}
+	o.tell(messages.Hidden, humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name"), flags, printable(where))
+}
+
+// printable is text that is escaped already, and keeps the space at its beginning.
+type printable string
+
+// mostText returns the place with most of the hidden names, and their number.
 func mostText(most audit.Hidden, hidden int64) string {
 	where := most.Resource.String()
 	if most.Namespace != "" {
@@ -176,32 +175,28 @@ func mostText(most audit.Hidden, hidden int64) string {
 	}
 	switch {
 	case most.Names == hidden:
-		return "all of them " + where
+		return terminal.Sprintf(messages.HiddenAll, where)
 	case 2*most.Names > hidden:
-		return fmt.Sprintf("most of them %s: %s", where, names)
+		return terminal.Sprintf(messages.HiddenMost, where, names)
 	}
-	return fmt.Sprintf("the most %s: %s", where, names)
+	return terminal.Sprintf(messages.HiddenLargest, where, names)
 }
 
-// forbiddenText returns which types the user may not list, and what that means for a
-// gate.
-func (o *options) forbiddenText(forbidden []string, report *v1alpha1.AuditReport) string {
-	types := humanize.Count(len(forbidden), "type")
-	list := few(forbidden)
+// sayForbidden prints which resource types the user can't list, and the effect on a gate.
+func (o *options) sayForbidden(forbidden []string, report *v1alpha1.AuditReport) {
+	types, list := humanize.Count(len(forbidden), "type"), few(forbidden)
 	switch {
+	case len(forbidden) == len(report.Scope.Resources) && o.allNamespaces:
+		o.tell(messages.SkippedAllNamespaces, types)
 	case len(forbidden) == len(report.Scope.Resources):
-		hint := ""
-		if o.allNamespaces {
-			hint = " in all namespaces; try -n NAMESPACE"
-		}
-		return fmt.Sprintf("skipped all %s: you may list none of them (needs list%s)", types, hint)
+		o.tell(messages.SkippedAll, types)
 	case report.Gate != nil && !o.allowUnlisted:
-		return fmt.Sprintf("the gate says nothing of %s that you may not list (%s); "+
-			"--allow-unlisted lets it pass all the same", types, list)
+		o.tell(messages.GateForbidden, types, list)
 	case report.Gate != nil:
-		return fmt.Sprintf("the gate says nothing of %s that you may not list (%s)", types, list)
+		o.tell(messages.GateForbiddenAllowed, types, list)
+	default:
+		o.tell(messages.SkippedForbidden, types, list)
 	}
-	return fmt.Sprintf("skipped %s that you may not list (needs list): %s", types, list)
 }
 
 // skippedName returns the type, or the group, with its namespace if it is one's.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 )
 
 // days returns a time as a report has it; a negative one has no end.
@@ -324,7 +325,7 @@ func TestJudgeGrowth(t *testing.T) {
 	report.Gate.Exceeded = []v1alpha1.AuditExceeded{{Resource: "jobs.batch", Prefix: "p-", Names: 30, GrowthPerDay: days(math.Pi)}}
 	report.Gate.ExceededCount = 1
 	err := o.evaluate(t.Context(), &audit.Result{Report: report})
-	if want := "1 prefix above --fail-above-growth 10: jobs.batch/p- with 30 names, +3.1 a day"; err == nil || err.Error() != want {
+	if want := fmt.Sprintf(messages.GateExceeded, "1 prefix", "--fail-above-growth 10", "jobs.batch/p- with 30 names, +3.1 a day", "jobs.batch/p-"); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -344,7 +345,7 @@ func TestWorst(t *testing.T) {
 	for want, g := range map[string]*v1alpha1.AuditGate{
 		"pods/likely-": gate(func(g *v1alpha1.AuditGate) { g.FailAbove, g.FailAboveCount = &chance, &count }),
 		"pods/many-":   gate(func(g *v1alpha1.AuditGate) { g.FailAboveCount, g.FailAboveGrowth = &count, &growth }),
-		"3 prefixes above --fail-above-growth 2.5, the worst pods/fast-": gate(func(g *v1alpha1.AuditGate) { g.FailAboveGrowth = &growth }),
+		"3 prefixes above --fail-above-growth 2.5. The worst is pods/fast-": gate(func(g *v1alpha1.AuditGate) { g.FailAboveGrowth = &growth }),
 	} {
 		if got := exceededText(g); !strings.Contains(got, want+" with ") {
 			t.Errorf("%s, want %s", got, want)

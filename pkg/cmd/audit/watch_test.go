@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -142,7 +143,7 @@ func TestTellsWhileItCounts(t *testing.T) {
 		t.Errorf("%v, %v", counted, err)
 	}
 	want := "Warning: the server does not answer, and is asked again for 1m0s: refused\\u001b\n" +
-		"Resting for 1m30s, nine times what the last request took (--polite)\ngizmos is a new type\n"
+		fmt.Sprintf(messages.Resting, "1m30s") + "\ngizmos is a new type\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -119,9 +119,9 @@ func describeRetries(r v1alpha1.Retries) string {
 		return "unknown"
 	}
 	how := map[v1alpha1.AttemptsSource]string{
-		v1alpha1.SourceMetric:  "its metric kubernetes_feature_enabled says so",
-		v1alpha1.SourceVersion: "its version admits nothing else",
-		v1alpha1.SourceDefault: "the default; an administrator can have changed it",
+		v1alpha1.SourceMetric:  "from its metric kubernetes_feature_enabled",
+		v1alpha1.SourceVersion: "its version supports no other number",
+		v1alpha1.SourceDefault: "the default of its version, which an administrator can change",
 		v1alpha1.SourceFlag:    "as given by --server-attempts",
 	}[r.AttemptsSource]
 	return fmt.Sprintf("%d (%s)", *r.Attempts, how)

@@ -32,6 +32,23 @@ func escape(text, keep string) string {
 	return out.String()
 }
 
+// Sprintf formats a message of a command. Values that may have text from a cluster are
+// escaped, so that line breaks are those of the format.
+func Sprintf(format string, args ...any) string {
+	safe := make([]any, len(args))
+	for i, arg := range args {
+		switch value := arg.(type) {
+		case string:
+			safe[i] = OneLine(value)
+		case error, fmt.Stringer:
+			safe[i] = OneLine(fmt.Sprint(value))
+		default:
+			safe[i] = arg
+		}
+	}
+	return fmt.Sprintf(format, safe...)
+}
+
 // lineWidth is the width of a terminal that does not say its own.
 const lineWidth = 80
 

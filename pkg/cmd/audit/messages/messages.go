@@ -1,0 +1,163 @@
+// Package messages has the texts of kubectl genname audit.
+package messages
+
+// Errors in flags and arguments.
+const (
+	// NegativeNumber is printed for a number below 0: flag, value.
+	NegativeNumber = "%s must not be negative, as %d is"
+	// NegativeDuration is printed for a duration below 0: flag, value.
+	NegativeDuration = "%s must not be negative, as %s is"
+	// BadGrowth is printed for a growth that is no number.
+	BadGrowth = "--fail-above-growth must be a number of names per day, not %g"
+	// GrowthNeedsCompare is printed without an earlier audit to compare with.
+	GrowthNeedsCompare = "--fail-above-growth needs --compare with an earlier audit"
+	// BadConcurrency is printed for a number out of range: largest, value.
+	BadConcurrency = "--concurrency must be from 0 to %d, not %d"
+	// EmptyPrefix is printed for --prefix without a prefix.
+	EmptyPrefix = "--prefix must not be empty"
+	// PrefixTwice is printed for --prefix with TYPE/PREFIX.
+	PrefixTwice = "--prefix and TYPE/PREFIX exclude each other"
+	// MixedArguments is printed for TYPE beside TYPE/PREFIX.
+	MixedArguments = "%q is not TYPE/PREFIX, as another argument is"
+	// BadArgument is printed for a malformed TYPE/PREFIX.
+	BadArgument = "%q is not TYPE/PREFIX, like jobs/nightly-report-"
+	// BadFile is printed for an audit of --compare that can't be read: file, reason.
+	BadFile = "--compare: %s %w"
+	// NotComparable is printed for an earlier audit of other objects: file, reason.
+	NotComparable = "--compare: %s cannot be compared with: %w"
+	// BadRetryTimeout is printed for a duration that isn't positive.
+	BadRetryTimeout = "--retry-timeout must be positive, not %s"
+	// PoliteConcurrency is printed for --polite with parallel lists.
+	PoliteConcurrency = "--polite sends one request at a time, so --concurrency can't be %d"
+	// EstimateOutput is printed for --estimate with -o.
+	EstimateOutput = "--estimate prints only a table and takes no --output"
+	// EstimateGate is printed for --estimate with a gate or --compare.
+	EstimateGate = "--estimate doesn't count, so it takes neither --compare nor a gate"
+)
+
+// Errors.
+const (
+	// Incomplete is the error of an audit that could not read everything.
+	Incomplete = "the audit could not read everything, so its counts are lower bounds. " +
+		"The warnings above name the missing parts"
+	// Interrupted is the last line after an interrupt.
+	Interrupted = "error: interrupted"
+	// InterruptedIncomplete is the last line after an interrupt before the audit had read
+	// everything.
+	InterruptedIncomplete = "error: interrupted before the audit had read everything, so its counts are lower bounds"
+	// GateFoundNoName is the error of a gate on prefixes without names: prefixes.
+	GateFoundNoName = "the gate checked nothing, because no name has the prefix %s. " +
+		"To let the gate pass without names, add:\n  --ignore-not-found"
+	// GateSelectedNothing is the error of a gate on an empty selection: selector.
+	GateSelectedNothing = "the gate checked nothing, because no prefix matches --selector=%q. " +
+		"To let the gate pass without prefixes, add:\n  --ignore-not-found"
+	// GateComparedNothing is the error of a gate on growth if the earlier audit has no
+	// resource type of this one: file.
+	GateComparedNothing = "--fail-above-growth checked nothing, because %s has none of these resource types"
+	// GateUndecided is the error of a gate on growth that the earlier audit leaves open:
+	// number of prefixes.
+	GateUndecided = "--fail-above-growth can't check %s, because the earlier audit hid prefixes. " +
+		"Save the next audit with all prefixes:\n  kubectl genname audit --min-count=1 --top=0 -o json"
+	// GateNamespace is the error of a gate on a namespace that doesn't exist: reason.
+	GateNamespace = "the gate needs a namespace that exists: %w"
+	// GateExceeded is the last line if one prefix is above a limit: number, limits, prefix,
+	// arguments of the next command.
+	GateExceeded = "error: %s above %s: %s\n  kubectl genname audit %s -o wide"
+	// GateExceededBySeveral is the last line if several are: number, limits, the worst
+	// prefix, number in the report, arguments of the next command.
+	GateExceededBySeveral = "error: %s above %s. The worst is %s. -o json lists %s\n  kubectl genname audit %s -o wide"
+	// EstimateForbidden is the error of --estimate without permission.
+	EstimateForbidden = "you can't list any of the resource types (needs list)"
+	// EstimateFailed is the error of --estimate if some types failed: number.
+	EstimateFailed = "%s could not be read"
+)
+
+// Warnings.
+const (
+	// Skipped is printed for a resource type that could not be read: type, reason.
+	Skipped = "Warning: skipped %s: %s"
+	// SkippedAll is printed without permission to list any resource type: number.
+	SkippedAll = "Warning: skipped all %s, because you can't list any of them (needs list)"
+	// SkippedAllNamespaces is the same with -A.
+	SkippedAllNamespaces = "Warning: skipped all %s, because you can't list any of them in all namespaces (needs list). " +
+		"Try one namespace:\n  kubectl genname audit -n NAMESPACE"
+	// SkippedForbidden is printed for resource types without permission: number, types.
+	SkippedForbidden = "Warning: skipped %s that you can't list (needs list): %s"
+	// GateForbidden is the same with a gate that therefore fails: number, types.
+	GateForbidden = "Warning: the gate can't check %s that you can't list (needs list): %s. " +
+		"To let the gate pass without them, add:\n  --allow-unlisted"
+	// GateForbiddenAllowed is the same with --allow-unlisted: number, types.
+	GateForbiddenAllowed = "Warning: the gate can't check %s that you can't list (needs list): %s"
+	// GateEmptyNamespace is printed for a gate that found no object, if you lack permission
+	// to get the namespace: namespace.
+	GateEmptyNamespace = "Warning: the gate checked nothing, because namespace %s is empty or doesn't exist. " +
+		"To find out which, you need permission to get namespaces"
+	// Inconsistent is printed for counts that are not of one resourceVersion: types.
+	Inconsistent = "Warning: inconsistent counts of %s. Their lists expired or were not sorted, " +
+		"so objects created or deleted during the audit might be missing or included"
+	// Uncounted is printed for objects under more prefixes than are counted: number, types.
+	Uncounted = "Warning: %s have a generateName that was not counted, because there are too many such prefixes: %s"
+	// YoungBaseline is printed for an earlier audit that is too recent: file, age.
+	YoungBaseline = "Warning: %s is only %s old, so the growth per day might be that of a burst"
+	// EstimateSkipped is printed by --estimate for a type that could not be read: reason.
+	EstimateSkipped = "Warning: %s"
+	// EstimateForbiddenTypes is printed by --estimate for types without permission: number.
+	EstimateForbiddenTypes = "Warning: %s that you can't list (needs list)"
+)
+
+// Closing lines.
+const (
+	// ReadOf is printed if not everything could be read: types read, all types.
+	ReadOf = "%s of %s could be read"
+	// Read is the last line of an audit: objects, types, requests, seconds, prefixes.
+	Read = "Read %s of %s in %s and %.1f s: %s"
+	// Empty is printed instead of an empty table.
+	Empty = "No generated names to show."
+	// EmptyIn is printed instead of an empty table of one namespace.
+	EmptyIn = "No generated names to show in %s namespace."
+	// EmptyInAll is the same if there are no names at all.
+	EmptyInAll = "No generated names to show in %s namespace. Use -A for all namespaces."
+	// Hidden is printed for prefixes that are not in the table: prefixes, names, flags,
+	// place.
+	Hidden = "%s with %s hidden (%s)%s"
+	// HiddenAll is the place if all are in one: type and namespace.
+	HiddenAll = ", all of them %s"
+	// HiddenMost is the place with more than half of them: type and namespace, names.
+	HiddenMost = ", most of them %s: %s"
+	// HiddenLargest is the place with the largest part: type and namespace, names.
+	HiddenLargest = ", the most %s: %s"
+	// HiddenEverything follows if the table is empty because of --min-count.
+	HiddenEverything = ". Show them with --min-count=1"
+	// Unprefixed is printed for objects without a prefix: number, types.
+	Unprefixed = "%s under no prefix: %s"
+	// NotFound is printed for prefixes without names: prefixes.
+	NotFound = "No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?"
+	// NotFoundPattern is the same for a prefix with a wildcard.
+	NotFoundPattern = "No name has the prefix %s. A prefix is a whole generateName, not a pattern."
+	// Gone is printed for prefixes that only the earlier audit has: number, prefixes.
+	Gone = "%s gone: %s"
+	// NotComparedPrefixes is printed if the earlier audit counted some prefixes: file, prefixes.
+	NotComparedPrefixes = "Not compared, because %s has not counted them: prefixes other than %s"
+	// ComparedNamespace is printed if the earlier audit is of one namespace: namespace, file.
+	ComparedNamespace = "Only namespace %s was compared, because %s has no other"
+	// NotComparedBefore is printed for types that only the earlier audit has: file, types.
+	NotComparedBefore = "Not compared, because only %s has them: %s"
+	// NotComparedNow is printed for types that the earlier audit doesn't have: file, types.
+	NotComparedNow = "Not compared, because %s has not read them: %s"
+	// Estimated is the last line of --estimate: objects, types, requests, bytes.
+	Estimated = "An audit would read %s of %s: about %s and %s of metadata"
+	// More follows some things that are listed: their number.
+	More = "%s and %s more"
+)
+
+// Progress.
+const (
+	// Discovering is shown while the resource types are discovered.
+	Discovering = "discovering resource types"
+	// Estimating is shown while --estimate reads one object of each type.
+	Estimating = "reading one object of each resource type"
+	// Evaluating is shown while the report is calculated.
+	Evaluating = "calculating the report"
+	// Resting is shown during a pause of --polite: duration.
+	Resting = "Pausing for %s, nine times as long as the last request took (--polite)"
+)

@@ -1,0 +1,71 @@
+package docs
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/test/prose"
+)
+
+// toTroubleshoot are the groups of messages that the page explains.
+var toTroubleshoot = regexp.MustCompile(`^(Errors|Warnings|Closing lines)`)
+
+// notExplained are messages that the page leaves out, and why: all of a package, those
+// of a group, or one.
+var notExplained = map[string]string{
+	"pkg/cmd/create/messages": "docs/exactly-once.md explains these until the page has them",
+	"pkg/cmd/lint/messages":   "they name the file and the fix",
+	"pkg/cmd/prune/messages":  "docs/guides/clean-up.md explains them",
+
+	"pkg/cmd/audit/messages: Errors in flags and arguments.": "they name the flag and the fix",
+
+	"pkg/cmd/audit/messages: EstimateSkipped":  "it has the words of the reason only",
+	"pkg/cmd/audit/messages: ReadOf":           "the warnings after it say why",
+	"pkg/cmd/audit/messages: Read":             "no problem: a total",
+	"pkg/cmd/audit/messages: Estimated":        "no problem: a total",
+	"pkg/cmd/audit/messages: Hidden":           "no problem: it names the flag that hides",
+	"pkg/cmd/audit/messages: HiddenAll":        "a part of Hidden",
+	"pkg/cmd/audit/messages: HiddenMost":       "a part of Hidden",
+	"pkg/cmd/audit/messages: HiddenLargest":    "a part of Hidden",
+	"pkg/cmd/audit/messages: HiddenEverything": "a part of Hidden",
+	"pkg/cmd/audit/messages: Unprefixed":       "no problem: a total",
+	"pkg/cmd/audit/messages: Gone":             "no problem: a total",
+	"pkg/cmd/audit/messages: More":             "a part of other messages",
+}
+
+// Each error, warning and closing line is in docs/troubleshooting.md, or there is a
+// reason why not; and a reason is for something.
+func TestTroubleshooting(t *testing.T) {
+	page := read(t, "docs/troubleshooting.md")
+	messages, err := prose.Messages(root)
+	if err != nil || len(messages) == 0 {
+		t.Fatalf("%d messages, %v", len(messages), err)
+	}
+	used, explained := map[string]bool{}, 0
+	for _, m := range messages {
+		if !toTroubleshoot.MatchString(m.Group) {
+			continue
+		}
+		excused := false
+		for _, key := range []string{m.Package, m.Package + ": " + m.Group, m.Package + ": " + m.Name} {
+			used[key] = true
+			excused = excused || notExplained[key] != ""
+		}
+		if excused {
+			continue
+		}
+		explained++
+		if !strings.Contains(page, "`"+m.Shown()+"`") {
+			t.Errorf("%s: the page does not have %s: `%s`", m.Package, m.Name, m.Shown())
+		}
+	}
+	for key := range notExplained {
+		if !used[key] {
+			t.Errorf("%s is excused, and is no message", key)
+		}
+	}
+	if explained == 0 {
+		t.Error("no message is explained")
+	}
+}
