@@ -44,7 +44,7 @@ func interruptedAtFirstPost(t *testing.T) harness.User {
 func TestCreateInterrupted(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := interruptedAtFirstPost(t)
-	withoutWaiting(t, u.Run("create", "-n", ns, "-f", harness.File(t, "three.yaml", strings.Repeat(configMap+"---", 3)))).Expect(t, 130,
+	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "three.yaml", strings.Repeat(configMap+"---", 3)))).Expect(t, 130,
 		`configmap/demo-`+harness.Suffix+` created\n`, sum(messages.Interrupted, 1, 0, 0, 0, 2)+
 			theRest(messages.RestObjects, left("2", "configmap/demo- -n "+ns, `[^\n]*three.yaml`)))
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
@@ -166,7 +166,7 @@ func TestInterruptBeforeAnotherKind(t *testing.T) {
 	u := interruptedAtFirstPost(t)
 	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: role-}\n"
-	withoutWaiting(t, u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role))).Expect(t, 130,
+	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role))).Expect(t, 130,
 		`configmap/demo-`+harness.Suffix+` created\n`, harness.Said(messages.Summary, messages.Interrupted, `1 created, 0 exist, 0 failed, 0 unknown, \d not attempted[^\n]*`)+
 			theRest(messages.RestObjects, `(  [^\n]*\n?)+`))
 }
@@ -230,7 +230,7 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 	}))
 	u := harness.As(t, proxy.Config)
 	u.Context = ctx
-	withoutWaiting(t, u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))).Expect(t, 0,
+	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))).Expect(t, 0,
 		`configmap/demo-`+harness.Suffix+` created\n`, retried(`configmap/demo-`+harness.Suffix, messages.ReadBack))
 }
 
