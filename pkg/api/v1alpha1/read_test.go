@@ -94,7 +94,7 @@ func TestReadAuditReportRefuses(t *testing.T) {
 		{"no prefix", replace(`nightly-`, ``), "items[0]: has no prefix"},
 		{"no resource", replace(`jobs`, ``), "items[0]: has no resource"},
 		{"no attempts", replace(`"attempts": 8`, `"attempts": 0`), "server: attempts is 0, which is not from 1 to 1024"},
-		{"a source of attempts that is none", replace(`unknown`, `rumour`), `items[0]: attemptsSource is "rumour", which is none of metric, version, default, flag, unknown`},
+		{"a source of attempts that is none", replace(`unknown`, `rumor`), `items[0]: attemptsSource is "rumor", which is none of metric, version, default, flag, unknown`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if _, err := ReadAuditReport([]byte(test.data)); err == nil || err.Error() != test.want {

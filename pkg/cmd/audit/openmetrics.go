@@ -128,8 +128,10 @@ var auditGauges = []auditGauge{
 		},
 	},
 	{
-		"genname_audit_skipped", "", "Resource types, API groups, or resource types in one namespace that the audit did not read, " +
-			"including those without permission. Resource types that generate no names are not counted.",
+		"genname_audit_skipped", "", "Resource types, API groups, " +
+			"or resource types in one namespace that the audit did not read, " +
+			"including those without permission. " +
+			"Resource types that generate no names are not counted.",
 		func(r *v1alpha1.AuditReport) (skipped float64) {
 			for _, s := range r.Skipped {
 				if s.Reason != string(census.Excluded) {

@@ -157,7 +157,8 @@ func (o *options) sayHidden(report *v1alpha1.AuditReport, most audit.Hidden) {
 	if len(report.Items) == 0 {
 		where += messages.HiddenEverything
 	}
-	o.tell(messages.Hidden, humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name"), flags, printable(where))
+	o.tell(messages.Hidden,
+		humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name"), flags, printable(where))
 }
 
 // printable is text that is escaped already, and keeps the space at its beginning.

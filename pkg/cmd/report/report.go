@@ -110,7 +110,8 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with the objects whose generateName to report on")
-	flags.StringVar(&o.from, "from", "", "File with a saved audit (from audit -o json) to take the counts from. - is stdin")
+	flags.StringVar(&o.from, "from", "",
+		"File with a saved audit (from audit -o json) to take the counts from. - is stdin")
 	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist")
 	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates,
 		"Numbers of further creates to report on, like 100,10000")
@@ -232,7 +233,7 @@ func (o *options) Run(ctx context.Context) error {
 
 // evaluate returns the error that makes the exit code: 3 if the gate is exceeded, which
 // neither an audit that was not complete can rule out, nor a prefix that may be
-// misspelt.
+// misspelled.
 func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error {
 	switch {
 	case gate == nil:

@@ -222,7 +222,7 @@ func (o *options) named() (prefixes []wantedPrefix, err error) {
 }
 
 // missing returns warnings of prefixes that were named and that nothing has: they
-// may be misspelt.
+// may be misspelled.
 func missing(populations []report.Population) (warnings []string) {
 	for _, p := range populations {
 		if p.Existing > 0 {
