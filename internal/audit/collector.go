@@ -301,7 +301,7 @@ func (b *batch) evaluate(space *census.NamePool) error {
 	}
 	exceeded := v1alpha1.AuditExceeded{
 		Resource:  space.Resource.GroupResource().String(),
-		Namespace: space.Namespace, Prefix: space.Prefix, Names: space.Names, NextCreate: chance,
+		Namespace: space.Namespace, Prefix: textOf(space.Prefix), Names: space.Names, NextCreate: chance,
 	}
 	if growth != nil {
 		exceeded.GrowthPerDay = growth.PerDay

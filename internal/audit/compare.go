@@ -35,7 +35,7 @@ type spaceKey struct {
 }
 
 func keyOf(space census.NamePool) spaceKey {
-	key := spaceKey{place{space.Resource.GroupResource(), space.Namespace}, space.Prefix, space.SuffixLength}
+	key := spaceKey{place{space.Resource.GroupResource(), space.Namespace}, textOf(space.Prefix), space.SuffixLength}
 	if key.suffix == names.SuffixLength {
 		key.suffix = 0
 	}
@@ -196,6 +196,12 @@ func (b *baseline) gone(seen map[spaceKey]bool, read func(spaceKey) bool) []v1al
 			cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
 	})
 	return gone
+}
+
+// isOfAnother reports whether the earlier audit is of another cluster than that of a UID, as far
+// as both are known.
+func (b *baseline) isOfAnother(other string) bool {
+	return b != nil && other != "" && b.report.Server.ClusterUID != "" && b.report.Server.ClusterUID != other
 }
 
 // onlyPrefixes returns the prefixes that the earlier audit was about, if it was about

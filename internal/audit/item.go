@@ -22,7 +22,7 @@ func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
 	retries, why := c.retries(space)
 	item := v1alpha1.AuditItem{
 		Group: space.Resource.Group, Version: space.Resource.Version, Resource: space.Resource.Resource,
-		Namespace: space.Namespace, Prefix: space.Prefix,
+		Namespace: space.Namespace, Prefix: textOf(space.Prefix),
 		Names: space.Names, Generated: space.Generated, RawPrefixes: space.RawPrefixes,
 		Oldest: timestamp(space.Oldest), Newest: timestamp(space.Newest),
 		ClientGenerated: space.ClientGenerated, ReplicaBounded: space.ReplicaBounded,

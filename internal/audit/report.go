@@ -42,6 +42,8 @@ type Result struct {
 	// OnlyNamespace is the only namespace that was compared where this audit read
 	// all; else empty.
 	OnlyNamespace string
+	// OtherCluster is true if the earlier audit is of another cluster.
+	OtherCluster bool
 	// OnlyPrefixes are the only ones that were compared where this audit counted all,
 	// or others; else none.
 	OnlyPrefixes []string
@@ -87,6 +89,7 @@ func (c *Collector) Report(scan Scan) (*Result, error) {
 	if c.old != nil && c.options.Namespace == "" {
 		result.OnlyNamespace = c.old.report.Scope.Namespace
 	}
+	result.OtherCluster = c.old.isOfAnother(scan.Server.ClusterUID)
 	result.OnlyPrefixes = c.old.onlyPrefixes(c.options.Prefixes)
 	return result, nil
 }
@@ -110,7 +113,10 @@ func (c *Collector) scope(resources []string) v1alpha1.AuditScope {
 	scope := v1alpha1.AuditScope{
 		AllNamespaces: c.options.Namespace == "", Namespace: c.options.Namespace,
 		Resources: resources, LabelSelector: c.options.LabelSelector, MinCount: c.options.MinCount,
-		Top: &c.options.Top, Prefixes: c.options.Prefixes,
+		Top: &c.options.Top,
+	}
+	for _, prefix := range c.options.Prefixes {
+		scope.Prefixes = append(scope.Prefixes, textOf(prefix))
 	}
 	if c.old != nil {
 		scope.ComparedWith = &c.old.report.Metadata.CreationTimestamp

@@ -10,6 +10,7 @@ import (
 // and ignores every step of the calendar.
 type clock struct {
 	uptime func() time.Duration // nil uses that of the computer
+	ahead  time.Duration        // of the calendar of this computer
 
 	once    sync.Once
 	began   time.Time     // without a monotonic reading
@@ -21,7 +22,7 @@ func (c *clock) now() time.Time {
 		if c.uptime == nil {
 			c.uptime = uptime
 		}
-		c.began, c.running = time.Now().Round(0), c.uptime()
+		c.began, c.running = time.Now().Round(0).Add(c.ahead), c.uptime()
 	})
 	return c.began.Add(c.uptime() - c.running)
 }

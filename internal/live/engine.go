@@ -49,6 +49,9 @@ type Engine struct {
 	Named bool
 	// Interval is how often types are counted that cannot be watched; 0: 5 s.
 	Interval time.Duration
+	// Ahead is how far the server's clock is ahead of that of this computer. All times are
+	// the server's.
+	Ahead time.Duration
 	// Tell, if set, is told what a user should know at once. It is called by one
 	// goroutine at a time, and must not call the engine.
 	Tell func(Notice)
@@ -116,6 +119,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.Scanner.ShareTurns()
 	defer e.running.Wait()
 	e.MinCount = max(e.MinCount, 1)
+	e.clock.ahead = e.Ahead
 	e.mu.Lock()
 	for _, r := range e.Types {
 		e.kinds = append(e.kinds, &kind{resource: r})

@@ -107,7 +107,7 @@ func (e *Engine) scanner(now time.Time, listed func(census.Listed)) *census.Scan
 func (e *Engine) countAll(ctx context.Context) error {
 	counted := map[*kind]time.Time{}
 	begin := func() census.Batch { return e.newBatch(nil, false) }
-	scanner := e.scanner(time.Now(), func(l census.Listed) {
+	scanner := e.scanner(e.clock.now(), func(l census.Listed) {
 		list := l.Batch.(*batch).complete(l)
 		e.mu.Lock()
 		k := e.kindOf(l.Resource.GroupResource())
@@ -156,7 +156,7 @@ func (e *Engine) list(
 		return &listing{}, []census.Skipped{k.skip(census.Interrupted, ctx.Err())}
 	}
 	began := time.Now()
-	scanner := e.scanner(began, func(l census.Listed) { list = l.Batch.(*batch).complete(l) })
+	scanner := e.scanner(e.clock.now(), func(l census.Listed) { list = l.Batch.(*batch).complete(l) })
 	part, objects := &listing{}, int64(0)
 	scanner.Progress = func(p census.Progress) {
 		if p.Objects > objects {

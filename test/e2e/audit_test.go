@@ -252,6 +252,58 @@ func TestAuditCompare(t *testing.T) {
 		`error: --compare: .*: it read namespace "`+ns+`", not "other"\n`)
 }
 
+// An audit of another cluster, or of one namespace where all are audited, is no base for a
+// gate on growth.
+func TestAuditCompareWithAnotherCluster(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	populate(t, single, ns)
+	u := harness.As(t, single.Admin())
+	saved := u.Run("audit", "cm", "-n", ns, "-o", "json", "--min-count=1")
+	before := regexp.MustCompile(`"creationTimestamp": "\d{4}`).ReplaceAllString(saved.Stdout, `"creationTimestamp": "2020`)
+	own := harness.File(t, "own.json", before)
+	u.Run("audit", "cm", "-n", ns, "--compare", own, "--fail-above-growth=1e9").Expect(t, 0, `.*`, `.*Read .*`)
+	u.Run("audit", "cm", "-A", "--compare", own, "--fail-above-growth=1e9").Expect(t, 1, `.*`,
+		`.*error: --fail-above-growth: only namespace `+ns+` could be compared, because `+own+` is an audit of that namespace\n`)
+	uid := regexp.MustCompile(`"clusterUID": "[^"]+"`)
+	if !uid.MatchString(before) {
+		t.Fatalf("no UID in %s", before)
+	}
+	other := harness.File(t, "other.json", uid.ReplaceAllString(before, `"clusterUID": "0d0f0f6e-2d4b-4f6f-9c58-2d5f4f5a9a11"`))
+	u.Run("audit", "cm", "-n", ns, "--compare", other).Expect(t, 0, `.*`,
+		`.*Warning: `+other+` is an audit of another cluster\n.*`)
+	u.Run("audit", "cm", "-n", ns, "--compare", other, "--fail-above-growth=1e9").Expect(t, 1, `.*`,
+		`.*error: --fail-above-growth: `+other+` is an audit of another cluster\n`)
+}
+
+// Times are the server's, and a computer whose clock differs from it is told.
+func TestAuditByTheTimeOfTheServer(t *testing.T) {
+	ns := harness.Namespace(t, single)
+	populate(t, single, ns)
+	now := time.Now().Add(time.Hour).UTC()
+	clock := func(r *http.Request) faultproxy.Fault {
+		if !strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
+			return nil
+		}
+		return faultproxy.Answer(http.StatusCreated, http.Header{"Content-Type": {"application/json"}}, `{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1",`+
+			`"metadata":{"creationTimestamp":"`+now.Format(time.RFC3339)+`"}}`)
+	}
+	u := harness.As(t, faultproxy.New(t, single.Admin(), clock).Config)
+	result := u.Run("audit", "cm", "-n", ns, "-o", "json", "--window=10m")
+	result.Expect(t, 0, `.*`, `Warning: the server's clock is (1h0m0s|59m5\ds) ahead of the clock of this computer.*`)
+	var report v1alpha1.AuditReport
+	if err := json.Unmarshal([]byte(result.Stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	if at := report.Metadata.CreationTimestamp; at.Sub(now).Abs() > time.Minute {
+		t.Errorf("counted at %v, want %v", at, now)
+	}
+	for _, item := range report.Items { // all were created an hour ago
+		if item.Creates.Observed > 0 {
+			t.Errorf("%+v", item.Creates)
+		}
+	}
+}
+
 // What is compared with an audit that has just been saved is told to be so, and a gate
 // that could compare nothing does not pass.
 func TestAuditCompareWithWhatSaysLittle(t *testing.T) {

@@ -42,6 +42,9 @@ type AuditMetadata struct {
 type AuditServer struct {
 	// GitVersion is the server's version.
 	GitVersion string `json:"gitVersion"`
+	// ClusterUID is the UID of the namespace kube-system, which identifies the cluster;
+	// absent if it could not be read.
+	ClusterUID string `json:"clusterUID,omitempty"`
 	Retries    `json:",inline"`
 }
 

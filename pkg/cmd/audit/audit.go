@@ -320,14 +320,19 @@ func (o *options) Run(ctx context.Context) error {
 	if err := o.checkNamespace(ctx, counted, resources); err != nil {
 		return err
 	}
-	options := o.engineOptions(time.Now(), of) // the windows end now, however long the server was away
+	uid, ahead := counted.UID(ctx), counted.Ahead(ctx)
+	if ahead != 0 {
+		progress.Line(aheadText(ahead))
+	}
+	options := o.engineOptions(time.Now().Add(ahead), of) // the windows end now, however long the server was away
 	scanner := o.scanner(counted, options)
 	scanner.Absent, scanner.Resting = patience.Tell, tellRest(progress.Line)
 	if o.manners.estimate {
 		return o.printEstimate(ctx, scanner, resources, progress)
 	}
 	if o.watching.watch {
-		return o.runWatch(ctx, counted, options, resources, skipped, progress)
+		w := &watched{options: o, cluster: counted, uid: uid, ahead: ahead, about: options, skipped: skipped}
+		return w.run(ctx, resources, progress)
 	}
 	collector, err := audit.NewCollector(options, counted.RetriesOf)
 	if err != nil {
@@ -341,8 +346,8 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	progress.Say(messages.Evaluating)
 	result, err := collector.Report(audit.Scan{
-		Server:    v1alpha1.AuditServer{GitVersion: counted.GitVersion(), Retries: counted.Retries()},
-		Ended:     time.Now(),
+		Server:    serverOf(counted, uid),
+		Ended:     time.Now().Add(ahead),
 		Resources: resources,
 		Skipped:   skipped,
 		Summary:   summary,
@@ -357,6 +362,21 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	o.explain(result)
 	return o.evaluate(ctx, result)
+}
+
+// serverOf returns what a report says of the server.
+func serverOf(c *cluster.Cluster, uid string) v1alpha1.AuditServer {
+	return v1alpha1.AuditServer{GitVersion: c.GitVersion(), ClusterUID: uid, Retries: c.Retries()}
+}
+
+// aheadText returns how the server's clock differs from that of this computer.
+func aheadText(ahead time.Duration) string {
+	direction := "ahead of"
+	if ahead < 0 {
+		direction = "behind"
+	}
+	return fmt.Sprintf("Warning: the server's clock is %s %s the clock of this computer. Times are the server's.",
+		ahead.Abs(), direction)
 }
 
 // inOne reports whether anything is counted in one namespace only.

@@ -54,6 +54,10 @@ func (o *options) checkedNothing(result *audit.Result) error {
 		return fmt.Errorf(messages.GateFoundNoName, terminal.OneLine(few(result.NotFound)))
 	case o.labelSelector != "" && result.Report.Summary.Prefixes == 0 && !o.ignoreNotFound:
 		return fmt.Errorf(messages.GateSelectedNothing, o.labelSelector)
+	case gate.FailAboveGrowth != nil && result.OtherCluster:
+		return fmt.Errorf(messages.GateOtherCluster, o.compare)
+	case gate.FailAboveGrowth != nil && result.OnlyNamespace != "":
+		return fmt.Errorf(messages.GateOneNamespace, result.OnlyNamespace, o.compare)
 	case gate.FailAboveGrowth != nil && len(result.OnlyNow) == read:
 		return fmt.Errorf(messages.GateComparedNothing, o.compare)
 	}

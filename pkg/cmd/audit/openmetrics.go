@@ -198,9 +198,10 @@ func labelsOf(item v1alpha1.AuditItem) []*dto.LabelPair {
 }
 
 // labelText returns text as a label may have it, and a terminal: control characters,
-// and the halves of characters that the cut at 58 bytes leaves, are escaped.
+// and the halves of characters that the cut at 58 bytes leaves, are escaped. So are
+// backslashes: two prefixes never have one label.
 func labelText(text string) string {
-	unfit := func(r rune) bool { return !unicode.IsPrint(r) }
+	unfit := func(r rune) bool { return r == '\\' || !unicode.IsPrint(r) }
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, unfit) {
 		return text
 	}

@@ -16,7 +16,7 @@ import (
 // gets it back; what is unknown has no sample, and what is unbounded is +Inf.
 func TestOpenMetrics(t *testing.T) {
 	attempts, chance, room, inf := 8, 1e-12, int64(12), math.Inf(1)
-	prefixes := []string{"run-", `q"uo\te-`, "line\nbreak", "esc\x1b[31m", "half\xc3", "é-", ""}
+	prefixes := []string{"run-", `q"uo\te-`, "line\nbreak", `line\nbreak`, "esc\x1b[31m", "half\xc3", "é-", ""}
 	report := &v1alpha1.AuditReport{Skipped: []v1alpha1.Skipped{{Reason: "forbidden"}, {Reason: "excluded"}, {Reason: "undiscovered"}}}
 	for i, prefix := range prefixes {
 		item := v1alpha1.AuditItem{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: prefix, Names: int64(i)}
@@ -27,7 +27,7 @@ func TestOpenMetrics(t *testing.T) {
 		report.Items = append(report.Items, item)
 	}
 	// One prefix with two lengths of suffixes are two series.
-	longer := v1alpha1.AuditItem{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "run-", Names: 7, SuffixLength: 8}
+	longer := v1alpha1.AuditItem{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "run-", Names: 8, SuffixLength: 8}
 	longer.FirstFailure = &v1alpha1.AuditFirstFailure{GrowingDays: days(3)}
 	longer.Attempts = &attempts
 	report.Items = append(report.Items, longer)
@@ -51,7 +51,7 @@ func TestOpenMetrics(t *testing.T) {
 		}
 		found = append(found, metric.GetLabel()[2].GetValue())
 	}
-	want := []string{"run-", `q"uo\te-`, `line\nbreak`, `esc\x1b[31m`, `half\xc3`, "é-", "", "run-"}
+	want := []string{"run-", `q\"uo\\te-`, `line\nbreak`, `line\\nbreak`, `esc\x1b[31m`, `half\xc3`, "é-", "", "run-"}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("prefixes (-want +got):\n%s", diff)
 	}
@@ -60,7 +60,7 @@ func TestOpenMetrics(t *testing.T) {
 		"genname_prefix_room_creates":       {math.Inf(1), 12},
 		"genname_audit_skipped":             {2},
 		"genname_audit_unprefixed_objects":  {7},
-		"genname_prefix_first_failure_days": {inf, inf, inf, inf, inf, inf, inf, 3},
+		"genname_prefix_first_failure_days": {inf, inf, inf, inf, inf, inf, inf, inf, 3},
 		"genname_audit_complete":            {0},
 	} {
 		metrics := families[name].GetMetric()

@@ -122,6 +122,9 @@ func (o *options) sayCompared(result *audit.Result) {
 	if age := report.Metadata.CreationTimestamp.Sub(report.Scope.ComparedWith.Time); age < audit.LeastAge {
 		o.tell(messages.YoungBaseline, o.compare, age.Round(time.Second))
 	}
+	if result.OtherCluster {
+		o.say(fmt.Sprintf("Warning: %s is an audit of another cluster", o.compare))
+	}
 	if only := result.OnlyPrefixes; len(only) > 0 {
 		o.tell(messages.NotComparedPrefixes, o.compare, strings.Join(only, ", "))
 	}

@@ -72,6 +72,8 @@ func (o *options) validateWatching() error {
 type watched struct {
 	*options
 	cluster *cluster.Cluster
+	uid     string        // of the cluster
+	ahead   time.Duration // how far the server's clock is ahead of that of this computer
 	engine  *live.Engine
 	about   audit.Options
 	shows   showing
@@ -93,21 +95,18 @@ func (w *watched) left() []census.Skipped {
 	return w.skipped
 }
 
-// runWatch counts, follows what changes, shows it, and judges the gates at the end.
-func (o *options) runWatch(
-	ctx context.Context, c *cluster.Cluster, about audit.Options, resources []census.Resource,
-	skipped []census.Skipped, progress *terminal.Progress,
-) error {
-	collector, err := audit.NewCollector(about, c.RetriesOf)
+// run counts, follows what changes, shows it, and judges the gates at the end.
+func (w *watched) run(ctx context.Context, resources []census.Resource, progress *terminal.Progress) error {
+	c := w.cluster
+	collector, err := audit.NewCollector(w.about, c.RetriesOf)
 	if err != nil {
-		return fmt.Errorf("--compare: %s cannot be compared with: %w", o.compare, err)
+		return fmt.Errorf("--compare: %s cannot be compared with: %w", w.compare, err)
 	}
 	// What is counted stays, and little garbage is made: looking for it four times as often
 	// as usual costs little, and there is a quarter as much.
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	c.Retries()                                   // the engine asks for them while all else waits
 	c.Config = connection.Uninterrupted(c.Config) // the counts are verified after an interrupt
-	w := &watched{options: o, cluster: c, about: about, skipped: skipped}
 	w.engine = w.newEngine(collector, resources, progress)
 	notices := make(chan string, 100)
 	w.tellOf(func(text string) {
@@ -187,6 +186,7 @@ func (w *watched) newEngine(
 	engine.Scanner.Progress = cluster.ShowScan(progress)
 	engine.Scanner.Progress(census.Progress{Types: len(resources)})
 	engine.Recent, engine.Types, engine.Namespace = w.about.Windows, resources, w.namespace
+	engine.Ahead = w.ahead
 	engine.MinCount, engine.Interval = w.about.CountsFrom(), time.Duration(w.watching.interval)
 	engine.Chance = collector.NextFails
 	engine.Takes = w.about.Takes
@@ -334,7 +334,7 @@ func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err er
 	if err != nil {
 		return snapshot, nil, err
 	}
-	server := v1alpha1.AuditServer{GitVersion: w.cluster.GitVersion(), Retries: w.cluster.Retries()}
+	server := serverOf(w.cluster, w.uid)
 	watched := collector.Watched(reuseOf)
 	snapshot = w.engine.Snapshot(watched.Add)
 	riskiest, err := watched.Riskiest()

@@ -51,6 +51,12 @@ const (
 	// GateSelectedNothing is the error of a gate on an empty selection: selector.
 	GateSelectedNothing = "the gate checked nothing, because no prefix matches --selector=%q. " +
 		"To let the gate pass without prefixes, add:\n  --ignore-not-found"
+	// GateOtherCluster is printed if a gate on growth has an audit of another cluster.
+	GateOtherCluster = "--fail-above-growth: %s is an audit of another cluster"
+	// GateOneNamespace is printed if a gate on growth covers all namespaces, but the earlier
+	// audit covers one.
+	GateOneNamespace = "--fail-above-growth: only namespace %s could be compared, " +
+		"because %s is an audit of that namespace"
 	// GateComparedNothing is the error of a gate on growth if the earlier audit has no
 	// resource type of this one: file.
 	GateComparedNothing = "--fail-above-growth checked nothing, because %s has none of these resource types"

@@ -1,0 +1,51 @@
+package audit
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// A prefix that the server has truncated inside a character is compared with itself, and
+// not with one of another character.
+func TestPrefixesTruncatedInsideACharacter(t *testing.T) {
+	pods := resource("", "pods")
+	audit := func(options Options) *v1alpha1.AuditReport {
+		c := collector(options)
+		for i, prefix := range []string{"x\xc3", "x\xc4", "x\xe2\x82", "x\ufffd"} {
+			s := space(prefix, int64(20+i))
+			s.Resource = pods
+			add(c, true, s)
+		}
+		result, err := c.Report(Scan{
+			Resources: []census.Resource{pods},
+			Server:    v1alpha1.AuditServer{Retries: v1alpha1.Retries{AttemptsSource: v1alpha1.SourceVersion}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(result.Report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := v1alpha1.ReadAuditReport(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	now := audit(Options{Old: audit(Options{MinCount: 1}), MinCount: 1, AsOf: began.Add(24 * time.Hour)})
+	found := map[string]bool{}
+	for _, item := range now.Items {
+		found[item.Prefix] = true
+		if item.Growth == nil || item.Growth.Names == nil || *item.Growth.Names != 0 {
+			t.Errorf("%q: %+v", item.Prefix, item.Growth)
+		}
+	}
+	if len(found) != 4 || len(now.Gone) > 0 || !found[`x\xe2\x82`] {
+		t.Errorf("%v, gone: %+v", found, now.Gone)
+	}
+}

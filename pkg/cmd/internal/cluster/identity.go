@@ -1,0 +1,54 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// identityTimeout bounds the requests of this file, which a report can do without.
+const identityTimeout = 5 * time.Second
+
+// UID returns the UID of the namespace kube-system, which no two clusters share, or
+// nothing if it can't be read.
+func (c *Cluster) UID(ctx context.Context) string {
+	client, err := c.factory.KubernetesClientSet()
+	if err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+	defer cancel()
+	namespace, err := client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		return ""
+	}
+	return string(namespace.UID)
+}
+
+// Skew is the least difference between the clocks of the server and of this computer that
+// matters. The server's time comes in whole seconds, and after a round trip.
+const Skew = 30 * time.Second
+
+// Ahead returns how far the server's clock is ahead of that of this computer; 0 if that is
+// less than Skew, or the server doesn't return its time. Every user can request a
+// SelfSubjectReview, which has the time and is not stored.
+func (c *Cluster) Ahead(ctx context.Context) time.Duration {
+	client, err := c.factory.KubernetesClientSet()
+	if err != nil {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+	defer cancel()
+	review, err := client.AuthenticationV1().SelfSubjectReviews().
+		Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil || review.CreationTimestamp.IsZero() {
+		return 0
+	}
+	ahead := time.Until(review.CreationTimestamp.Time).Round(time.Second)
+	if ahead.Abs() < Skew {
+		return 0
+	}
+	return ahead
+}
