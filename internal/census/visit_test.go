@@ -67,7 +67,7 @@ func TestVisitsEachObjectOnce(t *testing.T) {
 		"no fault": {},
 		"JSON":     {jsonOnly: true},
 		"unsorted": {unsorted: true},
-		"cut": {fault: func(n int, _ http.ResponseWriter, r *http.Request) bool {
+		"cut": {fault: func(n int, _ http.ResponseWriter, _ *http.Request) bool {
 			return n == 1
 		}},
 		"expired": {fault: func(n int, w http.ResponseWriter, _ *http.Request) bool {
