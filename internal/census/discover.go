@@ -112,8 +112,7 @@ func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, erro
 			if err != nil {
 				return nil, nil, err
 			}
-			namespaced := mapping.Scope.Name() == meta.RESTScopeNameNamespace
-			r := Resource{mapping.Resource, mapping.GroupVersionKind.Kind, namespaced}
+			r := resourceFor(mapping)
 			if !slices.Contains(found, r) {
 				found = append(found, r)
 			}
@@ -121,6 +120,20 @@ func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, erro
 	}
 	found, skipped := withoutExcluded(found)
 	return found, skipped, nil
+}
+
+// ResourceOf finds the type of a kind.
+func ResourceOf(mapper meta.RESTMapper, kind schema.GroupVersionKind) (Resource, error) {
+	mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return Resource{}, err
+	}
+	return resourceFor(mapping), nil
+}
+
+func resourceFor(mapping *meta.RESTMapping) Resource {
+	namespaced := mapping.Scope.Name() == meta.RESTScopeNameNamespace
+	return Resource{mapping.Resource, mapping.GroupVersionKind.Kind, namespaced}
 }
 
 // mappingFor is what k8s.io/cli-runtime/pkg/resource.Builder does for an

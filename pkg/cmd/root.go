@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/completion"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -114,6 +115,7 @@ func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection
 		audit.New(conn, streams),
 		prune.New(conn, streams),
 		report.New(conn, streams),
+		duplicates.New(conn, streams),
 		lint.New(streams),
 		version.New(conn, streams),
 		completion.New(streams),

@@ -108,6 +108,8 @@ var notRun = []struct{ pattern, reason string }{
 	{`^kubectl get --raw /metrics \| grep `, "run by test/e2e, which takes it from the page"},
 	{`^kubectl genname audit -A$`, "run as an example of audit, with -o json, by test/e2e"},
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
+	{`^kubectl genname duplicates `, "run by TestDuplicatesOutput and TestDuplicatesTimes of test/e2e, in namespaces of their own"},
+	{`^kubectl get jobs.batch/migrate-`, "the hint of kubectl genname duplicates, which TestDuplicatesOutput compares"},
 	{`^kubectl genname audit -A --compare audit.json$`, "run as an example of audit by test/e2e"},
 }
 

@@ -20,6 +20,11 @@ var notExplained = map[string]string{
 
 	"pkg/cmd/audit/messages: Errors in flags and arguments.": "they name the flag and the fix",
 
+	"pkg/cmd/duplicates/messages: NotPositive":   "it names the flag and the fix",
+	"pkg/cmd/duplicates/messages: NegativeCount": "it names the flag and the fix",
+	"pkg/cmd/duplicates/messages: BadSelector":   "it names the flag and the reason",
+	"pkg/cmd/duplicates/messages: TryNamespace":  "a part of ForbiddenAll",
+
 	"pkg/cmd/audit/messages: EstimateSkipped":  "it has the words of the reason only",
 	"pkg/cmd/audit/messages: ReadOf":           "the warnings after it say why",
 	"pkg/cmd/audit/messages: Read":             "no problem: a total",

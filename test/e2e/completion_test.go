@@ -58,7 +58,7 @@ func TestCompletion(t *testing.T) {
 		want      []string
 		directive string
 	}{
-		{[]string{""}, []string{"audit", "completion", "create", "help", "lint", "options", "prune", "report", "version"}, nothing},
+		{[]string{""}, []string{"audit", "completion", "create", "duplicates", "help", "lint", "options", "prune", "report", "version"}, nothing},
 		{[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}, nothing},
 		{[]string{"create", "--dry-run="}, []string{"none", "client", "server"}, nothing},
 		{[]string{"create", "--validate="}, []string{"strict", "warn", "ignore"}, nothing},
@@ -74,6 +74,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"audit", "--kubeconfig", ""}, nil, anyFile},
 		{[]string{"audit", "config"}, []string{"configmaps"}, nothing},
 		{[]string{"audit", "jobs,conf"}, []string{"jobs,configmaps"}, nothing},
+		{[]string{"duplicates", "jobs,conf"}, []string{"jobs,configmaps"}, nothing},
 		{[]string{"audit", "cm/o"}, []string{"cm/other-"}, nothing},
 		{[]string{"audit", "--prefix", ""}, []string{"demo-", "other-"}, nothing},
 		{[]string{"audit", "cm", "--prefix", "d"}, []string{"demo-"}, nothing},

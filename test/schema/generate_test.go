@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "write docs/schemas and the tables of docs/formats.md")
 
 // kinds are those that are published.
-var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.LintReport{}, v1alpha1.PruneReport{}, v1alpha1.VersionReport{}}
+var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.DuplicateReport{}, v1alpha1.LintReport{}, v1alpha1.PruneReport{}, v1alpha1.VersionReport{}}
 
 // probabilities are the fields whose numbers are from 0 to 1.
 var probabilities = map[string]bool{
@@ -42,12 +42,13 @@ var probabilities = map[string]bool{
 // enums are the strings that can be no others.
 var enums = map[reflect.Type][]any{
 	reflect.TypeFor[v1alpha1.AttemptsSource](): {v1alpha1.SourceMetric, v1alpha1.SourceVersion, v1alpha1.SourceDefault, v1alpha1.SourceFlag, v1alpha1.SourceUnknown},
+	reflect.TypeFor[v1alpha1.DuplicateGrade](): {v1alpha1.DuplicateConfirmed, v1alpha1.DuplicateLikely, v1alpha1.DuplicatePossible},
 	reflect.TypeFor[v1alpha1.LintLevel]():      {v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote},
 	reflect.TypeFor[v1alpha1.PruneReason](): {
 		v1alpha1.PruneTooYoung, v1alpha1.PruneNewest, v1alpha1.PruneNotFinished, v1alpha1.PruneControlled, v1alpha1.PruneBeingDeleted,
 		v1alpha1.PruneNotGenerated, v1alpha1.PruneUnknownAge, v1alpha1.PruneReplaced, v1alpha1.PruneGone,
 	},
-	reflect.TypeFor[v1alpha1.PolicyName]():     {v1alpha1.PolicyNone, v1alpha1.PolicyServer, v1alpha1.PolicyClient, v1alpha1.PolicyServerClient},
+	reflect.TypeFor[v1alpha1.PolicyName](): {v1alpha1.PolicyNone, v1alpha1.PolicyServer, v1alpha1.PolicyClient, v1alpha1.PolicyServerClient},
 }
 
 // generator makes schemas of Go types and their comments.

@@ -1,5 +1,5 @@
 // Package v1alpha1 is the machine-readable output of kubectl genname, the
-// kinds AuditReport, CollisionReport, LintReport and VersionReport of
+// kinds AuditReport, CollisionReport, DuplicateReport, LintReport and VersionReport of
 // genname.dev/v1alpha1.
 //
 // Fields are a promise to scripts: numbers are numbers, probabilities are from

@@ -1,0 +1,175 @@
+package duplicates
+
+import (
+	"hash/maphash"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+var seed = maphash.MakeSeed()
+
+// object reads an object in YAML as the engine reads it in JSON.
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := parse(jobs, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// managed is an object whose creator owns some fields of each sort.
+const managed = `
+metadata:
+  name: run-bcdfg
+  uid: 11111111-2222-3333-4444-555555555555
+  generateName: run-
+  annotations: {genname.dev/creation-id: a, other: b}
+  finalizers: [one, two]
+  managedFields:
+  - {manager: status, operation: Update, subresource: status, time: "2026-01-01T00:00:00Z", fieldsV1: {"f:status": {"f:phase": {}}}}
+  - {manager: early, operation: Update, time: "2025-01-01T00:00:00Z", fieldsV1: {"f:metadata": {"f:labels": {}}}}
+  - manager: creator
+    operation: Update
+    time: "2026-01-01T00:00:00Z"
+    fieldsV1:
+      f:metadata:
+        f:generateName: {}
+        f:annotations: {".": {}, "f:genname.dev/creation-id": {}}
+        f:finalizers: {".": {}, 'v:"two"': {}}
+      f:spec:
+        f:ports: {".": {}, 'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}, "f:protocol": {}, "f:name": {}}}
+        f:args: {}
+        f:rows: {"i:1": {}}
+        f:self: {}
+spec:
+  ports: [{port: 81, protocol: TCP, name: b}, {port: 80, protocol: TCP, name: a}]
+  args: [one, two]
+  rows: [zero, one]
+  self: http://run-bcdfg/11111111-2222-3333-4444-555555555555
+  other: 1
+status: {phase: a}
+`
+
+// What the creator owns counts, and nothing else does.
+func TestContent(t *testing.T) {
+	first := contentOf(seed, object(t, managed))
+	if first.manager != "creator" || first.fields != 8 || !slices.Equal(first.of, []string{"metadata", "spec"}) {
+		t.Errorf("%+v", first)
+	}
+	for name, test := range map[string]struct {
+		change func(o map[string]any)
+		same   bool
+	}{
+		"status":                 {set("b", "status", "phase"), true},
+		"somebody's annotation":  {set("c", "metadata", "annotations", "other"), true},
+		"the creation ID":        {set("b", "metadata", "annotations", "genname.dev/creation-id"), true},
+		"an unowned field":       {set(int64(2), "spec", "other"), true},
+		"an atomic list":         {set([]any{"one"}, "spec", "args"), false},
+		"an item by its index":   {set([]any{"zero", "two"}, "spec", "rows"), false},
+		"another item":           {set([]any{"two", "one"}, "spec", "rows"), true},
+		"its own reference":      {set("http://run-xxxxx/other", "spec", "self"), false},
+		"an item by its key":     {port("a", "z"), false},
+		"another item's key":     {port("b", "z"), true},
+		"a removed set element":  {set([]any{"one"}, "metadata", "finalizers"), false},
+		"another prefix's bytes": {set("run-long", "metadata", "generateName"), false},
+	} {
+		o := object(t, managed)
+		test.change(o.Object)
+		if got := contentOf(seed, o); (got.hash == first.hash) != test.same {
+			t.Errorf("%s: the content is the same: %v", name, !test.same)
+		}
+	}
+	renamed := object(t, managed)
+	renamed.SetName("run-zzzzz")
+	renamed.SetUID("other")
+	set("http://run-zzzzz/other", "spec", "self")(renamed.Object)
+	if contentOf(seed, renamed).hash != first.hash {
+		t.Error("an object's own name and UID are content")
+	}
+}
+
+// set returns a change of one field.
+func set(v any, path ...string) func(map[string]any) {
+	return func(o map[string]any) { _ = unstructured.SetNestedField(o, v, path...) }
+}
+
+// port returns a change of the value called name of one port.
+func port(name, to string) func(map[string]any) {
+	return func(o map[string]any) {
+		for _, p := range o["spec"].(map[string]any)["ports"].([]any) {
+			if p := p.(map[string]any); p["name"] == name {
+				p["name"] = to
+			}
+		}
+	}
+}
+
+// Without managedFields, everything but metadata and status counts.
+func TestContentUnmanaged(t *testing.T) {
+	read := func(text string) content { return contentOf(seed, object(t, text)) }
+	first := read(`{metadata: {name: a-bcdfg, labels: {x: y}}, spec: {a: a-bcdfg}, data: {b: c}, status: {}}`)
+	if first.manager != "" || first.fields != 0 || !slices.Equal(first.of, []string{"data", "spec"}) {
+		t.Errorf("%+v", first)
+	}
+	if read(`{metadata: {name: a-zzzzz}, spec: {a: a-zzzzz}, data: {b: c}, status: {x: 1}}`).hash != first.hash {
+		t.Error("metadata or status count")
+	}
+	if read(`{metadata: {name: a-bcdfg}, spec: {a: a-bcdfg}, data: {b: d}}`).hash == first.hash {
+		t.Error("data does not count")
+	}
+}
+
+// The time of a failure is the latest in the status of an object that has failed.
+func TestFailedAt(t *testing.T) {
+	for text, want := range map[string]uint32{
+		`{status: {conditions: [{type: Failed, status: "True", lastTransitionTime: "1970-01-01T00:00:09Z"}], startTime: "1970-01-01T00:00:05Z"}}`: 9,
+		`{status: {conditions: [{type: Complete, status: "True", lastTransitionTime: "1970-01-01T00:00:09Z"}]}}`:                                  0,
+		`{status: {conditions: [{type: Failed, status: "False", lastTransitionTime: "1970-01-01T00:00:09Z"}]}}`:                                   0,
+		`{spec: {}}`: 0,
+	} {
+		if got := failedAt(object(t, text)); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestMentions(t *testing.T) {
+	for text, want := range map[string]bool{
+		`a: run-bcdfg`: true, `a: "created run-bcdfg."`: true, `run-bcdfg: {}`: true, `a: [1, {b: ns/run-bcdfg}]`: true,
+		`a: run-bcdfg-0`: false, `a: xrun-bcdfg`: false, `a: "run-bcdfg2 run-bcdfg"`: true, `a: null`: false,
+	} {
+		var v any
+		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if got := mentions(v, "run-bcdfg"); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+func TestUID(t *testing.T) {
+	const text = "11111111-2222-3333-4444-55555555abcd"
+	if got := parseUID(text).String(); got != text {
+		t.Error(got)
+	}
+	for _, none := range []string{"", "x", "1234"} {
+		if got := parseUID(none).String(); got != "" {
+			t.Errorf("%q becomes %q", none, got)
+		}
+	}
+}
+
+func TestParseRefusesOtherBytes(t *testing.T) {
+	if _, err := parse(jobs, []byte("[")); err == nil {
+		t.Error("[ is an object")
+	}
+}

@@ -1,0 +1,95 @@
+package duplicates
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// grade gives every group its grade, and drops those that are none any more.
+func (f *Finder) grade(ctx context.Context, result *Result, i *inspector) {
+	owned := map[kin]int{} // groups of each set of owners
+	for _, g := range result.Groups {
+		if g.kin()&hasOwner != 0 {
+			owned[g.kin()]++
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(getsAtOnce)
+	for _, g := range result.Groups {
+		if g.Reason = g.hopeless(owned); g.Reason == "" {
+			group.Go(func() error { i.inspect(ctx, g); return nil })
+		} else {
+			g.ReferencesRead = i.complete
+		}
+	}
+	_ = group.Wait()
+	kept := result.Groups[:0]
+	for _, g := range result.Groups {
+		if !g.dissolved {
+			kept = append(kept, g)
+		}
+	}
+	result.Groups = kept
+	result.Skipped = append(result.Skipped, i.skipped...)
+	sortGroups(result.Groups)
+}
+
+// hopeless returns why a group cannot have a high grade, whatever refers to it, or
+// nothing.
+func (g *Group) hopeless(owned map[kin]int) Reason {
+	kin := g.kin()
+	switch {
+	case kin&hasID != 0: // the names tell
+		return ""
+	case g.Len() > 2:
+		return MoreThanTwo
+	case kin&ownerReplaces != 0:
+		return Replicas
+	case owned[kin] > 1:
+		return OtherGroups
+	case g.members.details[0].manager == 0 || g.members.details[1].manager == 0:
+		return NoFieldManager
+	}
+	return ""
+}
+
+// judge sets the grade of a pair that was inspected, and what is proposed of it.
+func (g *Group) judge(f *Finder) {
+	a, b := &g.objects[0], &g.objects[1]
+	referred, other := a, b
+	if len(b.ReferredBy) > 0 {
+		referred, other = b, a
+	}
+	one := len(referred.ReferredBy) > 0 && len(other.ReferredBy) == 0
+	owned := g.kin()&hasOwner != 0
+	switch {
+	case g.Grade == Confirmed, one && g.ReferencesRead, !owned && a.Creator == b.Creator:
+		if g.Grade != Confirmed {
+			g.Grade = Likely
+		}
+		other.Proposed = one && g.ReferencesRead && g.tells(f, referred, owned)
+	case !g.ReferencesRead:
+		g.Reason = Unread
+	case !owned:
+		g.Reason = Creators
+	default:
+		g.Reason = Unreferenced
+	}
+}
+
+// tells reports whether that only one member is referred to says that the other one is
+// left over. Of two that their owner wants, one may have its dependents a little
+// earlier: there only the owner's own words count. Without an owner, there has been
+// time for both.
+func (g *Group) tells(f *Finder, referred *Object, owned bool) bool {
+	if !owned {
+		return f.Now.Sub(g.objects[1].Created) > f.Within
+	}
+	for _, r := range referred.ReferredBy {
+		if r.Owner != "" {
+			return true
+		}
+	}
+	return false
+}

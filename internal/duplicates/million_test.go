@@ -1,0 +1,131 @@
+package duplicates
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// crowd is a server with Pods of one prefix, created a while from each other.
+type crowd struct {
+	objects int
+	apart   time.Duration
+}
+
+func (c crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	limit, _ := strconv.Atoi(q.Get("limit"))
+	from, _ := strconv.Atoi(q.Get("continue"))
+	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}}
+	list.ResourceVersion = "1"
+	to := min(from+limit, c.objects)
+	if to < c.objects {
+		list.Continue = strconv.Itoa(to)
+		remaining := int64(c.objects - to)
+		list.RemainingItemCount = &remaining
+	}
+	for i := from; i < to; i++ {
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: c.object(i)})
+	}
+	w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
+	_, _ = w.Write(censustest.Protobuf(list))
+}
+
+// object is the i-th Pod. Its metadata is as large as that of a Job's Pod.
+func (c crowd) object(i int) metav1.ObjectMeta {
+	end := suffix(i) | names.SuffixLength<<lengthShift
+	controller := true
+	return metav1.ObjectMeta{
+		Namespace: "batch", Name: "run-" + end.String(), GenerateName: "run-",
+		UID:               types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", i)),
+		CreationTimestamp: metav1.Unix(since+int64(i)*int64(c.apart.Seconds()), 0),
+		Labels:            map[string]string{"app": "run", "batch.kubernetes.io/job-name": "run"},
+		OwnerReferences:   []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Run", Name: "run", UID: "u", Controller: &controller}},
+		ManagedFields: []metav1.ManagedFieldsEntry{{
+			Manager: "controller", Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1",
+			FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:generateName":{},"f:labels":{".":{},"f:app":{}}},"f:spec":{"f:containers":{}}}`),
+		}},
+	}
+}
+
+// peak samples the heap until it is stopped, and returns the most that was live.
+func peak() (stop func() float64) {
+	runtime.GC()
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var most atomic.Uint64
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			most.Store(max(most.Load(), now.HeapAlloc))
+			select {
+			case <-done:
+				return
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}()
+	return func() float64 {
+		close(done)
+		<-ended
+		return float64(int64(most.Load())-int64(before.HeapAlloc)) / (1 << 20)
+	}
+}
+
+type ignoring struct{}
+
+func (ignoring) Add(census.NamePool) {}
+func (ignoring) Begin() census.Batch { return ignoring{} }
+func (ignoring) Commit()             {}
+
+// BenchmarkMillion compares a search of a million recent objects without candidates with
+// a census of them. The server is in the same process, and costs both the same.
+func BenchmarkMillion(b *testing.B) {
+	server := httptest.NewServer(crowd{1_000_000, 3 * time.Minute})
+	defer server.Close()
+	config := &rest.Config{Host: server.URL}
+	scanner := func() *census.Scanner {
+		return &census.Scanner{Config: config, Version: "v1.34.4", RetryTimeout: time.Minute}
+	}
+	begin := func() census.Batch { return ignoring{} }
+	b.Run("census", func(b *testing.B) {
+		for b.Loop() {
+			stop := peak()
+			summary, err := scanner().Scan(b.Context(), []census.Resource{pods}, "batch", begin)
+			if err != nil || summary.Objects != 1_000_000 {
+				b.Fatal(err, summary)
+			}
+			b.ReportMetric(stop(), "peak-MiB")
+		}
+	})
+	b.Run("duplicates", func(b *testing.B) {
+		for b.Loop() {
+			stop := peak()
+			f := &Finder{
+				Scanner: scanner(), Resources: []census.Resource{pods}, Namespace: "batch",
+				Within: 2 * time.Minute, Since: time.Unix(since, 0), Now: time.Now(),
+			}
+			result, err := f.Find(b.Context())
+			if err != nil || result.Recent != 1_000_000 || result.Candidates != 0 {
+				b.Fatal(err, result)
+			}
+			b.ReportMetric(stop(), "peak-MiB")
+		}
+	})
+}

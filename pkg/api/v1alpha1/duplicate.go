@@ -1,0 +1,158 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// DuplicateGrade is how much evidence there is that a group was meant to be one
+// object.
+type DuplicateGrade string
+
+const (
+	// DuplicateConfirmed means that all objects have one creation ID, and that every
+	// name follows from it.
+	DuplicateConfirmed DuplicateGrade = "confirmed"
+	// DuplicateLikely means that exactly one object of a pair is referred to, or that one
+	// field manager created a pair without owners.
+	DuplicateLikely DuplicateGrade = "likely"
+	// DuplicatePossible means that the objects are equal, and nothing else.
+	DuplicatePossible DuplicateGrade = "possible"
+)
+
+// DuplicateReport is the groups of objects that were probably meant to be one.
+type DuplicateReport struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Metadata DuplicateMetadata `json:"metadata"`
+	Scope    DuplicateScope    `json:"scope"`
+	Summary  DuplicateSummary  `json:"summary"`
+	// Items are the groups: confirmed ones first, then likely ones, then possible ones.
+	Items []DuplicateItem `json:"items"`
+	// Skipped is what could not be read, and why.
+	Skipped []Skipped `json:"skipped"`
+	// Complete is false if a type could not be read. Types that you can't list do not
+	// matter unless you named a type, or can't list any.
+	Complete bool `json:"complete"`
+	// Gate is the gate of --fail-above-count, or null.
+	Gate *DuplicateGate `json:"gate"`
+}
+
+// DuplicateMetadata is when the report was made.
+type DuplicateMetadata struct {
+	// CreationTimestamp is the time when the search began.
+	CreationTimestamp metav1.Time `json:"creationTimestamp"`
+}
+
+// DuplicateScope is what was compared.
+type DuplicateScope struct {
+	// AllNamespaces is true if all namespaces were read.
+	AllNamespaces bool `json:"allNamespaces"`
+	// Namespace is the one that was read, or empty for all.
+	Namespace string `json:"namespace"`
+	// Resources are the types whose objects were compared, as RESOURCE.GROUP.
+	Resources []string `json:"resources"`
+	// LabelSelector is the one of --selector, or empty.
+	LabelSelector string `json:"labelSelector"`
+	// WithinSeconds is the longest time between the creation of one object of a group
+	// and the next.
+	WithinSeconds float64 `json:"withinSeconds"`
+	// Since is the time before which objects were not compared.
+	Since metav1.Time `json:"since"`
+}
+
+// DuplicateSummary is how much was read and found.
+type DuplicateSummary struct {
+	// ResourceTypes is the number of types that were read.
+	ResourceTypes int `json:"resourceTypes"`
+	// Objects is the number of objects whose metadata was read.
+	Objects int64 `json:"objects"`
+	// Recent is the number of them that were created since scope.since.
+	Recent int64 `json:"recent"`
+	// Compared is the number of objects that were read whole.
+	Compared int64 `json:"compared"`
+	// Confirmed is the number of confirmed groups.
+	Confirmed int64 `json:"confirmed"`
+	// Likely is the number of likely groups.
+	Likely int64 `json:"likely"`
+	// Possible is the number of possible groups.
+	Possible int64 `json:"possible"`
+	// Proposed is the number of objects that -o name prints.
+	Proposed int64 `json:"proposed"`
+	// Seconds is how long the search took.
+	Seconds float64 `json:"seconds"`
+	// Inconsistent are the types, as RESOURCE.GROUP, whose list is not of one state.
+	Inconsistent []string `json:"inconsistent"`
+}
+
+// DuplicateItem is one group of equal objects.
+type DuplicateItem struct {
+	// Grade is how much evidence there is.
+	Grade DuplicateGrade `json:"grade"`
+	// Reason is why a group is only possible, and empty for the others: moreThanTwo,
+	// otherGroups (of the same owner), replicas (of a workload controller),
+	// noFieldManager (managedFields are missing), unreferenced (none or all are referred
+	// to), creators (several), unread (references could not be read).
+	Reason string `json:"reason"`
+	// Group is the API group, or empty for the core group.
+	Group string `json:"group"`
+	// Resource is the type, in the plural: jobs.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
+	Namespace string `json:"namespace"`
+	// Prefix is what the names have in common before the random characters.
+	Prefix string `json:"prefix"`
+	// Owners are the owners of all objects, as KIND.GROUP/NAME. They are read of
+	// confirmed and likely groups, and of those that might have been.
+	Owners []string `json:"owners"`
+	// Fields is the number of equal fields that the creating manager owns, or 0 if that
+	// was not read.
+	Fields int `json:"fields"`
+	// Compared are the top-level fields that they are of.
+	Compared []string `json:"compared"`
+	// StatusDiffers are the fields of status in which the objects differ.
+	StatusDiffers []string `json:"statusDiffers"`
+	// ReferencesRead is false if something that may refer to the objects could not be
+	// read. Then no object is proposed.
+	ReferencesRead bool `json:"referencesRead"`
+	// Objects are the members, the oldest first.
+	Objects []DuplicateObject `json:"objects"`
+}
+
+// DuplicateObject is an object of a group.
+type DuplicateObject struct {
+	// Name is the object's name.
+	Name string `json:"name"`
+	// UID is the object's UID, or empty if it is no UUID.
+	UID string `json:"uid"`
+	// Created is the object's creationTimestamp.
+	Created metav1.Time `json:"created"`
+	// Creator is the field manager that created the object, or empty if that is unknown.
+	Creator string `json:"creator"`
+	// State is the object's state in one word, or empty if its status has none.
+	State string `json:"state"`
+	// ReferredBy is what refers to the object: an owner that names it outside of
+	// metadata, and the types of the objects that it owns.
+	ReferredBy []DuplicateReference `json:"referredBy"`
+	// Proposed is true if nothing refers to this object, but something to the other one.
+	Proposed bool `json:"proposed"`
+}
+
+// DuplicateReference is something that refers to an object.
+type DuplicateReference struct {
+	// Owner is the owner that names the object, as KIND.GROUP/NAME, or empty.
+	Owner string `json:"owner"`
+	// Resource is the type of objects that the object owns, as RESOURCE.GROUP, or empty.
+	Resource string `json:"resource"`
+}
+
+// DuplicateGate is the gate of --fail-above-count.
+type DuplicateGate struct {
+	// FailAboveCount is the largest number of confirmed and likely groups that passes.
+	FailAboveCount int64 `json:"failAboveCount"`
+	// Exceeded is true if there are more.
+	Exceeded bool `json:"exceeded"`
+}
+
+// DeepCopyObject implements runtime.Object, by which kubectl's printers print.
+func (r *DuplicateReport) DeepCopyObject() runtime.Object { return copyOf(r) }

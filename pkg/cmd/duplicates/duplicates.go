@@ -1,0 +1,233 @@
+// Package duplicates is the command that finds objects which were probably meant to be
+// one: its flags, the table, and the exit code. internal/duplicates finds the groups.
+package duplicates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+const (
+	defaultWithin = flagvalue.Duration(2 * time.Minute)
+	defaultSince  = flagvalue.Duration(7 * 24 * time.Hour)
+	// nameFormat is the format that prints the objects that are proposed.
+	nameFormat = "name"
+)
+
+// options are what the flags say.
+type options struct {
+	genericiooptions.IOStreams
+	factory    cmdutil.Factory
+	printFlags *output.Flags
+	wide       bool
+	names      bool
+
+	arguments     []string
+	namespace     string
+	allNamespaces bool
+	labelSelector string
+	selector      labels.Selector
+	within        flagvalue.Duration
+	since         flagvalue.Duration
+	failAbove     int64
+	gate          bool // whether --fail-above-count was given
+	retryTimeout  flagvalue.Duration
+}
+
+var longHelp = templates.LongDesc(`
+	Find groups of objects that were probably meant to be one. The objects of a group have
+	one type, namespace, effective prefix, owner and content. They were created within
+	--within of each other. Lost responses, stale caches and restarted controllers leave
+	such groups.
+
+	Content is the fields that the creating field manager owns. The command only reads.
+	Secrets are compared only if you name the type.
+
+	Each group has a grade.
+
+	* A confirmed group has one creation ID, and its names follow from the ID.
+	* A likely group is a pair. Something refers to exactly one of its objects, or one
+	  field manager created both without owners.
+	* All other groups are possible. The table has them with -o wide only.
+
+	Two equal creates within two minutes can be intended. Check a group before you delete
+	an object. Use -o name to print the objects of pairs that nothing refers to.`)
+
+// New returns the command.
+func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{
+		IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags(output.Wide, nameFormat),
+		within: defaultWithin, since: defaultSince, retryTimeout: flagvalue.Duration(census.DefaultRetryTimeout),
+	}
+	cmd := &cobra.Command{
+		Use:                   "duplicates [TYPE[,TYPE...] ...] [-n NAMESPACE | -A] [-l SELECTOR]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Find objects that exist twice because a response was lost",
+		Long:                  longHelp,
+		Example: templates.Examples(`
+			# Duplicates in the current namespace
+			kubectl genname duplicates
+
+			# Jobs of all namespaces, with the groups that are only possible
+			kubectl genname duplicates jobs -A -o wide
+
+			# The objects that nothing refers to
+			kubectl genname duplicates jobs -n batch -o name
+
+			# Fail in CI if there is a confirmed or likely group
+			kubectl genname duplicates -A --fail-above-count 0`),
+		RunE:              runner.RunE(o),
+		ValidArgsFunction: complete.Types(conn),
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *options) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
+		"If present, search all namespaces, and cluster-scoped types too")
+	flags.StringVarP(&o.labelSelector, "selector", "l", "", "Compare only objects that match this label query")
+	flags.Var(&o.within, "within",
+		"The longest time between the creation of one object of a group and the next. It does not apply to objects "+
+			"with one creation ID")
+	flags.Var(&o.since, "since", "Compare only objects that are not older, like 24h or 7d")
+	flags.Int64Var(&o.failAbove, "fail-above-count", 0, "Exit with 3 if more groups than this are confirmed or likely")
+	flags.Var(&o.retryTimeout, "retry-timeout",
+		"How long a page is retried after throttling, errors of the server, and while it is unreachable")
+	flagvalue.ReadableNumbers(flags)
+	o.printFlags.AddFlags(cmd)
+}
+
+// Complete takes the scope and the output format from the command line and the
+// kubeconfig.
+func (o *options) Complete(cmd *cobra.Command, args []string) error {
+	o.arguments, o.gate = args, cmd.Flags().Changed("fail-above-count")
+	err := o.printFlags.Check()
+	if err != nil {
+		return err
+	}
+	o.wide, o.names = o.printFlags.Take(output.Wide), o.printFlags.Take(nameFormat)
+	if o.selector, err = labels.Parse(o.labelSelector); err != nil {
+		return fmt.Errorf(messages.BadSelector, err)
+	}
+	if o.allNamespaces {
+		return nil
+	}
+	o.namespace, _, err = o.factory.ToRawKubeConfigLoader().Namespace()
+	return err
+}
+
+// Validate returns what is wrong with the flags.
+func (o *options) Validate() error {
+	for _, d := range []struct {
+		flag  string
+		value flagvalue.Duration
+	}{{"--within", o.within}, {"--since", o.since}, {"--retry-timeout", o.retryTimeout}} {
+		if d.value <= 0 {
+			return fmt.Errorf(messages.NotPositive, d.flag, d.value.String())
+		}
+	}
+	switch {
+	case o.failAbove < 0:
+		return fmt.Errorf(messages.NegativeCount, o.failAbove)
+	case o.names && o.allNamespaces:
+		return errors.New(messages.NameOfAll)
+	}
+	return nil
+}
+
+// Run finds the groups, prints them, and evaluates the gate.
+func (o *options) Run(ctx context.Context) error {
+	began := time.Now()
+	progress := terminal.StartProgress(o.ErrOut)
+	defer progress.End()
+	progress.Say(messages.FindingTypes)
+	patience := cluster.Patience{For: time.Duration(o.retryTimeout), Say: progress.Line}
+	var attempts flagvalue.Attempts
+	if err := attempts.Set("1"); err != nil { // nothing depends on them, so the server is not asked
+		return err
+	}
+	read, err := cluster.New(ctx, o.factory, &attempts, patience)
+	if err != nil {
+		return err
+	}
+	resources, skipped, err := o.resources(ctx, read)
+	if err != nil {
+		return err
+	}
+	finder, err := o.finder(read, resources, began)
+	if err != nil {
+		return err
+	}
+	finder.Scanner.Absent = patience.Tell
+	finder.Scanner.Progress = cluster.ShowScan(progress)
+	finder.Compared = func(done int64) {
+		progress.Say(fmt.Sprintf(messages.Comparing, humanize.Count(done, "object")))
+	}
+	result, err := finder.Find(ctx)
+	if err != nil {
+		return err
+	}
+	progress.End()
+	result.Skipped = append(skipped, result.Skipped...)
+	return o.show(ctx, &search{result: result, resources: resources, began: began, ended: time.Now()})
+}
+
+// secrets are compared only if they are named: nobody needs to read them otherwise.
+var secrets = schema.GroupResource{Resource: "secrets"}
+
+// resources returns the types to compare.
+func (o *options) resources(ctx context.Context, c *cluster.Cluster) (
+	found []census.Resource, skipped []census.Skipped, err error,
+) {
+	err = c.Await(ctx, func() error {
+		found, skipped, err = c.Resources(o.arguments, o.namespace)
+		return err
+	})
+	if len(o.arguments) == 0 {
+		found = slices.DeleteFunc(found, func(r census.Resource) bool { return r.GroupResource() == secrets })
+	}
+	return found, skipped, err
+}
+
+// finder returns the finder that the flags ask for.
+func (o *options) finder(c *cluster.Cluster, resources []census.Resource, now time.Time) (*duplicates.Finder, error) {
+	mapper, err := o.factory.ToRESTMapper()
+	if err != nil {
+		return nil, err
+	}
+	scanner := &census.Scanner{
+		Config: c.Config, Version: c.ListsLike(), RetryTimeout: time.Duration(o.retryTimeout),
+	}
+	scanner.ShareTurns()
+	return &duplicates.Finder{
+		Scanner: scanner, Resources: resources, Namespace: o.namespace, Selector: o.selector,
+		Within: time.Duration(o.within), Since: now.Add(-time.Duration(o.since)), Now: now,
+		ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {
+			return census.ResourceOf(mapper, kind)
+		},
+	}, nil
+}

@@ -1,0 +1,197 @@
+package duplicates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// few is how many types a line names.
+const few = 5
+
+// show prints the verdict, the groups and the warnings, and returns the error that makes
+// the exit code.
+func (o *options) show(ctx context.Context, s *search) error {
+	o.sayVerdict(s)
+	if err := o.print(s); err != nil {
+		return err
+	}
+	o.warn(s)
+	return o.judge(ctx, s)
+}
+
+// print prints the groups on stdout.
+func (o *options) print(s *search) error {
+	switch {
+	case o.names:
+		for _, p := range s.proposed() {
+			kind := schema.GroupResource{Group: p.resource.Group, Resource: strings.ToLower(p.resource.Kind)}
+			fmt.Fprintln(o.Out, terminal.OneLine(kind.String()+"/"+p.name))
+		}
+		return nil
+	case o.printFlags.ForMachines():
+		return o.printFlags.Print(o.report(s), o.Out)
+	}
+	table := o.table(s.shown(o.wide), s.ended)
+	if len(table.rows) == 0 {
+		return nil
+	}
+	if terminal.IsTerminal(o.Out) {
+		table = table.fit(terminal.Width(o.Out))
+	}
+	return printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table.object(), o.Out)
+}
+
+// shown returns the groups of the table.
+func (s *search) shown(wide bool) (shown []*duplicates.Group) {
+	for _, g := range s.result.Groups {
+		if wide || g.Grade != duplicates.Possible {
+			shown = append(shown, g)
+		}
+	}
+	return shown
+}
+
+// sayVerdict answers the question in the first lines.
+func (o *options) sayVerdict(s *search) {
+	if unread, _ := s.unread(); len(unread) > 0 && !o.isComplete(s) {
+		all := len(s.resources)
+		o.say(fmt.Sprintf(messages.Unread, humanize.Grouped(int64(all-len(unread))), humanize.Count(all, "type")))
+	}
+	confirmed, ofConfirmed := s.count(duplicates.Confirmed)
+	likely, ofLikely := s.count(duplicates.Likely)
+	possible, _ := s.count(duplicates.Possible)
+	if confirmed+likely == 0 {
+		o.say(fmt.Sprintf(messages.None, humanize.Count(s.result.Recent, "object"), o.since.String()))
+	} else {
+		found := fmt.Sprintf(messages.Found, humanize.Count(confirmed+likely, "group"),
+			humanize.Count(ofConfirmed+ofLikely, "object"))
+		if confirmed > 0 {
+			found += " " + fmt.Sprintf(messages.Grades, humanize.Grouped(confirmed), humanize.Grouped(likely)) + "."
+		}
+		o.say(found)
+		if proposed := int64(len(s.proposed())); proposed > 0 && !o.names {
+			o.say(fmt.Sprintf(messages.Proposed, humanize.Count(proposed, "object")))
+		}
+		o.hint(s.result.Groups[0])
+	}
+	if possible > 0 && !o.wide {
+		o.say(fmt.Sprintf(messages.PossibleGroups, humanize.Count(possible, "group")))
+	}
+}
+
+// hint says how to compare the objects of the first group.
+func (o *options) hint(g *duplicates.Group) {
+	var objects []string
+	for _, object := range g.Objects() {
+		objects = append(objects, g.Resource.GroupResource().String()+"/"+object.Name)
+	}
+	in := ""
+	if g.Namespace != "" {
+		in = " -n " + quoted(g.Namespace)
+	}
+	for i := range objects {
+		objects[i] = quoted(objects[i])
+	}
+	o.say(messages.Decide)
+	fmt.Fprintln(o.ErrOut, terminal.Printable(fmt.Sprintf(messages.CompareCommand, strings.Join(objects, " "), in)))
+}
+
+// quoted returns a word as a shell takes it.
+func quoted(word string) string {
+	special := func(r rune) bool {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		return !letter && (r < '0' || r > '9') && !strings.ContainsRune("-./_", r)
+	}
+	if !strings.ContainsFunc(word, special) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// warn says what was not read.
+func (o *options) warn(s *search) {
+	_, forbidden := s.unread()
+	quiet := func(skipped census.Skipped) bool {
+		isType := slices.ContainsFunc(forbidden, func(r census.Resource) bool {
+			return r.Group == skipped.Group && r.Resource == skipped.Resource
+		})
+		forbidden := isType && skipped.Namespace == o.namespace
+		return len(o.arguments) == 0 && (skipped.Reason == census.Excluded || forbidden)
+	}
+	for _, skipped := range s.result.Skipped {
+		if !quiet(skipped) {
+			o.say(fmt.Sprintf(messages.Skipped, nameOf(skipped), skipped.Message))
+		}
+	}
+	if types := namesOf(forbidden); len(types) > 0 && len(o.arguments) == 0 {
+		count := humanize.Count(len(types), "type")
+		text := fmt.Sprintf(messages.Forbidden, count, firstOf(types))
+		if len(types) == len(s.resources) {
+			text = fmt.Sprintf(messages.ForbiddenAll, count)
+			if o.allNamespaces {
+				text += messages.TryNamespace
+			}
+		}
+		o.say(text)
+	}
+	if types := namesOf(s.result.Inconsistent); len(types) > 0 {
+		o.say(fmt.Sprintf(messages.Inconsistent, firstOf(types)))
+	}
+	if o.wide && len(o.arguments) == 0 {
+		o.say(messages.SecretsUnnamed)
+	}
+}
+
+// firstOf returns the first of some types, and how many others there are.
+func firstOf(types []string) string {
+	if len(types) <= few {
+		return strings.Join(types, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(types[:few], ", "), len(types)-few)
+}
+
+// nameOf returns a type or a group that was skipped, with its namespace if it is one's.
+func nameOf(s census.Skipped) string {
+	text := s.Group
+	if s.Resource != "" {
+		text = schema.GroupResource{Group: s.Group, Resource: s.Resource}.String()
+	}
+	if s.Namespace != "" {
+		text += " in " + s.Namespace
+	}
+	return text
+}
+
+// say writes a line on stderr.
+func (o *options) say(text string) { fmt.Fprintln(o.ErrOut, terminal.OneLine(text)) }
+
+// judge returns the error that makes the exit code.
+func (o *options) judge(ctx context.Context, s *search) error {
+	if ctx.Err() != nil {
+		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{messages.Interrupted}}
+	}
+	var failed error
+	if !o.isComplete(s) {
+		failed = errors.New(messages.Incomplete)
+	}
+	if !o.exceeds(s) {
+		return failed
+	}
+	confirmed, _ := s.count(duplicates.Confirmed)
+	likely, _ := s.count(duplicates.Likely)
+	line := fmt.Sprintf(messages.GateExceeded, humanize.Count(confirmed+likely, "group"), humanize.Grouped(o.failAbove))
+	return &exitcode.Error{Code: exitcode.Gate, Err: failed, Lines: []string{line}}
+}

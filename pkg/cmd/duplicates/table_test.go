@@ -1,0 +1,113 @@
+package duplicates
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
+)
+
+var jobs = census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job"}
+
+// On a narrow terminal, the object and its references are whole, and other columns give
+// way.
+func TestFit(t *testing.T) {
+	whole := table{
+		columns: []string{"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY", "EQUAL", "STATUS-DIFFERS"},
+		rows: [][]string{
+			{"likely", "jobs.batch/migrate-x7k2p", "12m", "some-controller-manager", "<nothing>", "23 fields", "active,conditions,startTime"},
+			{"likely", "jobs.batch/migrate-b4c5d", "+9s", "some-controller-manager", "its pods", "", ""},
+		},
+	}
+	for width, want := range map[int][]string{
+		200: {"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY", "EQUAL", "STATUS-DIFFERS"},
+		80:  {"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY", "EQUAL"},
+		60:  {"GRADE", "OBJECT", "AGE", "REFERRED-BY"},
+	} {
+		rows := table{columns: whole.columns}
+		for _, row := range whole.rows {
+			rows.rows = append(rows.rows, slices.Clone(row))
+		}
+		fitted := rows.fit(width)
+		if !slices.Equal(fitted.columns, want) || fitted.width() > width && width >= 80 {
+			t.Errorf("%d: %q of width %d, want %q", width, fitted.columns, fitted.width(), want)
+		}
+		for i, row := range fitted.rows {
+			if row[1] != whole.rows[i][1] {
+				t.Errorf("%d: %q", width, row[1])
+			}
+		}
+	}
+}
+
+// What refers to an object is said in one cell, or that it is not known.
+func TestReferencesText(t *testing.T) {
+	read := &duplicates.Group{ReferencesRead: true, Compared: duplicates.Compared{Of: []string{"spec"}}}
+	unread := &duplicates.Group{Compared: duplicates.Compared{Of: []string{"spec"}}}
+	by := duplicates.Object{ReferredBy: []duplicates.Reference{{Owner: "build.example.com/b"}, {Resource: "pods"}, {Resource: "jobs.batch"}}}
+	for _, test := range []struct {
+		group  *duplicates.Group
+		object duplicates.Object
+		want   string
+	}{
+		{read, by, "build.example.com/b,its pods,jobs.batch"},
+		{read, duplicates.Object{}, messages.NoReference},
+		{unread, duplicates.Object{}, messages.ReferencesUnread},
+		{&duplicates.Group{}, duplicates.Object{}, ""},
+	} {
+		if got := referencesText(test.group, test.object); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// Text from the cluster can't control the terminal, nor a shell.
+func TestTextFromTheCluster(t *testing.T) {
+	o := &options{}
+	g := &duplicates.Group{Grade: duplicates.Likely, Resource: jobs, Namespace: "n"}
+	objects := []duplicates.Object{{Name: "a\x1b[2J", Creator: "b\nc", Created: time.Unix(0, 0)}}
+	for _, cell := range o.row(g, objects, 0, time.Unix(60, 0)) {
+		if strings.ContainsAny(cell, "\x1b\n") || !utf8.ValidString(cell) {
+			t.Errorf("%q", cell)
+		}
+	}
+	for word, want := range map[string]string{
+		"jobs.batch/a-b": "jobs.batch/a-b", "a;b": "'a;b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'",
+	} {
+		if got := quoted(word); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// Types that can't be listed matter if they were named, or if there are no others.
+func TestComplete(t *testing.T) {
+	forbidden := census.Skipped{Group: "batch", Resource: "jobs", Reason: census.Forbidden}
+	others := census.Resource{GroupVersionResource: schema.GroupVersionResource{Resource: "pods"}}
+	for name, test := range map[string]struct {
+		named   []string
+		of      []census.Resource
+		skipped []census.Skipped
+		want    bool
+	}{
+		"all read":            {nil, []census.Resource{jobs}, nil, true},
+		"one of two":          {nil, []census.Resource{jobs, others}, []census.Skipped{forbidden}, true},
+		"the only one":        {nil, []census.Resource{jobs}, []census.Skipped{forbidden}, false},
+		"a named one":         {[]string{"jobs,pods"}, []census.Resource{jobs, others}, []census.Skipped{forbidden}, false},
+		"never":               {nil, []census.Resource{jobs}, []census.Skipped{{Resource: "ipaddresses", Reason: census.Excluded}}, true},
+		"a list that expired": {nil, []census.Resource{jobs, others}, []census.Skipped{{Group: "batch", Resource: "jobs", Reason: census.Expired}}, false},
+	} {
+		o := &options{arguments: test.named}
+		s := &search{resources: test.of, result: &duplicates.Result{Skipped: test.skipped}}
+		if got := o.isComplete(s); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

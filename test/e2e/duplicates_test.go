@@ -1,0 +1,447 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+var (
+	backupType = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "backups"}
+	configType = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+)
+
+// population creates what a search is to find in a namespace of its own.
+type population struct {
+	t         *testing.T
+	client    dynamic.Interface
+	namespace string
+}
+
+// create creates an object as a field manager.
+func (p population) create(manager string, of schema.GroupVersionResource, object map[string]any) *unstructured.Unstructured {
+	p.t.Helper()
+	kinds := map[string]string{"backups": "Backup", "configmaps": "ConfigMap"}
+	sent := &unstructured.Unstructured{Object: object}
+	sent.SetGroupVersionKind(of.GroupVersion().WithKind(kinds[of.Resource]))
+	stored, err := p.client.Resource(of).Namespace(p.namespace).Create(p.t.Context(), sent, metav1.CreateOptions{FieldManager: manager})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return stored
+}
+
+// backup creates a Backup that an owner has, or nobody if it is nil.
+func (p population) backup(prefix string, owner *unstructured.Unstructured) *unstructured.Unstructured {
+	metadata := map[string]any{"generateName": prefix}
+	if owner != nil {
+		metadata["ownerReferences"] = []any{reference(owner)}
+	}
+	return p.create("controller", backupType, map[string]any{"metadata": metadata, "spec": map[string]any{"volume": prefix}})
+}
+
+func reference(owner *unstructured.Unstructured) map[string]any {
+	return map[string]any{
+		"apiVersion": owner.GetAPIVersion(), "kind": owner.GetKind(), "name": owner.GetName(), "uid": string(owner.GetUID()),
+	}
+}
+
+// owner creates a Backup with a name of its own.
+func (p population) owner(name string) *unstructured.Unstructured {
+	return p.create("user", backupType, map[string]any{
+		"metadata": map[string]any{"name": name}, "spec": map[string]any{"workers": int64(2)},
+	})
+}
+
+// status writes the status of an owner.
+func (p population) status(owner *unstructured.Unstructured, status map[string]any) {
+	p.t.Helper()
+	patch, _ := json.Marshal(map[string]any{"status": status})
+	_, err := p.client.Resource(backupType).Namespace(p.namespace).
+		Patch(p.t.Context(), owner.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// config creates a ConfigMap, with these entries of metadata.
+func (p population) config(manager string, metadata map[string]any) *unstructured.Unstructured {
+	return p.create(manager, configType, map[string]any{"metadata": metadata, "data": map[string]any{"a": "b"}})
+}
+
+// served makes a control plane that serves Backups.
+func served(t *testing.T) (*controlplane.ControlPlane, harness.User) {
+	t.Helper()
+	cp := controlplane.New(t)
+	u := harness.As(t, cp.Admin())
+	shell := harness.NewShell(t, u.Kubeconfig)
+	shell.Run("kubectl", "apply", "-f", harness.File(t, "crd.yaml", backups)).Expect(t, 0, `.*created\n`, ``)
+	harness.UntilServed(t, cp, backupType)
+	return cp, u
+}
+
+// Each group gets the grade that the evidence gives it, and only what nothing refers to,
+// where its owner names the other one, is proposed.
+func TestDuplicatesGrades(t *testing.T) {
+	t.Parallel()
+	cp, u := served(t)
+	client, err := dynamic.NewForConfig(cp.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "v1-00112233445566778899aabbccddeeff"
+	for name, test := range map[string]struct {
+		make func(p population) (proposed string)
+		want []string // GRADE REASON of each group
+	}{
+		"the owner's status names the younger": {func(p population) string {
+			owner := p.owner("owner")
+			older, younger := p.backup("run-", owner), p.backup("run-", owner)
+			p.status(owner, map[string]any{"runs": []any{map[string]any{"name": younger.GetName()}}})
+			return older.GetName()
+		}, []string{"likely "}},
+		"the owner's status names both": {func(p population) string {
+			owner := p.owner("owner")
+			a, b := p.backup("run-", owner), p.backup("run-", owner)
+			p.status(owner, map[string]any{"message": "created " + a.GetName() + ", " + b.GetName() + "."})
+			return ""
+		}, []string{"possible unreferenced"}},
+		"the owner names a longer name": {func(p population) string {
+			owner := p.owner("owner")
+			a, _ := p.backup("run-", owner), p.backup("run-", owner)
+			p.status(owner, map[string]any{"name": a.GetName() + "-0"})
+			return ""
+		}, []string{"possible unreferenced"}},
+		"workers of replicas: 2": {func(p population) string {
+			owner := p.owner("owner")
+			p.backup("worker-", owner)
+			p.backup("worker-", owner)
+			return ""
+		}, []string{"possible unreferenced"}},
+		"two shards of one owner": {func(p population) string {
+			owner := p.owner("owner")
+			for _, prefix := range []string{"shard-a-", "shard-a-", "shard-b-"} {
+				p.backup(prefix, owner)
+			}
+			last := p.backup("shard-b-", owner)
+			p.status(owner, map[string]any{"last": last.GetName()})
+			return ""
+		}, []string{"possible otherGroups", "possible otherGroups"}},
+		"two claims, one of which has its node": {func(p population) string {
+			owner := p.owner("pool")
+			claim, _ := p.backup("claim-", owner), p.backup("claim-", owner)
+			p.config("kubelet", map[string]any{"name": "node", "ownerReferences": []any{reference(claim)}})
+			return ""
+		}, []string{"likely "}},
+		"three": {func(p population) string {
+			for range 3 {
+				p.config("tool", map[string]any{"generateName": "c-"})
+			}
+			return ""
+		}, []string{"possible moreThanTwo"}},
+		"two without owners": {func(p population) string {
+			p.config("tool", map[string]any{"generateName": "c-"})
+			p.config("tool", map[string]any{"generateName": "c-"})
+			return ""
+		}, []string{"likely "}},
+		"two managers": {func(p population) string {
+			p.config("tool", map[string]any{"generateName": "c-"})
+			p.config("another", map[string]any{"generateName": "c-"})
+			return ""
+		}, []string{"possible creators"}},
+		"one creation ID": {func(p population) string {
+			for attempt := range uint32(2) {
+				p.config("tool", map[string]any{
+					"generateName": "c-", "name": names.Candidate("c-", id, attempt, names.SuffixLength),
+					"annotations": map[string]any{once.Annotation: id},
+				})
+			}
+			return ""
+		}, []string{"confirmed "}},
+		"a copied creation ID": {func(p population) string {
+			p.config("tool", map[string]any{
+				"generateName": "c-", "name": names.Candidate("c-", id, 0, names.SuffixLength),
+				"annotations": map[string]any{once.Annotation: id},
+			})
+			p.config("tool", map[string]any{"generateName": "c-", "annotations": map[string]any{once.Annotation: id}})
+			return ""
+		}, []string{"likely "}},
+		"creation IDs that differ": {func(p population) string {
+			manifest := harness.File(t, "cm.yaml", configMap)
+			u.Run("create", "-f", manifest, "-n", p.namespace, "--count=300").Expect(t, 0, `(.* created\n){300}`, ``)
+			return ""
+		}, nil},
+		"other content": {func(p population) string {
+			p.config("tool", map[string]any{"generateName": "c-"})
+			p.config("tool", map[string]any{"generateName": "c-", "labels": map[string]any{"a": "b"}})
+			return ""
+		}, nil},
+		"other owners": {func(p population) string {
+			p.backup("run-", p.owner("a"))
+			p.backup("run-", p.owner("b"))
+			return ""
+		}, nil},
+		"a label of somebody else": {func(p population) string {
+			p.config("tool", map[string]any{"generateName": "c-"})
+			second := p.config("tool", map[string]any{"generateName": "c-"})
+			p.patch(second, `{"metadata": {"labels": {"a": "b"}}}`)
+			return ""
+		}, []string{"likely "}},
+		"its own name in its content": {func(p population) string {
+			for range 2 {
+				o := p.config("tool", map[string]any{"generateName": "c-"})
+				p.patchAs("tool", o, fmt.Sprintf(`{"data": {"self": "http://%s.svc/%s"}}`, o.GetName(), o.GetUID()))
+			}
+			return ""
+		}, []string{"likely "}},
+		"no managedFields": {func(p population) string {
+			for range 2 {
+				p.patch(p.config("tool", map[string]any{"generateName": "c-"}), `{"metadata": {"managedFields": [{}]}}`)
+			}
+			return ""
+		}, []string{"possible noFieldManager"}},
+		"one is being deleted": {func(p population) string {
+			p.config("tool", map[string]any{"generateName": "c-"})
+			second := p.config("tool", map[string]any{"generateName": "c-", "finalizers": []any{"example.com/f"}})
+			err := client.Resource(configType).Namespace(p.namespace).Delete(t.Context(), second.GetName(), metav1.DeleteOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ""
+		}, nil},
+		"names of their own": {func(p population) string {
+			p.config("tool", map[string]any{"generateName": "c-", "name": "c-one"})
+			p.config("tool", map[string]any{"generateName": "c-", "name": "c-two"})
+			return ""
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := population{t, client, harness.Namespace(t, cp)}
+			proposed := test.make(p)
+			report := duplicatesOf(t, u, "-n", p.namespace)
+			var got []string
+			for _, item := range report.Items {
+				got = append(got, string(item.Grade)+" "+item.Reason)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+			want := ""
+			if proposed != "" {
+				want = "backup.example.com/" + proposed + "\n"
+			}
+			if r := u.Run("duplicates", "-n", p.namespace, "-o", "name"); r.Stdout != want || r.Code != 0 {
+				t.Errorf("proposed %q with exit code %d, want %q", r.Stdout, r.Code, want)
+			}
+		})
+	}
+}
+
+func (p population) patch(object *unstructured.Unstructured, patch string) {
+	p.patchAs("somebody", object, patch)
+}
+
+func (p population) patchAs(manager string, object *unstructured.Unstructured, patch string) {
+	p.t.Helper()
+	_, err := p.client.Resource(configType).Namespace(p.namespace).
+		Patch(p.t.Context(), object.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// A Pod that was created after an equal one had failed is a retry.
+func TestDuplicatesRetryOfFailed(t *testing.T) {
+	t.Parallel()
+	namespace := harness.Namespace(t, retrying)
+	client := harness.Clientset(t, retrying).CoreV1()
+	_, err := client.ServiceAccounts(namespace).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func() *corev1.Pod {
+		made, err := client.Pods(namespace).Create(t.Context(), &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "try-"},
+			Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	first := create()
+	time.Sleep(1100 * time.Millisecond) // times of objects are in seconds
+	create()
+	u := harness.As(t, retrying.Admin())
+	if got := briefs(duplicatesOf(t, u, "-n", namespace), v1alpha1.DuplicateLikely); !slices.Equal(got, []string{"likely pods try- x2"}) {
+		t.Errorf("before the failure: %q", got)
+	}
+	first.Status.Phase = corev1.PodFailed
+	first.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: "c", Image: "i", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: first.CreationTimestamp}},
+	}}
+	if _, err := client.Pods(namespace).UpdateStatus(t.Context(), first, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if report := duplicatesOf(t, u, "-n", namespace); len(report.Items) > 0 {
+		t.Errorf("a retry is %s", brief(report.Items[0]))
+	}
+}
+
+// Objects are compared that were created close in time and recently. An object without
+// an owner is proposed once both had the time to get dependents.
+func TestDuplicatesTimes(t *testing.T) {
+	t.Parallel()
+	cp := retrying
+	client, err := dynamic.NewForConfig(cp.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := population{t, client, harness.Namespace(t, cp)}
+	first := p.config("tool", map[string]any{"generateName": "c-"})
+	orphan := p.config("tool", map[string]any{"generateName": "c-"})
+	p.config("tool", map[string]any{"name": "child", "ownerReferences": []any{reference(first)}})
+	for range 2 { // far from each other
+		p.config("tool", map[string]any{"generateName": "slow-"})
+		time.Sleep(3 * time.Second)
+	}
+	u := harness.As(t, cp.Admin())
+	for args, want := range map[string]string{
+		"--within=1m": "likely configmaps c- x2\nlikely configmaps slow- x2\n",
+		"--within=2s": "likely configmaps c- x2\n",
+		"--since=1s":  "",
+		"-l=none":     "",
+	} {
+		got := briefs(duplicatesOf(t, u, "configmaps", "-n", p.namespace, args), v1alpha1.DuplicateLikely)
+		if text := strings.Join(append(got, ""), "\n"); text != want {
+			t.Errorf("%s: %q, want %q", args, text, want)
+		}
+	}
+	u.Run("duplicates", "-n", p.namespace, "-o", "name").Expect(t, 0, ``, `.*`)
+	u.Run("duplicates", "-n", p.namespace, "-o", "name", "--within=2s").Expect(t, 0, "configmap/"+orphan.GetName()+"\n", `.*`)
+}
+
+// The answer is the first line, the table says what people need, and no output deletes.
+func TestDuplicatesOutput(t *testing.T) {
+	t.Parallel()
+	client, err := dynamic.NewForConfig(retrying.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := population{t, client, harness.Namespace(t, retrying)}
+	u := harness.As(t, retrying.Admin())
+	u.Run("duplicates", "-n", p.namespace).Expect(t, 0, ``, fmt.Sprintf(messages.None, "0 objects", "7d")+"\n")
+	var pair []string
+	for range 2 {
+		pair = append(pair, p.config("tool", map[string]any{"generateName": "c-"}).GetName())
+	}
+	for range 3 {
+		p.config("tool", map[string]any{"generateName": "three-"})
+	}
+	either := "(" + pair[0] + "|" + pair[1] + ")"
+	verdict := `1 group of equal objects that were probably meant to be one: 2 objects.\n` +
+		regexp.QuoteMeta(messages.Decide) + `\n  kubectl get configmaps/` + either + ` configmaps/` + either + ` -n ` + p.namespace + ` -o yaml\n`
+	possible := `Possible, with less evidence: 1 group, .*\n`
+	table := `GRADE +OBJECT +AGE +CREATOR +REFERRED-BY +EQUAL +STATUS-DIFFERS\n` +
+		`likely +configmaps/` + either + ` +\d+s +tool +<nothing> +\d fields? +\n` +
+		`likely +configmaps/` + either + ` +\+\ds +tool +<nothing> +\n`
+	u.Run("duplicates", "-n", p.namespace).Expect(t, 0, table, verdict+possible)
+	wide := u.Run("duplicates", "-n", p.namespace, "-o", "wide")
+	wide.Expect(t, 0, `GRADE .* STATE +OWNER +REASON +UID\n(likely .*\n){2}(possible .* moreThanTwo .*\n){3}`, verdict+messages.SecretsUnnamed+"\n")
+	yaml := u.Run("duplicates", "-n", p.namespace, "-o", "yaml")
+	for _, output := range []string{wide.Stdout, wide.Stderr, yaml.Stdout, yaml.Stderr} {
+		if strings.Contains(output, "kubectl delete") {
+			t.Errorf("%s deletes", output)
+		}
+	}
+	gate := fmt.Sprintf(messages.GateExceeded, "1 group", "0")
+	u.Run("duplicates", "-n", p.namespace, "--fail-above-count=0").Expect(t, 3, table, verdict+possible+gate+"\n")
+	u.Run("duplicates", "-n", p.namespace, "--fail-above-count=1").Expect(t, 0, table, verdict+possible)
+	u.Run("duplicates", "-A", "-o", "name").Expect(t, 1, ``, "error: "+messages.NameOfAll+"\n")
+	for flag, value := range map[string]string{"--within": "0s", "--since": "-1s", "--retry-timeout": "0s"} {
+		u.Run("duplicates", flag+"="+value).Expect(t, 1, ``, "error: "+fmt.Sprintf(messages.NotPositive, flag, value)+"\n")
+	}
+	u.Run("duplicates", "--fail-above-count=-1").Expect(t, 1, ``, "error: "+fmt.Sprintf(messages.NegativeCount, -1)+"\n")
+	u.Run("duplicates", "-l", "((").Expect(t, 1, ``, `error: --selector: .*\n`)
+	u.Run("duplicates", "nonsuch").Expect(t, 1, ``, `error: the server doesn't have a resource type "nonsuch"\n`)
+}
+
+// What can't be read is said, fails the command, and nothing is proposed without it.
+func TestDuplicatesUnread(t *testing.T) {
+	t.Parallel()
+	cp, admin := served(t)
+	client, err := dynamic.NewForConfig(cp.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := population{t, client, harness.Namespace(t, cp)}
+	owner := p.owner("owner")
+	_, younger := p.backup("run-", owner), p.backup("run-", owner)
+	p.status(owner, map[string]any{"run": younger.GetName()})
+	harness.Grant(t, cp, p.namespace, "nopods", []string{"list"}, "backups")
+	u := harness.As(t, cp.User("nopods"))
+	r := u.Run("duplicates", "backups", "-n", p.namespace, "-o", "json")
+	var report v1alpha1.DuplicateReport
+	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
+		t.Fatal(err)
+	}
+	if r.Code != 1 || report.Complete || len(report.Items) != 1 || report.Items[0].ReferencesRead || report.Items[0].Reason != "unread" {
+		t.Errorf("exit code %d, %+v", r.Code, report)
+	}
+	if len(report.Skipped) != 1 || report.Skipped[0].Resource != "pods" || report.Skipped[0].Reason != "forbidden" {
+		t.Errorf("skipped %+v", report.Skipped)
+	}
+	u.Run("duplicates", "backups", "-n", p.namespace, "-o", "name").
+		Expect(t, 1, ``, `.*Warning: skipped pods in .*: .*forbidden.*\nerror: `+messages.Incomplete+`\n`)
+	nobody := harness.As(t, cp.User("nobody"))
+	nobody.Run("duplicates", "-A").Expect(t, 1, ``, `Only 0 of .*Warning: skipped all \d+ types, .*; try -n NAMESPACE\nerror: `+messages.Incomplete+`\n`)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	admin.Context = ctx
+	if r := admin.Run("duplicates", "-n", p.namespace); r.Code != 130 {
+		t.Errorf("exit code %d after an interrupt: %s", r.Code, r.Stderr)
+	}
+}
+
+// The ready ClusterRole is enough to find duplicates of every type but Secrets and
+// custom resources.
+func TestRoleForDuplicates(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.New(t)
+	admin := harness.NewShell(t, harness.As(t, cp.Admin()).Kubeconfig)
+	for range 2 {
+		admin.Run("kubectl", "create", "-f", harness.File(t, "job.yaml", job)).Expect(t, 0, `.*created\n`, ``)
+	}
+	u := bound(t, cp, "searcher", "duplicates.yaml", "genname-duplicates")
+	report := duplicatesOf(t, u, "-A")
+	if got := briefs(report, v1alpha1.DuplicateLikely); !report.Complete || !slices.Equal(got, []string{"likely jobs.batch report- x2"}) {
+		t.Errorf("complete %v: %q", report.Complete, got)
+	}
+	for _, s := range report.Skipped {
+		if s.Reason == "forbidden" {
+			t.Errorf("skipped %+v", s)
+		}
+	}
+	if !report.Items[0].ReferencesRead {
+		t.Error("references were not read")
+	}
+}

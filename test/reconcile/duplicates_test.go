@@ -1,0 +1,60 @@
+package reconcile
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+var secrets = census.Resource{
+	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, Kind: "Secret", Namespaced: true,
+}
+
+// A search finds every object that these controllers have created one too many, and
+// nothing that pkg/once has created. The groups are only possible, because all purposes
+// have one owner.
+func TestDuplicatesAreFound(t *testing.T) {
+	cp := controlplane.New(t)
+	settings := Settings{Seed: 2, Purposes: 30, Log: t.Output(), Patience: time.Minute}
+	for _, test := range []struct{ way, scenario string }{
+		{"generate", "behind"}, {"generate", "lost"}, {"generate", "two"}, {"once", "all"},
+	} {
+		t.Run(test.way+" "+test.scenario, func(t *testing.T) {
+			way, err := byName(Ways, test.way, func(w Way) string { return w.Name })
+			if err != nil {
+				t.Fatal(err)
+			}
+			scenario, err := byName(Scenarios, test.scenario, func(s Scenario) string { return s.Name })
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Run(t.Context(), cp, settings, way, scenario)
+			if err != nil {
+				t.Fatal(err)
+			}
+			finder := &duplicates.Finder{
+				Scanner:   &census.Scanner{Config: cp.Admin(), RetryTimeout: time.Minute},
+				Resources: []census.Resource{secrets}, Namespace: way.Name + "-" + scenario.Name,
+				Within: 2 * time.Minute, Since: time.Now().Add(-time.Hour), Now: time.Now(),
+				ResourceOf: func(schema.GroupVersionKind) (census.Resource, error) { return secrets, nil },
+			}
+			result, err := finder.Find(t.Context())
+			if err != nil || len(result.Skipped) > 0 {
+				t.Fatal(err, result)
+			}
+			found := 0
+			for _, g := range result.Groups {
+				found += g.Len() - 1
+			}
+			t.Logf("%d objects too many, %d found in %d groups", r.Duplicates, found, len(result.Groups))
+			if found != r.Duplicates || (r.Duplicates > 0) != (test.way == "generate") {
+				t.Errorf("%d of %d found", found, r.Duplicates)
+			}
+		})
+	}
+}
