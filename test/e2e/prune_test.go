@@ -100,7 +100,7 @@ func TestPruneDeletesWhatItPlans(t *testing.T) {
 	u.Run("prune", "cm/run-", "-n", ns, "--older-than", before).Expect(t, 0,
 		`NAMESPACE   RESOURCE     PREFIX   DELETE   UNDER-1D   1D-7D   7D-30D   OVER-30D\n`+ns+`   configmaps   run-         12         12       0        0          0\n`,
 		`12 objects would be deleted: created before `+before+`\.\n`+`First: (run-.....(, )?){5}, …\n`+
-			`8 objects left: 3 created since `+before+`, 1 with a controller .*, 1 being deleted already, 3 with a name .*\.\n`+
+			`8 objects left: 3 created since `+before+`, 1 with a controller .*, 1 being deleted already, 3 not generated from the prefix\.\n`+
 			`Nothing was deleted\. To delete these 12 objects:\n`+
 			`  kubectl genname prune cm/run- -n `+ns+` --kubeconfig .* --older-than `+before+` --yes\n`)
 	done := u.Run("prune", "configmaps/run-", "-n", ns, "--older-than", before, "--yes", "-o", "json")
@@ -192,7 +192,7 @@ func TestPruneOfASharedPrefix(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	for _, prefix := range []string{long, long + "-one-"} {
 		u.Run("prune", "configmaps/"+prefix, "-n", ns, "--keep=0", "--yes").Expect(t, 1, ``,
-			`error: several generateNames share the truncated prefix configmaps/x{58}: name each of them\n  configmaps/x{58}-one-\n  configmaps/x{58}-two-\n`)
+			`error: several generateNames share the truncated prefix configmaps/x{58}\. Name each of them:\n  configmaps/x{58}-one-\n  configmaps/x{58}-two-\n`)
 	}
 	u.Run("prune", "configmaps/"+long+"-one-", "configmaps/"+long+"-two-", "-n", ns, "--keep=0", "--yes").
 		Expect(t, 0, ``, `Deleted 3 of 3 objects\. Failed: 0\.\n`)

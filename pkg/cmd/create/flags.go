@@ -53,7 +53,7 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", once.DefaultRetryTimeout,
 		"How long to retry one object after throttling, lost responses and connection errors. "+
 			"A request in progress has its own limit, --request-timeout or one minute")
-	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable: a later run with the same key and "+
+	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable. A later run with the same key and "+
 		"input leaves existing objects as they are. The key applies to the resource types and namespaces of the input")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "Number of copies of one document to create at the same time. "+
@@ -62,7 +62,7 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		fmt.Sprintf("Number of random characters in a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
 	flags.Float32Var(&f.qps, "qps", 0,
 		"Maximum number of requests per second, 0 for no limit. Throttling by the server always applies")
-	flags.IntVar(&f.burst, "burst", 0, "Maximum number of requests above --qps at once (default: the value of --qps)")
+	flags.IntVar(&f.burst, "burst", 0, "Maximum number of requests above --qps at once. The default is the value of --qps")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 	cmd.Flags().AddFlagSet(flags)
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -86,17 +87,17 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Check the names in manifests before you create the objects",
 		Long: templates.LongDesc(`
-			Check manifests for problems with names: prefixes that are truncated or invalid, derived
-			names that are too long, and generateName where a tool can't use it. Run it before you
-			create the objects, or in CI. It needs no cluster.
+			Check manifests for problems with names. Lint finds prefixes that are truncated or invalid,
+			derived names that are too long, and generateName where a tool can't use it. Run it before
+			you create the objects, or in CI. It needs no cluster.
 
 			Each finding has the file, line and column, the problem, and how to fix it. To disable a
-			rule, write the comment "# genname:disable RULE: REASON" at the line of the field, above
-			it, or before the first field of the document. Or set the annotation
-			genname.dev/lint-disable.
+			rule, write "# genname:disable RULE: REASON" at the line of the field, above it, or before
+			the first field of the document. Or set the annotation genname.dev/lint-disable.
 
-			The exit code is 3 if there are findings of the level of --fail-on, and 1 if a file can't
-			be read. In a directory, lint skips templates and files without Kubernetes objects.`),
+			The exit code is 3 if there are findings of the level of --fail-on or worse. Otherwise it
+			is 1 if a file can't be read. In a directory, lint skips templates and files without
+			Kubernetes objects.`),
 		Example: templates.Examples(`
 			# Check a manifest
 			kubectl genname lint -f job.yaml
@@ -117,7 +118,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(&o.failOn, "fail-on",
 		o.failOn.Usage("Exit with code 3 if there is a finding of this level or a worse one", nil))
-	flags.Var(&o.explain, "explain", o.explain.Usage("Print the documentation of a rule, and check nothing", nil))
+	flags.Var(&o.explain, "explain",
+		"Print the documentation of a rule, and check nothing. Rules are "+strings.Join(ruleNames(), ", "))
 	flags.StringSliceVar(&o.disable, "disable", nil, "Rules to disable")
 	flags.StringVar(&o.kubernetes, "kubernetes-version", o.kubernetes,
 		"Version of Kubernetes that the manifests are for, 1.28 or newer. "+

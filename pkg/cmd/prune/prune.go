@@ -57,13 +57,13 @@ var longHelp = templates.LongDesc(`
 	Delete objects with generated names by prefix and age, after an audit has shown which
 	prefixes fill up.
 
-	Without --yes nothing is deleted: the command prints how many objects it would delete,
-	what it leaves and why, and the command that deletes exactly these objects.
+	Without --yes the command deletes nothing. It prints how many objects it would delete and
+	leave, and why it leaves them. The last line is the command that deletes these objects.
 
-	An object is deleted only if its own generateName has the prefix and its name was
-	generated from it. Objects that have a controller are left unless --owned is given.
-	Each deletion names the object's UID, so an object that was deleted and created again
-	under its name is left. Dependents are deleted in the background, as kubectl does.`)
+	The command deletes an object only if its own generateName has the prefix and its name was
+	generated from it. It leaves objects that have a controller, unless you set --owned. Each
+	deletion names the object's UID, so the command leaves an object that was deleted and
+	created again under its name. Dependents are deleted in the background, as kubectl does.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -96,17 +96,17 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "If present, delete across all namespaces")
 	flags.StringVarP(&o.selector, "selector", "l", "", "Delete only objects that match this label query")
 	flags.StringVar(&o.olderThan, "older-than", "",
-		"Delete only objects created before this: an age like 90m, 24h or 30d, by the server's time, "+
-			"or a time like 2026-11-21T08:00:00Z")
+		"Delete only objects older than this age, like 90m, 24h or 30d by the server's clock, "+
+			"or created before this time, like 2026-11-21T08:00:00Z")
 	flags.IntVar(&o.keep, "keep", 0, fmt.Sprintf(
-		"Keep so many newest objects of each namespace and prefix (0 to %d)", prune.MaxKeep))
+		"Number of newest objects to keep in each namespace and prefix (0 to %d)", prune.MaxKeep))
 	flags.BoolVar(&o.finished, "finished", false, "Delete only objects that have finished: Jobs, Pods, JobSets, "+
 		"Argo Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns")
 	flags.BoolVar(&o.owned, "owned", false, "Delete objects that have a controller, too")
-	flags.BoolVar(&o.yes, "yes", false, "Delete. Without it, only the plan is printed")
+	flags.BoolVar(&o.yes, "yes", false, "Delete the objects. Without it, the command prints only the plan")
 	flags.IntVar(&o.concurrency, "concurrency", 8, "Number of deletions in flight")
 	flags.Float32Var(&o.qps, "qps", 0,
-		"Limit of deletions per second; 0 for none: the server's flow control is always respected")
+		"Maximum number of deletions per second, 0 for no limit. Throttling by the server always applies")
 	flags.Var(&o.retryTimeout, "retry-timeout",
 		"How long one request is retried through throttling, errors of the server and lost connections")
 	flagvalue.ReadableNumbers(flags)

@@ -34,7 +34,7 @@ const (
 	// DryRunAndEdit is for --dry-run together with --edit.
 	DryRunAndEdit = "--dry-run cannot be used with --edit, because kubectl create would create the object"
 	// FileAsArgument is for a file without -f.
-	FileAsArgument = "unexpected argument %q: name each file with -f, like %s -f %s"
+	FileAsArgument = "unexpected argument %q. Name each file with -f, like %s -f %s"
 	// NoSubcommands is for a subcommand of kubectl create.
 	NoSubcommands = "%s has no subcommands. Pipe the output of kubectl into it:\n" +
 		"  kubectl %s … --dry-run=client -o yaml | %s -f -"

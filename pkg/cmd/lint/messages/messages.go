@@ -74,11 +74,11 @@ const (
 	// Disabled counts the findings that comments and annotations disable.
 	Disabled = "%s disabled by comments and annotations."
 	// Skipped counts the files that lint did not check.
-	Skipped = "%s skipped: templates, or files without Kubernetes objects (--show-skipped)."
+	Skipped = "%s skipped (templates, or files without Kubernetes objects). To list them, use --show-skipped."
 	// Exported counts the objects with a resourceVersion.
-	Exported = "%s not checked: metadata.resourceVersion shows that a server wrote them."
+	Exported = "%s with metadata.resourceVersion not checked. Only a server sets this field."
 	// Placeholders counts the objects with a variable in their name.
-	Placeholders = "%s with a variable in the name: length and letters not checked."
+	Placeholders = "%s with a variable in the name, so the length and letters were not checked."
 	// SkippedFile is a line of --show-skipped: file.
 	SkippedFile = "skipped: %s"
 	// DisabledFinding is a line of --show-skipped, and of the format github: place, defect,

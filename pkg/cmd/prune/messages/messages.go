@@ -8,9 +8,9 @@ const (
 	// NotTarget is printed for an argument that is not TYPE/PREFIX: argument.
 	NotTarget = "%q is not TYPE/PREFIX, like jobs/nightly-report-"
 	// EmptyPrefix is printed for an argument without a prefix: argument.
-	EmptyPrefix = "%q has no prefix: name a whole generateName, like jobs/nightly-report-"
+	EmptyPrefix = "%q has no prefix. Name a whole generateName, like jobs/nightly-report-"
 	// Pattern is printed for a prefix with a character of patterns: argument.
-	Pattern = "%q is a pattern: name a whole generateName, like jobs/nightly-report-"
+	Pattern = "%q is a pattern. Name a whole generateName, like jobs/nightly-report-"
 	// NoCriterion is printed if no flag says which objects to delete.
 	NoCriterion = "--older-than or --keep is required, like --older-than 24h"
 	// TwoScopes is printed for -n with -A.
@@ -22,7 +22,7 @@ const (
 	// NegativeAge is printed for a negative duration: value.
 	NegativeAge = "--older-than must not be negative, as %s is"
 	// FutureAge is printed for a time that is not in the past: value, server's time.
-	FutureAge = "--older-than: %s is in the future, the server's time is %s"
+	FutureAge = "--older-than: %s is in the future. The server's time is %s"
 	// BadKeep is printed for a number of newest objects out of range: most, value.
 	BadKeep = "--keep must be from 0 to %d, not %d"
 	// BadConcurrency is printed for a number of deletions out of range: most, value.
@@ -37,23 +37,23 @@ const (
 	NeverFinishes = "--finished: prune doesn't know when %s have finished, only Jobs, Pods, JobSets, " +
 		"Argo Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns"
 	// Shared is printed for a truncated prefix: resource, prefix.
-	Shared = "several generateNames share the truncated prefix %s/%s: name each of them"
+	Shared = "several generateNames share the truncated prefix %s/%s. Name each of them:"
 	// SharedName is a line of Shared: generateName.
 	SharedName = "  %s"
 	// NoTime is printed if a duration can't be counted back from the server's time.
-	NoTime = "--older-than: the server doesn't tell its time: give a time like 2026-11-21T08:00:00Z"
+	NoTime = "--older-than: the server doesn't tell its time. Give a time like 2026-11-21T08:00:00Z"
 	// Forbidden is printed if a permission is missing: verb, resource, scope.
 	Forbidden = "you can't %s %s%s"
 	// Expired is printed if names were printed of a list that then expired.
-	Expired = "the list expired while it was read, so the names are incomplete: run the command again"
+	Expired = "the list expired while it was read, so the names are incomplete. Run the command again"
 	// Failure is printed for an object that was not deleted: object, reason.
 	Failure = "error: %s was not deleted: %v"
 	// UnknownOutcome is printed for an object that may be deleted: object, reason.
 	UnknownOutcome = "error: it is unknown whether %s was deleted: %v"
 	// MoreFailures follows the first of these lines: number of others.
 	MoreFailures = "error: %s more, see -o json"
-	// Stopped is printed if the rest was not tried: reason.
-	Stopped = "error: the rest was not tried: %v"
+	// Stopped is printed if the run ended before all deletions: reason.
+	Stopped = "error: stopped before all objects were deleted: %v"
 	// Interrupted is printed after an interrupt.
 	Interrupted = "error: interrupted"
 )
@@ -63,7 +63,7 @@ const (
 	// MissingPermission is Forbidden in a plan: verb, resource, scope.
 	MissingPermission = "Warning: " + Forbidden
 	// Clock is printed if the clocks differ: difference.
-	Clock = "Warning: this machine's clock differs from the server's by %s, and the server's counts"
+	Clock = "Warning: this machine's clock differs from the server's by %s. The command uses the server's clock."
 )
 
 // The plan, on stderr.
@@ -73,7 +73,7 @@ const (
 	// NothingPlanned is the first line if nothing was chosen: scope, criteria.
 	NothingPlanned = "Nothing to delete%s with the criteria: %s."
 	// Prefixes follows NothingPlanned if no object has the prefix.
-	Prefixes = "No name was generated from %s: name whole generateNames, with a trailing '-' if they have it."
+	Prefixes = "No name was generated from %s. Name whole generateNames, with a trailing '-' if they have it."
 	// First names the first objects: names.
 	First = "First: %s"
 	// FirstOf names them if there are more: names.
@@ -108,7 +108,7 @@ const (
 	NotFinished  = "%s not finished"
 	Controlled   = "%s with a controller (--owned includes them)"
 	BeingDeleted = "%s being deleted already"
-	NotGenerated = "%s with a name or generateName of another kind"
+	NotGenerated = "%s not generated from the prefix"
 	UnknownAge   = "%s of unknown age"
 	Replaced     = "%s created again under their names"
 	Gone         = "%s deleted by another client"
