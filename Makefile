@@ -45,7 +45,7 @@ PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecontroller ./pkg/names .
 CONTROLLERS := pkg/once/oncecontroller examples/controller test/reconcile
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial published rules docs apidiff release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial published admission rules docs apidiff release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -184,6 +184,9 @@ prune-trial: control-plane ## Delete 60,000 of 100,000 objects with prune while 
 
 reconcile: control-plane ## Have controllers in trouble create 1,000 objects, into docs/library.md (10 minutes); VERSION= is the server's
 	$(GO) run -C test/reconcile ./run -write ../../docs/library.md $(if $(VERSION),-version=$(VERSION))
+
+admission: ## Test examples/admission on an API server of another version: make admission VERSION=v1.30.14
+	$(GO) test ./test/lint -run TestAdmissionPolicies -server-version $(or $(VERSION),v1.30.14)
 
 published: ## Lint what others have published, into test/lint/published/findings.txt (downloads 22 Go modules)
 	$(GO) run ./test/lint/published

@@ -3,6 +3,10 @@ package manifest
 // File is a file of manifests. It has its text while it is read, and reads it again
 // if a position is asked for later.
 type File struct {
+	// Slim leaves the schemas out of CustomResourceDefinitions. An error in a schema
+	// is then not found.
+	Slim bool
+
 	load   func() ([]byte, error)
 	chunks []chunk
 	parsed []*Document

@@ -101,7 +101,11 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 		return nil, ErrForeign
 	}
 	if !c.json {
-		if object, is := direct(c.text); is {
+		text := c.text
+		if document.file.Slim {
+			text = withoutSchemas(text)
+		}
+		if object, is := direct(text); is {
 			return flatten(nil, object, document, nil)
 		}
 	}

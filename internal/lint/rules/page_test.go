@@ -41,7 +41,7 @@ func TestPages(t *testing.T) {
 func overview() string {
 	rows := []string{
 		"# Lint rules", "",
-		"The rules of [kubectl genname lint](../lint.md). Each page has the problem, its reason, bad and good examples, and the place " +
+		"The rules of [kubectl genname lint](../guides/lint.md). Each page has the problem, its reason, bad and good examples, and the place " +
 			"in the source of Kubernetes. `kubectl genname lint --explain RULE` prints the page.", "",
 		"| rule | level | finds |", "|---|---|---|",
 	}

@@ -1,0 +1,235 @@
+package lint
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+var serverVersion = flag.String("server-version", controlplane.ServerVersion, "version of the API server with the policies")
+
+// admission has a server with the policies of examples/admission.
+type admission struct {
+	*server
+	t        *testing.T
+	cp       *controlplane.ControlPlane
+	mutex    sync.Mutex
+	warnings []string
+}
+
+// HandleWarningHeader takes a warning of the server.
+func (a *admission) HandleWarningHeader(_ int, _ string, text string) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.warnings = append(a.warnings, text)
+}
+
+// as returns the server as another user sees it.
+func (a *admission) as(user string) *server {
+	return newServer(a.t, a.cp.User(user, "system:masters"), dryRun)
+}
+
+// apply creates the policies, or replaces them.
+func (a *admission) apply(directory string) {
+	a.t.Helper()
+	text, err := kustomize.Build(a.t.Context(), filesys.MakeFsOnDisk(), harness.Root+directory)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	objects, broken := manifest.Read(text)
+	if len(objects) != 6 || len(broken) > 0 {
+		a.t.Fatalf("%d objects, %v", len(objects), broken)
+	}
+	for _, o := range objects {
+		resource := a.resources[o.GroupVersionKind()]
+		client := a.client.Resource(schema.GroupVersionResource{Group: resource.Group, Version: resource.Version, Resource: resource.Name})
+		_, err := client.Apply(a.t.Context(), o.GetName(), o.Unstructured, metav1.ApplyOptions{FieldManager: "test", Force: true})
+		if err != nil {
+			a.t.Fatal(err)
+		}
+	}
+}
+
+// await waits until a create of the object is refused or not: the server takes policies
+// after a while.
+func (a *admission) await(o *unstructured.Unstructured, refused bool) {
+	a.t.Helper()
+	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
+	defer cancel()
+	for ctx.Err() == nil {
+		if _, err := a.create(ctx, o); (err != nil) == refused {
+			return
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	a.t.Fatalf("a minute later, a create of %s %s%s is not as it should be (refused: %v)",
+		o.GetKind(), o.GetName(), o.GetGenerateName(), refused)
+}
+
+// one returns the first object of a text.
+func one(text string) *unstructured.Unstructured {
+	objects, _ := manifest.Read([]byte(text))
+	return objects[0].Unstructured
+}
+
+func statefulSet(length int) *unstructured.Unstructured {
+	return one("apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: " + strings.Repeat("s", length) + "}\nspec:\n" +
+		"  serviceName: s\n  selector: {matchLabels: {app: s}}\n  template:\n    metadata: {labels: {app: s}}\n" +
+		"    spec: {containers: [{name: s, image: example.com/s}]}\n")
+}
+
+// The policies refuse what the rules of lint find, and nothing else. A Deployment of
+// 58 bytes, whose Pods have a truncated prefix, gets its Pods.
+func TestAdmissionPolicies(t *testing.T) {
+	cp := controlplane.New(t, controlplane.Version(*serverVersion))
+	a := &admission{t: t, cp: cp}
+	config := rest.CopyConfig(cp.Admin())
+	a.server = newServer(t, config, dryRun)
+	config.WarningHandler = a
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.client = client
+	a.apply("examples/admission/warn")
+	t.Run("warn", a.warn)
+	a.apply("examples/admission/deny")
+	a.await(statefulSet(53), true)
+	a.await(one(configMap("generateName: "+long)), true)
+	a.await(one(configMap("name: a, generateName: a-")), true)
+	t.Run("examples", a.examples)
+	t.Run("names", a.names)
+	t.Run("deployment", a.deployment)
+}
+
+// warn checks that the bindings warn and refuse nothing.
+func (a *admission) warn(t *testing.T) {
+	want := []string{"truncates it to 58", "can't create Pods", "has no effect next to metadata.name"}
+	deadline := time.Now().Add(time.Minute)
+	for {
+		a.warnings = nil
+		for _, o := range []*unstructured.Unstructured{
+			one(configMap("generateName: " + long)), statefulSet(53), one(configMap("name: a, generateName: a-")),
+		} {
+			if _, err := a.create(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		said := strings.Join(a.warnings, "\n")
+		missing := ""
+		for _, text := range want {
+			if !strings.Contains(said, text) {
+				missing = text
+			}
+		}
+		if missing == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no warning %q in %s", missing, said)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// examples checks the examples of the rules.
+func (a *admission) examples(t *testing.T) {
+	denied := map[string]bool{"truncated-prefix": true, "both-names": true}
+	for _, rule := range rules.All {
+		if !denied[rule.Name] {
+			continue
+		}
+		for _, example := range rule.Examples {
+			objects, _ := manifest.Read([]byte(example.Manifest))
+			for _, o := range objects {
+				_, err := a.create(t.Context(), o.Unstructured)
+				if (err != nil) != (len(example.Finds) > 0) {
+					t.Errorf("%s: %s: %v", rule.Name, example.About, err)
+				}
+			}
+		}
+	}
+}
+
+// names checks names around the limits, and objects that the policies leave alone.
+func (a *admission) names(t *testing.T) {
+	owned := "ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u, controller: true}]"
+	for _, test := range []struct {
+		object *unstructured.Unstructured
+		user   string
+		denied bool
+	}{
+		{one(configMap("generateName: " + long[:58])), "", false},
+		{one(configMap("generateName: " + long[:59])), "", true},
+		{one(configMap("generateName: " + long + ", " + owned)), "", false},
+		{one(configMap("generateName: " + long)), "system:serviceaccount:kube-system:replicaset-controller", false},
+		{one(configMap("generateName: " + long)), "system:serviceaccount:default:builder", true},
+		{one(configMap("name: a-x4k2z, generateName: a-")), "", false},
+		{one(configMap("name: a-aeiou, generateName: a-")), "", true},
+		{one(configMap("name: a, generateName: a-, " + owned)), "", false},
+		{one(configMap("name: a")), "", false},
+		{statefulSet(52), "", false},
+		{statefulSet(53), "", true},
+	} {
+		server := a.server
+		if test.user != "" {
+			server = a.as(test.user)
+		}
+		_, err := server.create(t.Context(), test.object)
+		if (err != nil) != test.denied || err != nil && !strings.Contains(err.Error(), "genname.dev") {
+			t.Errorf("%v by %q: %v", test.object.Object["metadata"], test.user, err)
+		}
+	}
+}
+
+// deployment checks that controllers create Pods with a truncated prefix.
+func (a *admission) deployment(t *testing.T) {
+	var log bytes.Buffer
+	if err := a.cp.StartControllers(t.Context(), &log, "deployment-controller,replicaset-controller"); err != nil {
+		t.Fatalf("%v: %s", err, log.String())
+	}
+	name := strings.Repeat("d", 58)
+	a.options = metav1.CreateOptions{}
+	_, err := a.create(t.Context(), one("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "+name+"}\nspec:\n"+
+		"  replicas: 2\n  selector: {matchLabels: {app: d}}\n  template:\n    metadata: {labels: {app: d}}\n"+
+		"    spec: {containers: [{name: d, image: example.com/d}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := a.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Namespace("default")
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
+		list, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: "app=d"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Items) == 2 {
+			if prefix := list.Items[0].GetGenerateName(); len(prefix) <= 58 {
+				t.Errorf("the prefix of the Pods is not truncated: %s", prefix)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(fmt.Errorf("%d Pods after two minutes: %s", len(list.Items), log.String()))
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
