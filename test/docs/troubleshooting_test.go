@@ -37,6 +37,13 @@ var notExplained = map[string]string{
 	"pkg/cmd/audit/messages: Unprefixed":       "no problem: a total",
 	"pkg/cmd/audit/messages: Gone":             "no problem: a total",
 	"pkg/cmd/audit/messages: More":             "a part of other messages",
+
+	"pkg/cmd/report/messages: Errors in flags and arguments.": "they name the flag and the fix",
+
+	"pkg/cmd/report/messages: NoFile":         "a reason of Plot",
+	"pkg/cmd/report/messages: NotWritten":     "a reason of Plot",
+	"pkg/cmd/report/messages: NoGenerateName": "a reason of Skipped",
+	"pkg/cmd/report/messages: HasName":        "a reason of Skipped",
 }
 
 // Each error, warning and closing line is in docs/troubleshooting.md, or there is a

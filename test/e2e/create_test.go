@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	reportmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -154,7 +155,7 @@ func TestCreateFromStdinThroughKubectl(t *testing.T) {
 	}
 	run(configMap, "create", "-n", ns, "-f", "-").Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, ``)
 	run("", "create", "-n", ns, "-f", "-").Expect(t, 1, ``, `error: no objects passed to create\n`)
-	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, `A prefix: .*`, `1 row above --fail-above 0.001%\n`)
+	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, `A prefix: .*`, harness.Said(reportmsg.GateExceeded, "0.001%", "1 row"))
 }
 
 // A document is created once it is known to end, however long stdin stays open:

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	reportmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -20,7 +21,7 @@ func TestReportOfAPrefix(t *testing.T) {
 	u.Run("report", "configmaps/run-", "cm/nobody-says-", "-n", ns, "--creates=10", "-o",
 		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].attempts};{end}`).
 		Expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`,
-			`Warning: no object of configmaps in namespace `+ns+` has the prefix nobody-says-: prefixes are matched whole; is a '-' missing, or is it another namespace\?\n`)
+			harness.Said(reportmsg.NoNamesIn, "configmaps", ns, "nobody-says-"))
 	u.Run("report", "configmaps/none-", "-n", ns, "--creates=10").Expect(t, 0, `configmaps/none- -n `+ns+`: 1 of 27\^5 = 14,348,907 names exist.\n.*`, ``)
 }
 
@@ -49,10 +50,10 @@ func TestReportOfManifests(t *testing.T) {
 	path := harness.File(t, "objects.yaml", reportedManifests)
 	u.Run("report", "-f", path, "-n", ns, "--creates=10", "-o", countsOf).Expect(t, 0,
 		fmt.Sprintf(`configmaps %[1]s run- 17 1;configmaps %[1]s run-a- 15 1;clusterroles  nobody-has- 0 1;`, ns),
-		`Warning: `+path+`: skipped configmaps/named: its name wins, and generateName is ignored\n`+
-			`Warning: `+path+`: skipped configmaps/other: it has no generateName\n`)
+		harness.Said(reportmsg.Skipped, path, "configmaps/named", reportmsg.HasName)+
+			harness.Said(reportmsg.Skipped, path, "configmaps/other", reportmsg.NoGenerateName))
 	u.Run("report", "-R", "-f", filepath.Dir(path), "-n", ns, "--creates=10", "--fail-above=1e-9").
-		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*3 rows above --fail-above 1 in 1.0e9\n`)
+		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*`+harness.Said(reportmsg.GateExceeded, "1 in 1.0e9", "3 rows"))
 }
 
 func TestReportOfManifestsBadInput(t *testing.T) {
@@ -61,7 +62,7 @@ func TestReportOfManifestsBadInput(t *testing.T) {
 	u.Run("report", "-n", ns, "-f", "nonsuch.yaml").Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
 	named := harness.File(t, "named.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: named}\n")
 	u.Run("report", "-n", ns, "-f", named).Expect(t, 1, ``,
-		`error: no object with generateName and without a name passed to report: `+named+`: skipped configmaps/named: it has no generateName\n`)
+		harness.Said(reportmsg.Skipped, named, "configmaps/named", reportmsg.NoGenerateName)+harness.Said("error: "+reportmsg.NothingGenerated))
 	unknown := harness.File(t, "unknown.yaml", "apiVersion: example.org/v1\nkind: Nonsuch\nmetadata: {generateName: x-}\n")
 	u.Run("report", "-n", ns, "-f", unknown).Expect(t, 1, ``, `error: .*no matches for kind "Nonsuch" in version "example.org/v1".*\n`)
 	elsewhere := harness.File(t, "elsewhere.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x-, namespace: elsewhere}\n")
@@ -96,11 +97,11 @@ func TestReportGateOfNoPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
-	const missing = `Warning: no object of configmaps in namespace \S+ has the prefix run: [^\n]*\n`
+	missing := harness.Said(reportmsg.NoNamesIn, "configmaps", ns, "run")
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 1, `.*`,
-		missing+`error: --fail-above is not exceeded, but a prefix has no names: --ignore-not-found lets that pass\n`)
+		missing+harness.Said("error: "+reportmsg.GateNoNames, "1 prefix"))
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10", "--ignore-not-found").Expect(t, 0, `.*`, missing)
-	u.Run("report", "cm/run", "cm/run-", "-n", ns, "--fail-above=1e-9", "--creates=10").Expect(t, 3, `.*`, missing+`2 rows above .*`)
+	u.Run("report", "cm/run", "cm/run-", "-n", ns, "--fail-above=1e-9", "--creates=10").Expect(t, 3, `.*`, missing+harness.Said(reportmsg.GateExceeded, "1 in 1.0e9", "2 rows"))
 	u.Run("report", "cm/run-", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, ``)
 	path := harness.File(t, "objects.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run}\n")
 	u.Run("report", "-f", path, "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, ``)
@@ -133,11 +134,11 @@ func TestReportPlotOfAPrefix(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odds.svg")
 	u.Run("report", "configmaps/run-", "-n", ns, "--plot", path).Expect(t, 0, `configmaps/run- -n `+ns+`: 17 of .*`, ``)
 	picture, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(picture), ">now: 17<") || !strings.Contains(string(picture), ">none, server (1 try)<") {
+	if err != nil || !strings.Contains(string(picture), ">now: 17<") || !strings.Contains(string(picture), ">none, server (1 attempt)<") {
 		t.Errorf("%v\n%s", err, picture)
 	}
 	u.Run("report", "configmaps/run-", "-n", ns, "--plot=-").
-		Expect(t, 0, `configmaps/run- -n `+ns+`: chance of a name conflict\n.*now: 17 names exist\n`, ``)
+		Expect(t, 0, harness.Said(reportmsg.PlotTitleOf, "configmaps/run- -n "+ns)+`.*now: 17 names exist\n`, ``)
 }
 
 // What an audit saved is what the report counts.

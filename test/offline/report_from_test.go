@@ -1,10 +1,14 @@
 package offline
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // savedAudit is what an audit of two prefixes printed: one of an API whose
@@ -78,7 +82,7 @@ func TestReportFromTheFirstVersion(t *testing.T) {
 	}
 	inconsistent := strings.Replace(readSavedAudit(t), `"summary": {`, `"summary": {"inconsistent": ["jobs.batch"], `, 1)
 	_, stderr, code = runWith(t, inconsistent, "report", "--from=-")
-	if want := "Warning: not of one instant, because a list expired or is not sorted: the counts of jobs.batch\n"; stderr != want || code != 0 {
+	if want := fmt.Sprintf(messages.Inconsistent+"\n", "jobs.batch"); stderr != want || code != 0 {
 		t.Errorf("code %d, stderr %q, want %q", code, stderr, want)
 	}
 }
@@ -87,16 +91,15 @@ func TestReportFromTheFirstVersion(t *testing.T) {
 func TestReportFromIncomplete(t *testing.T) {
 	incomplete := strings.Replace(readSavedAudit(t), `"complete": true`, `"complete": false`, 1)
 	incomplete = strings.Replace(incomplete, `"prefixes": 0,`, `"prefixes": 3,`, 1)
-	const warnings = "Warning: the audit was not complete: the counts, and so all chances, are lower bounds\n" +
-		"Warning: the audit hid 3 prefixes with 0 names, which are not reported on\n"
+	warnings := messages.IncompleteAudit + "\n" + fmt.Sprintf(messages.HiddenByAudit+"\n", "3 prefixes", "0 names")
 	for _, test := range []struct {
 		args   string
 		code   int
 		stderr string
 	}{
 		{"--creates=10", 0, warnings},
-		{"--creates=10 --fail-above=50%", 1, warnings + "error: --fail-above is not exceeded, but the audit was not complete\n"},
-		{"--creates=10000 --fail-above=50%", 3, warnings + "1 row above --fail-above 50%\n"},
+		{"--creates=10 --fail-above=50%", 1, warnings + failure(messages.GateIncomplete)},
+		{"--creates=10000 --fail-above=50%", 3, warnings + fmt.Sprintf(messages.GateExceeded+"\n", "50%", "1 row")},
 	} {
 		stdout, stderr, code := runWith(t, incomplete, append([]string{"report", "--from=-"}, strings.Fields(test.args)...)...)
 		if stdout == "" || stderr != test.stderr || code != test.code {
@@ -109,15 +112,15 @@ func TestReportFromBadFiles(t *testing.T) {
 	whole := readSavedAudit(t)
 	before, _, _ := strings.Cut(whole, `"items"`)
 	empty := before + `"items": []}`
-	for _, test := range []struct{ name, data, want string }{
-		{"empty", "", "is empty"},
-		{"cut short", whole[:len(whole)/2], "is cut short"},
-		{"yaml", "kind: AuditReport\n", "is not a JSON object"},
-		{"another kind", strings.Replace(whole, "AuditReport", "CollisionReport", 1), "is kind CollisionReport of genname.dev/v1alpha1, not AuditReport of genname.dev/v1alpha1"},
-		{"a newer version", strings.Replace(whole, "v1alpha1", "v1", 1), "is of version genname.dev/v1, of which this plugin knows only genname.dev/v1alpha1: a newer plugin may read it"},
-		{"an impossible count", strings.Replace(whole, `"names": 121`, `"names": -121`, 1), "items[0]: names is -121, which is not from 1 to 14348907"},
-		{"no prefix", empty, "has no prefix (audit --min-count=1 shows all)"},
-		{"longer suffixes alone", strings.ReplaceAll(whole, `"rawPrefixes"`, `"suffixLength": 8, "rawPrefixes"`), "has no prefix with suffixes of 5 characters"},
+	for _, test := range []struct{ name, data, message, reason string }{
+		{"empty", "", messages.BadAudit, "is empty"},
+		{"cut short", whole[:len(whole)/2], messages.BadAudit, "is cut short"},
+		{"yaml", "kind: AuditReport\n", messages.BadAudit, "is not a JSON object"},
+		{"another kind", strings.Replace(whole, "AuditReport", "CollisionReport", 1), messages.BadAudit, "is kind CollisionReport of genname.dev/v1alpha1, not AuditReport of genname.dev/v1alpha1"},
+		{"a newer version", strings.Replace(whole, "v1alpha1", "v1", 1), messages.BadAudit, "is of version genname.dev/v1, of which this plugin knows only genname.dev/v1alpha1: a newer plugin may read it"},
+		{"an impossible count", strings.Replace(whole, `"names": 121`, `"names": -121`, 1), messages.BadAudit, "items[0]: names is -121, which is not from 1 to 14348907"},
+		{"no prefix", empty, messages.NoPrefix, ""},
+		{"longer suffixes alone", strings.ReplaceAll(whole, `"rawPrefixes"`, `"suffixLength": 8, "rawPrefixes"`), messages.NoPrefixOfLength, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "audit.json")
@@ -125,7 +128,14 @@ func TestReportFromBadFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			stdout, stderr, code := run(t, "report", "--from="+path)
-			if want := "error: --from: " + path + " " + test.want + "\n"; stdout != "" || stderr != want || code != 1 {
+			args := []any{path}
+			switch test.message {
+			case messages.BadAudit:
+				args = append(args, errors.New(test.reason))
+			case messages.NoPrefixOfLength:
+				args = append(args, 5)
+			}
+			if want := failure(test.message, args...); stdout != "" || stderr != want || code != 1 {
 				t.Errorf("code %d, stdout %q, stderr\n%s\nwant\n%s", code, stdout, stderr, want)
 			}
 		})

@@ -2,12 +2,16 @@ package offline
 
 import (
 	"bytes"
+	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // The pictures in docs/figures are what the commands of docs/kep-4420.md draw.
@@ -116,6 +120,11 @@ func TestReportPlotPolicies(t *testing.T) {
 	}
 }
 
+// badRetries returns the error of a list of retries.
+func badRetries(list string) string {
+	return fmt.Sprintf("error: invalid argument %q for \"--plot-retries\" flag: "+messages.BadRetries+"\n%s", list, list, 1024, reportHelp)
+}
+
 // A plot that cannot be made is an error that names the flag; nothing is
 // printed, and nothing is left where the picture should be.
 func TestReportPlotBadInput(t *testing.T) {
@@ -126,20 +135,20 @@ func TestReportPlotBadInput(t *testing.T) {
 	}
 	nonsuch := filepath.Join(dir, "nonsuch", "odds.svg")
 	for _, test := range []struct{ args, stderr string }{
-		{"--plot=odds.jpg", "error: --plot must be a file that ends in .svg or .png, or -, not \"odds.jpg\"\n"},
-		{"--plot=odds", "error: --plot must be a file that ends in .svg or .png, or -, not \"odds\"\n"},
-		{"--plot=", "error: --plot must be a file that ends in .svg or .png, or -, not \"\"\n"},
-		{"--plot=" + folder, "error: --plot: " + folder + " is there, and is no file\n"},
-		{"--plot=- -o json", "error: --plot=- and -o exclude each other: both print on stdout\n"},
+		{"--plot=odds.jpg", failure(messages.BadPlotFile, "odds.jpg")},
+		{"--plot=odds", failure(messages.BadPlotFile, "odds")},
+		{"--plot=", failure(messages.BadPlotFile, "")},
+		{"--plot=" + folder, failure(messages.Plot, fmt.Errorf(messages.NoFile, folder))},
+		{"--plot=- -o json", failure(messages.PlotAndOutput)},
 		{"--plot=- --plot-scale=cubic", "error: invalid argument \"cubic\" for \"--plot-scale\" flag: must be linear, semilog or log\n" + reportHelp},
-		{"--plot-scale=log", "error: --plot-scale and --plot-retries say how --plot draws, which is not given\n"},
-		{"--plot-retries=0", "error: --plot-scale and --plot-retries say how --plot draws, which is not given\n"},
-		{"--plot=- --plot-retries=0-16", "error: --plot-retries can draw 16 curves at most, not 17\n"},
-		{"--plot=- --plot-retries=8-0", "error: invalid argument \"8-0\" for \"--plot-retries\" flag: \"8-0\" are not numbers of retries below 1024: say 0,1 or 0-8\n" + reportHelp},
-		{"--plot=- --plot-retries=-1", "error: invalid argument \"-1\" for \"--plot-retries\" flag: \"-1\" are not numbers of retries below 1024: say 0,1 or 0-8\n" + reportHelp},
-		{"--plot=- --plot-retries=0-1000000000", "error: invalid argument \"0-1000000000\" for \"--plot-retries\" flag: \"0-1000000000\" are not numbers of retries below 1024: say 0,1 or 0-8\n" + reportHelp},
+		{"--plot-scale=log", failure(messages.PlotFlagsAlone)},
+		{"--plot-retries=0", failure(messages.PlotFlagsAlone)},
+		{"--plot=- --plot-retries=0-16", failure(messages.TooManyCurves, 16, 17)},
+		{"--plot=- --plot-retries=8-0", badRetries("8-0")},
+		{"--plot=- --plot-retries=-1", badRetries("-1")},
+		{"--plot=- --plot-retries=0-1000000000", badRetries("0-1000000000")},
 		{"--plot=- --existing=14348907", "error: --plot: all 14348907 names exist: there is no curve to draw\n"},
-		{"--plot=- --from=" + savedAudit, "error: --plot draws one prefix, not the 2 of " + savedAudit + ": save an audit with --prefix or --top=1, or give TYPE/PREFIX instead\n"},
+		{"--plot=- --from=" + savedAudit, failure(messages.PlotOfAudit, savedAudit, 2)},
 	} {
 		stdout, stderr, code := run(t, append([]string{"report"}, strings.Fields(test.args)...)...)
 		if stdout != "" || stderr != test.stderr || code != 1 {
@@ -147,7 +156,7 @@ func TestReportPlotBadInput(t *testing.T) {
 		}
 	}
 	stdout, stderr, code := run(t, "report", "--plot="+nonsuch)
-	if stdout != "" || !strings.HasPrefix(stderr, "error: --plot: cannot write "+nonsuch+": ") || !strings.HasSuffix(stderr, "no such file or directory\n") || code != 1 {
+	if stdout != "" || stderr != failure(messages.Plot, fmt.Errorf(messages.NotWritten, nonsuch, syscall.ENOENT)) || code != 1 {
 		t.Errorf("code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {

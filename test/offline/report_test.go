@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // The numbers are those of KEP-4420, where it is right: 1 in 1.6e13 for
@@ -178,7 +180,7 @@ func TestReportFormats(t *testing.T) {
 
 func TestReportJSON(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--creates=1000000", "--server-attempts=7", "-o", "json", "--fail-above=0.09%")
-	if stderr != "1 row above --fail-above 0.09%\n" || code != 3 {
+	if stderr != fmt.Sprintf(messages.GateExceeded+"\n", "0.09%", "1 row") || code != 3 {
 		t.Errorf("code %d, stderr %q", code, stderr)
 	}
 	var report v1alpha1.CollisionReport
@@ -204,41 +206,46 @@ func TestReportGateNotExceeded(t *testing.T) {
 	}
 }
 
+// failure returns the line of an error that has the text of a message.
+func failure(message string, args ...any) string {
+	return "error: " + fmt.Errorf(message, args...).Error() + "\n"
+}
+
 const reportHelp = "See 'kubectl genname report --help' for usage.\n"
 
 func TestReportBadInput(t *testing.T) {
 	for _, test := range []struct{ args, stderr string }{
-		{"--existing=-1", "error: --existing must not be negative, as -1 is\n"},
-		{"--existing=14348908", "error: --existing: 14,348,908 existing names are not from 0 to the 14,348,907 that suffixes of 5 characters make\n"},
-		{"--existing=28 --suffix-length=1", "error: --existing: 28 existing names are not from 0 to the 27 that suffixes of 1 character make\n"},
+		{"--existing=-1", failure(messages.NegativeExisting, -1)},
+		{"--existing=14348908", failure(messages.BadExisting, "--existing", "14,348,908 names", "5 characters", "14,348,907")},
+		{"--existing=28 --suffix-length=1", failure(messages.BadExisting, "--existing", "28 names", "1 character", "27")},
 		{"--existing=9223372036854775808", "error: invalid argument \"9223372036854775808\" for \"--existing\" flag: \"9223372036854775808\" is too large or too small\n" + reportHelp},
-		{"--suffix-length=0", "error: --suffix-length must be from 1 to 11, not 0\n"},
-		{"--suffix-length=40", "error: --suffix-length must be from 1 to 11, not 40\n"},
-		{"--creates=0", "error: --creates must be at least 1, not 0\n"},
-		{"--creates=1,-5", "error: --creates must be at least 1, not -5\n"},
+		{"--suffix-length=0", failure(messages.BadSuffixLength, 11, 0)},
+		{"--suffix-length=40", failure(messages.BadSuffixLength, 11, 40)},
+		{"--creates=0", failure(messages.BadCreates, 0)},
+		{"--creates=1,-5", failure(messages.BadCreates, -5)},
 		{"--creates=", "error: invalid argument \"\" for \"--creates\" flag: \"\" is not a whole number, or several with commas between\n" + reportHelp},
-		{"--client-attempts=0", "error: --client-attempts must be from 1 to 1024, not 0\n"},
-		{"--client-attempts=1025", "error: --client-attempts must be from 1 to 1024, not 1025\n"},
-		{"--probability=0", "error: --probability must be above 0 and below 1, not 0\n"},
-		{"--probability=1", "error: --probability must be above 0 and below 1, not 1\n"},
+		{"--client-attempts=0", failure(messages.BadClientAttempts, 1024, 0)},
+		{"--client-attempts=1025", failure(messages.BadClientAttempts, 1024, 1025)},
+		{"--probability=0", failure(messages.BadProbability, 0.0)},
+		{"--probability=1", failure(messages.BadProbability, 1.0)},
 		{"--probability=2", "error: invalid argument \"2\" for \"--probability\" flag: \"2\" is not a probability: say 0.001 or 0.1%\n" + reportHelp},
 		{"--probability=NaN", "error: invalid argument \"NaN\" for \"--probability\" flag: \"NaN\" is not a probability: say 0.001 or 0.1%\n" + reportHelp},
 		{"--fail-above=101%", "error: invalid argument \"101%\" for \"--fail-above\" flag: \"101%\" is not a probability: say 0.001 or 0.1%\n" + reportHelp},
 		{"--server-attempts=0", "error: invalid argument \"0\" for \"--server-attempts\" flag: \"0\" is neither auto nor a number from 1 to 1024\n" + reportHelp},
-		{"--rate=0", "error: --rate must be above 0 and at most 1e+12 creates per day, not 0\n"},
-		{"--rate=-1", "error: --rate must be above 0 and at most 1e+12 creates per day, not -1\n"},
-		{"--rate=NaN", "error: --rate must be above 0 and at most 1e+12 creates per day, not NaN\n"},
-		{"--rate=1e300", "error: --rate must be above 0 and at most 1e+12 creates per day, not 1e+300\n"},
-		{"--for=30d", "error: --for says how long --rate lasts, which is not given\n"},
-		{"--rate=1 --for=-1h", "error: --for must be positive, not -1h0m0s\n"},
+		{"--rate=0", failure(messages.BadRate, 1e12, 0.0)},
+		{"--rate=-1", failure(messages.BadRate, 1e12, -1.0)},
+		{"--rate=NaN", failure(messages.BadRate, 1e12, math.NaN())},
+		{"--rate=1e300", failure(messages.BadRate, 1e12, 1e300)},
+		{"--for=30d", failure(messages.ForWithoutRate)},
+		{"--rate=1 --for=-1h", failure(messages.BadFor, "-1h0m0s")},
 		{"--rate=1 --for=soon", "error: invalid argument \"soon\" for \"--for\" flag: \"soon\" is not a duration: say 90m, 24h or 30d\n" + reportHelp},
-		{"jobs", "error: \"jobs\" is not TYPE/PREFIX, like jobs/nightly-report-\n"},
-		{"jobs/a/b-", "error: \"jobs/a/b-\" is not TYPE/PREFIX, like jobs/nightly-report-\n"},
-		{"jobs/", "error: \"jobs/\" is not TYPE/PREFIX, like jobs/nightly-report-\n"},
-		{"jobs/x --existing=1", "error: TYPE/PREFIX and --existing exclude each other: each says which names exist\n"},
-		{"jobs/x -f job.yaml", "error: TYPE/PREFIX and -f or -k exclude each other: each says which names exist\n"},
-		{"--from=audit.json -k . --existing=0", "error: -f or -k and --from and --existing exclude each other: each says which names exist\n"},
-		{"jobs/x --suffix-length=6", "error: --suffix-length is for calculations only: servers use 5\n"},
+		{"jobs", failure(messages.BadArgument, "jobs")},
+		{"jobs/a/b-", failure(messages.BadArgument, "jobs/a/b-")},
+		{"jobs/", failure(messages.BadArgument, "jobs/")},
+		{"jobs/x --existing=1", failure(messages.SeveralSources, "TYPE/PREFIX and --existing")},
+		{"jobs/x -f job.yaml", failure(messages.SeveralSources, "TYPE/PREFIX and -f or -k")},
+		{"--from=audit.json -k . --existing=0", failure(messages.SeveralSources, "-f or -k and --from and --existing")},
+		{"jobs/x --suffix-length=6", failure(messages.SuffixLengthOfServer, 5)},
 		{"--from=testdata/nonsuch.json", "error: --from: open testdata/nonsuch.json: no such file or directory\n"},
 		{"-o nope", "error: unable to match a printer suitable for the output format \"nope\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,template,templatefile,wide,yaml\n"},
 		{"-o name", "error: unable to match a printer suitable for the output format \"name\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,template,templatefile,wide,yaml\n"},
@@ -257,7 +264,7 @@ func TestReportInterrupted(t *testing.T) {
 	interrupt()
 	var stdout, stderr bytes.Buffer
 	code := cmd.Execute(ctx, []string{"report"}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &stdout, ErrOut: &stderr})
-	if code != 130 || stdout.Len() > 0 || stderr.String() != "error: interrupted: no report was made\n" {
+	if code != 130 || stdout.Len() > 0 || stderr.String() != failure(messages.Interrupted) {
 		t.Errorf("code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
 	}
 }

@@ -10,12 +10,13 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // printChurn prints what the rate of --rate makes of the population.
 func (o *options) printChurn(item v1alpha1.CollisionItem, names int64) {
 	churn := item.Churn
-	fmt.Fprintf(o.Out, "\n%s creates and as many deletions a day, for %s:\n",
+	fmt.Fprintf(o.Out, "\n"+messages.Churn+"\n",
 		rateText(churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
 	w := printers.GetNewTabWriter(o.Out)
 	printRow(w, []string{"POLICY", "ATTEMPTS", "FAILURES/DAY", "FAILS-AFTER", "ANY-FAILS"})
@@ -31,7 +32,7 @@ func (o *options) printChurn(item v1alpha1.CollisionItem, names int64) {
 		printRow(w, row)
 	}
 	_ = w.Flush()
-	fmt.Fprintf(o.Out, "Of %s creates, %s take the name of a deleted object (chance of any: %s).\n",
+	fmt.Fprintf(o.Out, messages.Reuses+"\n",
 		rateText(churn.Creates), humanize.Significant(churn.Reuse.ExpectedReuses),
 		humanize.ChanceOf(churn.Reuse.AnyReuse))
 }

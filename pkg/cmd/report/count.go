@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
@@ -24,7 +25,7 @@ type place struct {
 
 // count counts the names under the prefixes, in their order. Those of one
 // resource and namespace are counted in one scan by scanner. It also returns the
-// types, sorted, whose counts are not of one instant.
+// types, sorted, whose counts are inconsistent.
 func count(
 	ctx context.Context, c *cluster.Cluster, scanner census.Scanner, prefixes []wantedPrefix,
 ) (populations []report.Population, inconsistent []string, err error) {
@@ -86,7 +87,7 @@ func typeOf(ctx context.Context, c *cluster.Cluster, word string) (census.Resour
 	case len(skipped) > 0:
 		return census.Resource{}, fmt.Errorf("%s: %s", word, skipped[0].Message)
 	case len(resources) != 1:
-		return census.Resource{}, fmt.Errorf("%q is not one type", word)
+		return census.Resource{}, fmt.Errorf(messages.NotOneType, word)
 	}
 	return resources[0], nil
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // writeWhole writes a file at once: another that was there before is replaced,
@@ -17,7 +19,7 @@ func writeWhole(path string, data []byte) error {
 	}
 	before, err := os.Stat(target)
 	if err == nil && !before.Mode().IsRegular() {
-		return fmt.Errorf("%s is there, and is no file", path)
+		return fmt.Errorf(messages.NoFile, path)
 	}
 	beside := filepath.Join(filepath.Dir(target), fmt.Sprintf(".genname-plot-%d", os.Getpid()))
 	err = createFile(beside, data)
@@ -29,7 +31,7 @@ func writeWhole(path string, data []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(beside)
-		return fmt.Errorf("cannot write %s: %w", path, cause(err))
+		return fmt.Errorf(messages.NotWritten, path, cause(err))
 	}
 	return nil
 }

@@ -1,10 +1,14 @@
 package report
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // A write that fails on its way leaves what was there, and nothing beside it.
@@ -59,7 +63,7 @@ func TestWriteWholeKeepsWhatIsThere(t *testing.T) {
 // What an error says is the file of --plot, not the one that was to become it.
 func TestWriteWholeNamesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "nonsuch", "odds.svg")
-	if err := writeWhole(path, nil); err == nil || err.Error() != "cannot write "+path+": no such file or directory" {
+	if err := writeWhole(path, nil); err == nil || err.Error() != fmt.Errorf(messages.NotWritten, path, syscall.ENOENT).Error() {
 		t.Error(err)
 	}
 	if err := writeWhole(filepath.Join(t.TempDir(), strings.Repeat("x", 300)+".svg"), nil); err == nil || strings.Count(err.Error(), "xxx.svg") != 1 {

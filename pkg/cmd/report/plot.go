@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // plotFlags say what is drawn, and where.
@@ -36,15 +37,15 @@ func (p *plotFlags) validate(machine bool) error {
 	ending := strings.ToLower(filepath.Ext(p.file))
 	switch {
 	case !p.given && (p.scale.Value != chart.Semilog || len(p.retries) > 0):
-		return errors.New("--plot-scale and --plot-retries say how --plot draws, which is not given")
+		return errors.New(messages.PlotFlagsAlone)
 	case !p.given:
 		return nil
 	case !p.toTerminal() && ending != ".svg" && ending != ".png":
-		return fmt.Errorf("--plot must be a file that ends in .svg or .png, or -, not %q", p.file)
+		return fmt.Errorf(messages.BadPlotFile, p.file)
 	case p.toTerminal() && machine:
-		return errors.New("--plot=- and -o exclude each other: both print on stdout")
+		return errors.New(messages.PlotAndOutput)
 	case len(p.retries) > chart.MaxCurves:
-		return fmt.Errorf("--plot-retries can draw %d curves at most, not %d", chart.MaxCurves, len(p.retries))
+		return fmt.Errorf(messages.TooManyCurves, chart.MaxCurves, len(p.retries))
 	}
 	return nil
 }
@@ -53,17 +54,16 @@ func (p *plotFlags) validate(machine bool) error {
 func (o *options) plot(report *v1alpha1.CollisionReport, populations []report.Population) error {
 	switch {
 	case len(populations) != 1 && o.from != "":
-		return fmt.Errorf("--plot draws one prefix, not the %d of %s: save an audit with --prefix or --top=1, "+
-			"or give TYPE/PREFIX instead", len(populations), o.from)
+		return fmt.Errorf(messages.PlotOfAudit, o.from, len(populations))
 	case len(populations) != 1:
-		return fmt.Errorf("--plot draws one prefix, not %d: name one", len(populations))
+		return fmt.Errorf(messages.PlotOfSeveral, len(populations))
 	}
 	c, err := o.chart(report)
 	if err != nil {
-		return fmt.Errorf("--plot: %w", err)
+		return fmt.Errorf(messages.Plot, err)
 	}
 	if err := o.draw(c); err != nil {
-		return fmt.Errorf("--plot: %w", err)
+		return fmt.Errorf(messages.Plot, err)
 	}
 	return nil
 }
@@ -91,13 +91,13 @@ func (o *options) draw(c chart.Chart) error {
 func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
 	space, item := report.NamePool, report.Items[0]
 	c := chart.Chart{
-		Title: fmt.Sprintf("Chance that a create fails, of %d^%d = %s names",
+		Title: fmt.Sprintf(messages.PlotTitle,
 			space.AlphabetSize, space.SuffixLength, humanize.Grouped(space.Names)),
 		Scale: o.plotFlags.scale.Value, Existing: item.Existing, Names: space.Names,
 	}
 	if item.Prefix != "" {
 		subject := subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)
-		c.Title = terminal.OneLine(subject + ": chance that a create fails")
+		c.Title = terminal.Sprintf(messages.PlotTitleOf, subject)
 	}
 	for _, line := range o.plotLines(item) {
 		model, err := analyze.NewModel(space.Names, line.attempts)

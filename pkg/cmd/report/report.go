@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
@@ -176,25 +176,25 @@ func (o *options) validateQuestion() error {
 	q := o.question
 	switch {
 	case q.SuffixLength < 1 || q.SuffixLength > maxSuffixLength:
-		return fmt.Errorf("--suffix-length must be from 1 to %d, not %d", maxSuffixLength, q.SuffixLength)
+		return fmt.Errorf(messages.BadSuffixLength, maxSuffixLength, q.SuffixLength)
 	case o.existing < 0:
-		return fmt.Errorf("--existing must not be negative, as %d is", o.existing)
+		return fmt.Errorf(messages.NegativeExisting, o.existing)
 	case len(q.Creates) == 0:
-		return errors.New("--creates must have a number")
+		return errors.New(messages.NoCreates)
 	case q.ClientAttempts < 1 || q.ClientAttempts > flagvalue.MaxAttempts:
-		return fmt.Errorf("--client-attempts must be from 1 to %d, not %d", flagvalue.MaxAttempts, q.ClientAttempts)
+		return fmt.Errorf(messages.BadClientAttempts, flagvalue.MaxAttempts, q.ClientAttempts)
 	case q.Probability <= 0 || q.Probability >= 1:
-		return fmt.Errorf("--probability must be above 0 and below 1, not %g", q.Probability)
+		return fmt.Errorf(messages.BadProbability, q.Probability)
 	case o.rateGiven && !(o.rate > 0 && o.rate <= maxRate):
-		return fmt.Errorf("--rate must be above 0 and at most %g creates per day, not %g", maxRate, o.rate)
+		return fmt.Errorf(messages.BadRate, maxRate, o.rate)
 	case o.periodGiven && !o.rateGiven:
-		return errors.New("--for says how long --rate lasts, which is not given")
+		return errors.New(messages.ForWithoutRate)
 	case o.period <= 0:
-		return fmt.Errorf("--for must be positive, not %s", o.period.String())
+		return fmt.Errorf(messages.BadFor, o.period.String())
 	}
 	for _, creates := range q.Creates {
 		if creates < 1 {
-			return fmt.Errorf("--creates must be at least 1, not %d", creates)
+			return fmt.Errorf(messages.BadCreates, creates)
 		}
 	}
 	return nil
@@ -207,13 +207,14 @@ const maxRate = 1e12
 func (o *options) Run(ctx context.Context) error {
 	subject, err := o.subject(ctx)
 	if err != nil {
+		o.warn(subject)
 		return err
 	}
 	o.question.Server = subject.server
 	report, err := report.New(ctx, o.question, subject.populations)
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("interrupted: no report was made")
+		return errors.New(messages.Interrupted)
 	case err != nil:
 		return o.explained(err)
 	}
@@ -225,10 +226,15 @@ func (o *options) Run(ctx context.Context) error {
 	if err := o.print(report); err != nil {
 		return err
 	}
-	for _, warning := range subject.warnings {
-		fmt.Fprintln(o.ErrOut, terminal.OneLine("Warning: "+warning))
-	}
+	o.warn(subject)
 	return o.evaluate(report.Gate, subject)
+}
+
+// warn prints the warnings about the counts.
+func (o *options) warn(s subject) {
+	for _, warning := range s.warnings {
+		fmt.Fprintln(o.ErrOut, warning)
+	}
 }
 
 // evaluate returns the error that makes the exit code: 3 if the gate is exceeded, which
@@ -239,13 +245,13 @@ func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error 
 	case gate == nil:
 		return nil
 	case len(gate.Exceeded) > 0:
-		line := fmt.Sprintf("%s above --fail-above %s",
-			humanize.Count(len(gate.Exceeded), "row"), humanize.ChanceOf(gate.FailAbove))
+		line := fmt.Sprintf(messages.GateExceeded,
+			humanize.ChanceOf(gate.FailAbove), humanize.Count(len(gate.Exceeded), "row"))
 		return &exitcode.Error{Code: exitcode.Gate, Lines: []string{line}}
 	case subject.incomplete:
-		return errors.New("--fail-above is not exceeded, but the audit was not complete")
+		return errors.New(messages.GateIncomplete)
 	case subject.missing > 0 && !o.ignoreNotFound:
-		return errors.New("--fail-above is not exceeded, but a prefix has no names: --ignore-not-found lets that pass")
+		return fmt.Errorf(messages.GateNoNames, humanize.Count(subject.missing, "prefix"))
 	}
 	return nil
 }
@@ -260,7 +266,6 @@ func (o *options) explained(err error) error {
 	if wrong.Prefix != "" {
 		source = subjectOf(wrong.Group, wrong.Resource, wrong.Namespace, wrong.Prefix)
 	}
-	return fmt.Errorf("%s: %s existing names are not from 0 to the %s that suffixes of %s make",
-		source, humanize.Grouped(wrong.Existing), humanize.Grouped(wrong.Names),
-		humanize.Count(o.question.SuffixLength, "character"))
+	return fmt.Errorf(messages.BadExisting, source, humanize.Count(wrong.Existing, "name"),
+		humanize.Count(o.question.SuffixLength, "character"), humanize.Grouped(wrong.Names))
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // printPrefixes prints a row for each of several populations.
 func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
-	fmt.Fprintln(o.Out, terminal.Wrapped(fmt.Sprintf("Chance that any of so many creates fails, with the attempts "+
-		"in force (%s without retries, because the attempts are unknown), and creates until that chance exceeds %s: "+
-		"without retries, with the attempts in force, and with kubectl genname create:",
+	fmt.Fprintln(o.Out, terminal.Wrapped(fmt.Sprintf(messages.Columns,
 		unknownAttempts, humanize.ChanceOf(o.question.Probability))))
 	w := printers.GetNewTabWriter(o.Out)
 	printRow(w, o.prefixHeaders())

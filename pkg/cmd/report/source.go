@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 )
 
@@ -30,7 +31,7 @@ import (
 type subject struct {
 	server      v1alpha1.CollisionServer
 	populations []report.Population
-	// warnings are what the reader must know of the counts.
+	// warnings are about the counts, ready to be printed.
 	warnings []string
 	// incomplete is true if the counts may be too low.
 	incomplete bool
@@ -57,14 +58,14 @@ func (o *options) validateSource() error {
 	}
 	switch {
 	case len(given) > 1:
-		return fmt.Errorf("%s exclude each other: each says which names exist", strings.Join(given, " and "))
+		return fmt.Errorf(messages.SeveralSources, strings.Join(given, " and "))
 	case len(given) == 1 && !o.existingGiven && o.question.SuffixLength != names.SuffixLength:
-		return fmt.Errorf("--suffix-length is for calculations only: servers use %d", names.SuffixLength)
+		return fmt.Errorf(messages.SuffixLengthOfServer, names.SuffixLength)
 	}
 	for _, argument := range o.prefixes {
 		resource, prefix, ok := strings.Cut(argument, "/")
 		if !ok || resource == "" || prefix == "" || strings.Contains(prefix, "/") {
-			return fmt.Errorf("%q is not TYPE/PREFIX, like jobs/nightly-report-", argument)
+			return fmt.Errorf(messages.BadArgument, argument)
 		}
 	}
 	return nil
@@ -108,14 +109,14 @@ func assumedRetries() v1alpha1.Retries {
 func (o *options) saved() (subject, error) {
 	data, err := o.readSaved()
 	if err != nil {
-		return subject{}, fmt.Errorf("--from: %w", err)
+		return subject{}, fmt.Errorf(messages.BadFrom, err)
 	}
 	audit, err := v1alpha1.ReadAuditReport(data)
 	if err != nil {
-		return subject{}, fmt.Errorf("--from: %s %w", o.from, err)
+		return subject{}, fmt.Errorf(messages.BadAudit, o.from, err)
 	}
 	if len(audit.Items) == 0 {
-		return subject{}, fmt.Errorf("--from: %s has no prefix (audit --min-count=1 shows all)", o.from)
+		return subject{}, fmt.Errorf(messages.NoPrefix, o.from)
 	}
 	s := subject{
 		server: v1alpha1.CollisionServer{
@@ -135,21 +136,20 @@ func (o *options) saved() (subject, error) {
 		})
 	}
 	if len(s.populations) == 0 {
-		return subject{}, fmt.Errorf("--from: %s has no prefix with suffixes of %d characters",
-			o.from, o.question.SuffixLength)
+		return subject{}, fmt.Errorf(messages.NoPrefixOfLength, o.from, o.question.SuffixLength)
 	}
 	if s.incomplete {
-		s.warnings = append(s.warnings, "the audit was not complete: the counts, and so all chances, are lower bounds")
+		s.warnings = append(s.warnings, messages.IncompleteAudit)
 	}
 	if other > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("the audit has %s with other suffixes than %d characters, "+
-			"which are not reported on", humanize.Count(other, "prefix"), o.question.SuffixLength))
+		s.warnings = append(s.warnings, fmt.Sprintf(messages.OtherSuffixes,
+			humanize.Count(other, "prefix"), o.question.SuffixLength))
 	}
 	if inconsistent := audit.Summary.Inconsistent; len(inconsistent) > 0 {
-		s.warnings = append(s.warnings, notOfOneInstant(inconsistent))
+		s.warnings = append(s.warnings, inconsistentCounts(inconsistent))
 	}
 	if hidden := audit.Hidden; hidden.Prefixes > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("the audit hid %s with %s, which are not reported on",
+		s.warnings = append(s.warnings, fmt.Sprintf(messages.HiddenByAudit,
 			humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name")))
 	}
 	return s, nil
@@ -165,9 +165,10 @@ func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
 	return item
 }
 
-// notOfOneInstant returns the warning of a count of some types, each as RESOURCE.GROUP.
-func notOfOneInstant(types []string) string {
-	return "not of one instant, because a list expired or is not sorted: the counts of " + strings.Join(types, ", ")
+// inconsistentCounts returns the warning about the counts of some types, each as
+// RESOURCE.GROUP.
+func inconsistentCounts(types []string) string {
+	return terminal.Sprintf(messages.Inconsistent, strings.Join(types, ", "))
 }
 
 func (o *options) readSaved() ([]byte, error) {
@@ -184,7 +185,7 @@ func (o *options) counted(
 ) (subject, error) {
 	progress := terminal.StartProgress(o.ErrOut)
 	defer progress.End()
-	progress.Say("finding the types of the server")
+	progress.Say(messages.Discovering)
 	patience := cluster.Patience{For: census.DefaultRetryTimeout, Say: progress.Line}
 	from, err := cluster.New(ctx, o.factory, &o.serverAttempts, patience)
 	if err != nil {
@@ -192,7 +193,7 @@ func (o *options) counted(
 	}
 	prefixes, warnings, err := wanted()
 	if err != nil {
-		return subject{}, err
+		return subject{warnings: warnings}, err
 	}
 	scanner := census.Scanner{
 		Config: from.Config, Version: from.ListsLike(), Progress: cluster.ShowScan(progress), Absent: patience.Tell,
@@ -202,7 +203,7 @@ func (o *options) counted(
 		return subject{}, err
 	}
 	if len(inconsistent) > 0 {
-		warnings = append(warnings, notOfOneInstant(inconsistent))
+		warnings = append(warnings, inconsistentCounts(inconsistent))
 	}
 	version := from.GitVersion()
 	return subject{
@@ -228,13 +229,12 @@ func missing(populations []report.Population) (warnings []string) {
 		if p.Existing > 0 {
 			continue
 		}
-		where, hint := "", ""
+		resource := schema.GroupResource{Group: p.Group, Resource: p.Resource}.String()
+		warning := terminal.Sprintf(messages.NoNames, resource, p.Prefix)
 		if p.Namespace != "" {
-			where, hint = " in namespace "+p.Namespace, ", or is it another namespace"
+			warning = terminal.Sprintf(messages.NoNamesIn, resource, p.Namespace, p.Prefix)
 		}
-		resource := schema.GroupResource{Group: p.Group, Resource: p.Resource}
-		warnings = append(warnings, fmt.Sprintf("no object of %s%s has the prefix %s: "+
-			"prefixes are matched whole; is a '-' missing%s?", resource, where, p.Prefix, hint))
+		warnings = append(warnings, warning)
 	}
 	return warnings
 }
@@ -257,8 +257,8 @@ func (o *options) objects(ctx context.Context) (*resource.Result, error) {
 	return objects, objects.Err()
 }
 
-// manifested returns the prefixes of objects, each once. One with a name of its own
-// generates none, and is left out.
+// manifested returns the prefixes of objects, each once, and warnings about objects that
+// are left out, because the server generates no name for them.
 func manifested(objects *resource.Result) (prefixes []wantedPrefix, warnings []string, err error) {
 	err = objects.Visit(func(info *resource.Info, err error) error {
 		if err != nil {
@@ -267,7 +267,7 @@ func manifested(objects *resource.Result) (prefixes []wantedPrefix, warnings []s
 		object := info.Object.(*unstructured.Unstructured)
 		if object.GetName() != "" || object.GetGenerateName() == "" {
 			warnings = append(warnings,
-				fmt.Sprintf("%s: skipped %s: %s", info.Source, info.ObjectName(), whyNotGenerated(object)))
+				terminal.Sprintf(messages.Skipped, info.Source, info.ObjectName(), whyNotGenerated(object)))
 			return nil
 		}
 		gvr := info.Mapping.Resource
@@ -282,17 +282,14 @@ func manifested(objects *resource.Result) (prefixes []wantedPrefix, warnings []s
 		return nil
 	})
 	if err == nil && len(prefixes) == 0 {
-		err = errors.New("no object with generateName and without a name passed to report")
-		if len(warnings) > 0 {
-			err = fmt.Errorf("%w: %s", err, strings.Join(warnings, "; "))
-		}
+		err = errors.New(messages.NothingGenerated)
 	}
 	return prefixes, warnings, err
 }
 
 func whyNotGenerated(object *unstructured.Unstructured) string {
 	if object.GetGenerateName() == "" {
-		return "it has no generateName"
+		return messages.NoGenerateName
 	}
-	return "its name wins, and generateName is ignored"
+	return messages.HasName
 }

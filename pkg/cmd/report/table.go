@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // print prints the report in the format asked for.
@@ -29,7 +30,7 @@ func (o *options) print(report *v1alpha1.CollisionReport) error {
 		return nil
 	}
 	o.printPopulation(report, report.Items)
-	fmt.Fprintln(o.Out, reuseLegend)
+	fmt.Fprintln(o.Out, messages.Reuse)
 	return nil
 }
 
@@ -40,11 +41,11 @@ func (o *options) printPopulation(report *v1alpha1.CollisionReport, items []v1al
 	fmt.Fprintln(o.Out, terminal.OneLine(title(report.NamePool, first)))
 	o.printOdds(items)
 	if o.wide {
-		o.printTable("Expected failures (in brackets: if each create is repeated until it succeeds):", items,
+		o.printTable(messages.Failures, items,
 			expectedFailures)
-		o.printTable("Expected extra attempts (each calls every validating webhook again):", items,
+		o.printTable(messages.Attempts, items,
 			func(p v1alpha1.Policy) string { return expectedUnder(p, p.ExpectedExtraAttempts) })
-		o.printTable("Suffix length with the same chance without retries:", items, suffixLength)
+		o.printTable(messages.Lengths, items, suffixLength)
 	}
 	o.printNext(first, report)
 	if first.Churn != nil {
@@ -55,7 +56,7 @@ func (o *options) printPopulation(report *v1alpha1.CollisionReport, items []v1al
 
 // title returns whose names are counted, and how many are taken.
 func title(space v1alpha1.NamePool, item v1alpha1.CollisionItem) string {
-	return fmt.Sprintf("%s: %s of %d^%d = %s names exist.",
+	return fmt.Sprintf(messages.Title,
 		subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix), humanize.Grouped(item.Existing),
 		space.AlphabetSize, space.SuffixLength, humanize.Grouped(space.Names))
 }
@@ -63,7 +64,7 @@ func title(space v1alpha1.NamePool, item v1alpha1.CollisionItem) string {
 // subjectOf returns a prefix as an argument of report and its flag would.
 func subjectOf(group, resource, namespace, prefix string) string {
 	if prefix == "" {
-		return "A prefix"
+		return messages.AnyPrefix
 	}
 	return reference.In(schema.GroupResource{Group: group, Resource: resource}.String()+"/"+prefix, namespace)
 }
@@ -74,7 +75,7 @@ func (o *options) printOdds(items []v1alpha1.CollisionItem) {
 	row := func(item v1alpha1.CollisionItem) []string {
 		return append(cells(item, anyFails), humanize.ChanceOf(item.Reuse.AnyReuse))
 	}
-	o.printRows("Chance that any create fails, and that any takes the name of a deleted object:",
+	o.printRows(messages.Odds,
 		append(policyNames(items[0]), "REUSE"), items, row)
 }
 
@@ -148,8 +149,7 @@ func suffixLength(p v1alpha1.Policy) string {
 // printNext prints what does not depend on the number of creates, and what the
 // policies are.
 func (o *options) printNext(item v1alpha1.CollisionItem, report *v1alpha1.CollisionReport) {
-	fmt.Fprintf(o.Out, "\nThe next create, and the creates until the chance of a failure exceeds %s:\n",
-		humanize.ChanceOf(o.question.Probability))
+	fmt.Fprintf(o.Out, "\n"+messages.Next+"\n", humanize.ChanceOf(o.question.Probability))
 	w := printers.GetNewTabWriter(o.Out)
 	printRow(w, []string{"POLICY", "ATTEMPTS", "NEXT-FAILS", "ROOM", "MEANING"})
 	for _, p := range item.Policies {
@@ -209,11 +209,8 @@ func meaning(item v1alpha1.CollisionItem, probability string) string {
 		rooms = append(rooms, room(server)+" with the server's retries")
 	}
 	rooms = append(rooms, room(item.Policy(v1alpha1.PolicyClient))+" with kubectl genname create")
-	return terminal.Wrapped(fmt.Sprintf("The chance of a failure stays within %s for %s.",
-		probability, sequence(rooms)))
+	return terminal.Wrapped(fmt.Sprintf(messages.Summary, probability, sequence(rooms)))
 }
-
-const reuseLegend = "REUSE assumes that a deletion precedes each create."
 
 // room returns a policy's room in words.
 func room(p *v1alpha1.Policy) string {

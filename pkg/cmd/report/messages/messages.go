@@ -1,0 +1,156 @@
+// Package messages has the texts of kubectl genname report.
+package messages
+
+// Errors in flags and arguments.
+const (
+	// BadSuffixLength is printed for a length out of range: longest, value.
+	BadSuffixLength = "--suffix-length must be from 1 to %d, not %d"
+	// NegativeExisting is printed for --existing below 0.
+	NegativeExisting = "--existing must not be negative, as %d is"
+	// NoCreates is printed for --creates without a number.
+	NoCreates = "--creates must have a number"
+	// BadCreates is printed for a number of creates below 1.
+	BadCreates = "--creates must be at least 1, not %d"
+	// BadClientAttempts is printed for a number out of range: largest, value.
+	BadClientAttempts = "--client-attempts must be from 1 to %d, not %d"
+	// BadProbability is printed for a probability that is 0 or 1.
+	BadProbability = "--probability must be above 0 and below 1, not %g"
+	// BadRate is printed for a rate out of range: largest, value.
+	BadRate = "--rate must be above 0 and at most %g creates per day, not %g"
+	// ForWithoutRate is printed for --for alone.
+	ForWithoutRate = "--for needs --rate"
+	// BadFor is printed for a duration that isn't positive.
+	BadFor = "--for must be positive, not %s"
+	// SeveralSources is printed for more than one source of counts: flags.
+	SeveralSources = "%s exclude each other, because each sets the number of existing names"
+	// SuffixLengthOfServer is printed for --suffix-length with names of a server.
+	SuffixLengthOfServer = "--suffix-length can't be used with counted names, because servers always use %d characters"
+	// BadArgument is printed for a malformed TYPE/PREFIX.
+	BadArgument = "%q is not TYPE/PREFIX, like jobs/nightly-report-"
+	// NotOneType is printed for a TYPE that means several.
+	NotOneType = "%q is not one resource type"
+	// BadExisting is printed for more names than can exist: flag or prefix, names,
+	// length of the suffix, largest.
+	BadExisting = "%s: %s can't exist, because a suffix of %s makes only %s"
+	// PlotFlagsAlone is printed for a flag of --plot without it.
+	PlotFlagsAlone = "--plot-scale and --plot-retries need --plot"
+	// BadPlotFile is printed for a file of another format.
+	BadPlotFile = "--plot must be a file that ends in .svg or .png, or - for the terminal, not %q"
+	// PlotAndOutput is printed if both the picture and the report would be on stdout.
+	PlotAndOutput = "--plot=- can't be used with -o, because both print on stdout"
+	// TooManyCurves is printed for too many numbers of retries: largest, value.
+	TooManyCurves = "--plot-retries can draw at most %d curves, not %d"
+	// BadRetries is printed for a malformed list of retries: value, limit.
+	BadRetries = "%q is no list of retries below %d, like 0,1 or 0-8"
+)
+
+// Errors.
+const (
+	// BadFrom is printed for a file of --from that can't be read: reason.
+	BadFrom = "--from: %w"
+	// BadAudit is printed for a file that is no audit: file, reason.
+	BadAudit = "--from: %s %w"
+	// NoPrefix is printed for an audit without prefixes: file.
+	NoPrefix = "--from: %s has no prefix. Save an audit with all prefixes:\n" +
+		"  kubectl genname audit --min-count=1 --top=0 -o json"
+	// NoPrefixOfLength is printed for an audit of other suffixes alone: file, characters.
+	NoPrefixOfLength = "--from: %s has no prefix with suffixes of %d characters"
+	// NothingGenerated is printed for manifests without an object to report on.
+	NothingGenerated = "no object has a generateName without a name, so there is nothing to report on"
+	// Interrupted is printed after an interrupt.
+	Interrupted = "interrupted before the report was complete"
+	// Plot is printed for a picture that can't be drawn: reason.
+	Plot = "--plot: %w"
+	// PlotOfAudit is printed for a picture of an audit of several prefixes: file, number.
+	PlotOfAudit = "--plot draws one prefix, but %s has %d. Save an audit of one prefix:\n" +
+		"  kubectl genname audit TYPE/PREFIX -o json"
+	// PlotOfSeveral is printed for a picture of several prefixes: number.
+	PlotOfSeveral = "--plot draws one prefix, not %d. Name one prefix"
+	// NoFile is printed if the picture would replace a directory or a device: file.
+	NoFile = "%s exists, and is not a file"
+	// NotWritten is printed for a picture that can't be written: file, reason.
+	NotWritten = "can't write %s: %w"
+	// GateExceeded is the last line if rows are above the limit: limit, number.
+	GateExceeded = "error: the chance that a create fails is above --fail-above %s in %s"
+	// GateIncomplete is the error of a gate that an incomplete audit leaves open.
+	GateIncomplete = "--fail-above is not exceeded, but the audit was incomplete, so a chance might be higher. " +
+		"Save a complete audit, and run report again"
+	// GateNoNames is the error of a gate on prefixes without names: number.
+	GateNoNames = "--fail-above is not exceeded, but %s without names might be misspelled. " +
+		"To let the gate pass without names, add:\n  --ignore-not-found"
+)
+
+// Warnings.
+const (
+	// Skipped is printed for an object of a manifest without a generated name: file,
+	// object, one of the two reasons below.
+	Skipped = "Warning: %s: skipped %s, because %s"
+	// NoGenerateName is a reason of Skipped.
+	NoGenerateName = "it has no generateName"
+	// HasName is a reason of Skipped.
+	HasName = "it has a name, so the server ignores its generateName"
+	// IncompleteAudit is printed for an audit that could not read everything.
+	IncompleteAudit = "Warning: the audit was incomplete, so its counts and all chances are lower bounds"
+	// OtherSuffixes is printed for prefixes of the audit with other suffixes: number,
+	// characters.
+	OtherSuffixes = "Warning: the report leaves out %s with suffixes of other than %d characters"
+	// HiddenByAudit is printed for prefixes that the audit hid: prefixes, names.
+	HiddenByAudit = "Warning: the report leaves out %s with %s, because the audit hid them. " +
+		"Save the next audit with all prefixes:\n  kubectl genname audit --min-count=1 --top=0 -o json"
+	// Inconsistent is printed for counts that are not of one resourceVersion: types.
+	Inconsistent = "Warning: inconsistent counts of %s. Their lists expired or were not sorted, " +
+		"so objects created or deleted during the count might be missing or included"
+	// NoNames is printed for a prefix without names: type, prefix.
+	NoNames = "Warning: no object of %s has the prefix %s. A prefix is a whole generateName: is a '-' missing?"
+	// NoNamesIn is the same for a namespaced type: type, namespace, prefix.
+	NoNamesIn = "Warning: no object of %s in namespace %s has the prefix %s. " +
+		"A prefix is a whole generateName: is a '-' missing, or is it in another namespace?"
+)
+
+// Text of a report about one prefix.
+const (
+	// Title is the first line: prefix, names, characters to choose from, length of the
+	// suffix, size of the name pool.
+	Title = "%s: %s of %d^%d = %s names exist."
+	// AnyPrefix is the prefix of Title if none is named.
+	AnyPrefix = "A prefix"
+	// Odds is the heading of the chances.
+	Odds = "Chance that any create fails, and that any takes the name of a deleted object:"
+	// Failures, Attempts and Lengths are the headings of further tables of -o wide.
+	Failures = "Expected failures (in brackets: if each create is repeated until it succeeds):"
+	Attempts = "Expected extra attempts (each calls every validating webhook again):"
+	Lengths  = "Suffix length with the same chance without retries:"
+	// Next is the heading of the table of policies: probability.
+	Next = "The next create, and the creates until the chance of a failure exceeds %s:"
+	// Churn is the heading for --rate: creates, duration.
+	Churn = "%s creates and as many deletions a day, for %s:"
+	// Reuses is printed below Churn: creates, expected reuses, chance.
+	Reuses = "Of %s creates, %s take the name of a deleted object (chance of any: %s)."
+	// Summary is printed at the end: probability, creates.
+	Summary = "The chance of a failure stays within %s for %s."
+	// Reuse explains the column REUSE.
+	Reuse = "REUSE assumes that a deletion precedes each create."
+)
+
+// Text of a report about several prefixes.
+const (
+	// Columns explains the columns: mark of unknown attempts, probability.
+	Columns = "The numbered columns show the chance that any of so many creates fails with the server's " +
+		"attempts. %s is without retries, because the attempts are unknown. The last columns show the creates until " +
+		"that chance exceeds %s: without retries, with the server's attempts, and with kubectl genname create."
+)
+
+// Text of a picture.
+const (
+	// PlotTitle is the title for any prefix: characters to choose from, length of the
+	// suffix, size of the name pool.
+	PlotTitle = "Chance that a create fails, of %d^%d = %s names"
+	// PlotTitleOf is the title for one prefix: prefix.
+	PlotTitleOf = "%s: chance that a create fails"
+)
+
+// Progress.
+const (
+	// Discovering is shown while the resource types are discovered.
+	Discovering = "discovering resource types"
+)
