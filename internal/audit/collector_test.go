@@ -306,7 +306,7 @@ func TestNotFoundOfTheType(t *testing.T) {
 	}
 }
 
-// One that the earlier audit has is gone, and was not misspelt.
+// One that the earlier audit has is gone, and was not misspelled.
 func TestGoneIsNotNotFound(t *testing.T) {
 	c := collector(Options{Prefixes: []string{"gone-", "nonsuch-"}, Old: saved(nil)})
 	result, err := c.Report(Scan{Resources: []census.Resource{resource("batch", "jobs")}})

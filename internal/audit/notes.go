@@ -114,8 +114,8 @@ func sharedByOwners(space census.NamePool) string {
 	long := len(space.Prefix) == names.MaxPrefixLength
 	switch resource := space.Resource.GroupResource(); {
 	case resource == pods && long && indexedPods.MatchString(space.Prefix):
-		index := indexedPods.FindString(space.Prefix)
-		return fmt.Sprintf("truncated: shared by Indexed Jobs with the same first %d bytes", len(space.Prefix)-len(index))
+		shared := len(space.Prefix) - len(indexedPods.FindString(space.Prefix))
+		return fmt.Sprintf("truncated: shared by Indexed Jobs with the same first %d bytes", shared)
 	case resource == pods && space.RawPrefixes > 1:
 		return fmt.Sprintf("owners have the same first %d bytes", names.MaxPrefixLength)
 	case resource == endpointSlices && space.RawPrefixes > 1:

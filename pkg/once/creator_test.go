@@ -32,7 +32,7 @@ import (
 )
 
 // What these tests are about is what a Creator sends, and how it reads answers;
-// behaviour against Kubernetes is tested on a real server in test/e2e.
+// behavior against Kubernetes is tested on a real server in test/e2e.
 
 // asked returns how often the server was asked to do what verb says.
 func asked(server *oncetest.Server, verb string) (times int) {

@@ -104,7 +104,7 @@ type Result struct {
 	// MarksLost are the keys of the annotations and labels that were sent and
 	// that the object came back without, created or found: of Annotation,
 	// ContentAnnotation and RunLabel. Something removes them. Without its
-	// Annotation it could not be recognised had an answer been lost, and
+	// Annotation it could not be recognized had an answer been lost, and
 	// without its RunLabel a later run with the key does not find it.
 	MarksLost []string
 	// Unverified reports that what the server said could not be checked by

@@ -250,7 +250,7 @@ func blocks(text string) []block {
 		indented := strings.HasPrefix(line, "    ")
 		switch {
 		case isFence && !fenced:
-			indent := line[:strings.Index(line, "```")]
+			indent, _, _ := strings.Cut(line, "```")
 			found = append(found, block{language: language, line: number + 1, indent: indent})
 			open, fenced = &found[len(found)-1], true
 		case isFence:

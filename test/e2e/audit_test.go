@@ -330,7 +330,7 @@ func TestAuditCompareWithWhatSaysLittle(t *testing.T) {
 		`error: --compare: `+undated+` cannot be compared with: it does not say of when it is \(metadata.creationTimestamp\)\n`)
 }
 
-// A gate does not pass because the prefix that it is to look at may be misspelt, unless
+// A gate does not pass because the prefix that it is to look at may be misspelled, unless
 // the user says that it may have no names, or the earlier audit has it.
 func TestAuditGateOfNoPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)

@@ -29,10 +29,10 @@ func TestCreateSplitCharacter(t *testing.T) {
 func TestWarningsAsErrors(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
-	misspelt := harness.File(t, "f.yaml", configMap+"nope: 1\n")
+	misspelled := harness.File(t, "f.yaml", configMap+"nope: 1\n")
 	warning := `Warning: unknown field "nope"\n`
-	u.Run("create", "-n", ns, "-f", misspelt, "--validate=warn").Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, warning)
-	u.Run("create", "-n", ns, "-f", misspelt, "--validate=warn", "--warnings-as-errors").Expect(t, 1,
+	u.Run("create", "-n", ns, "-f", misspelled, "--validate=warn").Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, warning)
+	u.Run("create", "-n", ns, "-f", misspelled, "--validate=warn", "--warnings-as-errors").Expect(t, 1,
 		`configmap/demo-`+harness.Suffix+` created\n`, warning+`error: 1 warning received\n`)
 }
 

@@ -91,7 +91,7 @@ func TestReportWaitsForTheServer(t *testing.T) {
 		Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
 }
 
-// A gate does not pass because a prefix may be misspelt, unless the user says so; one of a
+// A gate does not pass because a prefix may be misspelled, unless the user says so; one of a
 // manifest is not.
 func TestReportGateOfNoPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)

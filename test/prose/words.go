@@ -33,7 +33,7 @@ var Words = []Word{
 	{words(`one instant`), "consistent"},
 	{words(`judge[sd]?`), "evaluate"},
 	{words(`headroom`), "room"},
-	{words(`folders?|for ever|anew|amid|some \d+|milliards?|misspelt`), "US English, see the table"},
+	{words(`folders?|for ever|anew|amid|some \d+|milliards?|misspel[t]`), "US English, see the table"},
 }
 
 func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(` + pattern + `)\b`) }

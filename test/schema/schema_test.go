@@ -19,7 +19,7 @@ func TestValidate(t *testing.T) {
 		{"another type", `"attempts": 8`, `"attempts": "8"`, "type"},
 		{"unknown attempts", `"attempts": 8`, `"attempts": null`, ""},
 		{"negative attempts", `"attempts": 8`, `"attempts": -1`, "minimum"},
-		{"another source", `metric`, `rumour`, "enum"},
+		{"another source", `metric`, `rumor`, "enum"},
 		{"another version", `v1alpha1`, `v1beta1`, "const"},
 		{"another kind", `VersionReport`, `NonsuchReport`, "no such file"},
 	} {

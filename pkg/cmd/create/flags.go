@@ -62,7 +62,8 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		fmt.Sprintf("Number of random characters in a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
 	flags.Float32Var(&f.qps, "qps", 0,
 		"Maximum number of requests per second, 0 for no limit. Throttling by the server always applies")
-	flags.IntVar(&f.burst, "burst", 0, "Maximum number of requests above --qps at once. The default is the value of --qps")
+	flags.IntVar(&f.burst, "burst", 0,
+		"Maximum number of requests above --qps at once. The default is the value of --qps")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 	cmd.Flags().AddFlagSet(flags)
 }

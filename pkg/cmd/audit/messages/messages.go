@@ -86,7 +86,8 @@ const (
 	SkippedAll = "Warning: skipped all %s, because you can't list any of them (needs list)"
 	// SkippedAllNamespaces is the same with -A.
 	SkippedAllNamespaces = "Warning: skipped all %s, " +
-		"because you can't list any of them in all namespaces (needs list). Try one namespace:\n  kubectl genname audit -n NAMESPACE"
+		"because you can't list any of them in all namespaces (needs list). Try one namespace:\n" +
+		"  kubectl genname audit -n NAMESPACE"
 	// SkippedForbidden is printed for resource types without permission: number, types.
 	SkippedForbidden = "Warning: skipped %s that you can't list (needs list): %s"
 	// GateForbidden is the same with a gate that therefore fails: number, types.

@@ -37,7 +37,7 @@ const (
 	NeverFinishes = "--finished: prune doesn't know when %s have finished, only Jobs, Pods, JobSets, " +
 		"Argo Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns"
 	// Shared is printed for a truncated prefix: resource, prefix.
-	Shared = "several generateNames share the truncated prefix %s/%s. Name each of them:"
+	Shared = "several generateNames share the truncated prefix %s/%s, so you must name each of them"
 	// SharedName is a line of Shared: generateName.
 	SharedName = "  %s"
 	// NoTime is printed if a duration can't be counted back from the server's time.
