@@ -38,6 +38,8 @@ var notExplained = map[string]string{
 	"pkg/cmd/audit/messages: Gone":             "no problem: a total",
 	"pkg/cmd/audit/messages: More":             "a part of other messages",
 
+	"pkg/cmd/messages: Errors in flags and arguments.": "they name the flag and the fix",
+
 	"pkg/cmd/report/messages: Errors in flags and arguments.": "they name the flag and the fix",
 
 	"pkg/cmd/report/messages: NoFile":         "a reason of Plot",

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -185,12 +186,11 @@ func TestAuditWaitsForTheServer(t *testing.T) {
 		asked.Store(0)
 		u := harness.As(t, awayUntil(3).Config)
 		u.Run(append([]string{"audit", "-n", ns, "--no-headers"}, args...)...).Expect(t, 0, `.*configmaps +run- +17 .*`,
-			`Warning: the server does not answer, and is asked again for 2m0s: [^\n]*\n`+
-				`The server answers again, after \d+ s\n.*Read .*`)
+			harness.Said(common.Unreachable, "2m0s")+harness.Said(common.Reachable, `\d+`)+`.*Read .*`)
 	}
 	asked.Store(0)
 	harness.As(t, awayUntil(1<<40).Config).Run("audit", "cm", "-n", ns, "--retry-timeout=100ms", "--fail-above-count=5").Expect(t, 1, ``,
-		`Warning: the server does not answer, and is asked again for 100ms: [^\n]*\nerror: gave up after 100ms: ask the server for its version: .*`)
+		harness.Said(common.Unreachable, "100ms")+harness.Said("error: "+common.GaveUp, "100ms", "ask the server for its version: .*"))
 }
 
 // Lists from a server that is far away are compressed.

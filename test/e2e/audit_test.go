@@ -22,6 +22,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	auditmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
+	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -467,7 +468,7 @@ func TestAuditBadInput(t *testing.T) {
 		{"TYPE/PREFIX and --prefix", admin, []string{"cm/x-", "--prefix=y-"}, 1, ``, `error: --prefix and TYPE/PREFIX exclude each other\n`},
 		{"growth since when", admin, []string{"--fail-above-growth=5"}, 1, ``, `error: --fail-above-growth needs --compare .*\n`},
 		{"compare with nothing", admin, []string{"--compare=nonsuch.json"}, 1, ``, `error: --compare: open nonsuch.json: no such file or directory\n`},
-		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: "soon" is not a duration: say 90m, 24h or 30d\n` + seeHelp},
+		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: ` + harness.Said(common.BadDuration, `"soon"`) + seeHelp},
 		{"probability", admin, []string{"--fail-above=2"}, 1, ``, `error: invalid argument "2" for "--fail-above" flag: .*` + seeHelp},
 		{"prefix", admin, []string{"--prefix=a,"}, 1, ``, `error: --prefix must not be empty\n`},
 		{"concurrency", admin, []string{"--concurrency=1152921504606846976"}, 1, ``, `error: --concurrency must be from 0 to 256, not 1152921504606846976\n`},
@@ -481,7 +482,7 @@ func TestAuditBadInput(t *testing.T) {
 		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*` + harness.Said(auditmsg.SkippedForbidden, `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
 		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, `1 of \d+ types could be read\nNo generated names to show .*` + harness.Said(auditmsg.GateForbidden, `\d+ types`) + harness.Said(auditmsg.GateEmptyNamespace) + `Read .*` + harness.Said("error: "+auditmsg.Incomplete)},
 		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, `1 of \d+ types could be read\nNo generated names to show .*` + harness.Said(auditmsg.GateForbiddenAllowed, `\d+ types`) + harness.Said(auditmsg.GateEmptyNamespace) + `Read .*`},
-		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--retry-timeout=1ms"}, 1, ``, `Warning: the server does not answer.*\nerror: gave up after 1ms: ask the server for its version: .*connection refused\n`},
+		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--retry-timeout=1ms"}, 1, ``, harness.Said(common.Unreachable, "1ms") + harness.Said("error: "+common.GaveUp, "1ms", "ask the server for its version: .*connection refused")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.user.T = t

@@ -27,6 +27,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	auditmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
+	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -477,9 +478,10 @@ func TestAuditWatchTellsOfAnAbsence(t *testing.T) {
 			return nil
 		})
 	}
-	says("Warning: the server does not answer, and is asked again for 2m0s: ")
+	says(fmt.Sprintf(common.Unreachable, "2m0s", ""))
 	back.Store(true)
-	says("The server answers again, after ")
+	reachable, _, _ := strings.Cut(common.Reachable, "%")
+	says(reachable)
 	w.expect(t, "run-", 20)
 	w.end(t, 0)
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	reportmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -85,7 +86,7 @@ func TestReportWaitsForTheServer(t *testing.T) {
 			return nil
 		}).Config)
 		u.Run(append([]string{"report", "-n", ns, "--creates=10"}, args...)...).Expect(t, 0, `configmaps/run- -n `+ns+`: 17 of .*`,
-			`Warning: the server does not answer, and is asked again for 2m0s: [^\n]*\nThe server answers again, after \d s\n`)
+			harness.Said(common.Unreachable, "2m0s")+harness.Said(common.Reachable, `\d`))
 	}
 	harness.As(t, single.Admin()).Run("report", "-f", "nonsuch.yaml", "--server=https://127.0.0.1:1").
 		Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)

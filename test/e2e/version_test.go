@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -52,17 +55,21 @@ spec: {group: aggregated.e2e, version: v1, groupPriorityMinimum: 1, versionPrior
 // that.
 func TestVersion(t *testing.T) {
 	const client = `Client Version: [^\n]+\n`
+	says := func(version, emulated string, attempts int, source string) string {
+		return regexp.QuoteMeta(fmt.Sprintf(messages.Server+"\n", version, emulated) +
+			fmt.Sprintf(messages.Attempts+"\n", fmt.Sprintf(messages.Known, attempts, source)))
+	}
 	for _, test := range []struct {
 		name   string
 		cp     *controlplane.ControlPlane
 		groups []string
 		want   string
 	}{
-		{"retrying", retrying, []string{"system:masters"}, `Server Version: v1.34.4\nNames tried per create: 8 \(its version supports no other number\)\n`},
-		{"retrying, few rights", retrying, nil, `Server Version: v1.34.4\nNames tried per create: 8 \(its version supports no other number\)\n`},
-		{"single", single, []string{"system:masters"}, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 1 \(from its metric kubernetes_feature_enabled\)\n`},
-		{"single, monitoring", single, []string{"system:monitoring"}, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 1 \(from its metric kubernetes_feature_enabled\)\n`},
-		{"single, few rights", single, nil, `Server Version: v1.34.4 \(emulates 1.31\)\nNames tried per create: 8 \(the default of its version, which an administrator can change\)\n`},
+		{"retrying", retrying, []string{"system:masters"}, says("v1.34.4", "", 8, messages.FromVersion)},
+		{"retrying, few rights", retrying, nil, says("v1.34.4", "", 8, messages.FromVersion)},
+		{"single", single, []string{"system:masters"}, says("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 1, messages.FromMetric)},
+		{"single, monitoring", single, []string{"system:monitoring"}, says("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 1, messages.FromMetric)},
+		{"single, few rights", single, nil, says("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 8, messages.FromDefault)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			harness.As(t, test.cp.User("someone", test.groups...)).Run("version").Expect(t, 0, client+test.want, ``)

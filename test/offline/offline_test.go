@@ -5,12 +5,14 @@ package offline
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
@@ -33,7 +35,7 @@ func runWith(t *testing.T, stdin string, args ...string) (stdout, stderr string,
 
 func TestUnknownCommand(t *testing.T) {
 	stdout, stderr, code := run(t, "reprt")
-	if stdout != "" || stderr != "error: unknown command \"reprt\" for \"kubectl genname\"\n\nDid you mean this?\n\treport\n" || code != 1 {
+	if stdout != "" || stderr != failure(messages.UnknownCommand, "reprt", "kubectl genname", fmt.Sprintf(messages.DidYouMean, "report")) || code != 1 {
 		t.Errorf("code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

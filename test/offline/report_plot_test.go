@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
@@ -120,11 +121,6 @@ func TestReportPlotPolicies(t *testing.T) {
 	}
 }
 
-// badRetries returns the error of a list of retries.
-func badRetries(list string) string {
-	return fmt.Sprintf("error: invalid argument %q for \"--plot-retries\" flag: "+messages.BadRetries+"\n%s", list, list, 1024, reportHelp)
-}
-
 // A plot that cannot be made is an error that names the flag; nothing is
 // printed, and nothing is left where the picture should be.
 func TestReportPlotBadInput(t *testing.T) {
@@ -140,13 +136,13 @@ func TestReportPlotBadInput(t *testing.T) {
 		{"--plot=", failure(messages.BadPlotFile, "")},
 		{"--plot=" + folder, failure(messages.Plot, fmt.Errorf(messages.NoFile, folder))},
 		{"--plot=- -o json", failure(messages.PlotAndOutput)},
-		{"--plot=- --plot-scale=cubic", "error: invalid argument \"cubic\" for \"--plot-scale\" flag: must be linear, semilog or log\n" + reportHelp},
+		{"--plot=- --plot-scale=cubic", "error: invalid argument \"cubic\" for \"--plot-scale\" flag: " + fmt.Sprintf(common.BadWord, "linear, semilog or log") + "\n" + reportHelp},
 		{"--plot-scale=log", failure(messages.PlotFlagsAlone)},
 		{"--plot-retries=0", failure(messages.PlotFlagsAlone)},
 		{"--plot=- --plot-retries=0-16", failure(messages.TooManyCurves, 16, 17)},
-		{"--plot=- --plot-retries=8-0", badRetries("8-0")},
-		{"--plot=- --plot-retries=-1", badRetries("-1")},
-		{"--plot=- --plot-retries=0-1000000000", badRetries("0-1000000000")},
+		{"--plot=- --plot-retries=8-0", badValue("plot-retries", "8-0", messages.BadRetries, 1024)},
+		{"--plot=- --plot-retries=-1", badValue("plot-retries", "-1", messages.BadRetries, 1024)},
+		{"--plot=- --plot-retries=0-1000000000", badValue("plot-retries", "0-1000000000", messages.BadRetries, 1024)},
 		{"--plot=- --existing=14348907", "error: --plot: all 14348907 names exist: there is no curve to draw\n"},
 		{"--plot=- --from=" + savedAudit, failure(messages.PlotOfAudit, savedAudit, 2)},
 	} {

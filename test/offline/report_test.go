@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
@@ -211,6 +212,12 @@ func failure(message string, args ...any) string {
 	return "error: " + fmt.Errorf(message, args...).Error() + "\n"
 }
 
+// badValue returns the lines of an error about the value of a flag.
+func badValue(flag, value, message string, args ...any) string {
+	reason := fmt.Sprintf(message, append([]any{value}, args...)...)
+	return fmt.Sprintf("error: invalid argument %q for \"--%s\" flag: %s\n%s", value, flag, reason, reportHelp)
+}
+
 const reportHelp = "See 'kubectl genname report --help' for usage.\n"
 
 func TestReportBadInput(t *testing.T) {
@@ -218,27 +225,27 @@ func TestReportBadInput(t *testing.T) {
 		{"--existing=-1", failure(messages.NegativeExisting, -1)},
 		{"--existing=14348908", failure(messages.BadExisting, "--existing", "14,348,908 names", "5 characters", "14,348,907")},
 		{"--existing=28 --suffix-length=1", failure(messages.BadExisting, "--existing", "28 names", "1 character", "27")},
-		{"--existing=9223372036854775808", "error: invalid argument \"9223372036854775808\" for \"--existing\" flag: \"9223372036854775808\" is too large or too small\n" + reportHelp},
+		{"--existing=9223372036854775808", badValue("existing", "9223372036854775808", common.OutOfRange)},
 		{"--suffix-length=0", failure(messages.BadSuffixLength, 11, 0)},
 		{"--suffix-length=40", failure(messages.BadSuffixLength, 11, 40)},
 		{"--creates=0", failure(messages.BadCreates, 0)},
 		{"--creates=1,-5", failure(messages.BadCreates, -5)},
-		{"--creates=", "error: invalid argument \"\" for \"--creates\" flag: \"\" is not a whole number, or several with commas between\n" + reportHelp},
+		{"--creates=", badValue("creates", "", common.BadNumber, common.Wholes)},
 		{"--client-attempts=0", failure(messages.BadClientAttempts, 1024, 0)},
 		{"--client-attempts=1025", failure(messages.BadClientAttempts, 1024, 1025)},
 		{"--probability=0", failure(messages.BadProbability, 0.0)},
 		{"--probability=1", failure(messages.BadProbability, 1.0)},
-		{"--probability=2", "error: invalid argument \"2\" for \"--probability\" flag: \"2\" is not a probability: say 0.001 or 0.1%\n" + reportHelp},
-		{"--probability=NaN", "error: invalid argument \"NaN\" for \"--probability\" flag: \"NaN\" is not a probability: say 0.001 or 0.1%\n" + reportHelp},
-		{"--fail-above=101%", "error: invalid argument \"101%\" for \"--fail-above\" flag: \"101%\" is not a probability: say 0.001 or 0.1%\n" + reportHelp},
-		{"--server-attempts=0", "error: invalid argument \"0\" for \"--server-attempts\" flag: \"0\" is neither auto nor a number from 1 to 1024\n" + reportHelp},
+		{"--probability=2", badValue("probability", "2", common.BadProbability)},
+		{"--probability=NaN", badValue("probability", "NaN", common.BadProbability)},
+		{"--fail-above=101%", badValue("fail-above", "101%", common.BadProbability)},
+		{"--server-attempts=0", badValue("server-attempts", "0", common.BadAttempts, 1024)},
 		{"--rate=0", failure(messages.BadRate, 1e12, 0.0)},
 		{"--rate=-1", failure(messages.BadRate, 1e12, -1.0)},
 		{"--rate=NaN", failure(messages.BadRate, 1e12, math.NaN())},
 		{"--rate=1e300", failure(messages.BadRate, 1e12, 1e300)},
 		{"--for=30d", failure(messages.ForWithoutRate)},
 		{"--rate=1 --for=-1h", failure(messages.BadFor, "-1h0m0s")},
-		{"--rate=1 --for=soon", "error: invalid argument \"soon\" for \"--for\" flag: \"soon\" is not a duration: say 90m, 24h or 30d\n" + reportHelp},
+		{"--rate=1 --for=soon", badValue("for", "soon", common.BadDuration)},
 		{"jobs", failure(messages.BadArgument, "jobs")},
 		{"jobs/a/b-", failure(messages.BadArgument, "jobs/a/b-")},
 		{"jobs/", failure(messages.BadArgument, "jobs/")},

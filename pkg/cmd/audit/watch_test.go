@@ -26,6 +26,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // followed is a row that has been followed for an hour.
@@ -142,7 +143,7 @@ func TestTellsWhileItCounts(t *testing.T) {
 	if counted, err := w.counts(ended, notices, terminal.StartProgress(&out)); counted || !errors.Is(err, io.EOF) {
 		t.Errorf("%v, %v", counted, err)
 	}
-	want := "Warning: the server does not answer, and is asked again for 1m0s: refused\\u001b\n" +
+	want := fmt.Sprintf(common.Unreachable, "1m0s", `refused\u001b`) + "\n" +
 		fmt.Sprintf(messages.Resting, "1m30s") + "\ngizmos is a new type\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version/messages"
 )
 
 // options are what the flags say.
@@ -55,7 +56,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	return cmd
 }
 
-// Run prints what is known, also if the server does not answer.
+// Run prints the versions. If the server is unreachable, it prints that of the client.
 func (o *options) Run(ctx context.Context) error {
 	report := &v1alpha1.VersionReport{TypeMeta: v1alpha1.TypeOf("VersionReport"), Client: clientVersion()}
 	var failure error
@@ -99,32 +100,31 @@ func (o *options) print(report *v1alpha1.VersionReport) error {
 	if o.printFlags.ForMachines() {
 		return o.printFlags.Print(report, o.Out)
 	}
-	fmt.Fprintf(o.Out, "Client Version: %s\n", report.Client.GitVersion)
+	fmt.Fprintf(o.Out, messages.Client+"\n", report.Client.GitVersion)
 	if report.Server == nil {
 		return nil
 	}
 	emulated := ""
 	if s := report.Server; s.EmulationMinor != "" && s.EmulationMinor != s.Minor {
-		emulated = fmt.Sprintf(" (emulates %s.%s)", s.EmulationMajor, s.EmulationMinor)
+		emulated = fmt.Sprintf(messages.Emulates, s.EmulationMajor, s.EmulationMinor)
 	}
-	line := fmt.Sprintf("Server Version: %s%s", report.Server.GitVersion, emulated)
-	fmt.Fprintln(o.Out, terminal.OneLine(line))
-	_, err := fmt.Fprintf(o.Out, "Names tried per create: %s\n", describeRetries(report.Server.Retries))
+	fmt.Fprintln(o.Out, terminal.OneLine(fmt.Sprintf(messages.Server, report.Server.GitVersion, emulated)))
+	_, err := fmt.Fprintf(o.Out, messages.Attempts+"\n", describeRetries(report.Server.Retries))
 	return err
 }
 
 // describeRetries returns the number of attempts and how it is known.
 func describeRetries(r v1alpha1.Retries) string {
 	if r.Attempts == nil {
-		return "unknown"
+		return messages.Unknown
 	}
 	how := map[v1alpha1.AttemptsSource]string{
-		v1alpha1.SourceMetric:  "from its metric kubernetes_feature_enabled",
-		v1alpha1.SourceVersion: "its version supports no other number",
-		v1alpha1.SourceDefault: "the default of its version, which an administrator can change",
-		v1alpha1.SourceFlag:    "as given by --server-attempts",
+		v1alpha1.SourceMetric:  messages.FromMetric,
+		v1alpha1.SourceVersion: messages.FromVersion,
+		v1alpha1.SourceDefault: messages.FromDefault,
+		v1alpha1.SourceFlag:    messages.FromFlag,
 	}[r.AttemptsSource]
-	return fmt.Sprintf("%d (%s)", *r.Attempts, how)
+	return fmt.Sprintf(messages.Known, *r.Attempts, how)
 }
 
 // noArguments refuses what stands on the command line beside flags.

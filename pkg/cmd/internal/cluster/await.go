@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // Pauses between attempts grow from the first to the longest.
@@ -50,7 +51,7 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 		case ctx.Err() != nil, c.patience.For <= 0, !away:
 			return err
 		case timeUp:
-			return fmt.Errorf("gave up after %s: %w", c.patience.For, err)
+			return fmt.Errorf(messages.GaveUp, c.patience.For, err)
 		case !waits:
 			c.patience.Tell(err, 0)
 			retrier = apistatus.NewRetrier(firstPause, longestPause, c.patience.For)
@@ -88,17 +89,17 @@ func (c *Cluster) readyz(ctx context.Context) error {
 	return client.RESTClient().Get().MaxRetries(0).AbsPath("/readyz").Do(ctx).Error()
 }
 
-// Tell says that the server does not answer, and why, or without a cause that it answers
-// again after a time.
+// Tell prints that the server is unreachable, and why, or without a cause that it is
+// reachable again after a time.
 func (p Patience) Tell(cause error, after time.Duration) {
-	text := fmt.Sprintf("The server answers again, after %.0f s", after.Seconds())
+	if cause == nil {
+		p.Say(fmt.Sprintf(messages.Reachable, after.Seconds()))
+		return
+	}
 	if request := (*url.Error)(nil); errors.As(cause, &request) {
-		cause = request.Err // which request it was is nothing that matters
+		cause = request.Err // the first request to fail says nothing about the cause
 	}
-	if cause != nil {
-		text = fmt.Sprintf("Warning: the server does not answer, and is asked again for %s: %v", p.For, cause)
-	}
-	p.Say(terminal.OneLine(text))
+	p.Say(terminal.Sprintf(messages.Unreachable, p.For, cause))
 }
 
 // isAway reports whether err is of a server that may be there soon: the network did

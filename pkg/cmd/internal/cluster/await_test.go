@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // comingBack is a server that answers dials and requests as it is told, one after the
@@ -87,8 +88,9 @@ func TestNewWaitsForTheServer(t *testing.T) {
 	if !slices.Equal(back.asked[:3], []string{"/readyz", "/readyz", "/version"}) {
 		t.Errorf("asked for %s", back.asked)
 	}
-	if len(said) != 2 || !strings.HasPrefix(said[0], "Warning: the server does not answer, and is asked again for 1m0s: dial tcp") ||
-		!strings.HasSuffix(said[0], "connection refused") || !strings.HasPrefix(said[1], "The server answers again, after ") {
+	reachable, _, _ := strings.Cut(messages.Reachable, "%")
+	if len(said) != 2 || !strings.HasPrefix(said[0], fmt.Sprintf(messages.Unreachable, "1m0s", "dial tcp")) ||
+		!strings.HasSuffix(said[0], "connection refused") || !strings.HasPrefix(said[1], reachable) {
 		t.Errorf("%q", said)
 	}
 }
@@ -96,13 +98,14 @@ func TestNewWaitsForTheServer(t *testing.T) {
 // When the time is up, or was none, the error is that of the last request; so it is of a
 // server that nobody has named.
 func TestNewGivesUp(t *testing.T) {
+	unreachable := strings.TrimSuffix(messages.GaveUp, "%w")
 	for _, test := range []struct {
 		host     string
 		patience time.Duration
 		want     string
 		said     int
 	}{
-		{"http://127.0.0.1:1", time.Millisecond, "gave up after 1ms: ask the server for its version: ", 1},
+		{"http://127.0.0.1:1", time.Millisecond, fmt.Sprintf(unreachable, time.Millisecond) + "ask the server for its version: ", 1},
 		{"http://127.0.0.1:1", 0, "ask the server for its version: ", 0},
 		{clientcmd.ClusterDefaults.Server, time.Minute, "ask the server for its version: ", 0},
 	} {

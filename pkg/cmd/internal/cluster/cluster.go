@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // Cluster is a cluster whose names are counted, and what its server does on a
@@ -116,7 +117,7 @@ func (c *Cluster) Resources(named []string, namespace string) ([]census.Resource
 	}
 	found, skipped, err := census.Discover(client)
 	if err != nil {
-		return nil, nil, fmt.Errorf("find the types of the server: %w", err)
+		return nil, nil, err
 	}
 	skipped = append(skipped, c.unavailable(skipped)...)
 	if namespace == "" {
@@ -159,7 +160,7 @@ func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 	if err := c.server.Unanswered(); err != nil {
 		skipped = append(skipped, census.Skipped{
 			Group: "apiregistration.k8s.io", Reason: census.Unreachable,
-			Message: fmt.Sprintf("ask which APIs other servers serve: %v", err),
+			Message: fmt.Sprintf(messages.APIsUnknown, err),
 		})
 	}
 	for _, u := range c.server.Unavailable() {
@@ -167,7 +168,7 @@ func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 		if !slices.ContainsFunc(known, isGroup) {
 			skipped = append(skipped, census.Skipped{
 				Group: u.API.Group, Reason: census.Unreachable,
-				Message: fmt.Sprintf("discover %s: the server behind this API is unavailable: %s", u.API, u.Message),
+				Message: fmt.Sprintf(messages.APIUnavailable, u.API, u.Message),
 			})
 		}
 	}
@@ -177,11 +178,11 @@ func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 // ShowScan returns a function that makes progress say how far a scan is.
 func ShowScan(progress *terminal.Progress) func(census.Progress) {
 	return func(at census.Progress) {
-		text := fmt.Sprintf("%d of %s, %s",
-			at.Done, humanize.Count(at.Types, "type"), humanize.Count(at.Objects, "object"))
-		if at.Objects > 0 {
-			text += ": " + at.Current.GroupResource().String()
+		types, objects := humanize.Count(at.Types, "resource type"), humanize.Count(at.Objects, "object")
+		if at.Objects == 0 {
+			progress.Say(fmt.Sprintf(messages.Scanning, at.Done, types, objects))
+			return
 		}
-		progress.Say(text)
+		progress.Say(fmt.Sprintf(messages.ScanningType, at.Done, types, objects, at.Current.GroupResource()))
 	}
 }

@@ -1,10 +1,13 @@
 package flagvalue
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 type color string
@@ -43,7 +46,7 @@ func TestEnum(t *testing.T) {
 
 func TestEnumOfTwo(t *testing.T) {
 	e := NewEnum("client", "client", "server")
-	if err := e.Set("both"); err == nil || err.Error() != "must be client or server" {
+	if err := e.Set("both"); err == nil || err.Error() != fmt.Sprintf(messages.BadWord, "client or server") {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // numberValue is one of pflag's flags for numbers that takes them as our tables
@@ -27,15 +29,14 @@ func (n numberValue) Set(text string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%q is too large or too small", text)
+		return fmt.Errorf(messages.OutOfRange, text)
 	}
-	return fmt.Errorf("%q is not %s", text, numbersOf[n.Type()])
+	return fmt.Errorf(messages.BadNumber, text, numbersOf[n.Type()])
 }
 
 // numbersOf are what pflag's types take, in words.
 var numbersOf = map[string]string{
-	"int": "a whole number", "int64": "a whole number", "float64": "a number",
-	"int64Slice": "a whole number, or several with commas between",
+	"int": messages.Whole, "int64": messages.Whole, "float64": messages.Fraction, "int64Slice": messages.Wholes,
 }
 
 // ReadableNumbers makes the flags that take numbers numberValues.

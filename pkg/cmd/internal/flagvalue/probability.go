@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // Probability is a flag for a probability: 0.001 or 0.1%.
@@ -21,7 +23,7 @@ func (p *Probability) Set(text string) error {
 		value /= 100
 	}
 	if err != nil || !(value >= 0 && value <= 1) {
-		return fmt.Errorf("%q is not a probability: say 0.001 or 0.1%%", text)
+		return fmt.Errorf(messages.BadProbability, text)
 	}
 	*p.Value, p.given = value, true
 	return nil

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // What is sent to a terminal, as xterm and all since understand it.
@@ -44,13 +45,13 @@ func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 	s := &Screen{out: file, quit: make(chan struct{})}
 	showsSequences, err := understand(file)
 	if err != nil {
-		return nil, fmt.Errorf("the terminal: %w", err)
+		return nil, fmt.Errorf(messages.NoScreen, err)
 	}
 	s.restore = showsSequences
 	if keys, ok := in.(*os.File); ok && term.IsTerminal(int(keys.Fd())) {
 		before, err := term.MakeRaw(int(keys.Fd()))
 		if err != nil {
-			return nil, fmt.Errorf("the terminal: %w", err)
+			return nil, fmt.Errorf(messages.NoScreen, err)
 		}
 		s.in = keys
 		s.restore = func() {
