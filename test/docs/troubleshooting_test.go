@@ -14,9 +14,21 @@ var toTroubleshoot = regexp.MustCompile(`^(Errors|Warnings|Closing lines)`)
 // notExplained are messages that the page leaves out, and why: all of a package, those
 // of a group, or one.
 var notExplained = map[string]string{
-	"pkg/cmd/create/messages": "docs/exactly-once.md explains these until the page has them",
-	"pkg/cmd/lint/messages":   "they name the file and the fix",
-	"pkg/cmd/prune/messages":  "docs/guides/clean-up.md explains them",
+	"pkg/cmd/create/messages: Errors of flags and arguments. The command prints them before it sends anything.": "they name the flag and the fix",
+	"pkg/cmd/lint/messages: Errors of flags and arguments.":                                                     "they name the flag and the fix",
+	"pkg/cmd/prune/messages: Errors of flags and arguments. The command prints them before it sends anything.":  "they name the flag and the fix",
+
+	"pkg/cmd/create/messages: Error":   "it begins other errors",
+	"pkg/cmd/create/messages: Delete":  "a part of Duplicate",
+	"pkg/cmd/create/messages: Warning": "it begins other warnings",
+	"pkg/cmd/create/messages: Summary": "it joins a reason and Counts",
+
+	"pkg/cmd/lint/messages: BadConfig":       "it joins the file and the reason",
+	"pkg/cmd/lint/messages: Summary":         "no problem: a total",
+	"pkg/cmd/lint/messages: SkippedFile":     "no problem: a line of --show-skipped",
+	"pkg/cmd/lint/messages: DisabledFinding": "no problem: a line of --show-skipped",
+
+	"pkg/cmd/prune/messages: SharedName": "a part of Shared",
 
 	"pkg/cmd/audit/messages: Errors in flags and arguments.": "they name the flag and the fix",
 

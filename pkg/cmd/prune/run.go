@@ -141,17 +141,17 @@ func (r *run) checkPermissions(ctx context.Context) error {
 		return err
 	}
 	for _, m := range missing {
-		where := " in all namespaces"
+		where := m.Resource.GroupResource().String()
 		switch {
-		case !m.Resource.Namespaced:
-			where = ""
 		case m.Namespace != "":
-			where = " in namespace " + m.Namespace
+			where += " in namespace " + m.Namespace
+		case m.Resource.Namespaced:
+			where += " in all namespaces"
 		}
 		if r.yes {
-			return fmt.Errorf(messages.Forbidden, m.Verb, m.Resource.GroupResource(), where)
+			return fmt.Errorf(messages.Forbidden, m.Verb, where)
 		}
-		r.progress.Line(fmt.Sprintf(messages.MissingPermission, m.Verb, m.Resource.GroupResource(), where))
+		r.progress.Line(fmt.Sprintf(messages.MissingPermission, m.Verb, where))
 	}
 	return nil
 }

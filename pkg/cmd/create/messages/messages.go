@@ -58,7 +58,7 @@ const (
 		"or the objects were restored from another namespace.\n" +
 		"Run the command with the earlier input, or use a new key to create all objects again."
 	// OtherIDs is for objects of the key whose creation ID is another one.
-	OtherIDs = "nothing was created. %s of this key with another creation ID than they were created with, like %s\n" +
+	OtherIDs = "nothing was created, because the creation ID of %s of this key was changed, for example of %s\n" +
 		"Something changes the annotation genname.dev/creation-id, for example a webhook. " +
 		"Exclude the annotation there, then use a new key."
 	// Duplicate is for an object that runs with the key created more than once.

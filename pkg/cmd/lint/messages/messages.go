@@ -19,7 +19,7 @@ const (
 	GitHubDropped = "GitHub shows the first %d findings of each level. Only this log has the other %s."
 )
 
-// Errors.
+// Errors of flags and arguments.
 const (
 	// UnexpectedArguments is printed for arguments that are no flags.
 	UnexpectedArguments = "Unexpected args: %v"
@@ -30,6 +30,16 @@ const (
 	BadVersion = "%s must be a version like 1.%d, at least 1.%d, and not %q"
 	// BadExclude is printed for a pattern that can't be parsed: flag or field, pattern.
 	BadExclude = "%s: pattern %q is not valid"
+	// NoInput is printed without -f and -k.
+	NoInput = "must specify one of -f and -k"
+	// TwoInputs is printed for -f with -k.
+	TwoInputs = "only one of -f or -k can be specified"
+	// RecursiveKustomization is printed for -R with -k.
+	RecursiveKustomization = "the -k flag can't be used with -f or -R"
+)
+
+// Errors of the configuration and of a run.
+const (
 	// BadLevel is printed for a level in the configuration: rule, level.
 	BadLevel = "levels: %s must be error, warning, note or off, and not %q"
 	// BadConfig is printed for a configuration that can't be used: file, reason.
@@ -39,12 +49,6 @@ const (
 		"To read the directories below it, use -R:\n  kubectl genname lint -R -f %s"
 	// NothingInTree is printed for a directory tree without manifests: directory.
 	NothingInTree = "the directory %q and the directories below it have no .json, .yaml or .yml files"
-	// NoInput is printed without -f and -k.
-	NoInput = "must specify one of -f and -k"
-	// TwoInputs is printed for -f with -k.
-	TwoInputs = "only one of -f or -k can be specified"
-	// RecursiveKustomization is printed for -R with -k.
-	RecursiveKustomization = "the -k flag can't be used with -f or -R"
 	// BadPattern is printed for a file name with a pattern that can't be parsed.
 	BadPattern = "pattern %q is not valid: %w"
 	// NoPath is printed for a file that doesn't exist.

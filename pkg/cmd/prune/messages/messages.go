@@ -1,7 +1,7 @@
 // Package messages has the texts of kubectl genname prune.
 package messages
 
-// Errors.
+// Errors of flags and arguments. The command prints them before it sends anything.
 const (
 	// NoTarget is printed without arguments.
 	NoTarget = "name what to delete as TYPE/PREFIX, like jobs/nightly-report-"
@@ -21,8 +21,6 @@ const (
 	BadAge = "--older-than: %q is neither a duration like 24h or 30d nor a time like 2026-11-21T08:00:00Z"
 	// NegativeAge is printed for a negative duration: value.
 	NegativeAge = "--older-than must not be negative, as %s is"
-	// FutureAge is printed for a time that is not in the past: value, server's time.
-	FutureAge = "--older-than: %s is in the future. The server's time is %s"
 	// BadKeep is printed for a number of newest objects out of range: most, value.
 	BadKeep = "--keep must be from 0 to %d, not %d"
 	// BadConcurrency is printed for a number of deletions out of range: most, value.
@@ -31,6 +29,12 @@ const (
 	BadQPS = "--qps must be 0 or more, not %g"
 	// BadRetryTimeout is printed for a time that is not positive: value.
 	BadRetryTimeout = "--retry-timeout must be positive, not %s"
+)
+
+// Errors of a run.
+const (
+	// FutureAge is printed for a time that is not in the past: value, server's time.
+	FutureAge = "--older-than: %s is in the future. The server's time is %s"
 	// NoNames is printed for a type whose names are not generated: reason.
 	NoNames = "there is nothing to delete: %s"
 	// NeverFinishes is printed for --finished with another type: resource.
@@ -42,8 +46,8 @@ const (
 	SharedName = "  %s"
 	// NoTime is printed if a duration can't be counted back from the server's time.
 	NoTime = "--older-than: the server doesn't tell its time. Give a time like 2026-11-21T08:00:00Z"
-	// Forbidden is printed if a permission is missing: verb, resource, scope.
-	Forbidden = "you can't %s %s%s"
+	// Forbidden is printed if a permission is missing: verb, resource and scope.
+	Forbidden = "you can't %s %s"
 	// Expired is printed if names were printed of a list that then expired.
 	Expired = "the list expired while it was read, so the names are incomplete. Run the command again"
 	// Failure is printed for an object that was not deleted: object, reason.
@@ -60,8 +64,8 @@ const (
 
 // Warnings.
 const (
-	// MissingPermission is Forbidden in a plan: verb, resource, scope.
-	MissingPermission = "Warning: " + Forbidden
+	// MissingPermission is Forbidden in a plan: verb, resource and scope.
+	MissingPermission = "Warning: you can't %s %s"
 	// Clock is printed if the clocks differ: difference.
 	Clock = "Warning: this machine's clock differs from the server's by %s. The command uses the server's clock."
 )
