@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -70,7 +71,8 @@ func TestDryRunWithAKey(t *testing.T) {
 		suffix = ` \(` + suffix + `\)\n`
 		u.Run(append(args, one, dry, "--count=2")...).Expect(t, 0,
 			`configmap/demo-`+harness.Suffix+` exists`+suffix+`configmap/demo-`+harness.Suffix+` created`+suffix, `.*`)
-		u.Run(append(args, other, dry)...).Expect(t, 1, ``, `error: the idempotency key was used for a different input, .*`)
+		u.Run(append(args, other, dry)...).Expect(t, 1, ``, 
+			harness.Said("error: "+messages.Unexpected, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`)
 	}
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)

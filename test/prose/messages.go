@@ -1,6 +1,7 @@
 package prose
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -42,13 +43,18 @@ func Messages(root string) ([]Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, constantsOf(file, filepath.ToSlash(relative))...)
+		constants, err := constantsOf(file, filepath.ToSlash(relative))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, constants...)
 	}
 	return found, nil
 }
 
-// constantsOf returns the string constants of a file.
-func constantsOf(file *ast.File, pkg string) []Message {
+// constantsOf returns the constants of a file. All of them must be strings, written as
+// literals, so that none is left out.
+func constantsOf(file *ast.File, pkg string) ([]Message, error) {
 	var found []Message
 	for _, d := range file.Decls {
 		group, ok := d.(*ast.GenDecl)
@@ -58,13 +64,16 @@ func constantsOf(file *ast.File, pkg string) []Message {
 		for _, spec := range group.Specs {
 			spec := spec.(*ast.ValueSpec)
 			for i, value := range spec.Values {
-				if text, ok := textOf(value); ok {
-					found = append(found, Message{pkg, spec.Names[i].Name, text, strings.TrimSpace(group.Doc.Text())})
+				name := spec.Names[i].Name
+				text, ok := textOf(value)
+				if !ok {
+					return nil, fmt.Errorf("%s: %s is not written as a string", pkg, name)
 				}
+				found = append(found, Message{pkg, name, text, strings.TrimSpace(group.Doc.Text())})
 			}
 		}
 	}
-	return found
+	return found, nil
 }
 
 // textOf returns the value of a literal, or of several that are joined by +.
