@@ -71,7 +71,7 @@ func TestDryRunWithAKey(t *testing.T) {
 		suffix = ` \(` + suffix + `\)\n`
 		u.Run(append(args, one, dry, "--count=2")...).Expect(t, 0,
 			`configmap/demo-`+harness.Suffix+` exists`+suffix+`configmap/demo-`+harness.Suffix+` created`+suffix, `.*`)
-		u.Run(append(args, other, dry)...).Expect(t, 1, ``, 
+		u.Run(append(args, other, dry)...).Expect(t, 1, ``,
 			harness.Said("error: "+messages.Unexpected, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`)
 	}
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
