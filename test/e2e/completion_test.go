@@ -141,7 +141,7 @@ func TestCompletionHonoursCredentialPluginPolicy(t *testing.T) {
 func TestKubectlListsThePlugin(t *testing.T) {
 	s := harness.NewShell(t, harness.As(t, retrying.Admin()).Kubeconfig)
 	s.Run("kubectl", "plugin", "list").Expect(t, 0, `The following compatible plugins are available:\n\n[^\n]*/kubectl-genname\n(.*/kubectl-[^\n]*\n)*`, ``)
-	s.Run("kubectl", "genname", "help", "create").Expect(t, 0, `Create objects from a file or from stdin, .*`, ``)
+	s.Run("kubectl", "genname", "help", "create").Expect(t, 0, `Create objects from files or stdin like kubectl create, .*`, ``)
 }
 
 // The scripts are ones that their shells read. zsh and fish are not everywhere.
