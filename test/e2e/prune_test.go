@@ -192,7 +192,7 @@ func TestPruneOfASharedPrefix(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	for _, prefix := range []string{long, long + "-one-"} {
 		u.Run("prune", "configmaps/"+prefix, "-n", ns, "--keep=0", "--yes").Expect(t, 1, ``,
-			`error: several generateNames share the truncated prefix configmaps/x{58}, so you must name each of them\n  configmaps/x{58}-one-\n  configmaps/x{58}-two-\n`)
+			`error: several generateNames share the truncated prefix configmaps/x{58}, so prune deletes the objects of all or none\. To delete all of them, name each\n  configmaps/x{58}-one-\n  configmaps/x{58}-two-\n`)
 	}
 	u.Run("prune", "configmaps/"+long+"-one-", "configmaps/"+long+"-two-", "-n", ns, "--keep=0", "--yes").
 		Expect(t, 0, ``, `Deleted 3 of 3 objects\. Failed: 0\.\n`)

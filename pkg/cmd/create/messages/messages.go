@@ -15,7 +15,7 @@ const (
 		"because only the plugin can repeat a name"
 	// KeyAndSuffixLength is for a key together with --suffix-length.
 	KeyAndSuffixLength = "--suffix-length cannot be used with --idempotency-key, " +
-		"because runs with different lengths would create each object twice"
+		"because a later run with another length would create the objects again"
 	// BadCount is for --count below 1.
 	BadCount = "--count must be at least 1, not %d"
 	// BadConcurrency is for --concurrency below 1.
@@ -53,14 +53,14 @@ const (
 		"Restart the API servers. Then run the same command again."
 	// Unexpected is for objects of the key that the input does not contain.
 	Unexpected = "the key was used for a different input, so nothing was created. " +
-		"Earlier runs created %s that this input does not contain: %s\n" +
+		"Earlier runs with the key created %s from other documents: %s\n" +
 		"Either a document was changed or removed, or --count was lowered, " +
-		"or the objects were restored from another namespace.\n" +
+		"or the namespace was restored under another name.\n" +
 		"Run the command with the earlier input, or use a new key to create all objects again."
 	// OtherIDs is for objects of the key whose creation ID is another one.
 	OtherIDs = "nothing was created, because the creation ID of %s of this key was changed, for example of %s\n" +
 		"Something changes the annotation genname.dev/creation-id, for example a webhook. " +
-		"Exclude the annotation there, then use a new key."
+		"Make it keep the annotation. Then use a new key, which creates all objects again."
 	// Duplicate is for an object that runs with the key created more than once.
 	Duplicate = "the key created one object %d times: %s\n" +
 		"Two runs with the key overlapped, or a webhook or policy picks names.\n" +
@@ -103,8 +103,8 @@ const (
 		"If a response is lost, the plugin can't find out whether the object was created."
 	// RefusalUnverified is for a refusal without permission to get the object, or
 	// with a credential that the server no longer accepts.
-	RefusalUnverified = "the plugin can't get %s, so it can't check a refusal. " +
-		"If a proxy repeated the refused request, an earlier copy may have created the object."
+	RefusalUnverified = "the server refused a create, and the plugin can't get %s to check the object. " +
+		"If a proxy repeated the request, the first copy may have created it."
 	// ConflictUnverified is for a conflict without permission to get the object.
 	ConflictUnverified = "no permission to get %s. A name was taken, so the plugin tried another one. " +
 		"If a proxy repeated the first request, two objects exist."
@@ -166,7 +166,7 @@ const (
 	// Counts is what became of the objects.
 	Counts = "%d created, %d exist, %d failed, %d unknown, %d not attempted"
 	// CountsRenamed is Counts where something picked other names.
-	CountsRenamed = "%d created (%d of them under another name), %d exist, %d failed, %d unknown, %d not attempted"
+	CountsRenamed = "%d created (%d renamed by a webhook or policy), %d exist, %d failed, %d unknown, %d not attempted"
 	// Summary is a reason below, and Counts.
 	Summary = "error: %s: %s"
 	// NotAllPrinted, NotAllCreated, Interrupted, NotWritten, Unreachable,
@@ -197,7 +197,7 @@ const (
 	// RunObjectsBut is RunObjects where objects lack the label.
 	RunObjectsBut = "List the objects of this run, without the %d that lack its label:\n%s"
 	// Namespace is printed after -o name, which has no namespaces.
-	Namespace = "The names are in another namespace than the command's. Add it to the next command:\n  -n %s"
+	Namespace = "The objects are in another namespace. Use this flag with the printed names:\n  -n %s"
 	// Namespaces is Namespace where there are several.
 	Namespaces = "The names are in several namespaces. Print them with their namespaces:\n" +
 		`  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'`
@@ -233,7 +233,7 @@ const (
 	// GetNewest is a command of Check for an object whose name the server picked.
 	GetNewest = "  kubectl get %s --sort-by=.metadata.creationTimestamp"
 	// MissingOne, MissingCount and MissingObjects follow Check.
-	MissingOne     = "If it does not exist, run the same command again."
+	MissingOne     = "If the object does not exist, run the same command again."
 	MissingCount   = "Create the missing objects with the same command and their number:\n  --count=NUMBER"
 	MissingObjects = "Create the missing objects with the same command and only this input, " +
 		"as far as it is missing:\n%s"

@@ -41,7 +41,7 @@ const (
 	NeverFinishes = "--finished: prune doesn't know when %s have finished, only Jobs, Pods, JobSets, " +
 		"Argo Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns"
 	// Shared is printed for a truncated prefix: resource, prefix.
-	Shared = "several generateNames share the truncated prefix %s/%s, so you must name each of them"
+	Shared = "several generateNames share the truncated prefix %s/%s, so prune deletes the objects of all or none. To delete all of them, name each"
 	// SharedName is a line of Shared: generateName.
 	SharedName = "  %s"
 	// NoTime is printed if a duration can't be counted back from the server's time.
@@ -49,7 +49,7 @@ const (
 	// Forbidden is printed if a permission is missing: verb, resource and scope.
 	Forbidden = "you can't %s %s"
 	// Expired is printed if names were printed of a list that then expired.
-	Expired = "the list expired while it was read, so the names are incomplete. Run the command again"
+	Expired = "the list expired while it was read, so some names are missing. Run the command again"
 	// Failure is printed for an object that was not deleted: object, reason.
 	Failure = "error: %s was not deleted: %v"
 	// UnknownOutcome is printed for an object that may be deleted: object, reason.
@@ -97,7 +97,7 @@ const (
 	// CreatedBefore is --older-than: time.
 	CreatedBefore = "created before %s"
 	// NotNewest is --keep: number.
-	NotNewest = "not among the newest %s of a namespace and prefix"
+	NotNewest = "not among the newest %s of each namespace and prefix"
 	// IsFinished is --finished.
 	IsFinished = "finished"
 	// Matching is --selector: selector.
