@@ -2,7 +2,7 @@
 // kubectl's own. Commands and tests refer to them. It holds nothing else.
 package messages
 
-// Errors of flags and arguments. The command prints them before it sends anything.
+// Errors in flags and arguments.
 const (
 	// BadAttempts is for --attempts out of range.
 	BadAttempts = "--attempts must be from 1 to %d, not %d"

@@ -19,7 +19,7 @@ const (
 	GitHubDropped = "GitHub shows the first %d findings of each level. Only this log has the other %s."
 )
 
-// Errors of flags and arguments.
+// Errors in flags and arguments.
 const (
 	// UnexpectedArguments is printed for arguments that are no flags.
 	UnexpectedArguments = "Unexpected args: %v"

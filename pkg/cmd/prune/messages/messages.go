@@ -1,7 +1,7 @@
 // Package messages has the texts of kubectl genname prune.
 package messages
 
-// Errors of flags and arguments. The command prints them before it sends anything.
+// Errors in flags and arguments.
 const (
 	// NoTarget is printed without arguments.
 	NoTarget = "name what to delete as TYPE/PREFIX, like jobs/nightly-report-"
