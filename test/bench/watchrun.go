@@ -122,7 +122,7 @@ func (w *watchRun) lags(prefix string, answered []time.Time) (lags []time.Durati
 func (w *watchRun) events() (events, percent int, err error) {
 	_, said, _ := strings.Cut(w.err.String(), "Watched 1 type: ")
 	said = strings.ReplaceAll(said, ",", "")
-	if _, err := fmt.Sscanf(said, "%d events of which %d %% changed no count", &events, &percent); err != nil {
+	if _, err := fmt.Sscanf(said, "%d events of which %d%% changed no count", &events, &percent); err != nil {
 		return 0, 0, fmt.Errorf("%w: %s", err, w.err.String())
 	}
 	return events, percent, nil

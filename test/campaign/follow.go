@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
@@ -116,9 +117,12 @@ func failEvenly(ctx context.Context, cp *controlplane.ControlPlane, s Settings) 
 	return over
 }
 
+// lostEvents is the part of the warning about a gap that is the same for all types.
+var lostEvents = strings.Split(messages.Gap, "%s")[1]
+
 // judge compares the last report with what came and went.
 func (f *Followed) judge(last *v1alpha1.AuditReport, said string, counts map[space]*population) error {
-	f.Gaps = strings.Count(said, " was counted again: ")
+	f.Gaps = strings.Count(said, lostEvents)
 	for line := range strings.Lines(said) { // one built for coverage has more to say in the end
 		if strings.HasPrefix(line, "Watched ") {
 			f.Watched = strings.TrimSpace(line)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -75,7 +77,7 @@ func TestAuditOnATerminal(t *testing.T) {
 	}
 	defer func() { _ = terminal.Close() }()
 	shown := shownOn(terminal)
-	const nothingYet = "\r0 of 1 type, 0 objects  "
+	nothingYet := "\r" + fmt.Sprintf(messages.Scanning, 0, "1 type", "0 objects") + "  "
 	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
 			return nil

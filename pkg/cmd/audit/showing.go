@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -65,7 +66,7 @@ func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	changed, gone := a.seen.take(r.Items)
 	for _, key := range gone {
 		prefix := reference.In(key.resource.String()+"/"+key.prefix, key.namespace)
-		a.say(fmt.Sprintf("%s is not shown any more: %s", prefix, a.goneText(r)))
+		a.tell(messages.NotShown, prefix, a.goneText(r))
 	}
 	return a.print(r, changed)
 }
@@ -73,9 +74,9 @@ func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 // goneText returns why a row is not shown any more, as far as that is known.
 func (a *appending) goneText(r *v1alpha1.AuditReport) string {
 	if a.top > 0 && len(r.Items) == a.top {
-		return fmt.Sprintf("it is none of the first %d", a.top)
+		return fmt.Sprintf(messages.NotFirst, a.top)
 	}
-	return fmt.Sprintf("it has fewer than %s, or nobody says it", humanize.Count(a.minCount, "name"))
+	return fmt.Sprintf(messages.TooFew, humanize.Count(a.minCount, "name"))
 }
 
 // printedAtOnce is of how many rows the text is in memory at the same time.
@@ -148,7 +149,7 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	}
 	lines := g.lines(g.widen(nil), !p.noHeaders)
 	if rows == 0 {
-		lines = []string{"No generated names to show."}
+		lines = []string{messages.Empty}
 	}
 	status := statusText(s, time.Duration(p.watching.duration))
 	if hidden := rows - len(g.rows); hidden > 0 {
@@ -163,31 +164,31 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 // belowText returns how many rows are below those on the screen, of a report of so many
 // items.
 func (o *options) belowText(below, items int) string {
-	text := humanize.Count(below, "row") + " below"
+	rows := humanize.Count(below, "row")
 	if o.top > 0 && items == o.top {
-		text += fmt.Sprintf(", and those after --top=%d", o.top)
+		return fmt.Sprintf(messages.BelowTop, rows, o.top)
 	}
-	return text
+	return fmt.Sprintf(messages.Below, rows)
 }
 
 // statusText returns how long is watched, and how complete that is.
 func statusText(s live.Snapshot, duration time.Duration) string {
 	passed := s.At.Sub(s.Began).Round(time.Second).String()
 	if duration > 0 {
-		passed += " of " + duration.String()
+		passed = fmt.Sprintf(messages.Passed, passed, duration)
 	}
-	text := fmt.Sprintf("%s; %s watched, %d quiet", passed, humanize.Count(s.Watched, "type"), s.Quiet)
+	watching := fmt.Sprintf(messages.Watching, humanize.Count(s.Watched, "type"), s.Quiet)
 	if s.Unwatched > 0 {
-		text += fmt.Sprintf(", %d counted again", s.Unwatched)
+		watching += fmt.Sprintf(messages.Recounted, s.Unwatched)
 	}
 	if n := len(s.Skipped); n > 0 {
-		text += fmt.Sprintf(", %d not read", n)
+		watching += fmt.Sprintf(messages.Unread, n)
 	}
-	text += "; " + humanize.Count(s.Events, "event")
+	parts := []string{passed, watching, humanize.Count(s.Events, "event")}
 	if s.Gaps > 0 {
-		text += "; " + humanize.Count(s.Gaps, "gap")
+		parts = append(parts, humanize.Count(s.Gaps, "gap"))
 	}
-	return text + "; q quits"
+	return strings.Join(append(parts, messages.Quit), "; ")
 }
 
 func (p *painting) notice(text string) {
@@ -209,7 +210,7 @@ func (p *painting) end() error {
 
 func (p *painting) sayNotices() {
 	if p.dropped > 0 {
-		p.say(fmt.Sprintf("%s came before these:", humanize.Count(p.dropped, "notice")))
+		p.tell(messages.Dropped, humanize.Count(p.dropped, "notice"))
 	}
 	for _, text := range p.notices {
 		p.say(text)

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
@@ -55,15 +56,15 @@ func (w *watching) addFlags(flags *pflag.FlagSet) {
 func (o *options) validateWatching() error {
 	switch w := o.watching; {
 	case !w.watch && (o.given("duration") || o.given("interval")):
-		return errors.New("--duration and --interval need --watch")
+		return errors.New(messages.WatchFlagsAlone)
 	case w.duration < 0:
-		return fmt.Errorf("--duration must not be negative, as %s is", w.duration.String())
+		return fmt.Errorf(messages.NegativeDuration, "--duration", w.duration.String())
 	case w.interval <= 0:
-		return fmt.Errorf("--interval must be positive, not %s", w.interval.String())
+		return fmt.Errorf(messages.BadInterval, w.interval.String())
 	case w.watch && o.openMetrics:
-		return errors.New("-o openmetrics prints gauges of one audit, and takes no --watch")
+		return errors.New(messages.OpenMetricsWatch)
 	case w.watch && o.manners.estimate:
-		return errors.New("--estimate counts nothing, and takes no --watch")
+		return errors.New(messages.EstimateWatch)
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ func (w *watched) run(ctx context.Context, resources []census.Resource, progress
 	c := w.cluster
 	collector, err := audit.NewCollector(w.about, c.RetriesOf)
 	if err != nil {
-		return fmt.Errorf("--compare: %s cannot be compared with: %w", w.compare, err)
+		return fmt.Errorf(messages.NotComparable, w.compare, err)
 	}
 	// What is counted stays, and little garbage is made: looking for it four times as often
 	// as usual costs little, and there is a quarter as much.
@@ -368,11 +369,12 @@ func (w *watched) finish(ctx context.Context) error {
 // watchedText returns what was watched, and how much of that was for nothing: a
 // watch has no way to leave updates out.
 func watchedText(s live.Snapshot) string {
-	text := fmt.Sprintf("Watched %s: %s", humanize.Count(s.Watched, "type"), humanize.Count(s.Events, "event"))
-	if s.Events > 0 {
-		text += fmt.Sprintf(", of which %.0f %% changed no count", 100*float64(s.Idle)/float64(s.Events))
+	types, gaps := humanize.Count(s.Watched, "type"), humanize.Count(s.Gaps, "gap")
+	events := humanize.Count(s.Events, "event")
+	if s.Events == 0 {
+		return fmt.Sprintf(messages.Watched, types, events, gaps)
 	}
-	return text + ", " + humanize.Count(s.Gaps, "gap")
+	return fmt.Sprintf(messages.WatchedIdle, types, events, 100*float64(s.Idle)/float64(s.Events), gaps)
 }
 
 // where returns in which namespace was counted, if in one, for the end of a sentence.
@@ -388,21 +390,18 @@ func noticeText(n live.Notice) string {
 	resource := n.Resource.String()
 	switch n.What {
 	case live.Gap:
-		return fmt.Sprintf("Warning: %s was counted again: from %s to %s not all that came and went was seen (%v); "+
-			"names are right, creates and deletes at least so many",
-			resource, n.From.Format(time.TimeOnly), n.To.Format(time.TimeOnly), n.Cause)
+		from, to := n.From.Format(time.TimeOnly), n.To.Format(time.TimeOnly)
+		return terminal.Sprintf(messages.Gap, resource, from, to, n.Cause)
 	case live.Unwatched:
-		return fmt.Sprintf("Warning: %s cannot be watched, and is counted again at each interval: %v",
-			resource, n.Cause)
+		return terminal.Sprintf(messages.Unwatched, resource, n.Cause)
 	case live.Watched:
-		return fmt.Sprintf("%s is watched from now on", resource)
+		return terminal.Sprintf(messages.WatchedAgain, resource)
 	case live.Appeared:
-		return fmt.Sprintf("%s is a new type", resource)
+		return terminal.Sprintf(messages.Appeared, resource)
 	case live.Vanished:
-		return fmt.Sprintf("%s is no type any more", resource)
+		return terminal.Sprintf(messages.Vanished, resource)
 	case live.Undiscovered:
-		return fmt.Sprintf("Warning: the resource types of the server can't be discovered. "+
-			"New types aren't counted until then: %v", n.Cause)
+		return terminal.Sprintf(messages.Undiscovered, n.Cause)
 	}
 	return ""
 }

@@ -61,7 +61,7 @@ jobs.batch   run-     10      24        ?         ?
 	if got := strings.ReplaceAll(out.String(), "<unknown>", "?"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := errOut.String(); !strings.HasPrefix(got, "jobs.batch/job- -n prod is not shown any more") || strings.Count(got, "\n") != 1 {
+	if got := errOut.String(); !strings.HasPrefix(got, fmt.Sprintf(messages.NotShown, "jobs.batch/job- -n prod", "")) || strings.Count(got, "\n") != 1 {
 		t.Errorf("%q", got)
 	}
 }
@@ -91,8 +91,8 @@ func TestOvertaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "jobs.batch/run- -n prod is not shown any more: it is none of the first 1\n" +
-		"jobs.batch/job- -n prod is not shown any more: it has fewer than 10 names, or nobody says it\n"
+	want := fmt.Sprintf(messages.NotShown+"\n", "jobs.batch/run- -n prod", fmt.Sprintf(messages.NotFirst, 1)) +
+		fmt.Sprintf(messages.NotShown+"\n", "jobs.batch/job- -n prod", fmt.Sprintf(messages.TooFew, "10 names"))
 	if got := errOut.String(); got != want {
 		t.Errorf("%q", got)
 	}
@@ -107,7 +107,7 @@ func TestNotices(t *testing.T) {
 	}
 	p.sayNotices()
 	lines := strings.Split(strings.TrimSpace(errOut.String()), "\n")
-	if len(lines) != maxNotices+1 || lines[0] != "3 notices came before these:" || lines[1] != "notice 3" || lines[maxNotices] != "notice 102" {
+	if len(lines) != maxNotices+1 || lines[0] != fmt.Sprintf(messages.Dropped, "3 notices") || lines[1] != "notice 3" || lines[maxNotices] != "notice 102" {
 		t.Errorf("%q", lines)
 	}
 }
@@ -120,7 +120,7 @@ func TestSayLeft(t *testing.T) {
 	notices <- noticeText(live.Notice{What: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
 	notices <- noticeText(live.Notice{What: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
 	w.sayLeft(notices)
-	if got, want := errOut.String(), "gizmos is a new type\ngadgets is no type any more\n"; got != want {
+	if got, want := errOut.String(), fmt.Sprintf(messages.Appeared+"\n"+messages.Vanished+"\n", "gizmos", "gadgets"); got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -144,7 +144,7 @@ func TestTellsWhileItCounts(t *testing.T) {
 		t.Errorf("%v, %v", counted, err)
 	}
 	want := fmt.Sprintf(common.Unreachable, "1m0s", `refused\u001b`) + "\n" +
-		fmt.Sprintf(messages.Resting, "1m30s") + "\ngizmos is a new type\n"
+		fmt.Sprintf(messages.Resting, "1m30s") + "\n" + fmt.Sprintf(messages.Appeared, "gizmos") + "\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -306,7 +306,11 @@ func TestBelow(t *testing.T) {
 	for _, test := range []struct {
 		top, items int
 		want       string
-	}{{0, 0, "7 rows below"}, {30, 29, "7 rows below"}, {30, 30, "7 rows below, and those after --top=30"}} {
+	}{
+		{0, 0, fmt.Sprintf(messages.Below, "7 rows")},
+		{30, 29, fmt.Sprintf(messages.Below, "7 rows")},
+		{30, 30, fmt.Sprintf(messages.BelowTop, "7 rows", 30)},
+	} {
 		if got := (&options{top: test.top}).belowText(7, test.items); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
@@ -333,15 +337,15 @@ func TestValidateWatching(t *testing.T) {
 		given   string
 		metrics bool
 	}{
-		"need --watch":                {watching{interval: 1, duration: 5}, "duration", false},
-		"--duration must not be neg":  {watching{watch: true, interval: 1, duration: -5}, "duration", false},
-		"--interval must be positive": {watching{watch: true}, "interval", false},
-		"takes no --watch":            {watching{watch: true, interval: 1}, "", true},
-		"":                            {watching{watch: true, interval: flagvalue.Duration(time.Second)}, "interval", false},
+		messages.WatchFlagsAlone: {watching{interval: 1, duration: 5}, "duration", false},
+		fmt.Sprintf(messages.NegativeDuration, "--duration", "-5ns"): {watching{watch: true, interval: 1, duration: -5}, "duration", false},
+		fmt.Sprintf(messages.BadInterval, "0s"):                      {watching{watch: true}, "interval", false},
+		messages.OpenMetricsWatch:                                    {watching{watch: true, interval: 1}, "", true},
+		"":                                                           {watching{watch: true, interval: flagvalue.Duration(time.Second)}, "interval", false},
 	} {
 		o := &options{watching: test.w, openMetrics: test.metrics, given: func(flag string) bool { return flag == test.given }}
 		err := o.validateWatching()
-		if (err == nil) != (complaint == "") || err != nil && !strings.Contains(err.Error(), complaint) {
+		if (err == nil) != (complaint == "") || err != nil && err.Error() != complaint {
 			t.Errorf("%+v: %v", test.w, err)
 		}
 	}
@@ -349,10 +353,10 @@ func TestValidateWatching(t *testing.T) {
 
 func TestWatchedText(t *testing.T) {
 	s := live.Snapshot{Watched: 2, Events: 200, Idle: 50}
-	if got, want := watchedText(s), "Watched 2 types: 200 events, of which 25 % changed no count, 0 gaps"; got != want {
+	if got, want := watchedText(s), fmt.Sprintf(messages.WatchedIdle, "2 types", "200 events", 25.0, "0 gaps"); got != want {
 		t.Errorf("%q", got)
 	}
-	if got, want := watchedText(live.Snapshot{Gaps: 1}), "Watched 0 types: 0 events, 1 gap"; got != want {
+	if got, want := watchedText(live.Snapshot{Gaps: 1}), fmt.Sprintf(messages.Watched, "0 types", "0 events", "1 gap"); got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -360,7 +364,10 @@ func TestWatchedText(t *testing.T) {
 func TestStatus(t *testing.T) {
 	began := time.Unix(0, 0)
 	s := live.Snapshot{Began: began, At: began.Add(90 * time.Second), Watched: 3, Quiet: 40, Unwatched: 1, Events: 1234, Gaps: 2}
-	want := "1m30s of 2m0s; 3 types watched, 40 quiet, 1 counted again; 1,234 events; 2 gaps; q quits"
+	want := strings.Join([]string{
+		fmt.Sprintf(messages.Passed, "1m30s", "2m0s"),
+		fmt.Sprintf(messages.Watching+messages.Recounted, "3 types", 40, 1), "1,234 events", "2 gaps", messages.Quit,
+	}, "; ")
 	if got := statusText(s, 2*time.Minute); got != want {
 		t.Errorf("%q", got)
 	}

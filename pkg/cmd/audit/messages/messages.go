@@ -31,6 +31,14 @@ const (
 	PoliteConcurrency = "--polite sends one request at a time, so --concurrency can't be %d"
 	// EstimateOutput is printed for --estimate with -o.
 	EstimateOutput = "--estimate prints only a table and takes no --output"
+	// WatchFlagsAlone is printed for a flag of --watch without it.
+	WatchFlagsAlone = "--duration and --interval need --watch"
+	// BadInterval is printed for an interval that isn't positive.
+	BadInterval = "--interval must be positive, not %s"
+	// OpenMetricsWatch is printed for -o openmetrics with --watch.
+	OpenMetricsWatch = "-o openmetrics prints gauges of one audit, so it can't be used with --watch"
+	// EstimateWatch is printed for --estimate with --watch.
+	EstimateWatch = "--estimate doesn't count, so it can't be used with --watch"
 	// EstimateGate is printed for --estimate with a gate or --compare.
 	EstimateGate = "--estimate doesn't count, so it takes neither --compare nor a gate"
 )
@@ -106,6 +114,13 @@ const (
 	Uncounted = "Warning: %s have a generateName that was not counted, because there are too many such prefixes: %s"
 	// YoungBaseline is printed for an earlier audit that is too recent: file, age.
 	YoungBaseline = "Warning: %s is only %s old, so the growth per day might be that of a burst"
+	// Gap is printed by --watch for a type whose watch lost events: type, from, to, reason.
+	Gap = "Warning: %s was counted again, because the watch lost events from %s to %s (%v). " +
+		"Names are right, but creates and deletes are lower bounds"
+	// Unwatched is printed by --watch for a type that can't be watched: type, reason.
+	Unwatched = "Warning: %s can't be watched, so it is counted again at each interval: %v"
+	// Undiscovered is printed by --watch if discovery fails: reason.
+	Undiscovered = "Warning: the resource types can't be discovered, so new types aren't counted yet: %v"
 	// EstimateSkipped is printed by --estimate for a type that could not be read: reason.
 	EstimateSkipped = "Warning: %s"
 	// EstimateForbiddenTypes is printed by --estimate for types without permission: number.
@@ -153,8 +168,49 @@ const (
 	NotComparedNow = "Not compared, because %s has not read them: %s"
 	// Estimated is the last line of --estimate: objects, types, requests, bytes.
 	Estimated = "An audit would read %s of %s: about %s and %s of metadata"
+	// Watched is the last line of --watch: types, events, gaps.
+	Watched = "Watched %s: %s, %s"
+	// WatchedIdle is the same if there were events: types, events, percentage, gaps.
+	WatchedIdle = "Watched %s: %s, of which %.0f%% changed no count, %s"
 	// More follows some things that are listed: their number.
 	More = "%s and %s more"
+)
+
+// Notices of a watch.
+const (
+	// WatchedAgain is printed for a type that could not be watched before.
+	WatchedAgain = "%s is watched now"
+	// Appeared is printed for a new type.
+	Appeared = "%s is a new resource type"
+	// Vanished is printed for a type that the server no longer has.
+	Vanished = "%s is no longer a resource type"
+	// NotShown is printed for a row that is left out from now on: prefix, one of the two
+	// reasons below.
+	NotShown = "%s is no longer shown, because %s"
+	// NotFirst is the reason if others are above it: --top.
+	NotFirst = "it is not among the first %d"
+	// TooFew is the reason otherwise: --min-count.
+	TooFew = "it has fewer than %s, or no object has this generateName"
+	// Dropped is printed at the end of a screen before the last notices: number.
+	Dropped = "%s before these are left out"
+)
+
+// Status line of a watch. Its parts are joined by semicolons.
+const (
+	// Below is how many rows the screen doesn't show.
+	Below = "%s below"
+	// BelowTop is the same if --top leaves out more: number, --top.
+	BelowTop = "%s below, and those after --top=%d"
+	// Passed is how long the watch has lasted, of which duration.
+	Passed = "%s of %s"
+	// Watching is how many types are watched, and how many have no prefixes.
+	Watching = "%s watched, %d quiet"
+	// Recounted is how many types can't be watched.
+	Recounted = ", %d counted again"
+	// Unread is how many types could not be read.
+	Unread = ", %d not read"
+	// Quit is the key that ends the watch.
+	Quit = "q quits"
 )
 
 // Progress.

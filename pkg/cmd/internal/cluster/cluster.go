@@ -178,7 +178,7 @@ func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 // ShowScan returns a function that makes progress say how far a scan is.
 func ShowScan(progress *terminal.Progress) func(census.Progress) {
 	return func(at census.Progress) {
-		types, objects := humanize.Count(at.Types, "resource type"), humanize.Count(at.Objects, "object")
+		types, objects := humanize.Count(at.Types, "type"), humanize.Count(at.Objects, "object")
 		if at.Objects == 0 {
 			progress.Say(fmt.Sprintf(messages.Scanning, at.Done, types, objects))
 			return
