@@ -277,11 +277,11 @@ func references(o Manifest) []reference {
 	for _, at := range services {
 		manifest.Walk(o.Unstructured.Object, strings.Split(at, "."), nil, func(value any, path []any) {
 			fields, _ := value.(map[string]any)
-			if stringAt(fields, "kind") != "" {
+			if kind := stringAt(fields, "kind"); kind != "" && kind != service.Kind || stringAt(fields, "group") != "" {
 				return
 			}
 			if r, is := typedReference(o, map[string]any{
-				"kind": "Service", "name": fields["name"], "namespace": fields["namespace"],
+				"kind": service.Kind, "name": fields["name"], "namespace": fields["namespace"],
 			}); is {
 				r.path = slices.Concat(path, []any{"name"})
 				found = append(found, r)
