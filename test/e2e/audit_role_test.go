@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	auditmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -18,5 +19,6 @@ func TestRoleForAudit(t *testing.T) {
 	u.Run("audit", "-A", "-o", "jsonpath={.server.attemptsSource} {.complete}{range .items[*]} {.prefix}={.names}{end}{range .skipped[?(@.reason==\"forbidden\")]} {.resource}{end}").
 		Expect(t, 0, `version true report-=12 secrets`, `.*`)
 	u.Run("audit", "jobs", "-n", "typo", "--fail-above-count=5").Expect(t, 1, ``, harness.Said("error: "+auditmsg.GateNamespace))
-	u.Run("create", "-f", harness.File(t, "job.yaml", job)).Expect(t, 1, ``, `Error from server \(Forbidden\): .*`)
+	u.Run("create", "-f", harness.File(t, "job.yaml", job)).Expect(t, 1, ``,
+		harness.Said(messages.Warning+messages.RefusalUnverified, "jobs.batch")+`Error from server \(Forbidden\): .*`)
 }

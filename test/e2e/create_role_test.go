@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -38,7 +39,8 @@ func TestRoleForCreate(t *testing.T) {
 			t.Errorf("first %+v\nagain %+v", first, again)
 		}
 	}
-	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``, `Error from server \(Forbidden\): .*cannot create resource "configmaps".*\n`)
+	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``,
+		harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps")+`Error from server \(Forbidden\): .*cannot create resource "configmaps".*\n`)
 }
 
 // bound is a user who has one ClusterRole of examples/rbac, by which Jobs may be

@@ -69,7 +69,8 @@ func TestRefusalStopsTheCopies(t *testing.T) {
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, single.User("nobody"), countPosts(&posts, nil))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=100", "--concurrency=1").Expect(t, 1, ``,
-		`Error from server \(Forbidden\): [^\n]*\n`+sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 99)+nothingCreated)
+		harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps")+
+			`Error from server \(Forbidden\): [^\n]*\n`+sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 99)+nothingCreated)
 	if posts.Load() != 1 {
 		t.Errorf("%d POSTs, want 1", posts.Load())
 	}
