@@ -70,7 +70,7 @@ func TestLowerRateHolds(t *testing.T) {
 				excluded++
 			}
 		}
-		t.Logf("%v a day: above the truth in %.2f %%, the day's rate excluded in %.2f%%",
+		t.Logf("%v a day: above the truth in %.2f%%, the day's rate excluded in %.2f%%",
 			perDay, 100*float64(above)/rounds, 100*float64(excluded)/rounds)
 		// Four standard deviations of the counts.
 		if limit := 0.05*rounds + 4*math.Sqrt(0.05*rounds); float64(above) > limit {

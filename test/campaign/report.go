@@ -59,7 +59,7 @@ func Section(s Settings, results []*Result) string {
 	var b strings.Builder
 	begin, end := s.markers()
 	b.WriteString(begin)
-	fmt.Fprintf(&b, "Measured on %s with seed %d over %s: %g %% of all requests injured, %s, "+
+	fmt.Fprintf(&b, "Measured on %s with seed %d over %s: %g%% of all requests injured, %s, "+
 		"clients that may be killed %d times; --request-timeout=%s, --concurrency=%d of the plugin; %d cores, %s.\n\n",
 		time.Now().UTC().Format(time.DateOnly), s.Seed, s.Protocol, 100*s.Rate, s.servers(),
 		s.ClientKills, s.RequestTimeout, s.Concurrency, runtime.NumCPU(), runtime.Version())
