@@ -6,8 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"k8s.io/cli-runtime/pkg/printers"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
@@ -50,7 +48,7 @@ var colors = map[v1alpha1.LintLevel]string{
 
 // painter returns what writes a level, in color if kubectl would use color.
 func painter(out io.Writer) func(v1alpha1.LintLevel) string {
-	if !printers.AllowsColorOutput(out) {
+	if !terminal.AllowsColor(out) {
 		return func(level v1alpha1.LintLevel) string { return string(level) }
 	}
 	return func(level v1alpha1.LintLevel) string { return colors[level] + string(level) + "\x1b[0m" }

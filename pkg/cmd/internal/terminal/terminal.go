@@ -6,6 +6,7 @@ package terminal
 import (
 	"io"
 
+	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
@@ -21,6 +22,9 @@ func ttyOf(w io.Writer) term.TTY {
 
 // IsTerminal reports whether w writes to a terminal.
 func IsTerminal(w io.Writer) bool { return ttyOf(w).IsTerminalOut() }
+
+// AllowsColor reports whether kubectl would write colors to w.
+func AllowsColor(w io.Writer) bool { return printers.AllowsColorOutput(ttyOf(w).Out) }
 
 // Width returns the width of the terminal that w writes to, or 80.
 func Width(w io.Writer) int {
