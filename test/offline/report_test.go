@@ -41,7 +41,8 @@ server+client   128        0            12,429,299   create --naming=server
 The chance of a failure stays within 0.1% for 169 creates without retries,
 1,362,494 creates with the server's retries and 4,283,029 creates with kubectl
 genname create.
-REUSE assumes that a deletion precedes each create.
+REUSE is the chance that a new object gets the name of a deleted object.
+It assumes one deletion before each create.
 `
 	stdout, stderr, code := run(t, "report")
 	if stdout != want || stderr != "" || code != 0 {
@@ -86,7 +87,8 @@ server+client   2          1 in 8.2e6   4,057   create --naming=server
 
 The chance of a failure stays within 0.1% for 2 creates without retries (the
 server has no retries) and 4,057 creates with kubectl genname create.
-REUSE assumes that a deletion precedes each create.
+REUSE is the chance that a new object gets the name of a deleted object.
+It assumes one deletion before each create.
 `
 	stdout, stderr, code := run(t, "report", "--existing=5000", "--creates=500", "--server-attempts=1", "--client-attempts=2", "-o", "wide")
 	if stdout != want || stderr != "" || code != 0 {

@@ -4,9 +4,9 @@ package messages
 // Errors in flags and arguments.
 const (
 	// NegativeNumber is printed for a number below 0: flag, value.
-	NegativeNumber = "%s must not be negative, as %d is"
+	NegativeNumber = "%s must be 0 or more, not %d"
 	// NegativeDuration is printed for a duration below 0: flag, value.
-	NegativeDuration = "%s must not be negative, as %s is"
+	NegativeDuration = "%s must be 0 or more, not %s"
 	// BadGrowth is printed for a growth that is no number.
 	BadGrowth = "--fail-above-growth must be a number of names per day, not %g"
 	// GrowthNeedsCompare is printed without an earlier audit to compare with.

@@ -8,7 +8,7 @@ const (
 	// NotPositive is printed for a duration that is zero or negative: flag, value.
 	NotPositive = "%s must be positive, not %s"
 	// NegativeCount is printed for a negative --fail-above-count: value.
-	NegativeCount = "--fail-above-count must not be negative, not %d"
+	NegativeCount = "--fail-above-count must be 0 or more, not %d"
 	// BadSelector is printed for a --selector that can't be parsed: reason.
 	BadSelector = "--selector: %w"
 	// Incomplete is the error if a type could not be read.

@@ -20,7 +20,7 @@ const (
 	// BadAge is printed for a value of --older-than that is neither: value.
 	BadAge = "--older-than: %q is neither a duration like 24h or 30d nor a time like 2026-11-21T08:00:00Z"
 	// NegativeAge is printed for a negative duration: value.
-	NegativeAge = "--older-than must not be negative, as %s is"
+	NegativeAge = "--older-than must be 0 or more, not %s"
 	// BadKeep is printed for a number of newest objects out of range: most, value.
 	BadKeep = "--keep must be from 0 to %d, not %d"
 	// BadConcurrency is printed for a number of deletions out of range: most, value.

@@ -6,7 +6,7 @@ const (
 	// BadSuffixLength is printed for a length out of range: longest, value.
 	BadSuffixLength = "--suffix-length must be from 1 to %d, not %d"
 	// NegativeExisting is printed for --existing below 0.
-	NegativeExisting = "--existing must not be negative, as %d is"
+	NegativeExisting = "--existing must be 0 or more, not %d"
 	// NoCreates is printed for --creates without a number.
 	NoCreates = "--creates must have a number"
 	// BadCreates is printed for a number of creates below 1.
@@ -63,7 +63,7 @@ const (
 	Plot = "--plot: %w"
 	// PlotOfAudit is printed for a picture of an audit of several prefixes: file, number.
 	PlotOfAudit = "--plot draws one prefix, but %s has %d. Save an audit of one prefix:\n" +
-		"  kubectl genname audit TYPE/PREFIX -o json"
+		"  kubectl genname audit TYPE/PREFIX -o json > audit.json"
 	// PlotOfSeveral is printed for a picture of several prefixes: number.
 	PlotOfSeveral = "--plot draws one prefix, not %d. Name one prefix"
 	// NoFile is printed if the picture would replace a directory or a device: file.
@@ -73,7 +73,7 @@ const (
 	// GateExceeded is the last line if rows are above the limit: limit, number.
 	GateExceeded = "error: the chance that a create fails is above --fail-above %s in %s"
 	// GateIncomplete is the error of a gate that an incomplete audit leaves open.
-	GateIncomplete = "--fail-above is not exceeded, but the audit was incomplete, so a chance might be higher. " +
+	GateIncomplete = "can't evaluate --fail-above, because the audit was incomplete and a chance might be higher. " +
 		"Save a complete audit, and run report again"
 	// GateNoNames is the error of a gate on prefixes without names: number.
 	GateNoNames = "--fail-above is not exceeded, but %s without names might be misspelled. " +
@@ -129,7 +129,8 @@ const (
 	// Summary is printed at the end: probability, creates.
 	Summary = "The chance of a failure stays within %s for %s."
 	// Reuse explains the column REUSE.
-	Reuse = "REUSE assumes that a deletion precedes each create."
+	Reuse = "REUSE is the chance that a new object gets the name of a deleted object.\n" +
+		"It assumes one deletion before each create."
 )
 
 // Text of a report about several prefixes.
