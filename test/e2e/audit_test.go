@@ -276,19 +276,25 @@ func TestAuditCompareWithAnotherCluster(t *testing.T) {
 		`.*error: --fail-above-growth: `+other+` is an audit of another cluster\n`)
 }
 
+// reviewsAhead makes a server return a time that is ahead of its own, where clients ask
+// for the time.
+func reviewsAhead(ahead time.Duration) func(*http.Request) faultproxy.Fault {
+	return func(r *http.Request) faultproxy.Fault {
+		if !strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
+			return nil
+		}
+		return faultproxy.Answer(http.StatusCreated, http.Header{"Content-Type": {"application/json"}},
+			`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1",`+
+				`"metadata":{"creationTimestamp":"`+time.Now().Add(ahead).UTC().Format(time.RFC3339)+`"}}`)
+	}
+}
+
 // Times are the server's, and a computer whose clock differs from it is told.
 func TestAuditByTheTimeOfTheServer(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
-	now := time.Now().Add(time.Hour).UTC()
-	clock := func(r *http.Request) faultproxy.Fault {
-		if !strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
-			return nil
-		}
-		return faultproxy.Answer(http.StatusCreated, http.Header{"Content-Type": {"application/json"}}, `{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1",`+
-			`"metadata":{"creationTimestamp":"`+now.Format(time.RFC3339)+`"}}`)
-	}
-	u := harness.As(t, faultproxy.New(t, single.Admin(), clock).Config)
+	now := time.Now().Add(time.Hour)
+	u := harness.As(t, faultproxy.New(t, single.Admin(), reviewsAhead(time.Hour)).Config)
 	result := u.Run("audit", "cm", "-n", ns, "-o", "json", "--window=10m")
 	result.Expect(t, 0, `.*`, `Warning: the server's clock is (1h0m0s|59m5\ds) ahead of the clock of this computer.*`)
 	var report v1alpha1.AuditReport

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -338,6 +339,41 @@ func TestDuplicatesTimes(t *testing.T) {
 	}
 	u.Run("duplicates", "-n", p.namespace, "-o", "name").Expect(t, 0, ``, `.*`)
 	u.Run("duplicates", "-n", p.namespace, "-o", "name", "--within=2s").Expect(t, 0, "configmap/"+orphan.GetName()+"\n", `.*`)
+}
+
+// --since and ages are by the server's clock. A warning reports a clock that differs.
+func TestDuplicatesByTheClockOfTheServer(t *testing.T) {
+	t.Parallel()
+	client, err := dynamic.NewForConfig(retrying.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := population{t, client, harness.Namespace(t, retrying)}
+	for range 2 {
+		p.config("tool", map[string]any{"generateName": "c-"})
+	}
+	for name, test := range map[string]struct {
+		ahead       time.Duration
+		warning     string
+		since, last string // --since without the pair, and with it
+		age         string
+	}{
+		"ahead":    {time.Hour, fmt.Sprintf(messages.Clock, `(1h0m0s|59m5\ds)`), "30m0s", "2h", "60m"},
+		"the same": {0, "", "1ms", "30m", `\d+s`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := harness.As(t, faultproxy.New(t, retrying.Admin(), reviewsAhead(test.ahead)).Config)
+			warning := test.warning
+			if warning != "" {
+				warning += `\n`
+			}
+			time.Sleep(1100 * time.Millisecond) // times of objects are in seconds
+			u.Run("duplicates", "cm", "-n", p.namespace, "--since", test.since).
+				Expect(t, 0, ``, warning+fmt.Sprintf(messages.None, "0 objects", test.since)+`\n`)
+			u.Run("duplicates", "cm", "-n", p.namespace, "--since", test.last).
+				Expect(t, 0, `GRADE.*\nlikely +configmaps/c-\S+ +`+test.age+` .*\n.*\n`, warning+`1 group .*`)
+		})
+	}
 }
 
 // The answer is the first line, the table says what people need, and no output deletes.

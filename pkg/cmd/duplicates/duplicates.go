@@ -113,7 +113,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Var(&o.within, "within",
 		"The longest time between the creation of one object of a group and the next. It does not apply to objects "+
 			"with one creation ID")
-	flags.Var(&o.since, "since", "Compare only objects that are not older, like 24h or 7d")
+	flags.Var(&o.since, "since", "Compare only objects that are not older by the server's clock, like 24h or 7d")
 	flags.Int64Var(&o.failAbove, "fail-above-count", 0, "Exit with 3 if more groups than this are confirmed or likely")
 	flags.Var(&o.retryTimeout, "retry-timeout",
 		"How long a page is retried after throttling, errors of the server, and while it is unreachable")
@@ -161,7 +161,6 @@ func (o *options) Validate() error {
 
 // Run finds the groups, prints them, and evaluates the gate.
 func (o *options) Run(ctx context.Context) error {
-	began := time.Now()
 	progress := terminal.StartProgress(o.ErrOut)
 	defer progress.End()
 	progress.Say(messages.FindingTypes)
@@ -178,6 +177,11 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ahead := read.Ahead(ctx)
+	if ahead != 0 {
+		progress.Line(fmt.Sprintf(messages.Clock, ahead.Abs()))
+	}
+	began := time.Now().Add(ahead)
 	finder, err := o.finder(read, resources, began)
 	if err != nil {
 		return err
@@ -193,7 +197,8 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	progress.End()
 	result.Skipped = append(skipped, result.Skipped...)
-	return o.show(ctx, &search{result: result, resources: resources, began: began, ended: time.Now()})
+	ended := time.Now().Add(ahead)
+	return o.show(ctx, &search{result: result, resources: resources, began: began, ended: ended})
 }
 
 // secrets are compared only if they are named: nobody needs to read them otherwise.

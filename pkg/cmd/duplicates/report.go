@@ -15,7 +15,7 @@ import (
 type search struct {
 	result       *duplicates.Result
 	resources    []census.Resource
-	began, ended time.Time
+	began, ended time.Time // by the server's clock
 }
 
 // unread returns the types in scope of which nothing, or not all, was read, and those of
