@@ -22,7 +22,7 @@ func onTerminal(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ptmx.Close()
+	defer func() { _ = ptmx.Close() }()
 	if err := pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
 		t.Fatal(err)
 	}

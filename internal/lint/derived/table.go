@@ -10,8 +10,10 @@ const (
 	maxLabel     = 63  // of a label's value, a DNS label, and so of a host name
 	maxSubdomain = 253 // of a name of most types
 	maxHash      = 10  // of pod-template-hash and controller-revision-hash: a number of 32 bits in decimal digits
-	kueueHash    = 5   // hexadecimal digits of the name of a Workload
-	timeDigits   = 10  // of a time since 1970, which is in seconds or, with room to spare, in minutes
+	// maxRayCluster is of a RayCluster's name, which its Service lengthens.
+	maxRayCluster = maxLabel - len("-serve-svc")
+	kueueHash     = 5  // hexadecimal digits of the name of a Workload
+	timeDigits    = 10 // of a time since 1970, which is in seconds or, with room to spare, in minutes
 )
 
 func batch(kind string) schema.GroupKind { return schema.GroupKind{Group: "batch", Kind: kind} }
@@ -119,7 +121,16 @@ const (
 	tekton  = "tekton.dev"
 	argo    = "argoproj.io"
 	knative = "serving.knative.dev"
+	ray     = "ray.io"
 )
+
+// inKubeRay returns a place in the sources of KubeRay's operator.
+func inKubeRay(symbol string) Source {
+	return Source{
+		"github.com/ray-project/kuberay", "v1.7.0",
+		"ray-operator/controllers/ray/utils/validation.go", symbol,
+	}
+}
 
 // others are controllers of third parties, by their sources.
 var others = []Child{
@@ -216,8 +227,54 @@ var others = []Child{
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
 		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
 	},
+	{
+		Owner: schema.GroupKind{Group: ray, Kind: "RayCluster"}, Controller: "kuberay",
+		Makes: "Service", Formula: "NAME-serve-svc", Adds: len("-serve-svc"), Limit: maxLabel,
+		Over: Broken, ReadOnly: true,
+		Source: inKubeRay("ValidateRayClusterMetadata"),
+	},
+	{
+		Owner: schema.GroupKind{Group: ray, Kind: "RayJob"}, Controller: "kuberay",
+		Makes: "RayCluster", Formula: "NAME-XXXXX", Adds: 1 + names.SuffixLength, Limit: maxRayCluster,
+		Over: Broken, ReadOnly: true,
+		Source: inKubeRay("ValidateRayJobMetadata"),
+	},
+	{
+		Owner: schema.GroupKind{Group: ray, Kind: "RayService"}, Controller: "kuberay",
+		Makes: "RayCluster", Formula: "NAME-XXXXX", Adds: 1 + names.SuffixLength, Limit: maxRayCluster,
+		Over: Broken, ReadOnly: true,
+		Source: inKubeRay("ValidateRayServiceMetadata"),
+	},
+	{
+		Owner: schema.GroupKind{Group: "sparkoperator.k8s.io", Kind: "SparkApplication"}, Controller: "spark-operator",
+		Makes:   "label sparkoperator.k8s.io/app-name of its Pods",
+		Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
+		Source: Source{
+			"github.com/kubeflow/spark-operator", "v2.5.2",
+			"internal/webhook/sparkapplication_validator.go", "validateName",
+		},
+	},
+	{
+		Owner: VolcanoJob, Variant: "Volcano", Controller: "volcano", Makes: "Pod", Formula: "NAME-TASK-INDEX",
+		Limit: maxLabel, Over: Refused, ReadOnly: true,
+		Source: Source{
+			"github.com/volcano-sh/volcano", "v1.15.1",
+			"pkg/webhooks/admission/jobs/validate/admit_job.go", "validateK8sPodNameLength",
+		},
+	},
+	{
+		Owner: MPIJob, Controller: "mpi-operator", Makes: "host name of its workers", Formula: "NAME-worker-INDEX",
+		Adds: len("-worker-"), Limit: maxLabel, Over: Broken, ReadOnly: true,
+		Source: Source{
+			"github.com/kubeflow/mpi-operator", "v0.8.0",
+			"pkg/apis/kubeflow/validation/validation.go", "validateMPIJobName",
+		},
+	},
 }
 
-// JobSet is the kind of sigs.k8s.io/jobset, whose own fields lengthen what is
-// derived.
-var JobSet = schema.GroupKind{Group: "jobset.x-k8s.io", Kind: "JobSet"}
+// Kinds whose own fields lengthen the derived names.
+var (
+	JobSet     = schema.GroupKind{Group: "jobset.x-k8s.io", Kind: "JobSet"}
+	VolcanoJob = schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}
+	MPIJob     = schema.GroupKind{Group: "kubeflow.org", Kind: "MPIJob"}
+)

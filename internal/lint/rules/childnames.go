@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -207,52 +206,6 @@ func budget(o Object, room int) string {
 	}
 	return fmt.Sprintf("shorten the name to %d bytes", room)
 }
-
-// added returns how many bytes the object itself adds to a derived name, and
-// whether the row is about such an object.
-func added(o Manifest, row derived.Child) (bytes int, applies bool) {
-	switch {
-	case row.Owner == derived.JobSet:
-		return addedByJobSet(o, row)
-	case row.Owner.Kind != "Job":
-		return 0, true
-	case row.Over == derived.Refused && row.Variant == "" && boolAt(o.Unstructured.Object, "spec", "manualSelector"):
-		return 0, false // the label is the author's then
-	}
-	completions, given := numberAt(o.Unstructured.Object, "spec", "completions")
-	indexed := stringAt(o.Unstructured.Object, "spec", "completionMode") == derived.Indexed && given && completions > 0
-	switch {
-	case row.Variant != derived.Indexed:
-		return 0, !indexed || row.Over != derived.Truncated
-	case !indexed:
-		return 0, false
-	}
-	return digits(completions - 1), true
-}
-
-// addedByJobSet returns what the longest of its replicated Jobs adds.
-func addedByJobSet(o Manifest, row derived.Child) (bytes int, applies bool) {
-	for _, item := range listAt(o.Unstructured.Object, "spec", "replicatedJobs") {
-		job, _ := item.(map[string]any)
-		replicas, given := numberAt(job, "replicas")
-		if !given {
-			replicas = 1
-		}
-		adds := len("-") + len(stringAt(job, "name")) + len("-") + digits(replicas-1)
-		if row.Variant == derived.Indexed {
-			completions, _ := numberAt(job, "template", "spec", "completions")
-			if stringAt(job, "template", "spec", "completionMode") != derived.Indexed || completions <= 0 {
-				continue
-			}
-			adds += len("-") + digits(completions-1) + len("-") + names.SuffixLength
-		}
-		bytes, applies = max(bytes, adds), true
-	}
-	return bytes, applies
-}
-
-// digits returns how many characters a number has.
-func digits(number int64) int { return len(strconv.FormatInt(number, 10)) }
 
 // dotted reports whether the object's name is a subdomain of several labels.
 func dotted(o Object) bool {

@@ -69,16 +69,21 @@ func write(seen map[int]observation) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, `# The names that controllers derive
 
-What controllers make of an object's name, and how long it can be so that everything fits: what the rule
-[child-names](rules/child-names.md) goes by. A generated name has 5 bytes more than its prefix, and 63 at most. A name that is
-*truncated* loses its end, and with it the random part of a generated name; *broken* means that the object is there and its controller
-cannot make what it should.
+Controllers derive names of other objects, and values of labels, from the name of an object. The tables show how long a
+name can be. The rule [child-names](rules/child-names.md) uses these tables. A generated name is 5 bytes longer than its
+prefix, and has 63 bytes at most.
+
+- *Refused*: the create fails.
+- *Truncated*: the derived name loses the end of the owner's name, and with it the random characters.
+- *Broken*: the object exists, and its controller can't create its children.
+- *Fits*: every name is short enough.
 
 ## Kubernetes
 
-Each row was made by the real kube-controller-manager %s (`+"`make controllers`"+`): *made* is what it derived from a name that
-has just room, and *beyond* what comes of a longer one, where X is random. The sources of 1.29, 1.31 and 1.33 say the same but for
-what is said of versions. A test compares the other columns with the table that the rule uses.
+The real kube-controller-manager %s derived these names (`+"`make controllers`"+`). The column *made* has the name that it
+derived from the longest name with room. The column *beyond* has the result of a longer name, and X is random. The column
+*Kubernetes* has the differences in the sources of 1.29, 1.31 and 1.33. A test compares the other columns with the table of
+the rule.
 
 | owner | what | formula | limit | room for the name | beyond it | Kubernetes | made | beyond | source |
 |---|---|---|---|---|---|---|---|---|---|
@@ -91,7 +96,7 @@ what is said of versions. A test compares the other columns with the table that 
 	out.WriteString(`
 ## Others
 
-These follow from their sources; no test of ours has run them.
+These rows come from the sources of each project. No test of ours ran these controllers.
 
 | owner | what | formula | limit | room for the name | beyond it | Kubernetes | source |
 |---|---|---|---|---|---|---|---|
@@ -101,6 +106,6 @@ These follow from their sources; no test of ours has run them.
 			fmt.Fprintf(&out, "%s %s |\n", row.Cells(), row.Source)
 		}
 	}
-	out.WriteString("\nWhat an object itself adds lessens the room: an index of several digits, and the names in a JobSet.\n")
+	out.WriteString("\nThe fields of an object take from the room. Examples are an index of several digits, and the names in a JobSet or a Volcano Job.\n")
 	return out.String()
 }

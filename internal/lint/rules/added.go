@@ -1,0 +1,79 @@
+package rules
+
+import (
+	"strconv"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// added returns how many bytes the object itself adds to a derived name, and
+// whether the row is about such an object.
+func added(o Manifest, row derived.Child) (bytes int, applies bool) {
+	switch {
+	case row.Owner == derived.JobSet:
+		return addedByJobSet(o, row)
+	case row.Owner == derived.VolcanoJob:
+		return addedByTasks(o)
+	case row.Owner == derived.MPIJob:
+		return addedByWorkers(o)
+	case row.Owner.Kind != "Job":
+		return 0, true
+	case row.Over == derived.Refused && row.Variant == "" && boolAt(o.Unstructured.Object, "spec", "manualSelector"):
+		return 0, false // the label is the author's then
+	}
+	completions, given := numberAt(o.Unstructured.Object, "spec", "completions")
+	indexed := stringAt(o.Unstructured.Object, "spec", "completionMode") == derived.Indexed && given && completions > 0
+	switch {
+	case row.Variant != derived.Indexed:
+		return 0, !indexed || row.Over != derived.Truncated
+	case !indexed:
+		return 0, false
+	}
+	return digits(completions - 1), true
+}
+
+// addedByJobSet returns what the longest of its replicated Jobs adds.
+func addedByJobSet(o Manifest, row derived.Child) (bytes int, applies bool) {
+	for _, item := range listAt(o.Unstructured.Object, "spec", "replicatedJobs") {
+		job, _ := item.(map[string]any)
+		replicas, given := numberAt(job, "replicas")
+		if !given {
+			replicas = 1
+		}
+		adds := len("-") + len(stringAt(job, "name")) + len("-") + digits(replicas-1)
+		if row.Variant == derived.Indexed {
+			completions, _ := numberAt(job, "template", "spec", "completions")
+			if stringAt(job, "template", "spec", "completionMode") != derived.Indexed || completions <= 0 {
+				continue
+			}
+			adds += len("-") + digits(completions-1) + len("-") + names.SuffixLength
+		}
+		bytes, applies = max(bytes, adds), true
+	}
+	return bytes, applies
+}
+
+// addedByTasks returns what the longest task of a Volcano Job adds. Volcano's webhook
+// puts the index of the task where its controller puts the index of the replica.
+func addedByTasks(o Manifest) (bytes int, applies bool) {
+	for i, item := range listAt(o.Unstructured.Object, "spec", "tasks") {
+		task, _ := item.(map[string]any)
+		name := stringAt(task, "name")
+		if name == "" {
+			name = "default" + strconv.Itoa(i)
+		}
+		bytes, applies = max(bytes, len("-")+len(name)+len("-")+digits(int64(i))), true
+	}
+	return bytes, applies
+}
+
+// addedByWorkers returns how many digits the last index of an MPIJob's workers has.
+// Only the controller of v2beta1 has the limit of the table.
+func addedByWorkers(o Manifest) (bytes int, applies bool) {
+	replicas, _ := numberAt(o.Unstructured.Object, "spec", "mpiReplicaSpecs", "Worker", "replicas")
+	return digits(max(replicas, 1) - 1), o.GetAPIVersion() == derived.MPIJob.Group+"/v2beta1"
+}
+
+// digits returns how many characters a number has.
+func digits(number int64) int { return len(strconv.FormatInt(number, 10)) }
