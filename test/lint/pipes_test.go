@@ -3,6 +3,7 @@
 package lint
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 // A pipe in a directory is skipped, and one that is named can be interrupted.
@@ -28,15 +30,16 @@ func TestPipes(t *testing.T) {
 	for _, args := range [][]string{{"-f", "pipe.yaml"}, {"-f", "-"}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		code := make(chan int)
+		var errOut bytes.Buffer
 		go func() {
 			code <- cmd.Execute(ctx, append([]string{"lint"}, args...),
-				genericiooptions.IOStreams{In: never, Out: io.Discard, ErrOut: io.Discard})
+				genericiooptions.IOStreams{In: never, Out: io.Discard, ErrOut: &errOut})
 		}()
 		time.AfterFunc(50*time.Millisecond, cancel)
 		select {
 		case got := <-code:
-			if got == 0 {
-				t.Errorf("%v: code 0", args)
+			if said := errOut.String(); got != 130 || said != messages.Interrupted+"\n" {
+				t.Errorf("%v: code %d, stderr %q", args, got, said)
 			}
 		case <-time.After(time.Minute):
 			t.Fatalf("%v: an interrupt does not end it", args)

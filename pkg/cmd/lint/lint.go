@@ -252,6 +252,9 @@ func (o *options) Run(ctx context.Context) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	in := o.input()
 	result, err := lint.Run(ctx, in.sources, o.settings)
+	if ctx.Err() != nil {
+		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{messages.Interrupted}}
+	}
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,8 @@ const (
 	BadResponse = "unable to read URL %q, server reported %s"
 	// Unreadable is printed for a document that can't be read: file, line, reason.
 	Unreadable = "%s:%d: can't be read: %w"
+	// Interrupted is printed after an interrupt, without findings.
+	Interrupted = "error: interrupted"
 	// GateExceeded is the last line if there are findings of the level of --fail-on: their
 	// number, the level.
 	GateExceeded = "error: %s at level %s or above (--fail-on)"
