@@ -41,7 +41,8 @@ const (
 	NeverFinishes = "--finished: prune doesn't know when %s have finished, only Jobs, Pods, JobSets, " +
 		"Argo Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns"
 	// Shared is printed for a truncated prefix: resource, prefix.
-	Shared = "several generateNames share the truncated prefix %s/%s, so prune deletes the objects of all or none. To delete all of them, name each"
+	Shared = "several generateNames share the truncated prefix %s/%s, " +
+		"so prune deletes the objects of all or none. To delete all of them, name each"
 	// SharedName is a line of Shared: generateName.
 	SharedName = "  %s"
 	// NoTime is printed if a duration can't be counted back from the server's time.
