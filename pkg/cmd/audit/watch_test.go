@@ -337,7 +337,8 @@ func TestValidateWatching(t *testing.T) {
 		given   string
 		metrics bool
 	}{
-		messages.WatchFlagsAlone:                                     {watching{interval: 1, duration: 5}, "duration", false},
+		messages.WatchFlagsAlone: {watching{interval: 1, duration: 5}, "duration", false},
+
 		fmt.Sprintf(messages.NegativeDuration, "--duration", "-5ns"): {watching{watch: true, interval: 1, duration: -5}, "duration", false},
 		fmt.Sprintf(messages.BadInterval, "0s"):                      {watching{watch: true}, "interval", false},
 		messages.OpenMetricsWatch:                                    {watching{watch: true, interval: 1}, "", true},
