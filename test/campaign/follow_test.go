@@ -84,7 +84,9 @@ func restored(t *testing.T, cp *controlplane.ControlPlane, plugin string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := last.Items[0].Creates.Measured; m == nil || m.Gaps == 0 || 20+m.Creates-m.Deletes != 25 {
+	// 35 were created, of which the gap may hide the 3 after it began, and none was
+	// deleted: the restored etcd never had the 30.
+	if m := last.Items[0].Creates.Measured; m == nil || m.Gaps == 0 || m.Creates < 32 || m.Creates > 35 || m.Deletes != 0 {
 		t.Errorf("%+v", m)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,7 +54,7 @@ func TestCreateThroughOtherTransports(t *testing.T) {
 type tunnels struct {
 	mu     sync.Mutex
 	open   []net.Conn
-	opened int
+	opened atomic.Int32
 	refuse int // so many of the next
 }
 
@@ -75,7 +76,7 @@ func (p *tunnels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	p.opened++
+	p.opened.Add(1)
 	p.open = append(p.open, client, server)
 	go func() { _, _ = io.Copy(server, client) }()
 	go func() { _, _ = io.Copy(client, server) }()
@@ -120,8 +121,8 @@ func TestCreateThroughAnHTTPProxy(t *testing.T) {
 				t.Fatal(err)
 			}
 			u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, oneCreated, `(configmap/demo-[^\n]*\n)+`)
-			if n := len(harness.ConfigMaps(t, single, ns)); n != 1 || way.opened < 2 {
-				t.Errorf("%d objects are there, want 1; %d tunnels", n, way.opened)
+			if n := len(harness.ConfigMaps(t, single, ns)); n != 1 || way.opened.Load() < 2 {
+				t.Errorf("%d objects are there, want 1; %d tunnels", n, way.opened.Load())
 			}
 		})
 	}

@@ -30,7 +30,7 @@ const (
 	// BadBurst is for --burst that is negative or lacks --qps.
 	BadBurst = "--burst must be 0 or more, and needs --qps"
 	// OnlyKubectl is for a flag that kubectl's --edit or --raw would ignore.
-	OnlyKubectl = "--%s cannot be used with %s, which runs kubectl create itself"
+	OnlyKubectl = "--%s cannot be used with %s, which is passed on to kubectl create"
 	// DryRunAndEdit is for --dry-run together with --edit.
 	DryRunAndEdit = "--dry-run cannot be used with --edit, because kubectl create would create the object"
 	// FileAsArgument is for a file without -f.
@@ -53,9 +53,9 @@ const (
 		"Restart the API servers. Then run the same command again."
 	// Unexpected is for objects of the key that the input does not contain.
 	Unexpected = "the key was used for a different input, so nothing was created. " +
-		"Earlier runs with the key created %s from other documents: %s\n" +
+		"Earlier runs with the key created %s from documents that are not in this input: %s\n" +
 		"Either a document was changed or removed, or --count was lowered, " +
-		"or the namespace was restored under another name.\n" +
+		"or a backup was restored into another namespace.\n" +
 		"Run the command with the earlier input, or use a new key to create all objects again."
 	// OtherIDs is for objects of the key whose creation ID is another one.
 	OtherIDs = "nothing was created, because the creation ID of %s of this key was changed, for example of %s\n" +
@@ -142,7 +142,7 @@ const (
 // Progress.
 const (
 	// Waiting is printed at an interrupt, with the objects in progress.
-	Waiting = "Interrupted. Waiting up to %s for these objects, or until the next interrupt:\n%s"
+	Waiting = "Interrupted. Waiting up to %s for the responses of these creates. To stop now, interrupt again:\n%s"
 	// Searching is printed while the objects of a key are listed.
 	Searching = "searching for objects of this key: %d of %s read"
 	// Retry is printed before each retry, with one of the actions below.
@@ -197,7 +197,7 @@ const (
 	// RunObjectsBut is RunObjects where objects lack the label.
 	RunObjectsBut = "List the objects of this run, without the %d that lack its label:\n%s"
 	// Namespace is printed after -o name, which has no namespaces.
-	Namespace = "The objects are in another namespace. Use this flag with the printed names:\n  -n %s"
+	Namespace = "The objects are not in the current namespace. Use this flag with the printed names:\n  -n %s"
 	// Namespaces is Namespace where there are several.
 	Namespaces = "The names are in several namespaces. Print them with their namespaces:\n" +
 		`  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'`

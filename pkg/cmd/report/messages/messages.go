@@ -93,7 +93,7 @@ const (
 	IncompleteAudit = "Warning: the audit was incomplete, so its counts and all chances are lower bounds"
 	// OtherSuffixes is printed for prefixes of the audit with other suffixes: number,
 	// characters.
-	OtherSuffixes = "Warning: the report leaves out %s with suffixes of other than %d characters"
+	OtherSuffixes = "Warning: the report leaves out %s whose suffixes are not %d characters long"
 	// HiddenByAudit is printed for prefixes that the audit hid: prefixes, names.
 	HiddenByAudit = "Warning: the report leaves out %s with %s, because the audit hid them. " +
 		"Save the next audit with all prefixes:\n  kubectl genname audit --min-count=1 --top=0 -o json"
