@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
@@ -111,9 +112,9 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 		}
 	}
 	count, above := humanize.Count(gate.ExceededCount, "prefix"), strings.Join(limits, " or ")
-	next := terminal.ShellWord(worst.Resource + "/" + worst.Prefix)
+	next := reference.Quote(worst.Resource + "/" + worst.Prefix)
 	if worst.Namespace != "" {
-		next += " -n " + terminal.ShellWord(worst.Namespace)
+		next += " -n " + reference.Quote(worst.Namespace)
 	}
 	if gate.ExceededCount == 1 {
 		return terminal.Sprintf(messages.GateExceeded, count, above, named, next)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
@@ -18,10 +19,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
 )
-
-// maxClockDifference is the difference to the server's clock from which on a warning
-// is printed.
-const maxClockDifference = 30 * time.Second
 
 // run is one run of the command.
 type run struct {
@@ -127,7 +124,7 @@ func (r *run) askTime(ctx context.Context) (err error) {
 	case err != nil:
 		return err
 	}
-	if off := asked.Sub(r.now).Abs(); off > maxClockDifference {
+	if off := asked.Sub(r.now).Abs(); off > cluster.Skew {
 		r.progress.Line(fmt.Sprintf(messages.Clock, off.Round(time.Second)))
 	}
 	return nil
@@ -170,7 +167,7 @@ func (r *run) makePlan(ctx context.Context) (err error) {
 		Code: exitcode.Failed, Err: fmt.Errorf(messages.Shared, resource, terminal.OneLine(shared.Prefix)),
 	}
 	for _, name := range shared.GenerateNames {
-		argument := terminal.ShellWord(terminal.OneLine(resource + "/" + name))
+		argument := reference.Quote(resource + "/" + name)
 		refused.Lines = append(refused.Lines, fmt.Sprintf(messages.SharedName, argument))
 	}
 	return refused

@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
@@ -256,7 +257,7 @@ func (r *run) repeat() []string {
 func shell(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = terminal.ShellWord(word)
+		quoted[i] = reference.Quote(word)
 	}
 	return strings.Join(quoted, " ")
 }

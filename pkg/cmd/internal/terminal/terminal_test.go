@@ -127,14 +127,3 @@ func read(t *testing.T, from io.Reader, n int) string {
 	}
 	return string(data)
 }
-
-func TestShellWord(t *testing.T) {
-	for text, want := range map[string]string{
-		"jobs/run-": "jobs/run-", "": "''", "app in (a,b)": "'app in (a,b)'", "it's": `'it'\''s'`, "a`b": "'a`b'",
-		"$(x)": "'$(x)'", "a\nb": "'a\nb'", "2026-11-21T08:00:00Z": "2026-11-21T08:00:00Z",
-	} {
-		if got := ShellWord(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -54,14 +53,3 @@ const lineWidth = 80
 
 // Wrapped returns text with line breaks, so that it fits a terminal.
 func Wrapped(text string) string { return wordwrap.WrapString(text, lineWidth) }
-
-// plainWord is what a shell takes as it is.
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
-
-// ShellWord returns text as one word of a shell, for commands that are suggested.
-func ShellWord(text string) string {
-	if plainWord.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
