@@ -59,7 +59,7 @@ func TestVectors(t *testing.T) {
 
 // The published vectors are these.
 func TestPublishedVectors(t *testing.T) {
-	page, err := os.ReadFile("../../docs/exactly-once.md")
+	page, err := os.ReadFile("../../docs/internals/create-protocol.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestPublishedVectors(t *testing.T) {
 		key.CreationID(Place{schema.GroupResource{Group: "batch", Resource: "jobs"}, "default"}, d, 0),
 	} {
 		if !strings.Contains(string(page), "`"+value+"`") {
-			t.Errorf("docs/exactly-once.md lacks %s", value)
+			t.Errorf("docs/internals/create-protocol.md lacks %s", value)
 		}
 	}
 }

@@ -25,7 +25,7 @@ type accident struct {
 }
 
 // An excuse is what an accident keeps from every client, so that no promise can
-// be kept (docs/exactly-once.md, "What cannot be promised").
+// be kept (docs/internals/create-protocol.md).
 type excuse int
 
 const (

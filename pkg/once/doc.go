@@ -19,6 +19,6 @@
 // What it is for, how to come to it from generateName and what it costs is in
 // https://github.com/kubectl-genname/kubectl-genname/blob/main/docs/library.md;
 // the argument why it neither loses nor duplicates an object, and what no client
-// can promise, in docs/exactly-once.md there. Package oncetest is a server for
+// can promise, in docs/internals/create-protocol.md there. Package oncetest is a server for
 // tests of programs that create objects.
 package once

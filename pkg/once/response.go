@@ -47,7 +47,7 @@ func (r response) observation() protocol.Observation {
 
 // postFinding returns the meaning of the error of a POST, if it is about the
 // object that was sent. connected reports whether the POST may have left. The
-// rules are those of docs/exactly-once.md, "What an answer means".
+// rules are those of docs/internals/create-protocol.md, "Findings".
 func postFinding(err error, connected bool) protocol.Finding {
 	var status *apierrors.StatusError
 	switch {

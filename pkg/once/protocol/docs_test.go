@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The tables in docs/exactly-once.md are the tables in the code.
+// The tables in docs/internals/create-protocol.md are the tables in the code.
 func TestDocumentedRules(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/exactly-once.md")
+	page, err := os.ReadFile("../../../docs/internals/create-protocol.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +33,11 @@ func TestDocumentedRules(t *testing.T) {
 		table, _, _ = strings.Cut(table, "\n\n")
 		rows := strings.Split(table, "\n")
 		if !there || len(rows) != len(rules) {
-			t.Errorf("docs/exactly-once.md has %d rows under %q, and the code %d", len(rows), head, len(rules))
+			t.Errorf("docs/internals/create-protocol.md has %d rows under %q, and the code %d", len(rows), head, len(rules))
 		}
 		for f, rule := range rules {
 			if row := "| " + f + " | " + rule + " |"; !strings.Contains("\n"+table+"\n", "\n"+row+"\n") {
-				t.Errorf("docs/exactly-once.md lacks the row %q", row)
+				t.Errorf("docs/internals/create-protocol.md lacks the row %q", row)
 			}
 		}
 	}
