@@ -125,6 +125,9 @@ func (e *Engine) versionOf(k *kind) uint64 {
 func (e *Engine) fallBehind(k *kind, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if err != nil {
+		k.tally.restarts++
+	}
 	if err != nil && k.behind.IsZero() {
 		k.behind, k.cause = time.Now(), err
 	}

@@ -149,7 +149,7 @@ func (e *Engine) leaveIfGone(ctx context.Context, k *kind) bool {
 func (k *kind) left() *kind {
 	return &kind{
 		resource: k.resource, state: gone, skipped: k.skipped,
-		gaps: k.gaps, events: k.events, idle: k.idle, traffic: k.traffic,
+		gaps: k.gaps, events: k.events, idle: k.idle, traffic: k.traffic, tally: k.tally.left(),
 	}
 }
 
@@ -171,6 +171,7 @@ func (k *kind) install(list *listing) {
 func (k *kind) installAgain(list *listing, gap int, cause error) {
 	since := list.began
 	restored := list.version < k.version || errors.Is(cause, errMissed)
+	var creates int64
 	for id, found := range list.found {
 		c := k.counters[id]
 		if c == nil {
@@ -183,9 +184,14 @@ func (k *kind) installAgain(list *listing, gap int, cause error) {
 			deleted = c.space.Names + created - found.space.Names
 		}
 		c.space = found.space
+		creates += int64(created)
 		k.bridge(c, list, created, deleted)
 		list.found[id] = c
 	}
+	if grown := list.prefixed - k.tally.names; !restored {
+		creates = max(creates, grown)
+	}
+	k.tally.creates += creates
 	for id, c := range k.counters { // those whose names are all missing
 		if list.found[id] == nil && list.sketch.estimate(id) == 0 {
 			deleted := c.space.Names
@@ -218,7 +224,7 @@ func (k *kind) adopt(list *listing) {
 	now := time.Now()
 	k.counters, k.sketch, k.version, k.objects = list.found, list.sketch, list.version, list.objects
 	k.ended, k.backlog, k.check = ended{}, backlog{}, expected{}
-	k.trail = nil
+	k.trail, k.tally.names = nil, list.prefixed
 	k.newest = max(k.newest, list.newest)
 	k.heard = list.began
 	k.listed, k.rests, k.hidden = now, now.Add(lookupPauses*list.took), list.hidden

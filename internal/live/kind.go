@@ -50,6 +50,7 @@ type kind struct {
 
 	gaps                  int
 	events, idle, traffic int64 // idle are those that changed no count; traffic is in bytes
+	tally                 typeTally
 }
 
 // ended are the objects that the counts have lost at their state: several, if etcd has
@@ -191,6 +192,9 @@ func (k *kind) change(e *Engine, c changed) {
 		k.newest = max(k.newest, o.Created)
 	case decode.Deleted:
 		k.objects--
+	}
+	if k.isName(o, in, said) {
+		k.tally.change(c.what)
 	}
 	if in.Prefix != "" && k.takes(e, in) {
 		if c.what == decode.Added && said == in && k.begins(e, in) {

@@ -41,6 +41,8 @@ type Snapshot struct {
 	// Bytes their size, and Gaps how often a type had to be counted again.
 	Events, Idle, Bytes int64
 	Gaps                int
+	// Resources has the totals of each of Types, in the same order.
+	Resources []ResourceCount
 }
 
 // Small are the prefixes of a type that have fewer names than MinCount, and the names
@@ -110,6 +112,7 @@ func (k *kind) addTo(s *Snapshot, named bool) {
 		return
 	}
 	s.Types = append(s.Types, k.resource)
+	s.Resources = append(s.Resources, k.totals())
 	s.Objects += k.objects
 	if k.hidden.prefixes > 0 {
 		s.Small = append(s.Small, Small{k.resource, k.hidden.prefixes, k.hidden.names})
