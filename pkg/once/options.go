@@ -89,8 +89,8 @@ func WithCreateOptions(o metav1.CreateOptions) Option {
 }
 
 // WithBriefObjects reads no more of what the server has stored than its
-// apiVersion, kind, name, namespace, uid, generation, creationTimestamp, labels
-// and annotations, so that a Result.Object of ErrRenamed or without an error
+// apiVersion, kind, name, namespace, uid, resourceVersion, generation,
+// creationTimestamp, labels and annotations, so that a Result.Object of ErrRenamed or without an error
 // may lack the rest, and Result.Into refuses it. It takes a third of the time to
 // read.
 func WithBriefObjects() Option { return func(s *settings) { s.brief = true } }

@@ -26,6 +26,7 @@ func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 			Name              string         `json:"name"`
 			Namespace         string         `json:"namespace"`
 			UID               string         `json:"uid"`
+			ResourceVersion   string         `json:"resourceVersion"`
 			Generation        int64          `json:"generation"`
 			CreationTimestamp string         `json:"creationTimestamp"`
 			Labels            map[string]any `json:"labels"`
@@ -38,7 +39,8 @@ func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 	said := brief.Metadata
 	metadata := map[string]any{"name": said.Name, "generation": said.Generation}
 	for field, value := range map[string]string{
-		"namespace": said.Namespace, "uid": said.UID, "creationTimestamp": said.CreationTimestamp,
+		"namespace": said.Namespace, "uid": said.UID, "resourceVersion": said.ResourceVersion,
+		"creationTimestamp": said.CreationTimestamp,
 	} {
 		if value != "" {
 			metadata[field] = value

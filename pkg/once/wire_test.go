@@ -24,8 +24,8 @@ import (
 // briefly is what WithBriefObjects promises of an object.
 func briefly(o *unstructured.Unstructured) string {
 	created := o.GetCreationTimestamp()
-	return fmt.Sprintf("%q %q %q %q %q %d %v %q %q", o.GetAPIVersion(), o.GetKind(), o.GetName(), o.GetNamespace(), o.GetUID(),
-		o.GetGeneration(), created.UTC(), o.GetLabels(), o.GetAnnotations())
+	return fmt.Sprintf("%q %q %q %q %q %q %d %v %q %q", o.GetAPIVersion(), o.GetKind(), o.GetName(), o.GetNamespace(), o.GetUID(),
+		o.GetResourceVersion(), o.GetGeneration(), created.UTC(), o.GetLabels(), o.GetAnnotations())
 }
 
 // sameRead fails unless both decoders read the same of the body, or nothing.
@@ -70,7 +70,7 @@ func TestBriefObjectsReadTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		object := drawObject(t)
 		metadata := object.Object["metadata"].(map[string]any)
-		for _, field := range []string{"name", "namespace", "uid", "creationTimestamp"} {
+		for _, field := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} {
 			metadata[field] = text.Draw(t, field)
 		}
 		metadata["generation"] = rapid.Int64().Draw(t, "generation")

@@ -10,13 +10,14 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 )
 
-// The exit codes other than 0. When more than one applies, the first of 4, 130, 3
-// and 1 is taken. kubectl on Windows turns all into 1.
+// The exit codes other than 0. If more than one applies, the first of 4, 5, 130, 3 and
+// 1 is used. kubectl on Windows turns all of them into 1.
 const (
-	Failed      = 1
-	Gate        = 3   // a --fail-above gate was exceeded, whether or not all could be read
-	Unknown     = 4   // the outcome of at least one create or deletion is unknown
-	Interrupted = 130 // stopped by SIGINT, SIGTERM or SIGHUP, as a shell says it of the first
+	Failed       = 1
+	Gate         = 3   // a --fail-above gate was exceeded, whether or not all could be read
+	Unknown      = 4   // the outcome of at least one create or deletion is unknown
+	ObjectFailed = 5   // an object that the command waited for has failed
+	Interrupted  = 130 // stopped by SIGINT, SIGTERM or SIGHUP, as a shell says it of the first
 )
 
 // Error is an error with an exit code of its own, and with lines to print
