@@ -118,8 +118,8 @@ vulnerabilities: ## Look for known vulnerabilities that the code reaches (asks v
 	$(GO) tool -modfile=tools/govulncheck/go.mod govulncheck ./...
 
 docs: ## Write the reference from the commands' own words
-	rm -rf docs/reference
-	$(GO) run ./docs/generate --markdown docs/reference
+	rm -rf docs/reference/commands
+	$(GO) run ./docs/generate --markdown docs/reference/commands
 
 release-snapshot: ## Make a release of all platforms into dist/ and test it; SKIP= adds SBOMs and signatures
 	$(REMOTE) $(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))
@@ -139,44 +139,44 @@ release-twice: ## Make the release of the commit in two folders, and compare eve
 	diff dist/checksums.txt bin/again/dist/checksums.txt && echo "both releases are identical"
 	git worktree remove --force bin/again
 
-bench: control-plane ## Measure on real servers, into docs/benchmarks.md (an hour on an idle machine)
+bench: control-plane ## Measure on real servers, into docs/internals/benchmarks.md (an hour on an idle machine)
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./internal/...
 	$(GO) run -C test/bench . create audit live startup
 
 # The documented campaign is that of 5,000 objects and the usual seed.
 N        ?= 5000
 CAMPAIGN  = $(GO) run ./test/campaign/run -objects $(N) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-only $(ONLY)) \
-            $(if $(SEED)$(ONLY)$(filter-out 5000,$(N)),,-write docs/benchmarks.md)
+            $(if $(SEED)$(ONLY)$(filter-out 5000,$(N)),,-write docs/internals/benchmarks.md)
 
-campaign: build control-plane ## Create objects through injured requests, into docs/benchmarks.md (15 minutes); N= SEED= ONLY= only print
+campaign: build control-plane ## Create objects through injured requests, into docs/internals/benchmarks.md (15 minutes); N= SEED= ONLY= only print
 	$(CAMPAIGN)
 	$(CAMPAIGN) -replicated -by-request -server-kills 7
 
 # The documented run is that of five minutes and the usual seed.
 FOR ?= 5m
 
-churn: build control-plane ## Have audit --watch follow what comes and goes while parts of a replicated control plane fail, into docs/live.md (8 minutes); FOR= SEED= only print
+churn: build control-plane ## Have audit --watch follow what comes and goes while parts of a replicated control plane fail, into docs/internals/watch-engine.md (8 minutes); FOR= SEED= only print
 	$(GO) run ./test/campaign/run -follow $(FOR) -replicated -by-request -server-kills 7 $(if $(SEED),-seed $(SEED)) \
-	$(if $(SEED)$(filter-out 5m,$(FOR)),,-write docs/live.md)
+	$(if $(SEED)$(filter-out 5m,$(FOR)),,-write docs/internals/watch-engine.md)
 
-compat: build control-plane ## Try every minor version of kube-apiserver and kubectl, into docs/server-versions.md (10 minutes; at first 5 for each more)
-	$(GO) run ./test/compat -write docs/server-versions.md
+compat: build control-plane ## Try every minor version of kube-apiserver and kubectl, into docs/reference/server-versions.md (10 minutes; at first 5 for each more)
+	$(GO) run ./test/compat -write docs/reference/server-versions.md
 
-foreign: control-plane ## Try the linux/arm64 program under qemu (Debian: qemu-user-static), into docs/server-versions.md (5 minutes)
+foreign: control-plane ## Try the linux/arm64 program under qemu (Debian: qemu-user-static), into docs/reference/server-versions.md (5 minutes)
 	@command -v qemu-aarch64-static > /dev/null || { echo "error: qemu-aarch64-static is not there: apt-get install qemu-user-static" >&2; exit 1; }
 	GOARCH=arm64 $(GO) build -ldflags="-s -w" -o bin/arm64/ ./cmd/kubectl-genname
-	$(GO) run ./test/compat -plugin test/compat/arm64 -only v1.34.4 -section foreign -write docs/server-versions.md
+	$(GO) run ./test/compat -plugin test/compat/arm64 -only v1.34.4 -section foreign -write docs/reference/server-versions.md
 
-figures: build ## Draw the pictures of docs/figures, by the commands of docs/kep-4420.md
-	@grep -o '^    kubectl genname report --plot .*' docs/kep-4420.md | sed 's|kubectl genname|bin/kubectl-genname|' | sh -ex > /dev/null
+figures: build ## Draw the pictures of docs/figures, by the commands of docs/internals/kep-4420.md
+	@grep -o '^    kubectl genname report --plot .*' docs/internals/kep-4420.md | sed 's|kubectl genname|bin/kubectl-genname|' | sh -ex > /dev/null
 
-schemas: ## Write docs/schemas and the tables of docs/formats.md from the Go types
+schemas: ## Write docs/schemas and the tables of docs/reference/output-formats.md from the Go types
 	$(GO) test ./test/schema -run Generated -update
 
 rules: ## Write docs/rules from the rules of lint
 	$(GO) test ./internal/lint/rules -run Pages -update
 
-controllers: control-plane ## Have the real controllers derive names, into docs/derived-names.md (kube-controller-manager: 4 minutes at first)
+controllers: control-plane ## Have the real controllers derive names, into docs/reference/derived-names.md (kube-controller-manager: 4 minutes at first)
 	$(GO) run ./test/lint/controllers
 
 prune-trial: control-plane ## Delete 60,000 of 100,000 objects with prune while all goes wrong, and compare it with kubectl (15 minutes)
@@ -191,7 +191,7 @@ admission: ## Test examples/admission on an API server of another version: make 
 published: ## Lint what others have published, into test/lint/published/findings.txt (downloads 22 Go modules)
 	$(GO) run ./test/lint/published
 
-measure: control-plane ## Measure conflicts on real servers for docs/measured.md (a quarter of an hour)
+measure: control-plane ## Measure conflicts on real servers for docs/internals/measured.md (a quarter of an hour)
 	$(GO) run ./test/experiment/measure
 	cd test/experiment/figure && $(GO) run . ../../../docs/measured
 

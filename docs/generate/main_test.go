@@ -22,13 +22,13 @@ func TestReferenceHasNotDrifted(t *testing.T) {
 	if err := run(fresh, "", time.Unix(0, 0)); err != nil {
 		t.Fatal(err)
 	}
-	want, got := pages(t, fresh), pages(t, "../reference")
+	want, got := pages(t, fresh), pages(t, "../reference/commands")
 	if w, g := slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)); !slices.Equal(w, g) {
-		t.Errorf("docs/reference has %q, and the commands make %q: run make docs", g, w)
+		t.Errorf("docs/reference/commands has %q, and the commands make %q: run make docs", g, w)
 	}
 	for name, page := range want {
 		if got[name] != page {
-			t.Errorf("docs/reference/%s has drifted: run make docs", name)
+			t.Errorf("docs/reference/commands/%s has drifted: run make docs", name)
 		}
 	}
 }

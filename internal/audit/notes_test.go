@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// The rows are the prefixes that controllers make: see docs/server-versions.md
+// The rows are the prefixes that controllers make: see docs/reference/server-versions.md
 // and the sources that notes.go names.
 func TestNotes(t *testing.T) {
 	x := func(length int) string { return strings.Repeat("x", length) }

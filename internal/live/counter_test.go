@@ -29,7 +29,7 @@ func TestCounterKeepsTheSpace(t *testing.T) {
 }
 
 // bytesOfCounter is what a counter of which nothing has been seen takes, with its name and
-// its place: docs/live.md says so.
+// its place: docs/internals/watch-engine.md says so.
 const bytesOfCounter = 200
 
 // A hundred thousand counters take no more than is said, and hold none of the memory that

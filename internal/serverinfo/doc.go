@@ -2,5 +2,5 @@
 // taken: how many names it tries per create, and how that is known. It asks
 // /version, /metrics and for the APIServices, changes nothing, and never guesses.
 //
-// The versions and what decides in each are in docs/server-versions.md.
+// The versions and what decides in each are in docs/reference/server-versions.md.
 package serverinfo

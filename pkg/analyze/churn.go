@@ -17,7 +17,7 @@ type Churn struct {
 // Churn returns the conflicts at a steady population: existing names, perDay
 // creates a day of 24 hours at random times (a Poisson process) and as many
 // deletions, for a number of days. Failures are then a Poisson process with
-// perDay*(k/N)^t a day (docs/mathematics.md). If the population fluctuates, use
+// perDay*(k/N)^t a day (docs/internals/mathematics.md). If the population fluctuates, use
 // the mean of (k/N)^t or the peak, not the mean population. A rate or a time below
 // 0, NaN, or a number of creates that is not finite, is an error.
 func (m Model) Churn(existing int64, perDay, days float64) (Churn, error) {

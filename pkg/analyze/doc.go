@@ -2,7 +2,7 @@
 // likely creates are to meet a name that exists, with and without retries, and
 // what to expect over many of them (KEP-4420). It owns the probability model
 // and nothing else: it counts no objects, reads no clock, prints nothing and
-// knows no Kubernetes type. docs/mathematics.md in this repository derives the
+// knows no Kubernetes type. docs/internals/mathematics.md in this repository derives the
 // formulas.
 //
 // The model: k of the N names of a name space exist. A create draws up to t of

@@ -9,7 +9,7 @@ import (
 const (
 	// rationalCreates and rationalBits bound what compareRationals multiplies
 	// out. Beyond either, a probability has too many digits to equal a float64
-	// (docs/mathematics.md).
+	// (docs/internals/mathematics.md).
 	rationalCreates = 1 << 7
 	rationalBits    = 1 << 17
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/kep-4420.md")
+var update = flag.Bool("update", false, "write the tables of docs/internals/kep-4420.md")
 
-const kepDocument = "../../docs/kep-4420.md"
+const kepDocument = "../../docs/internals/kep-4420.md"
 
 // kep calculates for a suffix length and a number of attempts.
 type kep struct{ t *testing.T }
@@ -187,7 +187,7 @@ func markdown(rows [][]string) string {
 	return out.String()
 }
 
-// The tables of docs/kep-4420.md are what this package calculates.
+// The tables of docs/internals/kep-4420.md are what this package calculates.
 func TestKEPDocument(t *testing.T) {
 	data, err := os.ReadFile(kepDocument)
 	if err != nil {

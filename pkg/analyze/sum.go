@@ -58,7 +58,7 @@ func (p path) addEach(total *accumulator, f term, from, to int64) {
 
 // addIntegral adds the integral of f from one distance to another. The terms
 // have a singularity at the full space, so the panels grow with the distance
-// from it; 32 points then leave an error below 1e-20 (docs/mathematics.md).
+// from it; 32 points then leave an error below 1e-20 (docs/internals/mathematics.md).
 func (p path) addIntegral(total *accumulator, f term, from, to float64) {
 	for from < to {
 		width := min(3*(p.free+from), to-from)

@@ -1,5 +1,5 @@
 // Command bench measures the plugin beside what people use today, on real API
-// servers, and writes what it finds into docs/benchmarks.md: each section
+// servers, and writes what it finds into docs/internals/benchmarks.md: each section
 // between markers of its own, with the conditions of its run.
 //
 //	make bench
@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// section is what is between two markers of docs/benchmarks.md.
+// section is what is between two markers of docs/internals/benchmarks.md.
 type section struct {
 	name    string
 	measure func(context.Context, *bench) (string, error)
@@ -54,7 +54,7 @@ type bench struct {
 }
 
 const (
-	document  = "../../docs/benchmarks.md"
+	document  = "../../docs/internals/benchmarks.md"
 	pluginDir = "../../cmd/kubectl-genname"
 )
 
@@ -65,7 +65,7 @@ func main() {
 	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, tenants, kubectl, types, far, old or oldtenants; of live few, own, tens or pods")
 	flag.StringVar(&b.server, "server", controlplane.ServerVersion, "version of kube-apiserver for all but the parts old and oldtenants")
 	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
-	printOnly := flag.Bool("print", false, "print the sections, do not write docs/benchmarks.md")
+	printOnly := flag.Bool("print", false, "print the sections, do not write docs/internals/benchmarks.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := b.run(ctx, flag.Args(), *printOnly)

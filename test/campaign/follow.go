@@ -181,7 +181,7 @@ func (f *Followed) String() string {
 	return string(text)
 }
 
-// Section is the part of docs/live.md that says how it went.
+// Section is the part of docs/internals/watch-engine.md that says how it went.
 func (f *Followed) Section(s Settings) string {
 	begin, end := s.markers()
 	return begin + fmt.Sprintf("Measured on %s with seed %d: %s; %d changes asked for a second, for %s; %d cores, %s.\n\n",

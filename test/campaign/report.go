@@ -54,7 +54,7 @@ func (r *Result) String() string {
 		r.runs, r.clientKills, r.serverKills, r.Injured, r.Requests, r.Took.Round(time.Second))
 }
 
-// Section is the part of docs/benchmarks.md that says how the campaign went.
+// Section is the part of docs/internals/benchmarks.md that says how the campaign went.
 func Section(s Settings, results []*Result) string {
 	var b strings.Builder
 	begin, end := s.markers()

@@ -53,9 +53,9 @@ func (r row) check() error {
 
 func table(rows []row) string {
 	var b strings.Builder
-	b.WriteString("| kube-apiserver | the gate | names tried | `version` says | without `/metrics` | " +
-		"with a key: asked for, there, too many, missing | without: asked for, there, too many, unknown, failed | " +
-		"objects audited | through faults: pages asked for, injured | watched: creates made, seen; deletes |\n")
+	b.WriteString("| kube-apiserver | feature gate | attempts | `version` prints | without `/metrics` | " +
+		"with a key: requested, created, too many, missing | without a key: requested, created, too many, unknown, failed | " +
+		"objects audited | through faults: pages requested, with a fault | watch: creates made, seen; deletes |\n")
 	b.WriteString("|---|---|--:|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |", r.version, r.gate, r.tries, r.admin, r.user)

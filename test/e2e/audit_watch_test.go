@@ -534,7 +534,7 @@ func TestConflictsOfTheServer(t *testing.T) {
 	if _, err := jobs.Create(t.Context(), job, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(harness.Root + "docs/live.md")
+	page, err := os.ReadFile(harness.Root + "docs/internals/watch-engine.md")
 	if err != nil {
 		t.Fatal(err)
 	}

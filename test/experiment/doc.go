@@ -5,5 +5,5 @@
 // Kubernetes'.
 //
 // The tests are a small version of the experiment. "make measure" runs the
-// large one and writes docs/measured.md and docs/measured/.
+// large one and writes docs/internals/measured.md and docs/measured/.
 package experiment

@@ -40,9 +40,9 @@ func Write(docs string, r Results, seen []Seen) error {
 		return err
 	}
 	for path, content := range map[string][]byte{
-		filepath.Join(docs, "measured.md"):           text,
-		filepath.Join(folder, "results.json"):        append(data, '\n'),
-		filepath.Join(folder, "first-conflicts.csv"): table,
+		filepath.Join(docs, "internals", "measured.md"): text,
+		filepath.Join(folder, "results.json"):           append(data, '\n'),
+		filepath.Join(folder, "first-conflicts.csv"):    table,
 	} {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-var update = flag.Bool("update", false, "write docs/measured.md from docs/measured/results.json")
+var update = flag.Bool("update", false, "write docs/internals/measured.md from docs/measured/results.json")
 
 const docs = "../../docs"
 
@@ -24,16 +24,16 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile(docs+"/measured.md", got, 0o644); err != nil {
+		if err := os.WriteFile(docs+"/internals/measured.md", got, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(docs + "/measured.md")
+	want, err := os.ReadFile(docs + "/internals/measured.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("docs/measured.md is not what the results make (go test ./test/experiment -run TestPage -update writes it):\n%s", cmp.Diff(string(want), string(got)))
+		t.Errorf("docs/internals/measured.md is not what the results make (go test ./test/experiment -run TestPage -update writes it):\n%s", cmp.Diff(string(want), string(got)))
 	}
 }
 

@@ -241,16 +241,16 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// docs/faults.md tells of every injury.
+// docs/internals/fault-tests.md tells of every injury.
 func TestDocumentedInjuries(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/faults.md")
+	doc, err := os.ReadFile("../../docs/internals/fault-tests.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, i := range Injuries {
 		carriedOut := map[bool]string{true: "yes", false: "no"}[i.Carried]
 		if row := fmt.Sprintf("\n| %s | %s | ", i.Name, carriedOut); !strings.Contains(string(doc), row) {
-			t.Errorf("docs/faults.md lacks the row %q", row)
+			t.Errorf("docs/internals/fault-tests.md lacks the row %q", row)
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 )
 
-// docs/derived-names.md, which make controllers writes of what real controllers
+// docs/reference/derived-names.md, which make controllers writes of what real controllers
 // made, has the rows of the table that the rule uses, and no others.
 func TestDerivedNames(t *testing.T) {
-	page, err := os.ReadFile("../../docs/derived-names.md")
+	page, err := os.ReadFile("../../docs/reference/derived-names.md")
 	if err != nil {
 		t.Fatal(err)
 	}

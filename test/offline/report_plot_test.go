@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// The pictures in docs/figures are what the commands of docs/kep-4420.md draw.
+// The pictures in docs/figures are what the commands of docs/internals/kep-4420.md draw.
 func TestFigures(t *testing.T) {
-	document, err := os.ReadFile("../../docs/kep-4420.md")
+	document, err := os.ReadFile("../../docs/internals/kep-4420.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	commands := regexp.MustCompile(`(?m)^    kubectl genname report --plot (\S+) (.*)$`).FindAllStringSubmatch(string(document), -1)
 	if len(commands) < 4 {
-		t.Fatalf("docs/kep-4420.md has %d commands", len(commands))
+		t.Fatalf("docs/internals/kep-4420.md has %d commands", len(commands))
 	}
 	for _, command := range commands {
 		file, flags := command[1], strings.Fields(command[2])

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-var update = flag.Bool("update", false, "write docs/schemas and the tables of docs/formats.md")
+var update = flag.Bool("update", false, "write docs/schemas and the tables of docs/reference/output-formats.md")
 
 // kinds are those that are published.
 var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.DuplicateReport{}, v1alpha1.LintReport{}, v1alpha1.PruneReport{}, v1alpha1.VersionReport{}}
@@ -148,11 +148,11 @@ func fields(of reflect.Type) func(func(reflect.StructField) bool) {
 	}
 }
 
-// The published schemas and the tables of docs/formats.md are what the types
+// The published schemas and the tables of docs/reference/output-formats.md are what the types
 // of pkg/api/v1alpha1 say.
 func TestGenerated(t *testing.T) {
 	g := generator{t, readComments(t)}
-	formats := filepath.Join(docs(), "formats.md")
+	formats := filepath.Join(docs(), "reference", "output-formats.md")
 	document, err := os.ReadFile(formats)
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func compare(t *testing.T, path string, want []byte) {
 func withTable(t *testing.T, text, kind, table string) string {
 	place := regexp.MustCompile("(?s)<!-- " + kind + " -->\n.*?<!-- end -->")
 	if !place.MatchString(text) {
-		t.Fatalf("docs/formats.md has no place for %s", kind)
+		t.Fatalf("docs/reference/output-formats.md has no place for %s", kind)
 	}
 	return place.ReplaceAllLiteralString(text, "<!-- "+kind+" -->\n"+table+"<!-- end -->")
 }

@@ -28,7 +28,7 @@ func inKubernetes(file, symbol string) Source {
 // Table has every row.
 var Table = append(kubernetes, others...)
 
-// kubernetes are the controllers of Kubernetes; docs/derived-names.md has
+// kubernetes are the controllers of Kubernetes; docs/reference/derived-names.md has
 // each row beside what kube-controller-manager made.
 var kubernetes = []Child{
 	{

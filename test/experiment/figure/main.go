@@ -1,4 +1,4 @@
-// Command figure draws the figures of docs/measured.md from the results.json
+// Command figure draws the figures of docs/internals/measured.md from the results.json
 // that "make measure" wrote.
 //
 //	go run . ../../../docs/measured

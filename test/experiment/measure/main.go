@@ -1,5 +1,5 @@
 // Command measure runs the experiment on real servers and writes
-// docs/measured.md, and into docs/measured/ the results and what was seen
+// docs/internals/measured.md, and into docs/measured/ the results and what was seen
 // under each prefix. "make measure" calls it and draws the figures.
 package main
 

@@ -1,6 +1,6 @@
 // Command controllers has a real kube-controller-manager derive names from names of
 // every length that matters, compares them with internal/lint/derived, and writes
-// docs/derived-names.md: make controllers.
+// docs/reference/derived-names.md: make controllers.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	page    = "docs/derived-names.md"
+	page    = "docs/reference/derived-names.md"
 	timeout = 10 * time.Minute
 )
 
