@@ -9,15 +9,18 @@ import (
 )
 
 // ResourceCount has the totals of one resource type, over all of its prefixes. Creates,
-// Restarts and Gaps never decrease while the type exists.
+// Restarts, Events and Gaps never decrease while the type exists.
 type ResourceCount struct {
 	Resource census.Resource
+	// Counted is whether the type has been listed. If not, its numbers are unknown.
+	Counted bool
 	// Names are the names under prefixes. Creates is how many of them were created since
 	// the first list. A gap makes it a lower bound.
 	Names, Creates int64
 	// Restarts is how often a watch failed. Gaps is how often the type was counted again.
-	Restarts int64
-	Gaps     int
+	// Events is how many events were read.
+	Restarts, Events int64
+	Gaps             int
 	// Behind is how long the type has not been followed, because its watch failed.
 	Behind time.Duration
 }
@@ -55,8 +58,8 @@ func (k *kind) isName(o *decode.Object, in, said spaces.ID) bool {
 // totals returns the totals of the type.
 func (k *kind) totals() ResourceCount {
 	c := ResourceCount{
-		Resource: k.resource, Names: k.tally.names, Creates: k.tally.creates,
-		Restarts: k.tally.restarts, Gaps: k.gaps,
+		Resource: k.resource, Counted: !k.listed.IsZero(), Names: k.tally.names, Creates: k.tally.creates,
+		Restarts: k.tally.restarts, Events: k.events, Gaps: k.gaps,
 	}
 	if k.state == watched && k.cause != nil {
 		c.Behind = time.Since(k.behind)

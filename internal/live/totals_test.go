@@ -58,7 +58,7 @@ func TestTotalsOverAGap(t *testing.T) {
 	k := &kind{resource: pods}
 	k.install(&listing{began: time.Unix(1_700_000_000, 0), version: 5, prefixed: 3})
 	k.installAgain(&listing{began: time.Unix(1_700_000_060, 0), version: 9, prefixed: 8, sketch: newSketch()}, 0, nil)
-	if got := (ResourceCount{Resource: pods, Names: 8, Creates: 5, Gaps: 1}); k.totals() != got {
+	if got := (ResourceCount{Resource: pods, Counted: true, Names: 8, Creates: 5, Gaps: 1}); k.totals() != got {
 		t.Errorf("%+v, want %+v", k.totals(), got)
 	}
 	k.installAgain(&listing{version: 12, prefixed: 9, sketch: newSketch()}, 0, errMissed)

@@ -1,0 +1,135 @@
+package exporter
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+)
+
+// The metrics of prefixes and of resource types.
+var (
+	prefixNames = NewPrefixDesc("genname_prefix_names",
+		"Names that exist under a prefix. 27^5 = 14348907 are possible, or 27^suffix_length if that label is set.")
+	prefixRoom = NewPrefixDesc("genname_prefix_room_creates",
+		"Further creates until the chance of any failure exceeds 0.1%, with the attempts in force.")
+	prefixAttempts = NewPrefixDesc("genname_prefix_attempts",
+		"Attempts per create, by the server or by the client that picks the names. Absent if unknown.")
+	prefixInfo = NewPrefixDesc("genname_prefix_info",
+		"Always 1. The creator is the kind of the controller or the field manager of the newest object. "+
+			"Truncated is true if several generateNames share the prefix because the server truncates them.",
+		"creator", "truncated")
+	prefixCreates = NewPrefixDesc("genname_prefix_creates_total",
+		"Names created under a prefix since the exporter counts it.")
+	prefixDeletes = NewPrefixDesc("genname_prefix_deletes_total",
+		"Names deleted under a prefix since the exporter counts it.")
+	prefixFailures = NewPrefixDesc("genname_prefix_expected_failures_total",
+		"Mean number of failed creates to expect beside the creates that were counted. "+
+			"If the attempts are unknown, it assumes no retries.")
+
+	resourceNames = prometheus.NewDesc("genname_resource_names",
+		"Names under all prefixes of a resource type.", []string{"group", "resource"}, nil)
+	resourceCreates = prometheus.NewDesc("genname_resource_creates_total",
+		"Names created under all prefixes of a resource type.", []string{"group", "resource"}, nil)
+)
+
+// Outlook returns the attempts per create in a name pool, nil if unknown, and the room.
+type Outlook func(census.NamePool) (attempts *int, room float64)
+
+// Collector is a prometheus.Collector over the snapshots of an engine. It has series only
+// once the engine has counted everything.
+type Collector struct {
+	outlook Outlook
+
+	mu        sync.Mutex // guards the rest
+	source    Source     // nil until Follow
+	left      func() []census.Skipped
+	selection *selection
+	ledger    *ledger
+	totals    map[schema.GroupResource]*totals
+}
+
+// New returns a collector that has series of at most 2*top prefixes. Those below minCount
+// names have none.
+func New(top int, minCount int64, outlook Outlook) *Collector {
+	return &Collector{
+		outlook: outlook, selection: newSelection(top, minCount), ledger: newLedger(),
+		totals: map[schema.GroupResource]*totals{},
+	}
+}
+
+// Follow makes the collector read an engine. left returns the resource types that the
+// engine doesn't know, because discovery left them out.
+func (c *Collector) Follow(source Source, left func() []census.Skipped) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.source, c.left = source, left
+}
+
+// Describe implements prometheus.Collector. It describes nothing, because the labels of
+// prefixes vary.
+func (c *Collector) Describe(chan<- *prometheus.Desc) {}
+
+// Refresh takes a snapshot without a scrape, so that the choice of prefixes doesn't depend
+// on how often the exporter is scraped.
+func (c *Collector) Refresh() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.source == nil {
+		return
+	}
+	rows, _ := c.selection.look(c.source)
+	for _, row := range rows {
+		c.ledger.total(poolOf(&row.Space), row)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.source == nil {
+		metrics <- gauge(ready, 0)
+		return
+	}
+	rows, snapshot := c.selection.look(c.source)
+	if snapshot.Began.IsZero() {
+		metrics <- gauge(ready, 0)
+		return
+	}
+	metrics <- gauge(ready, 1)
+	metrics <- gauge(chosen, float64(len(rows)))
+	shown := map[schema.GroupResource]int64{}
+	for _, row := range rows {
+		shown[row.Space.Resource.GroupResource()] += row.Space.Names
+		c.collectPrefix(metrics, row)
+	}
+	for _, count := range snapshot.Resources {
+		c.collectResource(metrics, count, shown[count.Resource.GroupResource()])
+	}
+	collectHealth(metrics, snapshot, c.left())
+}
+
+// collectPrefix emits the samples of one prefix.
+func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row) {
+	pool, space := poolOf(&row.Space), row.Space
+	attempts, room := c.outlook(space)
+	metrics <- prefixNames.Metric(prometheus.GaugeValue, float64(space.Names), pool)
+	metrics <- prefixRoom.Metric(prometheus.GaugeValue, room, pool)
+	if attempts != nil {
+		metrics <- prefixAttempts.Metric(prometheus.GaugeValue, float64(*attempts), pool)
+	}
+	creator := space.Creator.Kind
+	if creator == "" {
+		creator = space.Creator.Manager
+	}
+	metrics <- prefixInfo.Metric(prometheus.GaugeValue, 1, pool, creator, strconv.FormatBool(space.RawPrefixes > 1))
+	total := c.ledger.total(pool, row)
+	metrics <- prefixCreates.Metric(prometheus.CounterValue, float64(total.creates), pool)
+	metrics <- prefixDeletes.Metric(prometheus.CounterValue, float64(total.deletes), pool)
+	metrics <- prefixFailures.Metric(prometheus.CounterValue, total.failures, pool)
+}

@@ -1,0 +1,284 @@
+package exporter
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+)
+
+func noOutlook(census.NamePool) (*int, float64) { return nil, 1 }
+
+func noneLeft() []census.Skipped { return nil }
+
+// sample is one sample of a metric.
+type sample struct {
+	labels map[string]string
+	value  float64
+}
+
+// String returns the sample as an exposition has it behind the name.
+func (s sample) String() string {
+	var labels []string
+	for _, name := range slices.Sorted(maps.Keys(s.labels)) {
+		labels = append(labels, fmt.Sprintf("%s=%q", name, s.labels[name]))
+	}
+	if labels == nil {
+		return fmt.Sprint(" ", s.value)
+	}
+	return fmt.Sprintf("{%s} %v", strings.Join(labels, ","), s.value)
+}
+
+// gather returns all samples of a collector by the name of the metric. The registry finds
+// samples that come twice.
+func gather(t interface{ Fatal(...any) }, c *Collector) map[string][]sample {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(c)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]sample{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			s := sample{map[string]string{}, m.GetGauge().GetValue() + m.GetCounter().GetValue()}
+			for _, label := range m.GetLabel() {
+				s.labels[label.GetName()] = label.GetValue()
+			}
+			all[family.GetName()] = append(all[family.GetName()], s)
+		}
+	}
+	return all
+}
+
+// of returns the value of the sample of a prefix.
+func of(samples []sample, prefix string) string {
+	for _, s := range samples {
+		if s.labels["prefix"] == prefix {
+			return fmt.Sprint(s.value)
+		}
+	}
+	return "none"
+}
+
+// Nothing is shown of what is not counted, but that it is not.
+func TestNotReady(t *testing.T) {
+	c := New(10, 10, noOutlook)
+	for _, source := range []Source{nil, notCounted{}} {
+		if source != nil {
+			c.Follow(source, noneLeft)
+		}
+		c.Refresh()
+		if got := gather(t, c); len(got) != 1 || got["genname_exporter_ready"][0].value != 0 {
+			t.Errorf("%T: %v", source, got)
+		}
+	}
+}
+
+// notCounted is an engine that has not counted everything.
+type notCounted struct{}
+
+func (notCounted) Snapshot(each func(live.Row)) live.Snapshot {
+	f := newFakeEngine()
+	f.set("run-", 20, 0)
+	s := f.Snapshot(each)
+	s.Began = time.Time{}
+	return s
+}
+
+// The samples of a prefix, of a type and of the watch.
+func TestCollect(t *testing.T) {
+	f := newFakeEngine()
+	f.set("run-", 20, 0)
+	row := f.rows["run-"]
+	row.Creates, row.Deletes, row.Conflicts = 7, 3, 0.5
+	row.Space.Creator = census.Creator{Kind: "CronJob", Name: "nightly"}
+	f.rows["run-"] = row
+	row.Space.SuffixLength, row.Space.RawPrefixes, row.Space.Names = 8, 2, 11
+	row.Space.Creator = census.Creator{Manager: "team\n"}
+	f.rows["run-8"] = row
+	f.total.Names, f.total.Creates, f.total.Gaps, f.total.Restarts, f.total.Events = 36, 9, 1, 2, 30
+	f.total.Behind = 90 * time.Second
+	f.skips = []census.Skipped{
+		{Resource: "secrets", Reason: census.Forbidden, Namespace: "a"}, {Resource: "secrets", Reason: census.Forbidden, Namespace: "b"},
+	}
+	attempts := 8
+	c := New(10, 10, func(census.NamePool) (*int, float64) { return &attempts, 1e6 })
+	c.Follow(f, func() []census.Skipped {
+		return []census.Skipped{{Group: "dead.example", Reason: census.Unreachable}, {Resource: "x", Reason: census.Excluded}}
+	})
+	const run = `{group="batch",namespace="ci",prefix="run-",resource="jobs"} `
+	const long = `{group="batch",namespace="ci",prefix="run-",resource="jobs",suffix_length="8"} `
+	const of = `{group="batch",resource="jobs"} `
+	got := gather(t, c)
+	for name, samples := range map[string][]string{
+		"genname_prefix_names":                   {run + "20", long + "11", `{group="batch",namespace="",prefix="(other)",resource="jobs"} 5`},
+		"genname_prefix_creates_total":           {run + "7", long + "7"},
+		"genname_prefix_deletes_total":           {run + "3", long + "3"},
+		"genname_prefix_expected_failures_total": {run + "0.5", long + "0.5"},
+		"genname_prefix_attempts":                {run + "8", long + "8"},
+		"genname_prefix_room_creates":            {run + "1e+06", long + "1e+06"},
+		"genname_prefix_info": {
+			`{creator="CronJob",group="batch",namespace="ci",prefix="run-",resource="jobs",truncated="false"} 1`,
+			`{creator="team\\n",group="batch",namespace="ci",prefix="run-",resource="jobs",suffix_length="8",truncated="true"} 1`,
+		},
+		"genname_resource_names":         {of + "36"},
+		"genname_resource_creates_total": {of + "9"},
+		"genname_resource_skipped": {
+			`{group="",reason="forbidden",resource="secrets"} 1`, `{group="dead.example",reason="unreachable",resource=""} 1`,
+		},
+		"genname_watches":              {`{state="watched"} 1`, `{state="quiet"} 0`, `{state="unwatched"} 0`},
+		"genname_watch_gaps_total":     {of + "1"},
+		"genname_watch_restarts_total": {of + "2"},
+		"genname_watch_events_total":   {of + "30"},
+		"genname_watch_lag_seconds":    {of + "90"},
+		"genname_exporter_prefixes":    {" 2"},
+		"genname_exporter_ready":       {" 1"},
+	} {
+		var all []string
+		for _, s := range got[name] {
+			all = append(all, s.String())
+		}
+		slices.Sort(all)
+		slices.Sort(samples)
+		if !slices.Equal(all, samples) {
+			t.Errorf("%s: %q, want %q", name, all, samples)
+		}
+		delete(got, name)
+	}
+	if len(got) > 0 {
+		t.Errorf("more metrics: %v", got)
+	}
+	problems, err := testutil.CollectAndLint(c)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+}
+
+// No two prefixes have the same labels.
+func TestLabels(t *testing.T) {
+	seen := map[string]string{}
+	for _, text := range []string{"a\nb", `a\nb`, `a\\nb`, "\xc3", `\xc3`, "é", "(other)", `\(other)`, `"`, `\"`} {
+		f := newFakeEngine()
+		f.set(text, 20, 0)
+		c := New(10, 10, noOutlook)
+		c.Follow(f, noneLeft)
+		for _, s := range gather(t, c)["genname_prefix_room_creates"] {
+			label := s.labels["prefix"]
+			if before, twice := seen[label]; twice || label == other {
+				t.Errorf("%q has the label %q, as %q", text, label, before)
+			}
+			seen[label] = text
+		}
+	}
+	if len(seen) != 10 {
+		t.Errorf("%d labels", len(seen))
+	}
+}
+
+// The counter of a prefix goes on while it has no series, and after the engine has counted
+// it anew.
+func TestCounterGoesOn(t *testing.T) {
+	f, c := newFakeEngine(), New(1, 10, noOutlook)
+	c.Follow(f, noneLeft)
+	count := func(creates int64) string {
+		row := f.rows["run-"]
+		row.Creates = creates
+		f.rows["run-"] = row
+		return of(gather(t, c)["genname_prefix_creates_total"], "run-")
+	}
+	f.set("run-", 20, 0)
+	if got := count(5); got != "5" {
+		t.Error(got)
+	}
+	f.set("large-1-", 30, 0)
+	f.set("large-2-", 31, 0)
+	f.now = f.now.Add(2 * time.Hour)
+	if got := count(9); got != "none" {
+		t.Errorf("it has series: %s", got)
+	}
+	f.set("run-", 40, 0)
+	if got := count(12); got != "12" {
+		t.Error(got)
+	}
+	row := f.rows["run-"]
+	row.Since = f.now
+	f.rows["run-"] = row
+	if got := count(13); got != "25" { // more than before, but of another count
+		t.Error(got)
+	}
+	row = f.rows["run-"]
+	row.Followed = false
+	f.rows["run-"] = row
+	if got := count(0); got != "25" {
+		t.Error(got)
+	}
+}
+
+// No counter ever decreases, whatever becomes of prefixes and types.
+func TestCountersNeverDecrease(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f, c := newFakeEngine(), New(2, 10, noOutlook)
+		c.Follow(f, noneLeft)
+		before := map[string]float64{}
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			f.now = f.now.Add(time.Duration(rapid.IntRange(1, 3000).Draw(t, "seconds")) * time.Second)
+			f.total.Creates = rapid.Int64Range(0, 50).Draw(t, "creates of the type")
+			f.total.Gaps = rapid.IntRange(0, 3).Draw(t, "gaps")
+			prefix := fmt.Sprintf("p%d-", rapid.IntRange(0, 6).Draw(t, "prefix"))
+			f.set(prefix, rapid.Int64Range(0, 40).Draw(t, "names"), rapid.Int64Range(0, 40).Draw(t, "recent"))
+			row := f.rows[prefix]
+			row.Followed = rapid.Bool().Draw(t, "followed")
+			if row.Followed && rapid.IntRange(0, 3).Draw(t, "anew") == 0 {
+				row.Since, row.Creates, row.Deletes, row.Conflicts = f.now, 0, 0, 0
+			}
+			row.Creates += rapid.Int64Range(0, 9).Draw(t, "creates")
+			row.Conflicts += rapid.Float64Range(0, 1).Draw(t, "failures")
+			if f.rows[prefix] = row; rapid.Bool().Draw(t, "gone") {
+				delete(f.rows, prefix)
+			}
+			for name, samples := range gather(t, c) {
+				if !strings.HasSuffix(name, "_total") {
+					continue
+				}
+				for _, s := range samples {
+					key := fmt.Sprint(name, s.labels)
+					if s.value < before[key]-1e-9 {
+						t.Fatalf("%s went from %v to %v", key, before[key], s.value)
+					}
+					before[key] = s.value
+				}
+			}
+		}
+	})
+}
+
+// An account is kept while fewer than maxAccounts others are used.
+func TestLedgerIsBounded(t *testing.T) {
+	l := newLedger()
+	row := live.Row{Followed: true, Since: began, Creates: 5}
+	pool := func(i int) Pool { return Pool{Prefix: fmt.Sprint(i)} }
+	l.total(pool(-1), row)
+	for i := range maxAccounts - 1 {
+		l.total(pool(i), row)
+	}
+	row.Since = began.Add(time.Hour)
+	if got := l.total(pool(-1), row); got.creates != 10 {
+		t.Errorf("%+v", got)
+	}
+	for i := range 3 * maxAccounts {
+		l.total(pool(i), row)
+	}
+	if n := len(l.newer) + len(l.older); n > 2*maxAccounts {
+		t.Errorf("%d accounts", n)
+	}
+}

@@ -1,0 +1,87 @@
+package exporter
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+)
+
+var ofResource = []string{"group", "resource"}
+
+// The metrics about the watch itself.
+var (
+	ready = prometheus.NewDesc("genname_exporter_ready",
+		"1 once all resource types have been counted, else 0.", nil, nil)
+	chosen = prometheus.NewDesc("genname_exporter_prefixes",
+		"Prefixes that have series.", nil, nil)
+	watches = prometheus.NewDesc("genname_watches",
+		"Resource types by how they are counted: watched, quiet (no prefixes, only their number is checked), "+
+			"or unwatched (listed repeatedly, because they can't be watched).", []string{"state"}, nil)
+	skipped = prometheus.NewDesc("genname_resource_skipped",
+		"Always 1. The resource type, or an API group if resource is empty, is not counted or not up to date.",
+		[]string{"group", "resource", "reason"}, nil)
+	lag = prometheus.NewDesc("genname_watch_lag_seconds",
+		"Time since the watch of a resource type failed. 0 while the watch works.", ofResource, nil)
+	restarts = prometheus.NewDesc("genname_watch_restarts_total",
+		"Failed watches of a resource type.", ofResource, nil)
+	gaps = prometheus.NewDesc("genname_watch_gaps_total",
+		"How often a resource type was counted again, because not all events could be read. "+
+			"Creates and deletes are lower bounds then.", ofResource, nil)
+	events = prometheus.NewDesc("genname_watch_events_total",
+		"Events read from the watch of a resource type.", ofResource, nil)
+)
+
+// totals are the counters of one resource type.
+type totals struct{ creates, restarts, gaps, events rising }
+
+func gauge(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+}
+
+func counter(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labels...)
+}
+
+// collectResource emits the samples of one resource type, whose prefixes with series have
+// some of its names.
+func (c *Collector) collectResource(metrics chan<- prometheus.Metric, count live.ResourceCount, shown int64) {
+	r := count.Resource.GroupResource()
+	t := c.totals[r]
+	if t == nil {
+		t = &totals{}
+		c.totals[r] = t
+	}
+	if count.Counted {
+		metrics <- prefixNames.others(float64(max(count.Names-shown, 0)), r)
+		metrics <- gauge(resourceNames, float64(count.Names), r.Group, r.Resource)
+	}
+	metrics <- counter(resourceCreates, t.creates.at(count.Creates), r.Group, r.Resource)
+	metrics <- gauge(lag, count.Behind.Seconds(), r.Group, r.Resource)
+	metrics <- counter(restarts, t.restarts.at(count.Restarts), r.Group, r.Resource)
+	metrics <- counter(gaps, t.gaps.at(int64(count.Gaps)), r.Group, r.Resource)
+	metrics <- counter(events, t.events.at(count.Events), r.Group, r.Resource)
+}
+
+// collectHealth emits the samples about all resource types.
+func collectHealth(metrics chan<- prometheus.Metric, s live.Snapshot, left []census.Skipped) {
+	for state, types := range map[string]int{"watched": s.Watched, "quiet": s.Quiet, "unwatched": s.Unwatched} {
+		metrics <- gauge(watches, float64(types), state)
+	}
+	type key struct {
+		schema.GroupResource
+		reason census.Reason
+	}
+	seen := map[key]bool{}
+	for _, list := range [][]census.Skipped{s.Skipped, left} {
+		for _, skip := range list {
+			k := key{schema.GroupResource{Group: skip.Group, Resource: skip.Resource}, skip.Reason}
+			if skip.Reason == census.Excluded || seen[k] {
+				continue
+			}
+			seen[k] = true
+			metrics <- gauge(skipped, 1, k.Group, k.Resource, string(k.reason))
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package exporter
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// other is the label of the prefixes without series.
+const other = "(other)"
+
+// Pool identifies a name pool in labels.
+type Pool struct {
+	Namespace    string
+	Resource     schema.GroupResource
+	Prefix       string
+	SuffixLength int
+}
+
+// poolOf returns the key of a name pool.
+func poolOf(p *census.NamePool) Pool {
+	return Pool{p.Namespace, p.Resource.GroupResource(), p.Prefix, p.SuffixLength}
+}
+
+// PrefixDesc describes a metric that has a sample for each prefix. A prefix with longer
+// suffixes has the label suffix_length, because it has a name pool of its own.
+type PrefixDesc struct{ plain, long *prometheus.Desc }
+
+// NewPrefixDesc returns the description of a metric with the labels of a prefix and some
+// more.
+func NewPrefixDesc(name, help string, more ...string) PrefixDesc {
+	labels := append([]string{"namespace", "group", "resource", "prefix"}, more...)
+	return PrefixDesc{
+		plain: prometheus.NewDesc(name, help, labels, nil),
+		long:  prometheus.NewDesc(name, help, append(labels, "suffix_length"), nil),
+	}
+}
+
+// Metric returns the sample of a prefix, with the values of the other labels.
+func (d PrefixDesc) Metric(kind prometheus.ValueType, value float64, p Pool, more ...string) prometheus.Metric {
+	prefix := Label(p.Prefix)
+	if prefix == other {
+		prefix = `\` + other // no escaped text begins like this
+	}
+	values := []string{p.Namespace, p.Resource.Group, p.Resource.Resource, prefix}
+	for _, text := range more {
+		values = append(values, Label(text))
+	}
+	if p.SuffixLength == names.SuffixLength || p.SuffixLength == 0 {
+		return prometheus.MustNewConstMetric(d.plain, kind, value, values...)
+	}
+	return prometheus.MustNewConstMetric(d.long, kind, value, append(values, strconv.Itoa(p.SuffixLength))...)
+}
+
+// others returns the sample of all prefixes of a resource type without series.
+func (d PrefixDesc) others(value float64, r schema.GroupResource) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d.plain, prometheus.GaugeValue, value, "", r.Group, r.Resource, other)
+}
+
+// Label returns text as a label can have it. It escapes control characters, the halves of
+// characters that truncation leaves, and backslashes, so two texts never have one label.
+func Label(text string) string {
+	unfit := func(r rune) bool { return r == '\\' || !unicode.IsPrint(r) }
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, unfit) {
+		return text
+	}
+	quoted := strconv.Quote(text)
+	return quoted[1 : len(quoted)-1]
+}

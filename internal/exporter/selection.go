@@ -1,0 +1,101 @@
+package exporter
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+)
+
+// keeps is how long a prefix has series after it was last in one of the two lists.
+const keeps = time.Hour
+
+// lately is the index of the window of the second list in live.Windows, ten minutes.
+const lately = 1
+
+// Source is where snapshots come from.
+type Source interface {
+	Snapshot(each func(live.Row)) live.Snapshot
+}
+
+// selection chooses the prefixes that have series. A prefix is chosen if it is among the
+// first top by names, or among the first top/2 by creates of the last ten minutes.
+type selection struct {
+	top      int
+	minCount int64
+	held     map[Pool]time.Time // when each was last in one of the lists
+}
+
+func newSelection(top int, minCount int64) *selection {
+	return &selection{top: top, minCount: minCount, held: map[Pool]time.Time{}}
+}
+
+// look takes a snapshot, and returns the rows of the chosen prefixes in order. Its memory
+// grows with top, not with the number of rows.
+func (s *selection) look(source Source) ([]live.Row, live.Snapshot) {
+	names, recent := &ranking{most: s.top}, &ranking{most: (s.top + 1) / 2}
+	rows := map[Pool]live.Row{}
+	snapshot := source.Snapshot(func(row live.Row) {
+		pool := poolOf(&row.Space)
+		if row.Space.Names >= s.minCount {
+			names.offer(ranked{float64(row.Space.Names), pool, row})
+		}
+		if creates := recentCreates(row); creates >= float64(s.minCount) {
+			recent.offer(ranked{creates, pool, row})
+		}
+		if _, held := s.held[pool]; held {
+			rows[pool] = row
+		}
+	})
+	for _, list := range [][]ranked{names.rows, recent.rows} {
+		for _, r := range list {
+			s.held[r.pool], rows[r.pool] = snapshot.At, r.row
+		}
+	}
+	s.release(snapshot.At)
+	maps.DeleteFunc(rows, func(pool Pool, _ live.Row) bool { return s.held[pool].IsZero() })
+	chosen := slices.SortedFunc(maps.Keys(rows), comparePools)
+	ordered := make([]live.Row, 0, len(chosen))
+	for _, pool := range chosen {
+		ordered = append(ordered, rows[pool])
+	}
+	return ordered, snapshot
+}
+
+// release drops the prefixes whose hour is over, and if more than 2*top are left, those
+// that were in neither list for the longest time.
+func (s *selection) release(now time.Time) {
+	maps.DeleteFunc(s.held, func(_ Pool, last time.Time) bool { return now.Sub(last) > keeps })
+	excess := len(s.held) - 2*s.top
+	if excess <= 0 {
+		return
+	}
+	longest := slices.SortedFunc(maps.Keys(s.held), func(a, b Pool) int {
+		return cmp.Or(s.held[a].Compare(s.held[b]), comparePools(a, b))
+	})
+	for _, pool := range longest[:excess] {
+		delete(s.held, pool)
+	}
+}
+
+// recentCreates returns about how many names were created in the last ten minutes, from
+// the decaying window of the engine: older creates weigh less.
+func recentCreates(row live.Row) float64 {
+	if !row.Followed {
+		return 0
+	}
+	window := live.Windows[lately]
+	weights := -math.Expm1(-row.At.Sub(row.Since).Seconds() / window.Seconds())
+	return row.Rates[lately].CreatesPerDay * window.Hours() / 24 * max(weights, 0)
+}
+
+// comparePools orders prefixes by their labels.
+func comparePools(a, b Pool) int {
+	return cmp.Or(
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Resource.Group, b.Resource.Group),
+		cmp.Compare(a.Resource.Resource, b.Resource.Resource), cmp.Compare(a.Prefix, b.Prefix),
+		cmp.Compare(a.SuffixLength, b.SuffixLength))
+}

@@ -1,0 +1,206 @@
+package exporter
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+)
+
+var (
+	jobs = census.Resource{
+		GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Namespaced: true,
+	}
+	began = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+)
+
+// fakeEngine is a source whose clock a test sets.
+type fakeEngine struct {
+	now   time.Time
+	rows  map[string]live.Row // by prefix
+	total live.ResourceCount
+	skips []census.Skipped
+}
+
+func newFakeEngine() *fakeEngine {
+	return &fakeEngine{
+		now: began.Add(time.Hour), rows: map[string]live.Row{},
+		total: live.ResourceCount{Resource: jobs, Counted: true},
+	}
+}
+
+// Snapshot implements Source.
+func (f *fakeEngine) Snapshot(each func(live.Row)) live.Snapshot {
+	for _, prefix := range slices.Sorted(maps.Keys(f.rows)) {
+		row := f.rows[prefix]
+		row.At = f.now
+		each(row)
+	}
+	return live.Snapshot{
+		At: f.now, Began: began, Skipped: f.skips, Watched: 1,
+		Types: []census.Resource{f.total.Resource}, Resources: []live.ResourceCount{f.total},
+	}
+}
+
+// set sets the names of a prefix, and how many creates the ten-minute window has.
+func (f *fakeEngine) set(prefix string, names, recent int64) {
+	row, ok := f.rows[prefix]
+	if !ok {
+		row = live.Row{
+			Followed: true, Since: began,
+			Space: census.NamePool{Resource: jobs, Namespace: "ci", Prefix: prefix, SuffixLength: 5},
+		}
+	}
+	f.total.Names += names - row.Space.Names
+	row.Space.Names = names
+	row.Rates[lately].CreatesPerDay = float64(recent) * 144 / -math.Expm1(-f.now.Sub(row.Since).Minutes()/10)
+	f.rows[prefix] = row
+}
+
+// prefixes returns the prefixes of rows.
+func prefixes(rows []live.Row) (all []string) {
+	for _, row := range rows {
+		all = append(all, row.Space.Prefix)
+	}
+	return all
+}
+
+// A leak has series at once, even if 300 prefixes have far more names.
+func TestLeakAmongLargePrefixes(t *testing.T) {
+	f, s := newFakeEngine(), newSelection(200, 10)
+	for i := range 300 {
+		f.set(fmt.Sprintf("idle-%03d-", i), 10_000, 0)
+	}
+	if rows, _ := s.look(f); len(rows) != 200 {
+		t.Fatalf("%d prefixes have series", len(rows))
+	}
+	for _, leaked := range []int64{9, 10, 300} {
+		f.now = f.now.Add(30 * time.Second)
+		f.set("leak-", leaked, leaked)
+		rows, _ := s.look(f)
+		if has := slices.Contains(prefixes(rows), "leak-"); has != (leaked >= 10) {
+			t.Errorf("after %d creates it has series: %v", leaked, has)
+		}
+	}
+}
+
+// A prefix keeps its series for an hour after it was last in a list.
+func TestKeepsSeriesForAnHour(t *testing.T) {
+	f, s := newFakeEngine(), newSelection(1, 10)
+	f.set("small-", 20, 0)
+	if rows, _ := s.look(f); len(rows) != 1 {
+		t.Fatal(prefixes(rows))
+	}
+	f.set("large-", 30, 0)
+	for after, want := range map[time.Duration]int{time.Minute: 2, time.Hour: 2} {
+		f.now = began.Add(time.Hour + after)
+		if rows, _ := s.look(f); len(rows) != want {
+			t.Errorf("after %s %q have series", after, prefixes(rows))
+		}
+	}
+	f.now = began.Add(2*time.Hour + time.Second)
+	if rows, _ := s.look(f); !slices.Equal(prefixes(rows), []string{"large-"}) {
+		t.Errorf("after more than an hour %q have series", prefixes(rows))
+	}
+}
+
+// If too many prefixes would have series, those leave that were in no list for the
+// longest time.
+func TestLeastRecentLeaves(t *testing.T) {
+	f, s := newFakeEngine(), newSelection(1, 10)
+	for i, want := range []string{"[a-]", "[a- b-]", "[b- c-]"} {
+		f.now = f.now.Add(time.Minute)
+		f.set(string(rune('a'+i))+"-", int64(20+i), 0)
+		if rows, _ := s.look(f); fmt.Sprint(prefixes(rows)) != want {
+			t.Errorf("%q have series, want %s", prefixes(rows), want)
+		}
+	}
+}
+
+// A prefix that can't be followed has no creates, and prefixes of few names no series.
+func TestNoSeries(t *testing.T) {
+	f, s := newFakeEngine(), newSelection(5, 10)
+	f.set("few-", 9, 9)
+	f.set("unfollowed-", 9, 1000)
+	row := f.rows["unfollowed-"]
+	row.Followed = false
+	f.rows["unfollowed-"] = row
+	if rows, _ := s.look(f); len(rows) > 0 {
+		t.Errorf("%q have series", prefixes(rows))
+	}
+}
+
+// firsts returns the prefixes that rank first by a value of at least 10.
+func (f *fakeEngine) firsts(most int, value func(live.Row) float64) []string {
+	var all []string
+	for prefix, row := range f.rows {
+		row.At = f.now
+		if value(row) >= 10 {
+			all = append(all, prefix)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		rowA, rowB := f.rows[a], f.rows[b]
+		rowA.At, rowB.At = f.now, f.now
+		switch d := value(rowB) - value(rowA); {
+		case d < 0:
+			return -1
+		case d > 0:
+			return 1
+		}
+		return comparePools(poolOf(&rowA.Space), poolOf(&rowB.Space))
+	})
+	return all[:min(most, len(all))]
+}
+
+// Whatever happens, the first of both lists have series, at most 2*top prefixes have any,
+// none longer than an hour, and series with the others add up to the total.
+func TestSelectionProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		top := rapid.IntRange(1, 4).Draw(t, "top")
+		f, c := newFakeEngine(), New(top, 10, noOutlook)
+		c.Follow(f, noneLeft)
+		last := map[string]time.Time{}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			f.now = f.now.Add(time.Duration(rapid.IntRange(1, 2400).Draw(t, "seconds")) * time.Second)
+			for range rapid.IntRange(0, 4).Draw(t, "changes") {
+				prefix := fmt.Sprintf("p%d-", rapid.IntRange(0, 15).Draw(t, "prefix"))
+				f.set(prefix, rapid.Int64Range(0, 40).Draw(t, "names"), rapid.Int64Range(0, 40).Draw(t, "recent"))
+			}
+			got := gather(t, c)
+			shown := map[string]bool{}
+			var sum float64
+			for _, s := range got["genname_prefix_names"] {
+				sum += s.value
+				if s.labels["prefix"] != other {
+					shown[s.labels["prefix"]] = true
+				}
+			}
+			if sum != float64(f.total.Names) {
+				t.Fatalf("names add up to %v of %d", sum, f.total.Names)
+			}
+			if len(shown) > 2*top {
+				t.Fatalf("%d prefixes have series, top is %d", len(shown), top)
+			}
+			names := func(r live.Row) float64 { return float64(r.Space.Names) }
+			for _, prefix := range append(f.firsts(top, names), f.firsts((top+1)/2, recentCreates)...) {
+				if last[prefix] = f.now; !shown[prefix] {
+					t.Fatalf("%s is among the first, and has no series: %v", prefix, shown)
+				}
+			}
+			for prefix := range shown {
+				if f.now.Sub(last[prefix]) > time.Hour {
+					t.Fatalf("%s has series since %s", prefix, last[prefix])
+				}
+			}
+		}
+	})
+}
