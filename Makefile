@@ -39,7 +39,7 @@ PROPERTIES = $(shell git grep -l pgregory.net/rapid -- '*_test.go' | xargs -n 1 
 MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
 
 # The packages that others import, and that follow semantic versions.
-PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecontroller ./pkg/names ./pkg/analyze
+PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecontroller ./pkg/once/names ./pkg/analyze
 
 # The modules that need controller-runtime.
 CONTROLLERS := pkg/once/oncecontroller examples/controller test/reconcile

@@ -23,7 +23,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // drawObjects draws objects whose stems nest, collide and come late: generated

@@ -93,7 +93,7 @@ func (b *breakers) report(e ended, interrupted bool) {
 		at.created = true
 		b.succeed(at)
 	case Exists:
-		if len(event.MarksLost) > 0 { // it was sent, and found by its name
+		if len(event.Stripped) > 0 { // it was sent, and found by its name
 			b.succeed(at)
 		}
 	case Failed:

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 func probing(resource, namespace string) string {
@@ -21,12 +21,12 @@ func probing(resource, namespace string) string {
 }
 
 // stuck ends every object of which is reports true for want of time.
-func stuck(is func(object string) bool) func(string) (once.Result, error) {
-	return func(object string) (once.Result, error) {
+func stuck(is func(object string) bool) func(string) (exactlyonce.Result, error) {
+	return func(object string) (exactlyonce.Result, error) {
 		if is(object) {
-			return once.Result{TimeOver: true}, errUnknown
+			return exactlyonce.Result{TimeOver: true}, errUnknown
 		}
-		return once.Result{}, nil
+		return exactlyonce.Result{}, nil
 	}
 }
 
@@ -42,7 +42,7 @@ func TestStalled(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		ends            func(string) (once.Result, error)
+		ends            func(string) (exactlyonce.Result, error)
 		key             idempotency.Key
 		sent, briefly   int
 		stalled, missed int
@@ -100,14 +100,14 @@ func TestStalledNoMore(t *testing.T) {
 	for n := range 30 {
 		documents = append(documents, fmt.Sprintf("configmaps/a/%d-", n))
 	}
-	c := &cluster{ends: func(object string) (once.Result, error) {
+	c := &cluster{ends: func(object string) (exactlyonce.Result, error) {
 		switch object {
 		case "5-", "11-":
-			return once.Result{}, nil
+			return exactlyonce.Result{}, nil
 		case "7-", "12-", "14-", "16-":
-			return once.Result{}, errForbidden
+			return exactlyonce.Result{}, errForbidden
 		}
-		return once.Result{TimeOver: true}, errUnknown
+		return exactlyonce.Result{TimeOver: true}, errUnknown
 	}}
 	told := words(Run(t.Context(), configOf(c), input(documents...)))
 	// 0 in full, 1 to 4 briefly, 5 is created, 6 in full, 8 to 10 briefly, 11 is
@@ -128,7 +128,7 @@ func TestLookingAgainHoldsNobodyUp(t *testing.T) {
 		for n := range 500 {
 			documents = append(documents, fmt.Sprintf("configmaps/a/%d-", n), "configmaps/a/named")
 		}
-		c := &cluster{takes: 10 * time.Millisecond, looks: always, ends: func(string) (once.Result, error) { return once.Result{}, errForbidden }}
+		c := &cluster{takes: 10 * time.Millisecond, looks: always, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden }}
 		start := time.Now()
 		failed := 0
 		for e := range Run(t.Context(), configOf(c), input(documents...)) {
@@ -152,7 +152,7 @@ func TestLookingAgainIsBounded(t *testing.T) {
 		for range 2*maxRechecking + 100 {
 			documents = append(documents, "configmaps/a/x-")
 		}
-		c := &cluster{looks: always, ends: func(string) (once.Result, error) { return once.Result{}, errForbidden }}
+		c := &cluster{looks: always, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden }}
 		looking, most := 0, 0
 		start := time.Now()
 		for e := range Run(t.Context(), configOf(c), input(documents...)) {
@@ -191,11 +191,11 @@ func TestLookingAgainForACopy(t *testing.T) {
 						n++
 					}
 				}
-				c.ends = func(object string) (once.Result, error) {
+				c.ends = func(object string) (exactlyonce.Result, error) {
 					if first(object) {
-						return once.Result{}, test.err
+						return exactlyonce.Result{}, test.err
 					}
-					return once.Result{}, nil
+					return exactlyonce.Result{}, nil
 				}
 				config := configOf(c)
 				config.Copies, config.Concurrency = 3, 1
@@ -242,11 +242,11 @@ func TestReview(t *testing.T) {
 		"server naming": {[]string{"configmaps/a/x-"}, NoDryRun, true, 0},
 		"a dry run":     {[]string{"configmaps/a/x-"}, ServerDryRun, false, 0},
 	} {
-		config := configOf(&cluster{noGet: true, ends: func(object string) (once.Result, error) {
+		config := configOf(&cluster{noGet: true, ends: func(object string) (exactlyonce.Result, error) {
 			if object == "refused-" {
-				return once.Result{}, errForbidden
+				return exactlyonce.Result{}, errForbidden
 			}
-			return once.Result{}, nil
+			return exactlyonce.Result{}, nil
 		}})
 		config.DryRun, config.ServerNaming = test.dryRun, test.server
 		n := 0
@@ -283,8 +283,8 @@ func TestDeniedWithConflict(t *testing.T) {
 			Code: 409, Reason: metav1.StatusReasonConflict,
 			Message: `admission webhook "x" denied the request: no`,
 		}}
-		c := &cluster{looks: always, ends: func(string) (once.Result, error) {
-			return once.Result{}, &once.Error{Kind: once.ErrRefused, Cause: denial}
+		c := &cluster{looks: always, ends: func(string) (exactlyonce.Result, error) {
+			return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: denial}
 		}}
 		config := configOf(c)
 		config.Copies = 1000
@@ -351,11 +351,11 @@ func TestCopiesInFlightAreNoProbes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		c := &cluster{takes: 2 * time.Minute}
-		c.ends = func(string) (once.Result, error) {
+		c.ends = func(string) (exactlyonce.Result, error) {
 			if time.Since(start) <= 121*time.Second {
-				return once.Result{TimeOver: true}, errUnknown
+				return exactlyonce.Result{TimeOver: true}, errUnknown
 			}
-			return once.Result{}, nil
+			return exactlyonce.Result{}, nil
 		}
 		config := configOf(c)
 		config.Copies = 100
@@ -385,7 +385,7 @@ func TestLostForGood(t *testing.T) {
 		"copies that were sent at once": {false, []string{"configmaps/a/x%d-"}, 100, 5 * 8, 5},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			c := &cluster{takes: time.Minute, silent: test.silent, ends: func(string) (once.Result, error) { return once.Result{}, errUnknown }}
+			c := &cluster{takes: time.Minute, silent: test.silent, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errUnknown }}
 			var documents []string
 			for n := range 100 {
 				documents = append(documents, fmt.Sprintf(test.documents[0], n))
@@ -405,11 +405,11 @@ func TestLostForGood(t *testing.T) {
 func TestOneAccident(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		c := &cluster{takes: time.Second, ends: func(string) (once.Result, error) {
+		c := &cluster{takes: time.Second, ends: func(string) (exactlyonce.Result, error) {
 			if time.Since(start) <= time.Second {
-				return once.Result{}, errUnknown
+				return exactlyonce.Result{}, errUnknown
 			}
-			return once.Result{}, nil
+			return exactlyonce.Result{}, nil
 		}}
 		config := configOf(c)
 		config.Copies = 100
@@ -422,8 +422,8 @@ func TestOneAccident(t *testing.T) {
 
 // An object that came under another name while it was in doubt stops its place.
 func TestRenamedInDoubt(t *testing.T) {
-	c := &cluster{ends: func(string) (once.Result, error) {
-		return once.Result{}, &once.Error{Kind: once.ErrUnknown, Cause: errRenamed}
+	c := &cluster{ends: func(string) (exactlyonce.Result, error) {
+		return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrUnknown, Cause: errRenamed}
 	}}
 	expect(t, words(Run(t.Context(), configOf(c), input("configmaps/a/x-", "configmaps/a/y-"))),
 		"unknown x-", "1 not attempted", "end 2")
@@ -432,7 +432,7 @@ func TestRenamedInDoubt(t *testing.T) {
 // A refusal that couldn't be checked is warned about, whatever was refused: the
 // object, the user or the credential. A conflict is only if another name was tried.
 func TestWhatNeedsGet(t *testing.T) {
-	interrupted := &once.Error{Kind: once.ErrInterrupted, Cause: once.ErrInterrupted}
+	interrupted := &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
 	for name, test := range map[string]struct {
 		err                 error
 		elsewhere           bool
@@ -448,11 +448,11 @@ func TestWhatNeedsGet(t *testing.T) {
 		"all names":                    {errConflict, true, 0, 1},
 		"interrupted, and another one": {interrupted, true, 0, 1},
 	} {
-		c := &cluster{ends: func(string) (once.Result, error) {
-			return once.Result{Outcome: once.Created, Unverified: true}, test.err
+		c := &cluster{ends: func(string) (exactlyonce.Result, error) {
+			return exactlyonce.Result{Outcome: exactlyonce.Created, Unverified: true}, test.err
 		}}
 		if test.elsewhere {
-			c.tells = []once.Event{{Action: once.NextName}}
+			c.tells = []exactlyonce.Event{{Action: exactlyonce.NextName}}
 		}
 		refusals, conflicts := 0, 0
 		for _, text := range words(Run(t.Context(), configOf(c), input("configmaps/a/x-"))) {
@@ -472,11 +472,11 @@ func TestWhatNeedsGet(t *testing.T) {
 // What is unknown although it was answered does not stop its place: an object
 // without its mark, and a conflict that cannot be read back.
 func TestUnknownThatWasAnswered(t *testing.T) {
-	for name, result := range map[string]once.Result{
+	for name, result := range map[string]exactlyonce.Result{
 		"no mark":  {Object: document("configmaps/a/x").Object},
 		"no right": {Unverified: true},
 	} {
-		c := &cluster{ends: func(string) (once.Result, error) { return result, errUnknown }}
+		c := &cluster{ends: func(string) (exactlyonce.Result, error) { return result, errUnknown }}
 		var documents []string
 		for n := range 20 {
 			documents = append(documents, fmt.Sprintf("configmaps/a/named%d", n))

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // The engine is tested without a server: what it promises is about order,
@@ -29,11 +29,11 @@ type cluster struct {
 	// takes is how long a create takes.
 	takes time.Duration
 	// ends says how the create of an object ends; nil: it is created.
-	ends func(object string) (once.Result, error)
+	ends func(object string) (exactlyonce.Result, error)
 	// looks says whether an object is looked for again after a refusal.
 	looks func(object string) bool
 	// tells are the retries that are told of each object.
-	tells []once.Event
+	tells []exactlyonce.Event
 	// during is called while an object is created.
 	during func(object string)
 
@@ -50,7 +50,7 @@ type cluster struct {
 
 	mu          sync.Mutex
 	sent        []string // objects, in the order in which they were sent
-	ids         []once.ID
+	ids         []exactlyonce.ID
 	briefly     int      // how many of them once each
 	finds       int      // lists under way
 	mostFinds   int      // at once
@@ -60,9 +60,9 @@ type cluster struct {
 	overlapping map[string]bool
 }
 
-func (c *cluster) Create(ctx context.Context, creation Creation) (once.Result, error) {
+func (c *cluster) Create(ctx context.Context, creation Creation) (exactlyonce.Result, error) {
 	if ctx.Err() != nil {
-		return once.Result{}, &once.Error{Kind: once.ErrInterrupted, Cause: once.ErrInterrupted}
+		return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
 	}
 	o := creation.Document.Object
 	name := o.GetName() + o.GetGenerateName()
@@ -78,7 +78,7 @@ func (c *cluster) Create(ctx context.Context, creation Creation) (once.Result, e
 	}
 	if c.looks != nil && c.looks(name) {
 		leave()
-		creation.Events(once.Event{Action: once.LookAgain})
+		creation.Events(exactlyonce.Event{Action: exactlyonce.Recheck})
 		time.Sleep(lookingAgain)
 	}
 	if c.ends != nil {
@@ -86,7 +86,7 @@ func (c *cluster) Create(ctx context.Context, creation Creation) (once.Result, e
 			return result, err
 		}
 	}
-	return once.Result{Outcome: once.Created, Name: name, Object: o}, nil
+	return exactlyonce.Result{Outcome: exactlyonce.Created, Name: name, Object: o}, nil
 }
 
 // lookingAgain is how long a refusal is doubted.
@@ -157,12 +157,12 @@ func (c *cluster) Responds(context.Context) bool { return !c.silent }
 
 // errors of creates
 var (
-	errForbidden = &once.Error{Kind: once.ErrRefused, Cause: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no"))}
-	errConflict  = &once.Error{Kind: once.ErrExhausted, Cause: apierrors.NewAlreadyExists(schema.GroupResource{Resource: "configmaps"}, "x")}
-	errUnknown   = &once.Error{Kind: once.ErrUnknown, Cause: errors.New("EOF")}
-	errDenied    = &once.Error{Kind: once.ErrRefused, Cause: apierrors.NewUnauthorized("who")}
-	errRenamed   = &once.Error{Kind: once.ErrRenamed, Cause: errors.New("picked")}
-	errSilence   = &once.Error{Kind: once.ErrExhausted, Cause: errors.New("dial: connection refused")}
+	errForbidden = &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no"))}
+	errConflict  = &exactlyonce.Error{Kind: exactlyonce.ErrExhausted, Cause: apierrors.NewAlreadyExists(schema.GroupResource{Resource: "configmaps"}, "x")}
+	errUnknown   = &exactlyonce.Error{Kind: exactlyonce.ErrUnknown, Cause: errors.New("EOF")}
+	errDenied    = &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewUnauthorized("who")}
+	errRenamed   = &exactlyonce.Error{Kind: exactlyonce.ErrRenamed, Cause: errors.New("picked")}
+	errSilence   = &exactlyonce.Error{Kind: exactlyonce.ErrExhausted, Cause: errors.New("dial: connection refused")}
 )
 
 // document is an object of a type and namespace: "configmaps/ns/NAME"; a name

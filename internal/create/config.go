@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/digest"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // Config is what a run shall do.
@@ -54,8 +54,8 @@ const (
 
 // Cluster is where objects go.
 type Cluster interface {
-	// Create is that of a once.Creator.
-	Create(ctx context.Context, c Creation) (once.Result, error)
+	// Create is that of a exactlyonce.Creator.
+	Create(ctx context.Context, c Creation) (exactlyonce.Result, error)
 	// Find lists what earlier runs with the key have created of a resource in a
 	// namespace (empty for one of the cluster).
 	Find(ctx context.Context, resource schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error)
@@ -75,12 +75,12 @@ type Cluster interface {
 // Creation is one object that is to be created.
 type Creation struct {
 	Document *Document
-	ID       once.ID
+	ID       exactlyonce.ID
 	// Briefly sends the object once and, if its outcome is unknown, reads it back
-	// once: once.WithRetryTimeout(0).
+	// once: exactlyonce.WithRetryTimeout(0).
 	Briefly bool
 	// Events is called before every retry.
-	Events func(once.Event)
+	Events func(exactlyonce.Event)
 }
 
 // Item is one step of the input: a document, or, without one, a place to wait.
@@ -104,7 +104,7 @@ type Document struct {
 	Source string
 
 	// Template is what its copies have in common.
-	Template once.Template
+	Template exactlyonce.Template
 
 	// Number is where the document stands in the input, 1 for the first, and
 	// Copies how often it is to be created. Run sets them.

@@ -5,8 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // Event is one thing that a run reports. Each object ends in one of Created,
@@ -16,7 +16,7 @@ type Event interface{ event() }
 // Created is an object that the server has stored.
 type Created struct {
 	Document *Document
-	Result   once.Result
+	Result   exactlyonce.Result
 }
 
 // Exists is an object that an earlier run with the key has created, or another
@@ -31,8 +31,8 @@ type Exists struct {
 	// Generation is the object's metadata.generation, if it is above 1 and
 	// that means that its spec was changed after it was created; else 0.
 	Generation int64
-	// MarksLost are those of once.Result.
-	MarksLost []string
+	// Stripped are those of exactlyonce.Result.
+	Stripped []string
 }
 
 // Shown is an object that a client's dry run would send.
@@ -42,11 +42,11 @@ type Shown struct {
 }
 
 // Failed is an object that is not on the server by this run, or under a name
-// that was not sent (once.ErrRenamed).
+// that was not sent (exactlyonce.ErrRenamed).
 type Failed struct {
 	Document *Document
-	ID       once.ID // what it was sent under
-	Result   once.Result
+	ID       exactlyonce.ID // what it was sent under
+	Result   exactlyonce.Result
 	Kind     error // one of the errors of once; nil if nothing could be sent
 	Err      error // of the server, or why it was given up
 }
@@ -54,8 +54,8 @@ type Failed struct {
 // Unknown is an object that may be on the server.
 type Unknown struct {
 	Document *Document
-	ID       once.ID // what it was sent under
-	Result   once.Result
+	ID       exactlyonce.ID // what it was sent under
+	Result   exactlyonce.Result
 	Err      error
 }
 
@@ -69,7 +69,7 @@ type NotAttempted struct {
 // Retry is something that went wrong on the way, and what is done about it.
 type Retry struct {
 	Document *Document
-	Retry    once.Event
+	Retry    exactlyonce.Event
 }
 
 // Searching reports how many of the places of a run with a key were listed. Late is

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/digest"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // keyed is a run with a key, which can be repeated.
@@ -175,7 +175,7 @@ func (k *keyed) unexpected(documents []*Document) (map[named]bool, error) {
 			unexpected[at.id] = named{at.place, found[0].Name}
 		}
 	}
-	err := k.eachCopy(documents, func(_ *Document, id once.ID) bool {
+	err := k.eachCopy(documents, func(_ *Document, id exactlyonce.ID) bool {
 		delete(unexpected, id.String())
 		return len(unexpected) > 0
 	})
@@ -189,7 +189,7 @@ func (k *keyed) unexpected(documents []*Document) (map[named]bool, error) {
 // renumbered returns those of the objects whose names are the first ones of copies of
 // the input: something has changed their IDs.
 func (k *keyed) renumbered(documents []*Document, objects map[named]bool) (renumbered []string, err error) {
-	err = k.eachCopy(documents, func(d *Document, id once.ID) bool {
+	err = k.eachCopy(documents, func(d *Document, id exactlyonce.ID) bool {
 		if object := (named{d.place, k.config.name(d, id, 0)}); objects[object] {
 			renumbered = append(renumbered, object.argument())
 		}
@@ -200,7 +200,7 @@ func (k *keyed) renumbered(documents []*Document, objects map[named]bool) (renum
 }
 
 // eachCopy calls do for each copy of the documents, until it returns false.
-func (k *keyed) eachCopy(documents []*Document, do func(*Document, once.ID) bool) error {
+func (k *keyed) eachCopy(documents []*Document, do func(*Document, exactlyonce.ID) bool) error {
 	for _, d := range documents {
 		for n := range d.Copies {
 			if err := k.ctx.Err(); err != nil {

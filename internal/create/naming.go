@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // serverNaming reports whether the server picks the document's name. A run with
@@ -56,23 +56,23 @@ func (r *run) noClientNaming(resource schema.GroupVersionResource) NamingReason 
 }
 
 // id returns which creation the document's n-th copy (0, 1, …) is.
-func (c Config) id(d *Document, n int) once.ID {
+func (c Config) id(d *Document, n int) exactlyonce.ID {
 	switch {
 	case !d.canCarryID:
-		return once.Unmarked()
+		return exactlyonce.Untracked()
 	case c.Key != "":
-		return once.Derived(c.Key.CreationID(d.place, d.digest, d.first+n), c.Key.RunLabel())
+		return exactlyonce.Derived(c.Key.CreationID(d.place, d.digest, d.first+n), c.Key.RunLabel())
 	case !d.generated, d.byServer, c.DryRun != NoDryRun:
-		return once.Unmarked()
+		return exactlyonce.Untracked()
 	}
-	return once.NewID()
+	return exactlyonce.NewID()
 }
 
 // sentAs returns the ID under which it is sent: nothing is stored in a dry run,
 // so there is nothing to know again.
-func (c Config) sentAs(id once.ID) once.ID {
+func (c Config) sentAs(id exactlyonce.ID) exactlyonce.ID {
 	if c.DryRun == ServerDryRun {
-		return once.Unmarked()
+		return exactlyonce.Untracked()
 	}
 	return id
 }
@@ -81,7 +81,7 @@ func (c Config) sentAs(id once.ID) once.ID {
 // names follow from it, and how many do. The name of any other object was picked by
 // something else.
 func (c Config) ranked(
-	d *Document, id once.ID, found []idempotency.Existing,
+	d *Document, id exactlyonce.ID, found []idempotency.Existing,
 ) (sorted []idempotency.Existing, follow int) {
 	if len(found) < 2 {
 		return found, len(found)
@@ -100,7 +100,7 @@ func (c Config) ranked(
 }
 
 // name returns the name of an attempt at an object with the ID.
-func (c Config) name(d *Document, id once.ID, attempt int) string {
+func (c Config) name(d *Document, id exactlyonce.ID, attempt int) string {
 	if own := d.Object.GetName(); own != "" {
 		return own
 	}
@@ -109,7 +109,7 @@ func (c Config) name(d *Document, id once.ID, attempt int) string {
 
 // stamped returns what a client's dry run prints: for a run with a key, the
 // object with its creation ID, and with the first name to try.
-func (c Config) stamped(d *Document, id once.ID) *unstructured.Unstructured {
+func (c Config) stamped(d *Document, id exactlyonce.ID) *unstructured.Unstructured {
 	object := d.Object.DeepCopy()
 	if id.String() == "" {
 		return object

@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/digest"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 const key = idempotency.Key("k")
@@ -54,7 +54,7 @@ func TestRepeatably(t *testing.T) {
 	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/x-"))),
 		"created x-", "exists x-11111", "created x-", "created x-", "end 2")
 	for i, n := range []int{0, 2, 3} {
-		if want := once.Derived(idOf(t, n), key.RunLabel()); c.ids[i] != want {
+		if want := exactlyonce.Derived(idOf(t, n), key.RunLabel()); c.ids[i] != want {
 			t.Errorf("create %d is under %v, want %v", i, c.ids[i], want)
 		}
 	}
@@ -279,9 +279,9 @@ func TestLooking(t *testing.T) {
 // An object that the list has not found, for its label was removed, and that
 // its name finds, exists. One with the label is younger than the list.
 func TestFoundByName(t *testing.T) {
-	c := &cluster{ends: func(string) (once.Result, error) {
+	c := &cluster{ends: func(string) (exactlyonce.Result, error) {
 		object := document("configmaps/a/x-").Object
-		return once.Result{Outcome: once.Found, Name: "x-11111", Object: object, MarksLost: []string{once.RunLabel}}, nil
+		return exactlyonce.Result{Outcome: exactlyonce.Found, Name: "x-11111", Object: object, Stripped: []string{exactlyonce.RunLabel}}, nil
 	}}
 	unlabelled := 0
 	told := words(func(yield func(Event) bool) {
@@ -292,13 +292,13 @@ func TestFoundByName(t *testing.T) {
 			yield(e)
 		}
 	})
-	expect(t, told, warningOf(LabelLost{"configmaps/x-11111", once.RunLabel}),
+	expect(t, told, warningOf(LabelLost{"configmaps/x-11111", exactlyonce.RunLabel}),
 		"exists x-11111", "end 1")
 	if unlabelled != 1 {
 		t.Errorf("%d without the label", unlabelled)
 	}
-	c.ends = func(string) (once.Result, error) {
-		return once.Result{Outcome: once.Found, Name: "x-11111", Object: document("configmaps/a/x-").Object}, nil
+	c.ends = func(string) (exactlyonce.Result, error) {
+		return exactlyonce.Result{Outcome: exactlyonce.Found, Name: "x-11111", Object: document("configmaps/a/x-").Object}, nil
 	}
 	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))), "created x-11111", "end 1")
 }
@@ -328,7 +328,7 @@ func TestDryRunsWithAKey(t *testing.T) {
 		config := withKey(c)
 		config.DryRun, config.Copies = dryRun, 2
 		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "exists x-11111", created, "end 1")
-		if len(c.ids) > 0 && c.ids[0] != once.Unmarked() || len(c.found) != 1 {
+		if len(c.ids) > 0 && c.ids[0] != exactlyonce.Untracked() || len(c.found) != 1 {
 			t.Errorf("sent as %v, looked for in %v", c.ids, c.found)
 		}
 		config.Copies = 1
@@ -377,7 +377,7 @@ func TestClientDryRun(t *testing.T) {
 	config.Key = key
 	id := idOf(t, 0)
 	for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
-		if shown, is := e.(Shown); is && (shown.Object.GetName() != names.Candidate("x-", id, 0, 5) || shown.Object.GetAnnotations()[once.Annotation] != id) {
+		if shown, is := e.(Shown); is && (shown.Object.GetName() != names.Candidate("x-", id, 0, 5) || shown.Object.GetAnnotations()[exactlyonce.Annotation] != id) {
 			t.Errorf("%v", shown.Object)
 		}
 	}
@@ -388,7 +388,7 @@ func TestExistsAfterRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{
 			existing: []idempotency.Existing{{Name: "x-1", ID: idOf(t, 1)}, {Name: "x-2", ID: idOf(t, 2)}},
-			ends:     func(string) (once.Result, error) { return once.Result{}, errForbidden },
+			ends:     func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden },
 		}
 		config := withKey(c)
 		config.Copies, config.Concurrency = 3, 1

@@ -3,7 +3,7 @@ package create
 import (
 	"errors"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
 // report is what a worker, or a review of permissions, reports to the run: one of the
@@ -46,9 +46,9 @@ func (reviewed) report()   {}
 func (e ended) renamed() bool {
 	switch event := e.event.(type) {
 	case Failed:
-		return errors.Is(event.Kind, once.ErrRenamed)
+		return errors.Is(event.Kind, exactlyonce.ErrRenamed)
 	case Unknown:
-		return errors.Is(event.Err, once.ErrRenamed)
+		return errors.Is(event.Err, exactlyonce.ErrRenamed)
 	}
 	return false
 }

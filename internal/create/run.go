@@ -9,8 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // Run creates the objects of the input, and goes on after one that fails. When
@@ -163,7 +163,7 @@ func (r *run) prepare(d *Document) bool {
 	r.end.Documents++
 	d.Number, d.Copies = r.end.Documents, 1
 	d.place = idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
-	d.canCarryID = once.CanCarry(d.Object)
+	d.canCarryID = exactlyonce.CanCarry(d.Object)
 	d.generated = d.canCarryID && d.Object.GetName() == ""
 	if d.generated {
 		d.Copies = r.config.Copies
@@ -287,11 +287,11 @@ func (r *run) note(e ended) {
 	case Created:
 		r.changed = true
 		r.reviews.notRefused(d)
-		r.countLabel(event.Result.MarksLost)
+		r.countLabel(event.Result.Stripped)
 	case Exists:
-		if len(event.MarksLost) > 0 {
+		if len(event.Stripped) > 0 {
 			r.reviews.notRefused(d)
-			r.countLabel(event.MarksLost)
+			r.countLabel(event.Stripped)
 		}
 	case Failed:
 		if !d.refused {
@@ -304,7 +304,7 @@ func (r *run) note(e ended) {
 
 // countLabel counts objects that lack the run's label.
 func (r *run) countLabel(lost []string) {
-	if slices.Contains(lost, once.RunLabel) {
+	if slices.Contains(lost, exactlyonce.RunLabel) {
 		r.end.Unlabelled++
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
 // Documents go one after the other, and the events of one have been handled
@@ -89,7 +89,7 @@ func TestDryRunsDoNotOverlap(t *testing.T) {
 		config := configOf(c)
 		config.Overlap, config.DryRun = true, ServerDryRun
 		expect(t, words(Run(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-"))), "created 1-", "created 2-", "end 2")
-		if c.most != 1 || c.ids[0] != once.Unmarked() {
+		if c.most != 1 || c.ids[0] != exactlyonce.Untracked() {
 			t.Errorf("%d at once, %v", c.most, c.ids)
 		}
 	})
@@ -204,29 +204,29 @@ func TestProblemsOfReading(t *testing.T) {
 
 // A copy that is refused stops those that would be too; a conflict does not.
 func TestRefusals(t *testing.T) {
-	refuse := func(what string, err error, result once.Result) func(string) (once.Result, error) {
-		return func(object string) (once.Result, error) {
+	refuse := func(what string, err error, result exactlyonce.Result) func(string) (exactlyonce.Result, error) {
+		return func(object string) (exactlyonce.Result, error) {
 			if object == what {
 				return result, err
 			}
-			return once.Result{}, nil
+			return exactlyonce.Result{}, nil
 		}
 	}
-	renamed := once.Result{Object: document("configmaps/a/other").Object}
+	renamed := exactlyonce.Result{Object: document("configmaps/a/other").Object}
 	for name, test := range map[string]struct {
-		ends   func(string) (once.Result, error)
+		ends   func(string) (exactlyonce.Result, error)
 		silent bool
 		want   []string
 	}{
-		"refused":      {refuse("1-", errForbidden, once.Result{}), false, []string{"failed 1-", "1 not attempted", "created 2-", "created 2-", "created 3", "end 3"}},
-		"conflict":     {refuse("1-", errConflict, once.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
-		"unknown":      {refuse("1-", errUnknown, once.Result{}), false, []string{"unknown 1-", "unknown 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"refused":      {refuse("1-", errForbidden, exactlyonce.Result{}), false, []string{"failed 1-", "1 not attempted", "created 2-", "created 2-", "created 3", "end 3"}},
+		"conflict":     {refuse("1-", errConflict, exactlyonce.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"unknown":      {refuse("1-", errUnknown, exactlyonce.Result{}), false, []string{"unknown 1-", "unknown 1-", "created 2-", "created 2-", "created 3", "end 3"}},
 		"renamed":      {refuse("1-", errRenamed, renamed), false, []string{"failed 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"}},
-		"no answer":    {refuse("1-", errSilence, once.Result{TimeOver: true}), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
-		"one unheard":  {refuse("1-", errSilence, once.Result{TimeOver: true}), false, []string{"failed 1-", probing("configmaps", "a"), "failed 1-", probing("configmaps", "a"), "created 2-", "created 2-", "created 3", "end 3"}},
-		"401":          {refuse("1-", errDenied, once.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
-		"all 401":      {func(string) (once.Result, error) { return once.Result{}, errDenied }, false, []string{"failed 1-", "failed 1-", "failed 2-", "1 not attempted", "1 not attempted", "end 3"}},
-		"the last one": {refuse("3", errForbidden, once.Result{}), false, []string{"created 1-", "created 1-", "created 2-", "created 2-", "failed 3", "end 3"}},
+		"no answer":    {refuse("1-", errSilence, exactlyonce.Result{TimeOver: true}), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
+		"one unheard":  {refuse("1-", errSilence, exactlyonce.Result{TimeOver: true}), false, []string{"failed 1-", probing("configmaps", "a"), "failed 1-", probing("configmaps", "a"), "created 2-", "created 2-", "created 3", "end 3"}},
+		"401":          {refuse("1-", errDenied, exactlyonce.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
+		"all 401":      {func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errDenied }, false, []string{"failed 1-", "failed 1-", "failed 2-", "1 not attempted", "1 not attempted", "end 3"}},
+		"the last one": {refuse("3", errForbidden, exactlyonce.Result{}), false, []string{"created 1-", "created 1-", "created 2-", "created 2-", "failed 3", "end 3"}},
 	} {
 		c := &cluster{ends: test.ends, silent: test.silent}
 		config := configOf(c)
@@ -239,12 +239,12 @@ func TestRefusals(t *testing.T) {
 
 // Something that picks names in one namespace does not stop the others.
 func TestRenamedInOneNamespace(t *testing.T) {
-	renamed := once.Result{Object: document("configmaps/a/other").Object}
-	c := &cluster{ends: func(object string) (once.Result, error) {
+	renamed := exactlyonce.Result{Object: document("configmaps/a/other").Object}
+	c := &cluster{ends: func(object string) (exactlyonce.Result, error) {
 		if object == "1-" {
 			return renamed, errRenamed
 		}
-		return once.Result{}, nil
+		return exactlyonce.Result{}, nil
 	}}
 	expect(t, words(Run(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "secrets/a/4-"))),
 		"failed 1-", "1 not attempted", "created 3-", "created 4-", "end 4")
@@ -379,8 +379,8 @@ func heap() uint64 {
 // counting creates, and notes nothing.
 type counting struct{ Cluster }
 
-func (counting) Create(context.Context, Creation) (once.Result, error) {
-	return once.Result{Outcome: once.Created}, nil
+func (counting) Create(context.Context, Creation) (exactlyonce.Result, error) {
+	return exactlyonce.Result{Outcome: exactlyonce.Created}, nil
 }
 func (counting) MayGet(context.Context, schema.GroupVersionResource, string) bool { return true }
 func (counting) Verbs(schema.GroupVersionResource) []string                       { return nil }
@@ -402,14 +402,14 @@ func TestEveryObjectEndsOnce(t *testing.T) {
 			defer interrupt()
 			n := 0
 			c := &cluster{takes: time.Second}
-			c.ends = func(string) (once.Result, error) {
+			c.ends = func(string) (exactlyonce.Result, error) {
 				c.mu.Lock()
 				defer c.mu.Unlock()
 				if n++; n == interruptAt {
 					interrupt()
 				}
 				fate := fates[n%len(fates)]
-				return once.Result{TimeOver: errors.Is(fate, errSilence)}, fate
+				return exactlyonce.Result{TimeOver: errors.Is(fate, errSilence)}, fate
 			}
 			c.looks = func(string) bool {
 				c.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // worker creates one copy after the other. It shares nothing that changes.
@@ -43,13 +43,13 @@ func (w *worker) create(j job) report {
 
 // send has the object created. Once it is only rechecked after a refusal, the run
 // need not wait for it.
-func (w *worker) send(j job, id once.ID) report {
+func (w *worker) send(j job, id exactlyonce.ID) report {
 	d, rechecked, elsewhere := j.document, false, false
 	result, err := w.config.Cluster.Create(w.ctx, Creation{
 		Document: d, ID: id, Briefly: j.probe,
-		Events: func(e once.Event) {
-			elsewhere = elsewhere || e.Action == once.NextName
-			if e.Action == once.LookAgain && !rechecked {
+		Events: func(e exactlyonce.Event) {
+			elsewhere = elsewhere || e.Action == exactlyonce.NextName
+			if e.Action == exactlyonce.Recheck && !rechecked {
 				rechecked = true
 				w.reports <- rechecking{Retry{d, e}}
 				return
@@ -63,29 +63,29 @@ func (w *worker) send(j job, id once.ID) report {
 
 // unreachable reports whether an object has ended without a response, and the server
 // is unreachable.
-func (w *worker) unreachable(result once.Result, err error) bool {
-	lost := result.TimeOver || errors.Is(err, once.ErrUnknown) && w.ctx.Err() == nil
+func (w *worker) unreachable(result exactlyonce.Result, err error) bool {
+	lost := result.TimeOver || errors.Is(err, exactlyonce.ErrUnknown) && w.ctx.Err() == nil
 	return lost && !w.config.Cluster.Responds(w.ctx)
 }
 
 // eventOf returns how a create has ended. What was found to be there, and has the
 // run's label, did not exist when the run listed its objects: it is new.
-func (w *worker) eventOf(d *Document, id once.ID, result once.Result, err error) Event {
+func (w *worker) eventOf(d *Document, id exactlyonce.ID, result exactlyonce.Result, err error) Event {
 	kind, cause := error(nil), err
-	if ended := (*once.Error)(nil); errors.As(err, &ended) {
+	if ended := (*exactlyonce.Error)(nil); errors.As(err, &ended) {
 		kind, cause = ended.Kind, ended.Cause
 	}
 	switch {
-	case err == nil && slices.Contains(result.MarksLost, once.RunLabel) && result.Outcome == once.Found:
+	case err == nil && slices.Contains(result.Stripped, exactlyonce.RunLabel) && result.Outcome == exactlyonce.Found:
 		return Exists{
 			Document: d, Name: result.Name, Object: result.Object,
-			Generation: w.changed(d, result.Object.GetGeneration()), MarksLost: result.MarksLost,
+			Generation: w.changed(d, result.Object.GetGeneration()), Stripped: result.Stripped,
 		}
 	case err == nil:
 		return Created{d, result}
-	case errors.Is(kind, once.ErrInterrupted):
+	case errors.Is(kind, exactlyonce.ErrInterrupted):
 		return NotAttempted{d, 1}
-	case errors.Is(err, once.ErrUnknown):
+	case errors.Is(err, exactlyonce.ErrUnknown):
 		return Unknown{d, id, result, cause}
 	}
 	return Failed{d, id, result, kind, cause}
@@ -93,18 +93,18 @@ func (w *worker) eventOf(d *Document, id once.ID, result once.Result, err error)
 
 // warnOf warns where the promise is weaker than it should be. elsewhere says
 // whether the worker used other names.
-func (w *worker) warnOf(d *Document, result once.Result, err error, elsewhere bool) {
+func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsewhere bool) {
 	resource := d.Mapping.Resource.GroupResource()
-	switch lost := strings.Join(result.MarksLost, ", "); {
+	switch lost := strings.Join(result.Stripped, ", "); {
 	case lost == "":
-	case result.Outcome == once.Found && slices.Contains(result.MarksLost, once.RunLabel):
+	case result.Outcome == exactlyonce.Found && slices.Contains(result.Stripped, exactlyonce.RunLabel):
 		w.warn(LabelLost{d.Reference(result.Name), lost})
 	default:
-		w.warn(AnnotationsLost{resource, lost, slices.Contains(result.MarksLost, once.Annotation)})
+		w.warn(AnnotationsLost{resource, lost, slices.Contains(result.Stripped, exactlyonce.Annotation)})
 	}
 	switch {
 	case !result.Unverified:
-	case errors.Is(err, once.ErrRefused):
+	case errors.Is(err, exactlyonce.ErrRefused):
 		w.warn(RefusalUnverified{resource})
 	case elsewhere:
 		w.warn(ConflictUnverified{resource})
@@ -113,7 +113,7 @@ func (w *worker) warnOf(d *Document, result once.Result, err error, elsewhere bo
 
 // there returns the object with the id, if it is there already: of several,
 // that whose name follows from the id, or is the document's own.
-func (w *worker) there(d *Document, id once.ID) (idempotency.Existing, bool) {
+func (w *worker) there(d *Document, id exactlyonce.ID) (idempotency.Existing, bool) {
 	found, _ := w.config.ranked(d, id, w.existing[inPlace{d.place, id.String()}])
 	if len(found) == 0 || id.String() == "" {
 		return idempotency.Existing{}, false

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // content is what a creator said of an object.
@@ -87,7 +87,7 @@ func authored(object map[string]any) []string {
 // isCreationID reports whether a path is that of the creation ID: it is compared by
 // itself.
 func isCreationID(path fieldpath.Path) bool {
-	names := []string{"metadata", "annotations", once.Annotation}
+	names := []string{"metadata", "annotations", exactlyonce.Annotation}
 	return len(path) == len(names) && slices.EqualFunc(path, names, func(e fieldpath.PathElement, name string) bool {
 		return e.FieldName != nil && *e.FieldName == name
 	})

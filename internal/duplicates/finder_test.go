@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // shelf is a server with Jobs of one namespace, in the order of their names, and their
@@ -107,7 +107,7 @@ func filled(crowded bool) *shelf {
 	const id = "v1-00112233445566778899aabbccddeeff"
 	for attempt := range uint32(2) {
 		s.add("id-", names.Candidate("id-", id, attempt, names.SuffixLength), 0,
-			map[string]any{"annotations": map[string]any{once.Annotation: id}})
+			map[string]any{"annotations": map[string]any{exactlyonce.Annotation: id}})
 	}
 	for i := range 400 {
 		if crowded {

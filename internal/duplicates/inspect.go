@@ -15,8 +15,8 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // maxAttempts is how many names of a creation ID are compared with those of objects.
@@ -193,8 +193,8 @@ func nameOf(owner metav1.OwnerReference) string {
 // from it.
 func followFromID(objects []*unstructured.Unstructured) bool {
 	for _, o := range objects {
-		id := o.GetAnnotations()[once.Annotation]
-		if id == "" || id != objects[0].GetAnnotations()[once.Annotation] || !follows(o, id) {
+		id := o.GetAnnotations()[exactlyonce.Annotation]
+		if id == "" || id != objects[0].GetAnnotations()[exactlyonce.Annotation] || !follows(o, id) {
 			return false
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // suffix is the random part of a generated name in eight bytes: the length in the

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/tools/pager"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // Existing is an object of the run that is there already.
@@ -127,14 +127,14 @@ func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (foun
 		return objects.List(ctx, options)
 	})
 	pages.PageSize = pageSize
-	ours := metav1.ListOptions{LabelSelector: once.RunLabel + "=" + k.RunLabel()}
+	ours := metav1.ListOptions{LabelSelector: exactlyonce.RunLabel + "=" + k.RunLabel()}
 	err = pages.EachListItem(ctx, ours, func(object runtime.Object) error {
 		item, ok := object.(*metav1.PartialObjectMetadata)
 		if !ok {
 			return fmt.Errorf("the response holds a %T", object)
 		}
 		found = append(found, Existing{
-			Name: item.Name, ID: item.Annotations[once.Annotation],
+			Name: item.Name, ID: item.Annotations[exactlyonce.Annotation],
 			Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil,
 			Generation: item.Generation, uid: item.UID, version: item.ResourceVersion,
 		})

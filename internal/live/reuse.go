@@ -3,7 +3,7 @@ package live
 import (
 	"strings"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 const (

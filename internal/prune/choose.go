@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // pool is a name pool within one resource type.

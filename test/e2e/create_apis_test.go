@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -144,7 +144,7 @@ func countMarked(t *testing.T, resource dynamic.ResourceInterface) int {
 		t.Fatal(err)
 	}
 	for _, item := range list.Items {
-		if item.GetAnnotations()[once.Annotation] == "" {
+		if item.GetAnnotations()[exactlyonce.Annotation] == "" {
 			t.Errorf("%s has no creation id", item.GetName())
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -32,7 +32,7 @@ func TestCreateConflict(t *testing.T) {
 		stdout, stderr string
 	}{
 		{
-			name: "another id", holder: map[string]string{once.Annotation: "v1-another"}, code: 0,
+			name: "another id", holder: map[string]string{exactlyonce.Annotation: "v1-another"}, code: 0,
 			stdout: `configmap/demo-` + harness.Suffix + ` created\n`,
 			stderr: retried(`configmap/demo-`+harness.Suffix, messages.NextName),
 		},

@@ -11,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -44,7 +44,7 @@ func TestCreateWithAKey(t *testing.T) {
 		t.Fatalf("%d objects are there, want 4", len(found))
 	}
 	for _, cm := range found {
-		if cm.Labels[once.RunLabel] != idempotency.Key("k1").RunLabel() || cm.Annotations[once.Annotation] == "" {
+		if cm.Labels[exactlyonce.RunLabel] != idempotency.Key("k1").RunLabel() || cm.Annotations[exactlyonce.Annotation] == "" {
 			t.Errorf("%s has labels %v and annotations %v", cm.Name, cm.Labels, cm.Annotations)
 		}
 	}
@@ -279,7 +279,7 @@ func TestCreateWithAKeyIsNotMisledByCopies(t *testing.T) {
 	}
 	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` exists\nsecret/other-`+harness.Suffix+` exists\n`, closing(ns, "configmaps,secrets", "k"))
 
-	export := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, labels: {genname.dev/run: %s}}\n", cm.Labels[once.RunLabel])
+	export := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, labels: {genname.dev/run: %s}}\n", cm.Labels[exactlyonce.RunLabel])
 	u.Run("create", "-n", ns, "-f", harness.File(t, "export.yaml", export)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, ``)
 	u.Run(args...).Expect(t, 0, `(?:[^\n]* exists\n){2}`, closing(ns, "configmaps,secrets", "k"))
 }

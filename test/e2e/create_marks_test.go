@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -26,7 +26,7 @@ func TestCreateWithAKeyWhoseLabelIsGone(t *testing.T) {
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---"+ownConfigMap), "--idempotency-key=k"}
 	u.Run(args...)
 	for _, cm := range harness.ConfigMaps(t, retrying, ns) {
-		delete(cm.Labels, once.RunLabel)
+		delete(cm.Labels, exactlyonce.RunLabel)
 		if _, err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns).Update(t.Context(), &cm, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestCreateWithAKeyBesideEndpoints(t *testing.T) {
 	// What the controller of Endpoints does, which does not run here.
 	copied := services.Items[0].DeepCopy()
 	mirrored := harness.File(t, "mirrored.yaml", "apiVersion: v1\nkind: Endpoints\nmetadata: {name: "+copied.Name+
-		", labels: {genname.dev/run: "+copied.Labels[once.RunLabel]+"}}\n")
+		", labels: {genname.dev/run: "+copied.Labels[exactlyonce.RunLabel]+"}}\n")
 	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "create", "-n", ns, "-f", mirrored).Expect(t, 0, `endpoints/`+copied.Name+` created\n`, `.*`)
 	u.Run(args...).Expect(t, 0, strings.ReplaceAll(created, "created", "exists"), `.*`)
 }

@@ -18,8 +18,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -115,7 +115,7 @@ func TestWebhookThatStripsAnnotations(t *testing.T) {
 	webhook(t, retrying, ns, true, patch(`[{"op":"add","path":"/metadata/annotations","value":{}}]`))
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=3").Expect(t, 0,
 		`(configmap/demo-`+harness.Suffix+` created\n){3}`,
-		harness.Said(messages.Warning+messages.IDRemoved, "configmaps", once.Annotation))
+		harness.Said(messages.Warning+messages.IDRemoved, "configmaps", exactlyonce.Annotation))
 }
 
 // A webhook that says AlreadyExists denies, and does not mean the name.

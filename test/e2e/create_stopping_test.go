@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -286,5 +286,5 @@ func TestNamedObjectWithALostAnswer(t *testing.T) {
 // one of a run with a key.
 func aboutHolder(name, ns string) string {
 	object := `configmap/` + name + ` -n ` + ns
-	return harness.Said(messages.Holder, object, object, once.Annotation, `[^\n ]*`, object, once.RunLabel, `[^\n ]*`, object)
+	return harness.Said(messages.Holder, object, object, exactlyonce.Annotation, `[^\n ]*`, object, exactlyonce.RunLabel, `[^\n ]*`, object)
 }

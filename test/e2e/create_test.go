@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	reportmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -51,7 +51,7 @@ func TestCreate(t *testing.T) {
 		t.Fatalf("%d objects are there, want 2", len(found))
 	}
 	for _, cm := range found {
-		if cm.GenerateName != "demo-" || !strings.HasPrefix(cm.Annotations[once.Annotation], "v1-") {
+		if cm.GenerateName != "demo-" || !strings.HasPrefix(cm.Annotations[exactlyonce.Annotation], "v1-") {
 			t.Errorf("generateName %q, annotations %v", cm.GenerateName, cm.Annotations)
 		}
 		if manager := cm.ManagedFields[0].Manager; manager != "kubectl-create" {

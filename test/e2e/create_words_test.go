@@ -10,9 +10,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -46,7 +46,7 @@ func TestWebhookThatOverwritesTheID(t *testing.T) {
 	u := harness.As(t, single.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k", "--retry-timeout=2s"}
 	object := `configmap/demo-` + harness.Suffix + ` -n ` + ns
-	u.Run(args...).Expect(t, 4, ``, `.*`+harness.Said(messages.OtherID, object, once.Annotation))
+	u.Run(args...).Expect(t, 4, ``, `.*`+harness.Said(messages.OtherID, object, exactlyonce.Annotation))
 	u.Run(args...).Expect(t, 1, ``, `.*`+harness.Said("error: "+messages.OtherIDs, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns))
 }
 
@@ -55,7 +55,7 @@ func TestAnnotationsAtTheLimit(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	const limit = 256 << 10
 	for size, warning := range map[int]string{
-		limit:     harness.Said(messages.Warning+messages.AnnotationsTooLong, fmt.Sprint(limit), once.Annotation),
+		limit:     harness.Said(messages.Warning+messages.AnnotationsTooLong, fmt.Sprint(limit), exactlyonce.Annotation),
 		limit + 1: "",
 	} {
 		input := "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, annotations: {a: " + strings.Repeat("x", size-1) + "}}\n"
@@ -70,7 +70,7 @@ func TestNamesThatWouldHarm(t *testing.T) {
 	const name = "a\x1b[31m$(touch x)"
 	roles := harness.Clientset(t, single).RbacV1().Roles(ns)
 	if _, err := roles.Create(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{
-		Name: name, Labels: map[string]string{once.RunLabel: idempotency.Key("k").RunLabel()}, Annotations: map[string]string{once.Annotation: "v1-another"},
+		Name: name, Labels: map[string]string{exactlyonce.RunLabel: idempotency.Key("k").RunLabel()}, Annotations: map[string]string{exactlyonce.Annotation: "v1-another"},
 	}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

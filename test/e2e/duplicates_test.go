@@ -17,10 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -173,7 +173,7 @@ func TestDuplicatesGrades(t *testing.T) {
 			for attempt := range uint32(2) {
 				p.config("tool", map[string]any{
 					"generateName": "c-", "name": names.Candidate("c-", id, attempt, names.SuffixLength),
-					"annotations": map[string]any{once.Annotation: id},
+					"annotations": map[string]any{exactlyonce.Annotation: id},
 				})
 			}
 			return ""
@@ -181,9 +181,9 @@ func TestDuplicatesGrades(t *testing.T) {
 		"a copied creation ID": {func(p population) string {
 			p.config("tool", map[string]any{
 				"generateName": "c-", "name": names.Candidate("c-", id, 0, names.SuffixLength),
-				"annotations": map[string]any{once.Annotation: id},
+				"annotations": map[string]any{exactlyonce.Annotation: id},
 			})
-			p.config("tool", map[string]any{"generateName": "c-", "annotations": map[string]any{once.Annotation: id}})
+			p.config("tool", map[string]any{"generateName": "c-", "annotations": map[string]any{exactlyonce.Annotation: id}})
 			return ""
 		}, []string{"likely "}},
 		"creation IDs that differ": {func(p population) string {

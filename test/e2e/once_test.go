@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -45,9 +45,9 @@ func jobOf(owner *corev1.ConfigMap, command string) *batchv1.Job {
 	}
 }
 
-func creatorFor(t *testing.T, config *rest.Config) *once.Creator {
+func creatorFor(t *testing.T, config *rest.Config) *exactlyonce.Creator {
 	t.Helper()
-	creator, err := once.NewForConfig(config, once.WithScheme(scheme.Scheme), once.WithRetryTimeout(10*time.Second))
+	creator, err := exactlyonce.NewForConfig(config, exactlyonce.WithScheme(scheme.Scheme), exactlyonce.WithRetryTimeout(10*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,19 +61,19 @@ func TestOnceLifeOfAnID(t *testing.T) {
 	t.Parallel()
 	owner := ownerOf(t, harness.Namespace(t, retrying))
 	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(owner.Namespace)
-	id := once.For(owner, "worker-3")
-	create := func(command string) (once.Result, error) { // each time as another process
+	id := exactlyonce.For(owner, "worker-3")
+	create := func(command string) (exactlyonce.Result, error) { // each time as another process
 		return creatorFor(t, retrying.Admin()).Create(t.Context(), jobOf(owner, command), id)
 	}
 	first, err := create("a")
 	job := jobOf(owner, "z")
-	if err := errors.Join(err, first.Into(job)); err != nil || first.Outcome != once.Created {
+	if err := errors.Join(err, first.Into(job)); err != nil || first.Outcome != exactlyonce.Created {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	if job.Name != first.Name || len(job.Name) != len("worker-")+10 || job.UID == "" || job.Spec.Template.Spec.Containers[0].Command[0] != "a" {
 		t.Errorf("%+v", job)
 	}
-	same := func(when string, r once.Result, err, want error, terminating, changed bool) {
+	same := func(when string, r exactlyonce.Result, err, want error, terminating, changed bool) {
 		t.Helper()
 		if !errors.Is(err, want) || r.Object == nil || r.Object.GetUID() != job.UID || r.Terminating() != terminating || r.SpecChanged() != changed {
 			t.Errorf("%s: %+v, %v", when, r, err)
@@ -82,7 +82,7 @@ func TestOnceLifeOfAnID(t *testing.T) {
 	r, err := create("a")
 	same("again", r, err, nil, false, false)
 	r, err = create("b")
-	same("other content", r, err, once.ErrMismatch, false, false)
+	same("other content", r, err, exactlyonce.ErrMismatch, false, false)
 	if _, err := jobs.Patch(t.Context(), job.Name, types.MergePatchType, []byte(`{"spec":{"suspend":true}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -94,11 +94,11 @@ func TestOnceLifeOfAnID(t *testing.T) {
 	r, err = create("a")
 	same("going", r, err, nil, true, true)
 	r, err = create("b")
-	same("going, other content", r, err, once.ErrMismatch, true, true)
+	same("going, other content", r, err, exactlyonce.ErrMismatch, true, true)
 	if _, err := jobs.Patch(t.Context(), job.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := create("b"); err != nil || r.Outcome != once.Created || r.Name != first.Name || r.Object.GetUID() == job.UID {
+	if r, err := create("b"); err != nil || r.Outcome != exactlyonce.Created || r.Name != first.Name || r.Object.GetUID() == job.UID {
 		t.Errorf("gone: %+v, %v", r, err)
 	}
 }
@@ -110,23 +110,23 @@ func TestOnceStrippedAnnotation(t *testing.T) {
 	owner := ownerOf(t, harness.Namespace(t, retrying))
 	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(owner.Namespace)
 	creator := creatorFor(t, retrying.Admin())
-	id := once.For(owner, "x")
+	id := exactlyonce.For(owner, "x")
 	first, err := creator.Create(t.Context(), jobOf(owner, "a"), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	annotate := func(value string) {
-		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, once.Annotation, value)
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, exactlyonce.Annotation, value)
 		if _, err := jobs.Patch(t.Context(), first.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	annotate("null")
-	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), id); !errors.Is(err, once.ErrUnknown) {
+	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), id); !errors.Is(err, exactlyonce.ErrUnknown) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	annotate(fmt.Sprintf("%q", id)) // as the error advises
-	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), id); err != nil || r.Outcome != once.Found {
+	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), id); err != nil || r.Outcome != exactlyonce.Found {
 		t.Errorf("%+v, %v", r, err)
 	}
 	list, err := jobs.List(t.Context(), metav1.ListOptions{})
@@ -148,8 +148,8 @@ func TestOnceOwnerThatIsGone(t *testing.T) {
 	}
 	names := map[string]bool{}
 	for _, owner := range []*corev1.ConfigMap{gone, ownerOf(t, namespace)} {
-		r, err := creator.Create(t.Context(), jobOf(owner, "a"), once.For(owner, "x"))
-		if err != nil || r.Outcome != once.Created || r.Object.GetOwnerReferences()[0].UID != owner.UID {
+		r, err := creator.Create(t.Context(), jobOf(owner, "a"), exactlyonce.For(owner, "x"))
+		if err != nil || r.Outcome != exactlyonce.Created || r.Object.GetOwnerReferences()[0].UID != owner.UID {
 			t.Errorf("%+v, %v", r, err)
 		}
 		names[r.Name] = true
@@ -165,16 +165,16 @@ func TestOnceNamespaceThatIsGoing(t *testing.T) {
 	t.Parallel()
 	owner := ownerOf(t, harness.Namespace(t, retrying))
 	creator := creatorFor(t, retrying.Admin())
-	if _, err := creator.Create(t.Context(), jobOf(owner, "a"), once.For(owner, "x")); err != nil {
+	if _, err := creator.Create(t.Context(), jobOf(owner, "a"), exactlyonce.For(owner, "x")); err != nil {
 		t.Fatal(err)
 	}
 	if err := harness.Clientset(t, retrying).CoreV1().Namespaces().Delete(t.Context(), owner.Namespace, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), once.For(owner, "x")); err != nil || r.Outcome != once.Found {
+	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), exactlyonce.For(owner, "x")); err != nil || r.Outcome != exactlyonce.Found {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), once.For(owner, "y")); !errors.Is(err, once.ErrRefused) {
+	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), exactlyonce.For(owner, "y")); !errors.Is(err, exactlyonce.ErrRefused) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

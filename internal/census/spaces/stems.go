@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // ErrUnsorted says that the order of a list does not let it be counted in

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // Sweep counts a bounded number of spaces in one walk, its targets, in whatever

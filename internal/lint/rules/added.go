@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // added returns how many bytes the object itself adds to a derived name, and

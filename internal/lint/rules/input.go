@@ -3,7 +3,7 @@ package rules
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // Facts are what rules compare between objects. They are small, and stay in memory

@@ -5,7 +5,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 var truncatedPrefix = &Rule{

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // holder is an object without a creation ID that has the name of one of a run with
@@ -23,16 +23,17 @@ type holder struct {
 
 // hold notes, in a run with a key, the object that has the name of another one, if it
 // may be of this run: without a creation ID, or with the run's label.
-func (r *results) hold(d *create.Document, id once.ID, result once.Result) {
+func (r *results) hold(d *create.Document, id exactlyonce.ID, result exactlyonce.Result) {
 	if result.Object == nil || result.Object.GetName() != result.Name || r.flags.key == "" ||
 		len(r.holders)+len(r.otherIDs) >= maxShown {
 		return
 	}
 	object := d.Argument(result.Name)
-	switch other := result.Object.GetAnnotations()[once.Annotation]; {
+	run := result.Object.GetLabels()[exactlyonce.RunLabel]
+	switch other := result.Object.GetAnnotations()[exactlyonce.Annotation]; {
 	case other == "":
 		r.holders = append(r.holders, holder{object, id.String()})
-	case other != id.String() && result.Object.GetLabels()[once.RunLabel] == idempotency.Key(r.flags.key).RunLabel():
+	case other != id.String() && run == idempotency.Key(r.flags.key).RunLabel():
 		r.otherIDs = append(r.otherIDs, object)
 	}
 }
@@ -51,7 +52,7 @@ func (r *results) doubt(e create.Unknown) {
 // likelyName is the name of an object that may be there: the one that came, if the
 // response was about another than was sent.
 func likelyName(e create.Unknown) string {
-	if errors.Is(e.Err, once.ErrRenamed) && e.Result.Object != nil {
+	if errors.Is(e.Err, exactlyonce.ErrRenamed) && e.Result.Object != nil {
 		return e.Result.Object.GetName()
 	}
 	return e.Result.Name
@@ -101,11 +102,11 @@ func (r *results) hint(text string) string {
 // run's own.
 func (r *results) aboutHolders() (lines []string) {
 	for _, h := range r.holders {
-		lines = append(lines, fmt.Sprintf(messages.Holder, h.object, h.object, once.Annotation, h.id,
-			h.object, once.RunLabel, idempotency.Key(r.flags.key).RunLabel(), h.object))
+		lines = append(lines, fmt.Sprintf(messages.Holder, h.object, h.object, exactlyonce.Annotation, h.id,
+			h.object, exactlyonce.RunLabel, idempotency.Key(r.flags.key).RunLabel(), h.object))
 	}
 	for _, object := range r.otherIDs {
-		lines = append(lines, fmt.Sprintf(messages.OtherID, object, once.Annotation))
+		lines = append(lines, fmt.Sprintf(messages.OtherID, object, exactlyonce.Annotation))
 	}
 	return lines
 }

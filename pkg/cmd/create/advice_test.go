@@ -10,16 +10,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // renamed is an object that was stored under a name that was not sent.
 func renamed(d *create.Document, name string) create.Event {
 	return create.Failed{
-		Document: d, Result: once.Result{Name: "sent", Object: configMap(name)},
-		Kind: once.ErrRenamed, Err: fmt.Errorf("stored as %q", name),
+		Document: d, Result: exactlyonce.Result{Name: "sent", Object: configMap(name)},
+		Kind: exactlyonce.ErrRenamed, Err: fmt.Errorf("stored as %q", name),
 	}
 }
 
@@ -41,7 +41,7 @@ func TestRenamedIsSomething(t *testing.T) {
 		created(numbered(1, 1), "demo-1"), renamed(numbered(2, 1), "picked"), readTo(2),
 	}).expect(t, fmt.Sprintf(messages.CountsRenamed, 2, 1, 0, 0, 0, 0), messages.UseKey)
 	see(t, "", fate{}, []create.Event{create.Failed{
-		Document: d, Result: once.Result{Name: "sent"}, Kind: once.ErrRenamed, Err: apierrors.NewAlreadyExists(configMaps, "picked"),
+		Document: d, Result: exactlyonce.Result{Name: "sent"}, Kind: exactlyonce.ErrRenamed, Err: apierrors.NewAlreadyExists(configMaps, "picked"),
 	}, create.NotAttempted{Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 4), nothing), "")
 }
 
@@ -49,8 +49,8 @@ func TestRenamedIsSomething(t *testing.T) {
 // for under that.
 func TestUnknownAndRenamed(t *testing.T) {
 	see(t, "", fate{}, []create.Event{create.Unknown{
-		Document: demo(), Result: once.Result{Name: "sent", Object: configMap("picked")},
-		Err: fmt.Errorf("%w: picked", once.ErrRenamed),
+		Document: demo(), Result: exactlyonce.Result{Name: "sent", Object: configMap("picked")},
+		Err: fmt.Errorf("%w: picked", exactlyonce.ErrRenamed),
 	}, readTo(1)}).expect(t, fmt.Sprintf(messages.Get, "configmap/picked -n prod"), "configmap/sent")
 }
 
@@ -138,7 +138,7 @@ func TestNamesInAnotherNamespace(t *testing.T) {
 	in := func(namespace string) create.Event {
 		object := configMap("demo-1")
 		object.SetNamespace(namespace)
-		return create.Created{Document: demo(), Result: once.Result{Object: object}}
+		return create.Created{Document: demo(), Result: exactlyonce.Result{Object: object}}
 	}
 	for name, test := range map[string]struct {
 		args   string
@@ -165,7 +165,7 @@ func TestNamesCannotHarm(t *testing.T) {
 	const quoted = `$'configmap/\x1b[31m$(touch x)' -n prod`
 	object := configMap(evil)
 	for name, events := range map[string][]create.Event{
-		"a holder":   {create.Failed{Document: demo(), Result: once.Result{Name: evil, Object: object}, Kind: once.ErrTaken, Err: tooMuch}},
+		"a holder":   {create.Failed{Document: demo(), Result: exactlyonce.Result{Name: evil, Object: object}, Kind: exactlyonce.ErrTaken, Err: tooMuch}},
 		"duplicates": {create.Problem{Err: &create.DuplicateError{Objects: []string{"configmap/a", demo().Argument(evil)}}}},
 		"unexpected": {create.Problem{Err: &create.UnexpectedError{Objects: []string{demo().Argument(evil)}}}},
 		"changed":    {exists(demo(), evil, 2)},
@@ -182,11 +182,11 @@ func TestNamesCannotHarm(t *testing.T) {
 // advised.
 func TestOverwrittenID(t *testing.T) {
 	object := configMap("demo-1")
-	object.SetAnnotations(map[string]string{once.Annotation: "another"})
-	object.SetLabels(map[string]string{once.RunLabel: idempotency.Key("k").RunLabel()})
+	object.SetAnnotations(map[string]string{exactlyonce.Annotation: "another"})
+	object.SetLabels(map[string]string{exactlyonce.RunLabel: idempotency.Key("k").RunLabel()})
 	see(t, "--idempotency-key=k", fate{}, []create.Event{
-		create.Unknown{Document: demo(), ID: once.Derived("v1-1", "r"), Result: once.Result{Name: "demo-1", Object: object}, Err: reset}, readTo(1),
-	}).expect(t, fmt.Sprintf(messages.OtherID, "configmap/demo-1 -n prod", once.Annotation), "again")
+		create.Unknown{Document: demo(), ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo-1", Object: object}, Err: reset}, readTo(1),
+	}).expect(t, fmt.Sprintf(messages.OtherID, "configmap/demo-1 -n prod", exactlyonce.Annotation), "again")
 }
 
 // Each copy that is there and could not be printed is named.
@@ -207,7 +207,7 @@ func TestReasonsOfCopies(t *testing.T) {
 	d := numbered(1, 7)
 	taken := func(name string) create.Event {
 		return create.Failed{
-			Document: d, Result: once.Result{Name: name}, Kind: once.ErrExhausted, Err: apierrors.NewAlreadyExists(configMaps, name),
+			Document: d, Result: exactlyonce.Result{Name: name}, Kind: exactlyonce.ErrExhausted, Err: apierrors.NewAlreadyExists(configMaps, name),
 		}
 	}
 	got := see(t, "--count=7", fate{}, []create.Event{

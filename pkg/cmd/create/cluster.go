@@ -17,14 +17,14 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // cluster is where a run creates; it implements create.Cluster.
 type cluster struct {
-	creator *once.Creator
+	creator *exactlyonce.Creator
 	options *options
 	config  *rest.Config
 	reviews authorization.SelfSubjectAccessReviewsGetter
@@ -51,14 +51,14 @@ func (o *options) newCluster() (*cluster, error) {
 	if o.DryRunStrategy == cmdutil.DryRunServer { // nothing is stored: as kubectl
 		attempts, posted.DryRun = 1, []string{metav1.DryRunAll}
 	}
-	options := []once.Option{
-		once.WithMapper(mapper), once.WithCreateOptions(posted), once.WithAttempts(attempts),
-		once.WithRetryTimeout(o.flags.retryTimeout), once.WithSuffixLength(o.flags.suffixLength),
+	options := []exactlyonce.Option{
+		exactlyonce.WithMapper(mapper), exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(attempts),
+		exactlyonce.WithRetryTimeout(o.flags.retryTimeout), exactlyonce.WithSuffixLength(o.flags.suffixLength),
 	}
 	if !o.showsWhole() {
-		options = append(options, once.WithBriefObjects())
+		options = append(options, exactlyonce.WithBriefObjects())
 	}
-	creator, err := once.NewForConfig(creates, options...)
+	creator, err := exactlyonce.NewForConfig(creates, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,22 +78,23 @@ func (o *options) newCluster() (*cluster, error) {
 }
 
 // Create implements create.Cluster.
-func (c *cluster) Create(ctx context.Context, creation create.Creation) (once.Result, error) {
+func (c *cluster) Create(ctx context.Context, creation create.Creation) (exactlyonce.Result, error) {
 	d := creation.Document
 	object := c.begin(creation)
-	options := []once.Option{
-		once.WithMapping(d.Mapping), once.WithNamespace(d.Namespace), once.WithEvents(func(e once.Event) {
-			if e.Action == once.NextName {
+	options := []exactlyonce.Option{
+		exactlyonce.WithMapping(d.Mapping), exactlyonce.WithNamespace(d.Namespace),
+		exactlyonce.WithEvents(func(e exactlyonce.Event) {
+			if e.Action == exactlyonce.NextName {
 				object = c.rename(object, e.NextName)
 			}
 			creation.Events(e)
 		}),
 	}
 	if d.Copies > 1 {
-		options = append(options, once.WithTemplate(&d.Template))
+		options = append(options, exactlyonce.WithTemplate(&d.Template))
 	}
 	if creation.Briefly {
-		options = append(options, once.WithRetryTimeout(0))
+		options = append(options, exactlyonce.WithRetryTimeout(0))
 	}
 	result, err := c.creator.Create(ctx, d.Object, creation.ID, options...)
 	c.end(c.rename(object, result.Name), err)
@@ -127,7 +128,7 @@ func (c *cluster) end(object sent, err error) {
 	switch {
 	case err == nil:
 		c.options.inProgress.store(object)
-	case !errors.Is(err, once.ErrUnknown):
+	case !errors.Is(err, exactlyonce.ErrUnknown):
 		c.options.inProgress.end(object)
 	}
 }

@@ -13,12 +13,12 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // totals are what has become of the objects of a run.
@@ -228,7 +228,7 @@ func (r *results) ofTheRun() string {
 	for _, p := range r.end.Places {
 		resources[p.Namespace] = append(resources[p.Namespace], p.Resource.String())
 	}
-	selector := " -l " + once.RunLabel + "=" + idempotency.Key(r.flags.key).RunLabel()
+	selector := " -l " + exactlyonce.RunLabel + "=" + idempotency.Key(r.flags.key).RunLabel()
 	var commands []string
 	for _, namespace := range slices.Sorted(maps.Keys(resources)) {
 		slices.Sort(resources[namespace])

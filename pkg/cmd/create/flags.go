@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/pflag"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // naming is who picks the names of objects with generateName.
@@ -48,9 +48,9 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		namingClient: "each object is created once",
 		namingServer: "kubectl create with retries of conflicts; a lost response can lead to a second object",
 	}))
-	flags.IntVar(&f.attempts, "attempts", once.DefaultAttempts, fmt.Sprintf(
+	flags.IntVar(&f.attempts, "attempts", exactlyonce.DefaultAttempts, fmt.Sprintf(
 		"Number of names to try for an object before it fails (1 to %d)", maxAttempts))
-	flags.DurationVar(&f.retryTimeout, "retry-timeout", once.DefaultRetryTimeout,
+	flags.DurationVar(&f.retryTimeout, "retry-timeout", exactlyonce.DefaultRetryTimeout,
 		"How long to retry one object after throttling, lost responses and connection errors. "+
 			"A request in progress has its own limit, --request-timeout or one minute")
 	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable. A later run with the same key and "+

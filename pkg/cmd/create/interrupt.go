@@ -10,15 +10,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 const (
 	// maxStopping is how long the command goes on after an interrupt: the grace period
 	// of the objects in progress, and time to end.
-	maxStopping = once.DefaultGrace + 4*time.Second
+	maxStopping = exactlyonce.DefaultGrace + 4*time.Second
 	// sameInterrupt is the time in which further signals belong to the first: a runner
 	// may signal a process and its group.
 	sameInterrupt = time.Second

@@ -15,12 +15,12 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // errNotWritten is why a run stops whose results can't be written.
@@ -152,7 +152,7 @@ func (r *results) begin(d *create.Document) {
 // fail says why an object failed, and notes what that leaves. One that is there
 // under another name is printed, and its error names it.
 func (r *results) fail(e create.Failed) {
-	if errors.Is(e.Kind, once.ErrRenamed) && e.Result.Object != nil {
+	if errors.Is(e.Kind, exactlyonce.ErrRenamed) && e.Result.Object != nil {
 		r.totals.created++
 		r.totals.renamed++
 		r.collect(e.Document, "", r.print(e.Document, e.Result.Object))
@@ -292,7 +292,7 @@ func (r *results) warnOfAnnotations(err error, object *unstructured.Unstructured
 	}
 	tooLong := apierrors.IsInvalid(err) && strings.Contains(err.Error(), "metadata.annotations: Too long")
 	if tooLong && size <= validation.TotalAnnotationSizeLimitB {
-		r.warn(fmt.Sprintf(messages.AnnotationsTooLong, size, once.Annotation))
+		r.warn(fmt.Sprintf(messages.AnnotationsTooLong, size, exactlyonce.Annotation))
 	}
 }
 

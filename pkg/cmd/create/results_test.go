@@ -24,12 +24,12 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // configMap returns one as the server stores it, under name.
@@ -62,11 +62,11 @@ var (
 )
 
 func created(d *create.Document, name string) create.Event {
-	return create.Created{Document: d, Result: once.Result{Outcome: once.Created, Name: name, Object: configMap(name)}}
+	return create.Created{Document: d, Result: exactlyonce.Result{Outcome: exactlyonce.Created, Name: name, Object: configMap(name)}}
 }
 
 func failed(d *create.Document, err error) create.Event {
-	return create.Failed{Document: d, Kind: once.ErrRefused, Err: err}
+	return create.Failed{Document: d, Kind: exactlyonce.ErrRefused, Err: err}
 }
 
 // numbered returns the n-th document of the input, to be created so often.
@@ -81,7 +81,7 @@ func exists(d *create.Document, name string, generation int64) create.Event {
 }
 
 func unknown(d *create.Document, name string) create.Event {
-	return create.Unknown{Document: d, Result: once.Result{Name: name}, Err: reset}
+	return create.Unknown{Document: d, Result: exactlyonce.Result{Name: name}, Err: reset}
 }
 
 // run is what a user sees of a run.
@@ -182,13 +182,13 @@ const forbidden = "Error from server (Forbidden): error when creating \"demo.yam
 
 // selected is how the objects of a run in a namespace are got.
 func selected(resources, namespace string) string {
-	return fmt.Sprintf(messages.Get, resources+" -n "+namespace+" -l "+once.RunLabel+"="+idempotency.Key("k").RunLabel())
+	return fmt.Sprintf(messages.Get, resources+" -n "+namespace+" -l "+exactlyonce.RunLabel+"="+idempotency.Key("k").RunLabel())
 }
 
 // aboutHolder is what to do about an object without a creation ID.
 func aboutHolder(name string) string {
 	object := "configmap/" + name + " -n prod"
-	return fmt.Sprintf(messages.Holder, object, object, once.Annotation, "v1-1", object, once.RunLabel,
+	return fmt.Sprintf(messages.Holder, object, object, exactlyonce.Annotation, "v1-1", object, exactlyonce.RunLabel,
 		idempotency.Key("k").RunLabel(), object)
 }
 
@@ -346,7 +346,7 @@ func TestResults(t *testing.T) {
 		{
 			"a name that is held by another, in a run with a key", "--idempotency-key=k",
 			fate{},
-			[]create.Event{create.Failed{Document: own, ID: once.Derived("v1-1", "r"), Result: once.Result{Name: "demo", Object: configMap("demo")}, Kind: once.ErrTaken, Err: taken}, readTo(1)},
+			[]create.Event{create.Failed{Document: own, ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo", Object: configMap("demo")}, Kind: exactlyonce.ErrTaken, Err: taken}, readTo(1)},
 			run{"", "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo\" already exists\n" +
 				aboutHolder("demo"), 1},
 		},
@@ -354,7 +354,7 @@ func TestResults(t *testing.T) {
 			"a name that is held by one without a mark, in a run with a key", "--idempotency-key=k",
 			fate{},
 			[]create.Event{create.Unknown{
-				Document: d, ID: once.Derived("v1-1", "r"), Result: once.Result{Name: "demo-1", Object: configMap("demo-1")}, Err: errors.New("there"),
+				Document: d, ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo-1", Object: configMap("demo-1")}, Err: errors.New("there"),
 			}, readTo(1)},
 			run{"", lines(lost("demo-1", "there"), aboutHolder("demo-1"), mended), 4},
 		},
@@ -363,7 +363,7 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{
 				create.Failed{
-					Document: d, Result: once.Result{Object: configMap("picked")}, Kind: once.ErrRenamed, Err: errors.New("renamed"),
+					Document: d, Result: exactlyonce.Result{Object: configMap("picked")}, Kind: exactlyonce.ErrRenamed, Err: errors.New("renamed"),
 				}, readTo(1),
 			},
 			run{"configmap/picked created\n", "error: error when creating \"demo.yaml\": renamed", 1},
@@ -517,8 +517,8 @@ func TestResults(t *testing.T) {
 			"a retry", "",
 			fate{},
 			[]create.Event{
-				create.Retry{Document: d, Retry: once.Event{Name: "demo-1", Reason: reset, Action: once.ReadBack}},
-				create.Retry{Document: d, Retry: once.Event{Name: "demo-1", Reason: tooMuch, Action: once.Resend, Wait: time.Second}},
+				create.Retry{Document: d, Retry: exactlyonce.Event{Name: "demo-1", Reason: reset, Action: exactlyonce.ReadBack}},
+				create.Retry{Document: d, Retry: exactlyonce.Event{Name: "demo-1", Reason: tooMuch, Action: exactlyonce.Resend, Wait: time.Second}},
 				created(d, "demo-1"), readTo(1),
 			},
 			run{"configmap/demo-1 created\n", lines(

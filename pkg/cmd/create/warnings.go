@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // reasons are the words for why the plugin can't pick names.
@@ -62,15 +62,15 @@ func textOfKeyed(warning create.Warning) string {
 }
 
 // action returns the words for what is done about a failed request.
-func action(e once.Event) string {
+func action(e exactlyonce.Event) string {
 	switch {
-	case e.Action == once.NextName && e.NextName == "":
+	case e.Action == exactlyonce.NextName && e.NextName == "":
 		return messages.NextServerName
-	case e.Action == once.NextName:
+	case e.Action == exactlyonce.NextName:
 		return fmt.Sprintf(messages.NextName, e.NextName)
-	case e.Action == once.LookAgain:
+	case e.Action == exactlyonce.Recheck:
 		return fmt.Sprintf(messages.Recheck, e.Wait.Round(time.Second))
-	case e.Action == once.Resend:
+	case e.Action == exactlyonce.Resend:
 		return fmt.Sprintf(messages.Resend, e.Wait.Round(time.Millisecond))
 	case e.Wait > 0:
 		return fmt.Sprintf(messages.ReadBackIn, e.Wait.Round(time.Millisecond))

@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // subject is what a report is about.

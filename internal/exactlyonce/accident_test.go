@@ -1,0 +1,180 @@
+package exactlyonce
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+// An accident is one thing that can happen to a request of the HTTP model, or
+// that others do before the server gets it.
+type accident struct {
+	name  string
+	fault oncetest.Injury
+	// before is what others do, with what is of interest of the object that is
+	// sent or asked for: its type, namespace and name
+	before func(*oncetest.Server, *unstructured.Unstructured)
+	hides  excuse
+}
+
+// An excuse is what an accident keeps from every client, so that no promise can
+// be kept (docs/internals/create-protocol.md).
+type excuse int
+
+const (
+	// behindTheAnswer: the object was stored although the answer does not say
+	// so, or may be yet; that matters to objects without a mark.
+	behindTheAnswer excuse = 1 << iota
+	// unreadable: the object could not be read back for want of a right, or was
+	// read from a cache that lags behind.
+	unreadable
+	// landsLate: the object may be stored when the process that sent it is no
+	// more, and another one has looked for it in vain.
+	landsLate
+	// nameGiven: something picks names.
+	nameGiven
+	// stripped: something removes annotations. A named object that is there
+	// without a mark is taken for another's, as by kubectl.
+	stripped
+)
+
+// afterTheEnd is long after the end of every create.
+const afterTheEnd = time.Hour
+
+var (
+	text503   = oncetest.Text(http.StatusServiceUnavailable)
+	page200   = oncetest.HTML(http.StatusOK)
+	page403   = oncetest.HTML(http.StatusForbidden)
+	badField  = refusedField("must be something else")
+	portInUse = refusedField("provided port is already allocated")
+)
+
+// refusedField answers as validation does: 422.
+func refusedField(why string) oncetest.Injury {
+	return oncetest.Refuse(apierrors.NewInvalid(configMapKind, "", field.ErrorList{
+		field.Invalid(field.NewPath("data"), "x", why),
+	}))
+}
+
+func strip(o *unstructured.Unstructured) { o.SetAnnotations(nil) }
+
+// postAccidents are those of a POST. Nothing is the first: it is the truth.
+var postAccidents = []accident{
+	{name: "nothing"},
+
+	{name: "request lost", fault: oncetest.LoseRequest},
+	{name: "answer lost", fault: oncetest.LoseAnswer, hides: behindTheAnswer},
+	{name: "answer cut", fault: oncetest.CutAnswer, hides: behindTheAnswer},
+	{name: "no answer in time", fault: oncetest.Delay(5 * time.Minute), hides: behindTheAnswer | landsLate},
+	{name: "504", fault: oncetest.GatewayTimeout},
+	{name: "504, stored", fault: oncetest.AfterStore(oncetest.GatewayTimeout), hides: behindTheAnswer},
+	{name: "504, lands soon", fault: oncetest.LandLate(time.Millisecond, oncetest.GatewayTimeout), hides: behindTheAnswer},
+	{name: "504, lands late", fault: oncetest.LandLate(afterTheEnd, oncetest.GatewayTimeout), hides: behindTheAnswer | landsLate},
+	{name: "etcd timeout, stored", fault: oncetest.AfterStore(oncetest.EtcdTimeout), hides: behindTheAnswer},
+	{name: "etcd timeout, lands late", fault: oncetest.LandLate(afterTheEnd, oncetest.EtcdTimeout), hides: behindTheAnswer | landsLate},
+	{name: "text 503, stored", fault: oncetest.AfterStore(text503), hides: behindTheAnswer},
+	{name: "text 503, lands late", fault: oncetest.LandLate(afterTheEnd, text503), hides: behindTheAnswer | landsLate},
+	{name: "page 200", fault: page200},
+	{name: "page 200, stored", fault: oncetest.AfterStore(page200), hides: behindTheAnswer},
+
+	{name: "invalid", fault: badField},
+	{name: "quota", fault: oncetest.QuotaExceeded},
+	{name: "401", fault: oncetest.Unauthorized},
+	{name: "429", fault: oncetest.TooManyRequests(1)},
+	{name: "webhook not called", fault: oncetest.WebhookNotCalled},
+	{name: "page 403", fault: page403},
+
+	{name: "201 of another", fault: otherResponses["201 of another name"]},
+	{name: "201 of another, stored", fault: oncetest.AfterStore(otherResponses["201 of another name"]), hides: behindTheAnswer},
+	{name: "201 of another kind, lands late", fault: oncetest.LandLate(afterTheEnd, otherResponses["201 of another kind"]), hides: behindTheAnswer | landsLate},
+	{name: "409 of another", fault: otherResponses["409 of another name"]},
+	{name: "409 of another, stored", fault: oncetest.AfterStore(otherResponses["409 of another name"]), hides: behindTheAnswer},
+	{name: "404 of another, stored", fault: oncetest.AfterStore(otherResponses["404 of another name"]), hides: behindTheAnswer},
+	{name: "422 of another, lands late", fault: oncetest.LandLate(afterTheEnd, otherResponses["422 of another name"]), hides: behindTheAnswer | landsLate},
+
+	{name: "sent twice", fault: oncetest.SendTwice, hides: behindTheAnswer},
+	{name: "second refused by quota", fault: oncetest.AfterStore(oncetest.QuotaExceeded), hides: behindTheAnswer},
+	{name: "second refused by quota, first lands", fault: oncetest.LandLate(2*time.Second, oncetest.QuotaExceeded), hides: behindTheAnswer | landsLate},
+	{name: "second denied by webhook", fault: oncetest.AfterStore(oncetest.WebhookDenied), hides: behindTheAnswer},
+	{name: "second has its port in use", fault: oncetest.AfterStore(portInUse), hides: behindTheAnswer},
+	{name: "second without right", fault: oncetest.AfterStore(oncetest.Forbidden), hides: behindTheAnswer},
+	{name: "second unauthorized", fault: oncetest.AfterStore(oncetest.Unauthorized), hides: behindTheAnswer},
+	{name: "second throttled", fault: oncetest.AfterStore(oncetest.TooManyRequests(1)), hides: behindTheAnswer},
+
+	{name: "annotations stripped", fault: oncetest.StripAnnotations, hides: stripped},
+	{name: "labels stripped", fault: oncetest.StripLabels},
+	{name: "stripped, answer lost", fault: oncetest.Mutate(strip, oncetest.LoseAnswer), hides: behindTheAnswer | stripped},
+	{name: "stripped, sent twice", fault: oncetest.Mutate(strip, oncetest.SendTwice), hides: behindTheAnswer | stripped},
+	{name: "renamed", fault: oncetest.Rename("renamed"), hides: nameGiven},
+
+	{name: "young stranger", before: stranger(0, "")},
+	{name: "old stranger", before: stranger(24*time.Hour, "")},
+	{name: "marked stranger", before: stranger(0, "v1-theirs")},
+}
+
+// getAccidents are those of a GET.
+var getAccidents = []accident{
+	{name: "nothing"},
+	{name: "lost", fault: oncetest.LoseRequest},
+	{name: "cut", fault: oncetest.CutAnswer},
+	{name: "401", fault: oncetest.Unauthorized},
+	{name: "403", fault: oncetest.Forbidden, hides: unreadable},
+	{name: "405", fault: oncetest.MethodNotAllowed, hides: unreadable},
+	{name: "text 503", fault: text503},
+	{name: "page 404", fault: oncetest.HTML(http.StatusNotFound)},
+	{name: "page 403", fault: page403},
+	{name: "page 200", fault: page200},
+	{name: "200 of another", fault: changed(http.StatusOK, anotherName)},
+	{name: "404 of another", fault: otherResponses["404 of another name"]},
+	{name: "403 of another", fault: otherResponses["403 of another name"]},
+	{name: "stale", fault: oncetest.Stale(time.Hour), hides: unreadable},
+	{name: "deleted", before: (*oncetest.Server).Remove},
+	{name: "young stranger", before: stranger(0, "")},
+	{name: "old stranger", before: stranger(24*time.Hour, "")},
+}
+
+// reviewAccidents are those of a request that only asks for the server's time.
+var reviewAccidents = []accident{
+	{name: "nothing"},
+	{name: "lost", fault: oncetest.LoseRequest},
+	{name: "401", fault: oncetest.Unauthorized},
+	{name: "403", fault: oncetest.Forbidden},
+	{name: "text 503", fault: text503},
+	{name: "page 200", fault: page200},
+}
+
+// stranger returns what somebody else does: an object of that name, unless it
+// is taken, which is there since an age.
+func stranger(age time.Duration, id string) func(*oncetest.Server, *unstructured.Unstructured) {
+	return func(s *oncetest.Server, ours *unstructured.Unstructured) {
+		for _, o := range s.Objects() {
+			if o.GetName() == ours.GetName() {
+				return
+			}
+		}
+		if ours.GetName() == "" {
+			return
+		}
+		theirs := ours.DeepCopy()
+		if id != "" {
+			theirs.SetAnnotations(map[string]string{Annotation: id})
+		}
+		s.Put(theirs) // the server's clock says when
+		for _, o := range s.Objects() {
+			if o.GetName() == ours.GetName() {
+				o.SetCreationTimestamp(metav1.NewTime(o.GetCreationTimestamp().Add(-age)))
+				s.Put(o)
+			}
+		}
+	}
+}
+
+// errKilled is what a process that is no more hears of its request.
+var errKilled = errors.New("killed")

@@ -1,0 +1,269 @@
+package exactlyonce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+// The HTTP model goes where the first one does not: through requests, answers,
+// client-go and the transport, to a server that is scripted response by answer.
+// Every script of accidents up to a depth is tried, and the promise is checked
+// by the checker that users have.
+
+func TestHTTPModel(t *testing.T) {
+	generated := ID{creation: ourID}
+	for name, test := range map[string]struct {
+		httpModel
+		excused int // at most, of a hundred
+	}{
+		"generated":              {httpModel{depth: 3, id: generated}, 4},
+		"generated, interrupted": {httpModel{depth: 2, id: generated, interrupts: true}, 2},
+		"generated, the server's clock is behind": {httpModel{depth: 2, id: generated, ahead: -time.Hour}, 3},
+		"generated, the server's clock is ahead":  {httpModel{depth: 2, id: generated, ahead: time.Hour}, 3},
+		"named":                                   {httpModel{depth: 2, named: true, id: generated}, 4},
+		"keyed":                                   {httpModel{depth: 2, id: Derived(ourID, "v1-run")}, 2},
+		"keyed, killed":                           {httpModel{depth: 2, id: Derived(ourID, "v1-run"), kills: true}, 2},
+		"named, keyed, killed":                    {httpModel{depth: 2, named: true, id: Derived(ourID, "v1-run"), kills: true}, 4},
+		"of an owner":                             {httpModel{depth: 3, id: For(owner, "x")}, 2},
+		"of an owner, again":                      {httpModel{depth: 2, id: For(owner, "x"), again: true}, 5},
+		"of an owner, killed":                     {httpModel{depth: 2, id: For(owner, "x"), again: true, kills: true}, 6},
+		"untracked":                               {httpModel{depth: 3, id: Untracked()}, 56},
+		"untracked, named":                        {httpModel{depth: 3, named: true, id: Untracked()}, 42},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ends, err := test.explore(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := 0
+			for _, n := range ends {
+				all += n
+			}
+			t.Log(ends)
+			if share := 100 * ends[isExcused] / all; share > test.excused {
+				t.Errorf("%d%% of %d histories are excused, want at most %d%%", share, all, test.excused)
+			}
+			for _, e := range []ending{isCreated, isFailed, isUnknown} {
+				if ends[e] == 0 {
+					t.Errorf("no run ended as %s: the model explores too little", e)
+				}
+			}
+		})
+	}
+}
+
+// httpModel is an object and what may happen to its requests.
+type httpModel struct {
+	depth      int // how many requests can meet an accident
+	named      bool
+	id         ID
+	interrupts bool                                      // the context may be done while a request is under way
+	kills      bool                                      // the process may be killed by then, and another one goes on
+	again      bool                                      // another process creates the object once more
+	ahead      time.Duration                             // of the server's clock
+	wraps      func(http.RoundTripper) http.RoundTripper // between client and server, if not nil
+}
+
+// explore runs all scripts and counts how they ended. The error is of the first
+// that broke the promise.
+func (m httpModel) explore(t *testing.T) (ends map[ending]int, broken error) {
+	ends = map[ending]int{}
+	synctest.Test(t, func(t *testing.T) { // one for all: what a bubble costs the race detector is never freed
+		for c, more := (&histories{depth: m.depth}), true; more && broken == nil; more = c.advance() {
+			var kind ending
+			kind, broken = m.run(t.Context(), c)
+			ends[kind]++
+			time.Sleep(time.Hour) // nothing of the history is under way then
+		}
+	})
+	return ends, broken
+}
+
+// history is one script, and what has come of it so far.
+type history struct {
+	model   httpModel
+	choices *histories
+	server  *oncetest.Server
+	stop    context.CancelFunc // ends the context given to Create
+	killed  bool
+	twin    bool // another process is at work, whose requests meet nothing
+	script  []string
+	hidden  excuse
+	behind  excuse // what was hidden from a process that is no more
+	there   bool   // when the last process had ended
+}
+
+func (m httpModel) run(ctx context.Context, c *histories) (ending, error) {
+	ctx = klog.NewContext(ctx, logr.Discard()) // client-go logs answers that break off
+	h := &history{model: m, choices: c, server: oncetest.NewServer()}
+	h.server.SetClock(func() time.Time { return time.Now().Add(m.ahead) })
+	h.server.Injure(h.next)
+	result, err := h.create(ctx)
+	if m.again || h.killed {
+		h.killed, h.behind = false, h.hidden
+		time.Sleep(time.Minute)
+		if m.id.run != "" && slices.ContainsFunc(h.ofOurs(), hasRunLabel) { // a run with a key looks before it creates
+			result, err = Result{Outcome: Found}, nil
+		} else {
+			result, err = h.create(ctx)
+		}
+	}
+	h.there = len(h.ofOurs()) > 0
+	reports := map[string]oncetest.Outcome{ourID: promiseOf(err)}
+	kind := endingOf(result, err)
+	for _, v := range h.server.Check(creationOf, reports) {
+		kind = isExcused
+		if !h.excuses(v, result, err) {
+			return "", fmt.Errorf("%s\n\tthe result: %+v, %s\n\tthe script: %q", v, result, fmt.Sprint(err), h.script)
+		}
+	}
+	return kind, nil
+}
+
+// isExcused is how a create ends that no client could have reported truly.
+const isExcused ending = "excused"
+
+func (h *history) create(ctx context.Context) (Result, error) {
+	ctx, h.stop = context.WithCancel(ctx)
+	defer h.stop()
+	config := h.server.Config()
+	if h.model.wraps != nil {
+		config.Transport = h.model.wraps(h.server)
+	}
+	return h.model.create(ctx, config)
+}
+
+func (m httpModel) create(ctx context.Context, config *rest.Config) (Result, error) {
+	creator, err := NewForConfig(config, WithMapper(configMapMapper), WithRetryTimeout(time.Minute), WithAttempts(2))
+	if err != nil {
+		return Result{}, err
+	}
+	object := configMapObject()
+	object.Object["data"] = map[string]any{"creation": ourID}
+	if m.named {
+		object.SetName("p")
+	} else {
+		object.SetGenerateName("p-")
+	}
+	return creator.Create(ctx, object, m.id)
+}
+
+// next is the accident that a request meets, by the script.
+func (h *history) next(r *oncetest.Request) oncetest.Injury {
+	switch {
+	case h.twin:
+		return nil
+	case h.killed:
+		return oncetest.LoseRequest
+	}
+	accidents := map[string][]accident{"create": postAccidents, "get": getAccidents, "": reviewAccidents}[r.Verb]
+	accidents = append(slices.Clip(accidents), h.more()...)
+	a := accidents[h.choices.choose(len(accidents))]
+	h.script = append(h.script, r.Verb+" "+r.Name+": "+a.name)
+	h.hidden |= a.hides
+	if a.before != nil {
+		object := configMapObject()
+		object.SetName(r.Name)
+		a.before(h.server, object)
+	}
+	return a.fault
+}
+
+// more returns the accidents that not every model has.
+func (h *history) more() (accidents []accident) {
+	if h.model.interrupts {
+		accidents = append(accidents,
+			accident{name: "interrupted", before: func(*oncetest.Server, *unstructured.Unstructured) { h.stop() }},
+			accident{name: "interrupted, answer lost", fault: oncetest.AfterStore(func(*oncetest.Request) (*http.Response, error) {
+				h.stop()
+				return nil, context.Canceled
+			})})
+	}
+	if h.model.kills {
+		accidents = append(accidents, accident{name: "killed", fault: oncetest.AfterStore(func(*oncetest.Request) (*http.Response, error) {
+			h.stop()
+			h.killed = true
+			return nil, errKilled
+		})})
+	}
+	if h.model.id.repeated {
+		accidents = append(accidents, accident{name: "another process", before: func(s *oncetest.Server, _ *unstructured.Unstructured) {
+			h.twin = true
+			_, _ = h.model.create(context.Background(), s.Config())
+			h.twin = false
+		}})
+	}
+	return accidents
+}
+
+// ofOurs returns the objects of the creation that are there.
+func (h *history) ofOurs() []*unstructured.Unstructured {
+	return slices.DeleteFunc(h.server.Objects(), func(o *unstructured.Unstructured) bool { return creationOf(o) == "" })
+}
+
+func hasRunLabel(o *unstructured.Unstructured) bool { return o.GetLabels()[RunLabel] != "" }
+
+// excuses reports whether no client could have kept the promise.
+func (h *history) excuses(v oncetest.Violation, r Result, err error) bool {
+	switch {
+	case h.hidden&nameGiven > 0, h.hidden&stripped > 0 && h.model.named && errors.Is(err, ErrTaken):
+		return true
+	case h.model.id.untracked:
+		return h.hidden&behindTheAnswer > 0
+	case v.Fault == oncetest.Present && h.behind&landsLate > 0 && !h.there:
+		return true
+	case r.Unverified && apierrors.IsUnauthorized(err): // nobody is let in who could look
+		return true
+	}
+	return h.hidden&unreadable > 0 && (r.Unverified || v.Fault == oncetest.Present)
+}
+
+// promiseOf is what a result says of the object.
+func promiseOf(err error) oncetest.Outcome {
+	switch {
+	case err == nil, errors.Is(err, ErrMismatch), errors.Is(err, ErrRenamed):
+		return oncetest.Created
+	case errors.Is(err, ErrUnknown):
+		return oncetest.Unknown
+	}
+	return oncetest.Failed
+}
+
+// creationOf is which creation an object is of: its content says it, which
+// nothing strips.
+func creationOf(o *unstructured.Unstructured) string {
+	creation, _, _ := unstructured.NestedString(o.Object, "data", "creation")
+	return creation
+}
+
+var configMapKind = schema.GroupKind{Kind: "ConfigMap"}
+
+var configMapMapper = func() meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(configMapKind.WithVersion("v1"), meta.RESTScopeNamespace)
+	return mapper
+}()
+
+func configMapObject() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetGroupVersionKind(configMapKind.WithVersion("v1"))
+	object.SetNamespace("ns")
+	return object
+}

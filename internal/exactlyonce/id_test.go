@@ -1,0 +1,53 @@
+package exactlyonce
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// A mark takes nothing away that a user wrote, and replaces one that came with
+// a copy.
+func TestStamp(t *testing.T) {
+	for name, test := range map[string]struct{ metadata, want map[string]any }{
+		"bare":       {map[string]any{}, map[string]any{"annotations": map[string]any{Annotation: "v1-id"}}},
+		"null":       {map[string]any{"annotations": nil}, map[string]any{"annotations": map[string]any{Annotation: "v1-id"}}},
+		"not string": {map[string]any{"annotations": map[string]any{"port": int64(80), "none": nil}}, map[string]any{"annotations": map[string]any{"port": int64(80), "none": nil, Annotation: "v1-id"}}},
+		"copied":     {map[string]any{"labels": map[string]any{RunLabel: "v1-old", "a": "b"}}, map[string]any{"labels": map[string]any{"a": "b"}, "annotations": map[string]any{Annotation: "v1-id"}}},
+	} {
+		object := &unstructured.Unstructured{Object: map[string]any{"metadata": test.metadata}}
+		ID{creation: "v1-id"}.Stamp(object)
+		if diff := cmp.Diff(test.want, object.Object["metadata"]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestStampNothing(t *testing.T) {
+	object := &unstructured.Unstructured{}
+	NewID().Stamp(object)
+	if idOf(object) == "" {
+		t.Error("an object without metadata is not stamped")
+	}
+}
+
+func TestCanCarry(t *testing.T) {
+	for name, test := range map[string]struct {
+		metadata any
+		want     bool
+	}{
+		"generateName":          {map[string]any{"generateName": "p-"}, true},
+		"name":                  {map[string]any{"name": "p"}, true},
+		"null maps":             {map[string]any{"name": "p", "labels": nil, "annotations": nil}, true},
+		"null name":             {map[string]any{"generateName": "p-", "name": nil}, true},
+		"neither":               {map[string]any{"labels": map[string]any{}}, false},
+		"no metadata":           {nil, false},
+		"a number for a name":   {map[string]any{"generateName": "p-", "name": int64(1)}, false},
+		"a list for the labels": {map[string]any{"name": "p", "labels": []any{}}, false},
+	} {
+		if got := CanCarry(&unstructured.Unstructured{Object: map[string]any{"metadata": test.metadata}}); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,526 @@
+package exactlyonce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+)
+
+const ourID, ourRun = "v1-ours", "v1-run"
+
+// script is a server that gives one answer after the other, and the last one
+// for ever.
+type script struct {
+	posts, gets []response
+	sent        []string  // names of the POSTs
+	read        int       // number of the GETs
+	until       time.Time // deadline of the last
+}
+
+func (s *script) post(_, _ context.Context, name string) response {
+	s.sent = append(s.sent, name)
+	return take(&s.posts)
+}
+
+// get finds nothing if nothing is said.
+func (s *script) get(ctx context.Context, _ string) response {
+	s.read++
+	s.until, _ = ctx.Deadline()
+	if len(s.gets) == 0 {
+		return response{finding: protocol.Absent, err: errors.New("not found")}
+	}
+	return take(&s.gets)
+}
+
+// now is not told.
+func (s *script) now(context.Context) (time.Time, error) { return time.Time{}, nil }
+
+func take(answers *[]response) response {
+	first := (*answers)[0]
+	if len(*answers) > 1 {
+		*answers = (*answers)[1:]
+	}
+	return first
+}
+
+// create creates an object with a generated name and an id on the server.
+func create(ctx context.Context, to server, options ...Option) (Result, error) {
+	s := defaults()
+	if err := s.apply(options); err != nil {
+		return Result{}, err
+	}
+	return newOperation(wanted{generateName: "p-", id: ID{creation: ourID}}, to, s).run(ctx)
+}
+
+// ending is how a create ended, in one word.
+type ending string
+
+const (
+	isCreated      ending = "created"
+	isFound        ending = "found"
+	isFailed       ending = "failed"
+	isUnknown      ending = "unknown"
+	isNotAttempted ending = "not attempted"
+)
+
+func endingOf(r Result, err error) ending {
+	switch {
+	case err == nil && r.Outcome == Found:
+		return isFound
+	case err == nil:
+		return isCreated
+	case errors.Is(err, ErrUnknown):
+		return isUnknown
+	case errors.Is(err, ErrInterrupted):
+		return isNotAttempted
+	}
+	return isFailed
+}
+
+func taken() response {
+	return response{finding: protocol.Conflict, err: apierrors.NewAlreadyExists(configMaps, "x")}
+}
+
+func anothers() response {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetAnnotations(map[string]string{Annotation: "v1-another"})
+	return response{finding: protocol.Anonymous, object: object}
+}
+
+func TestEveryNameTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &script{posts: []response{taken()}, gets: []response{anothers()}}
+		_, err := create(t.Context(), server, WithAttempts(3), WithRetryTimeout(time.Minute))
+		if !errors.Is(err, ErrExhausted) || !apierrors.IsAlreadyExists(err) || !strings.HasSuffix(err.Error(), "gave up after 3 names") {
+			t.Error(err)
+		}
+		for i, name := range server.sent {
+			if want := names.Candidate("p-", ourID, uint32(i), 5); name != want {
+				t.Errorf("attempt %d sent %q, want %q", i, name, want)
+			}
+		}
+		if len(server.sent) != 3 {
+			t.Errorf("%d POSTs, want 3", len(server.sent))
+		}
+	})
+}
+
+// The pursuit ends in time: without a doubt as a failure, else as unknown.
+func TestRetryTimeout(t *testing.T) {
+	throttled := response{finding: protocol.NotStored, err: apierrors.NewTooManyRequests("slow down", 7), retryAfter: 7 * time.Second}
+	for _, test := range []struct {
+		name   string
+		server *script
+		kind   error
+		says   string
+	}{
+		{"throttled", &script{posts: []response{throttled}}, ErrExhausted, "slow down; not settled in 1m0s"},
+		{"lost, never read", &script{posts: []response{{finding: protocol.Lost, err: io.EOF}}, gets: []response{{finding: protocol.Unread, err: errors.New("reset")}}}, ErrUnknown, "EOF; not settled in 1m0s"},
+		{"lost, then refused", &script{posts: []response{{finding: protocol.Lost, err: io.EOF}, {finding: protocol.Denied, err: errors.New("quota")}}, gets: []response{{finding: protocol.Absent, err: errors.New("not found")}}}, ErrUnknown, "EOF; quota; not settled in 1m0s"},
+		{"a conflict never read", &script{posts: []response{taken()}, gets: []response{{finding: protocol.Unread, err: io.EOF}}}, ErrUnknown, "not settled in 1m0s"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				r, err := create(t.Context(), test.server, WithAttempts(3), WithRetryTimeout(time.Minute))
+				if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.says) {
+					t.Errorf("%v, want %v", err, test.kind)
+				}
+				if !r.TimeOver {
+					t.Errorf("%+v", r)
+				}
+				if took := time.Since(start); took > time.Minute {
+					t.Errorf("it took %s", took)
+				}
+			})
+		})
+	}
+}
+
+// One that is longer than the object's time is the end, and no time is used up.
+func TestRetryAfterThatIsTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		server := &script{posts: []response{{finding: protocol.NotStored, err: errors.New("throttled"), retryAfter: 5 * time.Minute}}}
+		r, err := create(t.Context(), server, WithRetryTimeout(2*time.Minute))
+		if !errors.Is(err, ErrExhausted) || r.TimeOver || len(server.sent) != 1 || time.Since(start) > 0 ||
+			!strings.HasSuffix(err.Error(), "; the server asks to wait 5m0s, longer than an object is pursued (2m0s)") {
+			t.Errorf("%+v, %v, after %s", r, err, time.Since(start))
+		}
+	})
+}
+
+// After a lost answer, one for another name does not settle what became of the
+// first POST; but what came is told, with why.
+func TestRenamedInDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		picked := found(Annotation, ourID).object
+		picked.SetName("picked-2")
+		r, err := create(t.Context(), &script{posts: []response{
+			{finding: protocol.Lost, err: io.EOF},
+			{finding: protocol.Renamed, object: picked, err: errors.New(`created as "picked-2"`)},
+		}})
+		var ended *Error
+		if !errors.As(err, &ended) || !errors.Is(ended.Kind, ErrUnknown) || !errors.Is(ended.Cause, ErrRenamed) || r.Object != picked {
+			t.Errorf("%v, %+v", err, r)
+		}
+		want := fmt.Sprintf("outcome unknown: EOF; created as \"picked-2\" (the server answered for this name although %q "+
+			"was sent: a webhook or policy picks names); look for an object with the annotation %s: %s", r.Name, Annotation, ourID)
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	})
+}
+
+// Retry-After is waited out.
+func TestRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		done := response{finding: protocol.Stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
+		server := &script{posts: []response{{finding: protocol.NotStored, err: io.EOF, retryAfter: 7 * time.Second}, done}}
+		var events []Event
+		r, err := create(t.Context(), server, WithAttempts(1), WithRetryTimeout(time.Minute), WithEvents(func(e Event) { events = append(events, e) }))
+		if err != nil || r.Outcome != Created || !slices.Equal(r.Stripped, []string{Annotation}) || time.Since(start) != 7*time.Second {
+			t.Errorf("%+v after %s", r, time.Since(start))
+		}
+		if len(events) != 1 || events[0].String() != r.Name+": EOF; sending it again in 7s" || events[0].Action != Resend {
+			t.Errorf("%+v", events)
+		}
+	})
+}
+
+// After an interrupt nothing new is sent; what is in doubt is read back for a
+// moment.
+func TestInterrupt(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		post response
+		gets []response
+		kind error
+		says string
+	}{
+		{"throttled", response{finding: protocol.NotStored, err: io.EOF}, nil, ErrInterrupted, "interrupted"},
+		{"throttled, not read in time", response{finding: protocol.NotStored, err: io.EOF}, []response{{finding: protocol.Unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
+		{"denied", response{finding: protocol.Denied, err: errors.New("quota")}, nil, ErrUnknown, "quota; interrupted"},
+		{"rejected", response{finding: protocol.Rejected, err: errors.New("no")}, nil, ErrRefused, "no"},
+		{"lost, not there", response{finding: protocol.Lost, err: io.EOF}, []response{{finding: protocol.Absent, err: errors.New("not found")}}, ErrUnknown, "EOF; interrupted"},
+		{"lost, not read in time", response{finding: protocol.Lost, err: io.EOF}, []response{{finding: protocol.Unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				server := &interrupting{script: script{posts: []response{test.post}, gets: test.gets}, interrupt: interrupt}
+				start := time.Now()
+				_, err := create(ctx, server, WithAttempts(3), WithRetryTimeout(time.Hour))
+				if errors.Is(test.kind, ErrInterrupted) && !errors.Is(err, context.Canceled) {
+					t.Errorf("%v is not the context's error", err)
+				}
+				if !errors.Is(err, test.kind) || causeOf(err) != test.says || len(server.sent) != 1 {
+					t.Errorf("%v, %d POSTs", err, len(server.sent))
+				}
+				if took := time.Since(start); took > 11*time.Second { // the settling time and one pause
+					t.Errorf("it took %s", took)
+				}
+			})
+		})
+	}
+}
+
+// interrupting is a server during whose answer the user interrupts.
+type interrupting struct {
+	script
+	interrupt func()
+}
+
+func (s *interrupting) post(until, ctx context.Context, name string) response {
+	s.interrupt()
+	return s.script.post(until, ctx, name)
+}
+
+// A pause that is interrupted ends without another POST.
+func TestInterruptDuringAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		server := &script{posts: []response{{finding: protocol.NotStored, err: io.EOF, retryAfter: 20 * time.Second}}}
+		time.AfterFunc(2*time.Second, interrupt)
+		_, err := create(ctx, server, WithAttempts(3), WithRetryTimeout(time.Hour))
+		if !errors.Is(err, ErrInterrupted) || len(server.sent) != 1 {
+			t.Errorf("%v after %d POSTs", err, len(server.sent))
+		}
+	})
+}
+
+// Without time there is one POST, and what is lost is read back once, within
+// half a minute.
+func TestWithoutTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, test := range map[string]struct {
+			post response
+			gets []response
+			kind error
+		}{
+			"lost, found":     {response{finding: protocol.Lost, err: io.EOF}, []response{found(Annotation, ourID)}, nil},
+			"lost, not there": {response{finding: protocol.Lost, err: io.EOF}, nil, ErrUnknown},
+			"lost, not read":  {response{finding: protocol.Lost, err: io.EOF}, []response{{finding: protocol.Unread, err: io.EOF}}, ErrUnknown},
+			"throttled":       {response{finding: protocol.NotStored, err: io.EOF}, nil, ErrExhausted},
+			"taken":           {taken(), []response{anothers()}, ErrExhausted},
+		} {
+			server := &script{posts: []response{test.post}, gets: test.gets}
+			r, err := create(t.Context(), server, WithRetryTimeout(0))
+			if !errors.Is(err, test.kind) || len(server.sent) != 1 || server.read != 1 || r.TimeOver != (err != nil) {
+				t.Errorf("%s: %+v, %v, %d POSTs, %d GETs", name, r, err, len(server.sent), server.read)
+			}
+			if within := time.Until(server.until); within != 30*time.Second {
+				t.Errorf("%s: read within %s", name, within)
+			}
+		}
+	})
+}
+
+func TestNothingIsSentAfterAnInterrupt(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	server := &script{}
+	if _, err := create(ctx, server); !errors.Is(err, ErrInterrupted) || len(server.sent) != 0 {
+		t.Error(err)
+	}
+}
+
+// causeOf is what an Error says of its cause.
+func causeOf(err error) string {
+	var failure *Error
+	if !errors.As(err, &failure) {
+		return ""
+	}
+	return failure.Cause.Error()
+}
+
+// A credential that has just expired is another one at the second POST; one that
+// is no good is not tried a third time.
+func TestUnauthorized(t *testing.T) {
+	denied := response{finding: protocol.Unauthorized, err: apierrors.NewUnauthorized("who")}
+	done := response{finding: protocol.Stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
+	synctest.Test(t, func(t *testing.T) {
+		server := &script{posts: []response{denied, done}}
+		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || server.sent[0] != server.sent[1] {
+			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
+		}
+		server = &script{posts: []response{denied}}
+		if _, err := create(t.Context(), server); !errors.Is(err, ErrRefused) || !apierrors.IsUnauthorized(err) || len(server.sent) != 2 {
+			t.Errorf("%v after %d POSTs", err, len(server.sent))
+		}
+	})
+}
+
+// After a conflict that may be a repeated POST of ours, a 401 on the GET does not
+// lead to another name, which would be a second object.
+func TestUnauthorizedOnReadingBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours := &unstructured.Unstructured{Object: map[string]any{}}
+		ours.SetAnnotations(map[string]string{Annotation: ourID})
+		server := &script{
+			posts: []response{taken()},
+			gets:  []response{{finding: getFinding(apierrors.NewUnauthorized("who"), true), err: apierrors.NewUnauthorized("who")}, {finding: protocol.Anonymous, object: ours}},
+		}
+		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || len(server.sent) != 1 {
+			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
+		}
+	})
+}
+
+// found is an object with a mark.
+func found(mark, value string) response {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetAnnotations(map[string]string{mark: value})
+	return response{finding: protocol.Anonymous, object: object}
+}
+
+// A refusal stands only when the object was looked for: once if no copy of the
+// POST can be to blame, else for 13 seconds.
+func TestRefusalIsLookedFor(t *testing.T) {
+	no, gone := errors.New("no"), response{finding: protocol.Absent, err: errors.New("not found")}
+	forbidden := response{finding: protocol.NoPermission, err: errors.New("forbidden")}
+	for name, test := range map[string]struct {
+		post   response
+		gets   []response
+		want   Result // without a name, or what is given up
+		kind   error
+		reads  int
+		took   time.Duration
+		events string
+	}{
+		"rejected":                {post: response{finding: protocol.Rejected, err: no}, kind: ErrRefused, reads: 1},
+		"rejected, there":         {post: response{finding: protocol.Rejected, err: no}, gets: []response{found(Annotation, ourID)}, want: Result{Outcome: Created}, reads: 1},
+		"rejected, another there": {post: response{finding: protocol.Rejected, err: no}, gets: []response{anothers()}, kind: ErrRefused, reads: 1},
+		"rejected, no right":      {post: response{finding: protocol.Rejected, err: no}, gets: []response{forbidden}, want: Result{Unverified: true}, kind: ErrRefused, reads: 1},
+		"rejected, untracked there": {
+			post: response{finding: protocol.Rejected, err: no}, gets: []response{found("x", "y")}, kind: ErrUnknown, reads: 1,
+		},
+		"denied": {
+			post: response{finding: protocol.Denied, err: no}, kind: ErrRefused, reads: 4, took: 13 * time.Second,
+			events: "no; looking for it for 13s\n",
+		},
+		"denied, there late": {
+			post: response{finding: protocol.Denied, err: no}, gets: []response{gone, gone, gone, found(Annotation, ourID)},
+			want: Result{Outcome: Created}, reads: 4, took: 13 * time.Second, events: "no; looking for it for 13s\n",
+		},
+		"denied, no right": {
+			post: response{finding: protocol.Denied, err: no}, gets: []response{gone, forbidden},
+			want: Result{Unverified: true}, kind: ErrRefused, reads: 2, took: time.Second, events: "no; looking for it for 13s\n",
+		},
+		"never sent": {post: response{finding: protocol.Rejected, err: no, unsent: true}, kind: ErrRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, events := time.Now(), ""
+				server := &script{posts: []response{test.post}, gets: test.gets}
+				r, err := create(t.Context(), server, WithEvents(func(e Event) { events += e.Reason.Error() + "; " + e.What() + "\n" }))
+				if !errors.Is(err, test.kind) || r.Outcome != test.want.Outcome || r.Unverified != test.want.Unverified {
+					t.Errorf("%+v, %v", r, err)
+				}
+				if took := time.Since(start); took != test.took || server.read != test.reads || events != test.events || len(server.sent) != 1 {
+					t.Errorf("%d POSTs, %d GETs in %s: %q", len(server.sent), server.read, took, events)
+				}
+			})
+		})
+	}
+}
+
+// A conflict that cannot be read back is told as unchecked also where it ends as
+// unknown, because no other name may be tried; a lost answer is none.
+func TestUncheckedConflict(t *testing.T) {
+	forbidden := response{finding: protocol.NoPermission, err: errors.New("forbidden")}
+	for name, test := range map[string]struct {
+		post response
+		want bool
+	}{"conflict": {taken(), true}, "lost": {response{finding: protocol.Lost, err: io.EOF}, false}} {
+		w := wanted{generateName: "p-", id: Derived(ourID, ourRun)}
+		server := &script{posts: []response{test.post}, gets: []response{forbidden}}
+		r, err := newOperation(w, server, defaults()).run(t.Context())
+		if !errors.Is(err, ErrUnknown) || r.Unverified != test.want || r.Object != nil {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}
+
+// What cannot be read is read again while there is time, and not known then.
+func TestRefusalThatIsNotLookedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, server := time.Now(), &script{
+			posts: []response{{finding: protocol.Denied, err: errors.New("exceeded quota")}}, gets: []response{{finding: protocol.Unread, err: io.EOF}},
+		}
+		_, err := create(t.Context(), server, WithRetryTimeout(time.Minute))
+		if !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; not settled in 1m0s" || time.Since(start) > time.Minute {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
+}
+
+// An interrupt amid the looking ends it: it was not looked for for long enough.
+func TestInterruptWhileLooking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(2*time.Second, interrupt)
+		server := &script{posts: []response{{finding: protocol.Denied, err: errors.New("exceeded quota")}}}
+		if _, err := create(ctx, server); !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; interrupted" {
+			t.Error(err)
+		}
+	})
+}
+
+// A credential that is no good can neither create nor read: the third 401 ends
+// it, and is told of as what could not be read back.
+func TestUnauthorizedForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		who := apierrors.NewUnauthorized("who")
+		server := &script{posts: []response{{finding: protocol.Unauthorized, err: who}}, gets: []response{{finding: protocol.Unauthorized, err: who}}}
+		r, err := create(t.Context(), server)
+		if !errors.Is(err, ErrRefused) || !apierrors.IsUnauthorized(err) || !r.Unverified || len(server.sent) != 2 || server.read != 1 {
+			t.Errorf("%+v, %v after %d POSTs and %d GETs", r, err, len(server.sent), server.read)
+		}
+	})
+}
+
+// Conflicts with what is not there may be with our own object: an API may response
+// reads from an older state.
+func TestConflictsWithNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &script{posts: []response{taken()}}
+		_, err := create(t.Context(), server)
+		if !errors.Is(err, ErrUnknown) || !strings.Contains(causeOf(err), "no such object is there (read 3 times): the API may") || server.read != 3 {
+			t.Errorf("%v after %d GETs", err, server.read)
+		}
+	})
+}
+
+// Every mark that does not come back is told of, also of an object that is found.
+func TestMarksLost(t *testing.T) {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetLabels(map[string]string{RunLabel: ourRun})
+	object.SetAnnotations(map[string]string{Annotation: ourID, ContentAnnotation: "v1-content"})
+	without := func(remove func(*unstructured.Unstructured)) *unstructured.Unstructured {
+		o := object.DeepCopy()
+		remove(o)
+		return o
+	}
+	unlabelled := without(func(o *unstructured.Unstructured) { o.SetLabels(nil) })
+	for name, test := range map[string]struct {
+		server *script
+		want   []string
+	}{
+		"all are there":   {&script{posts: []response{{finding: protocol.Stored, object: object}}}, nil},
+		"no label":        {&script{posts: []response{{finding: protocol.Stored, object: unlabelled}}}, []string{RunLabel}},
+		"no label, found": {&script{posts: []response{taken()}, gets: []response{{finding: protocol.Anonymous, object: unlabelled}}}, []string{RunLabel}},
+		"no annotations": {
+			&script{posts: []response{{finding: protocol.Stored, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
+			[]string{Annotation, ContentAnnotation},
+		},
+	} {
+		w := wanted{generateName: "p-", id: Derived(ourID, ourRun), content: "v1-content"}
+		if r, err := newOperation(w, test.server, defaults()).run(t.Context()); err != nil || !slices.Equal(r.Stripped, test.want) {
+			t.Errorf("%s: %v, %v", name, r.Stripped, err)
+		}
+	}
+}
+
+// A POST that certainly was not sent says nothing about the time of the one that
+// may have been carried out; one that was turned away does, because something
+// may have sent it twice.
+func TestFirstPost(t *testing.T) {
+	for unsent, want := range map[bool]int{true: 3, false: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			young := &unstructured.Unstructured{Object: map[string]any{}}
+			young.SetCreationTimestamp(metav1.NewTime(time.Now().Add(20 * time.Second)))
+			server := &script{
+				posts: []response{
+					{finding: protocol.NotStored, err: io.EOF, unsent: unsent, retryAfter: 30 * time.Second},
+					taken(),
+					{finding: protocol.Stored, object: &unstructured.Unstructured{Object: map[string]any{}}},
+				},
+				gets: []response{{finding: protocol.Anonymous, object: young}},
+			}
+			_, err := create(t.Context(), ticking{server})
+			if (err == nil) != unsent || err != nil && !errors.Is(err, ErrUnknown) || len(server.sent) != want {
+				t.Errorf("%v, sent %q", err, server.sent)
+			}
+		})
+	}
+}
+
+// ticking is a server that knows the time.
+type ticking struct{ server }
+
+func (ticking) now(context.Context) (time.Time, error) { return time.Now(), nil }

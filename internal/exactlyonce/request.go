@@ -1,0 +1,283 @@
+package exactlyonce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+)
+
+// request makes the requests of one object. It implements server. client-go's
+// silent resending is switched off: every POST is an operation's own.
+type request struct {
+	resource   resource
+	namespaced bool
+	namespace  string
+	given      runtime.Object // that object was made of
+	object     *unstructured.Unstructured
+	id         ID
+	content    string    // what the object's ContentAnnotation says
+	template   *Template // nil for none: then object is a copy, and has the marks of id
+	parameters url.Values
+	brief      bool // of what is stored, no more is read than WithBriefObjects says
+	fixed      bool // the object has a fixed name
+}
+
+func (r *request) wanted() wanted {
+	return wanted{name: r.object.GetName(), generateName: r.object.GetGenerateName(), id: r.id, content: r.content}
+}
+
+// post sends the object under name. It is not sent once until is done, however
+// long it waits for the client's rate limiter or for a credential.
+func (r *request) post(until, ctx context.Context, name string) response {
+	body, err := r.encode(name)
+	if err != nil {
+		return response{finding: protocol.Rejected, err: err, unsent: true}
+	}
+	if err := r.throttle(until); err != nil {
+		return response{finding: protocol.NotStored, err: err, unsent: true}
+	}
+	request := r.target(r.resource.client.Post()).Throttle(nil).SetHeader("Content-Type", "application/json").Body(body)
+	for parameter, values := range r.parameters {
+		for _, value := range values {
+			request.Param(parameter, value)
+		}
+	}
+	x := exchange{until: until}
+	result := request.Do(x.observe(ctx))
+	a := r.postResponse(ctx, result, &x, name)
+	a.unsent = !x.sent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 || r.parameters.Has("dryRun")
+	if a.finding == protocol.Lost && a.unsent { // a dry run
+		a.finding = protocol.NotStored
+	}
+	// No server stores what it could not be asked for; something that picks
+	// names may, under another one, so that a lost response stays one.
+	a.unsent = a.unsent || pathError(name) != nil
+	return a
+}
+
+// throttle waits for the client's rate limiter. The limiter sees no deadline,
+// because it would give up at once where it sees that the time will not do.
+func (r *request) throttle(until context.Context) error {
+	limiter := r.resource.client.GetRateLimiter()
+	if limiter == nil {
+		return until.Err()
+	}
+	ctx, cancel := outlive(until, 0)
+	defer cancel()
+	return limiter.Wait(ctx)
+}
+
+// postResponse returns what the response to a POST says.
+func (r *request) postResponse(ctx context.Context, result rest.Result, x *exchange, name string) (a response) {
+	err := result.Error()
+	if err == nil {
+		a = r.accept(result, name)
+		a.brief = r.brief
+		return a
+	}
+	connected := x.sent() || apistatus.Code(err) > 0
+	a = response{err: err, finding: postFinding(err, connected), retryAfter: suggestedDelay(err)}
+	if x.retryAfter != nil {
+		a.resend, a.retryAfter = true, max(a.retryAfter, inSeconds(*x.retryAfter))
+	}
+	if details := detailsOf(err); r.isOther(details, name) {
+		return r.ofOther(ctx, a, details.Name)
+	}
+	return a
+}
+
+// ofOther returns the meaning of a refusal that names another object. It is a
+// lost response, unless that object carries our creation ID. Without an ID
+// nothing can be proved: refusals that are no conflicts are taken as kubectl
+// takes them.
+func (r *request) ofOther(ctx context.Context, a response, other string) response {
+	switch a.finding {
+	case protocol.Conflict, protocol.Rejected, protocol.Denied, protocol.Unauthorized:
+	default:
+		return a
+	}
+	if r.id.untracked && a.finding != protocol.Conflict {
+		return a
+	}
+	if a.object = r.oursAt(ctx, other); a.object != nil {
+		a.finding = protocol.Renamed
+		return a
+	}
+	a.finding, a.other = protocol.Lost, true
+	a.err = apistatus.Explain(a.err, " (the response is about another object)")
+	return a
+}
+
+// oursAt returns the object of that name if it carries our creation ID.
+func (r *request) oursAt(ctx context.Context, name string) *unstructured.Unstructured {
+	if r.id.untracked {
+		return nil
+	}
+	found := r.get(ctx, name).object
+	if found == nil || idOf(found) != r.id.creation {
+		return nil
+	}
+	return found
+}
+
+// isOther reports whether details name another object than the one sent under
+// name; without a name, the server makes one of the object's generateName. A
+// generated name tells an object of any type from all others.
+func (r *request) isOther(details *metav1.StatusDetails, name string) bool {
+	switch {
+	case details == nil, details.Name == "",
+		details.Kind == "namespaces" && r.namespaced && details.Name == r.namespace:
+		return false
+	case name == "":
+		prefix := r.object.GetGenerateName()
+		return details.Name != prefix && !names.GeneratedFrom(details.Name, prefix)
+	}
+	return details.Name != name || r.fixed && !r.isType(details.Kind)
+}
+
+// isType reports whether a Status may call the object's type so: servers say the
+// resource or the kind.
+func (r *request) isType(called string) bool {
+	mapping := r.resource.mapping
+	return called == "" || strings.EqualFold(called, mapping.Resource.Resource) ||
+		strings.EqualFold(called, mapping.GroupVersionKind.Kind) || called == mapping.Resource.GroupResource().String()
+}
+
+// encode returns the object as it is sent under name; empty: it has its own, or
+// none.
+func (r *request) encode(name string) ([]byte, error) {
+	if r.template != nil {
+		return r.template.encode(r.object, r.id, name)
+	}
+	if name != "" {
+		r.object.SetName(name)
+	}
+	return r.object.MarshalJSON()
+}
+
+// accept reads the body of a 2xx. An object that was not sent proves nothing.
+func (r *request) accept(result rest.Result, name string) response {
+	read := decode
+	if r.brief {
+		read = decodeBriefly
+	}
+	object, err := objectOf(result, read)
+	if err != nil {
+		return response{finding: protocol.Lost, err: err}
+	}
+	id := idOf(object)
+	switch {
+	case !r.isHere(object), !r.id.untracked && id != "" && id != r.id.creation:
+	case object.GetName() == name, r.id.untracked && (object.GetName() == "" || r.mayBePicked(object)):
+		return response{finding: protocol.Stored, object: object}
+	case !r.id.untracked && id == r.id.creation:
+		return response{finding: protocol.Renamed, object: object, err: fmt.Errorf("created as %q", object.GetName())}
+	}
+	return response{finding: protocol.Lost, other: true, err: fmt.Errorf(
+		"the response is a %s %q that was not sent", object.GetKind(), object.GetName())}
+}
+
+// mayBePicked reports whether the server, or a webhook that keeps the prefix, can
+// have named an object without a fixed name so.
+func (r *request) mayBePicked(object *unstructured.Unstructured) bool {
+	prefix := r.object.GetGenerateName()
+	return !r.fixed && (object.GetGenerateName() == prefix || names.GeneratedFrom(object.GetName(), prefix))
+}
+
+// isHere reports whether the object is of the type and in the namespace of the
+// one sent.
+func (r *request) isHere(object *unstructured.Unstructured) bool {
+	namespace := object.GetNamespace()
+	return object.GroupVersionKind().GroupKind() == r.object.GroupVersionKind().GroupKind() &&
+		(!r.namespaced || namespace == "" || namespace == r.namespace)
+}
+
+// pathError returns why no path can carry the name, or nil.
+func pathError(name string) error {
+	if why := rest.IsValidPathSegmentName(name); len(why) > 0 {
+		return fmt.Errorf("no object can be named %q: a name %s", name, strings.Join(why, ", "))
+	}
+	return nil
+}
+
+// errNotAsked is why a response to a GET says nothing.
+var errNotAsked = errors.New("the response is not the object asked for")
+
+// get reads the object back. Without a resourceVersion it is a quorum read.
+func (r *request) get(ctx context.Context, name string) response {
+	if err := pathError(name); err != nil {
+		return response{finding: protocol.Absent, err: err}
+	}
+	var x exchange
+	result := r.target(r.resource.client.Get()).Name(name).Do(x.observe(ctx))
+	err := result.Error()
+	if err == nil {
+		var object *unstructured.Unstructured
+		if object, err = objectOf(result, decode); err == nil && object.GetName() == name && r.isHere(object) {
+			return response{finding: protocol.Anonymous, object: object}
+		}
+		return response{finding: protocol.Unread, err: errors.Join(errNotAsked, err)}
+	}
+	a := response{finding: getFinding(err, x.audited), err: err, retryAfter: suggestedDelay(err)}
+	if r.isOther(detailsOf(err), name) {
+		a.finding, a.err = protocol.Unread, errNotAsked
+	}
+	if a.finding == protocol.NoPermission {
+		mapping := r.resource.mapping
+		a.err = fmt.Errorf("it cannot be read back (needs get on %s): %w; to settle it: kubectl get %s",
+			mapping.Resource.GroupResource(), err, reference.Argument(mapping, r.namespace, name))
+	}
+	return a
+}
+
+// now has the API server review who asks: that is answered with the server's
+// time, to every user, and stored nowhere. Where it is not answered so, the time
+// is not known.
+func (r *request) now(ctx context.Context) (time.Time, error) {
+	result := r.resource.client.Post().MaxRetries(0).
+		AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").
+		SetHeader("Content-Type", "application/json").
+		Body([]byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)).
+		Do(ctx)
+	if apistatus.RefusedForAll(result.Error()) {
+		return time.Time{}, nil
+	}
+	review, err := objectOf(result, decode)
+	if err == nil && review.GetKind() != "SelfSubjectReview" {
+		err = errNotAsked
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("the server's time cannot be had: %w", err)
+	}
+	return review.GetCreationTimestamp().Time, nil
+}
+
+func (r *request) target(to *rest.Request) *rest.Request {
+	return to.MaxRetries(0).
+		NamespaceIfScoped(r.namespace, r.namespaced).
+		Resource(r.resource.mapping.Resource.Resource)
+}
+
+// objectOf reads the object of a response.
+func objectOf(
+	result rest.Result, decode func([]byte) (*unstructured.Unstructured, error),
+) (*unstructured.Unstructured, error) {
+	body, err := result.Raw()
+	if err != nil {
+		return nil, err
+	}
+	return decode(body)
+}

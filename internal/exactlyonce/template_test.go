@@ -1,0 +1,127 @@
+package exactlyonce
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+// anyValue draws what JSON can be, with what the encoder escapes.
+func anyValue(depth int) *rapid.Generator[any] {
+	text := rapid.Map(rapid.StringOf(rapid.SampledFrom([]rune("ab\"\\<&>\u2028\n/é"))), func(s string) any { return s })
+	kinds := []*rapid.Generator[any]{
+		text,
+		rapid.Map(rapid.Int64(), func(n int64) any { return n }),
+		rapid.Map(rapid.Bool(), func(b bool) any { return b }),
+		rapid.Just[any](nil),
+	}
+	if depth > 0 {
+		kinds = append(kinds,
+			rapid.Map(rapid.SliceOfN(anyValue(depth-1), 0, 3), func(s []any) any { return s }),
+			rapid.Map(rapid.MapOfN(fieldName, anyValue(depth-1), 0, 4), func(m map[string]any) any { return m }))
+	}
+	return rapid.OneOf(kinds...)
+}
+
+// fieldName draws names that come before, between and after those that are set.
+var fieldName = rapid.SampledFrom([]string{
+	"a", "annotations", "b", "labels", "metadata", "name", "namespace", "spec", "template", "z", "<&>",
+	Annotation, "genname.dev/creation", "genname.dev/zzz", RunLabel,
+})
+
+// drawObject draws an object without a name, that can carry a mark.
+func drawObject(t *rapid.T) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: rapid.MapOfN(fieldName, anyValue(3), 0, 6).Draw(t, "object")}
+	metadata := rapid.MapOfN(fieldName, anyValue(2), 0, 6).Draw(t, "metadata")
+	object.Object["metadata"] = metadata
+	delete(metadata, "name")
+	metadata["generateName"] = rapid.SampledFrom([]string{"p-", `p"<&>\-`, strings.Repeat("é", 40)}).Draw(t, "generateName")
+	for _, field := range []string{"labels", "annotations"} {
+		if _, ok := metadata[field].(map[string]any); !ok {
+			delete(metadata, field)
+		}
+	}
+	object.SetAPIVersion("batch/v1")
+	object.SetKind("Job") // the labels of its template are its own, if it has none
+	if !CanCarry(object) {
+		t.Fatal("the test draws what cannot carry a mark")
+	}
+	return object
+}
+
+func drawID(t *rapid.T) ID {
+	id := NewID()
+	id.creation = rapid.SampledFrom([]string{id.creation, "v1-<&>", `"`}).Draw(t, "creation")
+	id.run = rapid.SampledFrom([]string{"", "v1-run", "v1-<other>"}).Draw(t, "run")
+	return id
+}
+
+// What a template makes is, byte by byte, what an object is encoded as on its
+// own, in whatever order objects, runs and names come; and the object stays what
+// it was.
+func TestTemplateEncodesAsWithout(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		template := &Template{}
+		objects := []*unstructured.Unstructured{drawObject(t), drawObject(t)}
+		given := []*unstructured.Unstructured{objects[0].DeepCopy(), objects[1].DeepCopy()}
+		for range rapid.IntRange(1, 4).Draw(t, "creates") {
+			object, id := rapid.SampledFrom(objects).Draw(t, "of"), drawID(t)
+			name := rapid.SampledFrom([]string{"p-x4k2z", `p"<&>\-x4k2z`, "é\u2028"}).Draw(t, "name")
+			alone := &request{object: object, id: id, resource: resource{mapping: &meta.RESTMapping{}}}
+			if err := alone.stamp(); err != nil {
+				t.Fatal(err)
+			}
+			want, err := alone.encode(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := (&request{object: object, id: id, template: template}).encode(name)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("with a template, %v:\n%s\nwithout:\n%s", err, got, want)
+			}
+		}
+		for i := range objects {
+			before, err1 := given[i].MarshalJSON()
+			after, err2 := objects[i].MarshalJSON()
+			if err1 != nil || err2 != nil || !bytes.Equal(before, after) {
+				t.Fatalf("what was given became %s, %v, %v", after, err1, err2)
+			}
+		}
+	})
+}
+
+// The copies of one object are sent as they are without a template, conflicts
+// and all, and what has a name of its own or no mark is none of its business.
+func TestCopiesWithATemplate(t *testing.T) {
+	server := oncetest.NewServer()
+	c := creatorFor(t, server.Config())
+	given, err := settings{}.unstructured(configMap("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := WithTemplate(&Template{})
+	var ids []ID
+	for range 3 {
+		ids = append(ids, NewID())
+	}
+	for _, id := range append(ids, ids[0]) { // the last one conflicts, with itself
+		result, err := c.Create(t.Context(), given, id, template)
+		if err != nil || result.Object.GetAnnotations()[Annotation] != id.String() || result.Object.GetName() != result.Name {
+			t.Errorf("%+v, %v", result, err)
+		}
+	}
+	named := given.DeepCopy()
+	named.SetName("mine")
+	if result, err := c.Create(t.Context(), named, NewID(), template); err != nil || result.Object.GetName() != "mine" {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if stored := len(server.Objects()); stored != 4 || given.GetName() != "" || given.GetAnnotations() != nil {
+		t.Errorf("%d are stored, and what was given is %v", stored, given)
+	}
+}

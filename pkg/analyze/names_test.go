@@ -1,0 +1,15 @@
+package analyze_test
+
+import (
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+// The package imports nothing, so that it has the number of names a second time.
+func TestMathematicsIsOfTheseNames(t *testing.T) {
+	if analyze.AlphabetSize != len(names.Alphabet) || analyze.SuffixLength != names.SuffixLength {
+		t.Errorf("pkg/analyze counts %d characters of %d", analyze.SuffixLength, analyze.AlphabetSize)
+	}
+}

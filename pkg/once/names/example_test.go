@@ -1,0 +1,53 @@
+package names_test
+
+import (
+	"fmt"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+// A name as the server makes it, and taken apart.
+func Example() {
+	name := names.Candidate("nightly-backup-", "v1-0123456789abcdef", 0, names.SuffixLength)
+	prefix, suffix, ok := names.Split(name)
+	fmt.Println(name, prefix, suffix, ok)
+	// Output: nightly-backup-zx6t2 nightly-backup- zx6t2 true
+}
+
+// The names to try for one object follow from its id, so that another process
+// tries the same ones.
+func ExampleCandidate() {
+	for attempt := range uint32(3) {
+		fmt.Println(names.Candidate("demo-", "v1-0123456789abcdef", attempt, names.SuffixLength))
+	}
+	fmt.Println(names.Candidate("demo-", "v1-0123456789abcdef", 0, 10))
+	// Output:
+	// demo-zx6t2
+	// demo-mf2d4
+	// demo-xc5vw
+	// demo-zx6t2f6bs9
+}
+
+// The server keeps 58 bytes of a generateName.
+func ExampleEffectivePrefix() {
+	fmt.Println(names.EffectivePrefix("a-name-that-is-longer-than-all-that-the-server-will-ever-keep-"))
+	// Output: a-name-that-is-longer-than-all-that-the-server-will-ever-k
+}
+
+// What can have been generated; the last one's prefix is another one then.
+func ExampleSplit() {
+	for _, name := range []string{"demo-x4k2z", "demo-hello", "demo-x4k2z7"} {
+		prefix, suffix, ok := names.Split(name)
+		fmt.Printf("%s: %q %q %v\n", name, prefix, suffix, ok)
+	}
+	// Output:
+	// demo-x4k2z: "demo-" "x4k2z" true
+	// demo-hello: "" "" false
+	// demo-x4k2z7: "demo-x" "4k2z7" true
+}
+
+// Whether a name can come from a generateName; not whether it did.
+func ExampleGeneratedFrom() {
+	fmt.Println(names.GeneratedFrom("demo-x4k2z", "demo-"), names.GeneratedFrom("demo-x4k2z", "demo"))
+	// Output: true false
+}

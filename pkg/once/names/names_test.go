@@ -1,0 +1,153 @@
+package names
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/rand"
+	"pgregory.net/rapid"
+)
+
+func TestEffectivePrefix(t *testing.T) {
+	long := strings.Repeat("x", 58)
+	for in, want := range map[string]string{
+		"":             "",
+		"job-":         "job-",
+		long:           long,
+		long + "y":     long,
+		long + "-tail": long,
+	} {
+		if got := EffectivePrefix(in); got != want {
+			t.Errorf("EffectivePrefix(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	type parts struct {
+		prefix, suffix string
+		ok             bool
+	}
+	for name, want := range map[string]parts{
+		"":                                {},
+		"bbbbb":                           {}, // nothing before the suffix
+		"job-74r6":                        {}, // "-" is not in the alphabet
+		"job-74r6a":                       {}, // a vowel
+		"job-74r60":                       {}, // a digit that looks like one
+		"job-74R6T":                       {}, // upper case
+		"kube-root-ca.crt":                {},
+		"job-74r6t":                       {"job-", "74r6t", true},
+		"xbbbbb":                          {"x", "bbbbb", true},
+		strings.Repeat("x", 58) + "bbbbb": {strings.Repeat("x", 58), "bbbbb", true},
+		strings.Repeat("x", 59) + "bbbbb": {}, // longer than the server makes
+	} {
+		prefix, suffix, ok := Split(name)
+		if got := (parts{prefix, suffix, ok}); got != want {
+			t.Errorf("Split(%q) = %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+// The server's own generator is the reference: every name it makes is taken
+// apart into what went in.
+func TestSplitUndoesTheServersGenerator(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		generateName := rapid.StringMatching(`[a-z0-9.-]{1,80}`).Draw(t, "generateName")
+		suffix := rand.String(SuffixLength)
+		prefix, gotSuffix, ok := Split(EffectivePrefix(generateName) + suffix)
+		if !ok || prefix != EffectivePrefix(generateName) || gotSuffix != suffix {
+			t.Fatalf("Split gave %q, %q, %v", prefix, gotSuffix, ok)
+		}
+	})
+}
+
+// The vectors were computed apart from this code, from the rule in Candidate's
+// comment. They are a promise: the same key makes the same names for ever.
+func TestCandidateVectors(t *testing.T) {
+	for _, v := range []struct {
+		generateName, id string
+		attempt          uint32
+		length           int
+		want             string
+	}{
+		{"job-", "v1-00000000000000000000000000000000", 0, 5, "job-74r6t"},
+		{"job-", "v1-00000000000000000000000000000000", 1, 5, "job-gc9r6"},
+		{"job-", "v1-0123456789abcdef0123456789abcdef", 0, 5, "job-v895x"},
+		{strings.Repeat("x", 70), "v1-0123456789abcdef0123456789abcdef", 15, 5, strings.Repeat("x", 58) + "dx2vf"},
+		{"a", "", 4294967295, 5, "agvkwc"},
+		{strings.Repeat("x", 57) + "é-", "v1-0123456789abcdef0123456789abcdef", 15, 5, strings.Repeat("x", 57) + "dx2vf"},
+		{"job-", "v1-00000000000000000000000000000000", 0, 11, "job-74r6tk2fd4g"},
+		{strings.Repeat("x", 70), "v1-0123456789abcdef0123456789abcdef", 15, 11, strings.Repeat("x", 52) + "dx2vfckn8gm"},
+	} {
+		if got := Candidate(v.generateName, v.id, v.attempt, v.length); got != v.want {
+			t.Errorf("Candidate(%q, %q, %d, %d) = %q, want %q", v.generateName, v.id, v.attempt, v.length, got, v.want)
+		}
+	}
+}
+
+func TestCandidatesAreGeneratedNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		generateName := rapid.StringN(1, 100, 100).Draw(t, "generateName")
+		name := Candidate(generateName, rapid.String().Draw(t, "id"), rapid.Uint32().Draw(t, "attempt"), SuffixLength)
+		prefix, _, ok := Split(name)
+		want := strings.ToValidUTF8(EffectivePrefix(generateName), "")
+		if !utf8.ValidString(name) || (prefix != "" && !ok) || prefix != want {
+			t.Fatalf("%q is not a name generated from %q", name, generateName)
+		}
+	})
+}
+
+// Every character is equally likely in every position. With 27 cells and
+// 200,000 names, chance alone exceeds 90 once in 10^8 (the names are fixed, so
+// this never flakes);
+// an index taken modulo 27 from every byte gives about 555.
+func TestCandidateIsUnbiased(t *testing.T) {
+	const n = 200_000
+	var seen [SuffixLength]map[byte]float64
+	for i := range seen {
+		seen[i] = map[byte]float64{}
+	}
+	for attempt := range uint32(n) {
+		name := Candidate("p", "v1-unbiased", attempt, SuffixLength)
+		for i := range seen {
+			seen[i][name[1+i]]++
+		}
+	}
+	expected := float64(n) / float64(len(Alphabet))
+	for i := range seen {
+		var chi2 float64
+		for _, c := range []byte(Alphabet) {
+			d := seen[i][c] - expected
+			chi2 += d * d / expected
+		}
+		if chi2 > 90 {
+			t.Errorf("position %d: chi-square with 26 degrees of freedom is %.1f", i, chi2)
+		}
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	f.Add("job-74r6t")
+	f.Add("\xff\x00bbbbb")
+	f.Fuzz(func(t *testing.T, name string) {
+		prefix, suffix, ok := Split(name)
+		if ok && (prefix+suffix != name || len(suffix) != SuffixLength || prefix != EffectivePrefix(prefix)) {
+			t.Fatalf("Split(%q) = %q, %q", name, prefix, suffix)
+		}
+	})
+}
+
+// A length that no suffix has is the caller's mistake, and not an endless loop.
+func TestCandidateOfNoLength(t *testing.T) {
+	for _, length := range []int{-1, 0, MaxSuffixLength + 1, MaxLength + 1} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a suffix of %d characters", length)
+				}
+			}()
+			Candidate("p-", "v1-id", 0, length)
+		}()
+	}
+}
