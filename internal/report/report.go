@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Question is what a collision report answers.
+// Question is the question that a collision report answers.
 type Question struct {
 	// SuffixLength is the number of random characters, 1 to 11.
 	SuffixLength int
@@ -77,6 +77,7 @@ func New(ctx context.Context, q Question, populations []Population) (*v1alpha1.C
 		}
 		report.Items = append(report.Items, items...)
 	}
+	report.Verdict = q.verdict(report.Items)
 	report.Gate = q.gate(report.Items)
 	return report, nil
 }
@@ -130,14 +131,10 @@ func (q Question) gate(items []v1alpha1.CollisionItem) *v1alpha1.CollisionGate {
 	}
 	gate := &v1alpha1.CollisionGate{FailAbove: *q.FailAbove, Exceeded: []v1alpha1.CollisionExceeded{}}
 	for _, item := range items {
-		inForce := item.Policy(v1alpha1.PolicyServer).AnyFails
-		if inForce == nil {
-			inForce = item.Policy(v1alpha1.PolicyNone).AnyFails
-		}
-		if *inForce > *q.FailAbove {
+		if anyFails := *item.InForce().AnyFails; anyFails > *q.FailAbove {
 			gate.Exceeded = append(gate.Exceeded, v1alpha1.CollisionExceeded{
 				Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix,
-				Creates: item.Creates, AnyFails: *inForce,
+				Creates: item.Creates, AnyFails: anyFails,
 			})
 		}
 	}

@@ -120,6 +120,56 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// The verdict is the state of the prefix with the least room, by the policy in force.
+func TestVerdict(t *testing.T) {
+	other := population(15_000, 1)
+	other.Prefix = "q-"
+	for _, test := range []struct {
+		name        string
+		populations []Population
+		want        v1alpha1.CollisionVerdict
+		closest     string
+		room        int64
+	}{
+		{"nothing", nil, v1alpha1.CollisionVerdict{State: v1alpha1.CollisionOK}, "", 0},
+		{"ok", []Population{population(3000, 8)}, v1alpha1.CollisionVerdict{State: v1alpha1.CollisionOK}, "p-", 1_359_494},
+		{"risk", []Population{population(3000, 1)}, v1alpha1.CollisionVerdict{State: v1alpha1.CollisionRisk, Risk: 1}, "p-", 4},
+		{"unknown", []Population{population(3000, 0)}, v1alpha1.CollisionVerdict{State: v1alpha1.CollisionRisk, Risk: 1, AttemptsUnknown: 1}, "p-", 4},
+		{
+			"the second",
+			[]Population{population(3000, 0), other, population(3000, 8)},
+			v1alpha1.CollisionVerdict{State: v1alpha1.CollisionFailing, Risk: 1, Failing: 1, AttemptsUnknown: 1},
+			"q-", 0,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			want := test.want
+			if test.closest != "" {
+				want.Closest = v1alpha1.CollisionClosest{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: test.closest, Room: test.room}
+			}
+			q := question()
+			q.Creates = []int64{10, 20}
+			if diff := cmp.Diff(want, answer(t, q, test.populations...).Verdict); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A prefix is no problem from a room of 1,000 creates on.
+func TestStateOf(t *testing.T) {
+	for room, want := range map[int64]v1alpha1.CollisionState{
+		0: v1alpha1.CollisionFailing, 1: v1alpha1.CollisionRisk, 999: v1alpha1.CollisionRisk, 1000: v1alpha1.CollisionOK,
+	} {
+		if got := StateOf(room); got != want {
+			t.Errorf("a room of %d is %s, want %s", room, got, want)
+		}
+	}
+	if room := RoomOf(&v1alpha1.Policy{Room: &v1alpha1.Room{}}); room != math.MaxInt64 {
+		t.Errorf("an unlimited room is %d", room)
+	}
+}
+
 // What has no finite value is null: the room of no bound, the repeats of a
 // create for which there is no name, the suffix that is as good as certainty.
 func TestNulls(t *testing.T) {

@@ -107,17 +107,6 @@ func checkPeriod(perDay, days float64) error {
 // Retries do not help, because such a name is free. Whoever keys logs or metrics
 // by name, not by uid, mixes two objects up.
 
-// NextReuses returns the probability that the next create, if it succeeds,
-// takes one of D remembered names that are free because their objects were
-// deleted: D/(N-k), at most 1. In a full space no create succeeds and it is 0.
-func (m Model) NextReuses(existing, remembered int64) float64 {
-	free := m.Names() - m.clamp(existing)
-	if free == 0 {
-		return 0
-	}
-	return float64(min(max(remembered, 0), free)) / float64(free)
-}
-
 // AnyReuse returns the probability that among a number of creates, each after a
 // deletion so that existing names stay constant, at least one takes a name that
 // an earlier one of them had: the birthday problem among the N-k free names. In

@@ -46,7 +46,6 @@ func FuzzModel(f *testing.F) {
 		check("ExpectedExtraAttempts", m.ExpectedExtraAttempts(existing, creates), 0, n*float64(m.Attempts()-1)*(1+1e-15))
 		check("MeanCreatesToFirstFailure", m.MeanCreatesToFirstFailure(existing), 1, float64(m.Names())+1)
 		check("EquivalentSuffixLength", m.EquivalentSuffixLength(existing, creates), 0, 64*float64(m.Attempts()))
-		check("NextReuses", m.NextReuses(existing, creates), 0, 1)
 		check("AnyReuse", m.AnyReuse(existing, creates).Float64(), 0, 1)
 		check("ExpectedReuses", m.ExpectedReuses(existing, creates), 0, n)
 	})

@@ -278,9 +278,6 @@ func TestReuse(t *testing.T) {
 		if want := expected + (float64(n)-expected)/free; float64(n) < 100*free && !near(more, want, 1e-12) {
 			t.Fatalf("%v re-uses, one create later %v, want %v", expected, more, want)
 		}
-		if next := m.NextReuses(k, n); !near(next, min(1, float64(n)/free), slack) {
-			t.Fatalf("next re-uses %v", next)
-		}
 	})
 }
 

@@ -155,7 +155,7 @@ func TestCreateFromStdinThroughKubectl(t *testing.T) {
 	}
 	run(configMap, "create", "-n", ns, "-f", "-").Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, ``)
 	run("", "create", "-n", ns, "-f", "-").Expect(t, 1, ``, `error: no objects passed to create\n`)
-	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, `A prefix: .*`, harness.Said(reportmsg.GateExceeded, "0.001%", "1 row"))
+	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, reportmsg.NewPrefix+`.*`, harness.Said(reportmsg.GateExceeded, "0.001%", "1 row"))
 }
 
 // A document is created once it is known to end, however long stdin stays open:

@@ -5,9 +5,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	reportmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
@@ -23,7 +26,21 @@ func TestReportOfAPrefix(t *testing.T) {
 		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].attempts};{end}`).
 		Expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`,
 			harness.Said(reportmsg.NoNamesIn, "configmaps", ns, "nobody-says-"))
-	u.Run("report", "configmaps/none-", "-n", ns, "--creates=10").Expect(t, 0, `configmaps/none- -n `+ns+`: 1 of 27\^5 = 14,348,907 names exist.\n.*`, ``)
+	u.Run("report", "configmaps/none-", "-n", ns, "--creates=10").Expect(t, 0,
+		reported("configmaps/none-", ns, "1 name")+`.*\nthis server, 1 attempt +1 in 260,000 +168\n.*`, createInstead)
+	u.Run("report", "configmaps/nobody-says-", "-n", ns, "--creates=10").Expect(t, 0,
+		reported("configmaps/nobody-says-", ns, reportmsg.NoNamesYet)+`.*`,
+		harness.Said(reportmsg.NoNamesIn, "configmaps", ns, "nobody-says-")+createInstead)
+}
+
+// createInstead is the hint that a server without retries causes.
+var createInstead = harness.Said(reportmsg.UseCreate, "16 names")
+
+// reported is how the verdict about a prefix begins.
+func reported(prefix, namespace, names string) string {
+	place := regexp.QuoteMeta(fmt.Sprintf(reportmsg.In, prefix, namespace))
+	words := strings.Fields(strings.ReplaceAll(harness.Said(reportmsg.Names, place, names), `\n`, ""))
+	return strings.Join(words, `\s`)
 }
 
 const reportedManifests = `
@@ -54,7 +71,7 @@ func TestReportOfManifests(t *testing.T) {
 		harness.Said(reportmsg.Skipped, path, "configmaps/named", reportmsg.HasName)+
 			harness.Said(reportmsg.Skipped, path, "configmaps/other", reportmsg.NoGenerateName))
 	u.Run("report", "-R", "-f", filepath.Dir(path), "-n", ns, "--creates=10", "--fail-above=1e-9").
-		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*`+harness.Said(reportmsg.GateExceeded, "1 in 1.0e9", "3 rows"))
+		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +ATTEMPTS +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*`+harness.Said(reportmsg.GateExceeded, "1 in 1.0e9", "3 rows"))
 }
 
 func TestReportOfManifestsBadInput(t *testing.T) {
@@ -85,8 +102,8 @@ func TestReportWaitsForTheServer(t *testing.T) {
 			}
 			return nil
 		}).Config)
-		u.Run(append([]string{"report", "-n", ns, "--creates=10"}, args...)...).Expect(t, 0, `configmaps/run- -n `+ns+`: 17 of .*`,
-			harness.Said(common.Unreachable, "2m0s")+harness.Said(common.Reachable, `\d`))
+		u.Run(append([]string{"report", "-n", ns, "--creates=10"}, args...)...).Expect(t, 0, reported("configmaps/run-", ns, "17 names")+`.*`,
+			harness.Said(common.Unreachable, "2m0s")+harness.Said(common.Reachable, `\d`)+createInstead)
 	}
 	harness.As(t, single.Admin()).Run("report", "-f", "nonsuch.yaml", "--server=https://127.0.0.1:1").
 		Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
@@ -100,12 +117,12 @@ func TestReportGateOfNoPrefix(t *testing.T) {
 	u := harness.As(t, single.Admin())
 	missing := harness.Said(reportmsg.NoNamesIn, "configmaps", ns, "run")
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 1, `.*`,
-		missing+harness.Said("error: "+reportmsg.GateNoNames, "1 prefix"))
-	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10", "--ignore-not-found").Expect(t, 0, `.*`, missing)
-	u.Run("report", "cm/run", "cm/run-", "-n", ns, "--fail-above=1e-9", "--creates=10").Expect(t, 3, `.*`, missing+harness.Said(reportmsg.GateExceeded, "1 in 1.0e9", "2 rows"))
-	u.Run("report", "cm/run-", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, ``)
+		missing+createInstead+harness.Said("error: "+reportmsg.GateNoNames, "1 prefix"))
+	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10", "--ignore-not-found").Expect(t, 0, `.*`, missing+createInstead)
+	u.Run("report", "cm/run", "cm/run-", "-n", ns, "--fail-above=1e-9", "--creates=10").Expect(t, 3, `.*`, missing+createInstead+harness.Said(reportmsg.GateExceeded, "1 in 1.0e9", "2 rows"))
+	u.Run("report", "cm/run-", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, createInstead)
 	path := harness.File(t, "objects.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run}\n")
-	u.Run("report", "-f", path, "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, ``)
+	u.Run("report", "-f", path, "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, createInstead)
 }
 
 // The server's tries are its own, also under a prefix that kubectl genname create fills.
@@ -117,6 +134,34 @@ func TestReportOfWhatCreateMade(t *testing.T) {
 	live := u.Run("report", "cm/demo-", "-n", ns, "-o", "json")
 	if from := u.Run("report", "--from", saved, "-o", "json"); from.Stdout != live.Stdout || !strings.Contains(live.Stdout, `"attempts": 128`) {
 		t.Errorf("of the audit:\n%+v\nlive:\n%+v", from, live)
+	}
+}
+
+const severalVersions = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: samples.versions.example.org}
+spec:
+  group: versions.example.org
+  names: {plural: samples, singular: sample, kind: Sample, listKind: SampleList}
+  scope: Namespaced
+  versions:
+  - {name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+  - {name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
+`
+
+// A type with several versions is one type, in whichever version you name it.
+func TestReportOfSeveralVersions(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	u.Run("create", "-f", harness.File(t, "crd.yaml", severalVersions)).Expect(t, 0, `.*created\n`, ``)
+	for _, version := range []string{"v1", "v2"} {
+		harness.UntilServed(t, retrying, schema.GroupVersionResource{Group: "versions.example.org", Version: version, Resource: "samples"})
+	}
+	sample := harness.File(t, "sample.yaml", "apiVersion: versions.example.org/v1\nkind: Sample\nmetadata: {generateName: s-}\n")
+	u.Run("create", "-f", sample, "--count=3", "-n", ns).Expect(t, 0, `.*`, ``)
+	for _, word := range []string{"samples", "sample", "samples.v1.versions.example.org", "samples.v2.versions.example.org"} {
+		u.Run("report", word+"/s-", "-n", ns).Expect(t, 0, reported("samples.versions.example.org/s-", ns, "3 names")+`.*\nthis server, 8 attempts .*`, ``)
 	}
 }
 
@@ -133,7 +178,7 @@ func TestReportPlotOfAPrefix(t *testing.T) {
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
 	path := filepath.Join(t.TempDir(), "odds.svg")
-	u.Run("report", "configmaps/run-", "-n", ns, "--plot", path).Expect(t, 0, `configmaps/run- -n `+ns+`: 17 of .*`, ``)
+	u.Run("report", "configmaps/run-", "-n", ns, "--plot", path).Expect(t, 0, reported("configmaps/run-", ns, "17 names")+`.*`, createInstead)
 	picture, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(picture), ">now: 17<") || !strings.Contains(string(picture), ">none, server (1 attempt)<") {
 		t.Errorf("%v\n%s", err, picture)

@@ -59,16 +59,51 @@ func TestReportFromServer(t *testing.T) {
 
 func TestReportFromText(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--from="+savedAudit, "--creates=10,1000")
-	const rows = `NAMESPACE   RESOURCE              PREFIX            NAMES   10            1,000         NO-RETRY   ROOM        CLIENT
-ci          jobs.batch            nightly-report-   121     1 in 2.9e39   1 in 5.8e30   87         1,362,373   4,282,908
-            backups.example.com   volume-backup-    200     0.014%*       4.76%*        62         62*         4,282,829
+	const rows = `
+NAMESPACE   RESOURCE              PREFIX            NAMES   ATTEMPTS   10       1,000   0.1% AT
+ci          jobs.batch            nightly-report-   121     8          –        –       1,362,373
+            backups.example.com   volume-backup-    200     ?          0.014%   4.76%   62
+
 `
-	if !strings.HasSuffix(stdout, rows) || stderr != "" || code != 0 {
+	verdict := fmt.Sprintf(messages.SeveralRisk, "1", "2 prefixes", "backups.example.com/volume-backup-",
+		fmt.Sprintf(messages.After, "62 more creates", "at most 0.1%")) + " " + fmt.Sprintf(messages.SeveralUnknown, "1 prefix")
+	if first, _, _ := strings.Cut(stdout, "\n\n"); strings.ReplaceAll(first, "\n", " ") != verdict {
+		t.Errorf("verdict %q, want %q", first, verdict)
+	}
+	if !strings.Contains(stdout, rows) || stderr != useCreate("16 names") || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 	}
-	stdout, _, _ = run(t, "report", "--from="+savedAudit, "--creates=10", "--rate=1000")
-	if !strings.Contains(stdout, "   FAILS-AFTER\n") || !strings.Contains(stdout, "years\n") || !strings.Contains(stdout, "days*\n") {
+	stdout, _, _ = run(t, "report", "--from="+savedAudit, "--rate=10")
+	const rates = `
+NAMESPACE   RESOURCE              PREFIX            NAMES   ATTEMPTS   0.1% AT     FIRST FAILURE AFTER
+ci          jobs.batch            nightly-report-   121     8          1,362,373   over a million years
+            backups.example.com   volume-backup-    200     ?          62          20 years
+`
+	if !strings.Contains(stdout, rates) {
 		t.Errorf("the rate makes\n%s", stdout)
+	}
+}
+
+// If the attempts of an API are unknown, the verdict assumes one.
+func TestReportOfUnknownAttempts(t *testing.T) {
+	audit := readSavedAudit(t)
+	before, items, _ := strings.Cut(audit, `"items": [`)
+	_, last, _ := strings.Cut(items, `"group": "example.com"`)
+	audit = before + `"items": [{"group": "example.com"` + last
+	stdout, stderr, code := runWith(t, audit, "report", "--from=-")
+	verdict := "backups.example.com/volume-backup- has 200 names. " + fmt.Sprintf(messages.Risk,
+		fmt.Sprintf(messages.TriesUnknown, "this server (v1.34.4)"), fmt.Sprintf(messages.After, "62 more creates", "at most 0.1%"))
+	const table = `
+AFTER … MORE CREATES            1,000   10,000   100,000   1 million     0.1% AT
+this server, attempts unknown       ?        ?         ?           ?           ?
+kubectl genname create              –        –         –           –   4,282,829
+without retries                 4.76%    97.3%      100%        100%          62
+`
+	if first, _, _ := strings.Cut(stdout, "\n\n"); strings.ReplaceAll(first, "\n", " ") != verdict {
+		t.Errorf("verdict %q, want %q", first, verdict)
+	}
+	if !strings.Contains(stdout, table) || stderr != useCreate("16 names") || code != 0 {
+		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 	}
 }
 
@@ -81,7 +116,7 @@ func TestReportFromTheFirstVersion(t *testing.T) {
 		t.Errorf("code %d, stderr %q, stdout %s", code, stderr, stdout)
 	}
 	inconsistent := strings.Replace(readSavedAudit(t), `"summary": {`, `"summary": {"inconsistent": ["jobs.batch"], `, 1)
-	_, stderr, code = runWith(t, inconsistent, "report", "--from=-")
+	_, stderr, code = runWith(t, inconsistent, "report", "--from=-", "-o", "json")
 	if want := fmt.Sprintf(messages.Inconsistent+"\n", "jobs.batch"); stderr != want || code != 0 {
 		t.Errorf("code %d, stderr %q, want %q", code, stderr, want)
 	}
@@ -91,7 +126,8 @@ func TestReportFromTheFirstVersion(t *testing.T) {
 func TestReportFromIncomplete(t *testing.T) {
 	incomplete := strings.Replace(readSavedAudit(t), `"complete": true`, `"complete": false`, 1)
 	incomplete = strings.Replace(incomplete, `"prefixes": 0,`, `"prefixes": 3,`, 1)
-	warnings := messages.IncompleteAudit + "\n" + fmt.Sprintf(messages.HiddenByAudit+"\n", "3 prefixes", "0 names")
+	warnings := messages.IncompleteAudit + "\n" + fmt.Sprintf(messages.HiddenByAudit+"\n", "3 prefixes", "0 names") +
+		useCreate("16 names")
 	for _, test := range []struct {
 		args   string
 		code   int

@@ -50,7 +50,7 @@ func TestFigures(t *testing.T) {
 func TestReportPlotPNG(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odds.PNG")
 	stdout, stderr, code := run(t, "report", "--plot", path, "--existing=5000")
-	if !strings.HasPrefix(stdout, "A prefix: 5,000 of") || stderr != "" || code != 0 {
+	if !strings.HasPrefix(stdout, fmt.Sprintf(messages.APrefix, "5,000 names")) || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 	}
 	data, err := os.ReadFile(path)

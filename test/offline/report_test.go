@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -17,50 +18,84 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// The numbers are those of KEP-4420, where it is right: 1 in 1.6e13 for
-// 100,000 creates, 0.0062% for a million; and 170 creates, not 500, for 0.1 %.
-// It all fits a terminal of 24 lines and 80 columns.
+// The numbers are those of KEP-4420, where it is right: 0.0062% for a million creates, and
+// 170 creates without retries, not 500, for 0.1%. All of it fits a terminal.
 func TestReportOffline(t *testing.T) {
-	const want = `A prefix: 0 of 27^5 = 14,348,907 names exist.
+	const want = `A new prefix has no names. No problem: a server of Kubernetes 1.32 or later
+tries 8 names per create, and after 1,362,494 more creates the chance that any
+has failed is 0.1%.
 
-Chance that any create fails, and that any takes the name of a deleted object:
-CREATES     NONE     SERVER        CLIENT        SERVER+CLIENT   REUSE
-100         0.034%   1 in 1.7e40   1 in 6.0e81   1 in 3.1e660    0.034%
-1,000       3.42%    1 in 1.6e31   1 in 5.5e64   1 in 1.6e531    3.42%
-10,000      96.93%   1 in 1.6e22   1 in 5.5e47   1 in 1.5e402    96.93%
-100,000     100%     1 in 1.6e13   1 in 5.5e30   1 in 1.5e273    100%
-1,000,000   100%     0.0062%       1 in 5.5e13   1 in 1.5e144    100%
+AFTER … MORE CREATES     1,000   10,000   100,000   1 million     0.1% AT
+a server, 8 attempts         –        –         –     0.0062%   1,362,494
+kubectl genname create       –        –         –           –   4,283,029
+without retries          3.42%    96.9%      100%        100%         169
 
-The next create, and the creates until the chance of a failure exceeds 0.1%:
-POLICY          ATTEMPTS   NEXT-FAILS   ROOM         MEANING
-none            1          0            169          no retries
-server          8          0            1,362,494    Kubernetes 1.32 and later
-client          16         0            4,283,029    kubectl genname create
-server+client   128        0            12,429,299   create --naming=server
-
-The chance of a failure stays within 0.1% for 169 creates without retries,
-1,362,494 creates with the server's retries and 4,283,029 creates with kubectl
-genname create.
-REUSE is the chance that a new object gets the name of a deleted object.
-It assumes one deletion before each create.
+Cells show the chance that any of these creates has failed. – is less than one
+in 10^9. 0.1% AT is the number of creates after which the chance is 0.1%.
 `
 	stdout, stderr, code := run(t, "report")
 	if stdout != want || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s\nwant\n%s", code, stderr, stdout, want)
 	}
-	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
-	if len(lines) > 23 { // and the prompt
-		t.Errorf("%d lines do not fit a terminal", len(lines))
-	}
-	for _, line := range lines {
-		if len(line) > 80 {
-			t.Errorf("%d columns do not fit a terminal: %s", len(line), line)
+	for line := range strings.SplitSeq(stdout, "\n") {
+		if utf8.RuneCountInString(line) > 80 {
+			t.Errorf("a line is wider than a terminal: %s", line)
 		}
 	}
 }
 
+// The example of the specification, whose numbers are exact: 3,000 names.
+func TestReportExisting(t *testing.T) {
+	const want = `
+AFTER … MORE CREATES     1,000   10,000   100,000   1 million     0.1% AT
+a server, 8 attempts         –        –         –     0.0064%   1,359,494
+kubectl genname create       –        –         –           –   4,280,029
+without retries          21.6%    99.6%      100%        100%           4
+`
+	stdout, stderr, code := run(t, "report", "--existing=3000")
+	if !strings.Contains(stdout, want) || stderr != "" || code != 0 {
+		t.Errorf("code %d, stderr %q, stdout\n%s\nwant in it\n%s", code, stderr, stdout, want)
+	}
+}
+
+func useCreate(attempts string) string { return fmt.Sprintf(messages.UseCreate+"\n", attempts) }
+
+// The verdict comes first, and follows from the room that the server's attempts leave.
+func TestReportVerdict(t *testing.T) {
+	const eight, one = messages.AnyServer + " tries 8 names per create", messages.FlagServer + " tries 1 name per create" + messages.ByFlag
+	for _, test := range []struct {
+		args, state, attempts, chance, hint string
+	}{
+		{"--existing=3000", messages.OK, eight, fmt.Sprintf(messages.After, "1,359,494 more creates", "0.1%"), ""},
+		{"--existing=3000 --server-attempts=1", messages.Risk, one, fmt.Sprintf(messages.After, "4 more creates", "0.1%"), useCreate("16 names")},
+		{"--existing=14000 --server-attempts=1", messages.Risk, one, fmt.Sprintf(messages.After, "1 more create", "0.1%"), useCreate("16 names")},
+		{"--existing=15000 --server-attempts=1", messages.Failing, one, fmt.Sprintf(messages.Next, "0.1%"), useCreate("16 names")},
+		{"--existing=7000000", messages.Failing, eight, fmt.Sprintf(messages.Next, "0.32%"), ""},
+		{"--existing=14348907", messages.Failing, eight, fmt.Sprintf(messages.Next, "100%"), ""},
+	} {
+		stdout, stderr, code := run(t, append([]string{"report"}, strings.Fields(test.args)...)...)
+		verdict, _, _ := strings.Cut(stdout, "\n\n")
+		want := fmt.Sprintf(test.state, test.attempts, test.chance)
+		if !strings.HasSuffix(strings.ReplaceAll(verdict, "\n", " "), want) || stderr != test.hint || code != 0 {
+			t.Errorf("%s: code %d, stderr %q, verdict\n%s\nwant\n%s", test.args, code, stderr, verdict, want)
+		}
+	}
+}
+
+// A server that doesn't retry has no row without retries, and all digits follow.
 func TestReportWide(t *testing.T) {
-	const want = `A prefix: 5,000 of 27^5 = 14,348,907 names exist.
+	const want = `A prefix has 5,000 names. Creates might fail: a server tries 1 name per create
+(--server-attempts), and after 2 more creates the chance that any has failed is
+0.1%.
+
+AFTER … MORE CREATES         500   0.1% AT
+a server, 1 attempt        16.7%         2
+kubectl genname create   0.0067%     4,057
+
+Cells show the chance that any of these creates has failed. – is less than one
+in 10^9. 0.1% AT is the number of creates after which the chance is 0.1%.
+
+A prefix can have 27^5 = 14,348,907 names.
 
 Chance that any create fails, and that any takes the name of a deleted object:
 CREATES   NONE     SERVER   CLIENT    SERVER+CLIENT   REUSE
@@ -85,13 +120,11 @@ server          1          0.035%       2       --server-attempts
 client          2          1 in 8.2e6   4,057   kubectl genname create
 server+client   2          1 in 8.2e6   4,057   create --naming=server
 
-The chance of a failure stays within 0.1% for 2 creates without retries (the
-server has no retries) and 4,057 creates with kubectl genname create.
 REUSE is the chance that a new object gets the name of a deleted object.
 It assumes one deletion before each create.
 `
 	stdout, stderr, code := run(t, "report", "--existing=5000", "--creates=500", "--server-attempts=1", "--client-attempts=2", "-o", "wide")
-	if stdout != want || stderr != "" || code != 0 {
+	if stdout != want || stderr != useCreate("2 names") || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s\nwant\n%s", code, stderr, stdout, want)
 	}
 }
@@ -113,6 +146,17 @@ func TestReportWideBeyondNumbers(t *testing.T) {
 
 func TestReportChurn(t *testing.T) {
 	const want = `
+With 5,000 creates and as many deletions a day, for 365d:
+                         FAILURES PER DAY    FIRST FAILURE AFTER   ANY FAILURE
+a server, 8 attempts                    –   over a million years             –
+kubectl genname create                  –   over a million years             –
+without retries                        35                 41 min          100%
+`
+	stdout, stderr, code := run(t, "report", "--existing=100000", "--rate=5000", "--for=365d")
+	if !strings.HasSuffix(stdout, want) || stderr != "" || code != 0 {
+		t.Errorf("code %d, stderr %q, stdout\n%s\nwant at its end\n%s", code, stderr, stdout, want)
+	}
+	const wide = `
 5,000 creates and as many deletions a day, for 365d:
 POLICY          ATTEMPTS   FAILURES/DAY   FAILS-AFTER     ANY-FAILS
 none            1          35             41 min          100%
@@ -121,11 +165,11 @@ client          16         1.5e-31        1.8e28 years    1 in 1.8e28
 server+client   128        4.2e-273       6.5e269 years   1 in 6.5e269
 Of 1,825,000 creates, 112,039 take the name of a deleted object (chance of any: 100%).
 `
-	stdout, stderr, code := run(t, "report", "--existing=100000", "--rate=5000", "--for=365d")
-	if !strings.Contains(stdout, want) || stderr != "" || code != 0 {
-		t.Errorf("code %d, stderr %q, stdout\n%s\nwant in it\n%s", code, stderr, stdout, want)
+	stdout, stderr, code = run(t, "report", "--existing=100000", "--rate=5000", "--for=365d", "-o", "wide")
+	if !strings.Contains(stdout, wide) || stderr != "" || code != 0 {
+		t.Errorf("code %d, stderr %q, stdout\n%s\nwant in it\n%s", code, stderr, stdout, wide)
 	}
-	stdout, _, _ = run(t, "report", "--rate=0.5", "--for=12h")
+	stdout, _, _ = run(t, "report", "--rate=0.5", "--for=12h", "-o", "wide")
 	for _, want := range []string{"0.5 creates and as many deletions a day, for 12h:\n", "none            1          0              never         0\n"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
@@ -197,6 +241,9 @@ func TestReportJSON(t *testing.T) {
 	// 9.976e-4 is the exact value for 7 attempts, from which the KEP's million comes.
 	if p := *server.AnyFails; p < 9.976e-4 || p > 9.977e-4 {
 		t.Errorf("P(any fails) = %g", p)
+	}
+	if v := report.Verdict; v.State != v1alpha1.CollisionOK || v.Closest.Room != 1_000_299 {
+		t.Errorf("verdict %+v", v)
 	}
 	if len(report.Gate.Exceeded) != 1 || report.Gate.Exceeded[0].Creates != 1_000_000 {
 		t.Errorf("gate %+v", report.Gate)

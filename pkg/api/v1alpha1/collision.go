@@ -12,13 +12,59 @@ type CollisionReport struct {
 	metav1.TypeMeta `json:",inline"`
 
 	// NamePool is the set of names that each prefix can have.
-	NamePool NamePool        `json:"namePool"`
-	Server   CollisionServer `json:"server"`
+	NamePool NamePool         `json:"namePool"`
+	Server   CollisionServer  `json:"server"`
+	Verdict  CollisionVerdict `json:"verdict"`
 	// Items are the prefixes, each with every number of creates.
 	Items []CollisionItem `json:"items"`
 	// Gate holds the limit of --fail-above, and the items above it. It is null if you did
 	// not set the flag.
 	Gate *CollisionGate `json:"gate"`
+}
+
+// CollisionState says whether creates are likely to fail.
+type CollisionState string
+
+const (
+	// CollisionOK means that the next 1,000 creates are unlikely to fail.
+	CollisionOK CollisionState = "ok"
+	// CollisionRisk means that any of the next 1,000 creates might fail.
+	CollisionRisk CollisionState = "risk"
+	// CollisionFailing means that the next create might fail.
+	CollisionFailing CollisionState = "failing"
+)
+
+// CollisionVerdict says whether creates are likely to fail with the server's attempts.
+type CollisionVerdict struct {
+	// State is ok (each prefix has room for 1,000 creates or more), risk (a prefix has room
+	// for less) or failing (a prefix has no room: the probability that its next create fails
+	// is above --probability).
+	State CollisionState `json:"state"`
+	// Risk is the number of prefixes whose state is risk.
+	Risk int `json:"risk"`
+	// Failing is the number of prefixes whose state is failing.
+	Failing int `json:"failing"`
+	// AttemptsUnknown is the number of prefixes whose server makes an unknown number of
+	// attempts. The verdict assumes one attempt for them.
+	AttemptsUnknown int `json:"attemptsUnknown"`
+	// Closest is the prefix with the least room.
+	Closest CollisionClosest `json:"closest"`
+}
+
+// CollisionClosest is the prefix with the least room. Group, resource, namespace and prefix
+// are empty if the report contacted no cluster.
+type CollisionClosest struct {
+	// Group is the API group; empty for the core group.
+	Group string `json:"group"`
+	// Resource is the resource type, in the plural: jobs.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
+	Namespace string `json:"namespace"`
+	// Prefix is the effective prefix.
+	Prefix string `json:"prefix"`
+	// Room is the number of creates until the probability that any fails exceeds
+	// --probability.
+	Room int64 `json:"room"`
 }
 
 // CollisionServer describes the API server that receives the creates.
@@ -70,6 +116,15 @@ func (i CollisionItem) Policy(name PolicyName) *Policy {
 		return nil
 	}
 	return &i.Policies[at]
+}
+
+// InForce returns the policy that applies without the plugin: the server's, or no retries if
+// the server's attempts are unknown.
+func (i CollisionItem) InForce() *Policy {
+	if p := i.Policy(PolicyServer); p != nil && p.Attempts != nil {
+		return p
+	}
+	return i.Policy(PolicyNone)
 }
 
 // PolicyName names a retry policy.

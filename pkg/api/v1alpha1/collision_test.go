@@ -24,3 +24,16 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("a policy that is not there: %+v", p)
 	}
 }
+
+// The policy in force is the server's, or no retries if its attempts are unknown.
+func TestInForce(t *testing.T) {
+	one, eight := 1, 8
+	known := CollisionItem{Policies: []Policy{{Name: PolicyNone, Attempts: &one}, {Name: PolicyServer, Attempts: &eight}}}
+	if p := known.InForce(); p.Name != PolicyServer {
+		t.Errorf("%+v", p)
+	}
+	unknown := CollisionItem{Policies: []Policy{{Name: PolicyNone, Attempts: &one}, {Name: PolicyServer}}}
+	if p := unknown.InForce(); p.Name != PolicyNone {
+		t.Errorf("%+v", p)
+	}
+}

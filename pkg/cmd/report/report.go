@@ -47,6 +47,7 @@ type options struct {
 	existingGiven bool
 
 	question       report.Question
+	createsGiven   bool
 	serverAttempts flagvalue.Attempts
 	failAbove      flagvalue.Probability
 	ignoreNotFound bool
@@ -65,7 +66,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	o.period = flagvalue.Duration(30 * 24 * time.Hour)
 	o.question = report.Question{
 		SuffixLength: names.SuffixLength, ClientAttempts: flagvalue.ClientAttempts, Probability: 0.001,
-		Creates: []int64{100, 1_000, 10_000, 100_000, 1_000_000},
+		Creates: []int64{1_000, 10_000, 100_000, 1_000_000},
 	}
 	cmd := &cobra.Command{
 		Use: "report [TYPE/PREFIX ... | -f FILENAME | --from AUDIT.json | --existing N] " +
@@ -145,7 +146,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	o.prefixes = args
-	o.existingGiven, o.rateGiven, o.periodGiven = given("existing"), given("rate"), given("for")
+	o.existingGiven, o.createsGiven = given("existing"), given("creates")
+	o.rateGiven, o.periodGiven = given("rate"), given("for")
 	o.plotFlags.given = given("plot")
 	if err := o.printFlags.Check(); err != nil { // while it knows all formats
 		return err
@@ -223,10 +225,13 @@ func (o *options) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	o.warn(subject)
 	if err := o.print(report); err != nil {
 		return err
 	}
-	o.warn(subject)
+	if !o.printFlags.ForMachines() && !o.plotFlags.toTerminal() {
+		o.hint(report)
+	}
 	return o.evaluate(report.Gate, subject)
 }
 

@@ -2,7 +2,7 @@ package report
 
 import (
 	"fmt"
-	"math"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -13,53 +13,85 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
+// prefixColumn is the column that is shortened if rows don't fit the terminal.
+const prefixColumn = 2
+
 // printPrefixes prints a row for each of several populations.
 func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
-	fmt.Fprintln(o.Out, terminal.Wrapped(fmt.Sprintf(messages.Columns,
-		unknownAttempts, humanize.ChanceOf(o.question.Probability))))
-	w := printers.GetNewTabWriter(o.Out)
-	printRow(w, o.prefixHeaders())
+	table := grid{o.prefixHeaders()}
 	for at := 0; at < len(report.Items); at += len(o.question.Creates) {
-		printRow(w, o.prefixCells(report.Items[at:at+len(o.question.Creates)], report.NamePool.Names))
+		table = append(table, o.prefixCells(report.Items[at:at+len(o.question.Creates)]))
+	}
+	if terminal.IsTerminal(o.Out) {
+		table.shorten(prefixColumn, terminal.Width(o.Out))
+	}
+	w := printers.GetNewTabWriter(o.Out)
+	for _, row := range table {
+		printRow(w, row)
 	}
 	_ = w.Flush() // Execute sees an error of the writer below
+	fmt.Fprintf(o.Out, "\n%s\n", terminal.Wrapped(o.prefixLegend()))
 }
 
-// unknownAttempts marks a number that is without retries because the attempts are unknown.
-const unknownAttempts = "*"
+// showsCreates reports whether the table of several prefixes has the numbers of creates.
+func (o *options) showsCreates() bool { return o.wide || o.createsGiven }
 
 func (o *options) prefixHeaders() []string {
-	headers := []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES"}
-	for _, creates := range o.question.Creates {
-		headers = append(headers, humanize.Grouped(creates))
+	headers := []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES", "ATTEMPTS"}
+	if o.showsCreates() {
+		for _, creates := range o.question.Creates {
+			headers = append(headers, millions(creates))
+		}
 	}
-	headers = append(headers, "NO-RETRY", "ROOM", "CLIENT")
+	headers = append(headers, fmt.Sprintf(messages.At, humanize.ChanceOf(o.question.Probability)))
+	if o.wide {
+		headers = append(headers, "CREATE", "NO-RETRIES")
+	}
 	if o.rateGiven {
-		headers = append(headers, "FAILS-AFTER")
+		headers = append(headers, messages.FirstFailure)
 	}
 	return headers
 }
 
-// prefixCells returns the row of one population: its items differ in their numbers of
+// prefixLegend explains the columns.
+func (o *options) prefixLegend() string {
+	probability := humanize.ChanceOf(o.question.Probability)
+	legend := fmt.Sprintf(messages.Columns, probability)
+	if o.showsCreates() {
+		legend += " " + messages.CreatesColumns
+	}
+	if o.wide {
+		return legend + " " + fmt.Sprintf(messages.MoreColumns, probability)
+	}
+	if o.showsCreates() {
+		legend += " " + fmt.Sprintf(messages.NegligibleCells, humanize.Negligible)
+	}
+	return legend
+}
+
+// prefixCells returns the row of one population. Its items differ in their numbers of
 // creates.
-func (o *options) prefixCells(items []v1alpha1.CollisionItem, names int64) []string {
-	first := items[0]
+func (o *options) prefixCells(items []v1alpha1.CollisionItem) []string {
+	first, attempts := items[0], humanize.Unknown
+	if n := first.Policy(v1alpha1.PolicyServer).Attempts; n != nil {
+		attempts = strconv.Itoa(*n)
+	}
 	row := []string{
 		first.Namespace, schema.GroupResource{Group: first.Group, Resource: first.Resource}.String(), first.Prefix,
-		humanize.Grouped(first.Existing),
+		humanize.Grouped(first.Existing), attempts,
 	}
-	for _, item := range items {
-		p, mark := inForce(item)
-		row = append(row, humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10))+mark)
+	if o.showsCreates() {
+		for _, item := range items {
+			row = append(row, o.cell(item.InForce()))
+		}
 	}
-	p, mark := inForce(first)
-	row = append(row,
-		humanize.Room(first.Policy(v1alpha1.PolicyNone).Room.Creates),
-		humanize.Room(p.Room.Creates)+mark,
-		humanize.Room(first.Policy(v1alpha1.PolicyClient).Room.Creates))
+	row = append(row, roomOf(first.InForce()))
+	if o.wide {
+		row = append(row, roomOf(first.Policy(v1alpha1.PolicyClient)), roomOf(first.Policy(v1alpha1.PolicyNone)))
+	}
 	if first.Churn != nil {
-		failuresPerDay := math.Log10(first.Churn.CreatesPerDay) + float64(*p.Attempts)*taken(first.Existing, names)
-		row = append(row, span(-failuresPerDay)+mark)
+		churn := first.Churn.Policy(first.InForce().Name)
+		row = append(row, firstFailure(churn.DaysToFirstFailure))
 	}
 	for i := range row {
 		row[i] = terminal.OneLine(row[i])
@@ -67,11 +99,10 @@ func (o *options) prefixCells(items []v1alpha1.CollisionItem, names int64) []str
 	return row
 }
 
-// inForce returns the policy of the server, or without retries, and a mark, where its
-// attempts are unknown.
-func inForce(item v1alpha1.CollisionItem) (policy *v1alpha1.Policy, mark string) {
-	if p := item.Policy(v1alpha1.PolicyServer); p.Attempts != nil {
-		return p, ""
+// cell returns a chance, with -o wide with all digits.
+func (o *options) cell(p *v1alpha1.Policy) string {
+	if o.wide {
+		return humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10))
 	}
-	return item.Policy(v1alpha1.PolicyNone), unknownAttempts
+	return oddsOf(p)
 }

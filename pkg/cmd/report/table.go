@@ -2,242 +2,187 @@ package report
 
 import (
 	"fmt"
-	"io"
-	"math"
-	"strconv"
 	"strings"
+	"unicode/utf8"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/printers"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// print prints the report in the format asked for.
+// print prints the report in the format of -o.
 func (o *options) print(report *v1alpha1.CollisionReport) error {
-	if o.printFlags.ForMachines() {
+	switch {
+	case o.printFlags.ForMachines():
 		return o.printFlags.Print(report, o.Out)
-	}
-	if o.plotFlags.toTerminal() {
-		return nil // the picture is there instead
-	}
-	if len(report.Items) > len(o.question.Creates) {
+	case o.plotFlags.toTerminal():
+		return nil // the picture replaces the tables
+	case !o.isSingle(report):
+		o.printVerdict(report)
 		o.printPrefixes(report)
 		return nil
 	}
-	o.printPopulation(report, report.Items)
-	fmt.Fprintln(o.Out, messages.Reuse)
+	o.printVerdict(report)
+	o.printChances(report)
+	switch {
+	case o.wide:
+		o.printWide(report)
+	case report.Items[0].Churn != nil:
+		o.printChurn(report)
+	}
 	return nil
 }
 
-// printPopulation prints what there is to say of one population: the items
-// differ in their numbers of creates.
-func (o *options) printPopulation(report *v1alpha1.CollisionReport, items []v1alpha1.CollisionItem) {
-	first := items[0]
-	fmt.Fprintln(o.Out, terminal.OneLine(title(report.NamePool, first)))
-	o.printOdds(items)
-	if o.wide {
-		o.printTable(messages.Failures, items,
-			expectedFailures)
-		o.printTable(messages.Attempts, items,
-			func(p v1alpha1.Policy) string { return expectedUnder(p, p.ExpectedExtraAttempts) })
-		o.printTable(messages.Lengths, items, suffixLength)
+// row is a row of the tables of one prefix.
+type row struct {
+	policy v1alpha1.PolicyName
+	label  string
+}
+
+// rowsOf returns the rows for the server, for this plugin and without retries. The last is
+// left out if the server doesn't retry.
+func rowsOf(report *v1alpha1.CollisionReport) []row {
+	format := messages.ServerRow
+	if report.Server.GitVersion == nil {
+		format = messages.AnyServerRow
 	}
-	o.printNext(first, report)
-	if first.Churn != nil {
-		o.printChurn(first, report.NamePool.Names)
+	attempts := report.Items[0].Policy(v1alpha1.PolicyServer).Attempts
+	label := messages.AttemptsUnknown
+	if attempts != nil {
+		label = humanize.Count(*attempts, "attempt")
 	}
-	fmt.Fprintf(o.Out, "\n%s\n", meaning(first, humanize.ChanceOf(o.question.Probability)))
-}
-
-// title returns whose names are counted, and how many are taken.
-func title(space v1alpha1.NamePool, item v1alpha1.CollisionItem) string {
-	return fmt.Sprintf(messages.Title,
-		subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix), humanize.Grouped(item.Existing),
-		space.AlphabetSize, space.SuffixLength, humanize.Grouped(space.Names))
-}
-
-// subjectOf returns a prefix as an argument of report and its flag would.
-func subjectOf(group, resource, namespace, prefix string) string {
-	if prefix == "" {
-		return messages.AnyPrefix
+	rows := []row{
+		{v1alpha1.PolicyServer, fmt.Sprintf(format, label)},
+		{v1alpha1.PolicyClient, messages.CreateRow},
+		{v1alpha1.PolicyNone, messages.NoRetriesRow},
 	}
-	return reference.In(schema.GroupResource{Group: group, Resource: resource}.String()+"/"+prefix, namespace)
-}
-
-// printOdds prints the chance of a failure, and of reuse beside it.
-func (o *options) printOdds(items []v1alpha1.CollisionItem) {
-	anyFails := func(p v1alpha1.Policy) string { return humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)) }
-	row := func(item v1alpha1.CollisionItem) []string {
-		return append(cells(item, anyFails), humanize.ChanceOf(item.Reuse.AnyReuse))
+	if attempts != nil && *attempts == 1 {
+		rows = rows[:2]
 	}
-	o.printRows(messages.Odds,
-		append(policyNames(items[0]), "REUSE"), items, row)
+	return rows
 }
 
-// printTable prints a row for each number of creates and a column for each
-// policy.
-func (o *options) printTable(title string, items []v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) {
-	row := func(item v1alpha1.CollisionItem) []string { return cells(item, cell) }
-	o.printRows(title, policyNames(items[0]), items, row)
-}
-
-// printRows prints a table with a row for each number of creates.
-func (o *options) printRows(
-	title string, headers []string, items []v1alpha1.CollisionItem, row func(v1alpha1.CollisionItem) []string,
-) {
-	fmt.Fprintf(o.Out, "\n%s\n", title)
-	w := printers.GetNewTabWriter(o.Out)
-	printRow(w, append([]string{"CREATES"}, headers...))
-	for _, item := range items {
-		printRow(w, append([]string{humanize.Grouped(item.Creates)}, row(item)...))
+// printChances prints the chance that any create has failed after each number of creates,
+// and the number of creates at which it is the one of --probability.
+func (o *options) printChances(report *v1alpha1.CollisionReport) {
+	probability := humanize.ChanceOf(o.question.Probability)
+	header := []string{messages.Creates}
+	for _, creates := range o.question.Creates {
+		header = append(header, millions(creates))
 	}
-	_ = w.Flush() // Execute sees an error of the writer below
-}
-
-// cells returns a cell for each policy, a question mark if the attempts are unknown.
-func cells(item v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) []string {
-	var row []string
-	for _, p := range item.Policies {
-		if p.Attempts == nil {
-			row = append(row, humanize.Unknown)
-			continue
+	table := grid{append(header, fmt.Sprintf(messages.At, probability))}
+	for _, row := range rowsOf(report) {
+		cells := []string{row.label}
+		for _, item := range report.Items {
+			cells = append(cells, oddsOf(item.Policy(row.policy)))
 		}
-		row = append(row, cell(p))
+		table = append(table, append(cells, roomOf(report.Items[0].Policy(row.policy))))
 	}
-	return row
+	o.printGrid(table)
+	fmt.Fprintf(o.Out, "\n%s\n", terminal.Wrapped(fmt.Sprintf(messages.Legend, humanize.Negligible, probability)))
 }
 
-func policyNames(item v1alpha1.CollisionItem) []string {
-	var names []string
-	for _, p := range item.Policies {
-		names = append(names, strings.ToUpper(string(p.Name)))
+// millions returns a number with thousands separated, or in millions if it has whole ones.
+func millions(n int64) string {
+	const million = 1_000_000
+	if n%million == 0 {
+		return humanize.Grouped(n/million) + " million"
 	}
-	return names
+	return humanize.Grouped(n)
 }
 
-// expectedFailures returns a mean, with in brackets what differs if creates are repeated.
-func expectedFailures(p v1alpha1.Policy) string {
-	dropped, repeated := expectedUnder(p, p.ExpectedFailures), expectedUnder(p, p.ExpectedFailuresRepeated)
-	if dropped == repeated {
-		return dropped
+// oddsOf returns the chance that any create fails.
+func oddsOf(p *v1alpha1.Policy) string {
+	if p.Attempts == nil {
+		return humanize.Unknown
 	}
-	return fmt.Sprintf("%s (%s)", dropped, repeated)
+	return humanize.Odds(*p.AnyFails)
 }
 
-// expectedUnder returns a mean number for people. It is above zero if a create can
-// fail, also where it is too small for a number.
-func expectedUnder(p v1alpha1.Policy, mean *float64) string {
-	if mean != nil && *mean == 0 && p.AnyFailsLog10 != nil && *p.Attempts > 1 {
-		return "< 1e-300"
+// roomOf returns the room of a policy.
+func roomOf(p *v1alpha1.Policy) string {
+	if p.Attempts == nil {
+		return humanize.Unknown
 	}
-	return humanize.Expected(mean)
+	return humanize.Room(p.Room.Creates)
 }
 
-// suffixLength returns how long suffixes would have to be without retries.
-func suffixLength(p v1alpha1.Policy) string {
-	if p.EquivalentSuffixLength == nil {
-		return "any"
-	}
-	return strconv.FormatFloat(*p.EquivalentSuffixLength, 'f', 1, 64)
-}
+// grid is a table whose first row is its header, and whose first column begins each line.
+type grid [][]string
 
-// printNext prints what does not depend on the number of creates, and what the
-// policies are.
-func (o *options) printNext(item v1alpha1.CollisionItem, report *v1alpha1.CollisionReport) {
-	fmt.Fprintf(o.Out, "\n"+messages.Next+"\n", humanize.ChanceOf(o.question.Probability))
-	w := printers.GetNewTabWriter(o.Out)
-	printRow(w, []string{"POLICY", "ATTEMPTS", "NEXT-FAILS", "ROOM", "MEANING"})
-	for _, p := range item.Policies {
-		attempts, next, room := humanize.Unknown, humanize.Unknown, humanize.Unknown
-		if p.Attempts != nil {
-			attempts, room = strconv.Itoa(*p.Attempts), humanize.Room(p.Room.Creates)
-			// The number itself can be too small: its logarithm is that of one attempt, times the attempts.
-			next = humanize.Chance(*p.NextCreateFails, float64(*p.Attempts)*taken(item.Existing, report.NamePool.Names))
+// gap is the space between columns.
+const gap = "   "
+
+// printGrid prints a table, in several parts if it is wider than the terminal.
+func (o *options) printGrid(table grid) {
+	parts := []grid{table}
+	if terminal.IsTerminal(o.Out) {
+		parts = table.split(terminal.Width(o.Out))
+	}
+	for i, part := range parts {
+		if i > 0 {
+			fmt.Fprintln(o.Out)
 		}
-		printRow(w, []string{string(p.Name), attempts, next, room, policyMeaning(p, report.Server)})
-	}
-	_ = w.Flush()
-}
-
-// taken returns the decimal logarithm of the share of names that exist.
-func taken(existing, names int64) float64 {
-	return math.Log10(float64(existing) / float64(names))
-}
-
-// policyMeaning returns what a policy is.
-func policyMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
-	switch p.Name {
-	case v1alpha1.PolicyNone:
-		return "no retries"
-	case v1alpha1.PolicyServer:
-		return serverMeaning(p, server)
-	case v1alpha1.PolicyClient:
-		return "kubectl genname create"
-	}
-	return "create --naming=server"
-}
-
-func serverMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
-	switch {
-	case p.Attempts == nil:
-		return "attempts unknown"
-	case server.AttemptsSource == v1alpha1.SourceFlag:
-		return "--server-attempts"
-	case server.GitVersion == nil:
-		return "Kubernetes 1.32 and later"
-	case *p.Attempts == 1:
-		return "no retries"
-	}
-	return "retries of the server"
-}
-
-// meaning returns the summary: for how many creates failures stay unlikely.
-func meaning(item v1alpha1.CollisionItem, probability string) string {
-	server := item.Policy(v1alpha1.PolicyServer)
-	rooms := []string{room(item.Policy(v1alpha1.PolicyNone)) + " without retries"}
-	switch {
-	case server.Attempts == nil:
-		rooms[0] += " (the server's attempts are unknown)"
-	case *server.Attempts == 1:
-		rooms[0] += " (the server has no retries)"
-	default:
-		rooms = append(rooms, room(server)+" with the server's retries")
-	}
-	rooms = append(rooms, room(item.Policy(v1alpha1.PolicyClient))+" with kubectl genname create")
-	return terminal.Wrapped(fmt.Sprintf(messages.Summary, probability, sequence(rooms)))
-}
-
-// room returns a policy's room in words.
-func room(p *v1alpha1.Policy) string {
-	switch creates := p.Room.Creates; {
-	case creates == nil:
-		return "any number of creates"
-	case *creates == 0:
-		return "no create"
-	case *creates == 1:
-		return "1 create"
-	default:
-		return humanize.Grouped(*creates) + " creates"
+		for _, line := range part.lines() {
+			fmt.Fprintln(o.Out, line)
+		}
 	}
 }
 
-// sequence returns "a and b" or "a, b and c".
-func sequence(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
+// split returns tables that fit a width if they can, each with the first column.
+func (g grid) split(width int) []grid {
+	var parts []grid
+	for from := 1; from < len(g[0]); {
+		to, total := from, g.widthOf(0)
+		for to < len(g[0]) && (to == from || total+len(gap)+g.widthOf(to) <= width) {
+			total += len(gap) + g.widthOf(to)
+			to++
+		}
+		var part grid
+		for _, row := range g {
+			part = append(part, append([]string{row[0]}, row[from:to]...))
+		}
+		parts, from = append(parts, part), to
+	}
+	return parts
 }
 
-func printRow(w io.Writer, cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
+// leastWidth is the width below which no cell is shortened.
+const leastWidth = 16
 
-// logOf returns a logarithm of a report, where nil is that of zero.
-func logOf(log10 *float64) float64 {
-	if log10 == nil {
-		return math.Inf(-1)
+// shorten leaves out the middle of cells of a column, as far as rows are wider than width.
+func (g grid) shorten(column, width int) {
+	total := -len(gap)
+	for i := range g[0] {
+		total += g.widthOf(i) + len(gap)
 	}
-	return *log10
+	to := max(g.widthOf(column)-max(total-width, 0), leastWidth)
+	for _, row := range g[1:] {
+		if cell := []rune(row[column]); len(cell) > to {
+			row[column] = string(cell[:to/2]) + "…" + string(cell[len(cell)-(to-1-to/2):])
+		}
+	}
+}
+
+// widthOf returns the width of a column.
+func (g grid) widthOf(column int) int {
+	width := 0
+	for _, row := range g {
+		width = max(width, utf8.RuneCountInString(row[column]))
+	}
+	return width
+}
+
+// lines returns the rows with numbers aligned to the right.
+func (g grid) lines() []string {
+	var lines []string
+	for _, row := range g {
+		line := row[0] + strings.Repeat(" ", g.widthOf(0)-utf8.RuneCountInString(row[0]))
+		for column, cell := range row[1:] {
+			line += gap + strings.Repeat(" ", g.widthOf(column+1)-utf8.RuneCountInString(cell)) + cell
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

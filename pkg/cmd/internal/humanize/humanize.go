@@ -45,6 +45,44 @@ func Chance(p, log10 float64) string {
 	return trimmed(Significant(p*100)) + "%"
 }
 
+// Negligible is the text of Odds for a chance below one in 10^9.
+const Negligible = "–"
+
+// Odds returns a probability as people read it at a glance, with three digits at most:
+// "21.6%", "0.0064%", "1 in 6.2 million", or Negligible.
+func Odds(p float64) string {
+	switch {
+	case p < 1e-9:
+		return Negligible
+	case p < 1e-5:
+		return "1 in " + Round(int64(math.Round(1/p)))
+	case p == 1:
+		return "100%"
+	case p >= 0.9995:
+		return "> 99.9%"
+	case p >= 0.01:
+		return strconv.FormatFloat(p*100, 'g', 3, 64) + "%"
+	}
+	return trimmed(Significant(p*100)) + "%"
+}
+
+// Round returns a number with two digits, and in millions where it is large: 6.2 million.
+func Round(n int64) string {
+	const million, billion = 1e6, 1e9
+	rounded := float64(n)
+	if n > 0 {
+		unit := math.Pow(10, math.Floor(math.Log10(rounded))-1)
+		rounded = math.Round(rounded/unit) * unit
+	}
+	switch {
+	case rounded >= billion:
+		return trimmed(strconv.FormatFloat(rounded/billion, 'f', 1, 64)) + " billion"
+	case rounded >= million:
+		return trimmed(strconv.FormatFloat(rounded/million, 'f', 1, 64)) + " million"
+	}
+	return Grouped(int64(math.Round(rounded)))
+}
+
 // trimmed returns a decimal fraction without zeros at its end.
 func trimmed(number string) string {
 	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")

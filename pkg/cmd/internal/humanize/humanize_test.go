@@ -30,6 +30,19 @@ func TestChance(t *testing.T) {
 	}
 }
 
+func TestOdds(t *testing.T) {
+	for p, want := range map[float64]string{
+		0: "–", 9.9e-10: "–", 1e-9: "1 in 1 billion", 1.004e-9: "1 in 1 billion", 1.6e-8: "1 in 63 million", 1.6e-7: "1 in 6.3 million",
+		9.9e-7: "1 in 1 million", 1.1e-6: "1 in 910,000", 9.99e-6: "1 in 100,000", 1e-5: "0.001%", 6.35e-5: "0.0063%", 0.00086: "0.086%",
+		0.001: "0.1%", 0.00999: "1%", 0.0123: "1.23%", 0.2164: "21.6%", 0.9962: "99.6%", 0.99949: "99.9%", 0.9995: "> 99.9%",
+		math.Nextafter(1, 0): "> 99.9%", 1: "100%",
+	} {
+		if got := Odds(p); got != want {
+			t.Errorf("odds(%g) = %q, want %q", p, got, want)
+		}
+	}
+}
+
 func TestGrouped(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "0", 999: "999", 1000: "1,000", 14348907: "14,348,907", -1234: "-1,234", -123: "-123",

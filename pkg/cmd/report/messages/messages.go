@@ -107,38 +107,122 @@ const (
 		"A prefix is a whole generateName: is a '-' missing, or is it in another namespace?"
 )
 
-// Text of a report about one prefix.
+// The verdict, in the first lines: a state, the attempts, and a chance.
 const (
-	// Title is the first line: prefix, names, characters to choose from, length of the
-	// suffix, size of the name pool.
-	Title = "%s: %s of %d^%d = %s names exist."
-	// AnyPrefix is the prefix of Title if none is named.
-	AnyPrefix = "A prefix"
-	// Odds is the heading of the chances.
+	// NewPrefix is the first sentence without a cluster and without names.
+	NewPrefix = "A new prefix has no names."
+	// APrefix is the first sentence without a cluster: names.
+	APrefix = "A prefix has %s."
+	// Names is the first sentence about a prefix of a cluster: prefix, names.
+	Names = "%s has %s."
+	// NoNamesYet is the number of names of a prefix without any.
+	NoNamesYet = "no names"
+	// In is the prefix of Names for a namespaced type: prefix, namespace.
+	In = "%s in %s"
+	// Suffixes is printed after it for another length: characters.
+	Suffixes = "Its suffixes have %s."
+	// OK is printed if the next 1,000 creates are unlikely to fail: attempts, chance.
+	OK = "No problem: %s, and %s."
+	// Risk is printed if any of the next 1,000 creates might fail: attempts, chance.
+	Risk = "Creates might fail: %s, and %s."
+	// Failing is printed if the next create might fail: attempts, chance.
+	Failing = "A problem: %s, and %s."
+	// Tries is the attempts of the verdict: server, names.
+	Tries = "%s tries %s per create"
+	// TriesUnknown is the attempts of the verdict if their number is unknown: server.
+	TriesUnknown = "%s tries an unknown number of names per create, at least 1"
+	// ThisServer is the server of the verdict: version.
+	ThisServer = "this server (%s)"
+	// AnyServer is the server if none was asked.
+	AnyServer = "a server of Kubernetes 1.32 or later"
+	// FlagServer is the server if none was asked and a flag sets its attempts.
+	FlagServer = "a server"
+	// ByFlag follows Tries if a flag sets the attempts.
+	ByFlag = " (--server-attempts)"
+	// After is the chance of the verdict: creates, probability.
+	After = "after %s the chance that any has failed is %s"
+	// Next is the chance if the next create might fail: probability.
+	Next = "the next create fails with a chance of %s"
+	// AtMost is the probability of a server whose attempts are unknown: probability.
+	AtMost = "at most %s"
+	// SeveralOK is the verdict about several prefixes: number, prefix, chance.
+	SeveralOK = "No problem with %s: even under %s, which has the least room, %s."
+	// SeveralRisk is the verdict if creates might fail: prefixes, all prefixes, prefix, chance.
+	SeveralRisk = "Creates might fail under %s of %s: under %s, %s."
+	// SeveralFailing is the verdict if creates fail: prefixes, all prefixes, prefix, chance.
+	SeveralFailing = "A problem with %s of %s: under %s, %s."
+	// SeveralUnknown follows the verdict if attempts are unknown: number.
+	SeveralUnknown = "The server's attempts are unknown for %s. The report assumes 1."
+)
+
+// Hints.
+const (
+	// UseCreate is printed if the plugin's own attempts make failures unlikely: attempts.
+	UseCreate = "To try up to %s per create, use:\n  kubectl genname create -f FILENAME"
+	// Prune is printed if creates fail: prefix.
+	Prune = "To see which old objects you can delete, run:\n  kubectl genname prune %s --older-than=24h"
+)
+
+// The table of one prefix.
+const (
+	// Creates is the header of the first column. The numbers of creates follow.
+	Creates = "AFTER … MORE CREATES"
+	// At is the header of the last column: probability.
+	At = "%s AT"
+	// ServerRow is a row: attempts.
+	ServerRow = "this server, %s"
+	// AnyServerRow is that row if no server was asked: attempts.
+	AnyServerRow = "a server, %s"
+	// AttemptsUnknown is the attempts of such a row if their number is unknown.
+	AttemptsUnknown = "attempts unknown"
+	// CreateRow is the row of this plugin.
+	CreateRow = "kubectl genname create"
+	// NoRetriesRow is the row of one attempt.
+	NoRetriesRow = "without retries"
+	// Legend explains the cells: the mark of a small chance, probability.
+	Legend = "Cells show the chance that any of these creates has failed. %[1]s is less than one in 10^9. " +
+		"%[2]s AT is the number of creates after which the chance is %[2]s."
+	// Churn is the heading of the table of --rate: creates, duration.
+	Churn = "With %s creates and as many deletions a day, for %s:"
+	// FailuresPerDay, FirstFailure and AnyFailure are its headers.
+	FailuresPerDay = "FAILURES PER DAY"
+	FirstFailure   = "FIRST FAILURE AFTER"
+	AnyFailure     = "ANY FAILURE"
+	// Ages is a time that is too long to matter.
+	Ages = "over a million years"
+)
+
+// The further tables of -o wide.
+const (
+	// Pool is printed first: characters to choose from, length of the suffix, size.
+	Pool = "A prefix can have %d^%d = %s names."
+	// Odds is the heading of the chances with all digits.
 	Odds = "Chance that any create fails, and that any takes the name of a deleted object:"
-	// Failures, Attempts and Lengths are the headings of further tables of -o wide.
+	// Failures, Attempts and Lengths are the headings of the next tables.
 	Failures = "Expected failures (in brackets: if each create is repeated until it succeeds):"
 	Attempts = "Expected extra attempts (each calls every validating webhook again):"
 	Lengths  = "Suffix length with the same chance without retries:"
-	// Next is the heading of the table of policies: probability.
-	Next = "The next create, and the creates until the chance of a failure exceeds %s:"
-	// Churn is the heading for --rate: creates, duration.
-	Churn = "%s creates and as many deletions a day, for %s:"
-	// Reuses is printed below Churn: creates, expected reuses, chance.
+	// Policies is the heading of the table of policies: probability.
+	Policies = "The next create, and the creates until the chance of a failure exceeds %s:"
+	// WideChurn is the heading for --rate: creates, duration.
+	WideChurn = "%s creates and as many deletions a day, for %s:"
+	// Reuses is printed below WideChurn: creates, expected reuses, chance.
 	Reuses = "Of %s creates, %s take the name of a deleted object (chance of any: %s)."
-	// Summary is printed at the end: probability, creates.
-	Summary = "The chance of a failure stays within %s for %s."
 	// Reuse explains the column REUSE.
 	Reuse = "REUSE is the chance that a new object gets the name of a deleted object.\n" +
 		"It assumes one deletion before each create."
 )
 
-// Text of a report about several prefixes.
+// The table of several prefixes.
 const (
-	// Columns explains the columns: mark of unknown attempts, probability.
-	Columns = "The numbered columns show the chance that any of so many creates fails with the server's " +
-		"attempts. %s is without retries, because the attempts are unknown. The last columns show the creates until " +
-		"that chance exceeds %s: without retries, with the server's attempts, and with kubectl genname create."
+	// Columns explains it: probability.
+	Columns = "%[1]s AT is the number of creates after which the chance that any has failed is %[1]s."
+	// CreatesColumns explains the columns of numbers.
+	CreatesColumns = "The numbered columns show the chance that any of so many creates has failed."
+	// MoreColumns explains the last columns of -o wide: probability.
+	MoreColumns = "CREATE is %[1]s AT with kubectl genname create, NO-RETRIES is %[1]s AT without retries."
+	// NegligibleCells explains the mark of a small chance: mark.
+	NegligibleCells = "%s is less than one in 10^9."
 )
 
 // Text of a picture.

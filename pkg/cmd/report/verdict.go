@@ -1,0 +1,161 @@
+package report
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/internal/report"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/names"
+)
+
+// states are the verdicts about one prefix.
+var states = map[v1alpha1.CollisionState]string{
+	v1alpha1.CollisionOK:      messages.OK,
+	v1alpha1.CollisionRisk:    messages.Risk,
+	v1alpha1.CollisionFailing: messages.Failing,
+}
+
+// printVerdict prints whether creates are likely to fail.
+func (o *options) printVerdict(report *v1alpha1.CollisionReport) {
+	verdict := o.verdictOfSeveral(report)
+	if o.isSingle(report) {
+		verdict = o.verdictOf(report)
+	}
+	fmt.Fprintf(o.Out, "%s\n\n", terminal.Wrapped(terminal.OneLine(verdict)))
+}
+
+// isSingle reports whether a report is about one prefix.
+func (o *options) isSingle(report *v1alpha1.CollisionReport) bool {
+	return len(report.Items) == len(o.question.Creates)
+}
+
+// verdictOf returns the verdict about one prefix.
+func (o *options) verdictOf(report *v1alpha1.CollisionReport) string {
+	item := report.Items[0]
+	verdict := namesOf(item)
+	if length := report.NamePool.SuffixLength; length != names.SuffixLength {
+		verdict += " " + fmt.Sprintf(messages.Suffixes, humanize.Count(length, "character"))
+	}
+	return verdict + " " + fmt.Sprintf(states[report.Verdict.State], attemptsOf(report), o.chanceOf(item))
+}
+
+// namesOf returns the sentence about the names of a prefix.
+func namesOf(item v1alpha1.CollisionItem) string {
+	count := humanize.Count(item.Existing, "name")
+	switch {
+	case item.Prefix != "":
+		if item.Existing == 0 {
+			count = messages.NoNamesYet
+		}
+		return fmt.Sprintf(messages.Names, placeOfNames(item.Group, item.Resource, item.Namespace, item.Prefix), count)
+	case item.Existing == 0:
+		return messages.NewPrefix
+	}
+	return fmt.Sprintf(messages.APrefix, count)
+}
+
+// placeOfNames returns a prefix as a sentence names it.
+func placeOfNames(group, resource, namespace, prefix string) string {
+	place := schema.GroupResource{Group: group, Resource: resource}.String() + "/" + prefix
+	if namespace == "" {
+		return place
+	}
+	return fmt.Sprintf(messages.In, place, namespace)
+}
+
+// attemptsOf returns the number of attempts of the server, for a sentence.
+func attemptsOf(report *v1alpha1.CollisionReport) string {
+	server := messages.AnyServer
+	if report.Server.AttemptsSource == v1alpha1.SourceFlag {
+		server = messages.FlagServer
+	}
+	if version := report.Server.GitVersion; version != nil {
+		server = fmt.Sprintf(messages.ThisServer, *version)
+	}
+	attempts := report.Items[0].Policy(v1alpha1.PolicyServer).Attempts
+	if attempts == nil {
+		return fmt.Sprintf(messages.TriesUnknown, server)
+	}
+	tries := fmt.Sprintf(messages.Tries, server, humanize.Count(*attempts, "name"))
+	if report.Server.AttemptsSource == v1alpha1.SourceFlag {
+		tries += messages.ByFlag
+	}
+	return tries
+}
+
+// chanceOf returns how likely failures are with the policy in force, for a sentence.
+func (o *options) chanceOf(item v1alpha1.CollisionItem) string {
+	policy := item.InForce()
+	atMost := func(probability string) string {
+		if item.Policy(v1alpha1.PolicyServer).Attempts == nil {
+			return fmt.Sprintf(messages.AtMost, probability)
+		}
+		return probability
+	}
+	room := report.RoomOf(policy)
+	if report.StateOf(room) == v1alpha1.CollisionFailing {
+		return fmt.Sprintf(messages.Next, atMost(humanize.Odds(*policy.NextCreateFails)))
+	}
+	return fmt.Sprintf(messages.After, humanize.Count(room, "more create"),
+		atMost(humanize.ChanceOf(o.question.Probability)))
+}
+
+// verdictOfSeveral returns the verdict about several prefixes.
+func (o *options) verdictOfSeveral(report *v1alpha1.CollisionReport) string {
+	v, c := report.Verdict, report.Verdict.Closest
+	all := len(report.Items) / len(o.question.Creates)
+	closest, chance := placeOfNames(c.Group, c.Resource, c.Namespace, c.Prefix), o.chanceOf(o.closest(report))
+	verdict := fmt.Sprintf(messages.SeveralOK, humanize.Count(all, "prefix"), closest, chance)
+	if v.State != v1alpha1.CollisionOK {
+		format, number := messages.SeveralRisk, v.Risk
+		if v.State == v1alpha1.CollisionFailing {
+			format, number = messages.SeveralFailing, v.Failing
+		}
+		verdict = fmt.Sprintf(format, humanize.Grouped(int64(number)), humanize.Count(all, "prefix"), closest, chance)
+	}
+	if v.AttemptsUnknown > 0 {
+		verdict += " " + fmt.Sprintf(messages.SeveralUnknown, humanize.Count(v.AttemptsUnknown, "prefix"))
+	}
+	return verdict
+}
+
+// closest returns the first item of the prefix with the least room.
+func (o *options) closest(report *v1alpha1.CollisionReport) v1alpha1.CollisionItem {
+	c := report.Verdict.Closest
+	for _, item := range report.Items {
+		of := v1alpha1.CollisionClosest{
+			Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix, Room: c.Room,
+		}
+		if of == c {
+			return item
+		}
+	}
+	return report.Items[0]
+}
+
+// hint prints how to avoid failures if they are likely.
+func (o *options) hint(r *v1alpha1.CollisionReport) {
+	item := o.closest(r)
+	client := item.Policy(v1alpha1.PolicyClient)
+	if r.Verdict.State == v1alpha1.CollisionOK {
+		return
+	}
+	if report.StateOf(report.RoomOf(client)) == v1alpha1.CollisionOK {
+		fmt.Fprintf(o.ErrOut, messages.UseCreate+"\n", humanize.Count(*client.Attempts, "name"))
+	}
+	if r.Verdict.State == v1alpha1.CollisionFailing && item.Prefix != "" {
+		subject := subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)
+		fmt.Fprintln(o.ErrOut, terminal.Printable(fmt.Sprintf(messages.Prune, subject)))
+	}
+}
+
+// subjectOf returns a prefix as arguments of a command.
+func subjectOf(group, resource, namespace, prefix string) string {
+	return reference.In(schema.GroupResource{Group: group, Resource: resource}.String()+"/"+prefix, namespace)
+}

@@ -1,0 +1,229 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
+)
+
+// printWide prints every digit about one population: the items differ in their numbers of
+// creates.
+func (o *options) printWide(report *v1alpha1.CollisionReport) {
+	items, pool := report.Items, report.NamePool
+	fmt.Fprintf(o.Out, "\n"+messages.Pool+"\n", pool.AlphabetSize, pool.SuffixLength, humanize.Grouped(pool.Names))
+	o.printOdds(items)
+	o.printTable(messages.Failures, items, expectedFailures)
+	o.printTable(messages.Attempts, items,
+		func(p v1alpha1.Policy) string { return expectedUnder(p, p.ExpectedExtraAttempts) })
+	o.printTable(messages.Lengths, items, suffixLength)
+	o.printPolicies(items[0], report)
+	if items[0].Churn != nil {
+		o.printWideChurn(items[0], pool.Names)
+	}
+	fmt.Fprintf(o.Out, "\n%s\n", messages.Reuse)
+}
+
+// printOdds prints the chance of a failure, and of reuse beside it.
+func (o *options) printOdds(items []v1alpha1.CollisionItem) {
+	anyFails := func(p v1alpha1.Policy) string { return humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)) }
+	row := func(item v1alpha1.CollisionItem) []string {
+		return append(cells(item, anyFails), humanize.ChanceOf(item.Reuse.AnyReuse))
+	}
+	o.printRows(messages.Odds,
+		append(policyNames(items[0]), "REUSE"), items, row)
+}
+
+// printTable prints a row for each number of creates and a column for each
+// policy.
+func (o *options) printTable(title string, items []v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) {
+	row := func(item v1alpha1.CollisionItem) []string { return cells(item, cell) }
+	o.printRows(title, policyNames(items[0]), items, row)
+}
+
+// printRows prints a table with a row for each number of creates.
+func (o *options) printRows(
+	title string, headers []string, items []v1alpha1.CollisionItem, row func(v1alpha1.CollisionItem) []string,
+) {
+	fmt.Fprintf(o.Out, "\n%s\n", title)
+	w := printers.GetNewTabWriter(o.Out)
+	printRow(w, append([]string{"CREATES"}, headers...))
+	for _, item := range items {
+		printRow(w, append([]string{humanize.Grouped(item.Creates)}, row(item)...))
+	}
+	_ = w.Flush() // Execute sees an error of the writer below
+}
+
+// cells returns a cell for each policy, a question mark if the attempts are unknown.
+func cells(item v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) []string {
+	var row []string
+	for _, p := range item.Policies {
+		if p.Attempts == nil {
+			row = append(row, humanize.Unknown)
+			continue
+		}
+		row = append(row, cell(p))
+	}
+	return row
+}
+
+func policyNames(item v1alpha1.CollisionItem) []string {
+	var names []string
+	for _, p := range item.Policies {
+		names = append(names, strings.ToUpper(string(p.Name)))
+	}
+	return names
+}
+
+// expectedFailures returns a mean, with in brackets what differs if creates are repeated.
+func expectedFailures(p v1alpha1.Policy) string {
+	dropped, repeated := expectedUnder(p, p.ExpectedFailures), expectedUnder(p, p.ExpectedFailuresRepeated)
+	if dropped == repeated {
+		return dropped
+	}
+	return fmt.Sprintf("%s (%s)", dropped, repeated)
+}
+
+// expectedUnder returns a mean number for people. It is above zero if a create can
+// fail, also where it is too small for a number.
+func expectedUnder(p v1alpha1.Policy, mean *float64) string {
+	if mean != nil && *mean == 0 && p.AnyFailsLog10 != nil && *p.Attempts > 1 {
+		return "< 1e-300"
+	}
+	return humanize.Expected(mean)
+}
+
+// suffixLength returns how long suffixes would have to be without retries.
+func suffixLength(p v1alpha1.Policy) string {
+	if p.EquivalentSuffixLength == nil {
+		return "any"
+	}
+	return strconv.FormatFloat(*p.EquivalentSuffixLength, 'f', 1, 64)
+}
+
+// printPolicies prints the numbers that don't depend on the number of creates, and the
+// meaning of each policy.
+func (o *options) printPolicies(item v1alpha1.CollisionItem, report *v1alpha1.CollisionReport) {
+	fmt.Fprintf(o.Out, "\n"+messages.Policies+"\n", humanize.ChanceOf(o.question.Probability))
+	w := printers.GetNewTabWriter(o.Out)
+	printRow(w, []string{"POLICY", "ATTEMPTS", "NEXT-FAILS", "ROOM", "MEANING"})
+	for _, p := range item.Policies {
+		attempts, next, room := humanize.Unknown, humanize.Unknown, humanize.Unknown
+		if p.Attempts != nil {
+			attempts, room = strconv.Itoa(*p.Attempts), humanize.Room(p.Room.Creates)
+			// The number itself can be too small: its logarithm is that of one attempt, times the attempts.
+			next = humanize.Chance(*p.NextCreateFails, float64(*p.Attempts)*taken(item.Existing, report.NamePool.Names))
+		}
+		printRow(w, []string{string(p.Name), attempts, next, room, policyMeaning(p, report.Server)})
+	}
+	_ = w.Flush()
+}
+
+// taken returns the decimal logarithm of the share of names that exist.
+func taken(existing, names int64) float64 {
+	return math.Log10(float64(existing) / float64(names))
+}
+
+// policyMeaning returns what a policy is.
+func policyMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
+	switch p.Name {
+	case v1alpha1.PolicyNone:
+		return "no retries"
+	case v1alpha1.PolicyServer:
+		return serverMeaning(p, server)
+	case v1alpha1.PolicyClient:
+		return "kubectl genname create"
+	}
+	return "create --naming=server"
+}
+
+func serverMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
+	switch {
+	case p.Attempts == nil:
+		return "attempts unknown"
+	case server.AttemptsSource == v1alpha1.SourceFlag:
+		return "--server-attempts"
+	case server.GitVersion == nil:
+		return "Kubernetes 1.32 and later"
+	case *p.Attempts == 1:
+		return "no retries"
+	}
+	return "retries of the server"
+}
+
+func printRow(w io.Writer, cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
+
+// logOf returns a logarithm of a report, where nil is that of zero.
+func logOf(log10 *float64) float64 {
+	if log10 == nil {
+		return math.Inf(-1)
+	}
+	return *log10
+}
+
+// printWideChurn prints every digit about the rate of --rate.
+func (o *options) printWideChurn(item v1alpha1.CollisionItem, names int64) {
+	churn := item.Churn
+	fmt.Fprintf(o.Out, "\n"+messages.WideChurn+"\n",
+		rateText(churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
+	w := printers.GetNewTabWriter(o.Out)
+	printRow(w, []string{"POLICY", "ATTEMPTS", "FAILURES/DAY", "FAILS-AFTER", "ANY-FAILS"})
+	for _, p := range churn.Policies {
+		row := []string{string(p.Name), humanize.Unknown, humanize.Unknown, humanize.Unknown, humanize.Unknown}
+		if p.Attempts != nil {
+			perDay := math.Log10(churn.CreatesPerDay) + float64(*p.Attempts)*taken(item.Existing, names)
+			row = []string{
+				row[0], strconv.Itoa(*p.Attempts), rare(*p.FailuresPerDay, perDay), span(-perDay),
+				humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)),
+			}
+		}
+		printRow(w, row)
+	}
+	_ = w.Flush()
+	fmt.Fprintf(o.Out, messages.Reuses+"\n",
+		rateText(churn.Creates), humanize.Significant(churn.Reuse.ExpectedReuses),
+		humanize.ChanceOf(churn.Reuse.AnyReuse))
+}
+
+// rare returns a mean number of events for people. Its decimal logarithm is given
+// too, since the number itself may be too small.
+func rare(mean, log10 float64) string {
+	if math.IsInf(log10, -1) || mean >= 1e-4 {
+		return humanize.Significant(mean)
+	}
+	exponent := math.Floor(log10)
+	mantissa := math.Pow(10, log10-exponent)
+	if mantissa >= 9.95 { // would print as 10.0
+		mantissa, exponent = 1, exponent+1
+	}
+	return fmt.Sprintf("%.1fe%.0f", mantissa, exponent)
+}
+
+// span returns a time for people, given as the decimal logarithm of days; +Inf is
+// never.
+func span(log10Days float64) string {
+	const minutesOfDay, hoursOfDay, daysOfYear = 1440, 24, 365.25
+	days := math.Pow(10, log10Days)
+	switch {
+	case math.IsInf(log10Days, 1):
+		return "never"
+	case days*minutesOfDay < 90:
+		return humanize.Significant(days*minutesOfDay) + " min"
+	case days < 2:
+		return humanize.Significant(days*hoursOfDay) + " h"
+	case days < 2*daysOfYear:
+		return humanize.Significant(days) + " days"
+	}
+	years := log10Days - math.Log10(daysOfYear)
+	if years < 6 {
+		return humanize.Significant(math.Pow(10, years)) + " years"
+	}
+	return rare(0, years) + " years"
+}
