@@ -70,8 +70,15 @@ func (r run) reported() map[string]string {
 			names[name] = verb
 		}
 	}
+	for _, match := range alreadyExists.FindAllStringSubmatch(r.stderr, -1) {
+		names[match[1]] = exists
+	}
 	return names
 }
+
+// alreadyExists is the error of kubectl for an object with a fixed name that exists. It
+// doesn't tell whether an earlier run has made the object.
+var alreadyExists = regexp.MustCompile(`configmaps "(document-\d+-fixed)" already exists`)
 
 // unknown are the names of the objects whose outcome the run called unknown.
 func (r run) unknown() []string {

@@ -32,6 +32,8 @@ var Contestants = []Contestant{
 	{"keyless", "`kubectl genname create`, run once, not killed", neverTwo, false, (*trial).keyless},
 	{"server", "`kubectl genname create --naming=server`, repeating what was not reported", nothing, true, (*trial).serverNaming},
 	{"kubectl", "`kubectl create`, repeating what was not reported", nothing, true, (*trial).kubectl},
+	{"fixed", "`kubectl create` with fixed names, repeating what was not reported; `AlreadyExists` counts as reported", once, true, (*trial).fixed},
+	{"apply", "`kubectl apply --server-side` with fixed names, repeating what was not reported", once, true, (*trial).apply},
 }
 
 // exact: all objects are there, once, and reported, and a last run knows them.
@@ -68,6 +70,14 @@ func (r *Result) deserved() int {
 		return 1
 	}
 	return 0
+}
+
+// once: each object exists once, as fixed names ensure.
+func once(r *Result) error {
+	if r.Duplicates > 0 || r.Missing > 0 {
+		return fmt.Errorf("not each object exists once: %s", r)
+	}
+	return nil
 }
 
 // nothing is promised.
@@ -158,21 +168,32 @@ func (t *trial) keyless(ctx context.Context) (*statement, error) {
 }
 
 func (t *trial) serverNaming(ctx context.Context) (*statement, error) {
-	return t.loop(ctx, t.Plugin, "--naming=server", "--concurrency="+strconv.Itoa(t.Concurrency))
+	names, want := single(t.Objects())
+	return t.loop(ctx, names, want, t.Plugin, "create", "--naming=server", "--concurrency="+strconv.Itoa(t.Concurrency))
 }
 
 func (t *trial) kubectl(ctx context.Context) (*statement, error) {
-	return t.loop(ctx, t.Kubectl)
+	names, want := single(t.Objects())
+	return t.loop(ctx, names, want, t.Kubectl, "create")
 }
 
-// loop is what is written around a command that may fail: it is run again, a
-// second later, with the documents that were not reported created, until none
-// is left. An outcome that is reported as unknown is left to a human.
-func (t *trial) loop(ctx context.Context, program string, flags ...string) (*statement, error) {
-	todo, want := single(t.Objects())
-	a := newStatement(want)
+func (t *trial) fixed(ctx context.Context) (*statement, error) {
+	names, want := named(t.Objects())
+	return t.loop(ctx, names, want, t.Kubectl, "create")
+}
+
+func (t *trial) apply(ctx context.Context) (*statement, error) {
+	names, want := named(t.Objects())
+	return t.loop(ctx, names, want, t.Kubectl, "apply", "--server-side")
+}
+
+// loop is a script around a command that can fail. A second after each run it runs the
+// command again with the documents that were not reported as created, until none is left.
+// A person has to settle an outcome that is reported as unknown.
+func (t *trial) loop(ctx context.Context, todo []string, w want, program, verb string, flags ...string) (*statement, error) {
+	a := newStatement(w)
 	for range maxRuns {
-		args, err := t.create(todo, flags...)
+		args, err := t.input(todo, verb, flags...)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +203,7 @@ func (t *trial) loop(ctx context.Context, program string, flags ...string) (*sta
 		}
 		a.add(r)
 		settled := a.settledPrefixes()
-		todo = slices.DeleteFunc(todo, func(prefix string) bool { return settled[prefix] })
+		todo = slices.DeleteFunc(todo, func(name string) bool { return settled[name] || a.reported[name] != "" })
 		if len(todo) == 0 {
 			return a, nil
 		}
@@ -191,9 +212,14 @@ func (t *trial) loop(ctx context.Context, program string, flags ...string) (*sta
 	return nil, fmt.Errorf("not done after %d runs", maxRuns)
 }
 
-// create writes the documents and makes the arguments to create them.
+// create writes the documents, and returns the arguments that create them.
 func (t *trial) create(names []string, flags ...string) ([]string, error) {
+	return t.input(names, "create", flags...)
+}
+
+// input writes the documents, and returns the arguments of a command that reads them.
+func (t *trial) input(names []string, verb string, flags ...string) ([]string, error) {
 	path := t.path("input.yaml")
 	err := os.WriteFile(path, []byte(manifest(names)), 0o600)
-	return append([]string{"create", "--filename=" + path}, flags...), err
+	return append([]string{verb, "--filename=" + path}, flags...), err
 }

@@ -45,6 +45,15 @@ func single(n int) (names []string, w want) {
 	return names, w
 }
 
+// named is the same with fixed names, which end in five characters, too.
+func named(n int) (names []string, w want) {
+	names, w = single(n)
+	for i, prefix := range names {
+		names[i] = prefix + "fixed"
+	}
+	return names, w
+}
+
 // copies is an input of n documents, every second of them equal to the one
 // before, each to be created as often as count says.
 func copies(n, count int) (names []string, w want) {

@@ -110,7 +110,7 @@ func (t *trial) path(name string) string { return filepath.Join(t.dir, name) }
 // choose injures as the mix says, and watches what is stored.
 func (t *trial) choose(r *http.Request) faultproxy.Fault {
 	injury := t.mix.Choose(r)
-	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/configmaps") { // a review of rights, say
+	if !creates(r) { // a review of permissions, say
 		return injury
 	}
 	t.mu.Lock()
@@ -125,6 +125,13 @@ func (t *trial) choose(r *http.Request) faultproxy.Fault {
 		}
 		return injury(watched)
 	}
+}
+
+// creates reports whether r can create a ConfigMap: a POST, or the PATCH of a server-side
+// apply.
+func creates(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/configmaps") ||
+		r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/configmaps/")
 }
 
 // watch calls stored when the server has answered that it created something.

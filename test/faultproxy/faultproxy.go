@@ -123,6 +123,7 @@ func (p *Proxy) injure(choose func(*http.Request) Fault, forward http.Handler) h
 			}
 			go func() {
 				defer p.underWay.RUnlock()
+				defer ignoreAbort()
 				late.send()
 			}()
 		}()
@@ -140,6 +141,15 @@ func (p *Proxy) injure(choose func(*http.Request) Fault, forward http.Handler) h
 		}
 		forward.ServeHTTP(w, r)
 	})
+}
+
+// ignoreAbort recovers from the panic by which a ReverseProxy reports that the server has
+// closed the connection within a response. No http.Server recovers from it if the response
+// has no reader.
+func ignoreAbort() {
+	if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
+		panic(cause)
+	}
 }
 
 // withBody is r with a body that Body can return again.

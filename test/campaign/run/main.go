@@ -37,7 +37,7 @@ func main() {
 	byRequest := flag.Bool("by-request", false, "the balancer spreads requests, not connections")
 	http1 := flag.Bool("http1", false, "clients speak HTTP/1.1 instead of HTTP/2")
 	flag.DurationVar(&s.Follows, "follow", 0, "have audit --watch follow what comes and goes for so long, instead of creating objects")
-	only := flag.String("only", "", "contestants, separated by commas: keyed, keyless, server, kubectl (default all)")
+	only := flag.String("only", "", "contestants, separated by commas: keyed, keyless, server, kubectl, fixed, apply (default all)")
 	write := flag.String("write", "", "document to write the result into, between its markers")
 	flag.Parse()
 	if *http1 {
