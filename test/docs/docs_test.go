@@ -103,6 +103,8 @@ var notRun = []struct{ pattern, reason string }{
 	{`^go (run|test) (-C )?\.?/?test/`, "a tool of this repository's own, for a person"},
 	{`^kubectl genname report --plot docs/figures/`, "run by make figures, which takes it from the page"},
 	{`^(sudo dpkg|cosign|sha256sum) `, "needs a published release"},
+	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "an installation; test/offline runs version --client"},
+	{`^helm template `, "needs Helm and the reader's chart"},
 	{`^ln -s kubectl-genname `, "run by test/release"},
 	{`^name=\$\(kubectl genname create -f job.yaml -o name\) && kubectl wait `, "run as an example of create by test/e2e"},
 	{`^kubectl get --raw /metrics \| grep `, "run by test/e2e, which takes it from the page"},

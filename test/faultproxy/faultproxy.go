@@ -147,7 +147,8 @@ func (p *Proxy) injure(choose func(*http.Request) Fault, forward http.Handler) h
 // closed the connection within a response. No http.Server recovers from it if the response
 // has no reader.
 func ignoreAbort() {
-	if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
+	cause := recover()
+	if err, ok := cause.(error); cause != nil && (!ok || !errors.Is(err, http.ErrAbortHandler)) {
 		panic(cause)
 	}
 }
