@@ -7,65 +7,56 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// An Outcome is what a client reports of a creation.
+// An Outcome is the outcome of a creation that a test expects, or that the code under
+// test reports.
 type Outcome string
 
 const (
-	// Created promises that the object is there, once, by this client. One that
-	// was deleted since has been there.
+	// Created means that the object exists, or existed before it was deleted.
 	Created Outcome = "created"
-	// Found promises the same of an object that was there before.
-	Found Outcome = "found"
-	// Failed promises that it is not there.
+	// Failed means that the object doesn't exist.
 	Failed Outcome = "failed"
-	// Unknown promises only that there are not two.
+	// Unknown means that the object can exist. There is at most one.
 	Unknown Outcome = "unknown"
 )
 
-// A Fault is how a promise was broken.
-type Fault string
-
+// The problems of a Violation.
 const (
-	// Duplicate means that two objects of one creation were there at the same
-	// time.
-	Duplicate Fault = "two of one creation"
-	// Missing means that the object was reported created or found, and never
-	// was there.
-	Missing Fault = "reported, and was never there"
-	// Present means that the creation was reported failed, and that an object of
-	// it is there.
-	Present Fault = "reported failed, and is there"
-	// Unreported means that an object is there of whose creation nothing was
-	// reported.
-	Unreported Fault = "is there, and was not reported"
+	duplicate  = "more than one object"
+	missing    = "no object"
+	exists     = "failed, but an object exists"
+	unexpected = "unexpected object"
+	nothing    = "nothing was created"
 )
 
-// A Violation is a promise that was broken, and how it came to that.
+// A Violation is a creation whose objects aren't as expected.
 type Violation struct {
-	Fault    Fault
+	// Creation is the creation, as creationOf returned it. It is empty if nothing was
+	// created at all.
 	Creation string
-	Reported Outcome
-	// Objects are those of the creation that ever were on the server.
-	Objects []*unstructured.Unstructured
-	// Requests are the creates of the creation, and what was asked about the
-	// names in them and in Objects.
+	Problem  string
+	Expected Outcome
+	// Objects are the objects of the creation.
+	Objects []metav1.Object
+	// Requests are the requests about those objects, and the creates of the creation.
 	Requests []Record
 }
 
-// String returns the violation with the history of its requests, on several
-// lines.
+// String returns the violation with its objects and requests, on several lines.
 func (v Violation) String() string {
 	text := &strings.Builder{}
-	fmt.Fprintf(text, "%s: %s", v.Creation, v.Fault)
-	if v.Reported != "" {
-		fmt.Fprintf(text, " (reported %s)", v.Reported)
+	text.WriteString(strings.TrimPrefix(v.Creation+": "+v.Problem, ": "))
+	if v.Expected != "" {
+		fmt.Fprintf(text, " (expected: %s)", v.Expected)
 	}
 	for _, o := range v.Objects {
-		fmt.Fprintf(text, "\n\tstored: %s %s/%s, uid %s", o.GetKind(), o.GetNamespace(), o.GetName(), o.GetUID())
+		fmt.Fprintf(text, "\n\tobject: %s/%s, uid %s", o.GetNamespace(), o.GetName(), o.GetUID())
 	}
 	for _, r := range v.Requests {
 		fmt.Fprintf(text, "\n\t%s", r)
@@ -73,107 +64,139 @@ func (v Violation) String() string {
 	return text.String()
 }
 
-// Check says which promises were broken. creation returns which creation an
-// object is of, like its owner's uid and its purpose, or an annotation with the
-// id of it (once.Annotation), and an empty word for what is of no concern; it is
-// asked about objects as clients sent them and as they were stored. reports has
-// what the client reports last of each creation; if it is nil, duplicates are
-// all that is looked for.
+// Check returns the creations of which more than one object existed at the same time,
+// and those that aren't as expected. Late requests are sent first.
 //
-// What is still on its way lands first (Server.Land), and what has been deleted
-// stays in the history: one object after the other is no duplicate. The
-// violations are sorted by their creations.
-func (s *Server) Check(creation func(*unstructured.Unstructured) string, reports map[string]Outcome) []Violation {
+// creationOf returns the creation of an object: for example its owner's UID and the
+// index of the worker. It returns "" for objects that the test ignores.
+//
+// expected has the outcome of each creation. Other objects are violations. If expected
+// is nil, all creations are fine, but it is a violation if there is none.
+func (s *Server) Check(creationOf func(metav1.Object) string, expected map[string]Outcome) []Violation {
 	s.Land()
-	counts := map[string]*count{}
-	for name, reported := range reports {
-		counts[name] = &count{reported: reported}
-	}
+	found := tally{}
 	of := map[types.UID]string{}
-	for _, c := range s.Changes() {
-		uid := c.Object.GetUID()
-		if c.Stored {
-			of[uid] = creationOf(c, creation)
+	for _, c := range s.history() {
+		uid := c.object.GetUID()
+		if c.stored {
+			of[uid] = creationOf(c.object)
+			if c.sent != nil { // a fault may have changed the object
+				of[uid] = cmp.Or(creationOf(c.sent), of[uid])
+			}
 		}
 		if name := of[uid]; name != "" {
-			if counts[name] == nil {
-				counts[name] = &count{}
-			}
-			counts[name].add(c)
+			found.of(name).add(c)
 		}
 	}
+	return s.violations(found, creationOf, expected)
+}
+
+// CheckList is Server.Check for the objects of a list from any server, like a
+// *batchv1.JobList. It doesn't see objects that were deleted before. It returns an
+// error if list isn't a list of objects.
+func (f *Faults) CheckList(
+	list runtime.Object, creationOf func(metav1.Object) string, expected map[string]Outcome,
+) ([]Violation, error) {
+	found := tally{}
+	err := meta.EachListItem(list, func(item runtime.Object) error {
+		object, err := meta.Accessor(item)
+		if err != nil {
+			return err
+		}
+		if name := creationOf(object); name != "" {
+			c := found.of(name)
+			c.objects = append(c.objects, object)
+			c.now, c.most = len(c.objects), len(c.objects)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f.violations(found, creationOf, expected), nil
+}
+
+// violations compares the objects that were found with those expected.
+func (f *Faults) violations(
+	found tally, creationOf func(metav1.Object) string, expected map[string]Outcome,
+) []Violation {
+	for name := range expected {
+		found.of(name)
+	}
+	if len(found) == 0 && expected == nil {
+		return []Violation{{Problem: nothing, Requests: f.Requests()}}
+	}
 	var violations []Violation
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		for _, fault := range counts[name].faults(reports != nil) {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		c := found[name]
+		for _, problem := range c.problems(expected[name], expected != nil) {
 			violations = append(violations, Violation{
-				Fault: fault, Creation: name, Reported: counts[name].reported, Objects: counts[name].objects,
-				Requests: s.requestsFor(name, creation, counts[name].objects),
+				Creation: name, Problem: problem, Expected: expected[name], Objects: c.objects,
+				Requests: f.requestsFor(name, creationOf, c.objects),
 			})
 		}
 	}
 	return violations
 }
 
-// creationOf returns the creation of an object that was stored: what the client
-// sent says, where something has changed the object on its way.
-func creationOf(c Change, creation func(*unstructured.Unstructured) string) string {
-	if c.sent != nil {
-		return cmp.Or(creation(c.sent), creation(c.Object))
+// tally has the objects of each creation.
+type tally map[string]*count
+
+func (t tally) of(creation string) *count {
+	if t[creation] == nil {
+		t[creation] = &count{}
 	}
-	return creation(c.Object)
+	return t[creation]
 }
 
-// count is what the history says of one creation.
+// count is how many objects of a creation exist, and how many existed at most.
 type count struct {
-	reported    Outcome
-	there, most int
-	objects     []*unstructured.Unstructured
+	now, most int
+	objects   []metav1.Object
 }
 
-func (c *count) add(change Change) {
+func (c *count) add(change change) {
 	switch {
-	case change.Stored:
-		c.there++
-		c.objects = append(c.objects, change.Object)
-	case change.Deleted:
-		c.there--
+	case change.stored:
+		c.now++
+		c.objects = append(c.objects, change.object.DeepCopy())
+	case change.deleted:
+		c.now--
 	}
-	c.most = max(c.most, c.there)
+	c.most = max(c.most, c.now)
 }
 
-func (c *count) faults(reported bool) []Fault {
-	var faults []Fault
+func (c *count) problems(expected Outcome, all bool) []string {
+	var problems []string
 	if c.most > 1 {
-		faults = append(faults, Duplicate)
+		problems = append(problems, duplicate)
 	}
 	switch {
-	case !reported:
-	case c.reported == "" && c.there > 0:
-		faults = append(faults, Unreported)
-	case c.reported == Failed && c.there > 0:
-		faults = append(faults, Present)
-	case (c.reported == Created || c.reported == Found) && c.most == 0:
-		faults = append(faults, Missing)
+	case !all:
+	case expected == "" && c.now > 0:
+		problems = append(problems, unexpected)
+	case expected == Failed && c.now > 0:
+		problems = append(problems, exists)
+	case expected == Created && c.most == 0:
+		problems = append(problems, missing)
 	}
-	return faults
+	return problems
 }
 
-// requestsFor returns the requests that concern a creation.
-func (s *Server) requestsFor(
-	name string, creation func(*unstructured.Unstructured) string, objects []*unstructured.Unstructured,
-) []Record {
-	requests := s.Requests()
+// requestsFor returns the requests about a creation.
+func (f *Faults) requestsFor(name string, creationOf func(metav1.Object) string, objects []metav1.Object) []Record {
+	requests := f.Requests()
 	concerns := map[string]bool{}
 	for _, o := range objects {
 		concerns[o.GetName()] = true
 	}
-	ofIt := func(r Record) bool { return r.Sent != nil && creation(r.Sent) == name }
+	creates := func(r Record) bool { return r.Verb == "create" && r.Sent != nil && creationOf(r.Sent) == name }
 	for _, r := range requests {
-		if ofIt(r) && r.Name != "" {
+		if creates(r) && r.Name != "" {
 			concerns[r.Name] = true
 		}
 	}
 	return slices.DeleteFunc(requests, func(r Record) bool {
-		return !ofIt(r) && (r.Name == "" || !concerns[r.Name])
+		return !creates(r) && (r.Name == "" || !concerns[r.Name])
 	})
 }

@@ -1,21 +1,20 @@
 package oncetest_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-func purposeOf(o *unstructured.Unstructured) string { return o.GetLabels()["purpose"] }
+func purposeOf(o metav1.Object) string { return o.GetLabels()["purpose"] }
 
 // generated returns an object of a purpose with a name that the server picks.
 func generated(purpose string) *corev1.ConfigMap {
@@ -24,39 +23,40 @@ func generated(purpose string) *corev1.ConfigMap {
 
 // Each promise, kept and broken.
 func TestCheck(t *testing.T) {
-	type reports = map[string]oncetest.Outcome
+	late := oncetest.StoreLate(time.Hour, oncetest.DropRequest)
+	type expected = map[string]oncetest.Outcome
 	for name, test := range map[string]struct {
-		injuries []oncetest.Injury // of one create each
-		deleted  bool              // in the end, by another client
-		reports  reports
+		faults   []oncetest.Fault // of one create each
+		deleted  bool             // in the end, by another client
+		expected expected
 		want     string
 	}{
-		"nothing happened":         {nil, false, reports{"a": oncetest.Failed}, ""},
-		"created":                  {[]oncetest.Injury{nil}, false, reports{"a": oncetest.Created}, ""},
-		"found":                    {[]oncetest.Injury{nil}, false, reports{"a": oncetest.Found}, ""},
-		"unknown, none":            {[]oncetest.Injury{oncetest.LoseRequest}, false, reports{"a": oncetest.Unknown}, ""},
-		"unknown, one":             {[]oncetest.Injury{oncetest.LoseAnswer}, false, reports{"a": oncetest.Unknown}, ""},
-		"unknown, two":             {[]oncetest.Injury{nil, nil}, false, reports{"a": oncetest.Unknown}, "two of one creation"},
-		"two, no reports":          {[]oncetest.Injury{nil, oncetest.LoseAnswer}, false, nil, "two of one creation"},
-		"two, by a proxy":          {[]oncetest.Injury{oncetest.SendTwice}, false, nil, "two of one creation"},
-		"two, one lands late":      {[]oncetest.Injury{oncetest.LandLate(time.Hour, oncetest.LoseRequest), nil}, false, nil, "two of one creation"},
-		"two, and both are gone":   {[]oncetest.Injury{nil, nil}, true, reports{"a": oncetest.Created}, "two of one creation"},
-		"one, no reports":          {[]oncetest.Injury{nil}, false, nil, ""},
-		"created, never there":     {[]oncetest.Injury{oncetest.LoseRequest}, false, reports{"a": oncetest.Created}, "reported, and was never there"},
-		"found, never there":       {nil, false, reports{"a": oncetest.Found}, "reported, and was never there"},
-		"created, then deleted":    {[]oncetest.Injury{nil}, true, reports{"a": oncetest.Created}, ""},
-		"failed, and there":        {[]oncetest.Injury{oncetest.AfterStore(oncetest.QuotaExceeded)}, false, reports{"a": oncetest.Failed}, "reported failed, and is there"},
-		"failed, and lands late":   {[]oncetest.Injury{oncetest.LandLate(time.Hour, oncetest.QuotaExceeded)}, false, reports{"a": oncetest.Failed}, "reported failed, and is there"},
-		"failed, and two":          {[]oncetest.Injury{nil, nil}, false, reports{"a": oncetest.Failed}, "two of one creation; reported failed, and is there"},
-		"not reported":             {[]oncetest.Injury{nil}, false, reports{}, "is there, and was not reported"},
-		"not reported, not stored": {[]oncetest.Injury{oncetest.LoseRequest}, false, reports{}, ""},
-		"the mark is removed":      {[]oncetest.Injury{oncetest.StripLabels, nil}, false, nil, "two of one creation"},
+		"failed, nothing stored":   {nil, false, expected{"a": oncetest.Failed}, ""},
+		"created":                  {[]oncetest.Fault{nil}, false, expected{"a": oncetest.Created}, ""},
+		"unknown, none":            {[]oncetest.Fault{oncetest.DropRequest}, false, expected{"a": oncetest.Unknown}, ""},
+		"unknown, one":             {[]oncetest.Fault{oncetest.DropResponse}, false, expected{"a": oncetest.Unknown}, ""},
+		"unknown, two":             {[]oncetest.Fault{nil, nil}, false, expected{"a": oncetest.Unknown}, "more than one object"},
+		"two, no reports":          {[]oncetest.Fault{nil, oncetest.DropResponse}, false, nil, "more than one object"},
+		"two, by a proxy":          {[]oncetest.Fault{oncetest.SendTwice}, false, nil, "more than one object"},
+		"two, one lands late":      {[]oncetest.Fault{late, nil}, false, nil, "more than one object"},
+		"two, and both are gone":   {[]oncetest.Fault{nil, nil}, true, expected{"a": oncetest.Created}, "more than one object"},
+		"one, no reports":          {[]oncetest.Fault{nil}, false, nil, ""},
+		"created, but dropped":     {[]oncetest.Fault{oncetest.DropRequest}, false, expected{"a": oncetest.Created}, "no object"},
+		"created, never sent":      {nil, false, expected{"a": oncetest.Created}, "no object"},
+		"none expected":            {nil, false, expected{}, ""},
+		"created, then deleted":    {[]oncetest.Fault{nil}, true, expected{"a": oncetest.Created}, ""},
+		"failed, and exists":       {[]oncetest.Fault{oncetest.AfterStore(oncetest.QuotaExceeded)}, false, expected{"a": oncetest.Failed}, "failed, but an object exists"},
+		"failed, and stored late":  {[]oncetest.Fault{oncetest.StoreLate(time.Hour, oncetest.QuotaExceeded)}, false, expected{"a": oncetest.Failed}, "failed, but an object exists"},
+		"failed, and two":          {[]oncetest.Fault{nil, nil}, false, expected{"a": oncetest.Failed}, "more than one object; failed, but an object exists"},
+		"not reported":             {[]oncetest.Fault{nil}, false, expected{}, "unexpected object"},
+		"not reported, not stored": {[]oncetest.Fault{oncetest.DropRequest}, false, expected{}, ""},
+		"the label is removed":     {[]oncetest.Fault{oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetLabels(nil) }, nil), nil}, false, nil, "more than one object"},
 	} {
 		server := oncetest.NewServer()
 		client := configMapsOf(server.Config())
 		create(t, client, generated("")) // is of no concern
-		server.Next(test.injuries...)
-		for range test.injuries {
+		server.Next("create", "*", test.faults...)
+		for range test.faults {
 			_, _ = client.Create(t.Context(), generated("a"), metav1.CreateOptions{})
 		}
 		for _, o := range server.Objects()[1:] {
@@ -65,9 +65,9 @@ func TestCheck(t *testing.T) {
 			}
 		}
 		var got []string
-		for _, v := range server.Check(purposeOf, test.reports) {
-			got = append(got, string(v.Fault))
-			if v.Creation != "a" || v.Reported != test.reports["a"] || len(v.Requests) != len(test.injuries) || v.String() == "" {
+		for _, v := range server.Check(purposeOf, test.expected) {
+			got = append(got, v.Problem)
+			if v.Creation != "a" || v.Expected != test.expected["a"] || len(v.Requests) != len(test.faults) || v.String() == "" {
 				t.Errorf("%s: %v", name, v)
 			}
 		}
@@ -82,8 +82,8 @@ func TestOneAfterTheOther(t *testing.T) {
 	server := oncetest.NewServer()
 	client := configMapsOf(server.Config())
 	for range 2 {
-		made := create(t, client, generated("a"))
-		if err := client.Delete(t.Context(), made.Name, metav1.DeleteOptions{}); err != nil {
+		object := create(t, client, generated("a"))
+		if err := client.Delete(t.Context(), object.Name, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,32 +92,52 @@ func TestOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// A violation tells its whole history, and nothing of others.
-func TestViolation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := oncetest.NewServer()
-		client := configMapsOf(server.Config())
-		create(t, client, generated("b"))
-		server.Next(oncetest.LoseAnswer)
-		_, _ = client.Create(context.Background(), generated("a"), metav1.CreateOptions{})
-		time.Sleep(1500 * time.Millisecond)
-		second := create(t, client, generated("a"))
-		server.NextReads(oncetest.Forbidden)
-		_, _ = client.Get(t.Context(), second.Name, metav1.GetOptions{})
-		_, _ = client.List(t.Context(), metav1.ListOptions{})
-		violations := server.Check(purposeOf, map[string]oncetest.Outcome{"a": oncetest.Created, "b": oncetest.Created})
-		if len(violations) != 1 {
-			t.Fatal(violations)
+// A reconciler that never ran isn't a test that passes.
+func TestNothingWasCreated(t *testing.T) {
+	server := oncetest.NewServer()
+	create(t, configMapsOf(server.Config()), generated("")) // is ignored
+	violations := server.Check(purposeOf, nil)
+	if len(violations) != 1 || violations[0].String() != "nothing was created\n\t"+server.Requests()[0].String() {
+		t.Error(violations)
+	}
+}
+
+// The objects of any server are checked by a list.
+func TestCheckList(t *testing.T) {
+	server := oncetest.NewServer()
+	var faults oncetest.Faults
+	config := rest.CopyConfig(server.Config())
+	config.Wrap(faults.Wrap)
+	client := configMapsOf(config)
+	check := func(expected map[string]oncetest.Outcome) string {
+		list, err := client.List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		first, name := violations[0].Objects[0].GetName(), second.Name
-		want := fmt.Sprintf(`a: two of one creation (reported created)
-	stored: ConfigMap ns/%s, uid 00000000-0000-4000-8000-000000000002
-	stored: ConfigMap ns/%s, uid 00000000-0000-4000-8000-000000000003
-	00:00:00.000 create configmaps ns/p-*: answered read tcp: connection reset by peer (injured; carried out: 201)
-	00:00:01.500 create configmaps ns/p-*: answered 201
-	00:00:01.500 get configmaps ns/%s: answered 403 configmaps %[3]q is forbidden: User "oncetest" cannot get resource "configmaps" in API group "" in the namespace "ns" (injured; carried out: never)`, first, name, name)
-		if got := violations[0].String(); got != want {
-			t.Errorf("%s\n\nwant\n%s", got, want)
+		violations, err := faults.CheckList(list, purposeOf, expected)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		text := ""
+		for _, v := range violations {
+			text += fmt.Sprintf("%s: %s, %d objects, %d requests; ", v.Creation, v.Problem, len(v.Objects), len(v.Requests))
+		}
+		return text
+	}
+	if got := check(nil); got != ": nothing was created, 0 objects, 1 requests; " {
+		t.Error(got)
+	}
+	faults.Next("create", "configmaps", oncetest.SendTwice)
+	create(t, client, generated("a"))
+	create(t, client, generated("b"))
+	if got := check(nil); got != "a: more than one object, 2 objects, 1 requests; " {
+		t.Error(got)
+	}
+	want := "a: more than one object, 2 objects, 1 requests; a: unexpected object, 2 objects, 1 requests; c: no object, 0 objects, 0 requests; "
+	if got := check(map[string]oncetest.Outcome{"b": oncetest.Created, "c": oncetest.Created}); got != want {
+		t.Error(got)
+	}
+	if _, err := faults.CheckList(&corev1.ConfigMap{}, purposeOf, nil); err == nil {
+		t.Error("an object isn't a list")
+	}
 }

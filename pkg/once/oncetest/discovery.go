@@ -12,26 +12,26 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// aggregated is the media type of discovery in one answer, which client-go asks
-// for first.
+// aggregated is the media type of discovery in one response. client-go asks for it
+// first.
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// discover answers what is not about objects: which types there are.
+// discover responds to requests that aren't about objects.
 func (s *Server) discover(path, accept string) *http.Response {
 	core := path == "/api"
 	switch {
 	case path == "/version":
-		return answerJSON(http.StatusOK, version.Info{Major: "1", Minor: "37", GitVersion: "v1.37.0+oncetest"})
+		return respondJSON(http.StatusOK, version.Info{Major: "1", Minor: "37", GitVersion: "v1.37.0+oncetest"})
 	case (core || path == "/apis") && strings.Contains(accept, aggregated):
-		answer := answerJSON(http.StatusOK, s.discoveryOf(core))
-		answer.Header.Set("Content-Type", aggregated)
-		return answer
+		resp := respondJSON(http.StatusOK, s.discoveryOf(core))
+		resp.Header.Set("Content-Type", aggregated)
+		return resp
 	case core:
-		return answerJSON(http.StatusOK, metav1.APIVersions{
+		return respondJSON(http.StatusOK, metav1.APIVersions{
 			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"},
 		})
 	case path == "/apis":
-		return answerJSON(http.StatusOK, s.groups())
+		return respondJSON(http.StatusOK, s.groups())
 	}
 	return s.resourcesAt(path)
 }
@@ -92,14 +92,14 @@ func (s *Server) discoveryOfVersion(v schema.GroupVersion) apidiscovery.APIVersi
 	return found
 }
 
-// resourcesAt answers for the path of one group and version, and for what is
-// not there as kube-apiserver does.
+// resourcesAt responds for the path of one group and version. For other paths it
+// responds as kube-apiserver does.
 func (s *Server) resourcesAt(path string) *http.Response {
 	known := strings.HasPrefix(path, "/api/")
 	for _, t := range s.types {
 		v := t.groupVersion()
 		if path == prefixOf(v) {
-			return answerJSON(http.StatusOK, metav1.APIResourceList{
+			return respondJSON(http.StatusOK, metav1.APIResourceList{
 				TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
 				GroupVersion: v.String(), APIResources: s.resourcesOf(v),
 			})
@@ -107,9 +107,9 @@ func (s *Server) resourcesAt(path string) *http.Response {
 		known = known || strings.HasPrefix(path, prefixOf(v)+"/")
 	}
 	if !known {
-		return answerWith(http.StatusNotFound, "text/plain; charset=utf-8", "404 page not found\n")
+		return respond(http.StatusNotFound, "text/plain; charset=utf-8", "404 page not found\n")
 	}
-	err := failure(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+	err := statusError(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
 	err.ErrStatus.Details = &metav1.StatusDetails{}
 	return refuse(err)
 }

@@ -1,26 +1,29 @@
-// Package oncetest is a Kubernetes API server for tests of code that creates
-// objects: it keeps objects in memory, injures the requests that it is told to
-// injure, remembers all that has happened, and says whether what a client
-// reports of its creates is true. It needs no network and starts nothing.
+// Package oncetest tests code that creates objects: it injects faults into requests,
+// records them, and finds duplicates. The code under test can use any client.
+//
+// In memory, nothing has to be started:
 //
 //	server := oncetest.NewServer()
-//	server.Next(oncetest.LoseAnswer, oncetest.GatewayTimeout) // what the next two creates meet
-//	client := kubernetes.NewForConfigOrDie(server.Config())
-//	… // what is to be tested
-//	for _, violation := range server.Check(creationOf, reports) {
-//		t.Error(violation)
+//	server.Next("create", "jobs", oncetest.DropResponse)    // of the next create
+//	server.Always("watch", "jobs", oncetest.StaleRead(time.Hour)) // the cache lags
+//	client := kubernetes.NewForConfigOrDie(server.Config()) // or a manager
+//	… // run your code
+//	for _, violation := range server.Check(creationOf, nil) {
+//		t.Error(violation) // with all requests
 //	}
 //
-// It stands in for kube-apiserver as far as the create of an object matters:
-// names, conflicts, uids, times, what is answered and in which words. It is no
-// kube-apiserver: it validates and defaults nothing, has no admission but
-// Mutate, no updates, patches, watches, subresources, users, rights and
-// controllers, speaks JSON only, needs no namespace to exist, and returns a
-// list whole whatever its limit. Of what is not stored it has
-// SelfSubjectReviews, which tell a client the server's time. What rests on these wants a test on a real
-// server.
+// On envtest, kind or any other server, the same faults wrap the transport, and
+// Faults.CheckList checks the objects that you list in the end:
 //
-// A Server waits for nothing but time.After (Delay), so it may be used within a
-// bubble of testing/synctest. The same requests, one after the other, have the
-// same answers: uids and generated names are counted, not drawn.
+//	var faults oncetest.Faults
+//	faults.Random("create", "jobs", seed, 0.25)
+//	config.Wrap(faults.Wrap)
+//
+// The server in memory responds as kube-apiserver does to create, get, list, watch,
+// update and delete: names, conflicts, uids, times, and the words of errors. It
+// doesn't validate, set defaults, run controllers or webhooks, or know users. It
+// refuses patches, apply and protobuf. Test on a real server if your code needs those.
+//
+// A Server works in a bubble of testing/synctest. The same requests in the same order
+// get the same responses: uids and generated names are counted.
 package oncetest

@@ -1,150 +1,176 @@
 package oncetest
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// A Request is one request on its way to the server.
+// A Request is one request between the client and the server, as a Fault sees it.
 type Request struct {
-	// Verb is create, get, list or delete; it is empty for requests that are
-	// not about objects, like those of discovery.
+	// Verb is create, get, list, watch, update, patch, delete or deletecollection.
+	// It is empty for requests that aren't about objects: discovery, reviews of
+	// permissions.
 	Verb string
-	// Resource is what the path names.
-	Resource schema.GroupVersionResource
-	// Namespace is that of the path; empty for none or all.
+	// Resource is the resource in the path, and Subresource what follows the name.
+	Resource    schema.GroupVersionResource
+	Subresource string
+	// Namespace is the namespace in the path. It is empty for none or all.
 	Namespace string
-	// Name is that of the path, or of what a create sends; empty if the server
-	// is to pick it.
+	// Name is the name in the path, or in the object of a create. It is empty if
+	// the server picks the name.
 	Name string
-	// Object is what a create sends; nil if that cannot be read. What an injury
-	// makes of it is what the server gets.
+	// Object is the object of a create or update, or nil if the body can't be
+	// decoded. A fault can change it before it calls Send.
 	Object *unstructured.Unstructured
 
-	server *Server
-	kind   Type
 	http   *http.Request
 	body   []byte
-	record *Record
+	below  http.RoundTripper
+	faults *Faults
+	record *Record // its Sent is a copy of Object before any change
 }
 
-// CarryOut has the server carry out the request, and returns its answer. It
-// may be called more than once: the request has been sent twice then.
-func (r *Request) CarryOut() *http.Response {
-	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
-	r.server.land()
-	return r.carryOut()
+// Send sends the request to the server and returns the response. A fault can call
+// it more than once.
+func (r *Request) Send() (*http.Response, error) {
+	r.faults.sendDue()
+	return r.send(r.Context())
 }
 
-// CarryOutLater has the request on its way for another while: the server
-// carries it out then, and nobody gets the answer.
-func (r *Request) CarryOutLater(after time.Duration) {
-	r.server.mu.Lock()
-	defer r.server.mu.Unlock()
-	waiting := *r
+// SendLater sends the request to the server after d, even if the client has given
+// up by then. Faults.Land sends it at once.
+func (r *Request) SendLater(d time.Duration) {
+	later := *r
 	if r.Object != nil {
-		waiting.Object = r.Object.DeepCopy()
+		later.Object = r.Object.DeepCopy()
 	}
-	r.server.late = append(r.server.late, late{time.Now().Add(after), &waiting})
+	r.faults.sendLater(d, &later)
 }
 
-// Context is done when the client gives up.
+// Context is the context of the client's request.
 func (r *Request) Context() context.Context { return r.http.Context() }
 
-// meet has the request meet the injury, and dates the answer.
-func (r *Request) meet(injury Injury) (*http.Response, error) {
-	if injury == nil {
-		return r.dated(r.CarryOut(), nil)
-	}
-	r.server.mu.Lock()
-	r.record.Injured = true
-	r.server.mu.Unlock()
-	return r.dated(injury(r))
-}
-
-// dated gives the answer the header that every server and proxy sends, unless
-// it has one.
-func (r *Request) dated(resp *http.Response, err error) (*http.Response, error) {
+func (r *Request) send(ctx context.Context) (*http.Response, error) {
+	req, err := r.outgoing(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if _, has := resp.Header["Date"]; !has {
-		r.server.mu.Lock()
-		defer r.server.mu.Unlock()
-		resp.Header.Set("Date", r.server.now().UTC().Format(http.TimeFormat))
+	resp, err := r.below.RoundTrip(req)
+	response := r.describe(resp, err)
+	r.faults.mu.Lock()
+	defer r.faults.mu.Unlock()
+	r.record.Sends = append(r.record.Sends, response)
+	return resp, err
+}
+
+// outgoing returns the request for the server. Its body is the client's, unless a
+// fault has changed the object.
+func (r *Request) outgoing(ctx context.Context) (*http.Request, error) {
+	req := r.http.Clone(context.WithValue(ctx, sentKey{}, r.record.Sent))
+	if r.http.Body == nil {
+		return req, nil
 	}
-	return resp, nil
-}
-
-// late is a request that the server gets at a time.
-type late struct {
-	due     time.Time
-	request *Request
-}
-
-// Land has the server carry out what is still on its way (CarryOutLater).
-func (s *Server) Land() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.landUntil(func(late) bool { return true })
-}
-
-// land carries out what is due.
-func (s *Server) land() {
-	now := time.Now()
-	s.landUntil(func(l late) bool { return !l.due.After(now) })
-}
-
-func (s *Server) landUntil(due func(late) bool) {
-	slices.SortStableFunc(s.late, func(a, b late) int { return a.due.Compare(b.due) })
-	for len(s.late) > 0 && due(s.late[0]) {
-		_ = s.late[0].request.carryOut().Body.Close()
-		s.late = s.late[1:]
-	}
-}
-
-// newRequest reads what the request is about, and begins its record.
-func (s *Server) newRequest(req *http.Request, body []byte) *Request {
-	r := &Request{server: s, http: req, body: body}
-	for _, t := range s.types {
-		rest, ok := strings.CutPrefix(req.URL.Path, prefixOf(t.groupVersion())+"/")
-		if ok && r.isAbout(t, strings.Split(rest, "/")) {
-			break
+	body := r.body
+	if r.Object != nil && !equality.Semantic.DeepEqual(r.Object, r.record.Sent) {
+		var err error
+		if body, err = r.Object.MarshalJSON(); err != nil {
+			return nil, err
 		}
+		req.Header.Set("Content-Type", runtime.ContentTypeJSON)
 	}
-	if r.Verb == "create" {
-		sent := &unstructured.Unstructured{}
-		if sent.UnmarshalJSON(body) == nil {
-			r.Object, r.Name = sent, sent.GetName()
-		}
-	}
-	s.begin(r)
-	return r
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Body, _ = req.GetBody()
+	req.ContentLength = int64(len(body))
+	return req, nil
 }
 
-// isAbout reports whether the parts of a path behind its version are of type t,
-// and reads them.
-func (r *Request) isAbout(t Type, parts []string) bool {
-	resource := t.resource()
-	namespace := ""
-	if !t.ClusterScoped && len(parts) > 2 && parts[0] == "namespaces" {
-		namespace, parts = parts[1], parts[2:]
+// sentKey is the key of the object as the client sent it, in the context of a
+// request. A Server recognizes a creation by it after a fault has changed the object.
+type sentKey struct{}
+
+// target is what the path and the method of a request are about.
+type target struct {
+	verb, subresource, namespace, name string
+	resource                           schema.GroupVersionResource
+}
+
+// reviews are the groups whose resources are questions and no objects.
+var reviews = []string{"authentication.k8s.io", "authorization.k8s.io"}
+
+// targetOf parses a path: [prefix]/api/v1/… or [prefix]/apis/GROUP/VERSION/….
+func targetOf(method string, at *url.URL) target {
+	parts := strings.Split(strings.Trim(at.Path, "/"), "/")
+	root := slices.IndexFunc(parts, func(s string) bool { return s == "api" || s == "apis" })
+	if root < 0 {
+		return target{}
 	}
-	if parts[0] != resource.Resource || len(parts) > 2 {
-		return false
+	var t target
+	switch core, rest := parts[root] == "api", parts[root+1:]; {
+	case core && len(rest) > 1:
+		t.resource.Version, parts = rest[0], rest[1:]
+	case !core && len(rest) > 2 && !slices.Contains(reviews, rest[0]):
+		t.resource.Group, t.resource.Version, parts = rest[0], rest[1], rest[2:]
+	default:
+		return target{}
 	}
-	verb := map[string]string{http.MethodPost: "create", http.MethodGet: "list"}
-	if len(parts) == 2 {
-		verb = map[string]string{http.MethodGet: "get", http.MethodDelete: "delete"}
-		r.Name = parts[1]
+	if len(parts) > 2 && parts[0] == "namespaces" && parts[2] != "status" && parts[2] != "finalize" {
+		t.namespace, parts = parts[1], parts[2:]
 	}
-	r.Verb, r.Resource, r.Namespace, r.kind = verb[r.http.Method], resource, namespace, t
-	return true
+	t.resource.Resource = parts[0]
+	if len(parts) > 1 {
+		t.name = parts[1]
+		t.subresource = strings.Join(parts[2:], "/")
+	}
+	t.verb = verbOf(method, t.name, at.Query())
+	return t
+}
+
+func verbOf(method, name string, query url.Values) string {
+	switch watch := query.Get("watch"); {
+	case method == http.MethodPost:
+		return "create"
+	case method == http.MethodPut:
+		return "update"
+	case method == http.MethodPatch:
+		return "patch"
+	case method == http.MethodDelete && name == "":
+		return "deletecollection"
+	case method == http.MethodDelete:
+		return "delete"
+	case watch == "true" || watch == "1":
+		return "watch"
+	case name == "":
+		return "list"
+	}
+	return "get"
+}
+
+// decode returns the object of a body in JSON, or in protobuf if the type is one of
+// Kubernetes' own. It returns nil if the body has no such object.
+func decode(body []byte) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	if object.UnmarshalJSON(body) == nil {
+		return object
+	}
+	typed, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if err != nil {
+		return nil
+	}
+	if object.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err != nil {
+		return nil
+	}
+	object.SetGroupVersionKind(*kind)
+	return object
 }

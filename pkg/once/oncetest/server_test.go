@@ -1,18 +1,16 @@
 package oncetest_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,7 +22,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/typed/core/v1"
+	v1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
@@ -50,8 +48,8 @@ func create(t *testing.T, to v1.ConfigMapInterface, object *corev1.ConfigMap) *c
 	return made
 }
 
-// What a create leaves is what kube-apiserver leaves; the words of its answers
-// are compared with the real ones in test/e2e.
+// A create stores the object as kube-apiserver does. test/e2e compares the responses
+// with real ones.
 func TestCreate(t *testing.T) {
 	server := oncetest.NewServer()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -175,7 +173,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Every client of client-go can be used, and types of one's own.
+// Each client of client-go works, also for custom types.
 func TestClients(t *testing.T) {
 	server := oncetest.NewServer(oncetest.Type{Group: "example.com", Version: "v1", Kind: "Widget", ClusterScoped: true})
 	config := server.Config()
@@ -205,11 +203,11 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// Discovery says the same whether a client asks for one answer or for many.
+// Discovery has the same types in both of its forms.
 func TestDiscovery(t *testing.T) {
 	client := discovery.NewDiscoveryClientForConfigOrDie(oncetest.NewServer().Config())
-	var said [2][]string
-	for i := range said {
+	var found [2][]string
+	for i := range found {
 		client.UseLegacyDiscovery = i == 1
 		_, lists, err := client.ServerGroupsAndResources()
 		if err != nil {
@@ -217,21 +215,21 @@ func TestDiscovery(t *testing.T) {
 		}
 		for _, list := range lists {
 			for _, r := range list.APIResources {
-				said[i] = append(said[i], fmt.Sprintln(list.GroupVersion, r.Name, r.SingularName, r.Kind, r.Namespaced, r.Verbs))
+				found[i] = append(found[i], fmt.Sprintln(list.GroupVersion, r.Name, r.SingularName, r.Kind, r.Namespaced, r.Verbs))
 			}
 		}
 	}
-	slices.Sort(said[0])
-	slices.Sort(said[1])
-	if !slices.Equal(said[0], said[1]) || !slices.Contains(said[0], "batch/v1 cronjobs cronjob CronJob true [create delete get list]\n") {
-		t.Errorf("%q\n%q", said[0], said[1])
+	slices.Sort(found[0])
+	slices.Sort(found[1])
+	if !slices.Equal(found[0], found[1]) || !slices.Contains(found[0], "batch/v1 cronjobs cronjob CronJob true [create delete get list update watch]\n") {
+		t.Errorf("%q\n%q", found[0], found[1])
 	}
 	if version, err := client.ServerVersion(); err != nil || version.Major != "1" {
 		t.Errorf("%v, %v", version, err)
 	}
 }
 
-// What the server does not do it refuses.
+// The server refuses requests that it doesn't implement.
 func TestRefused(t *testing.T) {
 	server := oncetest.NewServer()
 	client := configMapsOf(server.Config())
@@ -241,12 +239,10 @@ func TestRefused(t *testing.T) {
 	elsewhere, versioned := named("b"), named("b")
 	elsewhere.Namespace, versioned.ResourceVersion = "other", "1"
 	for name, attempt := range map[string]func() error{
-		"an update": func() error { _, err := client.Update(t.Context(), named("a"), metav1.UpdateOptions{}); return err },
 		"a patch": func() error {
 			_, err := client.Patch(t.Context(), "a", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
 			return err
 		},
-		"a watch": func() error { _, err := client.Watch(t.Context(), metav1.ListOptions{}); return err },
 		"protobuf": func() error {
 			_, err := configMapsOf(protobuf).Create(t.Context(), named("b"), metav1.CreateOptions{})
 			return err
@@ -267,32 +263,62 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Others act past the injuries.
+// Other clients store and delete objects without faults.
 func TestPutAndRemove(t *testing.T) {
 	server := oncetest.NewServer()
-	made := create(t, configMapsOf(server.Config()), named("a"))
+	first := create(t, configMapsOf(server.Config()), named("a"))
 	object := server.Objects()[0]
 	object.SetUID("")
 	object.SetAnnotations(map[string]string{"a": "b"})
 	server.Put(object)
 	changed := server.Objects()[0]
-	if created := changed.GetCreationTimestamp(); changed.GetUID() != made.UID || changed.GetAnnotations()["a"] != "b" || !created.Equal(&made.CreationTimestamp) {
+	if created := changed.GetCreationTimestamp(); changed.GetUID() != first.UID || changed.GetAnnotations()["a"] != "b" || !created.Equal(&first.CreationTimestamp) {
 		t.Errorf("%+v", changed)
 	}
 	object.SetUID("another")
 	server.Put(object)
-	server.Remove(object)
-	server.Remove(object)
-	what := ""
-	for _, c := range server.Changes() {
-		what += fmt.Sprint(c.Stored, c.Deleted, c.Object.GetUID() == made.UID, " ")
+	if objects := server.Objects(); len(objects) != 1 || objects[0].GetUID() != "another" {
+		t.Errorf("%+v", objects)
 	}
-	if want := "true false true false false true false true true true false false false true false "; what != want {
-		t.Errorf("%s, want %s", what, want)
+	server.Remove(object)
+	server.Remove(object)
+	if len(server.Objects()) != 0 || len(server.Requests()) != 1 {
+		t.Errorf("%v, %v", server.Objects(), server.Requests())
+	}
+	everything := func(metav1.Object) string { return "x" }
+	if violations := server.Check(everything, nil); len(violations) > 0 { // one after the other
+		t.Error(violations)
 	}
 }
 
-// A handler serves what the transport serves, over the network.
+// An update replaces the object but for its status, unless it is of the status.
+func TestUpdate(t *testing.T) {
+	server := oncetest.NewServer()
+	jobs := kubernetes.NewForConfigOrDie(server.Config()).BatchV1().Jobs("ns")
+	job, err := jobs.Create(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := job.DeepCopy()
+	job.Status.Succeeded, job.Labels = 1, map[string]string{"x": "y"}
+	if job, err = jobs.UpdateStatus(t.Context(), job, metav1.UpdateOptions{}); err != nil || job.Labels != nil || job.Status.Succeeded != 1 {
+		t.Fatalf("%+v, %v", job, err)
+	}
+	if _, err := jobs.Update(t.Context(), old, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
+		t.Error(err)
+	}
+	job.Status.Succeeded, job.Labels = 2, map[string]string{"x": "y"}
+	if job, err = jobs.Update(t.Context(), job, metav1.UpdateOptions{}); err != nil || job.Labels["x"] != "y" || job.Status.Succeeded != 1 || job.UID != old.UID {
+		t.Errorf("%+v, %v", job, err)
+	}
+	missing := old.DeepCopy()
+	missing.Name = "b"
+	if _, err := jobs.Update(t.Context(), missing, metav1.UpdateOptions{}); !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
+}
+
+// The handler serves the same over the network.
 func TestHandler(t *testing.T) {
 	server := oncetest.NewServer()
 	network := httptest.NewServer(server)
@@ -301,10 +327,10 @@ func TestHandler(t *testing.T) {
 	config.Host, config.Transport = network.URL, nil
 	client := configMapsOf(config)
 	create(t, client, named("a"))
-	server.Next(oncetest.LoseAnswer, oncetest.CutAnswer)
+	server.Next("create", "*", oncetest.DropResponse, oncetest.CutResponse)
 	for _, name := range []string{"b", "c"} {
 		if _, err := client.Create(t.Context(), named(name), metav1.CreateOptions{}); err == nil {
-			t.Errorf("the answer for %s is there", name)
+			t.Errorf("the response for %s came", name)
 		}
 	}
 	if n := len(server.Objects()); n != 3 {
@@ -312,29 +338,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-func TestConcurrently(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // client-go waits before it reads again
-		server := oncetest.NewServer()
-		server.Injure(oncetest.Seeded(7, 0.5, oncetest.LoseAnswer, oncetest.SendTwice, oncetest.LandLate(time.Millisecond, oncetest.LoseRequest)))
-		client := configMapsOf(server.Config())
-		var group sync.WaitGroup
-		for n := range 50 {
-			group.Go(func() {
-				_, _ = client.Create(context.Background(), named(fmt.Sprint("c", n)), metav1.CreateOptions{})
-				_, _ = client.List(context.Background(), metav1.ListOptions{})
-				server.Requests()
-			})
-		}
-		group.Wait()
-		server.Land()
-		if n := len(server.Objects()); n != 50 {
-			t.Errorf("%d objects", n)
-		}
-	})
-}
-
-// What the server cannot read as a request for objects is answered as
-// kube-apiserver answers what it does not serve.
+// For other paths the server responds as kube-apiserver does.
 func TestOtherPaths(t *testing.T) {
 	server := oncetest.NewServer()
 	for _, path := range []string{"/", "/api/v2", "/apis/x", "/api/v1/nothing", "/api/v1/namespaces/a/configmaps/b/status"} {

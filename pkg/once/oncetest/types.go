@@ -8,16 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A Type is one type of objects that a server has.
+// A Type is a resource type of a Server.
 type Type struct {
 	Group, Version, Kind string
-	// Resource is the plural in URLs; empty for the usual one of Kind.
+	// Resource is the plural in URLs. The default is the usual plural of Kind.
 	Resource string
-	// ClusterScoped reports that its objects have no namespace.
+	// ClusterScoped reports whether its objects have no namespace.
 	ClusterScoped bool
 }
 
-// builtin are the types that every server has.
+// builtin are the types of every server.
 var builtin = []Type{
 	{Version: "v1", Kind: "ConfigMap"},
 	{Version: "v1", Kind: "Namespace", ClusterScoped: true},
@@ -45,5 +45,5 @@ func (t Type) resource() schema.GroupVersionResource {
 	return t.groupVersion().WithResource(cmp.Or(t.Resource, plural.Resource))
 }
 
-// verbs are those that a server knows, as discovery tells them.
-var verbs = metav1.Verbs{"create", "delete", "get", "list"}
+// verbs are the server's verbs.
+var verbs = metav1.Verbs{"create", "delete", "get", "list", "update", "watch"}

@@ -23,96 +23,118 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// tries is how many names the server tries for a generateName, as
+// attempts is how many names the server tries for a generateName, as
 // kube-apiserver does since 1.31.
-const tries = 8
+const attempts = 8
 
-// key is where an object is.
+// key is the place of an object.
 type key struct {
 	resource        schema.GroupVersionResource
 	namespace, name string
 }
 
-func (r *Request) key() key { return key{r.Resource, r.Namespace, r.Name} }
-
-// carryOut does what the request asks for. The server is locked.
-func (r *Request) carryOut() *http.Response {
-	resp := r.answer()
-	if r.Verb != "" {
-		r.record.CarriedOut = append(r.record.CarriedOut, describe(resp, nil))
-	}
-	return resp
+// served is one request at the server in memory.
+type served struct {
+	target
+	server *Server
+	kind   Type
+	http   *http.Request
+	body   []byte
+	object *unstructured.Unstructured // of a create or update
 }
 
-func (r *Request) answer() *http.Response {
+func (r *served) key() key { return key{r.resource, r.namespace, r.name} }
+
+// respond carries out the request. The server is locked.
+func (r *served) respond() *http.Response {
 	accept := r.http.Header.Get("Accept")
 	switch {
-	case r.http.URL.Path == reviews && r.http.Method == http.MethodPost:
+	case r.http.URL.Path == reviewPath && r.http.Method == http.MethodPost:
 		return r.review()
-	case r.Resource.Empty():
+	case !r.known():
 		return r.server.discover(r.http.URL.Path, accept)
 	case accept != "" && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*"):
-		return refuse(failure(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
+		return refuse(statusError(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
 			"406: Not Acceptable\n\nAvailable representations: application/json"))
-	case r.Verb == "create":
-		return r.create()
-	case r.Verb == "delete":
-		return r.remove()
-	case r.Verb == "get", r.Verb == "list" && r.http.URL.Query().Get("watch") == "":
-		return r.read(r.server.objects)
 	}
-	return refuse(apierrors.NewMethodNotSupported(r.Resource.GroupResource(), strings.ToLower(r.http.Method)))
+	switch r.verb {
+	case "create":
+		return r.create()
+	case "update":
+		return r.update()
+	case "delete":
+		return r.remove()
+	case "get", "list":
+		return r.read()
+	case "watch":
+		return r.watch()
+	}
+	return refuse(apierrors.NewMethodNotSupported(r.resource.GroupResource(), strings.ToLower(r.http.Method)))
 }
 
-// reviews is where a client asks who it is. The answer has the server's time.
-const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+// known reports whether the server has the resource, and decodes the object.
+func (r *served) known() bool {
+	for _, t := range r.server.types {
+		if t.resource() == r.resource && (r.subresource == "" || r.subresource == "status" && r.verb == "update") {
+			r.kind = t
+			if sent := (&unstructured.Unstructured{}); sent.UnmarshalJSON(r.body) == nil {
+				r.object = sent
+			}
+			return true
+		}
+	}
+	return false
+}
 
-func (r *Request) review() *http.Response {
-	return answerJSON(http.StatusCreated, map[string]any{
+// reviewPath is where a client asks who it is. The response has the server's time.
+const reviewPath = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+func (r *served) review() *http.Response {
+	return respondJSON(http.StatusCreated, map[string]any{
 		"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1",
 		"metadata": map[string]any{"creationTimestamp": metav1.NewTime(r.server.now().UTC())},
 		"status":   map[string]any{"userInfo": map[string]any{"username": "oncetest"}},
 	})
 }
 
-// create stores the object, or says why not.
-func (r *Request) create() *http.Response {
+// create stores the object or refuses it.
+func (r *served) create() *http.Response {
 	if err := r.malformed(); err != nil {
 		return refuse(err)
 	}
-	object := r.Object.DeepCopy()
+	object := r.object.DeepCopy()
 	if !r.kind.ClusterScoped {
-		object.SetNamespace(r.Namespace)
+		object.SetNamespace(r.namespace)
 	}
 	picks := object.GetName() == ""
-	for try := 0; ; try++ {
+	for attempt := 1; ; attempt++ {
 		if picks {
 			object.SetName(r.server.pick(object.GetGenerateName()))
 		}
-		at := key{r.Resource, r.Namespace, object.GetName()}
+		at := key{r.resource, r.namespace, object.GetName()}
 		held := r.server.objects[at]
 		switch {
 		case held == nil:
 			return r.store(at, object)
-		case !picks || try+1 == tries:
-			return refuse(alreadyExists(r.Resource.GroupResource(), held, object.GetGenerateName() != ""))
+		case !picks || attempt == attempts:
+			return refuse(alreadyExists(r.resource.GroupResource(), held, object.GetGenerateName() != ""))
 		}
 	}
 }
 
 // malformed returns why the object cannot be stored at all, or nil.
-func (r *Request) malformed() *apierrors.StatusError {
-	object := r.Object
+func (r *served) malformed() *apierrors.StatusError {
+	object := r.object
 	switch {
 	case !strings.Contains(cmp.Or(r.http.Header.Get("Content-Type"), "application/json"), "json"):
-		return failure(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+		return statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 			"the body of the request was in an unknown format - accepted media types include: application/json")
 	case object == nil:
 		return apierrors.NewBadRequest("the object provided is unrecognized")
 	case object.GroupVersionKind() != r.kind.kind():
 		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s",
 			object.GetKind(), object.GetAPIVersion(), r.kind.Kind))
-	case object.GetNamespace() != "" && object.GetNamespace() != r.Namespace:
+	case object.GetNamespace() != "" && object.GetNamespace() != r.namespace:
 		return apierrors.NewBadRequest(
 			"the namespace of the provided object does not match the namespace sent on the request")
 	case object.GetName() == "" && object.GetGenerateName() == "":
@@ -120,29 +142,30 @@ func (r *Request) malformed() *apierrors.StatusError {
 			field.Required(field.NewPath("metadata", "name"), "name or generateName is required"),
 		})
 	case object.GetResourceVersion() != "":
-		return failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
+		return statusError(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
 	}
 	return nil
 }
 
 // store puts the object in its place, unless that is a dry run.
-func (r *Request) store(at key, object *unstructured.Unstructured) *http.Response {
+func (r *served) store(at key, object *unstructured.Unstructured) *http.Response {
 	object.SetUID("")
 	object.SetCreationTimestamp(metav1.Time{})
 	object.SetDeletionTimestamp(nil)
 	stored := r.server.stamp(object)
 	if !r.dryRun(r.http.URL.Query()["dryRun"]) {
-		r.server.put(at, stored, r.record.Sent)
+		sent, _ := r.http.Context().Value(sentKey{}).(*unstructured.Unstructured)
+		r.server.put(at, stored, sent)
 	} else {
 		stored.SetResourceVersion("")
 	}
-	return answerJSON(http.StatusCreated, r.shown(stored))
+	return respondJSON(http.StatusCreated, r.shown(stored))
 }
 
 // dryRun reports whether nothing is to be stored.
-func (r *Request) dryRun(values []string) bool { return slices.Contains(values, metav1.DryRunAll) }
+func (r *served) dryRun(values []string) bool { return slices.Contains(values, metav1.DryRunAll) }
 
-// stamp gives the object what a server gives, where it has it not.
+// stamp sets the fields that a server sets, unless the object has them.
 func (s *Server) stamp(object *unstructured.Unstructured) *unstructured.Unstructured {
 	s.serial++
 	if object.GetUID() == "" {
@@ -155,19 +178,25 @@ func (s *Server) stamp(object *unstructured.Unstructured) *unstructured.Unstruct
 	return object
 }
 
-// put writes the object and the history, with what a client sent to have it
-// stored.
+// put writes the object and the history, with the object as the client sent it.
 func (s *Server) put(at key, object, sent *unstructured.Unstructured) {
 	held := s.objects[at]
 	s.objects[at] = object
-	s.changes = append(s.changes, Change{
-		Time: time.Now(), Stored: held == nil || held.GetUID() != object.GetUID(), Object: object, at: at, sent: sent,
-	})
+	s.record(change{stored: held == nil || held.GetUID() != object.GetUID(), object: object, at: at, sent: sent})
 }
 
+// drop deletes the object. Its last state has a resourceVersion of its own, for watches.
 func (s *Server) drop(at key) {
-	s.changes = append(s.changes, Change{Time: time.Now(), Deleted: true, Object: s.objects[at], at: at})
+	last := s.stamp(s.objects[at].DeepCopy())
 	delete(s.objects, at)
+	s.record(change{deleted: true, object: last, at: at})
+}
+
+func (s *Server) record(c change) {
+	c.serial = s.serial
+	s.changes = append(s.changes, c)
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 // pick returns the next generated name.
@@ -189,44 +218,74 @@ func alreadyExists(of schema.GroupResource, held *unstructured.Unstructured, gen
 	return err
 }
 
-// remove deletes the object; one with finalizers is told to go.
-func (r *Request) remove() *http.Response {
+// update replaces the object, or with the subresource its status.
+func (r *served) update() *http.Response {
+	held := r.server.objects[r.key()]
+	switch {
+	case r.object == nil:
+		return refuse(apierrors.NewBadRequest("the object provided is unrecognized"))
+	case held == nil:
+		return refuse(apierrors.NewNotFound(r.resource.GroupResource(), r.name))
+	case r.object.GetResourceVersion() != "" && r.object.GetResourceVersion() != held.GetResourceVersion():
+		return refuse(apierrors.NewConflict(r.resource.GroupResource(), r.name, errors.New(
+			"the object has been modified; please apply your changes to the latest version and try again")))
+	}
+	next, status := r.object.DeepCopy(), held.Object["status"]
+	if r.subresource == "status" {
+		next, status = held.DeepCopy(), r.object.Object["status"]
+	}
+	if status != nil {
+		next.Object["status"] = status
+	}
+	next.SetUID(held.GetUID())
+	next.SetCreationTimestamp(held.GetCreationTimestamp())
+	next.SetDeletionTimestamp(held.GetDeletionTimestamp())
+	r.server.put(r.key(), r.server.stamp(next), nil)
+	if next.GetDeletionTimestamp() != nil && len(next.GetFinalizers()) == 0 {
+		r.server.drop(r.key())
+	}
+	return respondJSON(http.StatusOK, r.shown(next))
+}
+
+// remove deletes the object. An object with finalizers gets a deletionTimestamp.
+func (r *served) remove() *http.Response {
 	held := r.server.objects[r.key()]
 	var options metav1.DeleteOptions
 	_ = json.Unmarshal(r.body, &options) // without a body there are none
 	switch p := options.Preconditions; {
 	case held == nil:
-		return refuse(apierrors.NewNotFound(r.Resource.GroupResource(), r.Name))
+		return refuse(apierrors.NewNotFound(r.resource.GroupResource(), r.name))
 	case p != nil && p.UID != nil && *p.UID != held.GetUID():
 		kind := schema.GroupResource{Group: r.kind.Group, Resource: r.kind.Kind} // as kube-apiserver calls it here
-		return refuse(apierrors.NewConflict(kind, r.Name, fmt.Errorf("the UID in the precondition (%s) does not match "+
+		return refuse(apierrors.NewConflict(kind, r.name, fmt.Errorf("the UID in the precondition (%s) does not match "+
 			"the UID in record (%s). The object might have been deleted and then recreated", *p.UID, held.GetUID())))
 	}
 	if !r.dryRun(append(options.DryRun, r.http.URL.Query()["dryRun"]...)) {
 		if len(held.GetFinalizers()) > 0 {
 			going := held.DeepCopy()
-			now := metav1.NewTime(r.server.now())
+			now, zero := metav1.NewTime(r.server.now()), int64(0)
 			going.SetDeletionTimestamp(&now)
-			going.SetDeletionGracePeriodSeconds(new(int64))
+			going.SetDeletionGracePeriodSeconds(&zero)
 			r.server.put(r.key(), r.server.stamp(going), nil)
-			return answerJSON(http.StatusOK, r.shown(going))
+			return respondJSON(http.StatusOK, r.shown(going))
 		}
 		r.server.drop(r.key())
 	}
-	return answerJSON(http.StatusOK, metav1.Status{
+	return respondJSON(http.StatusOK, metav1.Status{
 		TypeMeta: statusKind, Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{
-			Group: r.Resource.Group, Kind: r.Resource.Resource, Name: r.Name, UID: held.GetUID(),
+			Group: r.resource.Group, Kind: r.resource.Resource, Name: r.name, UID: held.GetUID(),
 		},
 	})
 }
 
-// read answers a get or a list from the objects given.
-func (r *Request) read(objects map[key]*unstructured.Unstructured) *http.Response {
-	if r.Verb == "get" {
+// read responds to a get or a list.
+func (r *served) read() *http.Response {
+	objects := r.server.objects
+	if r.verb == "get" {
 		if held := objects[r.key()]; held != nil {
-			return answerJSON(http.StatusOK, r.shown(held))
+			return respondJSON(http.StatusOK, r.shown(held))
 		}
-		return refuse(apierrors.NewNotFound(r.Resource.GroupResource(), r.Name))
+		return refuse(apierrors.NewNotFound(r.resource.GroupResource(), r.name))
 	}
 	wanted, err := r.selection()
 	if err != nil {
@@ -236,7 +295,7 @@ func (r *Request) read(objects map[key]*unstructured.Unstructured) *http.Respons
 	for _, at := range slices.SortedFunc(maps.Keys(objects), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 	}) {
-		if at.resource == r.Resource && (r.Namespace == "" || at.namespace == r.Namespace) && wanted(objects[at]) {
+		if at.resource == r.resource && (r.namespace == "" || at.namespace == r.namespace) && wanted(objects[at]) {
 			items = append(items, r.listed(objects[at]))
 		}
 	}
@@ -244,14 +303,14 @@ func (r *Request) read(objects map[key]*unstructured.Unstructured) *http.Respons
 	if r.metadataOnly() {
 		kind, version = "PartialObjectMetadataList", metav1.SchemeGroupVersion.String()
 	}
-	return answerJSON(http.StatusOK, map[string]any{
+	return respondJSON(http.StatusOK, map[string]any{
 		"kind": kind, "apiVersion": version, "items": items,
 		"metadata": map[string]any{"resourceVersion": fmt.Sprint(r.server.serial)},
 	})
 }
 
 // selection returns which objects a list asks for.
-func (r *Request) selection() (func(*unstructured.Unstructured) bool, error) {
+func (r *served) selection() (func(*unstructured.Unstructured) bool, error) {
 	query := r.http.URL.Query()
 	byLabel, err := labels.Parse(query.Get("labelSelector"))
 	byField, fieldErr := fields.ParseSelector(query.Get("fieldSelector"))
@@ -271,12 +330,12 @@ func (r *Request) selection() (func(*unstructured.Unstructured) bool, error) {
 }
 
 // metadataOnly reports whether the client asks for metadata alone.
-func (r *Request) metadataOnly() bool {
+func (r *served) metadataOnly() bool {
 	return strings.Contains(r.http.Header.Get("Accept"), "as=PartialObjectMetadata")
 }
 
 // shown returns what the client gets of the object.
-func (r *Request) shown(object *unstructured.Unstructured) map[string]any {
+func (r *served) shown(object *unstructured.Unstructured) map[string]any {
 	if !r.metadataOnly() {
 		return object.Object
 	}
@@ -288,7 +347,7 @@ func (r *Request) shown(object *unstructured.Unstructured) map[string]any {
 
 // listed returns what a list has of the object: those of kube-apiserver's own
 // types do not say it again.
-func (r *Request) listed(object *unstructured.Unstructured) map[string]any {
+func (r *served) listed(object *unstructured.Unstructured) map[string]any {
 	shown := r.shown(object)
 	if !r.metadataOnly() && slices.Contains(builtin, r.kind) {
 		shown = maps.Clone(shown)

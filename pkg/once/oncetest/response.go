@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// answerWith returns an answer of the body given.
-func answerWith(code int, contentType, body string) *http.Response {
+// respond returns a response with the body given.
+func respond(code int, contentType, body string) *http.Response {
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", code, http.StatusText(code)), StatusCode: code,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -23,43 +23,53 @@ func answerWith(code int, contentType, body string) *http.Response {
 	}
 }
 
-func answerJSON(code int, content any) *http.Response {
+func respondJSON(code int, content any) *http.Response {
 	body, err := json.Marshal(content)
 	if err != nil {
 		return refuse(apierrors.NewInternalError(err))
 	}
-	return answerWith(code, "application/json", string(body))
+	return respond(code, "application/json", string(body))
 }
 
 var statusKind = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 
-// failure returns an error of the API.
-func failure(code int32, reason metav1.StatusReason, message string) *apierrors.StatusError {
+// statusError returns an error of the API.
+func statusError(code int32, reason metav1.StatusReason, message string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
 	}}
 }
 
-// refuse answers with an error of the API.
+// refuse returns the response for an error of the API.
 func refuse(err *apierrors.StatusError) *http.Response {
 	status := err.Status()
 	status.TypeMeta = statusKind
-	resp := answerJSON(int(status.Code), status)
+	resp := respondJSON(int(status.Code), status)
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		resp.Header.Set("Retry-After", fmt.Sprint(status.Details.RetryAfterSeconds))
 	}
 	return resp
 }
 
-// bodyOf returns the body of the answer, and what breaks it off; both can still
-// be read after it.
+// bodyOf returns the body of the response and the error that cuts it. Both can
+// still be read afterwards.
 func bodyOf(resp *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
 	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
 	return body, err
 }
 
-// failing is the end of a body: EOF, or what breaks it off.
+// withBody replaces the body of the response.
+func withBody(resp *http.Response, body []byte) *http.Response {
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	resp.ContentLength = int64(len(body))
+	resp.Header.Del("Content-Length")
+	return resp
+}
+
+// failing is the end of a body: EOF, or the error that cuts it.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) {
@@ -67,22 +77,4 @@ func (f failing) Read([]byte) (int, error) {
 		return 0, f.err
 	}
 	return 0, io.EOF
-}
-
-// describe returns an answer in a few words, for people.
-func describe(resp *http.Response, err error) string {
-	if err != nil {
-		return err.Error()
-	}
-	body, err := bodyOf(resp)
-	var status metav1.Status
-	switch {
-	case err != nil:
-		return fmt.Sprintf("%d, and %v", resp.StatusCode, err)
-	case !strings.Contains(resp.Header.Get("Content-Type"), "json"):
-		return fmt.Sprintf("%d in %s", resp.StatusCode, resp.Header.Get("Content-Type"))
-	case resp.StatusCode < http.StatusBadRequest || json.Unmarshal(body, &status) != nil:
-		return fmt.Sprint(resp.StatusCode)
-	}
-	return fmt.Sprintf("%d %s", resp.StatusCode, status.Message)
 }

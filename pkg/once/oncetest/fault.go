@@ -1,0 +1,106 @@
+package oncetest
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// A Fault handles one request in the place of the network. It sends the request to
+// the server with Request.Send, or doesn't. It returns the client's response, or the
+// error of a connection that was lost. You can write your own.
+//
+// The faults that respond by themselves, like GatewayTimeout, don't send the request.
+// Combine them with AfterStore or StoreLate if the server is to store the object.
+type Fault func(*Request) (*http.Response, error)
+
+// DropRequest loses the connection before the server receives the request.
+func DropRequest(*Request) (*http.Response, error) {
+	return nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+}
+
+// DropResponse loses the connection after the server has carried out the request.
+func DropResponse(r *Request) (*http.Response, error) { return AfterStore(DropRequest)(r) }
+
+// CutResponse loses the connection in the middle of the response.
+func CutResponse(r *Request) (*http.Response, error) {
+	resp, err := r.Send()
+	if err != nil {
+		return nil, err
+	}
+	body, err := bodyOf(resp)
+	if err == nil {
+		resp.Body = io.NopCloser(io.MultiReader(
+			strings.NewReader(string(body[:len(body)/2])), failing{io.ErrUnexpectedEOF}))
+	}
+	return resp, err
+}
+
+// SendTwice sends the request twice, as a proxy does that retries. The client gets
+// the second response: AlreadyExists for a create under a name.
+func SendTwice(r *Request) (*http.Response, error) { return AfterStore((*Request).Send)(r) }
+
+// AfterStore sends the request, and then injects the fault given.
+func AfterStore(then Fault) Fault {
+	return func(r *Request) (*http.Response, error) {
+		resp, err := r.Send()
+		if err != nil {
+			return nil, err
+		}
+		_, err = bodyOf(resp)
+		if err != nil {
+			return nil, err
+		}
+		return then(r)
+	}
+}
+
+// StoreLate injects the fault given, and sends the request after d, as a proxy does
+// that has given up waiting.
+func StoreLate(d time.Duration, now Fault) Fault {
+	return func(r *Request) (*http.Response, error) {
+		r.SendLater(d)
+		return now(r)
+	}
+}
+
+// Delay sends the request after d, even if the client gives up before.
+func Delay(d time.Duration) Fault {
+	return func(r *Request) (*http.Response, error) {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		start := time.Now()
+		select {
+		case <-timer.C:
+			return r.Send()
+		case <-r.Context().Done():
+			r.SendLater(d - time.Since(start))
+			return nil, r.Context().Err()
+		}
+	}
+}
+
+// Mutate changes the object before the server receives it, as a webhook does, and
+// then injects the fault given. A nil fault only sends the request.
+func Mutate(change func(*unstructured.Unstructured), then Fault) Fault {
+	return func(r *Request) (*http.Response, error) {
+		if r.Object != nil {
+			change(r.Object)
+		}
+		if then == nil {
+			return r.Send()
+		}
+		return then(r)
+	}
+}
+
+// Respond responds with the code and the body given, as a load balancer or a proxy
+// does.
+func Respond(code int, contentType, body string) Fault {
+	return func(*Request) (*http.Response, error) { return respond(code, contentType, body), nil }
+}

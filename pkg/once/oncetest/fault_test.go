@@ -1,0 +1,204 @@
+package oncetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/go-logr/logr"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+// quiet returns a context under which client-go does not log what breaks off.
+func quiet(t *testing.T) context.Context {
+	return klog.NewContext(t.Context(), logr.Discard())
+}
+
+func isText(err error) bool { return apierrors.IsUnexpectedServerError(err) }
+
+func hasCode(code int32) func(error) bool {
+	return func(err error) bool {
+		status, ok := err.(apierrors.APIStatus) //nolint:errorlint // as client-go returns it
+		return ok && status.Status().Code == code
+	}
+}
+
+// Each fault of a create: the client's error, and whether the object is stored.
+func TestFaults(t *testing.T) {
+	for name, test := range map[string]struct {
+		fault  oncetest.Fault
+		is     func(error) bool
+		stored int
+	}{
+		"LoseRequest":      {oncetest.DropRequest, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }, 0},
+		"LoseAnswer":       {oncetest.DropResponse, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }, 1},
+		"CutAnswer":        {oncetest.CutResponse, func(err error) bool { return strings.Contains(err.Error(), io.ErrUnexpectedEOF.Error()) }, 1},
+		"SendTwice":        {oncetest.SendTwice, apierrors.IsAlreadyExists, 1},
+		"AfterStore":       {oncetest.AfterStore(oncetest.QuotaExceeded), apierrors.IsForbidden, 1},
+		"QuotaExceeded":    {oncetest.QuotaExceeded, apierrors.IsForbidden, 0},
+		"Forbidden":        {oncetest.Forbidden, apierrors.IsForbidden, 0},
+		"WebhookDenied":    {oncetest.WebhookDenied, apierrors.IsForbidden, 0},
+		"WebhookNotCalled": {oncetest.WebhookTimeout, apierrors.IsInternalError, 0},
+		"Conflict":         {oncetest.Conflict, apierrors.IsAlreadyExists, 0},
+		"Unauthorized":     {oncetest.Unauthorized, apierrors.IsUnauthorized, 0},
+		"TooManyRequests":  {oncetest.TooManyRequests(0), apierrors.IsTooManyRequests, 0},
+		"EtcdTimeout":      {oncetest.EtcdTimeout, hasCode(http.StatusInternalServerError), 0},
+		"GatewayTimeout":   {oncetest.GatewayTimeout, apierrors.IsTimeout, 0},
+		"Respond":          {oncetest.Respond(http.StatusBadGateway, "text/plain", "no"), isText, 0},
+		"Refuse":           {oncetest.Refuse(apierrors.NewBadRequest("no")), apierrors.IsBadRequest, 0},
+		"a page":           {oncetest.AfterStore(oncetest.Respond(http.StatusOK, "text/html", "<html>")), func(err error) bool { return err != nil }, 1},
+		"none":             {nil, func(err error) bool { return err == nil }, 1},
+	} {
+		server := oncetest.NewServer()
+		client := configMapsOf(server.Config())
+		server.Next("create", "*", test.fault)
+		if _, err := client.Create(quiet(t), named("a"), metav1.CreateOptions{}); !test.is(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := len(server.Objects()); n != test.stored {
+			t.Errorf("%s: %d objects", name, n)
+		}
+		if records := server.Requests(); len(records) != 1 || records[0].Faulted != (test.fault != nil) || records[0].Response == "" {
+			t.Errorf("%s: %v", name, records)
+		}
+	}
+}
+
+// A webhook changes the object that is stored, and the client sees that.
+func TestMutate(t *testing.T) {
+	server := oncetest.NewServer()
+	client := configMapsOf(server.Config())
+	sent := named("a")
+	sent.Annotations = map[string]string{"a": "b"}
+	strip := func(o *unstructured.Unstructured) { o.SetAnnotations(nil) }
+	rename := func(o *unstructured.Unstructured) { o.SetName("x") }
+	server.Next("create", "*", oncetest.Mutate(strip, nil), oncetest.Mutate(rename, oncetest.DropResponse))
+	if object := create(t, client, sent); len(object.Annotations) > 0 || object.Name != "a" {
+		t.Errorf("%+v", object)
+	}
+	if _, err := client.Create(t.Context(), named("c"), metav1.CreateOptions{}); err == nil || server.Objects()[1].GetName() != "x" {
+		t.Errorf("%v, %v", err, server.Objects()[1])
+	}
+	if r := server.Requests()[1]; r.Sent.GetName() != "c" || r.Name != "c" {
+		t.Errorf("the record has %s instead of the name that the client sent", r.Name)
+	}
+}
+
+// A rule applies to its verb and resource only, and the first rule decides.
+func TestRules(t *testing.T) {
+	server := oncetest.NewServer()
+	clients := kubernetes.NewForConfigOrDie(server.Config())
+	server.Next("create", "configmaps", nil, oncetest.QuotaExceeded)
+	server.Always("create", "jobs.batch", oncetest.WebhookDenied)
+	server.Always("create", "*", oncetest.Unauthorized)
+	server.Always("update", "jobs/status", oncetest.Conflict)
+	steps := ""
+	step := func(err error) { steps += fmt.Sprint(apierrors.ReasonForError(err), " ") }
+	_, err := clients.BatchV1().Jobs("ns").Create(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+	step(err)
+	for _, name := range []string{"a", "b", "c"} {
+		_, err := clients.CoreV1().ConfigMaps("ns").Create(t.Context(), named(name), metav1.CreateOptions{})
+		step(err)
+	}
+	server.Clear()
+	server.Always("update", "jobs/status", oncetest.Conflict)
+	job, err := clients.BatchV1().Jobs("ns").Create(t.Context(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+	step(err)
+	_, err = clients.BatchV1().Jobs("ns").Update(t.Context(), job, metav1.UpdateOptions{})
+	step(err)
+	_, err = clients.BatchV1().Jobs("ns").UpdateStatus(t.Context(), job, metav1.UpdateOptions{})
+	step(err)
+	if want := "Forbidden Unknown Forbidden Unauthorized Unknown Unknown Conflict "; steps != strings.ReplaceAll(want, "Unknown", string(metav1.StatusReasonUnknown)) && steps != strings.ReplaceAll(want, "Unknown", "") {
+		t.Errorf("%s, want %s", steps, want)
+	}
+}
+
+// The faults are those of any transport: of a client that sends protobuf, too.
+func TestWrap(t *testing.T) {
+	server := oncetest.NewServer()
+	network := httptest.NewServer(server)
+	defer network.Close()
+	var faults oncetest.Faults
+	config := rest.CopyConfig(server.Config())
+	config.Host, config.Transport = network.URL+"/", nil
+	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"
+	config.Wrap(faults.Wrap)
+	// What Mutate changes is sent in JSON, which is all that this server reads.
+	faults.Always("create", "configmaps", oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"x": "y"}) }, nil))
+	client := configMapsOf(config)
+	if object := create(t, client, named("a")); object.Labels["x"] != "y" {
+		t.Errorf("%+v", object)
+	}
+	if r := faults.Requests(); len(r) != 1 || r[0].Name != "a" || r[0].Sent.GetKind() != "ConfigMap" || len(r[0].Sent.GetLabels()) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if r := server.Requests(); len(r) != 1 || r[0].Faulted {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Which requests have a fault follows from the seed and the object.
+func TestRandom(t *testing.T) {
+	faulted := func(seed uint64, rate float64, backwards bool) string {
+		server := oncetest.NewServer()
+		server.Random("create", "configmaps", seed, rate, oncetest.QuotaExceeded, oncetest.GatewayTimeout)
+		client := configMapsOf(server.Config())
+		order, reasons := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, map[int]string{}
+		for i := range order {
+			n := order[i]
+			if backwards {
+				n = order[len(order)-1-i]
+			}
+			_, err := client.Create(t.Context(), named(fmt.Sprint("c", n)), metav1.CreateOptions{})
+			reasons[n] = fmt.Sprint(apierrors.ReasonForError(err))
+		}
+		return fmt.Sprint(reasons)
+	}
+	switch some := faulted(1, 0.5, false); {
+	case some != faulted(1, 0.5, true), some == faulted(2, 0.5, false):
+		t.Errorf("%s\n%s\n%s", some, faulted(1, 0.5, true), faulted(2, 0.5, false))
+	case strings.Contains(faulted(1, 0, false), "Forbidden"), strings.Contains(faulted(1, 1, false), "Unknown"):
+		t.Errorf("%s\n%s", faulted(1, 0, false), faulted(1, 1, false))
+	case !strings.Contains(some, "Forbidden"), !strings.Contains(some, "Timeout"), !strings.Contains(some, ": "):
+		t.Error(some)
+	}
+}
+
+// Func sees all requests, the other rules those about objects.
+func TestDiscoveryHasNoFaults(t *testing.T) {
+	server := oncetest.NewServer()
+	asked := 0
+	server.Func(func(r *oncetest.Request) oncetest.Fault {
+		if r.Verb == "" {
+			asked++
+		}
+		return nil
+	})
+	server.Always("*", "*", oncetest.Unauthorized)
+	clients := kubernetes.NewForConfigOrDie(server.Config())
+	if _, err := clients.Discovery().ServerVersion(); err != nil || asked != 1 {
+		t.Errorf("%v, %d", err, asked)
+	}
+	_, err := clients.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil || asked != 2 || len(server.Requests()) != 0 {
+		t.Errorf("%v, %d", err, asked)
+	}
+	if _, err := clients.CoreV1().Secrets("ns").List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
+		t.Error(err)
+	}
+}

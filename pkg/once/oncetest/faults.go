@@ -1,0 +1,225 @@
+package oncetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Faults injects faults into requests, and records them. The zero value injects
+// none. Several goroutines can use it.
+//
+// Next, Always, Random and Func add rules. The first rule that has a fault for a
+// request decides.
+//
+// A verb is that of RBAC: create, get, list, watch, update, patch, delete. A
+// resource is its plural name (jobs), also with its group (jobs.batch) or a
+// subresource (jobs/status). For both, "*" is any.
+type Faults struct {
+	now func() time.Time // the time of responses that no server has sent
+
+	mu      sync.Mutex // guards what follows
+	rules   []rule
+	records []*Record
+
+	landing sync.Mutex // held while late requests are sent; guards late
+	late    []late
+}
+
+// A rule returns the fault for a request, and whether it decides.
+type rule func(*Request) (fault Fault, decides bool)
+
+// Wrap returns a transport that injects the faults into the requests to below. It
+// is for rest.Config.Wrap:
+//
+//	config.Wrap(faults.Wrap)
+//
+// The transport lies below client-go's own retries.
+func (f *Faults) Wrap(below http.RoundTripper) http.RoundTripper { return injector{f, below} }
+
+// Next injects faults into the next requests of the verb and resource, one fault
+// each. A nil fault leaves a request alone, so Next(verb, resource, nil, fault)
+// is for the second request.
+func (f *Faults) Next(verb, resource string, faults ...Fault) {
+	matches, left := matcher(verb, resource), slices.Clone(faults)
+	f.add(func(r *Request) (Fault, bool) {
+		if len(left) == 0 || !matches(r) {
+			return nil, false
+		}
+		next := left[0]
+		left = left[1:]
+		return next, true
+	})
+}
+
+// Always injects the fault into each request of the verb and resource.
+func (f *Faults) Always(verb, resource string, fault Fault) {
+	matches := matcher(verb, resource)
+	f.add(func(r *Request) (Fault, bool) { return fault, matches(r) })
+}
+
+// Func injects the fault that choose returns. A nil fault leaves the request to
+// later rules. Requests that aren't about objects, like discovery, have an empty
+// Verb. No other rule applies to them. choose must not call methods of Faults.
+func (f *Faults) Func(choose func(*Request) Fault) {
+	f.add(func(r *Request) (Fault, bool) {
+		fault := choose(r)
+		return fault, fault != nil
+	})
+}
+
+// Clear removes all rules. Late requests (StoreLate) are still sent.
+func (f *Faults) Clear() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rules = nil
+}
+
+// Land sends all late requests (StoreLate, Delay) now.
+func (f *Faults) Land() { f.sendUntil(func(late) bool { return true }) }
+
+func (f *Faults) add(r rule) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rules = append(f.rules, r)
+}
+
+func matcher(verb, resource string) func(*Request) bool {
+	return func(r *Request) bool {
+		if r.Verb == "" || verb != "*" && verb != r.Verb {
+			return false
+		}
+		with := ""
+		if r.Subresource != "" {
+			with = "/" + r.Subresource
+		}
+		return resource == "*" || resource == r.Resource.Resource+with || resource == r.Resource.GroupResource().String()+with
+	}
+}
+
+// injector is the transport that Wrap returns.
+type injector struct {
+	faults *Faults
+	below  http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (i injector) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	t := targetOf(req.Method, req.URL)
+	r := &Request{
+		Verb: t.verb, Resource: t.resource, Subresource: t.subresource, Namespace: t.namespace, Name: t.name,
+		http: req, below: i.below, faults: i.faults,
+	}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	fault := i.faults.begin(r)
+	if fault == nil {
+		fault = (*Request).Send
+	}
+	resp, err := fault(r)
+	i.faults.end(r, resp, err)
+	return resp, err
+}
+
+// read reads the body.
+func (r *Request) read() error {
+	if r.http.Body == nil {
+		return nil
+	}
+	body, err := io.ReadAll(r.http.Body)
+	r.body = body
+	if err = errors.Join(err, r.http.Body.Close()); err != nil {
+		return err
+	}
+	if r.Verb == "create" || r.Verb == "update" {
+		if r.Object = decode(body); r.Object != nil && r.Name == "" {
+			r.Name = r.Object.GetName()
+		}
+	}
+	return nil
+}
+
+// begin records the request and returns its fault.
+func (f *Faults) begin(r *Request) Fault {
+	r.record = &Record{
+		Time: time.Now(), Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
+	}
+	if r.Object != nil {
+		r.record.Sent = r.Object.DeepCopy()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.Verb != "" {
+		f.records = append(f.records, r.record)
+	}
+	for _, rule := range f.rules {
+		if fault, decides := rule(r); decides {
+			r.record.Faulted = fault != nil
+			return fault
+		}
+	}
+	return nil
+}
+
+// end records the response of the client. It gives the response the headers that
+// each server sends.
+func (f *Faults) end(r *Request, resp *http.Response, err error) {
+	response := r.describe(resp, err)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r.record.Response = response
+	if err != nil {
+		return
+	}
+	if _, has := resp.Header["Date"]; !has {
+		now := time.Now
+		if f.now != nil {
+			now = f.now
+		}
+		resp.Header.Set("Date", now().UTC().Format(http.TimeFormat))
+	}
+	resp.Request = r.http
+}
+
+// late is a request that the server receives at a time.
+type late struct {
+	due     time.Time
+	request *Request
+}
+
+func (f *Faults) sendLater(d time.Duration, r *Request) {
+	f.landing.Lock()
+	defer f.landing.Unlock()
+	f.late = append(f.late, late{time.Now().Add(d), r})
+	time.AfterFunc(d, f.sendDue)
+}
+
+// sendDue sends the late requests that are due. A request calls it, too, so that
+// none is sent before a late one that was due.
+func (f *Faults) sendDue() {
+	now := time.Now()
+	f.sendUntil(func(l late) bool { return !l.due.After(now) })
+}
+
+func (f *Faults) sendUntil(due func(late) bool) {
+	f.landing.Lock()
+	defer f.landing.Unlock()
+	slices.SortStableFunc(f.late, func(a, b late) int { return a.due.Compare(b.due) })
+	for len(f.late) > 0 && due(f.late[0]) {
+		first := f.late[0].request
+		f.late = f.late[1:]
+		if resp, err := first.send(context.WithoutCancel(first.Context())); err == nil {
+			_, _ = io.Copy(&bytes.Buffer{}, resp.Body) // so that the connection can be used again
+			_ = resp.Body.Close()
+		}
+	}
+}

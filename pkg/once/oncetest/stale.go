@@ -1,0 +1,169 @@
+package oncetest
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// StaleRead hides objects from gets, lists and watches until their creation is age
+// ago, like a cache that lags. With an hour, a started cache doesn't see what is
+// created during a test. Creation times are whole seconds. Deleted objects don't
+// come back.
+func StaleRead(age time.Duration) Fault {
+	return func(r *Request) (*http.Response, error) {
+		r.http = r.http.Clone(r.Context())
+		r.http.Header.Set("Accept", strings.ReplaceAll(r.http.Header.Get("Accept"), "vnd.kubernetes.protobuf", "json"))
+		resp, err := r.Send()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			return resp, err
+		}
+		v := view{age: age, ahead: time.Duration(0)}
+		if now, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+			v.ahead = time.Until(now).Truncate(time.Second)
+		}
+		switch r.Verb {
+		case "get":
+			return v.get(r, resp)
+		case "list":
+			return v.list(resp)
+		case "watch":
+			resp.Body = v.watch(resp.Body)
+		}
+		return resp, nil
+	}
+}
+
+// view shows objects that are old enough.
+type view struct {
+	age, ahead time.Duration // ahead is how far the server's clock is ahead
+}
+
+// hidden returns for how long an object stays hidden.
+func (v view) hidden(object json.RawMessage) time.Duration {
+	var o metav1.PartialObjectMetadata
+	if json.Unmarshal(object, &o) != nil || o.CreationTimestamp.IsZero() {
+		return 0
+	}
+	return time.Until(o.CreationTimestamp.Add(v.age - v.ahead))
+}
+
+func (v view) get(r *Request, resp *http.Response) (*http.Response, error) {
+	body, err := bodyOf(resp)
+	if err == nil && v.hidden(body) > 0 {
+		return refuse(apierrors.NewNotFound(r.Resource.GroupResource(), r.Name)), nil
+	}
+	return resp, err
+}
+
+func (v view) list(resp *http.Response) (*http.Response, error) {
+	body, err := bodyOf(resp)
+	var list map[string]json.RawMessage
+	var items []json.RawMessage
+	if err != nil || json.Unmarshal(body, &list) != nil || json.Unmarshal(list["items"], &items) != nil {
+		return resp, err
+	}
+	items = slices.DeleteFunc(items, func(item json.RawMessage) bool { return v.hidden(item) > 0 })
+	if list["items"], err = json.Marshal(append([]json.RawMessage{}, items...)); err != nil {
+		return nil, err
+	}
+	if body, err = json.Marshal(list); err != nil {
+		return nil, err
+	}
+	return withBody(resp, body), nil
+}
+
+// event is an event of a watch that is shown at a time.
+type event struct {
+	due time.Time
+	raw json.RawMessage
+}
+
+// watch returns the watch with each event delayed until its object is shown.
+func (v view) watch(below io.ReadCloser) io.ReadCloser {
+	shown, out := io.Pipe()
+	events := make(chan event)
+	done := make(chan struct{})
+	go func() {
+		defer close(events)
+		from := json.NewDecoder(below)
+		for {
+			var raw json.RawMessage
+			if from.Decode(&raw) != nil {
+				return
+			}
+			if e, ok := v.event(raw); ok {
+				select {
+				case events <- e:
+				case <-done:
+					return
+				}
+			}
+		}
+	}()
+	go func() { _ = out.CloseWithError(showInTime(events, out)) }()
+	return &watchBody{shown, func() error {
+		close(done)
+		return below.Close()
+	}}
+}
+
+// event returns the event, and false for a bookmark that is only a checkpoint: it
+// can be ahead of hidden events.
+func (v view) event(raw json.RawMessage) (event, bool) {
+	var e struct {
+		Type   string          `json:"type"`
+		Object json.RawMessage `json:"object"`
+	}
+	_ = json.Unmarshal(raw, &e) // the decoder has read it
+	if e.Type == "BOOKMARK" {
+		return event{time.Now(), raw}, strings.Contains(string(e.Object), metav1.InitialEventsAnnotationKey)
+	}
+	return event{time.Now().Add(max(0, v.hidden(e.Object))), raw}, true
+}
+
+// showInTime writes each event when it is due, until there are no more events.
+func showInTime(events <-chan event, out io.Writer) error {
+	var waiting []event
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		for len(waiting) > 0 && !waiting[0].due.After(time.Now()) {
+			if _, err := out.Write(waiting[0].raw); err != nil {
+				return err
+			}
+			waiting = waiting[1:]
+		}
+		if len(waiting) > 0 {
+			timer.Reset(time.Until(waiting[0].due))
+		}
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return io.EOF
+			}
+			waiting = append(waiting, e)
+			slices.SortStableFunc(waiting, func(a, b event) int { return cmp.Compare(a.due.UnixNano(), b.due.UnixNano()) })
+		case <-timer.C:
+		}
+	}
+}
+
+// watchBody is the body of a watch: closing it ends the watch below, too.
+type watchBody struct {
+	*io.PipeReader
+	end func() error
+}
+
+// Close implements io.Closer.
+func (w *watchBody) Close() error {
+	_ = w.PipeReader.Close()
+	return w.end()
+}

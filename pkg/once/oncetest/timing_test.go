@@ -1,0 +1,290 @@
+//go:build go1.25
+
+package oncetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+// A late request is stored when it is due, or when Land is called.
+func TestStoreLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := oncetest.NewServer()
+		client := configMapsOf(server.Config())
+		server.Next("create", "*", oncetest.StoreLate(time.Minute, oncetest.DropRequest), oncetest.StoreLate(time.Hour, oncetest.GatewayTimeout))
+		for _, name := range []string{"a", "b"} {
+			if _, err := client.Create(t.Context(), named(name), metav1.CreateOptions{}); err == nil {
+				t.Error("a response came")
+			}
+		}
+		if _, err := client.Get(t.Context(), "a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+		if _, err := client.Get(t.Context(), "a", metav1.GetOptions{}); err != nil {
+			t.Error(err)
+		}
+		server.Land()
+		if n := len(server.Objects()); n != 2 {
+			t.Errorf("%d objects", n)
+		}
+	})
+}
+
+// A delayed request is stored even if the client has given up.
+func TestDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := oncetest.NewServer()
+		client := configMapsOf(server.Config())
+		server.Next("create", "*", oncetest.Delay(time.Second), oncetest.Delay(time.Minute))
+		start := time.Now()
+		if create(t, client, named("a")); time.Since(start) != time.Second {
+			t.Errorf("after %s", time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if _, err := client.Create(ctx, named("b"), metav1.CreateOptions{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 11*time.Second {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+		for n, wait := range []time.Duration{49 * time.Second, time.Second} {
+			time.Sleep(wait)
+			_, err := client.Get(t.Context(), "b", metav1.GetOptions{})
+			if apierrors.IsNotFound(err) != (n == 0) {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func namesIn(list *corev1.ConfigMapList) string {
+	names := []string{}
+	for _, o := range list.Items {
+		names = append(names, o.Name)
+	}
+	return fmt.Sprint(names)
+}
+
+// A stale read hides the objects that were created a short time ago.
+func TestStaleRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := oncetest.NewServer()
+		client := configMapsOf(server.Config())
+		create(t, client, named("a"))
+		time.Sleep(time.Minute)
+		create(t, client, named("b"))
+		server.Next("get", "*", oncetest.Forbidden)
+		server.Always("*", "*", oncetest.StaleRead(10*time.Second))
+		if _, err := client.Get(t.Context(), "b", metav1.GetOptions{}); !apierrors.IsForbidden(err) ||
+			err.Error() != `configmaps "b" is forbidden: User "oncetest" cannot get resource "configmaps" in API group "" in the namespace "ns"` {
+			t.Error(err)
+		}
+		if _, err := client.Get(t.Context(), "a", metav1.GetOptions{}); err != nil {
+			t.Error(err)
+		}
+		if _, err := client.Get(t.Context(), "b", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Error(err)
+		}
+		for _, want := range []string{"[a]", "[a b]"} {
+			list, err := client.List(t.Context(), metav1.ListOptions{})
+			if err != nil || namesIn(list) != want {
+				t.Errorf("%v, %v, want %s", namesIn(list), err, want)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		if _, err := client.Get(t.Context(), "b", metav1.GetOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A started cache sees what happens, and behind a stale watch later.
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer synctest.Wait()
+		defer cancel()
+		server := oncetest.NewServer()
+		clients := kubernetes.NewForConfigOrDie(server.Config())
+		client := clients.CoreV1().ConfigMaps("ns")
+		create(t, client, named("a"))
+		time.Sleep(time.Minute)
+		var faults oncetest.Faults
+		faults.Always("*", "configmaps", oncetest.StaleRead(10*time.Second))
+		stale := server.Config()
+		stale.Wrap(faults.Wrap)
+		listers := []corelisters.ConfigMapLister{}
+		for _, config := range []*rest.Config{server.Config(), stale} {
+			factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0)
+			listers = append(listers, factory.Core().V1().ConfigMaps().Lister())
+			factory.Core().V1().ConfigMaps().Informer()
+			factory.Start(ctx.Done())
+			factory.WaitForCacheSync(ctx.Done())
+		}
+		cached := func() string {
+			synctest.Wait()
+			text := ""
+			for _, lister := range listers {
+				objects, err := lister.List(labels.Everything())
+				if err != nil {
+					t.Fatal(err)
+				}
+				names := []string{}
+				for _, o := range objects {
+					names = append(names, o.Name+o.Labels["x"])
+				}
+				slices.Sort(names)
+				text += fmt.Sprint(names)
+			}
+			return text
+		}
+		b := create(t, client, named("b"))
+		if _, err := clients.CoreV1().Secrets("ns").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := cached(); got != "[a b][a]" {
+			t.Error(got)
+		}
+		b.Labels = map[string]string{"x": "1"}
+		if _, err := client.Update(t.Context(), b, metav1.UpdateOptions{}); err != nil {
+			t.Error(err)
+		}
+		if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+		if got := cached(); got != "[b1][]" {
+			t.Error(got)
+		}
+		time.Sleep(10 * time.Second)
+		if got := cached(); got != "[b1][b1]" {
+			t.Error(got)
+		}
+	})
+}
+
+// A watch starts at its resourceVersion, or with the objects that exist.
+func TestWatchFrom(t *testing.T) {
+	server := oncetest.NewServer()
+	network := httptest.NewServer(server)
+	defer network.Close()
+	config := server.Config()
+	config.Host, config.Transport = network.URL, nil
+	client := configMapsOf(config)
+	first := create(t, client, named("a"))
+	create(t, client, named("b"))
+	for from, want := range []string{0: "a b c ", 1: "b c "} {
+		version := first.ResourceVersion
+		if from == 0 {
+			version = ""
+		}
+		events, err := client.Watch(t.Context(), metav1.ListOptions{ResourceVersion: version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if from == 0 {
+			create(t, client, named("c"))
+		}
+		got := []string{}
+		for len(got) < len(strings.Fields(want)) {
+			event := <-events.ResultChan()
+			got = append(got, event.Object.(metav1.Object).GetName()+" ")
+		}
+		events.Stop()
+		if slices.Sort(got); strings.Join(got, "") != want {
+			t.Errorf("from %q: %s", version, got)
+		}
+	}
+}
+
+// With the default faults of Random, retries store each named object once.
+func TestEverydayFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := oncetest.NewServer()
+		server.Random("*", "*", 3, 0.9)
+		client := configMapsOf(server.Config())
+		reasons := map[string]bool{}
+		for n := range 100 {
+			object := named(fmt.Sprint("c", n))
+			for {
+				_, err := client.Create(quiet(t), object, metav1.CreateOptions{})
+				reasons[fmt.Sprint(apierrors.ReasonForError(err))] = true
+				if err == nil || apierrors.IsAlreadyExists(err) {
+					break
+				}
+			}
+		}
+		if n := len(server.Objects()); n != 100 || len(reasons) < 5 {
+			t.Errorf("%d objects, %v", n, reasons)
+		}
+	})
+}
+
+// A violation prints all requests about its objects, and no others.
+func TestViolation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := oncetest.NewServer()
+		client := configMapsOf(server.Config())
+		create(t, client, generated("b"))
+		server.Next("create", "*", oncetest.DropResponse)
+		_, _ = client.Create(context.Background(), generated("a"), metav1.CreateOptions{})
+		time.Sleep(1500 * time.Millisecond)
+		second := create(t, client, generated("a"))
+		server.Next("get", "*", oncetest.Forbidden)
+		_, _ = client.Get(t.Context(), second.Name, metav1.GetOptions{})
+		_, _ = client.List(t.Context(), metav1.ListOptions{})
+		violations := server.Check(purposeOf, map[string]oncetest.Outcome{"a": oncetest.Created, "b": oncetest.Created})
+		if len(violations) != 1 {
+			t.Fatal(violations)
+		}
+		first, name := violations[0].Objects[0].GetName(), second.Name
+		want := fmt.Sprintf(`a: more than one object (expected: created)
+	object: ns/%s, uid 00000000-0000-4000-8000-000000000002
+	object: ns/%s, uid 00000000-0000-4000-8000-000000000003
+	00:00:00.000 create configmaps ns/p-*: read tcp: connection reset by peer (fault; the server's responses: 201)
+	00:00:01.500 create configmaps ns/p-*: 201
+	00:00:01.500 get configmaps ns/%s: 403 configmaps %[3]q is forbidden: User "oncetest" cannot get resource "configmaps" in API group "" in the namespace "ns" (fault; the server's responses: none)`, first, name, name)
+		if got := violations[0].String(); got != want {
+			t.Errorf("%s\n\nwant\n%s", got, want)
+		}
+	})
+}
+
+func TestConcurrently(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // client-go waits before it reads again
+		server := oncetest.NewServer()
+		server.Random("*", "*", 7, 0.5, oncetest.DropResponse, oncetest.SendTwice, oncetest.StoreLate(time.Millisecond, oncetest.DropRequest))
+		client := configMapsOf(server.Config())
+		var group sync.WaitGroup
+		for n := range 50 {
+			group.Go(func() {
+				_, _ = client.Create(context.Background(), named(fmt.Sprint("c", n)), metav1.CreateOptions{})
+				_, _ = client.List(context.Background(), metav1.ListOptions{})
+				server.Requests()
+			})
+		}
+		group.Wait()
+		server.Land()
+		if n := len(server.Objects()); n != 50 {
+			t.Errorf("%d objects", n)
+		}
+	})
+}
