@@ -17,7 +17,7 @@ import (
 // that others do before the server gets it.
 type accident struct {
 	name  string
-	fault oncetest.Injury
+	fault oncetest.Fault
 	// before is what others do, with what is of interest of the object that is
 	// sent or asked for: its type, namespace and name
 	before func(*oncetest.Server, *unstructured.Unstructured)
@@ -49,15 +49,15 @@ const (
 const afterTheEnd = time.Hour
 
 var (
-	text503   = oncetest.Text(http.StatusServiceUnavailable)
-	page200   = oncetest.HTML(http.StatusOK)
-	page403   = oncetest.HTML(http.StatusForbidden)
+	text503   = text(http.StatusServiceUnavailable)
+	page200   = page(http.StatusOK)
+	page403   = page(http.StatusForbidden)
 	badField  = refusedField("must be something else")
 	portInUse = refusedField("provided port is already allocated")
 )
 
 // refusedField answers as validation does: 422.
-func refusedField(why string) oncetest.Injury {
+func refusedField(why string) oncetest.Fault {
 	return oncetest.Refuse(apierrors.NewInvalid(configMapKind, "", field.ErrorList{
 		field.Invalid(field.NewPath("data"), "x", why),
 	}))
@@ -69,18 +69,18 @@ func strip(o *unstructured.Unstructured) { o.SetAnnotations(nil) }
 var postAccidents = []accident{
 	{name: "nothing"},
 
-	{name: "request lost", fault: oncetest.LoseRequest},
-	{name: "answer lost", fault: oncetest.LoseAnswer, hides: behindTheAnswer},
-	{name: "answer cut", fault: oncetest.CutAnswer, hides: behindTheAnswer},
+	{name: "request lost", fault: oncetest.DropRequest},
+	{name: "answer lost", fault: oncetest.DropResponse, hides: behindTheAnswer},
+	{name: "answer cut", fault: oncetest.CutResponse, hides: behindTheAnswer},
 	{name: "no answer in time", fault: oncetest.Delay(5 * time.Minute), hides: behindTheAnswer | landsLate},
 	{name: "504", fault: oncetest.GatewayTimeout},
 	{name: "504, stored", fault: oncetest.AfterStore(oncetest.GatewayTimeout), hides: behindTheAnswer},
-	{name: "504, lands soon", fault: oncetest.LandLate(time.Millisecond, oncetest.GatewayTimeout), hides: behindTheAnswer},
-	{name: "504, lands late", fault: oncetest.LandLate(afterTheEnd, oncetest.GatewayTimeout), hides: behindTheAnswer | landsLate},
+	{name: "504, lands soon", fault: oncetest.StoreLate(time.Millisecond, oncetest.GatewayTimeout), hides: behindTheAnswer},
+	{name: "504, lands late", fault: oncetest.StoreLate(afterTheEnd, oncetest.GatewayTimeout), hides: behindTheAnswer | landsLate},
 	{name: "etcd timeout, stored", fault: oncetest.AfterStore(oncetest.EtcdTimeout), hides: behindTheAnswer},
-	{name: "etcd timeout, lands late", fault: oncetest.LandLate(afterTheEnd, oncetest.EtcdTimeout), hides: behindTheAnswer | landsLate},
+	{name: "etcd timeout, lands late", fault: oncetest.StoreLate(afterTheEnd, oncetest.EtcdTimeout), hides: behindTheAnswer | landsLate},
 	{name: "text 503, stored", fault: oncetest.AfterStore(text503), hides: behindTheAnswer},
-	{name: "text 503, lands late", fault: oncetest.LandLate(afterTheEnd, text503), hides: behindTheAnswer | landsLate},
+	{name: "text 503, lands late", fault: oncetest.StoreLate(afterTheEnd, text503), hides: behindTheAnswer | landsLate},
 	{name: "page 200", fault: page200},
 	{name: "page 200, stored", fault: oncetest.AfterStore(page200), hides: behindTheAnswer},
 
@@ -88,31 +88,31 @@ var postAccidents = []accident{
 	{name: "quota", fault: oncetest.QuotaExceeded},
 	{name: "401", fault: oncetest.Unauthorized},
 	{name: "429", fault: oncetest.TooManyRequests(1)},
-	{name: "webhook not called", fault: oncetest.WebhookNotCalled},
+	{name: "webhook not called", fault: oncetest.WebhookTimeout},
 	{name: "page 403", fault: page403},
 
 	{name: "201 of another", fault: otherResponses["201 of another name"]},
 	{name: "201 of another, stored", fault: oncetest.AfterStore(otherResponses["201 of another name"]), hides: behindTheAnswer},
-	{name: "201 of another kind, lands late", fault: oncetest.LandLate(afterTheEnd, otherResponses["201 of another kind"]), hides: behindTheAnswer | landsLate},
+	{name: "201 of another kind, lands late", fault: oncetest.StoreLate(afterTheEnd, otherResponses["201 of another kind"]), hides: behindTheAnswer | landsLate},
 	{name: "409 of another", fault: otherResponses["409 of another name"]},
 	{name: "409 of another, stored", fault: oncetest.AfterStore(otherResponses["409 of another name"]), hides: behindTheAnswer},
 	{name: "404 of another, stored", fault: oncetest.AfterStore(otherResponses["404 of another name"]), hides: behindTheAnswer},
-	{name: "422 of another, lands late", fault: oncetest.LandLate(afterTheEnd, otherResponses["422 of another name"]), hides: behindTheAnswer | landsLate},
+	{name: "422 of another, lands late", fault: oncetest.StoreLate(afterTheEnd, otherResponses["422 of another name"]), hides: behindTheAnswer | landsLate},
 
 	{name: "sent twice", fault: oncetest.SendTwice, hides: behindTheAnswer},
 	{name: "second refused by quota", fault: oncetest.AfterStore(oncetest.QuotaExceeded), hides: behindTheAnswer},
-	{name: "second refused by quota, first lands", fault: oncetest.LandLate(2*time.Second, oncetest.QuotaExceeded), hides: behindTheAnswer | landsLate},
+	{name: "second refused by quota, first lands", fault: oncetest.StoreLate(2*time.Second, oncetest.QuotaExceeded), hides: behindTheAnswer | landsLate},
 	{name: "second denied by webhook", fault: oncetest.AfterStore(oncetest.WebhookDenied), hides: behindTheAnswer},
 	{name: "second has its port in use", fault: oncetest.AfterStore(portInUse), hides: behindTheAnswer},
 	{name: "second without right", fault: oncetest.AfterStore(oncetest.Forbidden), hides: behindTheAnswer},
 	{name: "second unauthorized", fault: oncetest.AfterStore(oncetest.Unauthorized), hides: behindTheAnswer},
 	{name: "second throttled", fault: oncetest.AfterStore(oncetest.TooManyRequests(1)), hides: behindTheAnswer},
 
-	{name: "annotations stripped", fault: oncetest.StripAnnotations, hides: stripped},
-	{name: "labels stripped", fault: oncetest.StripLabels},
-	{name: "stripped, answer lost", fault: oncetest.Mutate(strip, oncetest.LoseAnswer), hides: behindTheAnswer | stripped},
+	{name: "annotations stripped", fault: stripAnnotations, hides: stripped},
+	{name: "labels stripped", fault: stripLabels},
+	{name: "stripped, answer lost", fault: oncetest.Mutate(strip, oncetest.DropResponse), hides: behindTheAnswer | stripped},
 	{name: "stripped, sent twice", fault: oncetest.Mutate(strip, oncetest.SendTwice), hides: behindTheAnswer | stripped},
-	{name: "renamed", fault: oncetest.Rename("renamed"), hides: nameGiven},
+	{name: "renamed", fault: rename("renamed"), hides: nameGiven},
 
 	{name: "young stranger", before: stranger(0, "")},
 	{name: "old stranger", before: stranger(24*time.Hour, "")},
@@ -122,19 +122,19 @@ var postAccidents = []accident{
 // getAccidents are those of a GET.
 var getAccidents = []accident{
 	{name: "nothing"},
-	{name: "lost", fault: oncetest.LoseRequest},
-	{name: "cut", fault: oncetest.CutAnswer},
+	{name: "lost", fault: oncetest.DropRequest},
+	{name: "cut", fault: oncetest.CutResponse},
 	{name: "401", fault: oncetest.Unauthorized},
 	{name: "403", fault: oncetest.Forbidden, hides: unreadable},
-	{name: "405", fault: oncetest.MethodNotAllowed, hides: unreadable},
+	{name: "405", fault: methodNotAllowed, hides: unreadable},
 	{name: "text 503", fault: text503},
-	{name: "page 404", fault: oncetest.HTML(http.StatusNotFound)},
+	{name: "page 404", fault: page(http.StatusNotFound)},
 	{name: "page 403", fault: page403},
 	{name: "page 200", fault: page200},
 	{name: "200 of another", fault: changed(http.StatusOK, anotherName)},
 	{name: "404 of another", fault: otherResponses["404 of another name"]},
 	{name: "403 of another", fault: otherResponses["403 of another name"]},
-	{name: "stale", fault: oncetest.Stale(time.Hour), hides: unreadable},
+	{name: "stale", fault: oncetest.StaleRead(time.Hour), hides: unreadable},
 	{name: "deleted", before: (*oncetest.Server).Remove},
 	{name: "young stranger", before: stranger(0, "")},
 	{name: "old stranger", before: stranger(24*time.Hour, "")},
@@ -143,7 +143,7 @@ var getAccidents = []accident{
 // reviewAccidents are those of a request that only asks for the server's time.
 var reviewAccidents = []accident{
 	{name: "nothing"},
-	{name: "lost", fault: oncetest.LoseRequest},
+	{name: "lost", fault: oncetest.DropRequest},
 	{name: "401", fault: oncetest.Unauthorized},
 	{name: "403", fault: oncetest.Forbidden},
 	{name: "text 503", fault: text503},

@@ -23,7 +23,7 @@ import (
 )
 
 // changed answers with the object that a create sent, after a change.
-func changed(code int, change func(*unstructured.Unstructured)) oncetest.Injury {
+func changed(code int, change func(*unstructured.Unstructured)) oncetest.Fault {
 	return func(r *oncetest.Request) (*http.Response, error) {
 		other := &unstructured.Unstructured{Object: map[string]any{}}
 		if r.Object != nil {
@@ -34,7 +34,7 @@ func changed(code int, change func(*unstructured.Unstructured)) oncetest.Injury 
 		if err != nil {
 			return nil, err
 		}
-		return oncetest.Answer(code, "application/json", string(body))(r)
+		return oncetest.Respond(code, "application/json", string(body))(r)
 	}
 }
 
@@ -46,7 +46,7 @@ func anotherName(o *unstructured.Unstructured) {
 
 // otherResponses are responses to another request, after one that was carried
 // out.
-var otherResponses = map[string]oncetest.Injury{
+var otherResponses = map[string]oncetest.Fault{
 	"201 of another name":       changed(http.StatusCreated, anotherName),
 	"201 of another creation":   changed(http.StatusCreated, func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{Annotation: "v1-theirs"}) }),
 	"201 of another kind":       changed(http.StatusCreated, func(o *unstructured.Unstructured) { o.SetKind("Secret") }),
@@ -74,7 +74,7 @@ func TestResponseOfAnotherRequest(t *testing.T) {
 		for _, generated := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, generated %v", name, generated), func(t *testing.T) {
 				server := oncetest.NewServer()
-				server.Next(oncetest.AfterStore(response))
+				server.Next("create", "*", oncetest.AfterStore(response))
 				object := configMap("a")
 				if !generated {
 					object.Name = "mine"
@@ -92,7 +92,7 @@ func TestResponseOfAnotherRequest(t *testing.T) {
 func TestResponseOfAnotherRequestBeforeStorage(t *testing.T) {
 	for name, response := range otherResponses {
 		server := oncetest.NewServer()
-		server.Next(response)
+		server.Next("create", "*", response)
 		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMap("a"), NewID())
 		if err != nil || r.Outcome != Created || r.Object.GetName() != only(t, server).GetName() || asked(server, "create") != 2 {
 			t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
@@ -105,7 +105,7 @@ func TestResponseOfAnotherRequestBeforeStorage(t *testing.T) {
 func TestResponsesOfOtherRequestsForEver(t *testing.T) {
 	for name, response := range otherResponses {
 		server := oncetest.NewServer()
-		server.Injure(func(r *oncetest.Request) oncetest.Injury {
+		server.Func(func(r *oncetest.Request) oncetest.Fault {
 			if r.Verb == "create" {
 				return response
 			}
@@ -122,8 +122,8 @@ func TestResponsesOfOtherRequestsForEver(t *testing.T) {
 // conflict is the first response that comes: the object is named.
 func TestRenamedAfterALostResponse(t *testing.T) {
 	server := oncetest.NewServer()
-	rename := oncetest.Rename("picked")
-	server.Next(oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetName("picked") }, oncetest.LoseAnswer), rename, rename)
+	picked := rename("picked")
+	server.Next("create", "*", oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetName("picked") }, oncetest.DropResponse), picked, picked)
 	r, err := creatorFor(t, server.Config()).Create(t.Context(), configMap("a"), FromKey("k"))
 	if !errors.Is(err, ErrUnknown) || !errors.Is(err, ErrRenamed) || r.Object.GetName() != "picked" || only(t, server).GetName() != "picked" {
 		t.Errorf("%+v, %v, %v", r, err, server.Requests())
@@ -132,9 +132,12 @@ func TestRenamedAfterALostResponse(t *testing.T) {
 
 // The response to a GET can belong to another request, too.
 func TestReadResponseOfAnotherRequest(t *testing.T) {
-	other := func(change func(*unstructured.Unstructured)) oncetest.Injury {
+	other := func(change func(*unstructured.Unstructured)) oncetest.Fault {
 		return func(r *oncetest.Request) (*http.Response, error) {
-			resp := r.CarryOut()
+			resp, err := r.Send()
+			if err != nil {
+				return nil, err
+			}
 			body, err := io.ReadAll(resp.Body)
 			o := &unstructured.Unstructured{}
 			if err = errors.Join(err, o.UnmarshalJSON(body)); err != nil {
@@ -144,10 +147,10 @@ func TestReadResponseOfAnotherRequest(t *testing.T) {
 			if body, err = json.Marshal(o.Object); err != nil {
 				return nil, err
 			}
-			return oncetest.Answer(http.StatusOK, "application/json", string(body))(r)
+			return oncetest.Respond(http.StatusOK, "application/json", string(body))(r)
 		}
 	}
-	for name, response := range map[string]oncetest.Injury{
+	for name, response := range map[string]oncetest.Fault{
 		"404 of another name": oncetest.Refuse(apierrors.NewNotFound(configMaps, "other")),
 		"403 of another name": oncetest.Refuse(apierrors.NewForbidden(configMaps, "other", errors.New("no"))),
 		"200 of another name": other(anotherName),
@@ -161,8 +164,8 @@ func TestReadResponseOfAnotherRequest(t *testing.T) {
 		}),
 	} {
 		server := oncetest.NewServer()
-		server.Next(oncetest.SendTwice)
-		server.NextReads(response)
+		server.Next("create", "*", oncetest.SendTwice)
+		server.Next("get", "*", response)
 		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMap("a"), NewID())
 		if err != nil || r.Outcome != Created || r.Unverified || r.Object.GetName() != only(t, server).GetName() {
 			t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
@@ -180,7 +183,7 @@ func TestResponseOfAnotherRequestUntracked(t *testing.T) {
 				object.Name = "mine"
 			}
 			server := oncetest.NewServer()
-			server.Next(oncetest.AfterStore(response))
+			server.Next("create", "*", oncetest.AfterStore(response))
 			_, err := creatorFor(t, server.Config()).Create(t.Context(), object, Untracked())
 			switch {
 			case name == "201 of another creation": // nothing shows that it is another's
@@ -210,7 +213,7 @@ func TestOwnNamespaceIsNoOther(t *testing.T) {
 }
 
 // ofAPIServer has a response carry what kube-apiserver gives to each.
-func ofAPIServer(response oncetest.Injury) oncetest.Injury {
+func ofAPIServer(response oncetest.Fault) oncetest.Fault {
 	return withHeader(response, "Audit-Id", "6f2c9a3e-0001-4000-8000-000000000000")
 }
 
@@ -219,26 +222,26 @@ const pageNotFound = "404 page not found\n"
 // A type that is no longer served, and an object that etcd never takes, are
 // refusals: one POST and one GET. The same text of a proxy proves nothing.
 func TestRefusedAtOnce(t *testing.T) {
-	gone := ofAPIServer(oncetest.Answer(http.StatusNotFound, "text/plain; charset=utf-8", pageNotFound))
-	too := func(message string) oncetest.Injury {
+	gone := ofAPIServer(oncetest.Respond(http.StatusNotFound, "text/plain; charset=utf-8", pageNotFound))
+	too := func(message string) oncetest.Fault {
 		return oncetest.Refuse(&apierrors.StatusError{ErrStatus: statusOf(500, message)})
 	}
 	for name, test := range map[string]struct {
-		post, get oncetest.Injury
+		post, get oncetest.Fault
 		want      error
 	}{
 		"type gone":                    {gone, gone, ErrRefused},
 		"too large for etcd":           {too("etcdserver: request is too large"), nil, ErrRefused},
 		"too large for etcd's client":  {too("rpc error: code = ResourceExhausted desc = trying to send message larger than max (2097267 vs. 2097152)"), nil, ErrRefused},
-		"a proxy's 404":                {oncetest.Answer(404, "text/plain; charset=utf-8", pageNotFound), oncetest.Answer(404, "text/plain; charset=utf-8", pageNotFound), ErrUnknown},
-		"a page in the server's name":  {ofAPIServer(oncetest.HTML(404)), ofAPIServer(oncetest.HTML(404)), ErrUnknown},
-		"a timeout of etcd is no such": {too("etcdserver: request timed out"), oncetest.LoseRequest, ErrUnknown},
-		"exhausted somewhere else":     {too("rpc error: code = ResourceExhausted desc = etcdserver: throttle: too many requests"), oncetest.LoseRequest, ErrUnknown},
+		"a proxy's 404":                {oncetest.Respond(404, "text/plain; charset=utf-8", pageNotFound), oncetest.Respond(404, "text/plain; charset=utf-8", pageNotFound), ErrUnknown},
+		"a page in the server's name":  {ofAPIServer(page(404)), ofAPIServer(page(404)), ErrUnknown},
+		"a timeout of etcd is no such": {too("etcdserver: request timed out"), oncetest.DropRequest, ErrUnknown},
+		"exhausted somewhere else":     {too("rpc error: code = ResourceExhausted desc = etcdserver: throttle: too many requests"), oncetest.DropRequest, ErrUnknown},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server := oncetest.NewServer()
-			server.Injure(func(r *oncetest.Request) oncetest.Injury {
-				return map[string]oncetest.Injury{"create": test.post, "get": test.get}[r.Verb]
+			server.Func(func(r *oncetest.Request) oncetest.Fault {
+				return map[string]oncetest.Fault{"create": test.post, "get": test.get}[r.Verb]
 			})
 			start := time.Now()
 			_, err := creatorFor(t, server.Config(), WithMapper(configMapMapper)).Create(t.Context(), configMap("a"), NewID())
@@ -254,7 +257,7 @@ func TestRefusedAtOnce(t *testing.T) {
 // refusal stands, and the result says that nothing could be checked. After a
 // lost response it is unknown.
 func TestCredentialThatEnds(t *testing.T) {
-	for name, test := range map[string]struct{ post, get oncetest.Injury }{
+	for name, test := range map[string]struct{ post, get oncetest.Fault }{
 		"403":           {oncetest.Forbidden, oncetest.Forbidden},
 		"401":           {oncetest.Unauthorized, oncetest.Unauthorized},
 		"403, then 401": {oncetest.Forbidden, oncetest.Unauthorized},
@@ -263,13 +266,13 @@ func TestCredentialThatEnds(t *testing.T) {
 		for _, lost := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				server, first := oncetest.NewServer(), true
-				server.Injure(func(r *oncetest.Request) oncetest.Injury {
+				server.Func(func(r *oncetest.Request) oncetest.Fault {
 					switch {
 					case r.Verb == "get":
 						return test.get
 					case lost && first:
 						first = false
-						return oncetest.LoseAnswer
+						return oncetest.DropResponse
 					case first:
 						first = false
 						return oncetest.AfterStore(test.post)
@@ -336,23 +339,23 @@ func TestNothingIsSentAfterASlowCredential(t *testing.T) {
 // responses are responses, and its errors lost ones.
 func TestTransportThatPassesBy(t *testing.T) {
 	for name, test := range map[string]struct {
-		post oncetest.Injury
+		post oncetest.Fault
 		want error
 	}{
 		"stored":        {nil, nil},
-		"lost":          {oncetest.LoseAnswer, nil},
+		"lost":          {oncetest.DropResponse, nil},
 		"refused":       {oncetest.AfterStore(badField), nil},
-		"lost for ever": {oncetest.LoseAnswer, ErrUnknown},
+		"lost for ever": {oncetest.DropResponse, ErrUnknown},
 	} {
 		server := oncetest.NewServer()
 		config := &rest.Config{Host: server.Config().Host, QPS: -1, ContentConfig: server.Config().ContentConfig}
 		config.Wrap(func(http.RoundTripper) http.RoundTripper { return server })
-		server.Injure(func(r *oncetest.Request) oncetest.Injury {
+		server.Func(func(r *oncetest.Request) oncetest.Fault {
 			switch {
 			case r.Verb == "create":
 				return test.post
 			case test.want != nil:
-				return oncetest.LoseRequest
+				return oncetest.DropRequest
 			}
 			return nil
 		})
@@ -389,7 +392,7 @@ func TestTransportThatFailsBefore(t *testing.T) {
 func TestRetryAfterBeyondTime(t *testing.T) {
 	for _, seconds := range []string{"9223372036854775807", "9223372037", "99999999999999999999", "-9223372036854775808"} {
 		server := oncetest.NewServer()
-		server.Next(withHeader(oncetest.Text(http.StatusTooManyRequests), "Retry-After", seconds))
+		server.Next("create", "*", withHeader(text(http.StatusTooManyRequests), "Retry-After", seconds))
 		_, err := creatorFor(t, server.Config(), WithMapper(configMapMapper)).Create(t.Context(), configMap("a"), NewID())
 		endless := seconds[:2] == "92"
 		if endless != errors.Is(err, ErrExhausted) || asked(server, "create") != map[bool]int{true: 1, false: 2}[endless] {
@@ -418,7 +421,7 @@ func TestErrorWithoutACause(t *testing.T) {
 func TestResponseWithoutAName(t *testing.T) {
 	for _, name := range []string{"", "mine"} {
 		server := oncetest.NewServer()
-		server.Next(changed(http.StatusCreated, func(o *unstructured.Unstructured) { o.SetName("") }))
+		server.Next("create", "*", changed(http.StatusCreated, func(o *unstructured.Unstructured) { o.SetName("") }))
 		object := configMap("a")
 		object.Name = name
 		if r, err := creatorFor(t, server.Config()).Create(t.Context(), object, Untracked()); err != nil || r.Outcome != Created {

@@ -45,9 +45,9 @@ func asked(server *oncetest.Server, verb string) (times int) {
 }
 
 // always has every request for objects meet the fault.
-func always(fault oncetest.Injury) *oncetest.Server {
+func always(fault oncetest.Fault) *oncetest.Server {
 	server := oncetest.NewServer()
-	server.Injure(func(r *oncetest.Request) oncetest.Injury {
+	server.Func(func(r *oncetest.Request) oncetest.Fault {
 		if r.Verb == "" {
 			return nil
 		}
@@ -57,7 +57,7 @@ func always(fault oncetest.Injury) *oncetest.Server {
 }
 
 // withHeader answers as fault does, and with a header.
-func withHeader(fault oncetest.Injury, key, value string) oncetest.Injury {
+func withHeader(fault oncetest.Fault, key, value string) oncetest.Fault {
 	return func(r *oncetest.Request) (*http.Response, error) {
 		resp, err := fault(r)
 		if err == nil {
@@ -137,7 +137,7 @@ func TestForVector(t *testing.T) {
 // in words and to log/slog.
 func TestLostAnswer(t *testing.T) {
 	server := oncetest.NewServer()
-	server.Next(oncetest.LoseAnswer)
+	server.Next("create", "*", oncetest.DropResponse)
 	var events []Event
 	result, err := creatorFor(t, server.Config(), WithEvents(func(e Event) { events = append(events, e) })).
 		Create(t.Context(), configMap("a"), NewID())
@@ -169,7 +169,7 @@ func TestOverANetwork(t *testing.T) {
 	config := server.Config()
 	config.Host, config.Transport = network.URL, nil
 	c := creatorFor(t, config, WithRetryTimeout(0))
-	server.Next(oncetest.LoseAnswer)
+	server.Next("create", "*", oncetest.DropResponse)
 	if r, err := c.Create(t.Context(), configMap("a"), NewID()); err != nil || r.Outcome != Created || asked(server, "create") != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -195,7 +195,7 @@ func (r resender) RoundTrip(req *http.Request) (*http.Response, error) {
 // A transport that repeats a POST by itself does not get it past the Creator's.
 func TestTransportThatSendsAgain(t *testing.T) {
 	server := oncetest.NewServer()
-	server.Next(oncetest.LoseAnswer)
+	server.Next("create", "*", oncetest.DropResponse)
 	config := server.Config()
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return resender{rt} })
 	result, err := creatorFor(t, config).Create(t.Context(), configMap("a"), NewID())
@@ -208,7 +208,7 @@ func TestTransportThatSendsAgain(t *testing.T) {
 func TestRedirect(t *testing.T) {
 	server := oncetest.NewServer()
 	to := server.Config().Host + "/api/v1/namespaces/ns/configmaps"
-	server.Next(withHeader(oncetest.Text(http.StatusTemporaryRedirect), "Location", to))
+	server.Next("create", "*", withHeader(text(http.StatusTemporaryRedirect), "Location", to))
 	result, err := creatorFor(t, server.Config()).Create(t.Context(), configMap("a"), NewID())
 	if err != nil || result.Outcome != Created || asked(server, "create") != 2 || asked(server, "get") != 0 {
 		t.Errorf("%+v, %v", result, err)
@@ -220,7 +220,7 @@ func TestRedirect(t *testing.T) {
 func TestNoSilentResending(t *testing.T) {
 	server := oncetest.NewServer()
 	busy := withHeader(oncetest.TooManyRequests(0), "Retry-After", "0")
-	server.Next(busy, busy)
+	server.Next("create", "*", busy, busy)
 	var events []Event
 	_, err := creatorFor(t, server.Config(), WithEvents(func(e Event) { events = append(events, e) })).
 		Create(t.Context(), configMap("a"), NewID())
@@ -284,7 +284,7 @@ func TestAsClientGo(t *testing.T) {
 					if test.retryAfter != "" {
 						fault = withHeader(fault, "Retry-After", test.retryAfter)
 					}
-					server.Next(fault)
+					server.Next("create", "*", fault)
 				}
 				err := create(server.Config())
 				return asked(server, "create"), err
@@ -319,8 +319,8 @@ func TestAsClientGo(t *testing.T) {
 func TestServerNamingSendsNothingTwice(t *testing.T) {
 	for code, want := range map[int]int{http.StatusTooManyRequests: 3, http.StatusServiceUnavailable: 1} {
 		server := oncetest.NewServer()
-		fault := withHeader(oncetest.Text(code), "Retry-After", "0")
-		server.Next(fault, fault)
+		fault := withHeader(text(code), "Retry-After", "0")
+		server.Next("create", "*", fault, fault)
 		_, err := creatorFor(t, server.Config(), WithAttempts(1)).Create(t.Context(), configMap("a"), Untracked())
 		if sent := asked(server, "create"); sent != want || errors.Is(err, ErrUnknown) != (want == 1) {
 			t.Errorf("%d: %d POSTs, %v", code, sent, err)
@@ -333,32 +333,31 @@ func TestServerNamingSendsNothingTwice(t *testing.T) {
 func TestAge(t *testing.T) {
 	for name, test := range map[string]struct {
 		ahead  time.Duration // of the server's clock, once the object is there
-		review oncetest.Injury
+		review oncetest.Fault
 		want   error
 	}{
 		"a server that is ahead": {time.Hour, nil, nil},
 		"a server that is not":   {0, nil, ErrUnknown},
-		"no time":                {time.Hour, oncetest.Answer(http.StatusCreated, "application/json", `{"kind":"SelfSubjectReview"}`), ErrUnknown},
-		"no such API":            {time.Hour, oncetest.Text(http.StatusNotFound), ErrUnknown},
+		"no time":                {time.Hour, oncetest.Respond(http.StatusCreated, "application/json", `{"kind":"SelfSubjectReview"}`), ErrUnknown},
+		"no such API":            {time.Hour, text(http.StatusNotFound), ErrUnknown},
 	} {
 		server := oncetest.NewServer()
 		c := creatorFor(t, server.Config())
 		if _, err := c.Create(t.Context(), configMap("a"), NewID()); err != nil { // discovery is over
 			t.Fatal(err)
 		}
-		server.Injure(func(r *oncetest.Request) oncetest.Injury {
+		server.Func(func(r *oncetest.Request) oncetest.Fault {
 			if r.Verb == "" {
 				return test.review
 			}
 			return nil
 		})
-		server.Next(func(r *oncetest.Request) (*http.Response, error) {
+		server.Next("create", "*", func(r *oncetest.Request) (*http.Response, error) {
 			theirs := r.Object.DeepCopy() // another is faster
 			theirs.SetAnnotations(nil)
 			server.Put(theirs)
 			server.SetClock(func() time.Time { return time.Now().Add(test.ahead) })
-			answer := func(r *oncetest.Request) (*http.Response, error) { return r.CarryOut(), nil }
-			return withHeader(answer, "Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))(r)
+			return withHeader((*oncetest.Request).Send, "Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))(r)
 		})
 		if r, err := c.Create(t.Context(), configMap("a"), NewID()); !errors.Is(err, test.want) {
 			t.Errorf("%s: %+v, %v", name, r, err)
@@ -371,7 +370,7 @@ func TestIPAddress(t *testing.T) {
 	server := oncetest.NewServer()
 	taken := apierrors.NewGenerateNameConflict(ipAddresses, "10.9.8.7", 1)
 	sent := 0
-	server.Injure(func(*oncetest.Request) oncetest.Injury { sent++; return oncetest.Refuse(taken) })
+	server.Func(func(*oncetest.Request) oncetest.Fault { sent++; return oncetest.Refuse(taken) })
 	mapper := meta.NewDefaultRESTMapper(nil)
 	kind := schema.GroupVersionKind{Group: ipAddresses.Group, Version: "v1", Kind: "IPAddress"}
 	mapper.AddSpecific(kind, kind.GroupVersion().WithResource("ipaddresses"), kind.GroupVersion().WithResource("ipaddress"), meta.RESTScopeRoot)
@@ -386,7 +385,7 @@ func TestIPAddress(t *testing.T) {
 // What kubectl does: the name is the server's affair, and nothing is read back.
 func TestUntracked(t *testing.T) {
 	server := oncetest.NewServer()
-	server.Next(oncetest.LoseAnswer)
+	server.Next("create", "*", oncetest.DropResponse)
 	named := configMap("a")
 	named.Name = "mine"
 	_, err := creatorFor(t, server.Config()).Create(t.Context(), named, Untracked())
@@ -411,7 +410,7 @@ func TestNameThatNoPathCanCarry(t *testing.T) {
 		for lost := range 2 {
 			server := always(refuses)
 			if lost == 1 {
-				server.Next(oncetest.LoseRequest)
+				server.Next("create", "*", oncetest.DropRequest)
 			}
 			object := configMap("a")
 			object.Name, object.GenerateName = test.name, test.generateName
@@ -427,7 +426,7 @@ func TestNameThatNoPathCanCarry(t *testing.T) {
 func TestNameThatNoPathCanCarryInDoubt(t *testing.T) {
 	object := configMap("a")
 	object.GenerateName = "feature/login-"
-	c := creatorFor(t, always(oncetest.LoseRequest).Config(), WithRetryTimeout(0))
+	c := creatorFor(t, always(oncetest.DropRequest).Config(), WithRetryTimeout(0))
 	if _, err := c.Create(t.Context(), object, NewID()); !errors.Is(err, ErrUnknown) {
 		t.Error(err)
 	}
@@ -500,7 +499,7 @@ func TestConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := klog.NewContext(t.Context(), logr.Discard()) // client-go logs answers that break off
 		server := oncetest.NewServer()
-		server.Injure(oncetest.Seeded(1, 0.3))
+		server.Random("*", "*", 1, 0.3)
 		leaders := [2]*Creator{creatorFor(t, server.Config()), creatorFor(t, server.Config())}
 		var group sync.WaitGroup
 		for n := range 60 {
@@ -514,7 +513,7 @@ func TestConcurrently(t *testing.T) {
 		if n := len(server.Objects()); n != 10 {
 			t.Errorf("%d objects", n)
 		}
-		for _, violation := range server.Check(idOf, nil) {
+		for _, violation := range server.Check(func(o metav1.Object) string { return idOf(o.(*unstructured.Unstructured)) }, nil) {
 			t.Error(violation)
 		}
 	})
@@ -544,7 +543,7 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		server := oncetest.NewServer()
-		server.Next(func(r *oncetest.Request) (*http.Response, error) {
+		server.Next("create", "*", func(r *oncetest.Request) (*http.Response, error) {
 			interrupt()
 			return oncetest.AfterStore(oncetest.Delay(time.Hour))(r)
 		})
@@ -611,7 +610,7 @@ func TestMismatchInDoubt(t *testing.T) {
 	if _, err := c.Create(t.Context(), configMap("a"), For(owner, "x")); err != nil {
 		t.Fatal(err)
 	}
-	server.Next(oncetest.LoseRequest)
+	server.Next("create", "*", oncetest.DropRequest)
 	result, err := c.Create(t.Context(), configMap("b"), For(owner, "x"))
 	if !errors.Is(err, ErrMismatch) || result.Object == nil || asked(server, "create") != 2 {
 		t.Errorf("%+v, %v", result, err)

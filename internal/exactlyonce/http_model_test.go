@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -114,7 +115,7 @@ func (m httpModel) run(ctx context.Context, c *histories) (ending, error) {
 	ctx = klog.NewContext(ctx, logr.Discard()) // client-go logs answers that break off
 	h := &history{model: m, choices: c, server: oncetest.NewServer()}
 	h.server.SetClock(func() time.Time { return time.Now().Add(m.ahead) })
-	h.server.Injure(h.next)
+	h.server.Func(h.next)
 	result, err := h.create(ctx)
 	if m.again || h.killed {
 		h.killed, h.behind = false, h.hidden
@@ -166,12 +167,12 @@ func (m httpModel) create(ctx context.Context, config *rest.Config) (Result, err
 }
 
 // next is the accident that a request meets, by the script.
-func (h *history) next(r *oncetest.Request) oncetest.Injury {
+func (h *history) next(r *oncetest.Request) oncetest.Fault {
 	switch {
 	case h.twin:
 		return nil
 	case h.killed:
-		return oncetest.LoseRequest
+		return oncetest.DropRequest
 	}
 	accidents := map[string][]accident{"create": postAccidents, "get": getAccidents, "": reviewAccidents}[r.Verb]
 	accidents = append(slices.Clip(accidents), h.more()...)
@@ -220,6 +221,9 @@ func (h *history) ofOurs() []*unstructured.Unstructured {
 
 func hasRunLabel(o *unstructured.Unstructured) bool { return o.GetLabels()[RunLabel] != "" }
 
+// failedButExists is the problem of an object whose create was reported failed.
+const failedButExists = "failed, but an object exists"
+
 // excuses reports whether no client could have kept the promise.
 func (h *history) excuses(v oncetest.Violation, r Result, err error) bool {
 	switch {
@@ -227,12 +231,12 @@ func (h *history) excuses(v oncetest.Violation, r Result, err error) bool {
 		return true
 	case h.model.id.untracked:
 		return h.hidden&behindTheAnswer > 0
-	case v.Fault == oncetest.Present && h.behind&landsLate > 0 && !h.there:
+	case v.Problem == failedButExists && h.behind&landsLate > 0 && !h.there:
 		return true
 	case r.Unverified && apierrors.IsUnauthorized(err): // nobody is let in who could look
 		return true
 	}
-	return h.hidden&unreadable > 0 && (r.Unverified || v.Fault == oncetest.Present)
+	return h.hidden&unreadable > 0 && (r.Unverified || v.Problem == failedButExists)
 }
 
 // promiseOf is what a result says of the object.
@@ -248,8 +252,8 @@ func promiseOf(err error) oncetest.Outcome {
 
 // creationOf is which creation an object is of: its content says it, which
 // nothing strips.
-func creationOf(o *unstructured.Unstructured) string {
-	creation, _, _ := unstructured.NestedString(o.Object, "data", "creation")
+func creationOf(o metav1.Object) string {
+	creation, _, _ := unstructured.NestedString(o.(*unstructured.Unstructured).Object, "data", "creation")
 	return creation
 }
 

@@ -17,7 +17,7 @@ import (
 type misreading struct {
 	below http.RoundTripper
 	which string // answers, like "GET 403 text/html"
-	as    oncetest.Injury
+	as    oncetest.Fault
 }
 
 func (m misreading) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -44,13 +44,13 @@ func TestHTTPModelFindsWrongClassifications(t *testing.T) {
 	noRight := oncetest.Refuse(apierrors.NewForbidden(configMaps, "", nil))
 	notStored := oncetest.Refuse(apierrors.NewServiceUnavailable("apiserver is shutting down"))
 	ourClock := func(*oncetest.Request) (*http.Response, error) {
-		return oncetest.Answer(http.StatusCreated, "application/json", fmt.Sprintf(
+		return oncetest.Respond(http.StatusCreated, "application/json", fmt.Sprintf(
 			`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1","metadata":{"creationTimestamp":%q}}`,
 			time.Now().UTC().Format(time.RFC3339)))(nil)
 	}
 	for name, test := range map[string]struct {
 		answers string
-		are     oncetest.Injury
+		are     oncetest.Fault
 	}{
 		"a 504 is a refusal":                 {"POST 504 application/json", badField},
 		"a 504 comes before the store":       {"POST 504 application/json", notStored},

@@ -88,7 +88,7 @@ func TestNoNextName(t *testing.T) {
 		t.Errorf("%+v, %v", freed, err)
 	}
 	only(t, server)
-	creationOf := func(o *unstructured.Unstructured) string { return o.GetAnnotations()[Annotation] }
+	creationOf := func(o metav1.Object) string { return o.GetAnnotations()[Annotation] }
 	for _, violation := range server.Check(creationOf, nil) {
 		t.Error(violation)
 	}
@@ -169,7 +169,7 @@ func TestStrippedAnnotation(t *testing.T) {
 // with what was lost, and the next call does not know it again.
 func TestAnnotationsThatDoNotCome(t *testing.T) {
 	server := oncetest.NewServer()
-	server.Next(oncetest.StripAnnotations)
+	server.Next("create", "*", stripAnnotations)
 	c := creatorFor(t, server.Config())
 	if r, err := c.Create(t.Context(), configMap("a"), For(owner, "x")); err != nil || len(r.Stripped) != 2 {
 		t.Errorf("%+v, %v", r, err)
@@ -270,19 +270,19 @@ func TestUnknownSaysWhatToDo(t *testing.T) {
 	lost := oncetest.AfterStore(oncetest.GatewayTimeout)
 	for name, test := range map[string]struct {
 		id   ID
-		post oncetest.Injury
-		get  oncetest.Injury
+		post oncetest.Fault
+		get  oncetest.Fault
 		says string
 	}{
-		"lost for good": {For(owner, "x"), lost, oncetest.Text(http.StatusServiceUnavailable), `; Create with the same ID again finds "p-`},
+		"lost for good": {For(owner, "x"), lost, text(http.StatusServiceUnavailable), `; Create with the same ID again finds "p-`},
 		"no right":      {For(owner, "x"), lost, oncetest.Forbidden, "needs get on configmaps"},
 		"untracked":     {Untracked(), lost, nil, "; look whether it is there before you create it again"},
-		"of one call":   {NewID(), lost, oncetest.Text(http.StatusServiceUnavailable), ` is there before you create it again`},
-		"of a list":     {Derived("v1-x", ""), lost, oncetest.Text(http.StatusServiceUnavailable), ` is there before you create it again`},
+		"of one call":   {NewID(), lost, text(http.StatusServiceUnavailable), ` is there before you create it again`},
+		"of a list":     {Derived("v1-x", ""), lost, text(http.StatusServiceUnavailable), ` is there before you create it again`},
 	} {
 		server := oncetest.NewServer()
-		server.Next(test.post)
-		server.NextReads(test.get)
+		server.Next("create", "*", test.post)
+		server.Next("get", "*", test.get)
 		_, err := creatorFor(t, server.Config(), WithRetryTimeout(0)).Create(t.Context(), configMap("a"), test.id)
 		if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v", name, err)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
@@ -13,7 +12,7 @@ import (
 )
 
 // creationOf returns which creation a Job is of: its owner wants one of it.
-func creationOf(job *unstructured.Unstructured) string {
+func creationOf(job metav1.Object) string {
 	return string(job.GetOwnerReferences()[0].UID)
 }
 
@@ -30,14 +29,14 @@ func Example_staleCache() {
 		return err
 	}
 
-	server.NextReads(nil, oncetest.Stale(time.Hour)) // the second time, the cache has not heard of the first
+	server.Next("list", "jobs", nil, oncetest.StaleRead(time.Hour)) // the second time, the cache has not heard of the first
 	fmt.Println(reconcile(), reconcile())
 	for _, violation := range server.Check(creationOf, nil) {
-		fmt.Println(violation.Creation, "-", violation.Fault) // t.Error(violation), in a test
+		fmt.Println(violation.Creation, "-", violation.Problem) // t.Error(violation), in a test
 	}
 	// Output:
 	// <nil> <nil>
-	// 6f2c9a3e-0001 - two of one creation
+	// 6f2c9a3e-0001 - more than one object
 }
 
 // The same reconcile and the same cache, with an ID: one Job.
@@ -54,7 +53,7 @@ func Example_staleCacheOnce() {
 		return err
 	}
 
-	server.NextReads(nil, oncetest.Stale(time.Hour))
+	server.Next("list", "jobs", nil, oncetest.StaleRead(time.Hour))
 	fmt.Println(reconcile(), reconcile())
 	fmt.Println(len(server.Check(creationOf, nil)), "violations,", len(server.Objects()), "Job")
 	// Output:

@@ -53,7 +53,7 @@ func newCreator(server *oncetest.Server, options ...once.Option) *once.Creator {
 // nothing of it: one Job.
 func Example() {
 	server := oncetest.NewServer()
-	server.Next(oncetest.LoseAnswer)
+	server.Next("create", "*", oncetest.DropResponse)
 	for range 2 {
 		result, err := newCreator(server).Create(ctx, jobFor(owner, "busybox"), once.For(owner, "worker-3"))
 		if err != nil {
@@ -73,7 +73,7 @@ func Example() {
 // was carried out, and makes a second Job.
 func Example_generateName() {
 	server := oncetest.NewServer()
-	server.Next(oncetest.LoseAnswer)
+	server.Next("create", "*", oncetest.DropResponse)
 	jobs := kubernetes.NewForConfigOrDie(server.Config()).BatchV1().Jobs("default")
 	for range 2 {
 		_, err := jobs.Create(ctx, jobFor(owner, "busybox"), metav1.CreateOptions{})
@@ -107,7 +107,7 @@ func Example_errors() {
 		}
 		return string(result.Outcome)
 	}
-	server.Next(oncetest.Forbidden)
+	server.Next("create", "*", oncetest.Forbidden)
 	fmt.Println(reconcile("busybox:1.36"))
 	fmt.Println(reconcile("busybox:1.36"))
 	fmt.Println(reconcile("busybox:1.37"))
@@ -163,7 +163,7 @@ func ExampleFromKey() {
 // knows it again.
 func ExampleNewID() {
 	server := oncetest.NewServer()
-	server.Next(oncetest.LoseAnswer, oncetest.SendTwice)
+	server.Next("create", "*", oncetest.DropResponse, oncetest.SendTwice)
 	creator := newCreator(server)
 	for range 3 {
 		if _, err := creator.Create(ctx, jobFor(owner, "busybox"), once.NewID()); err != nil {
@@ -198,7 +198,7 @@ func ExampleWithEvents() {
 	})
 	logger := slog.New(handler)
 	server := oncetest.NewServer()
-	server.Next(oncetest.EtcdTimeout)
+	server.Next("create", "*", oncetest.EtcdTimeout)
 	creator := newCreator(server, once.WithEvents(func(e once.Event) { logger.Info("retry", "create", e) }))
 	if _, err := creator.Create(ctx, jobFor(owner, "busybox"), once.For(owner, "worker-3")); err != nil {
 		fmt.Println(err)
@@ -223,7 +223,7 @@ func ExampleWithEvents_metrics() {
 		}
 		return strings.ToLower(string(result.Outcome))
 	}
-	server.Next(nil, oncetest.LoseAnswer, oncetest.LoseAnswer)
+	server.Next("create", "*", nil, oncetest.DropResponse, oncetest.DropResponse)
 	for _, purpose := range []string{"a", "b", "c", "a"} {
 		ends[ending(creator.Create(ctx, jobFor(owner, "busybox"), once.For(owner, purpose)))]++
 	}

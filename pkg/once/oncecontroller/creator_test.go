@@ -174,7 +174,7 @@ func TestCreateFails(t *testing.T) {
 	if _, err := creator.Create(t.Context(), worker("z"), "a", other); err == nil || !strings.Contains(err.Error(), "has no UID") {
 		t.Errorf("an owner without a UID is taken: %v", err)
 	}
-	server.Next(oncetest.Forbidden)
+	server.Next("create", "*", oncetest.Forbidden)
 	if _, err := creator.Create(t.Context(), owner, "b", other); !errors.Is(err, once.ErrRefused) || !apierrors.IsForbidden(err) {
 		t.Errorf("got %v", err)
 	}
@@ -187,7 +187,7 @@ func TestCreateFails(t *testing.T) {
 // logged by the logger of the reconcile.
 func TestLostAnswer(t *testing.T) {
 	server := oncetest.NewServer()
-	server.Next(oncetest.LoseAnswer)
+	server.Next("create", "*", oncetest.DropResponse)
 	var logged []string
 	ctx := log.IntoContext(t.Context(), funcr.New(
 		func(_, args string) { logged = append(logged, args) }, funcr.Options{Verbosity: 1}))
@@ -218,7 +218,7 @@ func TestRetryTimeout(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			server.Injure(func(r *oncetest.Request) oncetest.Injury {
+			server.Func(func(r *oncetest.Request) oncetest.Fault {
 				if r.Verb == "" { // discovery
 					return nil
 				}
@@ -285,7 +285,7 @@ func total(t *testing.T, name, label, value string) (sum float64) {
 // The options of New hold, and WithEvents takes the place of ours.
 func TestOptions(t *testing.T) {
 	server := oncetest.NewServer()
-	server.Next(oncetest.LoseAnswer)
+	server.Next("create", "*", oncetest.DropResponse)
 	told := 0
 	creator, err := New(newCluster(t, server),
 		once.WithEvents(func(once.Event) { told++ }), once.WithNamespace("elsewhere"))

@@ -68,7 +68,8 @@ func (v Violation) String() string {
 // and those that aren't as expected. Late requests are sent first.
 //
 // creationOf returns the creation of an object: for example its owner's UID and the
-// index of the worker. It returns "" for objects that the test ignores.
+// index of the worker. It returns "" for objects that the test ignores. It gets each
+// object as an *unstructured.Unstructured.
 //
 // expected has the outcome of each creation. Other objects are violations. If expected
 // is nil, all creations are fine, but it is a violation if there is none.

@@ -4,7 +4,7 @@
 // In memory, nothing has to be started:
 //
 //	server := oncetest.NewServer()
-//	server.Next("create", "jobs", oncetest.DropResponse)    // of the next create
+//	server.Next("create", "jobs", oncetest.DropResponse) // of the next create
 //	server.Always("watch", "jobs", oncetest.StaleRead(time.Hour)) // the cache lags
 //	client := kubernetes.NewForConfigOrDie(server.Config()) // or a manager
 //	… // run your code

@@ -46,8 +46,11 @@ func (f *Faults) Wrap(below http.RoundTripper) http.RoundTripper { return inject
 // each. A nil fault leaves a request alone, so Next(verb, resource, nil, fault)
 // is for the second request.
 func (f *Faults) Next(verb, resource string, faults ...Fault) {
+	var mu sync.Mutex
 	matches, left := matcher(verb, resource), slices.Clone(faults)
 	f.add(func(r *Request) (Fault, bool) {
+		mu.Lock()
+		defer mu.Unlock()
 		if len(left) == 0 || !matches(r) {
 			return nil, false
 		}
@@ -65,7 +68,7 @@ func (f *Faults) Always(verb, resource string, fault Fault) {
 
 // Func injects the fault that choose returns. A nil fault leaves the request to
 // later rules. Requests that aren't about objects, like discovery, have an empty
-// Verb. No other rule applies to them. choose must not call methods of Faults.
+// Verb. No other rule applies to them. Several goroutines can call choose.
 func (f *Faults) Func(choose func(*Request) Fault) {
 	f.add(func(r *Request) (Fault, bool) {
 		fault := choose(r)
@@ -157,12 +160,15 @@ func (f *Faults) begin(r *Request) Fault {
 		r.record.Sent = r.Object.DeepCopy()
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	if r.Verb != "" {
 		f.records = append(f.records, r.record)
 	}
-	for _, rule := range f.rules {
+	rules := f.rules[:len(f.rules):len(f.rules)]
+	f.mu.Unlock()
+	for _, rule := range rules { // a rule of Func can send requests of its own
 		if fault, decides := rule(r); decides {
+			f.mu.Lock()
+			defer f.mu.Unlock()
 			r.record.Faulted = fault != nil
 			return fault
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
@@ -21,13 +22,13 @@ func TestReconcile(t *testing.T) {
 				"apiVersion": "v1", "kind": "ConfigMap",
 				"metadata": map[string]any{"name": "demo", "namespace": "default", "labels": map[string]any{workers: "5"}},
 			}})
-			server.Injure(oncetest.Seeded(seed, 0.3))
+			server.Random("*", "*", seed, 0.3)
 			for tries := 0; reconcile(context.Background(), server.Config(), "default") != nil; tries++ {
 				if tries == 20 {
 					t.Fatal("it does not come to an end")
 				}
 			}
-			creationOf := func(o *unstructured.Unstructured) string { return o.GetAnnotations()[once.Annotation] }
+			creationOf := func(o metav1.Object) string { return o.GetAnnotations()[once.Annotation] }
 			for _, violation := range server.Check(creationOf, nil) {
 				t.Error(violation)
 			}
