@@ -109,7 +109,8 @@ func (s *Server) resourcesAt(path string) *http.Response {
 	if !known {
 		return respond(http.StatusNotFound, "text/plain; charset=utf-8", "404 page not found\n")
 	}
-	err := statusError(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+	err := statusError(http.StatusNotFound, metav1.StatusReasonNotFound,
+		"the server could not find the requested resource")
 	err.ErrStatus.Details = &metav1.StatusDetails{}
 	return refuse(err)
 }

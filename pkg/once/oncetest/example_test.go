@@ -48,7 +48,8 @@ func Example() {
 	}
 
 	server.Next("create", "configmaps", oncetest.DropResponse)
-	for reconcile() != nil {
+	for err := reconcile(); err != nil; {
+		err = reconcile()
 	}
 
 	for _, violation := range server.Check(creationOf, nil) { // t.Error(violation) in a test

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -97,11 +98,14 @@ func matcher(verb, resource string) func(*Request) bool {
 		if r.Verb == "" || verb != "*" && verb != r.Verb {
 			return false
 		}
-		with := ""
-		if r.Subresource != "" {
-			with = "/" + r.Subresource
+		plural, subresource, _ := strings.Cut(resource, "/")
+		switch {
+		case resource == "*":
+			return true
+		case subresource != r.Subresource:
+			return false
 		}
-		return resource == "*" || resource == r.Resource.Resource+with || resource == r.Resource.GroupResource().String()+with
+		return plural == r.Resource.Resource || plural == r.Resource.GroupResource().String()
 	}
 }
 
@@ -154,7 +158,8 @@ func (r *Request) read() error {
 // begin records the request and returns its fault.
 func (f *Faults) begin(r *Request) Fault {
 	r.record = &Record{
-		Time: time.Now(), Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
+		Time: time.Now(), Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource,
+		Namespace: r.Namespace, Name: r.Name,
 	}
 	if r.Object != nil {
 		r.record.Sent = r.Object.DeepCopy()

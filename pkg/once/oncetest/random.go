@@ -63,5 +63,5 @@ func text(code int) Fault {
 
 // html is a proxy's response.
 func html(code int) Fault {
-	return Respond(code, "text/html", fmt.Sprintf("<html><body><h1>%d %s</h1></body></html>\n", code, http.StatusText(code)))
+	return Respond(code, "text/html", fmt.Sprintf("<html><body>%d %s</body></html>\n", code, http.StatusText(code)))
 }

@@ -1,7 +1,6 @@
 package oncetest
 
 import (
-	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -150,7 +149,7 @@ func showInTime(events <-chan event, out io.Writer) error {
 				return io.EOF
 			}
 			waiting = append(waiting, e)
-			slices.SortStableFunc(waiting, func(a, b event) int { return cmp.Compare(a.due.UnixNano(), b.due.UnixNano()) })
+			slices.SortStableFunc(waiting, func(a, b event) int { return a.due.Compare(b.due) })
 		case <-timer.C:
 		}
 	}

@@ -142,7 +142,8 @@ func (r *served) malformed() *apierrors.StatusError {
 			field.Required(field.NewPath("metadata", "name"), "name or generateName is required"),
 		})
 	case object.GetResourceVersion() != "":
-		return statusError(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
+		return statusError(http.StatusInternalServerError, "",
+			"resourceVersion should not be set on objects to be created")
 	}
 	return nil
 }
@@ -295,7 +296,7 @@ func (r *served) read() *http.Response {
 	for _, at := range slices.SortedFunc(maps.Keys(objects), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 	}) {
-		if at.resource == r.resource && (r.namespace == "" || at.namespace == r.namespace) && wanted(objects[at]) {
+		if r.covers(at) && wanted(objects[at]) {
 			items = append(items, r.listed(objects[at]))
 		}
 	}
@@ -307,6 +308,11 @@ func (r *served) read() *http.Response {
 		"kind": kind, "apiVersion": version, "items": items,
 		"metadata": map[string]any{"resourceVersion": fmt.Sprint(r.server.serial)},
 	})
+}
+
+// covers reports whether the path of a list or watch covers the place.
+func (r *served) covers(at key) bool {
+	return at.resource == r.resource && (r.namespace == "" || at.namespace == r.namespace)
 }
 
 // selection returns which objects a list asks for.

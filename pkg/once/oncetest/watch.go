@@ -81,7 +81,7 @@ func (w *watching) Close() error {
 func (w *watching) fill() {
 	for ; w.next < len(w.server.changes); w.next++ {
 		c := w.server.changes[w.next]
-		if c.at.resource != w.resource || w.namespace != "" && c.at.namespace != w.namespace || !w.wanted(c.object) {
+		if !w.covers(c.at) || !w.wanted(c.object) {
 			continue
 		}
 		kind := watch.Modified
@@ -96,8 +96,8 @@ func (w *watching) fill() {
 }
 
 func (w *watching) listObjects() {
-	for _, object := range w.server.objects {
-		if at := w.server.keyOf(object); at.resource == w.resource && (w.namespace == "" || at.namespace == w.namespace) && w.wanted(object) {
+	for at, object := range w.server.objects {
+		if w.covers(at) && w.wanted(object) {
 			w.encode(watch.Added, w.shown(object))
 		}
 	}
