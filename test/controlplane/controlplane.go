@@ -34,6 +34,7 @@ type ControlPlane struct {
 	ports       []*port
 	network     *network // nil for a single member
 	controllers *process // nil unless they were started
+	nodes       *process // likewise
 }
 
 // Start builds what is missing and runs a control plane, ready to serve, with
@@ -72,7 +73,7 @@ func (cp *ControlPlane) start(ctx context.Context, o Option) error {
 // Stop ends the servers and leaves Dir, whose logs may be wanted; Remove
 // deletes it.
 func (cp *ControlPlane) Stop() error {
-	errs := []error{cp.controllers.kill()}
+	errs := []error{cp.nodes.kill(), cp.controllers.kill()}
 	for _, s := range cp.Servers {
 		errs = append(errs, s.Kill())
 	}

@@ -3,7 +3,7 @@
 // plugin first on PATH. With --no-server-retries the server makes one try per
 // create; with --suffix-length=2 a prefix has 27^2 names; --server-version is one
 // of controlplane.ServerVersions; --controllers=job-controller runs controllers
-// too, which are built first. Without a command it only builds what a control plane
+// too, and --nodes KWOK, which are built first. Without a command it only builds what a control plane
 // consists of.
 //
 //	go run ./test/controlplane/run
@@ -30,6 +30,7 @@ func main() {
 	suffixLength := flag.Int("suffix-length", 0, "number of random characters of generated names (1 to 5; 0 for what Kubernetes has, 5)")
 	version := flag.String("server-version", controlplane.ServerVersion, "version of kube-apiserver: "+strings.Join(controlplane.ServerVersions, ", "))
 	controllers := flag.String("controllers", "", "controllers to run, as kube-controller-manager --controllers takes them")
+	nodes := flag.Bool("nodes", false, "run KWOK, which plays a node: Pods with nodeName "+controlplane.Node+" run and finish")
 	plugins := flag.String("plugins", "bin", "folder of the plugin's binary, for PATH")
 	flag.Parse()
 	options := []controlplane.Option{controlplane.Version(*version)}
@@ -39,7 +40,7 @@ func main() {
 	if *suffixLength != 0 {
 		options = append(options, controlplane.SuffixLength(*suffixLength))
 	}
-	err := run(options, *controllers, *plugins, flag.Args())
+	err := run(options, *controllers, *nodes, *plugins, flag.Args())
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
@@ -50,7 +51,7 @@ func main() {
 	}
 }
 
-func run(options []controlplane.Option, controllers, plugins string, command []string) (err error) {
+func run(options []controlplane.Option, controllers string, nodes bool, plugins string, command []string) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if len(command) == 0 {
@@ -64,6 +65,11 @@ func run(options []controlplane.Option, controllers, plugins string, command []s
 	defer func() { err = errors.Join(err, cp.Stop(), cp.Remove()) }()
 	if controllers != "" {
 		if err := cp.StartControllers(ctx, os.Stderr, controllers); err != nil {
+			return err
+		}
+	}
+	if nodes {
+		if err := cp.StartNodes(ctx, os.Stderr); err != nil {
 			return err
 		}
 	}
