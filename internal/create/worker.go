@@ -131,6 +131,7 @@ func (w *worker) leave(d *Document, existing idempotency.Existing) Event {
 	object.SetGroupVersionKind(d.Object.GroupVersionKind())
 	object.SetName(existing.Name)
 	object.SetNamespace(d.Namespace)
+	object.SetUID(existing.UID)
 	exists := Exists{Document: d, Name: existing.Name, Object: object, Generation: w.changed(d, existing.Generation)}
 	if !w.config.Whole {
 		return exists

@@ -30,7 +30,8 @@ type Existing struct {
 	// Generation is its metadata.generation, 0 if its type has none.
 	Generation int64
 
-	uid     types.UID
+	UID types.UID
+
 	version string // its resourceVersion
 }
 
@@ -107,7 +108,7 @@ func confirm(ctx context.Context, objects metadata.ResourceInterface, place Plac
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
 		return nil
-	case apierrors.IsNotFound(err), err == nil && object.UID != newest.uid:
+	case apierrors.IsNotFound(err), err == nil && object.UID != newest.UID:
 		return &StaleListError{place.Reference(newest.Name)}
 	}
 	return err
@@ -136,7 +137,7 @@ func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (foun
 		found = append(found, Existing{
 			Name: item.Name, ID: item.Annotations[exactlyonce.Annotation],
 			Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil,
-			Generation: item.Generation, uid: item.UID, version: item.ResourceVersion,
+			Generation: item.Generation, UID: item.UID, version: item.ResourceVersion,
 		})
 		return nil
 	})

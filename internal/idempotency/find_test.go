@@ -85,8 +85,8 @@ func TestFind(t *testing.T) {
 				_, _ = w.Write([]byte(somePods))
 			})
 			want := []Existing{
-				{Name: "a", ID: "1", uid: "a", version: "9"},
-				{Name: "b", Deleting: true, Owned: true, uid: "b", version: "10"},
+				{Name: "a", ID: "1", UID: "a", version: "9"},
+				{Name: "b", Deleting: true, Owned: true, UID: "b", version: "10"},
 			}
 			if diff := cmp.Diff(want, found, cmp.AllowUnexported(Existing{})); err != nil || diff != "" {
 				t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)

@@ -106,7 +106,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "an installation; test/offline runs version --client"},
 	{`^helm template `, "needs Helm and the reader's chart"},
 	{`^ln -s kubectl-genname `, "run by test/release"},
-	{`^name=\$\(kubectl genname create -f job.yaml -o name\) && kubectl wait `, "run as an example of create by test/e2e"},
+	{`^kubectl genname create -f job.yaml --wait$`, "needs controllers and nodes: test/waiting runs it"},
 	{`^kubectl get --raw /metrics \| grep `, "run by test/e2e, which takes it from the page"},
 	{`^kubectl genname audit -A$`, "run as an example of audit, with -o json, by test/e2e"},
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},

@@ -23,6 +23,10 @@ var notExplained = map[string]string{
 	"pkg/cmd/create/messages: Warning": "it begins other warnings",
 	"pkg/cmd/create/messages: Summary": "it joins a reason and Counts",
 
+	"pkg/cmd/create/messages: NotWaited":        "it joins a reason and WaitCounts",
+	"pkg/cmd/create/messages: RunningSuspended": "a part of GoesOnRunning",
+	"pkg/cmd/create/messages: RunningMore":      "a part of GoesOnRunning",
+
 	"pkg/cmd/lint/messages: BadConfig":       "it joins the file and the reason",
 	"pkg/cmd/lint/messages: Summary":         "no problem: a total",
 	"pkg/cmd/lint/messages: SkippedFile":     "no problem: a line of --show-skipped",

@@ -170,9 +170,15 @@ func (c *cluster) Verbs(resource schema.GroupVersionResource) []string {
 
 // MayGet implements create.Cluster.
 func (c *cluster) MayGet(ctx context.Context, resource schema.GroupVersionResource, namespace string) bool {
+	return c.may(ctx, "get", resource, namespace)
+}
+
+// may reports whether the user has permission for a verb. It is true if that cannot be
+// found out.
+func (c *cluster) may(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: namespace, Verb: "get",
+			Namespace: namespace, Verb: verb,
 			Group: resource.Group, Version: resource.Version, Resource: resource.Resource,
 		},
 	}}

@@ -5,6 +5,7 @@ package create
 
 import (
 	"context"
+	"errors"
 	"os/signal"
 	"runtime"
 	"sync"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
@@ -34,8 +36,8 @@ var createExample = templates.Examples(`
 	# Create the job once per commit, even if the pipeline runs again
 	kubectl genname create -f migration.yaml --idempotency-key=commit-4f1d2e8
 
-	# Create a job and wait until it is complete
-	name=$(kubectl genname create -f job.yaml -o name) && kubectl wait --for=condition=complete "$name"
+	# Create a job, wait until it has finished, and exit with 5 if it has failed
+	kubectl genname create -f job.yaml --wait
 
 	# Create 100 jobs, 16 at the same time
 	kubectl genname create -f job.yaml --count=100 --concurrency=16
@@ -76,7 +78,12 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			to create and to get the objects.
 
 			Use --idempotency-key where a step can run more than once. A later run with the same key
-			and the same input leaves existing objects as they are, and creates the rest.`),
+			and the same input leaves existing objects as they are, and creates the rest.
+
+			Use --wait where the next step needs the result. The command then waits until Jobs, Pods,
+			Tekton runs, Argo Workflows and JobSets have finished. Objects of other types are done when
+			they are created, unless --for names what to wait for. With a key, a later run finds the
+			objects and goes on waiting.`),
 		Example: createExample,
 		RunE:    runner.RunE(o),
 	}
@@ -139,6 +146,9 @@ func (o *options) Validate() error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.validateKubectlsOwn()
 	}
+	if o.flags.wait && o.DryRunStrategy != cmdutil.DryRunNone {
+		return errors.New(messages.WaitAndDryRun)
+	}
 	return o.CreateOptions.Validate()
 }
 
@@ -163,7 +173,7 @@ func (o *options) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := o.config()
+	cluster, err := o.newCluster()
 	if err != nil {
 		return err
 	}
@@ -171,15 +181,21 @@ func (o *options) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for event := range create.Run(ctx, config, documents) {
+	if o.flags.wait {
+		results.waiting.checks = newWaitChecks(cluster)
+		documents = results.waiting.checks.input(ctx, documents)
+	}
+	for event := range create.Run(ctx, o.config(cluster), documents) {
 		results.take(event)
+	}
+	if err := results.wait(); err != nil {
+		return err
 	}
 	return results.finish()
 }
 
 // config returns what the run shall do.
-func (o *options) config() (create.Config, error) {
-	cluster, err := o.newCluster()
+func (o *options) config(cluster *cluster) create.Config {
 	return create.Config{
 		Cluster: cluster,
 		Copies:  o.flags.count,
@@ -196,7 +212,7 @@ func (o *options) config() (create.Config, error) {
 
 		Whole:     o.showsWhole(),
 		ReadGrace: readGrace,
-	}, err
+	}
 }
 
 var dryRuns = map[cmdutil.DryRunStrategy]create.DryRun{

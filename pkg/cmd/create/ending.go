@@ -57,10 +57,20 @@ func (r *results) finish() error {
 	if r.end.Incomplete {
 		lines = append(lines, messages.NeedsWholeInput)
 	}
+	waited := r.waitClosing()
+	if err == nil && len(lines) == 0 && r.waiting.succeeded() {
+		for _, line := range waited {
+			r.say(line)
+		}
+		waited = nil
+	}
+	lines = append(lines, waited...)
 	switch {
 	case r.totals.unknown > 0:
 		return &exitcode.Error{Code: exitcode.Unknown, Err: err, Lines: lines}
-	case r.interrupted() && (r.totals.notAttempted > 0 || r.end.Unread):
+	case r.waiting.failed():
+		return &exitcode.Error{Code: exitcode.ObjectFailed, Err: err, Lines: lines}
+	case r.interrupted() && (r.totals.notAttempted > 0 || r.end.Unread || r.waiting.unfinished() > 0):
 		return &exitcode.Error{Code: exitcode.Interrupted, Err: err, Lines: lines}
 	case err == nil && r.end.Documents == 0:
 		return errors.New("no objects passed to create")

@@ -36,6 +36,9 @@ type ownCreateFlags struct {
 	suffixLength int
 	qps          float32
 	burst        int
+	wait         bool
+	waitTimeout  time.Duration
+	waitFor      []string
 
 	set *pflag.FlagSet // the flags themselves
 }
@@ -64,9 +67,18 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		"Maximum number of requests per second, 0 for no limit. Throttling by the server always applies")
 	flags.IntVar(&f.burst, "burst", 0,
 		"Maximum number of requests above --qps at once. The default is the value of --qps")
+	flags.BoolVar(&f.wait, "wait", false, "Wait until the objects have finished. "+
+		"The exit code is 5 if one of them has failed")
+	flags.DurationVar(&f.waitTimeout, "wait-timeout", defaultWait,
+		"How long to wait. 0 checks the objects once, and a negative value sets no limit")
+	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for this instead, as kubectl wait does: "+
+		"condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE]. It applies to every type that has a status")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 	cmd.Flags().AddFlagSet(flags)
 }
+
+// defaultWait is how long --wait waits.
+const defaultWait = 10 * time.Minute
 
 // maxAttempts bounds the names of one object. All of them are calculated for objects
 // that have one creation ID.
@@ -104,7 +116,18 @@ func (f *ownCreateFlags) validate() error {
 	case f.burst < 0, f.burst > 0 && f.qps == 0:
 		return errors.New(messages.BadBurst)
 	}
-	return nil
+	return f.validateWait()
+}
+
+// validateWait returns what is wrong with the flags of the wait.
+func (f *ownCreateFlags) validateWait() error {
+	for _, name := range []string{"wait-timeout", "for"} {
+		if f.set.Changed(name) && !f.wait {
+			return fmt.Errorf(messages.NeedsWait, name)
+		}
+	}
+	_, err := conditions(f.waitFor)
+	return err
 }
 
 // validateKubectlsOwn returns what is wrong with the flags beside --edit and --raw,

@@ -15,7 +15,7 @@ import (
 // ownFlags are those that kubectl create does not have.
 var ownFlags = map[string]bool{
 	"naming": true, "attempts": true, "retry-timeout": true, "idempotency-key": true, "count": true,
-	"concurrency": true, "suffix-length": true, "qps": true, "burst": true,
+	"concurrency": true, "suffix-length": true, "qps": true, "burst": true, "wait": true, "wait-timeout": true, "for": true,
 }
 
 // Every flag of kubectl create is there, with the same name, shorthand, type,

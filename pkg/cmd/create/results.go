@@ -52,6 +52,8 @@ type results struct {
 	changed  []string // of what exists, that whose spec was changed
 	again    int      // objects that the same command would create a second time, without a key
 
+	waiting waiting
+
 	unexpected bool            // the key was used for another input
 	namespaces map[string]bool // in which objects are
 	here       bool            // some of them are where the next command looks
@@ -103,9 +105,11 @@ func (r *results) take(event create.Event) {
 		r.totals.created++
 		r.begin(e.Document)
 		r.collect(e.Document, "", r.print(e.Document, e.Result.Object))
+		r.awaitCreated(e)
 		r.inProgress.end(sent{e.Document, e.Result.Name})
 	case create.Exists:
 		r.totals.exist++
+		r.await(e.Document, e.Object, e.Name, "")
 		r.rest.begin(e.Document)
 		r.collect(e.Document, "", r.printExisting(e))
 		r.inProgress.end(sent{e.Document, e.Name})
@@ -155,6 +159,7 @@ func (r *results) fail(e create.Failed) {
 	if errors.Is(e.Kind, exactlyonce.ErrRenamed) && e.Result.Object != nil {
 		r.totals.created++
 		r.totals.renamed++
+		r.await(e.Document, e.Result.Object, "", "")
 		r.collect(e.Document, "", r.print(e.Document, e.Result.Object))
 		r.collect(e.Document, "", r.failure(e.Document, e.Err))
 		r.rest.begin(e.Document)
@@ -230,6 +235,9 @@ func (r *results) print(d *create.Document, object *unstructured.Unstructured) e
 		return nil
 	}
 	r.noteNamespace(object.GetNamespace())
+	if r.showsWhole() && r.waiting.awaits(d) { // it is printed when it has finished
+		return nil
+	}
 	err := r.printer.created(object)
 	if out, ok := r.Out.(*output.CheckedWriter); ok && out.Err() != nil {
 		err = out.Err()
@@ -258,6 +266,9 @@ func (r *results) printExisting(e create.Exists) error {
 	}
 	if e.Err != nil {
 		return ownError(fmt.Sprintf(messages.ExistingNotRead, e.Document.Reference(e.Name), e.Err))
+	}
+	if r.showsWhole() && r.waiting.awaits(e.Document) {
+		return nil
 	}
 	if err := r.printer.exists(e.Object); err != nil {
 		return ownError(fmt.Sprintf(messages.ExistingNotPrinted, e.Document.Reference(e.Name), err))

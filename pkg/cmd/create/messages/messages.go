@@ -31,6 +31,19 @@ const (
 	BadBurst = "--burst must be 0 or more, and needs --qps"
 	// OnlyKubectl is for a flag that kubectl's --edit or --raw would ignore.
 	OnlyKubectl = "--%s cannot be used with %s, which is passed on to kubectl create"
+	// NeedsWait is for a flag of the wait without --wait.
+	NeedsWait = "--%s needs --wait"
+	// WaitAndDryRun is for --wait together with --dry-run.
+	WaitAndDryRun = "--wait cannot be used with --dry-run, because nothing is created"
+	// BadFor is for a value of --for, with one of the reasons below.
+	BadFor = "--for=%s: %w"
+	// UnknownFor, ForWithoutName, ForWithoutPath, ForWithoutValue and ForManyParts are
+	// reasons of BadFor.
+	UnknownFor      = "the value must be condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE], as for kubectl wait"
+	ForWithoutName  = "the condition has no name"
+	ForWithoutPath  = "the JSONPath expression is empty"
+	ForWithoutValue = "the value after the equals sign is empty"
+	ForManyParts    = "the expression contains more than one equals sign. An equals sign in an expression is =="
 	// DryRunAndEdit is for --dry-run together with --edit.
 	DryRunAndEdit = "--dry-run cannot be used with --edit, because kubectl create would create the object"
 	// FileAsArgument is for a file without -f.
@@ -82,6 +95,75 @@ const (
 	ExistingNotPrinted = "%s exists, but it can't be printed: %v"
 	// NameAndGenerateName is added to AlreadyExists for an object with both.
 	NameAndGenerateName = " (the object has a name and a generateName, and the server uses the name)"
+)
+
+// Errors of --wait before the first object of a type is created.
+const (
+	// NothingToWaitFor is for an input without an object that can be waited for.
+	NothingToWaitFor = "nothing was created, because the input contains no object that --wait can wait for. " +
+		"Without --for, these are Jobs, Pods, Tekton runs, Argo Workflows and JobSets."
+	// PodRestarts is for a Pod that restarts permanently.
+	PodRestarts = "--wait cannot wait for %s, because a Pod with restartPolicy Always never finishes. " +
+		"Set restartPolicy to Never or OnFailure, or use --for=condition=Ready."
+	// NoWatch is for objects that the user has no permission to read.
+	NoWatch = "--wait needs permission to list and watch %s, or to get them"
+	// TooManyToPoll is for objects that the user has only permission to get.
+	TooManyToPoll = "--wait needs permission to list and watch %s. " +
+		"With permission to get, it can wait for up to %d objects."
+)
+
+// Errors of --wait about one object, printed as they happen.
+const (
+	// HasFailed is for an object that has failed, with its reason and the next command.
+	HasFailed = "error: %s has failed%s\n  %s"
+	// WasDeleted is for an object that was deleted.
+	WasDeleted = "error: %s was deleted before its result was known"
+	// WasReplaced is for an object whose name another object has now.
+	WasReplaced = "error: %s was deleted before its result was known, and another object has its name\n  kubectl get %s"
+	// WaitAbandoned is for an object that cannot be read or evaluated.
+	WaitAbandoned = "error: the wait for %s ended without a result: %v\n  kubectl get %s"
+	// ForManyValues and ForNested are reasons of WaitAbandoned for --for=jsonpath.
+	ForManyValues = "the JSONPath expression of --for matches more than one value"
+	ForNested     = "the JSONPath expression of --for leads to an object or a list"
+	// WaitRetry is a warning for objects that cannot be read at the moment.
+	WaitRetry = "can't read %s: %v. Retrying for up to %s."
+)
+
+// Progress of --wait.
+const (
+	// Suspended is for an object that runs and is suspended.
+	Suspended = "%s is suspended. The wait goes on until it is resumed and has finished."
+	// WaitProgress is the line on a terminal, with WaitCounts.
+	WaitProgress = "waiting: %s"
+	// WaitCounts is how the objects have ended.
+	WaitCounts = "%d succeeded, %d failed, %d running"
+	// CountSuspended, CountDeleted and CountAbandoned follow WaitCounts if there are any.
+	CountSuspended = " (%d suspended)"
+	CountDeleted   = ", %d deleted"
+	CountAbandoned = ", %d unknown"
+	// Waited is the last line if all objects have succeeded.
+	Waited = "Waited for %s: %s."
+)
+
+// Closing lines of --wait if not all objects have succeeded.
+const (
+	// NotWaited is the last line otherwise: a reason below or of Summary, and WaitCounts.
+	NotWaited = "error: %s: %s"
+	// NotAllSucceeded, TimeOver and NotAllKnown are reasons of NotWaited.
+	NotAllSucceeded = "not all objects succeeded"
+	TimeOver        = "the time of --wait-timeout=%s is over"
+	NotAllKnown     = "not all results are known"
+	// MoreEnded is for objects whose end is not printed.
+	MoreEnded = "error: %d more objects failed, were deleted, or could not be read"
+	// GoesOnRunning names the objects that have not finished.
+	GoesOnRunning = "These objects go on running:\n%s"
+	// RunningSuspended and RunningMore are parts of GoesOnRunning.
+	RunningSuspended = "  # suspended"
+	RunningMore      = "  (%d more)"
+	// WaitAgain is how to go on with a key.
+	WaitAgain = "Run the same command again. It creates nothing twice, and goes on waiting."
+	// DontRunAgain is how to go on without a key.
+	DontRunAgain = "Don't run the command again to go on waiting. It would create the objects a second time."
 )
 
 // Errors and warnings about one object, printed as they happen.

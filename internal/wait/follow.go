@@ -1,0 +1,258 @@
+package wait
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+)
+
+const (
+	// MaxPolled is the number of objects of one group that are polled if they can't be
+	// watched.
+	MaxPolled = 20
+	pollEvery = 2 * time.Second
+	// Pauses after a failure grow from the first to the longest.
+	firstPause   = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+	// noEnd is a time that does not come.
+	noEnd = 100 * 365 * 24 * time.Hour
+	// pageSize bounds the objects in memory while a list is read.
+	pageSize = 50
+)
+
+var (
+	errMissing = errors.New("a list does not contain an object that exists")
+	errCutOff  = errors.New("the watch was closed before it delivered an event")
+)
+
+// followed is an object that has not ended.
+type followed struct {
+	Object
+	uid       types.UID
+	met       int // conditions
+	suspended bool
+}
+
+// follower follows the objects of one group.
+type follower struct {
+	run     *run
+	group   group
+	client  dynamic.ResourceInterface
+	options metav1.ListOptions
+	version string // where to watch from; empty if a list has to come first
+	pending map[string]*followed
+	polls   bool // by GET, because neither list nor watch is allowed
+	worked  bool // a list or a watch has succeeded
+
+	failing time.Time          // since when lists and GETs fail; zero if they don't
+	pauses  *apistatus.Retrier // since the last event
+}
+
+// follow goes on until all objects have ended or ctx is done.
+func (f *follower) follow(ctx context.Context) {
+	if f.run.config.Timeout == 0 {
+		f.version = ""
+	}
+	for len(f.pending) > 0 && ctx.Err() == nil {
+		watches := f.version != "" && !f.polls
+		err := f.step(ctx)
+		switch {
+		case err == nil && f.run.config.Timeout == 0:
+			return
+		case err == nil, ctx.Err() != nil:
+		case f.mustPoll(err):
+			f.polls = true
+		case watches: // the list after it shows whether requests fail
+			f.version = ""
+			f.pause(ctx, err)
+		default:
+			f.version = ""
+			f.retry(ctx, err)
+		}
+	}
+}
+
+// step makes the next request: a list, a watch, or a GET of each object.
+func (f *follower) step(ctx context.Context) error {
+	switch {
+	case f.polls:
+		return f.poll(ctx)
+	case f.version == "":
+		return f.list(ctx)
+	}
+	return f.watch(ctx)
+}
+
+// mustPoll reports whether neither list nor watch is allowed, and GETs can take their
+// place.
+func (f *follower) mustPoll(err error) bool {
+	denied := apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)
+	return denied && !f.worked && !f.polls && len(f.pending) <= MaxPolled
+}
+
+// poll gets each object, after a pause unless it is the first time.
+func (f *follower) poll(ctx context.Context) error {
+	if f.worked {
+		if err := apistatus.Sleep(ctx, pollEvery); err != nil {
+			return err
+		}
+	}
+	for _, o := range f.pending {
+		if err := f.check(ctx, o); err != nil {
+			return err
+		}
+	}
+	f.succeeded()
+	return nil
+}
+
+// list reads the state of all objects, and the version from which to watch them.
+func (f *follower) list(ctx context.Context) error {
+	options, listed := f.options, map[string]bool{}
+	options.Limit = pageSize
+	for more := true; more; {
+		page, err := f.client.List(ctx, options)
+		if err != nil {
+			return err
+		}
+		for i := range page.Items {
+			name := page.Items[i].GetName()
+			listed[name] = true
+			if o := f.pending[name]; o != nil {
+				if err := f.see(ctx, o, &page.Items[i]); err != nil {
+					return err
+				}
+			}
+		}
+		options.Continue, f.version = page.GetContinue(), page.GetResourceVersion()
+		more = options.Continue != ""
+	}
+	f.succeeded()
+	for name, o := range f.pending {
+		if !listed[name] {
+			if err := f.missing(ctx, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// see evaluates an object that was read. One with another UID may be an earlier object
+// of the name or a later one, so the present one is read.
+func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Unstructured) error {
+	if o.uid == "" {
+		o.uid = object.GetUID()
+	}
+	if object.GetUID() != o.uid {
+		return f.check(ctx, o)
+	}
+	f.evaluate(ctx, o, object)
+	return nil
+}
+
+// evaluate ends the object if it has finished.
+func (f *follower) evaluate(ctx context.Context, o *followed, object *unstructured.Unstructured) (ended bool) {
+	end, met := f.run.verdict(object, o.met)
+	if o.met = met; end.Outcome != "" {
+		f.end(ctx, o, end)
+		return true
+	}
+	if end.Status.Suspended != o.suspended {
+		o.suspended = end.Status.Suspended
+		f.run.send(ctx, Suspension{o.Object, o.suspended})
+	}
+	return false
+}
+
+// missing handles an object that a list does not contain, or of which the watch tells
+// that it is gone. It may only have lost the label that the selector needs: then it
+// gets a watch by its name.
+func (f *follower) missing(ctx context.Context, o *followed) error {
+	if err := f.check(ctx, o); err != nil || f.pending[o.Name] == nil {
+		return err
+	}
+	if f.group.selector == "" {
+		return errMissing
+	}
+	delete(f.pending, o.Name)
+	f.run.follow(ctx, group{f.group.resource, f.group.namespace, ""}, "", o)
+	return nil
+}
+
+// check gets the object, which no cache answers, and evaluates it.
+func (f *follower) check(ctx context.Context, o *followed) error {
+	object, err := f.client.Get(ctx, o.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		f.end(ctx, o, Ended{Outcome: Deleted})
+	case apierrors.IsForbidden(err) && !f.polls, apierrors.IsMethodNotSupported(err) && !f.polls:
+		f.end(ctx, o, Ended{Outcome: Deleted}) // the list or the watch has to be enough
+	case err != nil:
+		return err
+	case o.uid != "" && object.GetUID() != o.uid:
+		f.end(ctx, o, Ended{Outcome: Replaced})
+	default:
+		o.uid = object.GetUID()
+		f.evaluate(ctx, o, object)
+	}
+	return nil
+}
+
+// end reports the end of an object.
+func (f *follower) end(ctx context.Context, o *followed, end Ended) {
+	delete(f.pending, o.Name)
+	end.Object = o.Object
+	f.run.send(ctx, end)
+}
+
+// abandon ends all objects, because requests have failed for too long.
+func (f *follower) abandon(ctx context.Context, err error) {
+	for _, o := range f.pending {
+		f.end(ctx, o, Ended{Outcome: Abandoned, Err: err})
+	}
+}
+
+// succeeded takes note of a request that has succeeded.
+func (f *follower) succeeded() {
+	f.worked, f.failing = true, time.Time{}
+}
+
+// heard takes note of an event: pauses begin short again.
+func (f *follower) heard() {
+	f.succeeded()
+	f.pauses = nil
+}
+
+// retry waits before the next request, and ends all objects if requests have failed for
+// too long.
+func (f *follower) retry(ctx context.Context, err error) {
+	if f.failing.IsZero() {
+		f.failing = time.Now()
+		first := f.pending[slices.Min(slices.Collect(maps.Keys(f.pending)))]
+		f.run.send(ctx, Retry{first.Object, err})
+	}
+	if time.Since(f.failing) >= f.run.config.RetryTimeout {
+		f.abandon(ctx, err)
+		return
+	}
+	f.pause(ctx, err)
+}
+
+// pause waits before the next request, longer each time until an event comes.
+func (f *follower) pause(ctx context.Context, err error) {
+	if f.pauses == nil {
+		f.pauses = apistatus.NewRetrier(firstPause, longestPause, noEnd)
+	}
+	_ = f.pauses.Wait(ctx, err) // the caller checks ctx
+}

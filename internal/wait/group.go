@@ -1,0 +1,72 @@
+package wait
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/dynamic"
+)
+
+// group is what the objects of one watch have in common.
+type group struct {
+	resource            schema.GroupVersionResource
+	namespace, selector string
+}
+
+// groups returns the objects by their group.
+func groups(objects []Object) map[group][]Object {
+	all := map[group][]Object{}
+	for _, o := range objects {
+		at := group{o.Mapping.Resource, o.Namespace, o.Selector}
+		all[at] = append(all[at], o)
+	}
+	return all
+}
+
+// options select the objects: one alone by its name, unless a label selects it.
+func (g group) options(objects []*followed) metav1.ListOptions {
+	options := metav1.ListOptions{LabelSelector: g.selector}
+	if g.selector == "" && len(objects) == 1 {
+		options.FieldSelector = fields.OneTermEqualSelector("metadata.name", objects[0].Name).String()
+	}
+	return options
+}
+
+// client makes the requests of the group.
+func (g group) client(client dynamic.Interface) dynamic.ResourceInterface {
+	if g.namespace == "" {
+		return client.Resource(g.resource)
+	}
+	return client.Resource(g.resource).Namespace(g.namespace)
+}
+
+// oldest returns the oldest version of the objects, from which one watch tells of all.
+// It is empty if a version is missing or has no order.
+func oldest(objects []Object) string {
+	first := objects[0].Version
+	for _, o := range objects {
+		order, err := resourceversion.CompareResourceVersion(o.Version, first)
+		switch {
+		case err != nil:
+			return ""
+		case order < 0:
+			first = o.Version
+		}
+	}
+	return first
+}
+
+// follow starts a follower of objects, from a version on.
+func (r *run) follow(ctx context.Context, at group, version string, objects ...*followed) {
+	f := &follower{
+		run: r, group: at, client: at.client(r.config.Client), options: at.options(objects),
+		version: version, pending: map[string]*followed{},
+	}
+	for _, o := range objects {
+		f.pending[o.Name] = o
+	}
+	r.followers.Go(func() { f.follow(ctx) })
+}

@@ -1,0 +1,241 @@
+// Package wait follows objects until each has finished or meets a condition. It owns
+// the watches, and the recovery from everything that breaks them. It keeps no object:
+// an event is evaluated and dropped. It never prints.
+package wait
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+)
+
+// Object is an object to wait for.
+type Object struct {
+	Mapping         *meta.RESTMapping
+	Namespace, Name string
+	// UID tells the object from a later object of the same name. If it is empty, the
+	// first object that is seen is taken.
+	UID types.UID
+	// Version is a resourceVersion at which the object had not finished, like that of
+	// the response that created it. If it is empty, the object is read first.
+	Version string
+	// Selector is a label selector that selects the object, or empty. Objects of one
+	// resource, namespace and selector share a watch.
+	Selector string
+}
+
+// Condition reports whether an object meets a condition. An error ends the wait for
+// the object. Conditions are called by one goroutine at a time.
+type Condition func(*unstructured.Unstructured) (bool, error)
+
+// Config is how to wait.
+type Config struct {
+	// Client makes the requests. They need deadlines, and its watches must have none.
+	Client dynamic.Interface
+	// For are the conditions to meet, one after the other. Without any, an object is
+	// waited for until it has finished by the table of package finished. A failure by
+	// that table always ends the wait.
+	For []Condition
+	// Timeout is how long to wait: 0 checks each object once, and a negative value
+	// sets no limit.
+	Timeout time.Duration
+	// RetryTimeout is how long requests may fail in a row.
+	RetryTimeout time.Duration
+	// Whole adds the object to Ended.
+	Whole bool
+}
+
+// Event is one thing that a run reports. Each object ends in one Ended.
+type Event interface{ event() }
+
+// Outcome is how the wait for an object has ended.
+type Outcome string
+
+// The outcomes. Only the first two are the object's own.
+const (
+	Succeeded   Outcome = "succeeded" // it has, or it meets the conditions
+	Failed      Outcome = "failed"
+	OutOfTime   Outcome = "out of time"
+	Interrupted Outcome = "interrupted"
+	Deleted     Outcome = "deleted"   // before its result was known
+	Replaced    Outcome = "replaced"  // by another object of the same name
+	Abandoned   Outcome = "abandoned" // it could not be read or evaluated, for Err
+)
+
+// Ended is the end of the wait for one object.
+type Ended struct {
+	Object  Object
+	Outcome Outcome
+	// Status is the object's last known status. Its zero value means that nothing is
+	// known.
+	Status finished.Status
+	// Final is the object that has succeeded or failed, if Config.Whole is set.
+	Final *unstructured.Unstructured
+	Err   error
+}
+
+// Suspension is an object that runs and is suspended, or that was resumed.
+type Suspension struct {
+	Object    Object
+	Suspended bool
+}
+
+// Retry reports that requests for objects like this one fail, once for each outage.
+type Retry struct {
+	Object Object
+	Err    error
+}
+
+func (Ended) event()      {}
+func (Suspension) event() {}
+func (Retry) event()      {}
+
+// Run waits for the objects. When ctx is done, or the time is over, all objects end at
+// once. The wait also ends when its caller stops taking events.
+func Run(ctx context.Context, config Config, objects []Object) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		limited, cancel := withTimeout(ctx, config.Timeout)
+		defer cancel()
+		r := &run{config: config, events: make(chan Event), pending: map[Object]finished.Status{}}
+		for _, o := range objects {
+			r.pending[o] = finished.Status{}
+		}
+		r.start(limited)
+		if r.take(limited, yield) {
+			r.endPending(ctx, yield)
+		}
+	}
+}
+
+func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout > 0 {
+		return context.WithTimeout(ctx, timeout)
+	}
+	return context.WithCancel(ctx)
+}
+
+// run is one wait. The goroutine of the caller has pending. Followers only send events.
+type run struct {
+	config  Config
+	events  chan Event
+	pending map[Object]finished.Status
+
+	evaluating sync.Mutex // conditions are not for several goroutines
+	followers  sync.WaitGroup
+}
+
+// start starts a follower for each group of objects. The events end with the last one.
+func (r *run) start(ctx context.Context) {
+	for at, objects := range groups(slices.Collect(maps.Keys(r.pending))) {
+		var all []*followed
+		for _, o := range objects {
+			all = append(all, &followed{Object: o, uid: o.UID})
+		}
+		r.follow(ctx, at, oldest(objects), all...)
+	}
+	go func() {
+		r.followers.Wait()
+		close(r.events)
+	}()
+}
+
+// take passes events on until all objects have ended or ctx is done. It is false if
+// the caller takes no more.
+func (r *run) take(ctx context.Context, yield func(Event) bool) bool {
+	for len(r.pending) > 0 {
+		select {
+		case <-ctx.Done():
+			return true
+		case event, more := <-r.events:
+			if !more {
+				return true
+			}
+			if r.note(event); !yield(event) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// note takes note of an event.
+func (r *run) note(event Event) {
+	switch e := event.(type) {
+	case Ended:
+		delete(r.pending, e.Object)
+	case Suspension:
+		r.pending[e.Object] = finished.Status{State: finished.Running, Suspended: e.Suspended}
+	}
+}
+
+// endPending ends the objects that are still pending, in order.
+func (r *run) endPending(ctx context.Context, yield func(Event) bool) {
+	outcome := OutOfTime
+	if ctx.Err() != nil {
+		outcome = Interrupted
+	}
+	for _, o := range slices.SortedFunc(maps.Keys(r.pending), byName) {
+		if !yield(Ended{Object: o, Outcome: outcome, Status: r.pending[o]}) {
+			return
+		}
+	}
+}
+
+func byName(a, b Object) int {
+	return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+}
+
+// send passes an event to the caller, unless ctx is done.
+func (r *run) send(ctx context.Context, event Event) {
+	select {
+	case r.events <- event:
+	case <-ctx.Done():
+	}
+}
+
+// verdict returns how the object has ended, if it has. met is how many of the
+// conditions it met before.
+func (r *run) verdict(object *unstructured.Unstructured, met int) (end Ended, now int) {
+	end.Status, _ = finished.Of(object)
+	switch done, at, err := r.meets(object, met); {
+	case err != nil:
+		end.Outcome, end.Err = Abandoned, err
+	case done:
+		end.Outcome = Succeeded
+	case end.Status.State == finished.Failed:
+		end.Outcome = Failed
+	default:
+		now = at
+	}
+	if r.config.Whole && (end.Outcome == Succeeded || end.Outcome == Failed) {
+		end.Final = object
+	}
+	return end, now
+}
+
+// meets reports whether the object meets all conditions, or how many of them.
+func (r *run) meets(object *unstructured.Unstructured, met int) (all bool, now int, err error) {
+	if len(r.config.For) == 0 {
+		status, _ := finished.Of(object)
+		return status.State == finished.Succeeded, 0, nil
+	}
+	r.evaluating.Lock()
+	defer r.evaluating.Unlock()
+	for ; met < len(r.config.For); met++ {
+		if holds, err := r.config.For[met](object); err != nil || !holds {
+			return false, met, err
+		}
+	}
+	return true, met, nil
+}

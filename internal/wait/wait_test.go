@@ -1,0 +1,455 @@
+package wait
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// finish returns a change that adds a condition to a Job.
+func finish(condition string) func(map[string]any) {
+	return func(job map[string]any) {
+		job["status"] = map[string]any{"conditions": []any{
+			map[string]any{"type": condition, "status": "True", "reason": "Why", "message": "because"},
+		}}
+	}
+}
+
+func suspend(is bool) func(map[string]any) {
+	return func(job map[string]any) { job["spec"] = map[string]any{"suspend": is} }
+}
+
+func unlabel(job map[string]any) { delete(job["metadata"].(map[string]any), "labels") }
+
+// expect runs a wait beside what happens, and compares its events.
+func expect(t *testing.T, s *server, config Config, objects []Object, happens func(), want ...string) {
+	t.Helper()
+	config.Client = s.client(t)
+	if happens != nil {
+		go happens()
+	}
+	var got []string
+	for event := range Run(t.Context(), config, objects) {
+		got = append(got, word(event))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q; the requests are %q", got, want, s.requests)
+	}
+}
+
+// word is an event in words.
+func word(event Event) string {
+	switch e := event.(type) {
+	case Ended:
+		text := fmt.Sprintf("%s %s", e.Object.Name, e.Outcome)
+		if e.Status.Reason != "" {
+			text += fmt.Sprintf(" %s: %s", e.Status.Reason, e.Status.Message)
+		}
+		if e.Status.Suspended {
+			text += " suspended"
+		}
+		return text
+	case Suspension:
+		return fmt.Sprintf("%s suspended is %v", e.Object.Name, e.Suspended)
+	case Retry:
+		return "retry " + e.Object.Name
+	}
+	return fmt.Sprintf("%T", event)
+}
+
+// after does something after some time.
+func after(d time.Duration, do func()) func() {
+	return func() {
+		time.Sleep(d)
+		do()
+	}
+}
+
+var minute = Config{Timeout: time.Minute, RetryTimeout: 20 * time.Second}
+
+// One watch is enough from a 201 on, for all objects of a place.
+func TestFinish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b := s.create("a"), s.create("b")
+		s.missed = true
+		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
+			s.update("b", finish("Failed"))
+			s.update("a", finish("Complete"))
+		}), "a succeeded Why: because", "b failed Why: because")
+		if !slices.Equal(s.requests, []string{"watch"}) {
+			t.Errorf("the requests are %q", s.requests)
+		}
+	})
+}
+
+// An object whose state is unknown may have finished before.
+func TestFinishedBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a := s.create("a")
+		s.update("a", finish("Complete"))
+		a.Version = ""
+		expect(t, s, minute, []Object{a}, nil, "a succeeded Why: because")
+	})
+}
+
+// The wait ends for each object: without a time limit, at the limit, and at once.
+func TestTimeout(t *testing.T) {
+	for timeout, want := range map[time.Duration]string{
+		-1: "a succeeded Why: because", 0: "a out of time", time.Second: "a out of time", time.Hour: "a succeeded Why: because",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			a := s.create("a")
+			done := make(chan struct{})
+			began := time.Now()
+			expect(t, s, Config{Timeout: timeout}, []Object{a}, func() {
+				defer close(done)
+				time.Sleep(30 * time.Minute)
+				s.update("a", finish("Complete"))
+			}, want)
+			if took := time.Since(began); timeout >= 0 && took > timeout && want == "a out of time" {
+				t.Errorf("it took %s", took)
+			}
+			<-done
+		})
+	}
+}
+
+// A check without a wait knows what has finished.
+func TestCheckOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b, c := s.create("a", "x"), s.create("b", "x"), s.create("c", "x")
+		s.update("a", finish("Complete"))
+		s.update("c", suspend(true))
+		s.update("b", unlabel)
+		s.update("b", finish("Failed"))
+		a.Selector, b.Selector, c.Selector = "run=x", "run=x", "run=x"
+		expect(t, s, Config{}, []Object{a, b, c}, nil,
+			"a succeeded Why: because", "b failed Why: because", "c suspended is true", "c out of time suspended")
+	})
+}
+
+// An interrupt ends the wait at once, and also when a request hangs.
+func TestInterrupt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b := s.create("a"), s.create("b")
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, interrupt)
+		release := make(chan struct{})
+		s.fault = func(string) error { <-release; return nil }
+		began := time.Now()
+		var got []string
+		for event := range Run(ctx, Config{Client: s.client(t), Timeout: time.Hour}, []Object{b, a}) {
+			got = append(got, word(event))
+		}
+		if !slices.Equal(got, []string{"a interrupted", "b interrupted"}) || time.Since(began) != time.Second {
+			t.Errorf("%q after %s", got, time.Since(began))
+		}
+		close(release)
+	})
+}
+
+// A caller that takes no more events ends the wait.
+func TestStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b := s.create("a"), s.create("b")
+		time.AfterFunc(time.Second, func() { s.update("a", finish("Complete")) })
+		config := minute
+		config.Client = s.client(t)
+		for event := range Run(t.Context(), config, []Object{a, b}) {
+			if word(event) != "a succeeded Why: because" {
+				t.Error(word(event))
+			}
+			break
+		}
+	})
+}
+
+// A deleted object is no success, unless it finished before, as with a short TTL.
+func TestDeleted(t *testing.T) {
+	for name, test := range map[string]struct {
+		happens func(*server)
+		want    string
+	}{
+		"while it ran":   {func(s *server) { s.remove("a") }, "a deleted"},
+		"as it finished": {func(s *server) { finish("Complete")(s.jobs["a"]); s.remove("a") }, "a succeeded Why: because"},
+		"and replaced":   {func(s *server) { s.remove("a"); s.create("a") }, "a replaced"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				a := s.create("a")
+				expect(t, s, minute, []Object{a}, after(time.Second, func() { test.happens(s) }), test.want)
+			})
+		})
+	}
+}
+
+// The same while no watch is open: the list after it shows what is missing.
+func TestDeletedUnseen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b, c := s.create("a"), s.create("b"), s.create("c")
+		expect(t, s, minute, []Object{a, b, c}, after(time.Second, func() {
+			s.breakWatches(io.ErrUnexpectedEOF)
+			s.remove("a")
+			s.remove("b")
+			s.create("b")
+			s.update("c", finish("Complete"))
+		}), "a deleted", "b replaced", "c succeeded Why: because")
+	})
+}
+
+// A watch that breaks, ends or has expired loses nothing, and neither does a server that
+// is away for a while: that is reported once.
+func TestTrouble(t *testing.T) {
+	away := errors.New("connection refused")
+	for name, test := range map[string]struct {
+		happens func(*server)
+		want    []string
+	}{
+		"broken":  {func(s *server) { s.breakWatches(io.ErrUnexpectedEOF) }, nil},
+		"ended":   {func(s *server) { s.breakWatches(io.EOF) }, nil},
+		"expired": {func(s *server) { s.breakWatches(io.EOF); s.create("b") }, nil},
+		"away": {func(s *server) {
+			s.fail(away)
+			s.breakWatches(io.ErrUnexpectedEOF)
+			time.Sleep(10 * time.Second)
+			s.fail(nil)
+		}, []string{"retry a"}},
+		"errors": {func(s *server) {
+			s.fail(overloaded)
+			s.breakWatches(io.EOF)
+			time.Sleep(10 * time.Second)
+			s.fail(nil)
+		}, []string{"retry a"}},
+		"rights of a server that starts": {func(s *server) {
+			s.fail(forbidden)
+			s.breakWatches(io.EOF)
+			time.Sleep(10 * time.Second)
+			s.fail(nil)
+		}, []string{"retry a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				a := s.create("a")
+				a.Version = ""
+				expect(t, s, minute, []Object{a}, after(time.Second, func() {
+					test.happens(s)
+					s.update("a", finish("Complete"))
+				}), append(test.want, "a succeeded Why: because")...)
+				if n := len(s.requests); n > 25 {
+					t.Errorf("%d requests: %q", n, s.requests)
+				}
+			})
+		})
+	}
+}
+
+// fail makes all requests fail from now on.
+func (s *server) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = func(string) error { return err }
+}
+
+// A server that stays away ends the wait after the time for retries, and not before.
+func TestUnreachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b := s.create("a"), s.create("b")
+		s.fail(errors.New("connection refused"))
+		began := time.Now()
+		expect(t, s, minute, []Object{a, b}, nil, "a abandoned", "b abandoned", "retry a")
+		if took := time.Since(began); took < 20*time.Second || took > 30*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
+
+// Where watches deliver nothing, lists do, and neither is asked in a tight loop.
+func TestMute(t *testing.T) {
+	for name, fault := range map[string]func(string) error{
+		"mute": nil,
+		"broken": func(what string) error {
+			if what == "watch" {
+				return overloaded
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				a := s.create("a")
+				s.fault, s.missed = fault, true
+				expect(t, s, Config{Timeout: time.Hour, RetryTimeout: time.Second}, []Object{a}, after(10*time.Minute, func() {
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					finish("Complete")(s.jobs["a"]) // without an event
+				}), "a succeeded Why: because")
+				if n := len(s.requests); n > 2*10*60/3 {
+					t.Errorf("%d requests", n)
+				}
+			})
+		})
+	}
+}
+
+// Without permission to list or watch, up to 20 objects are polled.
+func TestPolling(t *testing.T) {
+	onlyGet := func(what string) error {
+		if what != "get" {
+			return forbidden
+		}
+		return nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b, c := s.create("a"), s.create("b"), s.create("c")
+		s.fault = onlyGet
+		expect(t, s, minute, []Object{a, b, c}, after(9*time.Second, func() {
+			s.update("a", finish("Complete"))
+			s.remove("b")
+			s.remove("c")
+			s.create("c")
+		}), "a succeeded Why: because", "b deleted", "c replaced")
+		if n := s.asked("get"); n > 3*6 || s.asked("list")+s.asked("watch") > 1 {
+			t.Errorf("the requests are %q", s.requests)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		var objects []Object
+		for n := range MaxPolled + 1 {
+			objects = append(objects, s.create(fmt.Sprint("many-", n)))
+		}
+		s.fault = onlyGet
+		ended := 0
+		config := minute
+		config.Client = s.client(t)
+		for event := range Run(t.Context(), config, objects) {
+			if e, is := event.(Ended); is && e.Outcome == Abandoned {
+				ended++
+			}
+		}
+		if ended != len(objects) || s.asked("get") > 0 {
+			t.Errorf("%d abandoned, %d GETs", ended, s.asked("get"))
+		}
+	})
+}
+
+// An object that loses the label of its run is watched by its name.
+func TestUnlabelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b := s.create("a", "x"), s.create("b", "x")
+		a.Selector, b.Selector = "run=x", "run=x"
+		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
+			s.update("a", unlabel)
+			time.Sleep(time.Second)
+			s.update("a", finish("Failed"))
+			s.update("b", finish("Complete"))
+		}), "a failed Why: because", "b succeeded Why: because")
+	})
+}
+
+// A suspended object runs, and both ends of that are reported.
+func TestSuspended(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b := s.create("a"), s.create("b")
+		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
+			s.update("a", suspend(true))
+			s.update("b", suspend(true))
+			s.update("a", suspend(false))
+			s.update("a", finish("Complete"))
+		}), "a suspended is true", "a suspended is false", "a succeeded Why: because", "b suspended is true", "b out of time suspended")
+	})
+}
+
+// Conditions are met one after the other, and a failure ends the wait for them.
+func TestConditions(t *testing.T) {
+	has := func(field string) Condition {
+		return func(object *unstructured.Unstructured) (bool, error) {
+			if object.GetAnnotations()["broken"] != "" {
+				return false, errors.New("broken")
+			}
+			return object.GetAnnotations()[field] != "", nil
+		}
+	}
+	annotate := func(fields ...string) func(map[string]any) {
+		return func(job map[string]any) {
+			annotations := map[string]any{}
+			for _, field := range fields {
+				annotations[field] = "x"
+			}
+			job["metadata"].(map[string]any)["annotations"] = annotations
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b, c, d := s.create("a"), s.create("b"), s.create("c"), s.create("d")
+		config := minute
+		config.For = []Condition{has("first"), has("second")}
+		expect(t, s, config, []Object{a, b, c, d}, after(time.Second, func() {
+			s.update("a", annotate("first"))
+			s.update("a", annotate("second"))
+			s.update("b", finish("Failed"))
+			s.update("c", annotate("broken"))
+			s.update("d", annotate("second"))
+			s.update("d", finish("Complete"))
+		}), "a succeeded", "b failed Why: because", "c abandoned", "d out of time")
+	})
+}
+
+// Objects are handed over whole only where that is asked for.
+func TestWhole(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			a := s.create("a")
+			config := minute
+			config.Client, config.Whole = s.client(t), whole
+			time.AfterFunc(time.Second, func() { s.update("a", finish("Complete")) })
+			for event := range Run(t.Context(), config, []Object{a}) {
+				if e := event.(Ended); (e.Final != nil) != whole || whole && e.Final.GetName() != "a" {
+					t.Errorf("%v: %v", whole, e.Final)
+				}
+			}
+		})
+	}
+}
+
+// A watch begins at the oldest version of its objects, where they have an order.
+func TestOldest(t *testing.T) {
+	for want, versions := range map[string][]string{
+		"9": {"10", "9", "100"}, "": {"9", ""}, "7": {"7"}, "none": {"b", "a"},
+	} {
+		var objects []Object
+		for _, v := range versions {
+			objects = append(objects, Object{Version: v})
+		}
+		if want == "none" {
+			want = ""
+		}
+		if got := oldest(objects); got != want {
+			t.Errorf("%q: %q", versions, got)
+		}
+	}
+}

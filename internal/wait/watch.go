@@ -1,0 +1,90 @@
+package wait
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+const (
+	// A watch lasts from five to ten minutes, as the watches of client-go's reflectors.
+	leastWatch, mostWatch = 5 * time.Minute, 10 * time.Minute
+	// silence is the time without an event or a bookmark after which the objects are
+	// read. Servers send a bookmark each minute, and a proxy may keep events back.
+	silence = 2 * time.Minute
+)
+
+var errSilent = errors.New("the watch delivered neither an event nor a bookmark")
+
+// watch takes the events of one watch. It returns nil if the watch ended well.
+func (f *follower) watch(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	quiet := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer quiet.Stop()
+	options := f.options
+	options.ResourceVersion, options.AllowWatchBookmarks = f.version, true
+	seconds := int64((leastWatch + rand.N(mostWatch-leastWatch)).Seconds())
+	options.TimeoutSeconds = &seconds
+	events, err := f.client.Watch(ctx, options)
+	if err == nil {
+		defer events.Stop()
+		err = f.takeAll(ctx, events, quiet)
+	}
+	if errors.Is(context.Cause(ctx), errSilent) {
+		f.version = ""
+		return nil
+	}
+	return err
+}
+
+// takeAll takes the events of a watch until it is closed.
+func (f *follower) takeAll(ctx context.Context, events watch.Interface, quiet *time.Timer) error {
+	for heard := false; len(f.pending) > 0; heard = true {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case event, open := <-events.ResultChan():
+			switch {
+			case !open && !heard:
+				return errCutOff
+			case !open:
+				return nil
+			}
+			quiet.Reset(silence)
+			if err := f.take(ctx, event); err != nil {
+				return err
+			}
+			f.heard()
+		}
+	}
+	return nil
+}
+
+// take evaluates one event.
+func (f *follower) take(ctx context.Context, event watch.Event) error {
+	object, is := event.Object.(*unstructured.Unstructured)
+	if event.Type == watch.Error || !is {
+		return apierrors.FromObject(event.Object)
+	}
+	o := f.pending[object.GetName()]
+	var err error
+	switch {
+	case event.Type == watch.Bookmark, o == nil:
+	case event.Type == watch.Deleted && (o.uid == "" || o.uid == object.GetUID()):
+		if !f.evaluate(ctx, o, object) { // it may have finished just before
+			err = f.missing(ctx, o)
+		}
+	default:
+		err = f.see(ctx, o, object)
+	}
+	if err == nil {
+		f.version = object.GetResourceVersion()
+	}
+	return err
+}

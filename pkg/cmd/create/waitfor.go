@@ -1,0 +1,128 @@
+package create
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/jsonpath"
+	cmdget "k8s.io/kubectl/pkg/cmd/get"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+)
+
+// conditions parses the values of --for. kubectl wait does not export its own code, so
+// this follows k8s.io/kubectl/pkg/cmd/wait, and a test compares them.
+func conditions(values []string) (all []wait.Condition, err error) {
+	for _, value := range values {
+		kind, what, _ := strings.Cut(value, "=")
+		var condition wait.Condition
+		switch kind {
+		case "condition":
+			condition, err = statusCondition(what)
+		case "jsonpath":
+			condition, err = pathCondition(what)
+		default:
+			err = errors.New(messages.UnknownFor)
+		}
+		if err != nil {
+			return nil, fmt.Errorf(messages.BadFor, value, err)
+		}
+		all = append(all, condition)
+	}
+	return all, nil
+}
+
+// statusCondition is condition=NAME[=VALUE]: an entry of status.conditions.
+func statusCondition(text string) (wait.Condition, error) {
+	name, value, given := strings.Cut(text, "=")
+	if !given {
+		value = "true"
+	}
+	if name == "" {
+		return nil, errors.New(messages.ForWithoutName)
+	}
+	return func(object *unstructured.Unstructured) (bool, error) {
+		entries, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+		for _, entry := range entries {
+			condition, _ := entry.(map[string]any)
+			is, _, _ := unstructured.NestedString(condition, "type")
+			status, found, err := unstructured.NestedString(condition, "status")
+			if found && err == nil && strings.EqualFold(is, name) {
+				return strings.EqualFold(status, value) && !outdated(object, condition), nil
+			}
+		}
+		return false, err
+	}, nil
+}
+
+// outdated reports whether the condition is about an earlier generation of the object.
+func outdated(object *unstructured.Unstructured, condition map[string]any) bool {
+	observed, found, _ := unstructured.NestedInt64(condition, "observedGeneration")
+	if !found {
+		observed, found, _ = unstructured.NestedInt64(object.Object, "status", "observedGeneration")
+	}
+	return found && observed < object.GetGeneration()
+}
+
+// pathCondition is jsonpath=EXPRESSION[=VALUE]: one field, with any value unless one is
+// given.
+func pathCondition(text string) (wait.Condition, error) {
+	parts := splitSingle(text)
+	if len(parts) > 2 {
+		return nil, errors.New(messages.ForManyParts)
+	}
+	relaxed, err := cmdget.RelaxedJSONPathExpression(parts[0])
+	if err != nil {
+		return nil, err
+	}
+	value, given := "", len(parts) == 2
+	if given {
+		value = strings.Trim(parts[1], `'"`)
+	}
+	switch {
+	case relaxed == "":
+		return nil, errors.New(messages.ForWithoutPath)
+	case given && value == "":
+		return nil, errors.New(messages.ForWithoutValue)
+	}
+	path := jsonpath.New("wait").AllowMissingKeys(true)
+	if err := path.Parse(relaxed); err != nil {
+		return nil, err
+	}
+	return func(object *unstructured.Unstructured) (bool, error) {
+		results, err := path.FindResults(object.Object)
+		if err != nil || len(results) == 0 || len(results[0]) == 0 {
+			return false, err
+		}
+		if len(results) > 1 || len(results[0]) > 1 {
+			return false, errors.New(messages.ForManyValues)
+		}
+		if !given {
+			return true, nil
+		}
+		return equals(results[0][0], value)
+	}, nil
+}
+
+// splitSingle splits a text at each single "=". "==" is a part of an expression.
+func splitSingle(text string) []string {
+	const double = "\x00"
+	parts := strings.Split(strings.ReplaceAll(text, "==", double), "=")
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(parts[i], double, "==")
+	}
+	return parts
+}
+
+// equals compares a field with a value, as text.
+func equals(field reflect.Value, value string) (bool, error) {
+	switch field.Interface().(type) {
+	case map[string]any, []any:
+		return false, errors.New(messages.ForNested)
+	}
+	return strings.TrimSpace(fmt.Sprint(field.Interface())) == strings.TrimSpace(value), nil
+}

@@ -1,0 +1,293 @@
+package create
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// waiting is the wait of a run: which objects it is for, and how it has ended.
+type waiting struct {
+	checks  *waitChecks // nil without --wait
+	objects []wait.Object
+
+	ended     map[wait.Outcome]int
+	suspended map[wait.Object]bool // of those that run
+	shown     int                  // objects whose end without success was printed
+	running   []string             // arguments of kubectl, as far as they are shown
+}
+
+// awaits reports whether the run waits for the document's objects.
+func (w *waiting) awaits(d *create.Document) bool {
+	return w.checks != nil && w.checks.waitsFor(d.Mapping)
+}
+
+// await notes an object to wait for. state is its resourceVersion if it certainly has
+// not finished at that version.
+func (r *results) await(d *create.Document, object *unstructured.Unstructured, name, state string) {
+	if object == nil || !r.waiting.awaits(d) {
+		return
+	}
+	o := wait.Object{
+		Mapping: d.Mapping, Namespace: d.Namespace, Name: cmp.Or(object.GetName(), name), UID: object.GetUID(),
+	}
+	if len(r.flags.waitFor) == 0 {
+		o.Version = state
+	}
+	label := idempotency.Key(r.flags.key).RunLabel()
+	if r.flags.key != "" && object.GetLabels()[exactlyonce.RunLabel] == label {
+		o.Selector = exactlyonce.RunLabel + "=" + label
+	}
+	r.waiting.objects = append(r.waiting.objects, o)
+}
+
+// awaitCreated notes an object that was created. One that was found after a lost
+// response may have finished.
+func (r *results) awaitCreated(e create.Created) {
+	version := ""
+	if object := e.Result.Object; object != nil && e.Result.Outcome == exactlyonce.Created {
+		version = object.GetResourceVersion()
+	}
+	r.await(e.Document, e.Result.Object, e.Result.Name, version)
+}
+
+// wait waits for the objects.
+func (r *results) wait() error {
+	if len(r.waiting.objects) == 0 {
+		return nil
+	}
+	config, err := r.conn.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	config.Timeout = 0 // it would end watches; other requests are bounded by the transport
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	condition, err := conditions(r.flags.waitFor)
+	if err != nil {
+		return err
+	}
+	r.showProgress()
+	r.waiting.ended, r.waiting.suspended = map[wait.Outcome]int{}, map[wait.Object]bool{}
+	for event := range wait.Run(r.ctx, wait.Config{
+		Client: client, For: condition, Whole: r.showsWhole(),
+		Timeout: r.flags.waitTimeout, RetryTimeout: r.flags.retryTimeout,
+	}, r.waiting.objects) {
+		r.takeWait(event)
+	}
+	return nil
+}
+
+// showProgress starts the line with the counts.
+func (r *results) showProgress() {
+	r.saying.Lock()
+	if r.progress != nil {
+		r.progress.End()
+	}
+	r.progress = terminal.StartProgress(r.ErrOut)
+	r.saying.Unlock()
+	r.progress.Say(fmt.Sprintf(messages.WaitProgress, r.waiting.counts()))
+}
+
+// takeWait prints one event of the wait and counts it.
+func (r *results) takeWait(event wait.Event) {
+	w := &r.waiting
+	switch e := event.(type) {
+	case wait.Suspension:
+		w.suspended[e.Object] = e.Suspended
+		if e.Suspended {
+			r.say(fmt.Sprintf(messages.Suspended, nameOf(e.Object)))
+		}
+	case wait.Retry:
+		r.warn(fmt.Sprintf(messages.WaitRetry, nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout))
+	case wait.Ended:
+		w.ended[e.Outcome]++
+		r.sayEnd(e)
+		delete(w.suspended, e.Object)
+		r.printFinal(e)
+	}
+	r.progress.Say(fmt.Sprintf(messages.WaitProgress, w.counts()))
+}
+
+// sayEnd prints how the wait for an object has ended, unless it has succeeded.
+func (r *results) sayEnd(e wait.Ended) {
+	argument := reference.Argument(e.Object.Mapping, e.Object.Namespace, e.Object.Name)
+	text := ""
+	switch e.Outcome {
+	case wait.Succeeded:
+		return
+	case wait.OutOfTime, wait.Interrupted:
+		if e.Status.Suspended {
+			argument += messages.RunningSuspended
+		}
+		r.waiting.running = append(r.waiting.running, "  kubectl get --watch "+argument)
+		return
+	case wait.Failed:
+		text = fmt.Sprintf(messages.HasFailed, nameOf(e.Object), why(e), nextCommand(e.Object))
+	case wait.Deleted:
+		text = fmt.Sprintf(messages.WasDeleted, nameOf(e.Object))
+	case wait.Replaced:
+		text = fmt.Sprintf(messages.WasReplaced, nameOf(e.Object), argument)
+	case wait.Abandoned:
+		text = fmt.Sprintf(messages.WaitAbandoned, nameOf(e.Object), apistatus.Brief(e.Err), argument)
+	}
+	if r.waiting.shown++; r.waiting.shown <= maxShown {
+		r.say(terminal.Printable(text))
+	}
+}
+
+// why is the reason and the message of a failure, as far as there are any.
+func why(e wait.Ended) string {
+	text := ""
+	if e.Status.Reason != "" {
+		text = fmt.Sprintf(" (%s)", e.Status.Reason)
+	}
+	if e.Status.Message != "" {
+		text += ": " + e.Status.Message
+	}
+	return strings.TrimRight(terminal.Printable(strings.ReplaceAll(text, "\n", " ")), " ")
+}
+
+// printFinal prints an object that has finished, if the format shows whole objects.
+func (r *results) printFinal(e wait.Ended) {
+	if e.Final == nil || !r.showsWhole() {
+		return
+	}
+	if terminal.IsTerminal(r.Out) { // the line with the counts must not be in between
+		r.progress.End()
+		defer r.showProgress()
+	}
+	err := r.printer.created(e.Final)
+	if out, ok := r.Out.(*output.CheckedWriter); ok && out.Err() != nil {
+		r.stop(errNotWritten)
+	}
+	if err != nil {
+		err = ownError(fmt.Sprintf(messages.NotPrinted, nameOf(e.Object), err))
+		r.errs = append(r.errs, placed{2 * r.end.Documents, err})
+	}
+}
+
+// nameOf names an object in a sentence.
+func nameOf(o wait.Object) string { return terminal.OneLine(reference.Name(o.Mapping, o.Name)) }
+
+// nextCommand is what to run after a failure.
+func nextCommand(o wait.Object) string {
+	switch o.Mapping.GroupVersionKind.GroupKind() {
+	case schema.GroupKind{Group: "batch", Kind: "Job"}:
+		return "kubectl logs " + reference.In("job/"+o.Name, o.Namespace)
+	case schema.GroupKind{Kind: "Pod"}:
+		return "kubectl logs " + reference.In("pod/"+o.Name, o.Namespace)
+	}
+	return "kubectl describe " + reference.Argument(o.Mapping, o.Namespace, o.Name)
+}
+
+// counts is how the objects have ended so far.
+func (w *waiting) counts() string {
+	left := len(w.objects)
+	for outcome, n := range w.ended {
+		if outcome != wait.OutOfTime && outcome != wait.Interrupted {
+			left -= n
+		}
+	}
+	suspended := 0
+	for _, is := range w.suspended {
+		if is {
+			suspended++
+		}
+	}
+	text := fmt.Sprintf(messages.WaitCounts, w.ended[wait.Succeeded], w.ended[wait.Failed], left)
+	for _, more := range []struct {
+		format string
+		count  int
+	}{
+		{messages.CountSuspended, suspended},
+		{messages.CountDeleted, w.ended[wait.Deleted] + w.ended[wait.Replaced]},
+		{messages.CountAbandoned, w.ended[wait.Abandoned]},
+	} {
+		if more.count > 0 {
+			text += fmt.Sprintf(more.format, more.count)
+		}
+	}
+	return text
+}
+
+// unfinished is the number of objects that were still running at the end.
+func (w *waiting) unfinished() int { return w.ended[wait.OutOfTime] + w.ended[wait.Interrupted] }
+
+// failed reports whether an object has failed.
+func (w *waiting) failed() bool { return w.ended[wait.Failed] > 0 }
+
+// succeeded reports whether all objects have.
+func (w *waiting) succeeded() bool { return w.ended[wait.Succeeded] == len(w.objects) }
+
+// waitClosing says how the wait has ended, and how to go on.
+func (r *results) waitClosing() []string {
+	w := &r.waiting
+	if w.ended == nil {
+		return nil
+	}
+	if w.succeeded() {
+		return []string{fmt.Sprintf(messages.Waited, humanize.Count(len(w.objects), "object"), w.counts())}
+	}
+	var lines []string
+	if n := w.shown - maxShown; n > 0 {
+		lines = append(lines, fmt.Sprintf(messages.MoreEnded, n))
+	}
+	lines = append(lines, r.aboutRunning()...)
+	return append(lines, fmt.Sprintf(messages.NotWaited, r.whyNot(), w.counts()))
+}
+
+// aboutRunning names the objects that go on running, and says how to go on.
+func (r *results) aboutRunning() []string {
+	n := r.waiting.unfinished()
+	if n == 0 {
+		return nil
+	}
+	slices.Sort(r.waiting.running)
+	running := r.waiting.running
+	if more := len(running) - maxShown; more > 0 {
+		running = append(running[:maxShown:maxShown], fmt.Sprintf(messages.RunningMore, more))
+	}
+	lines := []string{fmt.Sprintf(messages.GoesOnRunning, strings.Join(running, "\n"))}
+	if r.flags.key != "" {
+		return append(lines, messages.WaitAgain)
+	}
+	if r.again == 0 {
+		return lines
+	}
+	return append(lines, messages.DontRunAgain, messages.UseKey)
+}
+
+// whyNot is why not all objects have succeeded.
+func (r *results) whyNot() string {
+	w := &r.waiting
+	switch {
+	case w.failed():
+		return messages.NotAllSucceeded
+	case w.ended[wait.Interrupted] > 0 && r.interrupted():
+		return messages.Interrupted
+	case w.ended[wait.Interrupted] > 0:
+		return messages.NotWritten
+	case w.ended[wait.OutOfTime] > 0:
+		return fmt.Sprintf(messages.TimeOver, r.flags.waitTimeout)
+	}
+	return messages.NotAllKnown
+}
