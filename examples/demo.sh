@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A tour of kubectl genname. "make demo" runs it beside a control plane of its
-# own; it needs a cluster in KUBECONFIG that may be filled and has the Job
-# controller, and kubectl and the plugin on PATH.
+# A tour of kubectl genname. "make demo" runs it with its own control plane. The script needs
+# kubectl and the plugin on PATH, and an empty cluster with the Job controller in KUBECONFIG.
+# LOSSY_KUBECONFIG is the same cluster through a proxy that loses every second response to a
+# POST.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -10,6 +11,8 @@ run() {
 	printf '$ %s\n' "$*"
 	"$@"
 }
+# shown is run with stderr.
+shown() { run "$@" 2>&1; }
 # few runs a command and shows the first lines of what it prints.
 few() {
 	printf '$ %s | head -n 3\n' "$*"
@@ -19,11 +22,30 @@ few() {
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
-say "A Job with a generated name, created exactly once."
-run cat job.yaml
-run kubectl genname create -f job.yaml
+# fails runs a command whose error is a part of the tour.
+fails() {
+	printf '$ %s\n' "$*"
+	! "$@" 2>&1 || return
+}
+# through runs a command that reaches the server through a load balancer, which loses the
+# first response to a create.
+through() { KUBECONFIG=$LOSSY_KUBECONFIG "$@"; }
 
-say "Once per key, however often a pipeline runs it."
+say "A load balancer loses the response to a create. You repeat the command. Now there are two Jobs."
+through fails kubectl create -f migration.yaml
+through run kubectl create -f migration.yaml
+run kubectl get jobs -o name
+kubectl delete jobs --all > "$out"
+
+say "kubectl genname create reads the object back instead. There is one Job."
+through shown kubectl genname create -f migration.yaml
+run kubectl get jobs -o name
+kubectl delete jobs --all > "$out"
+
+say "Check manifests before you create them."
+fails kubectl genname lint -f both.yaml -f long-prefixes.yaml -f job.yaml
+
+say "Create once per key, however often a pipeline step runs."
 run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8
 run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8
 
@@ -38,23 +60,23 @@ few kubectl genname create -f job.yaml --count 120
 few kubectl genname create -f configmap.yaml --count 300
 few kubectl genname create -f backup.yaml --count 200
 
-say "Two prefixes that the server's cut at 58 bytes makes one."
+say "Two prefixes that are equal after the server has truncated them at 58 bytes."
 few kubectl genname create -f long-prefixes.yaml --count 40
 
-say "kubectl knows each object by its name, its prefix, and the mark of its creation."
+say "Each object has its name, its prefix, and its creation ID."
 few kubectl get backups -o custom-columns=NAME:.metadata.name,PREFIX:.metadata.generateName,ID:.metadata.annotations.genname\\.dev/creation-id
 
-say "Which prefixes fill up, how fast, who fills them, and when a create is to be expected to fail."
+say "Which prefixes fill up, how fast, and who creates them?"
 run kubectl genname audit
 
-say "The same as a script sees it."
+say "The same for a script."
 run kubectl genname audit jobs -o jsonpath='{range .items[*]}{.prefix}{" "}{.names}{" "}{.nextCreate.noRetry}{"\n"}{end}'
 
-say "The odds of one prefix, from what exists now."
+say "The odds of one prefix, from the names that exist."
 run kubectl genname report jobs/nightly-report-
 
 say "The odds without a cluster, for a million creates."
 run kubectl genname report --creates 500,1000000
 
-say "What this server does on a conflict, and how that is known."
+say "How many names does this server try per create?"
 run kubectl genname version

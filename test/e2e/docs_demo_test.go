@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -31,9 +32,14 @@ func TestDemo(t *testing.T) {
 	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
 		t.Fatal(err)
 	}
+	proxy := faultproxy.New(t, cp.Admin(), faultproxy.LoseEverySecond())
+	lossy := filepath.Join(t.TempDir(), "lossy.kubeconfig")
+	if err := controlplane.WriteKubeconfig(lossy, proxy.Config); err != nil {
+		t.Fatal(err)
+	}
 	var stdout, stderr bytes.Buffer
 	tour := exec.CommandContext(t.Context(), "bash", harness.Root+"examples/demo.sh")
-	tour.Env = harness.Environment(t, kubeconfig)
+	tour.Env = append(harness.Environment(t, kubeconfig), "LOSSY_KUBECONFIG="+lossy)
 	tour.Stdout, tour.Stderr = &stdout, &stderr
 	if err := tour.Run(); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, stdout.String(), stderr.String())

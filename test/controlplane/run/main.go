@@ -3,8 +3,9 @@
 // plugin first on PATH. With --no-server-retries the server makes one try per
 // create; with --suffix-length=2 a prefix has 27^2 names; --server-version is one
 // of controlplane.ServerVersions; --controllers=job-controller runs controllers
-// too, and --nodes KWOK, which are built first. Without a command it only builds what a control plane
-// consists of.
+// too, and --nodes KWOK, which are built first. LOSSY_KUBECONFIG reaches the server
+// through a proxy that loses every second response to a POST. Without a command the
+// program only builds the parts of a control plane.
 //
 //	go run ./test/controlplane/run
 //	go run ./test/controlplane/run bash
@@ -23,6 +24,7 @@ import (
 	"syscall"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
 func main() {
@@ -77,6 +79,15 @@ func run(options []controlplane.Option, controllers string, nodes bool, plugins 
 	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
 		return err
 	}
+	proxy, err := faultproxy.Start(faultproxy.HTTP2, cp.Admin(), faultproxy.LoseEverySecond())
+	if err != nil {
+		return err
+	}
+	defer proxy.Close()
+	lossy := filepath.Join(cp.Dir, "lossy.kubeconfig")
+	if err := controlplane.WriteKubeconfig(lossy, proxy.Config); err != nil {
+		return err
+	}
 	plugins, err = filepath.Abs(plugins)
 	if err != nil {
 		return err
@@ -84,6 +95,7 @@ func run(options []controlplane.Option, controllers string, nodes bool, plugins 
 	path := []string{filepath.Dir(cp.Binaries.Kubectl), plugins, os.Getenv("PATH")}
 	if err := errors.Join(
 		os.Setenv("KUBECONFIG", kubeconfig),
+		os.Setenv("LOSSY_KUBECONFIG", lossy),
 		os.Setenv("PATH", strings.Join(path, string(os.PathListSeparator))),
 	); err != nil {
 		return err
