@@ -64,6 +64,9 @@ type NamePool struct {
 
 	// Extra is true for a space that is handed over because of Scanner.All only.
 	Extra bool
+	// Members are the objects of a space of longer suffixes, as spaces.MemberOf has them.
+	// They are handed over because of Scanner.All only.
+	Members []uint64
 }
 
 // Creator is who made an object.
@@ -105,7 +108,7 @@ func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) NamePool {
 			Manager: t.Creator.Manager, Certain: t.Creator.Certain, Marked: t.Marked,
 		},
 		Creators: t.Creators(), ClientGenerated: t.ClientGenerated, ReplicaBounded: t.ReplicaBounded(),
-		Extra: t.Extra,
+		Extra: t.Extra, Members: t.Members,
 	}
 }
 

@@ -17,21 +17,17 @@ import (
 // was counted before or of one that begins.
 func TestBacklog(t *testing.T) {
 	const away, perSecond = 20 * time.Minute, 2
-	e := New(census.Scanner{})
-	e.MinCount = 5
-	now := e.clock.now()
+	k := newTestStore()
+	now := k.clock.now()
 	random := rand.New(rand.NewPCG(1, 1))
 	counted := now.Add(-away)
 	old := spaces.ID{Namespace: "prod", Prefix: "old-", SuffixLength: suffixLength}
-	k := &kind{
-		resource: pods, state: watched, version: 7, sketch: newSketch(), backlog: backlog{now.Add(-away), 1 << 20},
-		counters: map[spaces.ID]*counter{old: {since: &counted, space: newCounter(census.NamePool{Names: 6}).space}},
-	}
-	k.sketch.add(old, 6)
+	k.standing.state, k.at = watched, position{version: 7, backlog: backlog{now.Add(-away), 1 << 20}}
+	k.setCounter(old, &counter{since: &counted, pool: newCounter(census.NamePool{Names: 6}).pool})
 	arrive := func(what decode.EventType, prefix string) {
 		o := &decode.Object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
-		event := &decode.Event{Type: what, ResourceVersion: strconv.FormatUint(k.version+1, 10), Object: o}
-		if err := k.apply(e, event); err != nil {
+		event := &decode.Event{Type: what, ResourceVersion: strconv.FormatUint(k.at.version+1, 10), Object: o}
+		if err := k.Apply(event); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,8 +36,8 @@ func TestBacklog(t *testing.T) {
 		arrive(decode.Deleted, "old-")
 		arrive(decode.Added, "new-")
 	}
-	for id, c := range k.counters {
-		rates := k.row(id, c, e.clock.now()).Rates
+	for id, c := range k.pools.counters {
+		rates := k.row(id, c, k.clock.now()).Rates
 		for i := range 2 { // the longer ones are of a time without any, too
 			if creates := rates[i].CreatesPerDay / 86_400; creates < 0.9*perSecond || creates > 1.1*perSecond {
 				t.Errorf("%s: %.2f creates a second in %v", id.Prefix, creates, Windows[i])
@@ -51,11 +47,11 @@ func TestBacklog(t *testing.T) {
 			t.Errorf("%.2f deletes a second", deletes)
 		}
 	}
-	k.version = k.backlog.until
+	k.at.version = k.at.backlog.until
 	arrive(decode.Added, "live-")
 	arrive(decode.Added, "live-")
 	live := spaces.ID{Namespace: "prod", Prefix: "live-", SuffixLength: suffixLength}
-	if since := *k.counters[live].since; since.Before(now) {
+	if since := *k.pools.counters[live].since; since.Before(now) {
 		t.Errorf("what comes after the backlog came since %v", since)
 	}
 }
@@ -66,23 +62,24 @@ func TestBacklogIsAsked(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
 	e := prepare(server, pods)
-	now := e.clock.now()
+	r := e.reflectorOf(t, pods)
+	now := e.Now()
 	before := now.Add(-time.Minute)
 	asked := func(since time.Time) backlog { return backlog{since, uint64(server.version)} }
 	for name, test := range map[string]struct {
 		heard  time.Time
 		before backlog
-		t      trouble
+		t      backoff
 		want   backlog
 	}{
-		"again":                     {now, backlog{before, 3}, trouble{before: true}, asked(now)},
-		"again, with some left":     {now, backlog{before, 9}, trouble{before: true}, asked(before)},
-		"first, after a long list":  {now.Add(-longList), backlog{}, trouble{}, asked(now.Add(-longList))},
-		"first, after a short list": {now, backlog{}, trouble{}, backlog{}},
+		"again":                     {now, backlog{before, 3}, backoff{before: true}, asked(now)},
+		"again, with some left":     {now, backlog{before, 9}, backoff{before: true}, asked(before)},
+		"first, after a long list":  {now.Add(-longList), backlog{}, backoff{}, asked(now.Add(-longList))},
+		"first, after a short list": {now, backlog{}, backoff{}, backlog{}},
 	} {
-		k, want := &kind{resource: pods, version: 3, heard: test.heard, backlog: test.before}, test.want
-		if err := e.compare(t.Context(), k, 1, &test.t); err != nil || k.backlog != want {
-			t.Errorf("%s: %v, %+v, want %+v", name, err, k.backlog, want)
+		r.store.at = position{version: 3, heard: test.heard, backlog: test.before}
+		if err := r.compare(t.Context(), 1, &test.t); err != nil || r.store.at.backlog != test.want {
+			t.Errorf("%s: %v, %+v, want %+v", name, err, r.store.at.backlog, test.want)
 		}
 	}
 }
@@ -107,60 +104,68 @@ func TestSinceItsList(t *testing.T) {
 // A look-up is of a state that the watch may not have come to: what it has counted of who
 // says a prefix does not count again.
 func TestListAhead(t *testing.T) {
-	e := New(census.Scanner{})
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
-	counted := func(names, generated int64) *counter {
-		return newCounter(census.NamePool{
+	k := newTestStore()
+	list := func(version uint64, names, generated int64) *listing {
+		c := newCounter(census.NamePool{
 			Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names, Generated: generated,
 		})
+		return &listing{began: k.clock.now(), version: version, found: found{counters: map[spaces.ID]*counter{id: c}, prefixes: 1}}
 	}
-	k := &kind{resource: pods, state: watched, sketch: newSketch()}
-	k.install(&listing{began: e.clock.now(), found: map[spaces.ID]*counter{id: counted(6, 1)}, sketch: newSketch(), version: 5, prefixes: 1})
+	k.Replace(list(5, 6, 1), watched)
 	event := func(version uint64, what decode.EventType, suffix string) {
-		now := e.clock.now()
+		now := k.clock.now()
 		o := decode.Object{Namespace: "prod", Name: "run-" + suffix, GenerateName: "run-"}
-		k.change(e, changed{version, what, o, now, now})
+		k.change(changed{version, what, o, now, now})
 	}
-	k.lookups.flying = map[spaces.ID]bool{id: true}
+	f := fly(k, id)
 	event(6, decode.Added, "bbbbb")
-	k.pass(e, id, true, &listing{found: map[spaces.ID]*counter{id: counted(9, 4)}, version: 8})
+	k.conclude(f, everything, list(8, 9, 4))
 	event(7, decode.Added, "ccccc")
 	event(8, decode.Added, "ddddd")
-	if s := k.counters[id].space; s.Names != 9 || s.Generated != 4 {
+	if s := k.pools.counters[id].pool; s.Names != 9 || s.Generated != 4 {
 		t.Errorf("%d names, %d of them generated", s.Names, s.Generated)
 	}
 	event(9, decode.Added, "fffff")
 	event(10, decode.Deleted, "bbbbb")
 	event(11, decode.Deleted, "ccccc")
-	if s := k.counters[id].space; s.Names != 8 || s.Generated != 3 {
+	if s := k.pools.counters[id].pool; s.Names != 8 || s.Generated != 3 {
 		t.Errorf("%d names, %d of them generated", s.Names, s.Generated)
 	}
 	// An etcd that was restored counts on from an earlier state.
-	k.installAgain(&listing{began: e.clock.now(), found: map[spaces.ID]*counter{id: counted(2, 2)}, sketch: newSketch(), version: 3}, 0, nil)
+	k.ReplaceAfterGap(list(3, 2, 2), 0, nil, watched)
 	event(4, decode.Added, "ggggg")
-	if s := k.counters[id].space; s.Names != 3 || s.Generated != 3 {
+	if s := k.pools.counters[id].pool; s.Names != 3 || s.Generated != 3 {
 		t.Errorf("%d names, %d of them generated", s.Names, s.Generated)
 	}
 }
 
-// What comes while a space is looked up came then, and not when that ends.
-func TestNotedInTime(t *testing.T) {
-	e := New(census.Scanner{})
+// fly begins an inspection of a name pool.
+func fly(s *store, id spaces.ID) *flight {
+	s.standing.state = watched
+	s.inspection.ask(id, true, 0)
+	return s.takeFlight()
+}
+
+func everything(spaces.ID) bool { return true }
+
+// A name pool that reaches MinCount has a counter at once, with all of its names, and rates
+// of the creates from then on.
+func TestReachesMinCount(t *testing.T) {
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
-	k := &kind{resource: pods, sketch: newSketch()}
+	k := newTestStore()
 	began := time.Unix(1_700_000_000, 0)
-	k.lookups.flying = map[spaces.ID]bool{id: true}
-	k.sketch.add(id, 6)
+	k.pools.few.set(hashOf(id), number{4, 1})
 	last := began
 	for i := range 120 {
 		last = began.Add(time.Duration(i) * time.Second)
 		o := decode.Object{Namespace: "prod", Name: generated("run-", rand.New(rand.NewPCG(1, uint64(i)))), GenerateName: "run-"}
-		k.change(e, changed{uint64(10 + i), decode.Added, o, last, last})
+		k.change(changed{uint64(10 + i), decode.Added, o, last, last})
 	}
-	k.pass(e, id, true, &listing{began: began, version: 9, found: map[spaces.ID]*counter{id: newCounter(census.NamePool{Names: 6})}})
-	c := k.counters[id]
-	if rate := c.seen.rates.at(last, began)[0].CreatesPerDay / 86_400; c.seen.creates != 120 || rate < 0.9 || rate > 1.2 {
-		t.Errorf("%d creates, %.2f a second", c.seen.creates, rate)
+	c := k.pools.counters[id]
+	rate := c.seen.rates.at(last, began)[0].CreatesPerDay / 86_400
+	if c.seen.creates != 120 || c.pool.Names != 124 || c.pool.Generated != 121 || rate < 0.9 || rate > 1.2 || k.pools.few.entries > 0 {
+		t.Errorf("%+v, %+v, %.2f a second", c.pool, c.seen, rate)
 	}
 }
 
@@ -183,8 +188,8 @@ func TestNewestGone(t *testing.T) {
 		{func() { c.deleted(id, happens(100)) }, 0, 400},
 	} {
 		step.what()
-		if c.space.Oldest != step.oldest || c.space.Newest != step.newest {
-			t.Errorf("%+v, want %+v", c.space, step)
+		if c.pool.Oldest != step.oldest || c.pool.Newest != step.newest {
+			t.Errorf("%+v, want %+v", c.pool, step)
 		}
 	}
 }
@@ -192,9 +197,9 @@ func TestNewestGone(t *testing.T) {
 // No report has a negative number, whatever updates have made of generateName.
 func TestGeneratedIsWithinNames(t *testing.T) {
 	for _, generated := range []int32{-1, 4} {
-		c := &counter{space: newCounter(census.NamePool{Names: 3}).space}
-		c.space.Generated = generated
-		if s := c.spaceOf(pods, spaces.ID{}); s.Generated != int64(min(max(generated, 0), 3)) {
+		c := &counter{pool: newCounter(census.NamePool{Names: 3}).pool}
+		c.pool.Generated = generated
+		if s := c.poolOf(pods, spaces.ID{}); s.Generated != int64(min(max(generated, 0), 3)) {
 			t.Errorf("%d of 3 are generated", s.Generated)
 		}
 	}
@@ -202,13 +207,11 @@ func TestGeneratedIsWithinNames(t *testing.T) {
 
 // What is shown although it has gone again is forgotten later than what is not.
 func TestForget(t *testing.T) {
-	e := &Engine{MinCount: 5}
-	now := e.clock.now()
+	k := newTestStore()
+	now := k.clock.now()
 	gone := func(names int32, creates int64, ago time.Duration) *counter {
-		return &counter{space: tally{Names: names}, seen: &seen{creates: creates, rates: rates{last: now.Add(-ago)}}}
+		return &counter{pool: tally{Names: names}, seen: &seen{creates: creates, rates: rates{last: now.Add(-ago)}}}
 	}
-	k := &kind{counters: map[spaces.ID]*counter{}}
-	e.kinds = []*kind{k}
 	want := map[string]bool{}
 	for i, test := range []struct {
 		c    *counter
@@ -222,11 +225,12 @@ func TestForget(t *testing.T) {
 		{&counter{}, true},
 	} {
 		prefix := fmt.Sprint(i)
-		k.counters[spaces.ID{Prefix: prefix}], want[prefix] = test.c, test.left
+		k.setCounter(spaces.ID{Prefix: prefix}, test.c)
+		want[prefix] = test.left
 	}
-	e.forget()
+	k.forget()
 	for prefix, left := range want {
-		if got := k.counters[spaces.ID{Prefix: prefix}] != nil; got != left {
+		if got := k.has(spaces.ID{Prefix: prefix}); got != left {
 			t.Errorf("%s is left: %v", prefix, got)
 		}
 	}

@@ -10,22 +10,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// counter is one space that is counted exactly. There may be very many, of most of
-// which nothing is ever seen: what it is found by is not in it, nor what is seldom
-// needed.
+// counter counts one name pool. There may be very many counters, most of which see no
+// event. So a counter has neither the ID by which it is found, nor rarely needed fields.
 type counter struct {
-	space tally
-	// version is the state that a list has counted it at: events up to it are in
-	// its names.
-	version uint64
-	since   *time.Time // from when on its creates and deletes are counted: that of a list
-	seen    *seen      // nil until something happens
-	gaps    int32
-	young   bool // whether it has been counted since its first name
+	pool  tally
+	since *time.Time // from when on its creates and deletes are counted
+	seen  *seen      // nil until something happens
+	gaps  int32
+	young bool // whether it has been counted since its first name
 }
 
-// tally is what is kept of a census.NamePool. Its fields are those of the same name, of which
-// numbers are small: no server has two milliards of objects.
+// tally is the part of a census.NamePool that a counter keeps, in smaller fields: no
+// server has two billion objects.
 type tally struct {
 	Names, Generated      int32
 	Recent                [census.MaxWindows]int32
@@ -37,13 +33,13 @@ type tally struct {
 	Creator               unique.Handle[census.Creator]
 }
 
-// seen is what has been seen of a space.
+// seen are the events of a name pool.
 type seen struct {
 	creates, deletes int64
 	conflicts        float64
 	rates            rates
-	reuse            *reuse // nil unless it is one of the riskiest
-	// said is the state at which a list has told how many objects say the prefix.
+	reuse            *reuse // nil unless it is counted
+	// said is the state at which a list has counted the objects with the generateName.
 	said uint64
 }
 
@@ -51,8 +47,7 @@ func idOf(s census.NamePool) spaces.ID {
 	return spaces.ID{Namespace: s.Namespace, Prefix: s.Prefix, SuffixLength: s.SuffixLength}
 }
 
-// newCounter returns one of a space that a list has counted, which is yet to be told
-// the state of the list.
+// newCounter returns the counter of a name pool as a list has it. Its since is to be set.
 func newCounter(s census.NamePool) *counter {
 	t := tally{
 		Names: int32(s.Names), Generated: int32(s.Generated),
@@ -66,7 +61,7 @@ func newCounter(s census.NamePool) *counter {
 	if generateNames := s.GenerateNames; len(generateNames) > 0 {
 		t.GenerateNames = &generateNames
 	}
-	return &counter{space: t}
+	return &counter{pool: t}
 }
 
 // unixOf is the inverse of timeOf.
@@ -85,9 +80,9 @@ func timeOf(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// spaceOf returns the space as the census has it.
-func (c *counter) spaceOf(r census.Resource, id spaces.ID) census.NamePool {
-	t := &c.space
+// poolOf returns the name pool as the census has it.
+func (c *counter) poolOf(r census.Resource, id spaces.ID) census.NamePool {
+	t := &c.pool
 	s := census.NamePool{
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
 		Names: int64(t.Names), Generated: int64(min(max(t.Generated, 0), t.Names)),
@@ -104,12 +99,12 @@ func (c *counter) spaceOf(r census.Resource, id spaces.ID) census.NamePool {
 	return s
 }
 
-// generates reports whether the name of o, which is in a space, was generated for it.
+// generates reports whether o, which is in a name pool, has its generateName.
 func generates(id spaces.ID, o *decode.Object) bool {
 	return id.SuffixLength != names.SuffixLength || names.EffectivePrefix(o.GenerateName) == id.Prefix
 }
 
-// see returns what is seen of the space from now on.
+// see returns the events of the name pool, from now on.
 func (c *counter) see(now time.Time) *seen {
 	if c.seen == nil {
 		c.seen = &seen{rates: rates{last: now}}
@@ -117,8 +112,8 @@ func (c *counter) see(now time.Time) *seen {
 	return c.seen
 }
 
-// happened counts creates and deletes that came evenly from one time to another, of which
-// the first may be before the space was counted.
+// happened counts creates and deletes that came evenly from one time to another. The first
+// may be before the name pool was counted.
 func (c *counter) happened(since, at time.Time, creates, deletes int32) *seen {
 	seen := c.see(at)
 	seen.creates += int64(creates)
@@ -130,15 +125,16 @@ func (c *counter) happened(since, at time.Time, creates, deletes int32) *seen {
 	return seen
 }
 
-// says reports whether the object of an event says the prefix, and no list has told so.
+// says reports whether the object of an event has the generateName, and no list has counted
+// that.
 func (c *counter) says(id spaces.ID, what *changed) bool {
 	return generates(id, &what.object) && (c.seen == nil || what.version > c.seen.said)
 }
 
-// created counts a new object of the space, where a create fails with that chance.
+// created counts a new object of the name pool, where a create fails with that chance.
 func (c *counter) created(id spaces.ID, what changed, chance float64) {
 	seen := c.happened(what.since, what.at, 1, 0)
-	if generates(id, &what.object) || c.space.ClientGenerated {
+	if generates(id, &what.object) || c.pool.ClientGenerated {
 		seen.conflicts += chance
 	}
 	c.add(id, &what)
@@ -149,7 +145,7 @@ func (c *counter) created(id spaces.ID, what changed, chance float64) {
 
 // add adds the name of an object, which is new.
 func (c *counter) add(id spaces.ID, what *changed) {
-	s, o := &c.space, &what.object
+	s, o := &c.pool, &what.object
 	if c.says(id, what) {
 		s.Generated++
 		s.ClientGenerated = false
@@ -171,21 +167,27 @@ func (c *counter) add(id spaces.ID, what *changed) {
 	s.ReplicaBounded = s.ReplicaBounded && spaces.BoundByReplicas(m)
 }
 
-// deleted counts that an object of the space has gone. It reports whether nobody may
-// say the prefix any more.
+// deleted counts that an object of the name pool was deleted. It reports whether no object
+// may be left that has the generateName.
 func (c *counter) deleted(id spaces.ID, what changed) (unsaid bool) {
-	s, o := &c.space, &what.object
-	s.Names--
 	if seen := c.happened(what.since, what.at, 0, 1); seen.reuse != nil {
-		seen.reuse.removed(o.Name)
+		seen.reuse.removed(what.object.Name)
 	}
+	return c.remove(id, &what)
+}
+
+// remove removes the name of an object. It reports whether no object may be left that has
+// the generateName.
+func (c *counter) remove(id spaces.ID, what *changed) (unsaid bool) {
+	s, o := &c.pool, &what.object
+	s.Names--
 	if o.Created == 0 || o.Created == s.Oldest {
-		s.Oldest = 0 // that of the next one is not known
+		s.Oldest = 0 // the time of the next one is not known
 	}
 	if o.Created == 0 || o.Created == s.Newest {
-		s.Newest = 0 // nor that of the one before
+		s.Newest = 0 // nor is that of the one before
 	}
-	if !c.says(id, &what) {
+	if !c.says(id, what) {
 		return false
 	}
 	s.Generated-- // below 0 if an update has changed generateName, which servers allow

@@ -22,7 +22,7 @@ func TestCounterKeepsTheSpace(t *testing.T) {
 		},
 		{Resource: nodes, Prefix: "few-", SuffixLength: 8, Names: 1, ClientGenerated: true, ReplicaBounded: true},
 	} {
-		if got := newCounter(s).spaceOf(s.Resource, idOf(s)); !reflect.DeepEqual(got, s) {
+		if got := newCounter(s).poolOf(s.Resource, idOf(s)); !reflect.DeepEqual(got, s) {
 			t.Errorf("%+v, want %+v", got, s)
 		}
 	}
@@ -36,9 +36,8 @@ const bytesOfCounter = 200
 // they were counted in.
 func TestCounterMemory(t *testing.T) {
 	const many = 100_000
-	e := New(census.Scanner{})
 	before := heapInUse()
-	b := e.newBatch(nil, false)
+	b := newBatch(&Policy{MinCount: 5}, time.Now(), nil, false)
 	for i := range many {
 		// As the census has it, whose prefixes are parts of names.
 		name := fmt.Sprintf("run-%08x-24567", i)
@@ -47,9 +46,8 @@ func TestCounterMemory(t *testing.T) {
 			Creator: census.Creator{Manager: fmt.Sprint("pipelines-", i%10)},
 		})
 	}
-	k := &kind{}
-	k.install(b.complete(census.Listed{}))
-	b.sketch, k.sketch = nil, nil
+	k := newTestStore()
+	k.Replace(b.complete(census.Listed{}), watched)
 	each := (heapInUse() - before) / many
 	t.Logf("a counter takes %d bytes", each)
 	if each > bytesOfCounter || each < bytesOfCounter/2 {

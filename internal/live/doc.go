@@ -1,27 +1,44 @@
-// Package live keeps a census true while the cluster changes: it counts once, by
-// internal/census, and goes on from the state of each list with a watch of
-// metadata. It owns what an event means for a count, the rates, and what happens
-// when a watch breaks. It knows no terminal, no probabilities but a chance that its
-// user says, and prints nothing.
+// Package live keeps a census up to date while the cluster changes. It counts once, by
+// internal/census, and follows each resource type with a watch of metadata from the state
+// of its list on. It owns the meaning of an event for a count, the rates, and the handling
+// of broken watches. It prints nothing, and knows no probabilities but a chance that its
+// caller calculates.
 //
-// # What is kept
+// # Rooms
 //
-// Of each name space of at least MinCount names a counter: names, creates and
-// deletes since it is counted, and decaying rates. All names, in whatever space, are
-// in a Count-Min sketch of their type (sketch.go), which never says too few. So the
-// memory grows with the spaces that are shown, not with objects or prefixes. A space
-// that may have reached MinCount by the sketch is looked up in a list of its
-// namespace, and exact from then on (passage.go): what names mean is the census's
-// alone, and the same before and after.
+// Each room knows the rooms below it only.
 //
-// # What it promises
+//	Engine     the life of a watch: first count, discovery, snapshots, the check at the end
+//	poller     asks each type for its number of objects, and lists types without prefixes
+//	reflector  one goroutine for each watched type: list, watch, list again, backoff
+//	store      the counts of one type, behind a mutex of its own: Replace, Apply, rows
+//	counter    one name pool: names, creates, deletes, rates, reuse
 //
-// Names are those of a census at the state that the watch has reached. A watch that
-// breaks is resumed from the last resourceVersion, and loses nothing. Where the
-// server does not know what came after that, or is at an earlier state, the type is
-// counted again: names are right then, creates and deletes are lower bounds, and the
-// gap is told (gap.go). Types that cannot be watched are counted again and again, have
-// names but no rates of their own, and are tried again. Types that are removed leave.
+// A source makes all requests. A Policy says which name pools have a counter. An event goes
+// from its reflector to the store of its type, to a counter and its rates. It waits for
+// no other type.
 //
-// Types without prefixes are only asked for their number of objects (quiet.go).
+// # Name pools
+//
+// The number of names of each name pool is exact. A name pool of MinCount names has a
+// counter. All others have an entry in a table from a hash of their ID to two numbers: their
+// names, and those with the generateName (numbers.go). The event that brings a name pool to MinCount gives
+// it a counter with that number of names. The time of its oldest name is unknown then. A
+// name pool that begins during the watch has a counter from its first name on, because its
+// creates and its rate matter even if its names are deleted at once. The last 4,096 of these
+// keep the counter without MinCount names (pools.go).
+//
+// A number doesn't say everything. A list of the namespace tells whether a client generates
+// the names, whether a selector chooses them, which generateNames share a truncated prefix,
+// and whether an object is left that has the generateName after an update changed one
+// (inspection.go). The list decides whether the name pool counts, never its number.
+//
+// # Guarantees
+//
+// Names are those of a census at the state that the watch has reached. A watch that breaks
+// is resumed from the last resourceVersion, and loses nothing. If the server does not know
+// the changes after that state, or is at an earlier state, the type is listed again: names
+// are right then, creates and deletes are lower bounds, and the gap is reported (replace.go).
+// A type that cannot be watched is listed again and again. It has names but no rates, and
+// its watch is tried again. A type without prefixes is asked for its number of objects.
 package live

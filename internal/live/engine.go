@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -11,15 +10,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-const (
-	// listsAtOnce is how many lists are read at the same time once all is counted.
-	listsAtOnce = 2
-	// beat is how often it is looked whether anything is to be listed.
-	beat = time.Second / 2
-)
+// beat is how often the engine checks whether anything is to be inspected.
+const beat = time.Second / 2
 
-// quietEvery is how often types without prefixes are asked for their number of
-// objects, and new types are looked for. Tests shorten it.
+// quietEvery is how often types are asked for their number of objects, and new types are
+// discovered. Tests shorten it.
 var quietEvery = time.Minute
 
 // Engine counts the names of a cluster and keeps the counts. Its exported fields are
@@ -35,13 +30,8 @@ type Engine struct {
 	// Types are what is counted, in one Namespace or, if it is empty, in all.
 	Types     []census.Resource
 	Namespace string
-	// MinCount is from how many names on a space is counted exactly; 1 at least.
-	MinCount int64
-	// Takes reports whether a space is of interest; nil takes all.
-	Takes func(resource schema.GroupResource, prefix string) bool
-	// Chance is how likely the next create in a space is to fail; nil is 0. It is
-	// called while all else waits.
-	Chance func(census.NamePool) float64
+	// Policy says which name pools have a counter.
+	Policy
 	// Discover finds the types that there are now, those that are there already
 	// included; nil looks for none.
 	Discover func(context.Context) ([]census.Resource, error)
@@ -56,18 +46,16 @@ type Engine struct {
 	// goroutine at a time, and must not call the engine.
 	Tell func(Notice)
 
-	watcher *census.Watcher
 	counted chan struct{}
-	lists   chan struct{} // a place for each list in flight
 	asking  chan struct{} // a place for one round of discovery and numbers
 	telling sync.Mutex
-	clock   clock
 	running sync.WaitGroup
+	source  source
+	types   roster
+	poller  poller
 
-	mu       sync.Mutex // guards all that follows, and all kinds
-	kinds    []*kind
-	began    time.Time
-	requests int64
+	mu    sync.Mutex // guards the rest
+	began time.Time
 	// undiscovered is why the last discovery failed, or nil.
 	undiscovered error
 }
@@ -96,35 +84,25 @@ const (
 
 // New returns an engine whose fields are to be set.
 func New(scanner census.Scanner) *Engine {
-	return &Engine{
-		Scanner: scanner, counted: make(chan struct{}),
-		lists: make(chan struct{}, listsAtOnce), asking: make(chan struct{}, 1),
-	}
+	e := &Engine{Scanner: scanner, counted: make(chan struct{}), asking: make(chan struct{}, 1)}
+	e.source.lists = make(chan struct{}, listsAtOnce)
+	return e
 }
 
 // Now returns the time by the clock of the rates: a step of the calendar doesn't change
 // it.
-func (e *Engine) Now() time.Time { return e.clock.now() }
+func (e *Engine) Now() time.Time { return e.source.clock.now() }
 
 // Counted is closed once all types have been listed, or skipped, unless Run ends before.
 func (e *Engine) Counted() <-chan struct{} { return e.counted }
 
-// Run counts all, and then follows what changes, until ctx is done. The error is
-// about the configuration, before any request.
+// Run counts all types, and then follows changes, until ctx is done. An error is about the
+// configuration, and comes before any request.
 func (e *Engine) Run(ctx context.Context) error {
-	var err error
-	if e.watcher, err = census.NewWatcher(e.Scanner.Config); err != nil {
+	if err := e.connect(); err != nil {
 		return err
 	}
-	e.Scanner.ShareTurns()
 	defer e.running.Wait()
-	e.MinCount = max(e.MinCount, 1)
-	e.clock.ahead = e.Ahead
-	e.mu.Lock()
-	for _, r := range e.Types {
-		e.kinds = append(e.kinds, &kind{resource: r})
-	}
-	e.mu.Unlock()
 	if err := e.countAll(ctx); err != nil {
 		return err
 	}
@@ -132,48 +110,98 @@ func (e *Engine) Run(ctx context.Context) error {
 		return nil // not all has been counted
 	}
 	e.mu.Lock()
-	e.began = e.clock.now()
+	e.began = e.source.clock.now()
 	e.mu.Unlock()
 	close(e.counted)
 	e.keep(ctx)
 	return nil
 }
 
-// keep does what is to be done now and then.
+// connect prepares the requests, and a reflector for each type.
+func (e *Engine) connect() (err error) {
+	e.Scanner.ShareTurns()
+	e.MinCount = max(e.MinCount, 1)
+	s := &e.source
+	s.scanner, s.namespace, s.recent, s.clock.ahead = e.Scanner, e.Namespace, e.Recent, e.Ahead
+	e.poller = poller{&e.types, s, e.tell, func(ctx context.Context, r *reflector) { r.follow(ctx, &e.running) }}
+	for _, resource := range e.Types {
+		e.types.add(e.newReflector(resource))
+	}
+	s.watcher, err = census.NewWatcher(e.Scanner.Config)
+	return err
+}
+
+func (e *Engine) newReflector(resource census.Resource) *reflector {
+	return &reflector{
+		resource: resource, store: newStore(resource, &e.Policy, e.source.selects(), &e.source.clock),
+		source: &e.source, roster: &e.types, tell: e.tell, interval: e.Interval,
+	}
+}
+
+// countAll lists all types for the first time, and follows each as soon as it is listed.
+func (e *Engine) countAll(ctx context.Context) error {
+	counted := map[*store]time.Time{}
+	begin := func() census.Batch { return newBatch(&e.Policy, e.source.clock.now(), nil, false) }
+	scanner := e.source.scannerFor(func(l census.Listed) {
+		list := l.Batch.(*batch).complete(l)
+		r := e.types.of(l.Resource.GroupResource())
+		counted[r.store] = r.store.Replace(list, list.state())
+		r.follow(ctx, &e.running)
+	})
+	summary, err := scanner.Scan(ctx, e.Types, e.Namespace, begin)
+	if err != nil {
+		return err
+	}
+	e.source.requests.Add(summary.Requests)
+	for _, r := range e.types.list() {
+		r.store.leaveOut(summary.Skipped, counted[r.store])
+	}
+	return nil
+}
+
+// keep does regular work until ctx is done.
 func (e *Engine) keep(ctx context.Context) {
 	beats := time.NewTicker(beat)
 	defer beats.Stop()
 	asked := time.Now()
-	var quiet sync.WaitGroup
-	defer quiet.Wait()
+	var rounds sync.WaitGroup
+	defer rounds.Wait()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-beats.C:
-			e.lookUp(ctx)
+			e.inspect(ctx)
 			if now.Sub(asked) < quietEvery || len(e.asking) > 0 {
 				continue
 			}
 			asked = now
 			e.asking <- struct{}{}
-			quiet.Go(func() {
+			rounds.Go(func() {
 				defer func() { <-e.asking }()
-				e.discover(ctx)
-				e.askAll(ctx)
-				e.forget()
+				e.round(ctx)
 			})
 		}
 	}
 }
 
-// kindOf returns the state of a type, or nil.
-func (e *Engine) kindOf(r schema.GroupResource) *kind {
-	at := slices.IndexFunc(e.kinds, func(k *kind) bool { return k.resource.GroupResource() == r })
-	if at < 0 {
-		return nil
+// inspect begins the inspections that are due.
+func (e *Engine) inspect(ctx context.Context) {
+	for _, r := range e.types.list() {
+		if f := r.store.takeFlight(); f != nil {
+			e.running.Go(func() { r.inspect(ctx, f) })
+		}
 	}
-	return e.kinds[at]
+}
+
+// round discovers types, asks each for its number of objects, and forgets empty name
+// pools.
+func (e *Engine) round(ctx context.Context) {
+	e.discover(ctx)
+	e.poller.round(ctx)
+	for _, r := range e.types.list() {
+		r.store.forget()
+	}
 }
 
 func (e *Engine) tell(n Notice) {
@@ -183,57 +211,4 @@ func (e *Engine) tell(n Notice) {
 	e.telling.Lock()
 	defer e.telling.Unlock()
 	e.Tell(n)
-}
-
-func (e *Engine) chance(s census.NamePool) float64 {
-	if e.Chance == nil {
-		return 0
-	}
-	return e.Chance(s)
-}
-
-func (e *Engine) takes(s census.NamePool) bool {
-	return e.Takes == nil || e.Takes(s.Resource.GroupResource(), s.Prefix)
-}
-
-// selects reports whether a selector chooses among the spaces.
-func (e *Engine) selects() bool { return e.Scanner.Selector != nil && !e.Scanner.Selector.Empty() }
-
-// forget drops the counters of spaces that have been empty for an hour, or where so
-// much came that they are shown all the same for the longest window.
-func (e *Engine) forget() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	now := e.clock.now()
-	for _, k := range e.kinds {
-		for id, c := range k.counters {
-			if c.space.Names > 0 || c.seen == nil {
-				continue
-			}
-			after := time.Hour
-			if c.seen.creates >= e.MinCount {
-				after = Windows[len(Windows)-1]
-			}
-			if now.Sub(c.seen.rates.last) > after {
-				delete(k.counters, id)
-			}
-		}
-	}
-}
-
-// ask asks for the numbers of objects of types, and again for so long if that fails. What
-// was not answered is returned, too.
-func (e *Engine) ask(
-	ctx context.Context, types []census.Resource, patience time.Duration,
-) ([]census.Estimate, []census.Skipped) {
-	if len(types) == 0 {
-		return nil, nil // without making a client
-	}
-	scanner := e.Scanner
-	scanner.Progress, scanner.RetryTimeout = nil, patience
-	estimates, skipped, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has found the configuration right
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.requests += int64(len(types))
-	return estimates, skipped
 }

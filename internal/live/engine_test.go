@@ -79,6 +79,29 @@ func prepare(server *fakeServer, types ...census.Resource) *started {
 	return s
 }
 
+// newTestStore returns a store of Pods with a MinCount of 5.
+func newTestStore() *store { return newStore(pods, &Policy{MinCount: 5}, false, &clock{}) }
+
+// reflectorOf returns the reflector of a type in an engine that does not run.
+func (s *started) reflectorOf(t *testing.T, r census.Resource) *reflector {
+	t.Helper()
+	s.connected(t)
+	if s.types.of(r.GroupResource()) == nil {
+		s.types.add(s.newReflector(r))
+	}
+	return s.types.of(r.GroupResource())
+}
+
+// connected prepares an engine that does not run for requests.
+func (s *started) connected(t *testing.T) {
+	t.Helper()
+	if s.source.watcher == nil {
+		if err := s.connect(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func (s *started) run(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -452,37 +475,6 @@ func TestReuseOfMany(t *testing.T) {
 	}
 }
 
-func TestSketch(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 3))
-	s, truth := newSketch(), map[spaces.ID]int64{}
-	ids := make([]spaces.ID, 20_000)
-	for i := range ids {
-		ids[i] = spaces.ID{Namespace: "prod", Prefix: fmt.Sprintf("p%d-", i), SuffixLength: 5}
-	}
-	for range 200_000 {
-		id := ids[random.IntN(len(ids))]
-		if truth[id] > 0 && random.IntN(2) == 0 {
-			s.add(id, -1)
-			truth[id]--
-			continue
-		}
-		n := random.Int64N(3)
-		s.add(id, n)
-		truth[id] += n
-	}
-	excess := int64(0)
-	for _, id := range ids {
-		got := s.estimate(id)
-		if got < truth[id] {
-			t.Fatalf("%v: %d of %d", id, got, truth[id])
-		}
-		excess += got - truth[id]
-	}
-	if mean := float64(excess) / float64(len(ids)); mean > 5 {
-		t.Errorf("%.1f too many on average, in rows of %d", mean, len(s.rows[0]))
-	}
-}
-
 // A steady rate is told right from the beginning, by each window, and a window forgets.
 func TestRates(t *testing.T) {
 	began := time.Unix(0, 0)
@@ -512,19 +504,19 @@ func TestSteadyOverAGap(t *testing.T) {
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	list := func(at time.Time, names int64) *listing {
 		s := census.NamePool{Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names}
-		return &listing{began: at, found: map[spaces.ID]*counter{id: newCounter(s)}, prefixes: 1, objects: names}
+		return &listing{began: at, found: found{counters: map[spaces.ID]*counter{id: newCounter(s)}, prefixes: 1}, objects: names}
 	}
 	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, 5 * time.Hour} {
-		k, now := &kind{resource: pods}, began
-		k.install(list(now, 0))
+		k, now := newTestStore(), began
+		k.Replace(list(now, 0), watched)
 		for range 2 * 3600 { // one each second
 			now = now.Add(time.Second)
-			k.counters[id].happened(now, now, 1, 0)
-			k.heard = now
+			k.pools.counters[id].happened(now, now, 1, 0)
+			k.at.heard = now
 		}
 		now = now.Add(gap)
-		k.installAgain(list(now, int64(gap.Seconds())), 0, nil)
-		for i, rate := range k.counters[id].seen.rates.at(now, began) {
+		k.ReplaceAfterGap(list(now, int64(gap.Seconds())), 0, nil, watched)
+		for i, rate := range k.pools.counters[id].seen.rates.at(now, began) {
 			if perSecond := rate.CreatesPerDay / 86_400; perSecond < 0.95 || perSecond > 1.05 {
 				t.Errorf("a gap of %v: %v a second in %v", gap, perSecond, Windows[i])
 			}

@@ -55,6 +55,7 @@ type object struct {
 	Namespace, Name, GenerateName string
 	version, created              int64
 	labels                        map[string]string
+	marked                        bool // with a creation ID annotation
 }
 
 func (o object) key() string { return o.Namespace + "/" + o.Name }
@@ -69,6 +70,9 @@ func (o object) json() map[string]any {
 	}
 	if o.GenerateName != "" {
 		meta["generateName"] = o.GenerateName
+	}
+	if o.marked {
+		meta["annotations"] = map[string]string{"genname.dev/creation-id": "one"}
 	}
 	if o.labels != nil {
 		meta["labels"] = o.labels

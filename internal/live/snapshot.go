@@ -7,12 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
-
-// behindAfter is how long a watch may be away before its type is not up to date.
-const behindAfter = 5 * time.Second
 
 var errUncounted = errors.New("not counted yet")
 
@@ -73,24 +72,24 @@ type Row struct {
 	Reused *int64
 }
 
-// Snapshot returns what is counted now, after it has called each with the spaces that
-// are counted exactly, in no order. All else waits meanwhile, so that their number takes
-// no memory. each must not call the engine.
+// Snapshot returns the counts of now, after it has called each with the name pools that
+// have a counter, in no order: each type as it is when its turn comes. No event of the type
+// counts meanwhile, so that the number of its rows takes no memory. each must not call the
+// engine.
 func (e *Engine) Snapshot(each func(Row)) Snapshot {
+	now := e.source.clock.now()
+	s := Snapshot{At: now, Requests: e.source.requests.Load()}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	now := e.clock.now()
-	s := Snapshot{At: now, Began: e.began, Requests: e.requests}
-	if e.undiscovered != nil {
+	s.Began = e.began
+	undiscovered := e.undiscovered
+	e.mu.Unlock()
+	if undiscovered != nil {
 		s.Skipped = append(s.Skipped, census.Skipped{
-			Reason: census.Undiscovered, Message: fmt.Sprintf("discover the types of the server: %v", e.undiscovered),
+			Reason: census.Undiscovered, Message: fmt.Sprintf("discover the types of the server: %v", undiscovered),
 		})
 	}
-	for _, k := range e.kinds {
-		k.addTo(&s, e.Named)
-		for id, c := range k.counters {
-			each(k.row(id, c, now))
-		}
+	for _, r := range e.types.list() {
+		r.store.addTo(&s, e.Named, each)
 	}
 	for _, counts := range [][]census.TypeCount{s.Unprefixed, s.Uncounted} {
 		slices.SortFunc(counts, func(a, b census.TypeCount) int {
@@ -101,68 +100,73 @@ func (e *Engine) Snapshot(each func(Row)) Snapshot {
 	return s
 }
 
-// addTo adds what is not about single spaces. A type that is gone is skipped if it was
-// named.
-func (k *kind) addTo(s *Snapshot, named bool) {
-	s.Events += k.events
-	s.Idle += k.idle
-	s.Bytes += k.traffic
-	s.Gaps += k.gaps
-	if k.state == gone && k.isSkipped(census.NotFound) && !named {
+// addTo adds the counts of the type to a snapshot, and calls each with its rows. A type
+// that is gone is skipped if it was named.
+func (s *store) addTo(all *Snapshot, named bool, each func(Row)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, c := range s.pools.counters {
+		each(s.row(id, c, all.At))
+	}
+	all.Events += s.totals.events
+	all.Idle += s.totals.idle
+	all.Bytes += s.totals.bytes
+	all.Gaps += s.totals.gaps
+	if s.standing.state == gone && s.standing.isSkipped(census.NotFound) && !named {
 		return
 	}
-	s.Types = append(s.Types, k.resource)
-	s.Resources = append(s.Resources, k.totals())
-	s.Objects += k.objects
-	if k.hidden.prefixes > 0 {
-		s.Small = append(s.Small, Small{k.resource, k.hidden.prefixes, k.hidden.names})
-	}
-	if k.unprefixed > 0 {
-		s.Unprefixed = append(s.Unprefixed, census.TypeCount{Resource: k.resource, Objects: k.unprefixed})
-	}
-	if k.uncounted > 0 {
-		s.Uncounted = append(s.Uncounted, census.TypeCount{Resource: k.resource, Objects: k.uncounted})
-	}
-	if k.unsteady && !k.listed.IsZero() {
-		s.Inconsistent = append(s.Inconsistent, k.resource)
-	}
-	switch k.state {
+	all.Types = append(all.Types, s.resource)
+	all.Resources = append(all.Resources, s.count())
+	all.Objects += s.totals.objects
+	switch s.standing.state {
 	case watched:
-		s.Watched++
+		all.Watched++
 	case quiet:
-		s.Quiet++
+		all.Quiet++
 	case unwatched:
-		s.Unwatched++
+		all.Unwatched++
 	case uncounted, gone:
 	}
+	s.addFacts(all)
+	all.Skipped = append(all.Skipped, s.missing()...)
+}
+
+// addFacts adds what the last list of the type has shown.
+func (s *store) addFacts(all *Snapshot) {
+	listed := &s.listed
+	if listed.hidden.prefixes > 0 {
+		all.Small = append(all.Small, Small{s.resource, listed.hidden.prefixes, listed.hidden.names})
+	}
+	if listed.unprefixed > 0 {
+		all.Unprefixed = append(all.Unprefixed, census.TypeCount{Resource: s.resource, Objects: listed.unprefixed})
+	}
+	if listed.uncounted > 0 {
+		all.Uncounted = append(all.Uncounted, census.TypeCount{Resource: s.resource, Objects: listed.uncounted})
+	}
+	if listed.unsteady {
+		all.Inconsistent = append(all.Inconsistent, s.resource)
+	}
+}
+
+// missing returns the parts of the type that have not been read, or are not up to date.
+func (s *store) missing() []census.Skipped {
+	standing := &s.standing
 	switch {
-	case k.skipped != nil:
-		s.Skipped = append(s.Skipped, k.skipped...)
-	case k.unverified != nil:
-		s.Skipped = append(s.Skipped, *k.unverified)
-	case k.state == uncounted, k.state == gone:
-		s.Skipped = append(s.Skipped, k.skip(census.Failed, errUncounted))
-	case k.isBehind():
-		s.Skipped = append(s.Skipped, k.skip(census.Unreachable, fmt.Errorf("watch %s: not up to date since %s: %w",
-			k.resource.GroupResource(), k.behind.UTC().Format(time.RFC3339), k.cause)))
+	case standing.skipped != nil:
+		return standing.skipped
+	case standing.unverified != nil:
+		return []census.Skipped{*standing.unverified}
+	case standing.state == uncounted, standing.state == gone:
+		return []census.Skipped{skip(s.resource, census.Failed, errUncounted)}
+	case standing.isBehind():
+		return []census.Skipped{skip(s.resource, census.Unreachable, fmt.Errorf("watch %s: not up to date since %s: %w",
+			s.resource.GroupResource(), standing.behind.UTC().Format(time.RFC3339), standing.cause))}
 	}
+	return nil
 }
 
-// isBehind reports whether a type is not up to date. One that is only asked for its
-// number is so from the first time that this is not answered, which comes late.
-func (k *kind) isBehind() bool {
-	switch k.state {
-	case watched:
-		return k.cause != nil && time.Since(k.behind) > behindAfter
-	case quiet:
-		return k.cause != nil
-	default:
-		return false
-	}
-}
-
-func (k *kind) row(id spaces.ID, c *counter, now time.Time) Row {
-	row := Row{Space: c.spaceOf(k.resource, id), Followed: k.state == watched, Since: *c.since, At: now}
+func (s *store) row(id spaces.ID, c *counter, now time.Time) Row {
+	row := Row{Space: c.poolOf(s.resource, id), Followed: s.standing.state == watched, Since: *c.since, At: now}
 	if !row.Followed {
 		return row
 	}
@@ -178,28 +182,36 @@ func (k *kind) row(id spaces.ID, c *counter, now time.Time) Row {
 	return row
 }
 
-// CountReuse begins to count the re-use of names in spaces, of which the first
-// twenty are taken, and ends it in all others. Of longer suffixes it is not counted.
+// CountReuse begins to count the reuse of names in name pools, of which the first twenty
+// are taken, and ends it in all others. It does not count the reuse of longer suffixes.
 func (e *Engine) CountReuse(of []census.NamePool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	now, kept := e.clock.now(), map[*seen]bool{}
-	for _, s := range of[:min(len(of), maxReuse)] {
-		k := e.kindOf(s.Resource.GroupResource())
-		if k == nil || s.SuffixLength != suffixLength {
+	chosen := map[schema.GroupResource]map[spaces.ID]bool{}
+	for _, pool := range of[:min(len(of), maxReuse)] {
+		if pool.SuffixLength != suffixLength {
 			continue
 		}
-		if c := k.counters[idOf(s)]; c != nil {
-			seen := c.see(now)
-			seen.reuse = cmp.Or(seen.reuse, &reuse{})
-			kept[seen] = true
+		resource := pool.Resource.GroupResource()
+		if chosen[resource] == nil {
+			chosen[resource] = map[spaces.ID]bool{}
 		}
+		chosen[resource][idOf(pool)] = true
 	}
-	for _, k := range e.kinds {
-		for _, c := range k.counters {
-			if c.seen != nil && !kept[c.seen] {
-				c.seen.reuse = nil
-			}
+	for _, r := range e.types.list() {
+		r.store.countReuse(chosen[r.resource.GroupResource()])
+	}
+}
+
+// countReuse counts the reuse of names in the chosen name pools only.
+func (s *store) countReuse(chosen map[spaces.ID]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, c := range s.pools.counters {
+		switch {
+		case chosen[id]:
+			seen := c.see(s.clock.now())
+			seen.reuse = cmp.Or(seen.reuse, &reuse{})
+		case c.seen != nil:
+			c.seen.reuse = nil
 		}
 	}
 }

@@ -25,11 +25,17 @@ type ResourceCount struct {
 	Behind time.Duration
 }
 
-// typeTally counts what ResourceCount reports.
-type typeTally struct{ names, creates, restarts int64 }
+// totals are those of a type.
+type totals struct {
+	objects        int64
+	names, creates int64 // under prefixes
+	gaps           int
+	// idle are the events that changed no count.
+	events, idle, bytes int64
+}
 
 // change counts an event of an object whose name is under a prefix.
-func (t *typeTally) change(event decode.EventType) {
+func (t *totals) change(event decode.EventType) {
 	switch event {
 	case decode.Added:
 		t.names++
@@ -39,30 +45,30 @@ func (t *typeTally) change(event decode.EventType) {
 	}
 }
 
-// left returns the tally of a type that the server does not have any more.
-func (t typeTally) left() typeTally {
-	t.names = 0
+// left returns the totals of a type that the server does not have any more.
+func (t totals) left() totals {
+	t.objects, t.names = 0, 0
 	return t
 }
 
 // isName reports whether the name of an object is under a prefix: its own generateName
-// has the prefix, or the prefix is counted already. The next list corrects the number of
-// names that a client generated under a prefix that is not counted.
-func (k *kind) isName(o *decode.Object, in, said spaces.ID) bool {
+// has the prefix, or that of another name in the name pool has. The next list corrects the
+// number of client-generated names without a counter.
+func (s *store) isName(o *decode.Object, in, said spaces.ID) bool {
 	if _, long := spaces.Long(o); long {
 		return true
 	}
-	return in.Prefix != "" && (said == in || k.counters[in] != nil)
+	return in.Prefix != "" && (said == in || s.pools.counters[in] != nil || s.pools.few.of(hashOf(in)).generated > 0)
 }
 
-// totals returns the totals of the type.
-func (k *kind) totals() ResourceCount {
+// count returns the totals of the type.
+func (s *store) count() ResourceCount {
 	c := ResourceCount{
-		Resource: k.resource, Counted: !k.listed.IsZero(), Names: k.tally.names, Creates: k.tally.creates,
-		Restarts: k.tally.restarts, Events: k.events, Gaps: k.gaps,
+		Resource: s.resource, Counted: !s.listed.at.IsZero(), Names: s.totals.names, Creates: s.totals.creates,
+		Restarts: s.standing.restarts, Events: s.totals.events, Gaps: s.totals.gaps,
 	}
-	if k.state == watched && k.cause != nil {
-		c.Behind = time.Since(k.behind)
+	if s.standing.state == watched && s.standing.cause != nil {
+		c.Behind = time.Since(s.standing.behind)
 	}
 	return c
 }

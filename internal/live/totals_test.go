@@ -46,23 +46,25 @@ func TestTotals(t *testing.T) {
 
 // The totals of a type that is away and comes back don't decrease, but its names are gone.
 func TestTotalsOfATypeThatLeft(t *testing.T) {
-	k := &kind{resource: pods, gaps: 2, tally: typeTally{names: 5, creates: 7, restarts: 3}}
+	k := newTestStore()
+	k.totals, k.standing.restarts = totals{names: 5, creates: 7, gaps: 2}, 3
+	r := &reflector{resource: pods, store: k}
 	want := ResourceCount{Resource: pods, Creates: 7, Restarts: 3, Gaps: 2}
-	if got := k.left().totals(); got != want {
+	if got := r.successor(pods).store.count(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
 // Names that came in a gap are creates, also under prefixes that have no counter.
 func TestTotalsOverAGap(t *testing.T) {
-	k := &kind{resource: pods}
-	k.install(&listing{began: time.Unix(1_700_000_000, 0), version: 5, prefixed: 3})
-	k.installAgain(&listing{began: time.Unix(1_700_000_060, 0), version: 9, prefixed: 8, sketch: newSketch()}, 0, nil)
-	if got := (ResourceCount{Resource: pods, Counted: true, Names: 8, Creates: 5, Gaps: 1}); k.totals() != got {
-		t.Errorf("%+v, want %+v", k.totals(), got)
+	k := newTestStore()
+	k.Replace(&listing{began: time.Unix(1_700_000_000, 0), version: 5, prefixed: 3}, watched)
+	k.ReplaceAfterGap(&listing{began: time.Unix(1_700_000_060, 0), version: 9, prefixed: 8}, 0, nil, watched)
+	if got := (ResourceCount{Resource: pods, Counted: true, Names: 8, Creates: 5, Gaps: 1}); k.count() != got {
+		t.Errorf("%+v, want %+v", k.count(), got)
 	}
-	k.installAgain(&listing{version: 12, prefixed: 9, sketch: newSketch()}, 0, errMissed)
-	if c := k.totals(); c.Creates != 5 || c.Names != 9 {
+	k.ReplaceAfterGap(&listing{version: 12, prefixed: 9}, 0, errMissed, watched)
+	if c := k.count(); c.Creates != 5 || c.Names != 9 {
 		t.Errorf("names that a restored server has again are creates: %+v", c)
 	}
 }

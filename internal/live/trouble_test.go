@@ -31,10 +31,19 @@ func addRuns(server *fakeServer, n int) {
 // A type is listed again when its number has changed since the last list, whatever of
 // that is under prefixes which are not asked for, and for a tenth of the time at most.
 func TestDue(t *testing.T) {
-	k := &kind{}
-	k.install(&listing{objects: 200, prefixed: 190, took: time.Minute})
-	listed := k.listed
-	if k.unprefixed != 10 || k.state != quiet {
+	t.Run("after a quick list", func(t *testing.T) {
+		k := newTestStore()
+		listed := k.Replace(&listing{objects: 200, took: time.Second}, quiet)
+		for after, want := range map[time.Duration]bool{leastQuiet: false, leastQuiet + time.Second: true} {
+			if got := k.isDue(census.Estimate{Objects: 200, Known: true}, listed.Add(after)); got != want {
+				t.Errorf("after %s: %v", after, got)
+			}
+		}
+	})
+	k := newTestStore()
+	list := &listing{objects: 200, prefixed: 190, took: time.Minute}
+	listed := k.Replace(list, list.state())
+	if k.listed.unprefixed != 10 || k.standing.state != quiet {
 		t.Fatalf("%+v", k)
 	}
 	for _, test := range []struct {
@@ -52,13 +61,13 @@ func TestDue(t *testing.T) {
 		{201, true, 31 * time.Minute, true},
 		{200, true, 31 * time.Minute, true}, // others may have replaced the objects
 	} {
-		if got := k.due(census.Estimate{Objects: test.objects, Known: test.known}, 5, listed.Add(test.after)); got != test.want {
+		if got := k.isDue(census.Estimate{Objects: test.objects, Known: test.known}, listed.Add(test.after)); got != test.want {
 			t.Errorf("%+v: %v", test, got)
 		}
 	}
-	k.skipped, k.rests = []census.Skipped{{}}, listed.Add(time.Hour) // as after a list that broke off
+	k.standing.skipped, k.standing.rests = []census.Skipped{{}}, listed.Add(time.Hour) // as after a list that broke off
 	for after, want := range map[time.Duration]bool{59 * time.Minute: false, time.Hour: true} {
-		if got := k.due(census.Estimate{Objects: 200, Known: true}, 5, listed.Add(after)); got != want {
+		if got := k.isDue(census.Estimate{Objects: 200, Known: true}, listed.Add(after)); got != want {
 			t.Errorf("after %s: %v", after, got)
 		}
 	}
@@ -287,6 +296,7 @@ func TestInstalledAgain(t *testing.T) {
 func TestNotCountedYet(t *testing.T) {
 	server := newFakeServer(t, 1)
 	e := prepare(server)
+	e.connected(t)
 	check := func(when string, types, skipped int) {
 		t.Helper()
 		s := e.Snapshot()
@@ -297,18 +307,21 @@ func TestNotCountedYet(t *testing.T) {
 	e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, nil }
 	e.discover(t.Context())
 	check("a new type", 1, 1)
-	missing := []census.Skipped{{Resource: "pods", Reason: census.NotFound}}
-	e.unanswered(t.Context(), missing, time.Now())
+	missing := census.Skipped{Resource: "pods", Reason: census.NotFound}
+	unanswered := func() {
+		e.types.of(pods.GroupResource()).unanswered(t.Context(), missing, time.Now())
+	}
+	unanswered()
 	check("one that is gone", 0, 0)
 	e.discover(t.Context())
 	check("one that is discovered again", 1, 1)
-	e.unanswered(t.Context(), missing, time.Now())
+	unanswered()
 	check("one that is gone all the same", 0, 0)
 	server.refuses = func(string, bool) int {
 		check("one that is listed", 1, 1)
 		return 0
 	}
-	e.askedFor(t.Context(), census.Estimate{Resource: pods, Known: true})
+	e.poller.answered(t.Context(), e.types.of(pods.GroupResource()), census.Estimate{Resource: pods, Known: true})
 	check("one that has been listed", 1, 0)
 }
 
@@ -412,7 +425,7 @@ func TestCountedInVain(t *testing.T) {
 // whether events come between or not.
 func TestRestBetweenCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		trouble := &trouble{}
+		trouble := &backoff{}
 		rests := func(want time.Duration) {
 			t.Helper()
 			began := time.Now()
@@ -426,11 +439,11 @@ func TestRestBetweenCounts(t *testing.T) {
 		rests(0) // 45 seconds are owed
 		trouble.counted(time.Minute, time.Now())
 		trouble.heard()
-		rests(lookupPauses*65*time.Second - ahead)
+		rests(listPauses*65*time.Second - ahead)
 		rests(0)
 		time.Sleep(time.Hour)
 		trouble.counted(time.Minute, time.Now())
-		rests(lookupPauses*time.Minute - ahead)
+		rests(listPauses*time.Minute - ahead)
 		if trouble.inVain != 1 {
 			t.Errorf("%+v", trouble)
 		}
@@ -449,7 +462,8 @@ func TestRestBetweenTornLists(t *testing.T) {
 	e.Scanner.ChunkSize = 5
 	ctx, stop := context.WithCancel(t.Context())
 	listed := make(chan *listing)
-	go func() { listed <- e.listAgain(ctx, &kind{resource: pods}, true) }()
+	r := e.reflectorOf(t, pods)
+	go func() { listed <- r.listAgain(ctx, true) }()
 	begun := func() []time.Time {
 		server.mu.Lock()
 		defer server.mu.Unlock()
@@ -464,7 +478,7 @@ func TestRestBetweenTornLists(t *testing.T) {
 	stop()
 	<-listed
 	for i, at := range begun()[1:3] {
-		if pause := at.Sub(begun()[i]); pause < lookupPauses*takes {
+		if pause := at.Sub(begun()[i]); pause < listPauses*takes {
 			t.Errorf("list %d after %s", i+1, pause)
 		}
 	}
@@ -522,11 +536,11 @@ func TestSkippedIsNamed(t *testing.T) {
 	server := newFakeServer(t, 1)
 	e := prepare(server, pods)
 	for range listsAtOnce {
-		e.lists <- struct{}{}
+		e.source.lists <- struct{}{}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, skipped := e.list(ctx, &kind{resource: jobs}, "", time.Time{}, nil); len(skipped) != 1 ||
+	if _, skipped := e.source.list(ctx, jobs, "", time.Time{}, nil); len(skipped) != 1 ||
 		skipped[0].Group != "batch" || skipped[0].Resource != "jobs" || skipped[0].Reason != census.Interrupted {
 		t.Errorf("%+v", skipped)
 	}
@@ -547,9 +561,10 @@ func TestLookedUpTooLate(t *testing.T) {
 	server.change("/api/v1/pods", "DELETED", says)
 	late := spaces.ID{Namespace: "prod", Prefix: "late-", SuffixLength: suffixLength}
 	eventually(t, func() string {
-		e.Engine.mu.Lock()
-		defer e.Engine.mu.Unlock()
-		if _, is := e.kinds[0].lookups.refused[late]; !is {
+		s := e.types.list()[0].store
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if _, is := s.inspection.refused[late]; !is {
 			return "it was not refused"
 		}
 		return ""
@@ -560,15 +575,15 @@ func TestLookedUpTooLate(t *testing.T) {
 
 // With a selector, that an object says a prefix is no reason to look it up each time.
 func TestSelects(t *testing.T) {
-	e := New(census.Scanner{})
-	if e.selects() {
+	s := &source{}
+	if s.selects() {
 		t.Error("no selector selects")
 	}
-	e.Scanner.Selector = labels.Everything()
-	if e.selects() {
+	s.scanner.Selector = labels.Everything()
+	if s.selects() {
 		t.Error("one that chooses all selects")
 	}
-	if e.Scanner.Selector = labels.SelectorFromSet(labels.Set{"a": "b"}); !e.selects() {
+	if s.scanner.Selector = labels.SelectorFromSet(labels.Set{"a": "b"}); !s.selects() {
 		t.Error("one that chooses does not")
 	}
 }
@@ -600,17 +615,20 @@ func TestQuietTypeAway(t *testing.T) {
 	}
 }
 
-// Who made an object matters in a space that is being looked up, too.
-func TestCreatorWhileLookedUp(t *testing.T) {
-	k, e := &kind{sketch: newSketch()}, New(census.Scanner{})
+// The creator of an object is read if its name pool has a counter, or gets one with it.
+func TestWhenCreator(t *testing.T) {
+	k := newTestStore()
 	o := &decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
 	in, _ := spaces.Of(o)
-	k.sketch.add(in, 1)
-	if when := k.whenCreator(e, o); when != decode.Never {
-		t.Errorf("%v", when)
+	for names, want := range map[int32]decode.When{0: decode.Now, 1: decode.Never, 3: decode.Never, 4: decode.Now} {
+		k.pools.few.set(hashOf(in), number{names, names})
+		if when := k.whenCreator(o); when != want {
+			t.Errorf("of %d names: %v", names, when)
+		}
 	}
-	k.lookups.flying = map[spaces.ID]bool{in: true}
-	if when := k.whenCreator(e, o); when != decode.Now {
+	k.pools.few = numbers{}
+	k.setCounter(in, &counter{})
+	if when := k.whenCreator(o); when != decode.Now {
 		t.Errorf("%v", when)
 	}
 }
@@ -656,19 +674,19 @@ func TestChangedGenerateName(t *testing.T) {
 
 // One more that says a prefix goes than is known to: it is looked up.
 func TestUnsaid(t *testing.T) {
-	c := &counter{space: tally{Names: 3}, since: &time.Time{}}
+	c := &counter{pool: tally{Names: 3}, since: &time.Time{}}
 	o := decode.Object{Name: "run-24567", GenerateName: "run-"}
 	id := spaces.ID{Prefix: "run-", SuffixLength: suffixLength}
 	if unsaid := c.deleted(id, changed{object: o, version: 1}); !unsaid {
-		t.Errorf("%+v", c.space)
+		t.Errorf("%+v", c.pool)
 	}
 }
 
 // What etcd deletes because a lease has ended has one state: each object counts, once, and
 // a watch that breaks between them goes on from before.
 func TestLeaseEnds(t *testing.T) {
-	e := New(census.Scanner{})
-	k := &kind{resource: pods, version: 7, objects: 9, sketch: newSketch()}
+	k := newTestStore()
+	k.at.version, k.totals.objects = 7, 9
 	random := rand.New(rand.NewPCG(1, 1))
 	event := func(what decode.EventType, version string) *decode.Event {
 		return &decode.Event{Type: what, ResourceVersion: version, Object: &decode.Object{Namespace: "prod", Name: generated("run-", random)}}
@@ -689,8 +707,11 @@ func TestLeaseEnds(t *testing.T) {
 		{event(decode.Deleted, "10"), errBackwards, 8, 10},
 		{event(decode.Deleted, "9"), errBackwards, 8, 10},
 	} {
-		if err := k.apply(e, step.event); !errors.Is(err, step.err) || k.objects != step.objects || e.watchedFrom(k) != step.from {
-			t.Errorf("%+v: %v, %d objects, goes on from %d", step, err, k.objects, e.watchedFrom(k))
+		err := k.Apply(step.event)
+		now := k.look()
+		from, _ := now.resumesAt()
+		if !errors.Is(err, step.err) || k.totals.objects != step.objects || from != step.from {
+			t.Errorf("%+v: %v, %d objects, goes on from %d", step, err, k.totals.objects, from)
 		}
 	}
 }
@@ -719,9 +740,9 @@ func TestOneRequestAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range listsAtOnce {
 		all.Go(func() {
-			e.list(t.Context(), &kind{resource: jobs}, "", time.Time{}, func() census.Batch { return e.newBatch(nil, false) })
+			e.source.list(t.Context(), jobs, "", time.Time{}, func() census.Batch { return newBatch(&e.Policy, e.Now(), nil, false) })
 		})
-		all.Go(func() { e.askAll(t.Context()) })
+		all.Go(func() { e.poller.round(t.Context()) })
 	}
 	all.Wait()
 	if two.Load() {
@@ -766,9 +787,10 @@ func TestStill(t *testing.T) {
 	server.mute = 1 << 30
 	e := start(t, server, pods)
 	eventually(t, func() string {
-		e.Engine.mu.Lock()
-		defer e.Engine.mu.Unlock()
-		if behind := e.kinds[0].behind; !behind.IsZero() {
+		s := e.types.list()[0].store
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if behind := s.standing.behind; !behind.IsZero() {
 			t.Errorf("behind since %v", behind)
 		}
 		server.mu.Lock()
@@ -801,18 +823,18 @@ func TestMute(t *testing.T) {
 
 // All namespaces that were not read are told, but of a type that was read as a whole since.
 func TestLeaveOut(t *testing.T) {
-	e := New(census.Scanner{})
-	counted, since := time.Unix(1, 0), time.Unix(2, 0)
-	again := &kind{resource: pods, state: quiet, listed: since}
-	part := &kind{resource: jobs, listed: counted}
-	never := &kind{resource: nodes}
-	e.kinds = []*kind{again, part, never}
-	of := func(k *kind, namespace string) census.Skipped {
+	again, part, never := &store{resource: pods}, &store{resource: jobs}, &store{resource: nodes}
+	of := func(k *store, namespace string) census.Skipped {
 		return census.Skipped{Group: k.resource.Group, Resource: k.resource.Resource, Namespace: namespace}
 	}
 	all := []census.Skipped{of(again, "a"), of(part, "a"), of(part, "b"), of(never, "")}
-	e.leaveOut(all, map[*kind]time.Time{again: counted, part: counted})
-	if got := e.Snapshot(func(Row) {}).Skipped; !slices.Equal(got, all[1:]) {
+	at := time.Unix(1, 0)
+	again.listed.at, again.standing.state, part.listed.at = at.Add(time.Second), quiet, at
+	counted := map[*store]time.Time{again: at, part: at}
+	for _, s := range []*store{again, part, never} {
+		s.leaveOut(all, counted[s])
+	}
+	if got := slices.Concat(again.missing(), part.missing(), never.missing()); !slices.Equal(got, all[1:]) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -914,42 +936,42 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	}
 	e := prepare(server)
 	e.Scanner.RetryTimeout = time.Minute
-	failing := &kind{resource: pods, skipped: []census.Skipped{{Reason: census.Failed}}}
-	e.kinds = []*kind{failing, {resource: jobs, state: quiet, listed: time.Now()}}
+	failing := e.reflectorOf(t, pods)
+	failing.store.standing.skipped = []census.Skipped{{Reason: census.Failed}}
+	well := e.reflectorOf(t, jobs).store
+	well.standing.state, well.listed.at = quiet, time.Now()
 	began := time.Now()
-	e.askAll(t.Context())
+	e.poller.round(t.Context())
 	if passed := time.Since(began); passed > 40*time.Second || !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) {
 		t.Errorf("%v in %v", asked, passed)
 	}
-	e.Scanner.RetryTimeout = time.Millisecond
+	e.source.scanner.RetryTimeout = time.Millisecond
 	began = time.Now()
-	e.askedFor(t.Context(), census.Estimate{Resource: pods, Known: true})
-	if rests := failing.rests.Sub(began); rests < (1+lookupPauses)*takes {
+	e.poller.answered(t.Context(), failing, census.Estimate{Resource: pods, Known: true})
+	if rests := failing.store.standing.rests.Sub(began); rests < (1+listPauses)*takes {
 		t.Errorf("it is listed again after %v", rests)
 	}
 }
 
 // Where a server does not say how many objects there are, there is not one.
 func TestUnknownNumber(t *testing.T) {
-	e := New(census.Scanner{})
-	k := &kind{resource: pods, state: quiet, objects: 200, atList: 200, listed: time.Now()}
-	e.kinds = []*kind{k}
-	e.askedFor(t.Context(), census.Estimate{Resource: pods, Objects: 1})
-	if k.objects != 200 {
-		t.Errorf("%d objects", k.objects)
+	k := newTestStore()
+	k.Replace(&listing{objects: 200}, quiet)
+	if due := k.answered(census.Estimate{Resource: pods, Objects: 1}); due || k.totals.objects != 200 {
+		t.Errorf("%d objects, due: %v", k.totals.objects, due)
 	}
 }
 
 // Objects that say a prefix which no list counts are told, and not passed over.
 func TestUncounted(t *testing.T) {
-	e := New(census.Scanner{})
-	k := &kind{resource: pods}
-	b := e.newBatch(nil, false)
-	k.install(b.complete(census.Listed{Objects: 9, Prefixed: 2, Uncounted: 7, ResourceVersion: "3"}))
-	e.kinds = []*kind{k}
+	k := newTestStore()
+	b := newBatch(k.policy, time.Now(), nil, false)
+	k.Replace(b.complete(census.Listed{Objects: 9, Prefixed: 2, Uncounted: 7, ResourceVersion: "3"}), quiet)
 	want := census.TypeCount{Resource: pods, Objects: 7}
-	if s := e.Snapshot(func(Row) {}); len(s.Uncounted) != 1 || s.Uncounted[0] != want {
-		t.Errorf("%+v", s.Uncounted)
+	if s := (Snapshot{}); true {
+		if k.addTo(&s, false, func(Row) {}); len(s.Uncounted) != 1 || s.Uncounted[0] != want {
+			t.Errorf("%+v", s.Uncounted)
+		}
 	}
 }
 
@@ -958,14 +980,14 @@ func TestNoNumber(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
 	server.wordy = true
-	e := prepare(server, pods)
+	r := prepare(server).reflectorOf(t, pods)
 	for lists, must := range []bool{false, true} {
-		list := e.listAgain(t.Context(), &kind{resource: pods}, must)
+		list := r.listAgain(t.Context(), must)
 		if list == nil || list.objects != 6 || server.lists != lists+1 {
 			t.Errorf("%+v, %d lists", list, server.lists)
 		}
 	}
-	e.run(t)
+	e := start(t, server, pods)
 	eventually(t, func() string {
 		if told := e.notices(Unwatched); len(told) != 1 || !errors.Is(told[0].Cause, errNoNumber) {
 			return fmt.Sprintf("%+v", told)
@@ -981,29 +1003,35 @@ func TestNoNumber(t *testing.T) {
 func TestAllGoneOverAGap(t *testing.T) {
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	now := time.Unix(1_700_000_000, 0)
-	k := &kind{resource: pods}
-	k.install(&listing{began: now, found: map[spaces.ID]*counter{id: newCounter(census.NamePool{Names: 6, Generated: 6})}, version: 5})
-	k.installAgain(&listing{began: now.Add(time.Minute), found: map[spaces.ID]*counter{}, sketch: newSketch(), version: 9}, 0, nil)
-	c := k.counters[id]
-	if c == nil || c.space.Names != 0 || c.space.Generated != 0 || c.seen.deletes != 6 || c.gaps != 1 || c.version != 9 {
+	k := newTestStore()
+	list := &listing{began: now, version: 5}
+	list.counters = map[spaces.ID]*counter{id: newCounter(census.NamePool{Names: 6, Generated: 6})}
+	k.Replace(list, watched)
+	again := &listing{began: now.Add(time.Minute), version: 9}
+	again.counters = map[spaces.ID]*counter{}
+	k.ReplaceAfterGap(again, 0, nil, watched)
+	c := k.pools.counters[id]
+	if c == nil || c.pool.Names != 0 || c.pool.Generated != 0 || c.seen.deletes != 6 || c.gaps != 1 || k.at.version != 9 {
 		t.Errorf("%+v", c)
 	}
 }
 
-// What is said while a list is read that does not have it is looked up once more.
-func TestSaidWhileLookedUp(t *testing.T) {
-	e, k := New(census.Scanner{}), &kind{resource: pods, sketch: newSketch()}
+// A name pool that gets its generateName while it is inspected, by a list that doesn't have
+// the object, is inspected once more.
+func TestSaidWhileInspected(t *testing.T) {
+	k := newTestStore()
 	o := decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
 	id, _ := spaces.Of(&o)
-	k.lookups.flying = map[spaces.ID]bool{id: true}
-	k.change(e, changed{version: 7, what: decode.Added, object: o}) // which begins it
-	k.pass(e, id, true, &listing{version: 6})
-	if c := k.counters[id]; c == nil || c.space.Names != 1 || !k.lookups.asked[id] {
-		t.Errorf("%+v, asked for: %v", c, k.lookups.asked)
+	f := fly(k, id)
+	k.change(changed{version: 7, what: decode.Added, object: o}) // which begins it
+	k.conclude(f, everything, &listing{version: 6})
+	if c := k.pools.counters[id]; c == nil || c.pool.Names != 1 || !k.inspection.asked[id] {
+		t.Errorf("%+v, asked for: %v", c, k.inspection.asked)
 	}
-	k.pass(e, id, true, &listing{version: 7})
-	if c := k.counters[id]; c != nil {
-		t.Errorf("%+v", c)
+	k.land(f, 0)
+	k.conclude(k.takeFlight(), everything, &listing{version: 7})
+	if c := k.pools.counters[id]; c != nil || k.pools.few.of(hashOf(id)) != (number{1, 1}) {
+		t.Errorf("%+v, %+v", c, k.pools.few)
 	}
 }
 
@@ -1011,17 +1039,17 @@ func TestSaidWhileLookedUp(t *testing.T) {
 func TestDiffers(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	e := prepare(server, pods)
-	k := &kind{resource: pods, objects: 5, listed: time.Now()}
-	trouble := &trouble{before: true, mute: maxMute}
+	r := prepare(server).reflectorOf(t, pods)
+	r.store.Replace(&listing{objects: 5}, watched)
+	trouble := &backoff{before: true, mute: maxMute}
 	for i, want := range []error{nil, errMute} {
-		if err := e.compare(t.Context(), k, 1, trouble); !errors.Is(err, want) {
+		if err := r.compare(t.Context(), 1, trouble); !errors.Is(err, want) {
 			t.Errorf("%d: %v, want %v", i, err, want)
 		}
 	}
 	trouble.heard()
 	trouble.mute = maxMute
-	if err := e.compare(t.Context(), k, 1, trouble); err != nil {
+	if err := r.compare(t.Context(), 1, trouble); err != nil {
 		t.Errorf("something was heard: %v", err)
 	}
 }
@@ -1038,8 +1066,8 @@ func TestAskTime(t *testing.T) {
 	}
 	e := prepare(server, pods)
 	e.Scanner.Config.Timeout = 0
-	// The answer would be an earlier state.
-	if err := e.compare(t.Context(), &kind{resource: pods}, 1_000, &trouble{before: true}); err != nil {
+	// The response would be an earlier state.
+	if err := e.reflectorOf(t, pods).compare(t.Context(), 1_000, &backoff{before: true}); err != nil {
 		t.Error(err)
 	}
 }

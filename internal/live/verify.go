@@ -3,99 +3,18 @@ package live
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
-
-// expected is the number of objects that the server has at a state. The counts are compared
-// with it when the watch passes that state.
-type expected struct {
-	version uint64 // 0 for none
-	objects int64
-}
-
-// passedBy reports whether all events up to the state of the check have been counted, now
-// that an event of a version has come and doesn't count yet.
-func (c expected) passedBy(version uint64, what decode.EventType) bool {
-	return c.version > 0 && (version > c.version || what == decode.Bookmark && version == c.version)
-}
 
 // arrives is how long an event may take from the server to the counts.
 const arrives = time.Second
 
 var errUnverified = errors.New("the counts were not compared with the server at the end")
-
-// maxTrail bounds the numbers that are kept while the server is asked for its own.
-const maxTrail = 1 << 14
-
-// expectNumbers prepares the watched types for a comparison with the number that the
-// server is about to be asked for.
-func (e *Engine) expectNumbers() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, k := range e.kinds {
-		k.trail = nil
-		if k.state == watched {
-			k.trail = []expected{{k.version, k.objects}}
-		}
-	}
-}
-
-// leaveTrail keeps the number of objects at the state that the type is at now.
-func (k *kind) leaveTrail() {
-	if k.trail != nil && len(k.trail) < maxTrail {
-		k.trail = append(k.trail, expected{k.version, k.objects})
-	}
-}
-
-// compareWith compares the counts with the number that the server has at a state: with
-// those at that state, if the watch has passed it. Otherwise they are compared when it
-// does. A state before the one from which the trail begins is an error.
-func (k *kind) compareWith(c expected) error {
-	trail := k.trail
-	k.trail = nil
-	if len(trail) == 0 || c.version >= k.version {
-		k.check = c
-		return nil
-	}
-	if c.version < trail[0].version {
-		return fmt.Errorf("%w: %d after %d", errBackwards, c.version, trail[0].version)
-	}
-	after := slices.IndexFunc(trail, func(t expected) bool { return t.version > c.version })
-	if after > 0 && trail[after-1].objects != c.objects {
-		return errMissed
-	}
-	return nil
-}
-
-// verifyWatched compares the counts of a watched type with the response of the server, and
-// ends its watch if they differ. It reports whether the type is watched.
-func (e *Engine) verifyWatched(asked census.Estimate) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	k := e.kindOf(asked.Resource.GroupResource())
-	if k == nil || k.state != watched {
-		return false
-	}
-	state, err := strconv.ParseUint(asked.ResourceVersion, 10, 64)
-	if k.interrupt == nil || err != nil || state == 0 || !asked.Known {
-		return true // the next watch begins with a comparison
-	}
-	silent := k.check.version > 0 && e.clock.now().Sub(k.heard) > quietEvery
-	if silent && k.check.objects != k.objects && asked.Objects != k.objects {
-		k.interrupt(errSilent) // the next watch delivers what this one holds back
-	} else if err := k.compareWith(expected{state, asked.Objects}); err != nil {
-		k.interrupt(err)
-	}
-	return true
-}
 
 // Verify compares the counts of all types with the server: it discovers the types, asks
 // each for its number of objects, and counts a type again where that differs. It returns
@@ -108,104 +27,102 @@ func (e *Engine) Verify(ctx context.Context) {
 		e.discover(ctx)
 	case <-ctx.Done():
 	}
-	e.mu.Lock()
 	var types []census.Resource
-	for _, k := range e.kinds {
-		if k.skipped == nil {
-			k.unverified = new(k.skip(census.Interrupted, errUnverified))
-		}
-		types = append(types, k.resource)
+	for _, r := range e.types.list() {
+		r.store.expectNumber()
+		r.store.update(func(s *standing) { s.isUnverified(skip(r.resource, census.Interrupted, errUnverified)) })
+		types = append(types, r.resource)
 	}
-	e.mu.Unlock()
-	e.expectNumbers()
-	estimates, skipped := e.ask(ctx, types, e.Scanner.RetryTimeout)
-	e.mu.Lock()
+	numbers, skipped := e.source.numbers(ctx, types, e.Scanner.RetryTimeout)
 	for _, s := range skipped {
-		if k := e.kindOf(groupResource(s)); k != nil && k.unverified != nil {
-			k.unverified = &s
+		if r := e.types.of(groupResource(s)); r != nil {
+			r.store.update(func(standing *standing) { standing.isUnverified(s) })
 		}
 	}
-	e.mu.Unlock()
 	var verifying sync.WaitGroup
-	for _, estimate := range estimates {
-		verifying.Go(func() { e.verify(ctx, estimate) })
+	for _, number := range numbers {
+		if r := e.types.of(number.Resource.GroupResource()); r != nil {
+			verifying.Go(func() { r.verify(ctx, number) })
+		}
 	}
 	verifying.Wait()
 }
 
-// verify compares the counts of a type with a response, and counts it again if they
+// isUnverified notes why a type could not be verified, unless it is skipped anyway.
+func (s *standing) isUnverified(why census.Skipped) {
+	if s.skipped == nil {
+		s.unverified = &why
+	}
+}
+
+// verify compares the counts of the type with a response, and counts it again if they
 // differ.
-func (e *Engine) verify(ctx context.Context, asked census.Estimate) {
-	e.mu.Lock()
-	k := e.kindOf(asked.Resource.GroupResource())
-	isWatched := k != nil && k.state == watched
-	e.mu.Unlock()
+func (r *reflector) verify(ctx context.Context, asked census.Estimate) {
+	isWatched := r.is(watched)
+	if isWatched && r.agrees(ctx, asked) || !isWatched && r.store.isUnchanged(asked) {
+		r.store.update(func(s *standing) { s.unverified = nil })
+		return
+	}
+	list := r.listAgain(ctx, false)
 	switch {
-	case k == nil:
-	case isWatched && e.agrees(ctx, k, asked), !isWatched && e.isUnchanged(k, asked):
-		e.mu.Lock()
-		k.unverified = nil
-		e.mu.Unlock()
+	case list == nil: // the type is unverified, or skipped
+	case isWatched:
+		from := r.store.ReplaceAfterGap(list, len(r.source.recent), errMissed, watched)
+		r.tell(Notice{Gap, r.resource.GroupResource(), from, list.began, errMissed})
+	case list.state() == watched:
+		r.store.Replace(list, unwatched) // too late for rates of its own
 	default:
-		e.recount(ctx, k, isWatched)
+		r.store.Replace(list, quiet)
 	}
 }
 
 // agrees reports whether the counts of a watched type come to the number that the server
 // has, once the events that are on their way have arrived.
-func (e *Engine) agrees(ctx context.Context, k *kind, asked census.Estimate) bool {
+func (r *reflector) agrees(ctx context.Context, asked census.Estimate) bool {
 	state, err := strconv.ParseUint(asked.ResourceVersion, 10, 64)
 	if err != nil || !asked.Known {
 		return false
 	}
-	e.mu.Lock()
-	gaps := k.gaps
-	err = k.compareWith(expected{state, asked.Objects})
-	e.mu.Unlock()
+	number := expected{state, asked.Objects}
+	gaps := r.store.look().totals.gaps
+	err = r.store.compareAtEnd(number)
 	for deadline := time.Now().Add(arrives); err == nil && time.Now().Before(deadline); {
-		e.mu.Lock()
-		same, passed := k.objects == asked.Objects, k.check.version != state
-		missed := k.gaps != gaps || errors.Is(k.cause, errMissed)
-		e.mu.Unlock()
-		if same || passed {
-			return !missed
+		if agrees, known := r.store.agreement(number, gaps); known {
+			return agrees
 		}
 		err = apistatus.Sleep(ctx, arrives/100)
 	}
 	return false
 }
 
-// isUnchanged reports whether nothing has come to a type that is not watched since its
-// last list, or too little for a prefix that counts.
-func (e *Engine) isUnchanged(k *kind, asked census.Estimate) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if k.listed.IsZero() || k.skipped != nil || !asked.Known {
-		return false
-	}
-	if asked.Objects < e.MinCount && len(k.counters) == 0 {
-		k.objects = asked.Objects
-		return true
-	}
-	return asked.ResourceVersion == formatVersion(k.version)
+// compareAtEnd compares the counts with the number of the server.
+func (s *store) compareAtEnd(number expected) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.comparison.with(number, s.at.version)
 }
 
-// recount lists a type whose counts are not those of the server.
-func (e *Engine) recount(ctx context.Context, k *kind, isWatched bool) {
-	list := e.listAgain(ctx, k, false)
-	if list == nil {
-		return // it is unverified, or skipped
+// agreement reports whether the counts come to the number of the server, and whether that
+// is known yet.
+func (s *store) agreement(number expected, gaps int) (agrees, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	missed := s.totals.gaps != gaps || errors.Is(s.standing.cause, errMissed)
+	same, passed := s.totals.objects == number.objects, s.comparison.due.version != number.version
+	return !missed, same || passed
+}
+
+// isUnchanged reports whether nothing has come to a type that is not watched since its
+// last list, or too little for a prefix that counts.
+func (s *store) isUnchanged(asked census.Estimate) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listed.at.IsZero() || s.standing.skipped != nil || !asked.Known {
+		return false
 	}
-	e.mu.Lock()
-	from := k.heard
-	if isWatched {
-		k.installAgain(list, len(e.Recent), errMissed)
-		k.state = watched
-	} else if k.install(list); k.state == watched {
-		k.state = unwatched // too late for rates of its own
+	if asked.Objects < s.policy.MinCount && len(s.pools.counters) == 0 {
+		s.totals.objects = asked.Objects
+		return true
 	}
-	e.mu.Unlock()
-	if isWatched {
-		e.tell(Notice{Gap, k.resource.GroupResource(), from, list.began, errMissed})
-	}
+	return asked.ResourceVersion == formatVersion(s.at.version)
 }

@@ -44,83 +44,85 @@ func TestBeginning(t *testing.T) {
 	}
 }
 
-// Of what has begun and stays small, the last is kept; what passes MinCount stays, and
-// what had to make room is looked up once it has enough names.
+// The name pools that have begun last keep their counters. A name pool that reaches
+// MinCount keeps it, too, and one that has lost it gets another one then.
 func TestYoungMakeRoom(t *testing.T) {
-	e, k := &Engine{MinCount: 5}, &kind{resource: pods, sketch: newSketch()}
+	k := newTestStore()
 	random := rand.New(rand.NewPCG(1, 1))
 	add := func(prefix string, times int) (in spaces.ID) {
 		for range times {
 			o := decode.Object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
-			k.version++
-			k.change(e, changed{version: k.version, what: decode.Added, object: o})
+			k.at.version++
+			k.change(changed{version: k.at.version, what: decode.Added, object: o})
 			in, _ = spaces.Of(&o)
 		}
 		return in
 	}
 	big, slow := add("big-", 5), add("slow-", 2)
-	for i := range 2 * maxYoung { // the sketch does not say of each that it begins
+	for i := range 2 * maxYoung {
 		add(fmt.Sprintf("once-%d-", i), 1)
 	}
-	if n := len(k.counters); n != maxYoung+1 {
+	if n := len(k.pools.counters); n != maxYoung+1 {
 		t.Errorf("%d counters, want %d", n, maxYoung+1)
 	}
-	if c := k.counters[big]; c == nil || c.space.Names != 5 || c.seen.creates != 5 {
+	if c := k.pools.counters[big]; c == nil || c.pool.Names != 5 || c.seen.creates != 5 {
 		t.Errorf("%+v", c)
 	}
+	if n := k.pools.few.of(hashOf(slow)); n != (number{2, 2}) {
+		t.Errorf("%+v", n)
+	}
 	add("slow-", 3)
-	if said := k.lookups.asked[slow]; k.counters[slow] != nil || !said {
-		t.Errorf("%+v, asked for: %v", k.counters[slow], said)
+	if c := k.pools.counters[slow]; c == nil || c.pool.Names != 5 || c.pool.Generated != 5 || c.young {
+		t.Errorf("%+v", c)
 	}
 }
 
 // The first of a space is no rate yet, and says who made it.
 func TestBegin(t *testing.T) {
-	e := &Engine{MinCount: 5}
-	k := &kind{resource: pods, sketch: newSketch()}
+	k := newTestStore()
 	at := time.Unix(1_700_000_001, 0)
 	event := changed{7, decode.Added, decode.Object{
 		Namespace: "prod", Name: "web-7f-bcdfg", GenerateName: "web-7f-", Created: 1_700_000_000,
 		Creator: decode.Creator{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-7f"},
 	}, at, at}
-	k.change(e, event)
+	k.change(event)
 	in, _ := spaces.Of(&event.object)
-	begun := k.counters[in]
+	begun := k.pools.counters[in]
 	want := census.NamePool{
 		Resource: pods, Namespace: "prod", Prefix: "web-7f-", SuffixLength: 5, Names: 1, Generated: 1, RawPrefixes: 1,
 		Oldest: time.Unix(1_700_000_000, 0).UTC(), Newest: time.Unix(1_700_000_000, 0).UTC(),
 		Creator: census.Creator{Kind: "ReplicaSet", Name: "web-7f"}, Creators: 1, ReplicaBounded: true,
 	}
-	if begun == nil || fmt.Sprint(begun.spaceOf(pods, in)) != fmt.Sprint(want) || begun.seen.creates != 1 || begun.seen.rates.creates[0] != 0 {
+	if begun == nil || fmt.Sprint(begun.poolOf(pods, in)) != fmt.Sprint(want) || begun.seen.creates != 1 || begun.seen.rates.creates[0] != 0 {
 		t.Errorf("%+v\nwant %+v", begun, want)
 	}
 	event.object.Creator.Kind, event.object.Name, event.version = "Job", "web-7f-bcdfh", 8
-	k.change(e, event)
-	if begun.seen.creates != 2 || begun.seen.rates.creates[0] == 0 || begun.space.ReplicaBounded {
+	k.change(event)
+	if begun.seen.creates != 2 || begun.seen.rates.creates[0] == 0 || begun.pool.ReplicaBounded {
 		t.Errorf("%+v", begun)
 	}
 }
 
 // What a list after a gap has raised to MinCount does not make room.
 func TestYoungOverAGap(t *testing.T) {
-	e, k := &Engine{MinCount: 5}, &kind{resource: pods, sketch: newSketch()}
+	k := newTestStore()
 	now := time.Unix(1_700_000_000, 0)
 	add := func(prefix string) spaces.ID {
 		o := decode.Object{Namespace: "prod", Name: prefix + "bcdfg", GenerateName: prefix}
-		k.version++
-		k.change(e, changed{k.version, decode.Added, o, now, now})
+		k.at.version++
+		k.change(changed{k.at.version, decode.Added, o, now, now})
 		in, _ := spaces.Of(&o)
 		return in
 	}
 	raised := add("raised-")
 	more := newCounter(census.NamePool{Names: 500, Generated: 500})
-	k.installAgain(&listing{
-		began: now.Add(time.Minute), found: map[spaces.ID]*counter{raised: more}, sketch: newSketch(), version: 10, prefixes: 1, objects: 500,
-	}, 0, nil)
+	k.ReplaceAfterGap(&listing{
+		began: now.Add(time.Minute), found: found{counters: map[spaces.ID]*counter{raised: more}, prefixes: 1}, version: 10, objects: 500,
+	}, 0, nil, watched)
 	for i := range 2 * maxYoung {
 		add(fmt.Sprintf("once-%d-", i))
 	}
-	if c := k.counters[raised]; c == nil || c.space.Names != 500 {
+	if c := k.pools.counters[raised]; c == nil || c.pool.Names != 500 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -60,6 +60,9 @@ type Asked struct {
 	// been read; nil returns Never. Protobuf must have its fields in the order of
 	// their numbers for that, as all encoders of Kubernetes write them.
 	Creator func(*Object) When
+	// Updated reports whether Watch calls Creator for an object that was updated, too;
+	// nil is false.
+	Updated func(*Object) bool
 	// Identity is whether Object.Identity is read.
 	Identity bool
 	// Whole is whether Object.Raw is kept, which only JSON has.

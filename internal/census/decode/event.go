@@ -76,7 +76,8 @@ func Watch(r io.Reader, buffer []byte, asked Asked, visit func(*Event) error) er
 	d := &eventDecoder{visit: visit}
 	d.asked = asked
 	d.asked.Creator = func(o *Object) When {
-		if d.event.Type == Modified || asked.Creator == nil {
+		isUpdated := d.event.Type == Modified
+		if asked.Creator == nil || isUpdated && (asked.Updated == nil || !asked.Updated(o)) {
 			return Never
 		}
 		return asked.Creator(o)

@@ -7,6 +7,7 @@ package spaces
 
 import (
 	"cmp"
+	"hash/maphash"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -114,6 +115,11 @@ func Long(o *decode.Object) (ID, bool) {
 func MayBeLong(o *decode.Object) bool {
 	_, _, ok := longSuffix(o)
 	return ok
+}
+
+// MemberOf returns a hash of an object, as a member of a space of longer suffixes.
+func MemberOf(o *decode.Object) uint64 {
+	return maphash.Comparable(seed, [2]string{o.Namespace, o.Name})
 }
 
 // LabelKeys are the labels that the selector looks at.

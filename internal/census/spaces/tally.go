@@ -35,6 +35,9 @@ type Tally struct {
 	Marked  bool
 
 	ClientGenerated bool
+	// Members are the objects with a longer suffix, as MemberOf has them. They are kept
+	// with Rules.All only.
+	Members []uint64
 	// Extra is whether it is emitted because of Rules.All only.
 	Extra bool
 
@@ -108,6 +111,9 @@ func (t *Tally) addLong(r *Rules, o *decode.Object) error {
 	}
 	t.Names++
 	t.Generated++
+	if r.All {
+		t.Members = append(t.Members, MemberOf(o))
+	}
 	t.addSaid(r, o)
 	t.addRaw(o.GenerateName)
 	t.addTime(r, o.Created, true)

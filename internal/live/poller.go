@@ -1,0 +1,136 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+)
+
+// A type without prefixes is listed again if it has MinCount objects more or less than at
+// its last list. It is listed again in any case after a hundred times as long as the list
+// took, but after leastQuiet at the earliest and longQuiet at the latest: others may have
+// replaced its objects. If the server doesn't report the number of objects, it is listed
+// again after unknownQuiet. All other lists take a tenth of the time at most.
+const (
+	leastQuiet   = 5 * time.Minute
+	longQuiet    = 30 * time.Minute
+	unknownQuiet = 10 * time.Minute
+)
+
+// poller asks types for their numbers of objects. The counts of watched types are compared
+// with them. Other types are listed if they may have prefixes.
+type poller struct {
+	roster *roster
+	source *source
+	tell   func(Notice)
+	follow func(context.Context, *reflector)
+}
+
+// round asks each type. Types that failed before come last, and are not retried.
+func (p *poller) round(ctx context.Context) {
+	var well, failing []census.Resource
+	for _, r := range p.roster.list() {
+		switch standing := r.store.look().standing; standing.turn() {
+		case turnNow:
+			well = append(well, r.resource)
+		case turnLast:
+			failing = append(failing, r.resource)
+		case turnNone:
+		}
+	}
+	p.ask(ctx, well, p.source.scanner.RetryTimeout)
+	p.ask(ctx, failing, once)
+}
+
+func (p *poller) ask(ctx context.Context, types []census.Resource, patience time.Duration) {
+	began := time.Now()
+	for _, r := range p.roster.list() {
+		r.store.expectNumber()
+	}
+	numbers, skipped := p.source.numbers(ctx, types, patience)
+	if ctx.Err() != nil {
+		return
+	}
+	for _, s := range skipped {
+		if r := p.roster.of(groupResource(s)); r != nil {
+			r.unanswered(ctx, s, began)
+		}
+	}
+	for _, number := range numbers {
+		if r := p.roster.of(number.Resource.GroupResource()); r != nil && !r.compareNumber(number) {
+			p.answered(ctx, r, number)
+		}
+	}
+}
+
+// unanswered notes that the type was asked for its number in vain, since when.
+func (r *reflector) unanswered(ctx context.Context, skipped census.Skipped, since time.Time) {
+	notFound := false
+	r.store.update(func(s *standing) { notFound = s.unanswered(skipped, since) })
+	if notFound {
+		r.leaveIfGone(ctx)
+	}
+}
+
+// answered lists a type if its number of objects is a reason to, and follows it if it has
+// prefixes.
+func (p *poller) answered(ctx context.Context, r *reflector, number census.Estimate) {
+	before := r.store.look()
+	if due := r.store.answered(number); !due {
+		return
+	}
+	began := time.Now()
+	list := r.listAgain(ctx, false)
+	if list == nil {
+		r.store.update(func(s *standing) { s.rest(min(listPauses*time.Since(began), tryAgain)) })
+		r.leaveIfGone(ctx)
+		return
+	}
+	r.store.Replace(list, list.state())
+	if before.standing.state == gone {
+		p.tell(Notice{What: Appeared, Resource: r.resource.GroupResource()})
+	}
+	if list.state() == watched {
+		p.follow(ctx, r)
+		if !before.listed.at.IsZero() {
+			p.tell(Notice{What: Watched, Resource: r.resource.GroupResource()})
+		}
+	}
+}
+
+// answered notes the number of objects of a type that is not watched. It reports whether
+// the type is to be listed.
+func (s *store) answered(number census.Estimate) (due bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	due = s.isDue(number, time.Now())
+	if !due && s.standing.skipped == nil && number.Known {
+		s.totals.objects = number.Objects
+	}
+	switch s.standing.state {
+	case gone:
+		s.standing.skipped = nil // which it is while it is listed
+	case quiet:
+		s.standing.catchUp()
+	default:
+	}
+	return due
+}
+
+// isDue reports whether the type is to be listed.
+func (s *store) isDue(number census.Estimate, now time.Time) bool {
+	age := now.Sub(s.listed.at)
+	changed := number.Objects - s.listed.objects
+	switch {
+	case now.Before(s.standing.rests):
+		return false
+	case s.listed.at.IsZero(), s.standing.skipped != nil:
+		return true
+	case !number.Known:
+		return age > unknownQuiet
+	case number.Objects < s.policy.MinCount:
+		return false
+	}
+	return max(changed, -changed) >= s.policy.MinCount || age > min(max(leastQuiet, 100*s.listed.took), longQuiet)
+}

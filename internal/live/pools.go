@@ -1,0 +1,218 @@
+package live
+
+import (
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+// maxYoung is how many name pools of a type that have begun while it was watched keep a
+// counter without MinCount names.
+const maxYoung = 4_096
+
+// pools are the name pools of a type. Each has a counter or, with fewer than MinCount
+// names, only a number.
+type pools struct {
+	counters map[spaces.ID]*counter
+	few      numbers
+	long     members
+	young    young
+}
+
+// young are the name pools that have begun last, in a ring. A name pool whose place is
+// taken loses its counter, unless MinCount names were created in it.
+type young struct {
+	ids  []spaces.ID
+	next int
+}
+
+// change counts an event in each name pool of its object.
+func (s *store) change(c changed) {
+	o := &c.object
+	in, said := spaces.Of(o)
+	switch c.what {
+	case decode.Added:
+		s.totals.objects++
+		s.at.newest = max(s.at.newest, o.Created)
+	case decode.Deleted:
+		s.totals.objects--
+	}
+	if s.isName(o, in, said) {
+		s.totals.change(c.what)
+	}
+	if in.Prefix != "" && c.what != decode.Modified && s.takes(in) {
+		s.changeIn(in, c)
+	}
+	s.changeLong(c)
+	if said.Prefix != "" && s.takes(said) {
+		s.saidBy(said, said != in, c)
+	}
+}
+
+func (s *store) takes(id spaces.ID) bool {
+	return s.policy.takes(s.resource.GroupResource(), id.Prefix)
+}
+
+// changeIn counts a create or a delete in a name pool.
+func (s *store) changeIn(id spaces.ID, c changed) {
+	s.inspection.note(id, c)
+	counter := s.pools.counters[id]
+	switch {
+	case counter == nil:
+		s.changeFew(id, c)
+	case c.what == decode.Added:
+		counter.created(id, c, s.policy.chance(counter.poolOf(s.resource, id)))
+	default:
+		if unsaid := counter.deleted(id, c); unsaid {
+			s.inspection.ask(id, true, 0)
+		}
+	}
+}
+
+// changeFew counts a create or a delete in a name pool without a counter, which may get
+// one.
+func (s *store) changeFew(id spaces.ID, c changed) {
+	hash := hashOf(id)
+	before := s.pools.few.of(hash)
+	n, by := before, int32(1)
+	if c.what == decode.Deleted {
+		by = -1
+	}
+	n.names += by
+	if generates(id, &c.object) {
+		n.generated += by
+	}
+	if by > 0 && s.getsCounter(id, n) {
+		s.pools.few.remove(hash)
+		s.begin(id, before, c)
+		return
+	}
+	s.pools.few.set(hash, n)
+	least := s.policy.MinCount
+	if n.generated <= 0 {
+		least = max(least, census.MinEvident)
+	}
+	if by > 0 && int64(n.names) >= least {
+		s.inspection.ask(id, n.generated > 0, int64(n.names))
+	}
+}
+
+// getsCounter reports whether a name pool that has come to a number gets a counter: with
+// MinCount names, or if it begins. If no object has its generateName, if a selector
+// chooses, and if several generateNames may share it, an inspection tells.
+func (s *store) getsCounter(id spaces.ID, n number) bool {
+	return n.generated > 0 && !s.selects && len(id.Prefix) < names.MaxLength-names.MaxSuffixLength &&
+		(n.names == 1 || int64(n.names) >= s.policy.MinCount)
+}
+
+// changeLong counts an event in the name pool of a longer suffix. An update may add an
+// object to it or remove one, which is no create and no delete.
+func (s *store) changeLong(c changed) {
+	if !spaces.MayBeLong(&c.object) {
+		return
+	}
+	id, is := spaces.Long(&c.object)
+	if !s.takes(id) {
+		return
+	}
+	is = is && c.what != decode.Deleted
+	was := s.pools.long.set(spaces.MemberOf(&c.object), is)
+	switch {
+	case is == was:
+	case c.what == decode.Modified:
+		s.moveLong(id, is, c)
+	default:
+		s.changeIn(id, c)
+	}
+}
+
+// moveLong takes an object into the name pool of a longer suffix, or out of it.
+func (s *store) moveLong(id spaces.ID, in bool, c changed) {
+	switch counter := s.pools.counters[id]; {
+	case counter != nil && in:
+		counter.add(id, &c)
+	case counter != nil:
+		counter.remove(id, &c)
+	default:
+		hash, by := hashOf(id), int32(-1)
+		if in {
+			by = 1
+		}
+		n := s.pools.few.of(hash)
+		n.names, n.generated = n.names+by, n.generated+by
+		s.pools.few.set(hash, n)
+		if int64(n.names) >= s.policy.MinCount {
+			s.inspection.ask(id, true, int64(n.names))
+		}
+	}
+}
+
+// saidBy inspects a name pool that an object's generateName has, or had, if it may be the
+// first such object or the last one. A stray is not in the name pool itself.
+func (s *store) saidBy(id spaces.ID, stray bool, c changed) {
+	counter := s.pools.counters[id]
+	switch {
+	case counter == nil && c.what != decode.Deleted:
+		if n := s.pools.few.of(hashOf(id)); int64(n.names) >= s.policy.MinCount {
+			s.inspection.ask(id, true, int64(n.names))
+		}
+	case counter != nil && c.what == decode.Deleted && stray && counter.pool.Generated <= 0:
+		s.inspection.ask(id, true, 0)
+	}
+}
+
+// begin gives a counter to a name pool of a number of names, to which an event adds one.
+// One is no rate yet: rates are of the names after it.
+func (s *store) begin(id spaces.ID, before number, c changed) {
+	id = cloned(id)
+	begun := newCounter(census.NamePool{
+		ReplicaBounded: true, // unless another one creates it
+		Names:          int64(before.names), Generated: int64(before.generated),
+	})
+	since := c.since
+	begun.since = &since
+	begun.add(id, &c)
+	begun.see(c.at).creates++
+	s.setCounter(id, begun)
+	if before.names == 0 {
+		s.raise(id, begun)
+	}
+}
+
+// raise makes a name pool the youngest, in the place of the oldest of the young.
+func (s *store) raise(id spaces.ID, begun *counter) {
+	y := &s.pools.young
+	begun.young = true
+	if len(y.ids) < maxYoung {
+		y.ids = append(y.ids, id)
+		return
+	}
+	oldest := &y.ids[y.next]
+	if c := s.pools.counters[*oldest]; c != nil && c.young && c.seen.creates < s.policy.MinCount {
+		s.demote(*oldest, c)
+	}
+	*oldest = id
+	y.next = (y.next + 1) % maxYoung
+}
+
+func (s *store) setCounter(id spaces.ID, c *counter) {
+	if s.pools.counters == nil {
+		s.pools.counters = map[spaces.ID]*counter{}
+	}
+	s.pools.counters[id] = c
+}
+
+// demote takes the counter of a name pool away, which keeps its number.
+func (s *store) demote(id spaces.ID, c *counter) {
+	delete(s.pools.counters, id)
+	s.pools.few.set(hashOf(id), number{c.pool.Names, c.pool.Generated})
+}
+
+// cloned returns an ID that holds no memory of an event.
+func cloned(id spaces.ID) spaces.ID {
+	id.Namespace, id.Prefix = strings.Clone(id.Namespace), strings.Clone(id.Prefix)
+	return id
+}

@@ -1,0 +1,233 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+)
+
+// longList is how long a list takes in which so much can come that it is no burst.
+const longList = 5 * time.Second
+
+// askTime is how long the opening of a watch waits for the request before. Tests shorten
+// it.
+var askTime = 5 * time.Second
+
+// silence is after which time a watch is given up that has delivered neither an event nor
+// a bookmark; servers send a bookmark each minute. Tests shorten it.
+var silence = 2 * time.Minute
+
+var errSilent = errors.New("neither an event nor a bookmark came for two minutes")
+
+// reflector keeps the store of one resource type up to date: it lists, watches, and lists
+// again.
+type reflector struct {
+	resource census.Resource
+	store    *store
+	source   *source
+	roster   *roster
+	tell     func(Notice)
+	interval time.Duration
+	session  session
+}
+
+// session is the goroutine of a reflector, and its open watch.
+type session struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc      // nil if the goroutine does not run
+	broken context.CancelCauseFunc // ends the watch; nil if none is open
+}
+
+// begin returns the context of the goroutine, unless there is one.
+func (s *session) begin(ctx context.Context) (_ context.Context, begun bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel != nil {
+		return nil, false
+	}
+	ctx, s.cancel = context.WithCancel(ctx)
+	return ctx, true
+}
+
+// end ends the goroutine.
+func (s *session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel != nil {
+		s.cancel()
+	}
+}
+
+// opened notes how to end the watch that is open; nil if none is open any more.
+func (s *session) opened(broken context.CancelCauseFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = broken
+}
+
+// isOpen reports whether a watch is open.
+func (s *session) isOpen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken != nil
+}
+
+// interrupt ends the watch, if one is open.
+func (s *session) interrupt(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		s.broken(cause)
+	}
+}
+
+// follow begins to follow a type that has been listed, if it has prefixes.
+func (r *reflector) follow(ctx context.Context, running *sync.WaitGroup) {
+	if !r.is(watched) {
+		return
+	}
+	ctx, begun := r.session.begin(ctx)
+	if !begun {
+		return
+	}
+	running.Go(func() {
+		defer r.session.end()
+		r.run(ctx)
+	})
+}
+
+// run follows the type until ctx is done, or the server doesn't have it any more.
+func (r *reflector) run(ctx context.Context) {
+	b := &backoff{}
+	buffer := make([]byte, decode.BufferSize)
+	r.listSteadily(ctx)
+	for ctx.Err() == nil {
+		now := r.store.look()
+		version, err := now.resumesAt()
+		if err == nil {
+			err = r.watch(ctx, version, buffer, b)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		switch b.after(err, time.Now()) {
+		case resume:
+			r.store.update(func(s *standing) { s.fallBehind(err) })
+			b.pause(ctx, err)
+		case countAgain:
+			r.store.update(func(s *standing) { s.fallBehind(err) })
+			b.rest(ctx)
+			took, there := r.countAgain(ctx, err)
+			if !there {
+				return
+			}
+			b.counted(took, time.Now())
+			b.pause(ctx, err)
+		case giveUp:
+			if !r.countOnly(ctx, err) {
+				return
+			}
+			b = &backoff{onTrial: true}
+		}
+	}
+}
+
+// watch follows the type from a state on, as long as one watch lasts. It returns nil if
+// the watch ended as it should.
+func (r *reflector) watch(ctx context.Context, from uint64, buffer []byte, b *backoff) error {
+	if err := r.compare(ctx, from, b); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(silence, func() { cancel(errSilent) })
+	defer timer.Stop()
+	body, err := r.source.watch(ctx, r.resource, from)
+	if err != nil {
+		return causeOf(ctx, err)
+	}
+	defer func() { _ = body.Close() }()
+	b.opened()
+	r.session.opened(cancel)
+	defer r.session.opened(nil)
+	r.store.update((*standing).catchUp)
+	asked := decode.Asked{Creator: r.store.whenCreator, Updated: spaces.MayBeLong}
+	err = decode.Watch(body, buffer, asked, func(event *decode.Event) error {
+		timer.Reset(silence)
+		if err := r.store.Apply(event); err != nil {
+			return err
+		}
+		if b.onTrial {
+			r.store.update(func(s *standing) { s.state = watched })
+			r.tell(Notice{What: Watched, Resource: r.resource.GroupResource()})
+		}
+		b.heard()
+		return nil
+	})
+	if err = causeOf(ctx, err); errors.Is(err, errSilent) {
+		return nil // there may be no events, and no bookmarks
+	}
+	return err
+}
+
+// compare asks for the state of the server after a watch has broken, and returns why the
+// counts are wrong. A server that was restored from a backup is at an earlier state, and
+// delivers nothing until it has come to the state where the watch begins. A server without
+// watches, or one that holds events back, never delivers anything: that shows by the number
+// of objects, after another watch in vain. Events up to the state come late, and so do
+// events that came while a long list was read. The watch doesn't wait long for a response,
+// or for the turn to ask.
+func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error {
+	now := r.store.look()
+	heard := now.at.caughtUp()
+	if !b.before && r.source.clock.now().Sub(heard) < longList {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	asked, _ := r.source.numbers(ctx, []census.Resource{r.resource}, once) // the next watch asks, too
+	if len(asked) == 0 {
+		return nil
+	}
+	state, err := strconv.ParseUint(asked[0].ResourceVersion, 10, 64)
+	if err == nil && state > 0 && state < from {
+		return fmt.Errorf("%w: %d after %d", errBackwards, state, from)
+	}
+	differed := b.differs // and nothing has come since
+	differs := r.store.resume(backlog{heard, state}, asked[0])
+	b.differs = b.mute >= maxMute && differs
+	if b.differs && differed {
+		return errMute
+	}
+	return nil
+}
+
+// compareNumber compares the counts of a watched type with the response of the server, and
+// ends its watch if they differ. It reports whether the type is watched. The next watch
+// begins with a comparison if none is open.
+func (r *reflector) compareNumber(asked census.Estimate) (isWatched bool) {
+	if !r.is(watched) {
+		return false
+	}
+	if r.session.isOpen() {
+		if err := r.store.compare(asked); err != nil {
+			r.session.interrupt(err)
+		}
+	}
+	return true
+}
+
+// causeOf returns why ctx was ended, if it was, else err.
+func causeOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return cause
+	}
+	return err
+}

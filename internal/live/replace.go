@@ -1,0 +1,122 @@
+package live
+
+import (
+	"errors"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+)
+
+// Replace makes a list the counts of the type, which is kept as a state from then on. It
+// returns the time of the list.
+func (s *store) Replace(list *listing, kept state) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	since := list.began
+	for _, c := range list.counters {
+		c.since = &since
+	}
+	s.adopt(list, kept)
+	return s.listed.at
+}
+
+// ReplaceAfterGap makes a list the counts of the type, which were those of an earlier
+// state. It returns the time of that state. A list cannot show which objects were created
+// and deleted between the two states. At least the objects were created that are newer than
+// all objects that were seen before: the recent ones of index gap. Further names are
+// creates, too, and missing names are deletes, unless etcd may have been restored from a
+// backup: then objects came and went without a request.
+func (s *store) ReplaceAfterGap(list *listing, gap int, cause error, kept state) (from time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from = s.at.heard
+	restored := list.version < s.at.version || errors.Is(cause, errMissed)
+	creates := s.bridgeFound(list, gap, restored)
+	if grown := list.prefixed - s.totals.names; !restored {
+		creates = max(creates, grown)
+	}
+	s.totals.creates += creates
+	s.bridgeMissing(list, restored)
+	s.totals.gaps++
+	s.adopt(list, kept)
+	return from
+}
+
+// bridgeFound takes the counters over a gap to the name pools of a list. It returns how
+// many names were created in the gap, at least.
+func (s *store) bridgeFound(list *listing, gap int, restored bool) (creates int64) {
+	since := list.began
+	for id, found := range list.counters {
+		c := s.pools.counters[id]
+		if c == nil {
+			found.since = &since
+			continue
+		}
+		created, deleted := found.pool.Recent[gap], int32(0)
+		if !restored {
+			created = max(created, found.pool.Names-c.pool.Names, 0)
+			deleted = c.pool.Names + created - found.pool.Names
+		}
+		c.pool = found.pool
+		creates += int64(created)
+		s.bridge(c, list, created, deleted)
+		list.counters[id] = c
+	}
+	return creates
+}
+
+// bridgeMissing takes the counters over a gap whose names are all missing in a list.
+func (s *store) bridgeMissing(list *listing, restored bool) {
+	isMissing := func(id spaces.ID) bool { return list.counters[id] == nil && list.few.of(hashOf(id)).names == 0 }
+	for id, c := range s.pools.counters {
+		if !isMissing(id) {
+			continue
+		}
+		deleted := c.pool.Names
+		if restored {
+			deleted = 0
+		}
+		c.pool.Names, c.pool.Generated = 0, 0
+		s.bridge(c, list, 0, deleted)
+		list.counters[id] = c
+	}
+}
+
+// bridge takes a counter over a gap, to a list, in which so many names were created and
+// deleted at least.
+func (s *store) bridge(c *counter, list *listing, created, deleted int32) {
+	c.gaps++
+	if created > 0 || deleted > 0 {
+		c.happened(s.at.heard, list.began, created, deleted)
+	}
+	if c.seen != nil {
+		c.seen.said = 0
+	}
+}
+
+// adopt takes from a list all that is not about single name pools.
+func (s *store) adopt(list *listing, kept state) {
+	now := time.Now()
+	s.pools.counters, s.pools.few, s.pools.long = list.counters, list.few, list.long
+	if kept == quiet {
+		s.pools.few, s.pools.long = numbers{}, nil // no event needs them
+	}
+	s.at = position{version: list.version, heard: list.began, newest: max(s.at.newest, list.newest)}
+	s.comparison = comparison{}
+	s.inspection = inspection{next: s.inspection.next}
+	s.totals.objects, s.totals.names = list.objects, list.prefixed
+	s.listed = facts{
+		at: now, took: list.took, objects: list.objects, unprefixed: list.objects - list.prefixed,
+		uncounted: list.uncounted, hidden: list.hidden, unsteady: list.unsteady,
+	}
+	s.standing = standing{state: kept, rests: now.Add(listPauses * list.took), restarts: s.standing.restarts}
+}
+
+// empty drops the numbers of name pools before the type is listed again, while no watch is
+// open: two lists of them don't have to be kept.
+func (s *store) empty() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pools.few, s.pools.long = numbers{}, nil
+	s.inspection = inspection{next: s.inspection.next}
+}

@@ -1,0 +1,125 @@
+package live
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+)
+
+const (
+	// listsAtOnce is how many lists are read at the same time after the first count.
+	listsAtOnce = 2
+	// A watch lasts from five to ten minutes, as the watches of client-go's reflectors do.
+	leastWatch, mostWatch = 5 * time.Minute, 10 * time.Minute
+	// once is for how long a request is retried that is not to be retried.
+	once = time.Millisecond
+)
+
+// source asks the server for lists, numbers of objects and watches. All resource types
+// share it.
+type source struct {
+	scanner   census.Scanner
+	watcher   *census.Watcher
+	namespace string
+	recent    []time.Duration
+	clock     clock
+	lists     chan struct{} // a place for each list in progress
+	requests  atomic.Int64
+}
+
+// selects reports whether a selector chooses among the name pools.
+func (s *source) selects() bool { return s.scanner.Selector != nil && !s.scanner.Selector.Empty() }
+
+// namespaceOf returns the namespace in which a type is counted, empty for all.
+func (s *source) namespaceOf(r census.Resource) string {
+	if !r.Namespaced {
+		return ""
+	}
+	return s.namespace
+}
+
+// scannerFor returns a scanner that hands its lists to listed.
+func (s *source) scannerFor(listed func(census.Listed)) *census.Scanner {
+	scanner, now := s.scanner, s.clock.now()
+	scanner.Since = nil
+	for _, recent := range s.recent {
+		scanner.Since = append(scanner.Since, now.Add(-recent))
+	}
+	scanner.All, scanner.Listed = true, listed
+	return &scanner
+}
+
+// list lists a type, or one namespace of it if that is not empty, as soon as there is a
+// place. A since that is not zero is one more time from which objects are recent. If
+// something can't be read, the listing has nothing but the time for which objects came.
+func (s *source) list(
+	ctx context.Context, r census.Resource, namespace string, since time.Time, begin func() census.Batch,
+) (list *listing, skipped []census.Skipped) {
+	select {
+	case s.lists <- struct{}{}:
+		defer func() { <-s.lists }()
+	case <-ctx.Done():
+		return &listing{}, []census.Skipped{skip(r, census.Interrupted, ctx.Err())}
+	}
+	began := time.Now()
+	scanner := s.scannerFor(func(l census.Listed) { list = l.Batch.(*batch).complete(l) })
+	part, objects := &listing{}, int64(0)
+	scanner.Progress = func(p census.Progress) {
+		if p.Objects > objects {
+			part.took, objects = time.Since(began), p.Objects
+		}
+	}
+	if !since.IsZero() {
+		scanner.Since = append(scanner.Since, since)
+	}
+	summary, err := scanner.Scan(ctx, []census.Resource{r}, namespace, begin)
+	s.requests.Add(summary.Requests)
+	switch {
+	case err != nil:
+		return part, []census.Skipped{skip(r, census.Failed, err)}
+	case len(summary.Skipped) > 0:
+		return part, summary.Skipped
+	}
+	list.took = time.Since(began)
+	return list, nil
+}
+
+// numbers asks for the numbers of objects of types, and retries for so long. It returns
+// the types without a response, too.
+func (s *source) numbers(
+	ctx context.Context, types []census.Resource, patience time.Duration,
+) ([]census.Estimate, []census.Skipped) {
+	if len(types) == 0 {
+		return nil, nil // without making a client
+	}
+	scanner := s.scanner
+	scanner.Progress, scanner.RetryTimeout = nil, patience
+	estimates, skipped, _ := scanner.Estimate(ctx, types, s.namespace) // Run has found the configuration valid
+	s.requests.Add(int64(len(types)))
+	return estimates, skipped
+}
+
+// watch opens a watch of a type from a state on.
+func (s *source) watch(ctx context.Context, r census.Resource, from uint64) (io.ReadCloser, error) {
+	lasts := leastWatch + rand.N(mostWatch-leastWatch)
+	return s.watcher.Open(ctx, r, s.namespaceOf(r), formatVersion(from), lasts)
+}
+
+func formatVersion(version uint64) string { return strconv.FormatUint(version, 10) }
+
+// skip returns that a type is not read because of err.
+func skip(r census.Resource, reason census.Reason, err error) census.Skipped {
+	return census.Skipped{Group: r.Group, Resource: r.Resource, Reason: reason, Message: err.Error()}
+}
+
+// groupResource returns the type that was skipped.
+func groupResource(s census.Skipped) schema.GroupResource {
+	return schema.GroupResource{Group: s.Group, Resource: s.Resource}
+}

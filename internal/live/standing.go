@@ -1,0 +1,141 @@
+package live
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+)
+
+// state is how a type is kept.
+type state int
+
+const (
+	uncounted state = iota // never listed, or skipped
+	quiet                  // has no prefix, and is asked for its number
+	watched
+	unwatched // is counted again and again
+	gone      // the server doesn't have it any more, and is asked for it
+)
+
+// behindAfter is how long a watch may be broken before its type is not up to date.
+const behindAfter = 5 * time.Second
+
+// standing is how a type is kept, and why it is not up to date.
+type standing struct {
+	state   state
+	rests   time.Time        // the type is not to be listed for its number before
+	skipped []census.Skipped // the parts that are not read: all, or namespaces
+	behind  time.Time        // since when the type is not followed, or zero
+	cause   error            // why it is not
+	// restarts is how often a watch failed.
+	restarts int64
+	// unverified is why the counts could not be compared with the server at the end.
+	unverified *census.Skipped
+}
+
+// isSkipped reports whether a type was skipped for one of these reasons.
+func (s *standing) isSkipped(reasons ...census.Reason) bool {
+	return slices.ContainsFunc(s.skipped, func(s census.Skipped) bool { return slices.Contains(reasons, s.Reason) })
+}
+
+// isForbidden reports whether a type was skipped for a reason that seldom passes.
+func (s *standing) isForbidden() bool { return s.isSkipped(census.Forbidden, census.NotListable) }
+
+// isBehind reports whether a type is not up to date. A type that is only asked for its
+// number is not from its first request without a response, which comes late.
+func (s *standing) isBehind() bool {
+	switch s.state {
+	case watched:
+		return s.cause != nil && time.Since(s.behind) > behindAfter
+	case quiet:
+		return s.cause != nil
+	default:
+		return false
+	}
+}
+
+// isLost reports whether the server has said that it doesn't have the type any more, and
+// that is new.
+func (s *standing) isLost() bool { return s.state != gone && s.isSkipped(census.NotFound) }
+
+// fallBehind notes that a watch failed with err, if it is an error.
+func (s *standing) fallBehind(err error) {
+	if err == nil {
+		return
+	}
+	s.restarts++
+	if s.behind.IsZero() {
+		s.behind, s.cause = time.Now(), err
+	}
+}
+
+// catchUp notes that a watch is open.
+func (s *standing) catchUp() { s.behind, s.cause = time.Time{}, nil }
+
+// fail notes that a list failed, which took so long.
+func (s *standing) fail(skipped []census.Skipped, took time.Duration) {
+	s.skipped, s.rests = skipped, time.Now().Add(listPauses*took)
+}
+
+// rest keeps the type from being listed for its number for so long at least.
+func (s *standing) rest(pause time.Duration) {
+	if rests := time.Now().Add(pause); s.rests.Before(rests) {
+		s.rests = rests
+	}
+}
+
+// leaveOut notes which parts of the type the first count has not read, unless the type has
+// been listed since.
+func (s *store) leaveOut(skipped []census.Skipped, counted time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.listed.at.Equal(counted) || s.standing.state == gone {
+		return
+	}
+	s.standing.skipped = nil
+	for _, one := range skipped {
+		if groupResource(one) == s.resource.GroupResource() {
+			s.standing.skipped = append(s.standing.skipped, one)
+		}
+	}
+}
+
+// turn is when a type is asked for its number.
+type turn int
+
+const (
+	turnNone turn = iota
+	turnNow
+	turnLast
+)
+
+// turn returns when the type is asked for its number.
+func (s *standing) turn() turn {
+	fails := s.skipped != nil
+	switch {
+	case s.state == unwatched, fails && time.Now().Before(s.rests):
+		return turnNone
+	case fails, !s.behind.IsZero():
+		return turnLast
+	}
+	return turnNow
+}
+
+// unanswered notes that the type was asked for its number in vain, since when. It reports
+// whether the type was not found.
+func (s *standing) unanswered(skipped census.Skipped, since time.Time) (notFound bool) {
+	notFound = skipped.Reason == census.NotFound
+	switch {
+	case s.state == watched, s.state == unwatched:
+		return false // its list or its watch shows that, too
+	case s.state == gone, s.state == uncounted && s.skipped == nil, notFound:
+		s.skipped = []census.Skipped{skipped}
+	case s.isForbidden():
+		s.rests = time.Now().Add(tryAgain) // permissions may change
+	case s.state == quiet && s.behind.IsZero():
+		s.behind, s.cause = since, errors.New(skipped.Message)
+	}
+	return notFound
+}

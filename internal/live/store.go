@@ -1,0 +1,182 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+)
+
+// store has the counts of one resource type, and how the type is kept.
+type store struct {
+	resource census.Resource
+	policy   *Policy
+	selects  bool // whether a selector chooses among the name pools
+	clock    *clock
+
+	mu sync.Mutex // guards the rest
+	outline
+	pools      pools
+	comparison comparison
+	inspection inspection
+}
+
+// outline is what a store knows of its type as a whole.
+type outline struct {
+	standing standing
+	at       position
+	listed   facts
+	totals   totals
+}
+
+// facts are those of the last list of a type.
+type facts struct {
+	at         time.Time // zero if there was no list
+	took       time.Duration
+	objects    int64
+	unprefixed int64
+	uncounted  int64
+	hidden     small
+	unsteady   bool // the list is not of one state
+}
+
+// small are the prefixes with fewer names than MinCount.
+type small struct{ prefixes, names int64 }
+
+var (
+	errBackwards = errors.New("the server tells of an earlier state than before")
+	errMute      = errors.New("its watches tell nothing, and the number of its objects is another")
+	errMissed    = errors.New("its watch did not deliver every event: the server has another number of objects")
+	errNoNumber  = errors.New("its resourceVersions are no numbers")
+	errNoState   = errors.New("its lists are not of one state")
+)
+
+func newStore(r census.Resource, policy *Policy, selects bool, clock *clock) *store {
+	return &store{resource: r, policy: policy, selects: selects, clock: clock}
+}
+
+// look returns the outline of now.
+func (s *store) look() outline {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.outline
+}
+
+// update changes how the type is kept.
+func (s *store) update(change func(*standing)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.standing)
+}
+
+// changed is an event of an object, which happened from one time to another.
+type changed struct {
+	version   uint64
+	what      decode.EventType
+	object    decode.Object
+	since, at time.Time
+}
+
+// Apply counts an event.
+func (s *store) Apply(event *decode.Event) error {
+	version, err := strconv.ParseUint(event.ResourceVersion, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%w: %.64q", errNoNumber, event.ResourceVersion)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.at.goTo(version, event)
+	if !ok {
+		return fmt.Errorf("%w: %d after %d", errBackwards, version, s.at.version)
+	}
+	now := s.clock.now()
+	s.at.heard = now
+	s.totals.bytes += event.Bytes
+	if s.comparison.missed(version, event.Type, s.totals.objects) {
+		return errMissed
+	}
+	if known || event.Type == decode.Bookmark {
+		return nil
+	}
+	s.totals.events++
+	if event.Type == decode.Modified {
+		s.totals.idle++
+	}
+	s.change(changed{version, event.Type, *event.Object, s.at.since(version, now), now})
+	s.comparison.note(s.at.version, s.totals.objects)
+	return nil
+}
+
+// whenCreator returns when the creator of an object is read: now if its name pool has a
+// counter, or is about to get one.
+func (s *store) whenCreator(o *decode.Object) decode.When {
+	in, said := spaces.Of(o)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pools.counters[in] != nil || spaces.MayBeLong(o) {
+		return decode.Now
+	}
+	n := s.pools.few.of(hashOf(in))
+	if n.names++; said == in {
+		n.generated++
+	}
+	if s.getsCounter(in, n) {
+		return decode.Now
+	}
+	return decode.Never
+}
+
+// resumesAt returns the state from which a watch goes on, or why there is none.
+func (o *outline) resumesAt() (uint64, error) {
+	switch {
+	case o.at.version > 0:
+		return o.at.resumesAt(), nil
+	case o.listed.unsteady:
+		return 0, errNoState
+	}
+	return 0, errNoNumber
+}
+
+// resume prepares for the events that came while no watch was open. It reports whether the
+// server has another number of objects, or may have.
+func (s *store) resume(behind backlog, asked census.Estimate) (differs bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at.backlog = behind
+	if !asked.Known {
+		return time.Since(s.listed.at) > unknownQuiet
+	}
+	return asked.Objects != s.totals.objects
+}
+
+// has reports whether a name pool has a counter.
+func (s *store) has(id spaces.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pools.counters[id] != nil
+}
+
+// forget drops the counters of name pools that have been empty for an hour, or for the
+// longest window if they had MinCount names in that time.
+func (s *store) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.now()
+	for id, c := range s.pools.counters {
+		if c.pool.Names > 0 || c.seen == nil {
+			continue
+		}
+		after := time.Hour
+		if c.seen.creates >= s.policy.MinCount {
+			after = Windows[len(Windows)-1]
+		}
+		if now.Sub(c.seen.rates.last) > after {
+			delete(s.pools.counters, id)
+		}
+	}
+}
