@@ -24,6 +24,8 @@ const Root = "../../"
 type Server struct {
 	ControlPlane **controlplane.ControlPlane // where tests find it
 	Options      []controlplane.Option
+	// Controllers run beside it, if there are any, and a node whose Pods finish.
+	Controllers string
 }
 
 // Main runs the tests of a package in an environment of their own, beside
@@ -54,6 +56,9 @@ func runOnServers(m *testing.M, servers []Server) (code int, err error) {
 			return 1, err
 		}
 		*server.ControlPlane = cp
+		if server.Controllers != "" {
+			err = errors.Join(cp.StartControllers(ctx, os.Stderr, server.Controllers), cp.StartNodes(ctx, os.Stderr))
+		}
 		defer func() {
 			err = errors.Join(err, cp.Stop())
 			if code == 0 {
@@ -62,6 +67,9 @@ func runOnServers(m *testing.M, servers []Server) (code int, err error) {
 				fmt.Fprintln(os.Stderr, "logs are in", cp.Dir)
 			}
 		}()
+		if err != nil {
+			return 1, err
+		}
 	}
 	return m.Run(), nil
 }

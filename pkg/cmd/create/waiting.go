@@ -121,7 +121,7 @@ func (r *results) takeWait(event wait.Event) {
 	case wait.Ended:
 		w.ended[e.Outcome]++
 		r.sayEnd(e)
-		delete(w.suspended, e.Object)
+		w.suspended[e.Object] = e.Status.Suspended
 		r.printFinal(e)
 	}
 	r.progress.Say(fmt.Sprintf(messages.WaitProgress, w.counts()))

@@ -151,7 +151,7 @@ const (
 	NotWaited = "error: %s: %s"
 	// NotAllSucceeded, TimeOver and NotAllKnown are reasons of NotWaited.
 	NotAllSucceeded = "not all objects succeeded"
-	TimeOver        = "the time of --wait-timeout=%s is over"
+	TimeOver        = "not all objects finished within --wait-timeout=%s"
 	NotAllKnown     = "not all results are known"
 	// MoreEnded is for objects whose end is not printed.
 	MoreEnded = "error: %d more objects failed, were deleted, or could not be read"

@@ -1,0 +1,65 @@
+// Package waiting runs create --wait against a real kube-apiserver, where the real Job
+// controller makes Pods, and KWOK runs them.
+package waiting
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+var server *controlplane.ControlPlane
+
+func TestMain(m *testing.M) {
+	os.Exit(harness.Main(m, harness.Server{
+		ControlPlane: &server, Controllers: "job-controller,ttl-after-finished-controller",
+	}))
+}
+
+// job is a Job whose Pod succeeds, fails, or runs without an end. More is added to its
+// spec.
+func job(pod string, more ...string) string {
+	label := "{}"
+	if pod != succeeds {
+		label = "{genname.test/pod: " + pod + "}"
+	}
+	return strings.Join(append([]string{`---
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: ` + pod + `-}
+spec:
+  backoffLimit: 0
+  template:
+    metadata: {labels: ` + label + `}
+    spec:
+      nodeName: ` + controlplane.Node + `
+      restartPolicy: Never
+      containers: [{name: main, image: example.com/main}]`}, more...), "\n  ") + "\n"
+}
+
+const (
+	succeeds = "succeeds"
+	fails    = "fails"
+	runs     = "runs"
+)
+
+const configMap = `---
+apiVersion: v1
+kind: ConfigMap
+metadata: {generateName: settings-}
+`
+
+// wait runs create --wait as an administrator in a namespace of the test's own.
+func wait(t *testing.T, input string, args ...string) harness.Result {
+	t.Helper()
+	return waitIn(harness.As(t, server.Admin()), harness.Namespace(t, server), input, args...)
+}
+
+func waitIn(u harness.User, namespace, input string, args ...string) harness.Result {
+	u.T.Helper()
+	file := harness.File(u.T, "input.yaml", input)
+	return u.Run(append([]string{"create", "-n", namespace, "-f", file, "--wait"}, args...)...)
+}

@@ -1,0 +1,160 @@
+package waiting
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// A server that is killed while the command waits, and comes back, loses nothing. The
+// Job finishes after that. Other tests of the package run later.
+func TestKilledServer(t *testing.T) {
+	u, ns := harness.As(t, server.Admin()), harness.Namespace(t, server)
+	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
+	killed := make(chan error, 1)
+	go func() {
+		killed <- onceThere(t.Context(), jobs.List, func(*batchJob) error {
+			if err := server.Servers[0].Kill(); err != nil {
+				return err
+			}
+			time.Sleep(time.Second)
+			if err := server.Servers[0].Start(t.Context()); err != nil {
+				return err
+			}
+			return release(t.Context(), harness.Clientset(t, server), ns)
+		})
+	}()
+	result := waitIn(u, ns, job(runs), "--wait-timeout=2m")
+	if err := <-killed; err != nil {
+		t.Fatal(err)
+	}
+	result.Expect(t, 0, created(runs), `(`+`Warning: `+harness.Said(messages.WaitRetry)+`)*`+waited("1 object", counts(1, 0, 0)))
+}
+
+// release lets the Pods of a namespace end.
+func release(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	pods := client.CoreV1().Pods(namespace)
+	found, err := pods.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range found.Items {
+		delete(found.Items[i].Labels, "genname.test/pod")
+		if _, err := pods.Update(ctx, &found.Items[i], metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Watches that are refused, cut off or expired, and lists that fail, cost a retry each.
+func TestInjuredWatches(t *testing.T) {
+	t.Parallel()
+	gone := faultproxy.Answer(http.StatusGone, http.Header{"Content-Type": {"application/json"}},
+		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old resource version"}`)
+	for name, fault := range map[string]faultproxy.Fault{
+		"410": gone, "cut off": faultproxy.Answer(http.StatusOK, http.Header{"Content-Type": {"application/json"}}, ""), "dropped": faultproxy.DropRequest,
+		"503": faultproxy.Answer(http.StatusServiceUnavailable, nil, "try later"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var watches, lists atomic.Int64
+			proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
+				switch {
+				case !strings.HasSuffix(r.URL.Path, "/jobs") || r.Method != http.MethodGet:
+				case r.URL.Query().Get("watch") != "":
+					if watches.Add(1) <= 2 {
+						return fault
+					}
+				case lists.Add(1) == 1:
+					return faultproxy.Answer(http.StatusInternalServerError, nil, "no")
+				}
+				return nil
+			})
+			ns := harness.Namespace(t, server)
+			waitIn(harness.As(t, proxy.Config), ns, job(succeeds)).Expect(t, 0, created(succeeds),
+				`(`+`Warning: `+harness.Said(messages.WaitRetry)+`)?`+waited("1 object", counts(1, 0, 0)))
+			if watches.Load() < 2 {
+				t.Errorf("%d watches", watches.Load())
+			}
+		})
+	}
+}
+
+// The command checks permissions before it creates, and polls a few objects without
+// list and watch.
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, server)
+	for name, test := range map[string]struct {
+		verbs          []string
+		args           []string
+		stdout, stderr string
+		code           int
+	}{
+		"all":         {[]string{"create", "get", "list", "watch"}, nil, created(succeeds), waited("1 object", counts(1, 0, 0)), 0},
+		"without get": {[]string{"create", "list", "watch"}, nil, created(succeeds), `Warning: ` + harness.Said(messages.NoGet) + waited("1 object", counts(1, 0, 0)), 0},
+		"get":         {[]string{"create", "get"}, []string{"--count=3"}, `(` + created(succeeds) + `){3}`, waited("3 objects", counts(3, 0, 0)), 0},
+		"get and list": {
+			[]string{"create", "get", "list"}, nil, created(succeeds), waited("1 object", counts(1, 0, 0)), 0,
+		},
+		"none":         {[]string{"create"}, nil, "", `error: ` + harness.Said(messages.NoWatch, `jobs\.batch in "`+ns+`"`), 1},
+		"list":         {[]string{"create", "list"}, nil, "", `error: ` + harness.Said(messages.NoWatch, `jobs\.batch in "`+ns+`"`), 1},
+		"get too many": {[]string{"create", "get"}, []string{"--count=21"}, "", `error: ` + harness.Said(messages.TooManyToPoll, `jobs\.batch in "`+ns+`"`, "20"), 1},
+	} {
+		user := "waits-" + strings.ReplaceAll(name, " ", "-")
+		harness.Grant(t, server, ns, user, test.verbs, "jobs")
+		var posts atomic.Int64
+		proxy := faultproxy.New(t, server.User(user), func(r *http.Request) faultproxy.Fault {
+			if harness.Creates(r) {
+				posts.Add(1)
+			}
+			return nil
+		})
+		t.Run(name, func(t *testing.T) {
+			waitIn(harness.As(t, proxy.Config), ns, job(succeeds), test.args...).Expect(t, test.code, test.stdout, test.stderr)
+			if (posts.Load() == 0) != (test.stdout == "") {
+				t.Errorf("%d POSTs", posts.Load())
+			}
+		})
+	}
+}
+
+// After an interrupt the objects go on running, and the command says how to go on.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	u, ns := harness.As(t, server.Admin()), harness.Namespace(t, server)
+	ctx, interrupt := context.WithCancel(t.Context())
+	u.Context = ctx
+	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
+	go func() { _ = onceThere(ctx, jobs.List, func(*batchJob) error { interrupt(); return nil }) }()
+	waitIn(u, ns, job(runs), "--idempotency-key=k").Expect(t, 130, created(runs), `(?s:.*)`+
+		harness.Said(messages.GoesOnRunning, `  kubectl get --watch job\.batch/runs-[^\n]*`)+
+		harness.Said(messages.WaitAgain)+notWaited(messages.Interrupted, counts(0, 0, 1)))
+}
+
+// An unknown outcome goes before an object that has failed, and is not waited for.
+func TestUnknownAndFailed(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, server)
+	proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
+		if strings.Contains(r.URL.Path, "/configmaps") {
+			return faultproxy.DropAnswer
+		}
+		return nil
+	})
+	result := waitIn(harness.As(t, proxy.Config), ns, configMap+job(fails), "--retry-timeout=1s")
+	if result.Code != 4 || !strings.Contains(result.Stderr, counts(0, 1, 0)) {
+		t.Errorf("exit code %d\n%s", result.Code, result.Stderr)
+	}
+}

@@ -1,0 +1,245 @@
+package waiting
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// created matches the line of a Job of the kind.
+func created(pod string) string { return `job\.batch/` + pod + `-` + harness.Suffix + ` created\n` }
+
+// counts is messages.WaitCounts with numbers.
+func counts(succeeded, failed, running int) string {
+	return fmt.Sprintf(messages.WaitCounts, succeeded, failed, running)
+}
+
+func waited(objects string, counts string) string {
+	return harness.Said(messages.Waited, objects, counts)
+}
+
+func notWaited(why, counts string) string { return harness.Said(messages.NotWaited, why, counts) }
+
+const backoff = ` \(BackoffLimitExceeded\): Job has reached the specified backoff limit`
+
+// notWithin matches messages.TimeOver.
+var notWithin = strings.TrimSuffix(harness.Said(messages.TimeOver, `\w+`), `\n`)
+
+// failed matches the lines of a Job that has failed.
+func failed() string {
+	return harness.Said(messages.HasFailed, `job\.batch/fails-`+harness.Suffix, backoff,
+		`kubectl logs job/fails-`+harness.Suffix+` -n e2e-`+harness.Suffix)
+}
+
+// Jobs finish, and the exit code is that of their results.
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		input, stdout, stderr string
+		code                  int
+	}{
+		"one succeeds":     {job(succeeds), created(succeeds), waited("1 object", counts(1, 0, 0)), 0},
+		"one fails":        {job(fails), created(fails), failed() + notWaited(messages.NotAllSucceeded, counts(0, 1, 0)), 5},
+		"of each":          {job(fails) + job(succeeds), created(fails) + created(succeeds), failed() + notWaited(messages.NotAllSucceeded, counts(1, 1, 0)), 5},
+		"beside others":    {configMap + job(succeeds), `configmap/settings-` + harness.Suffix + ` created\n` + created(succeeds), waited("1 object", counts(1, 0, 0)), 0},
+		"beside a failure": {"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: BAD}\n" + job(succeeds), created(succeeds), `(?s:.*)is invalid(?s:.*)` + waited("1 object", counts(1, 0, 0)), 1},
+		"a TTL of zero":    {job(succeeds, "ttlSecondsAfterFinished: 0"), created(succeeds), waited("1 object", counts(1, 0, 0)), 0},
+		"a deadline": {
+			job(runs, "activeDeadlineSeconds: 1"), created(runs),
+			`error: job\.batch/runs-` + harness.Suffix + ` has failed \(DeadlineExceeded\): Job was active longer than specified deadline\n  kubectl logs [^\n]*\n` +
+				notWaited(messages.NotAllSucceeded, counts(0, 1, 0)), 5,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wait(t, test.input).Expect(t, test.code, test.stdout, test.stderr)
+		})
+	}
+}
+
+// Many Jobs share a watch. Their lines are those of their creation.
+func TestMany(t *testing.T) {
+	t.Parallel()
+	result := wait(t, job(succeeds), "--count=60", "-o", "name")
+	result.Expect(t, 0, `(job\.batch/succeeds-`+harness.Suffix+`\n){60}`, `(?s:.*)`+waited("60 objects", counts(60, 0, 0)))
+}
+
+// A Job that does not finish in time goes on running. With a key the same command goes
+// on waiting, and knows the result.
+func TestOutOfTimeAndAgain(t *testing.T) {
+	t.Parallel()
+	u, ns := harness.As(t, server.Admin()), harness.Namespace(t, server)
+	for _, timeout := range []string{"0", "1s"} {
+		result := waitIn(u, ns, job(runs), "--idempotency-key=k", "--wait-timeout="+timeout)
+		result.Expect(t, 1, `job\.batch/runs-`+harness.Suffix+` (created|exists)\n`, `(?s:.*)`+
+			harness.Said(messages.GoesOnRunning, `  kubectl get --watch job\.batch/runs-[^\n]*`)+
+			harness.Said(messages.WaitAgain)+notWaited(notWithin, counts(0, 0, 1)))
+	}
+	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
+	list, err := jobs.List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("%d Jobs, %v", len(list.Items), err)
+	}
+	time.AfterFunc(time.Second, func() { // its Pod ends
+		pods := harness.Clientset(t, server).CoreV1().Pods(ns)
+		patch := []byte(`{"metadata":{"labels":{"genname.test/pod":null}}}`)
+		if found, err := pods.List(t.Context(), metav1.ListOptions{}); err == nil && len(found.Items) > 0 {
+			_, _ = pods.Patch(t.Context(), found.Items[0].Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
+		}
+	})
+	for range 2 { // while it runs, and after it has finished
+		waitIn(u, ns, job(runs), "--idempotency-key=k").Expect(t, 0,
+			`job\.batch/`+list.Items[0].Name+` exists\n`, `(?s:.*)`+waited("1 object", counts(1, 0, 0)))
+	}
+	waitIn(u, ns, job(runs), "--wait-timeout=0").Expect(t, 1, created(runs), `(?s:.*)`+
+		harness.Said(messages.DontRunAgain)+harness.Said(messages.UseKey)+`error: [^\n]*\n`)
+}
+
+// Formats that show the object show it when it has finished.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for _, pod := range []string{succeeds, fails} {
+		result := wait(t, job(pod)+configMap, "-o", "json")
+		decoder, finished := json.NewDecoder(strings.NewReader(result.Stdout)), false
+		for decoder.More() {
+			var object batchv1.Job
+			if err := decoder.Decode(&object); err != nil {
+				t.Fatal(err)
+			}
+			finished = finished || object.Kind == "Job" && len(object.Status.Conditions) == 2 && len(object.Spec.Template.Spec.Containers) == 1
+		}
+		if !finished || strings.Count(result.Stdout, `"kind"`) != 2 {
+			t.Errorf("stdout is\n%s\nstderr is\n%s", result.Stdout, result.Stderr)
+		}
+	}
+}
+
+// Nothing is created where nothing can be waited for.
+func TestNothingToWaitFor(t *testing.T) {
+	t.Parallel()
+	pod := func(policy string) string {
+		return "---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\nspec: {nodeName: kwok, " + policy + "containers: [{name: main, image: x}]}\n"
+	}
+	ns := harness.Namespace(t, server)
+	for name, test := range map[string]struct {
+		input, stderr string
+		args          []string
+	}{
+		"others":              {configMap + configMap, "error: " + harness.Said(messages.NothingToWaitFor), nil},
+		"without a status":    {configMap, "error: " + harness.Said(messages.NothingToWaitFor), []string{"--for=condition=Ready"}},
+		"restarts by default": {pod(""), "error: " + harness.Said(messages.PodRestarts, "pod/p-"), nil},
+		"restarts": {
+			configMap + pod("restartPolicy: Always, "),
+			"error: " + harness.Said(messages.PodRestarts, "pod/p-") + "error: " + harness.Said(messages.NothingToWaitFor), nil,
+		},
+		"with a key": {
+			configMap, "error: " + harness.Said(messages.NothingToWaitFor) + harness.Said(messages.NeedsWholeInput),
+			[]string{"--idempotency-key=k"},
+		},
+		"nothing": {"# empty\n", "error: no objects passed to create\n", nil},
+	} {
+		waitIn(harness.As(t, server.Admin()), ns, test.input, test.args...).Expect(t, 1, "", test.stderr)
+		if left := harness.ConfigMaps(t, server, ns); len(left) > 0 {
+			t.Errorf("%s: %d ConfigMaps were created", name, len(left))
+		}
+	}
+}
+
+// --for takes over: other types can be waited for, and Pods that restart.
+func TestFor(t *testing.T) {
+	t.Parallel()
+	pod := "---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\nspec: {nodeName: kwok, containers: [{name: main, image: x}]}\n"
+	service := "---\napiVersion: v1\nkind: Service\nmetadata: {generateName: s-}\nspec: {ports: [{port: 80}]}\n"
+	for _, test := range []struct {
+		input string
+		args  []string
+		code  int
+		last  string
+	}{
+		{pod, []string{"--for=condition=Ready"}, 0, waited("1 object", counts(1, 0, 0))},
+		{pod, []string{"--for=jsonpath={.status.phase}=Running", "--for=condition=ready=true"}, 0, waited("1 object", counts(1, 0, 0))},
+		{service + job(succeeds), []string{"--for=jsonpath=.metadata.name"}, 0, waited("2 objects", counts(2, 0, 0))},
+		{job(fails), []string{"--for=condition=Complete"}, 5, notWaited(messages.NotAllSucceeded, counts(0, 1, 0))},
+		{job(fails), []string{"--for=condition=Failed"}, 0, waited("1 object", counts(1, 0, 0))},
+		{job(runs), []string{"--for=condition=Complete", "--wait-timeout=1s"}, 1, notWaited(notWithin, counts(0, 0, 1))},
+	} {
+		wait(t, test.input, test.args...).Expect(t, test.code, `(?s:.*)created\n`, `(?s:.*)`+test.last)
+	}
+}
+
+// A suspended Job runs, and that is printed.
+func TestSuspended(t *testing.T) {
+	t.Parallel()
+	wait(t, job(succeeds, "suspend: true"), "--wait-timeout=2s").Expect(t, 1, created(succeeds),
+		harness.Said(messages.Suspended, `job\.batch/[^ ]*`)+`(?s:.*)`+`  kubectl get --watch [^\n]*  # suspended\n`+
+			`(?s:.*)`+notWaited(notWithin, counts(0, 0, 1)+` \(1 suspended\)`))
+}
+
+// A key and a TTL: the warning comes before the create.
+func TestExpiring(t *testing.T) {
+	t.Parallel()
+	result := wait(t, job(succeeds, "ttlSecondsAfterFinished: 1"), "--idempotency-key=k")
+	result.Expect(t, 0, created(succeeds), `Warning: `+harness.Said(messages.Expiring, `jobs\.batch`)+`(?s:.*)`+waited("1 object", counts(1, 0, 0)))
+}
+
+// An object that is deleted or replaced before it has finished is no success.
+func TestDeletedAndReplaced(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, server)
+	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
+	for _, replace := range []bool{false, true} {
+		done := make(chan error, 1)
+		go func() {
+			done <- onceThere(t.Context(), jobs.List, func(found *batchJob) error {
+				err := jobs.Delete(t.Context(), found.Name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+				if err == nil && replace {
+					next := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: found.Name}, Spec: batchv1.JobSpec{Template: found.Spec.Template, Suspend: new(true)}}
+					next.Spec.Template.Labels = nil
+					_, err = jobs.Create(t.Context(), next, metav1.CreateOptions{})
+				}
+				return err
+			})
+		}()
+		result := waitIn(harness.As(t, server.Admin()), ns, job(runs), "--wait-timeout=30s")
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		ending := notWaited(messages.NotAllKnown, `[^\n]*, 1 deleted`)
+		if !replace {
+			result.Expect(t, 1, created(runs), harness.Said(messages.WasDeleted)+ending)
+			continue
+		}
+		// The watch may tell of the end before there is another object.
+		result.Expect(t, 1, created(runs), `(`+harness.Said(messages.WasReplaced)+`|`+harness.Said(messages.WasDeleted)+`)`+ending)
+	}
+}
+
+// batchJob is a Job.
+type batchJob = batchv1.Job
+
+// onceThere does something with the first Job of a namespace that runs.
+func onceThere(
+	ctx context.Context, list func(context.Context, metav1.ListOptions) (*batchv1.JobList, error), do func(*batchJob) error,
+) error {
+	for ctx.Err() == nil {
+		found, err := list(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if len(found.Items) > 0 && found.Items[0].Status.Active > 0 {
+			return do(&found.Items[0])
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return ctx.Err()
+}
