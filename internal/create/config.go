@@ -35,6 +35,8 @@ type Config struct {
 	SuffixLength, Attempts int
 	// Whole reads objects that are there already, to be shown whole.
 	Whole bool
+	// States reads the states of the first MaxStates objects that exist.
+	States bool
 	// ReadGrace is how long reading goes on after an interrupt, so that what is
 	// not attempted can be counted.
 	ReadGrace time.Duration

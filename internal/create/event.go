@@ -28,6 +28,9 @@ type Exists struct {
 	// Config.Whole is set, and is nil if it could not be read then, for Err.
 	Object *unstructured.Unstructured
 	Err    error
+	// State is the state of the object in a word, like Complete, Failed or Running;
+	// empty if its type has none, or if it was not read.
+	State string
 	// Generation is the object's metadata.generation, if it is above 1 and
 	// that means that its spec was changed after it was created; else 0.
 	Generation int64

@@ -52,6 +52,7 @@ type run struct {
 	unreadable map[schema.GroupVersionResource]NamingReason // why names cannot be picked here, if they cannot
 	changed    bool                                         // something was created since the last Item.Reached
 	existing   map[inPlace][]idempotency.Existing           // in a run with a key, what earlier runs have created
+	states     int                                          // how many objects have their states read
 }
 
 func newRun(
@@ -209,6 +210,7 @@ func (r *run) createFrom(j job) {
 			r.emit(Probing{d.place})
 		}
 		r.review(j)
+		j.withState = r.takesState(j)
 		r.scheduler.start(r.breakers.start(j))
 	}
 }

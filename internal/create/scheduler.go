@@ -111,4 +111,6 @@ type job struct {
 	probe    bool // send it once
 	losses   int  // breaker.losses when it was started
 	unsent   bool // report that it exists, and do not send it
+	// withState is true if the state of an existing object is to be read.
+	withState bool
 }

@@ -28,7 +28,7 @@ func (w *worker) create(j job) report {
 	d := j.document
 	id := w.config.id(d, j.copy)
 	if existing, there := w.there(d, id); there {
-		if event := w.leave(d, existing); event != nil {
+		if event := w.leave(j, existing); event != nil {
 			return ended{job: j, event: event}
 		}
 	}
@@ -126,13 +126,17 @@ func (w *worker) there(d *Document, id exactlyonce.ID) (idempotency.Existing, bo
 
 // leave returns the event of an object that an earlier run has created. One
 // that is shown whole is read for that; nil says that it is gone by then.
-func (w *worker) leave(d *Document, existing idempotency.Existing) Event {
+func (w *worker) leave(j job, existing idempotency.Existing) Event {
+	d := j.document
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(d.Object.GroupVersionKind())
 	object.SetName(existing.Name)
 	object.SetNamespace(d.Namespace)
 	object.SetUID(existing.UID)
 	exists := Exists{Document: d, Name: existing.Name, Object: object, Generation: w.changed(d, existing.Generation)}
+	if j.withState {
+		exists.State = w.stateOf(d, existing.Name)
+	}
 	if !w.config.Whole {
 		return exists
 	}

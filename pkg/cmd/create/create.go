@@ -211,6 +211,7 @@ func (o *options) config(cluster *cluster) create.Config {
 		DryRun: dryRuns[o.DryRunStrategy],
 
 		Whole:     o.showsWhole(),
+		States:    *o.PrintFlags.OutputFormat == "" && !o.showsWhole() && o.DryRunStrategy == cmdutil.DryRunNone,
 		ReadGrace: readGrace,
 	}
 }

@@ -41,7 +41,7 @@ func (t totals) objects() int { return t.created + t.exist + t.failed + t.unknow
 // finish makes the command's error of what failed and of what is not known or
 // was not done.
 func (r *results) finish() error {
-	if t := r.totals; len(r.end.Places) > 0 && (t.created+t.exist+t.unknown > 0 || r.unexpected) && !r.dryRun() {
+	if r.hasObjects() {
 		r.say(r.objectsOfTheRun())
 	}
 	r.sayNamespaces()
@@ -78,6 +78,15 @@ func (r *results) finish() error {
 		return &exitcode.Error{Code: exitcode.Failed, Err: err, Lines: lines}
 	}
 	return err
+}
+
+// hasObjects reports whether a run with a key has objects to list. A client's dry run
+// prints how to list them, because nothing else shows the selector.
+func (r *results) hasObjects() bool {
+	if len(r.end.Places) == 0 || r.DryRunStrategy == cmdutil.DryRunServer {
+		return false
+	}
+	return r.totals.created+r.totals.exist+r.totals.unknown > 0 || r.unexpected || r.dryRun()
 }
 
 // together returns the errors in the order of the input, as kubectl's reading

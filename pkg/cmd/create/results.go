@@ -270,7 +270,7 @@ func (r *results) printExisting(e create.Exists) error {
 	if r.showsWhole() && r.waiting.awaits(e.Document) {
 		return nil
 	}
-	if err := r.printer.exists(e.Object); err != nil {
+	if err := r.printer.exists(e.Object, e.State); err != nil {
 		return ownError(fmt.Sprintf(messages.ExistingNotPrinted, e.Document.Reference(e.Name), err))
 	}
 	return nil
@@ -330,7 +330,7 @@ func (r *results) unknown(e create.Unknown) error {
 // printer prints objects in the format that the user asked for.
 type printer struct {
 	created func(runtime.Object) error
-	exists  func(runtime.Object) error
+	exists  func(object runtime.Object, state string) error
 }
 
 // showsWhole reports whether the format shows more of an object than its name.
@@ -340,13 +340,22 @@ func (o *options) showsWhole() bool {
 }
 
 func (o *options) newPrinter() (printer, error) {
-	p := printer{created: o.PrintObj, exists: o.PrintObj}
+	p := printer{created: o.PrintObj}
+	p.exists = func(object runtime.Object, _ string) error { return o.PrintObj(object) }
 	if *o.PrintFlags.OutputFormat != "" || o.showsWhole() {
 		return p, nil
 	}
-	flags := *o.PrintFlags.NamePrintFlags
-	flags.Operation = strings.Replace(flags.Operation, "created", "exists", 1) // "created (dry run)"
-	exists, err := flags.ToPrinter("")
-	p.exists = func(object runtime.Object) error { return exists.PrintObj(object, o.Out) }
-	return p, err
+	p.exists = func(object runtime.Object, state string) error {
+		flags := *o.PrintFlags.NamePrintFlags
+		flags.Operation = strings.Replace(flags.Operation, "created", "exists", 1) // "created (dry run)"
+		if state != "" {
+			flags.Operation = fmt.Sprintf(messages.ExistsIn, state)
+		}
+		named, err := flags.ToPrinter("")
+		if err != nil {
+			return err
+		}
+		return named.PrintObj(object, o.Out)
+	}
+	return p, nil
 }

@@ -243,6 +243,12 @@ const (
 	NextServerName = "asking for another name"
 )
 
+// Results.
+const (
+	// ExistsIn is printed after an object that exists: its state.
+	ExistsIn = "exists (%s)"
+)
+
 // Closing lines of a run that did not create everything.
 const (
 	// Counts is what became of the objects.

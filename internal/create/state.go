@@ -1,0 +1,50 @@
+package create
+
+import (
+	"context"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+)
+
+const (
+	// MaxStates is the number of objects whose states are read.
+	MaxStates = 20
+	// statePatience is the time for one of them.
+	statePatience = 5 * time.Second
+)
+
+// The states of objects that have not finished.
+const (
+	running   = "Running"
+	suspended = "Suspended"
+)
+
+// takesState reports whether the state of the job's object is to be read: it exists, its
+// type has states, and few were read before.
+func (r *run) takesState(j job) bool {
+	kind := j.document.Object.GroupVersionKind().GroupKind()
+	if !r.config.States || r.states == MaxStates || !finished.Knows(kind) || !r.listed(j) {
+		return false
+	}
+	r.states++
+	return true
+}
+
+// stateOf reads the state of an object that exists. It is empty if the object can't be
+// read.
+func (w *worker) stateOf(d *Document, name string) string {
+	ctx, cancel := context.WithTimeout(w.ctx, statePatience)
+	defer cancel()
+	object, err := w.config.Cluster.Get(ctx, d, name)
+	if err != nil {
+		return ""
+	}
+	switch status, _ := finished.Of(object); {
+	case status.Done():
+		return status.Word
+	case status.Suspended:
+		return suspended
+	}
+	return running
+}

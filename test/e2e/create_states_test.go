@@ -1,0 +1,113 @@
+package e2e
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+const stateJob = `
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: state-}
+spec:
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
+`
+
+// finishJob writes the status of a Job as the Job controller does.
+func finishJob(t *testing.T, cp *controlplane.ControlPlane, ns, name string, before, end batchv1.JobConditionType) {
+	t.Helper()
+	jobs, now := harness.Clientset(t, cp).BatchV1().Jobs(ns), metav1.Now()
+	job, err := jobs.Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Status.StartTime = &now
+	if end == batchv1.JobComplete {
+		job.Status.CompletionTime, job.Status.Succeeded = &now, 1
+	}
+	for _, condition := range []batchv1.JobConditionType{before, end} {
+		job.Status.Conditions = append(job.Status.Conditions,
+			batchv1.JobCondition{Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: now})
+	}
+	if _, err := jobs.UpdateStatus(t.Context(), job, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An object that exists is printed with its state, if its type has one.
+func TestCreateWithAKeySaysTheState(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	input := harness.File(t, "in.yaml", stateJob+"---"+configMap)
+	args := []string{"create", "-n", ns, "-f", input, "--idempotency-key=k", "--count=3"}
+	created := u.Run(args...)
+	created.Expect(t, 0, `(job.batch/state-`+harness.Suffix+` created\n){3}(`+oneCreated+`){3}`, `.*`)
+	names := regexp.MustCompile(`state-\S+`).FindAllString(created.Stdout, -1)
+	finishJob(t, retrying, ns, names[0], batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	finishJob(t, retrying, ns, names[1], batchv1.JobFailureTarget, batchv1.JobFailed)
+	again := u.Run(args...)
+	again.Expect(t, 0, `(job.batch/state-\w+ exists \(\w+\)\n){3}(configmap/demo-\w+ exists\n){3}`, closing(ns, "configmaps,jobs.batch", "k"))
+	for i, state := range []string{"Complete", "Failed", "Running"} {
+		if want := "job.batch/" + names[i] + " exists (" + state + ")\n"; !strings.Contains(again.Stdout, want) {
+			t.Errorf("%q is not in\n%s", want, again.Stdout)
+		}
+	}
+	if strings.Contains(again.Stderr, "delete") {
+		t.Errorf("a run in which all was well suggests to delete:\n%s", again.Stderr)
+	}
+	u.Run(append(args, "-o", "name")...).Expect(t, 0, `(job.batch/state-\w+\n){3}(configmap/demo-\w+\n){3}`, `.*`)
+
+	// A state needs permission to get the object. Without it, the object exists.
+	harness.Grant(t, retrying, ns, "no-states", []string{"create", "list"}, "jobs", "configmaps")
+	harness.As(t, retrying.User("no-states")).Run(args...).Expect(t, 0, `(job.batch/state-\w+ exists\n){3}(configmap/demo-\w+ exists\n){3}`, `.*`)
+}
+
+// The states of the first objects are read, and of no more.
+func TestCreateWithAKeySaysTheFirstStates(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", stateJob), "--idempotency-key=k", "--count=23"}
+	u.Run(args...)
+	again := u.Run(args...)
+	states, all := strings.Count(again.Stdout, " exists (Running)\n"), strings.Count(again.Stdout, " exists")
+	if states != create.MaxStates || all != 23 || again.Code != 0 {
+		t.Errorf("%d of %d have a state, want %d of 23:\n%+v", states, all, create.MaxStates, again)
+	}
+}
+
+// A client's dry run with a key prints how to list the objects of the run.
+func TestCreateDryRunSaysTheSelector(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k", "--dry-run=client"}
+	u.Run(args...).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created \(dry run\)\n`, closing(ns, "configmaps", "k"))
+	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 0 {
+		t.Errorf("%d objects are there, want none", n)
+	}
+}
+
+// Names without their namespace come with the flag that the next command needs.
+func TestCreateNamesInAnotherNamespace(t *testing.T) {
+	ns, other := harness.Namespace(t, retrying), harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	in := func(namespaces ...string) string {
+		text := ""
+		for _, namespace := range namespaces {
+			text += "---" + strings.ReplaceAll(configMap, "metadata: {", "metadata: {namespace: "+namespace+", ")
+		}
+		return harness.File(t, "in.yaml", text)
+	}
+	u.Run("create", "-o", "name", "-f", in(ns)).Expect(t, 0, `configmap/demo-\w+\n`, harness.Said(messages.Namespace, ns))
+	u.Run("create", "-o", "name", "-f", in(ns, other)).Expect(t, 0, `(configmap/demo-\w+\n){2}`, harness.Said(messages.Namespaces))
+	u.Run("create", "-o", "name", "-f", in(ns), "-n", ns).Expect(t, 0, `configmap/demo-\w+\n`, ``)
+}
