@@ -90,7 +90,7 @@ func TestCreateWithAKeyPrintsWhatIsThere(t *testing.T) {
 	}
 	u.Run(append(args, "-o", "jsonpath={.data.a}")...).Expect(t, 0, "b", `.*`)
 	u.Run(append(args, "--template={{.data.a}}")...).Expect(t, 0, "b", `.*`)
-	u.Run(append(args, "--dry-run=client")...).Expect(t, 0, regexp.QuoteMeta("configmap/"+harness.ConfigMaps(t, retrying, ns)[0].Name+" exists (dry run)\n"), ``)
+	u.Run(append(args, "--dry-run=client")...).Expect(t, 0, regexp.QuoteMeta("configmap/"+harness.ConfigMaps(t, retrying, ns)[0].Name+" exists (dry run)\n"), closing(ns, "configmaps", "k"))
 }
 
 // The input is read whole before anything is created, and the listing needs
