@@ -177,10 +177,7 @@ func (o *options) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	results, err := o.newResults(ctx, stop)
-	if err != nil {
-		return err
-	}
+	results := o.newResults(ctx, stop)
 	if o.flags.wait {
 		results.waiting.checks = newWaitChecks(cluster)
 		documents = results.waiting.checks.input(ctx, documents)

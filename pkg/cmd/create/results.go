@@ -77,13 +77,9 @@ type placed struct {
 	err error
 }
 
-func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) (*results, error) {
-	printer, err := o.newPrinter()
-	if err != nil {
-		return nil, err
-	}
+func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) *results {
 	r := &results{
-		options: o, ctx: ctx, stop: stop, printer: printer,
+		options: o, ctx: ctx, stop: stop, printer: o.newPrinter(),
 		printed: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
 	}
 	if !terminal.IsTerminal(o.Out) {
@@ -94,7 +90,7 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 	if o.flags.suffixLength != names.SuffixLength {
 		r.warn(fmt.Sprintf(messages.OtherSuffixLength, o.flags.suffixLength))
 	}
-	return r, nil
+	return r
 }
 
 // take prints one event and counts it.
@@ -339,11 +335,11 @@ func (o *options) showsWhole() bool {
 	return format != "" && format != "name" || *o.PrintFlags.TemplatePrinterFlags.TemplateArgument != ""
 }
 
-func (o *options) newPrinter() (printer, error) {
+func (o *options) newPrinter() printer {
 	p := printer{created: o.PrintObj}
 	p.exists = func(object runtime.Object, _ string) error { return o.PrintObj(object) }
 	if *o.PrintFlags.OutputFormat != "" || o.showsWhole() {
-		return p, nil
+		return p
 	}
 	p.exists = func(object runtime.Object, state string) error {
 		flags := *o.PrintFlags.NamePrintFlags
@@ -357,5 +353,5 @@ func (o *options) newPrinter() (printer, error) {
 		}
 		return named.PrintObj(object, o.Out)
 	}
-	return p, nil
+	return p
 }

@@ -127,10 +127,7 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
-	results, err := o.newResults(ctx, stop)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := o.newResults(ctx, stop)
 	for _, event := range events {
 		results.take(event)
 	}
