@@ -144,6 +144,9 @@ func (c *cluster) Find(ctx context.Context, resource schema.GroupVersionResource
 func (c *cluster) MayGet(context.Context, schema.GroupVersionResource, string) bool { return !c.noGet }
 
 func (c *cluster) Get(_ context.Context, _ *Document, name string) (*unstructured.Unstructured, error) {
+	if c.get == nil {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, name)
+	}
 	return c.get(name)
 }
 

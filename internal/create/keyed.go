@@ -112,18 +112,19 @@ func (k *keyed) compare(documents []*Document) (err error) {
 		return err
 	}
 	renumbered, err := k.renumbered(documents, unexpected)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case len(renumbered) > 0:
-		return &OtherIDError{renumbered}
+	}
+	change := k.change(documents, unexpected)
+	if len(renumbered) > 0 && (change == nil || len(change.Fields) == 0) {
+		return &OtherIDError{renumbered} // a document with a fixed name has that, whatever else was changed
 	}
 	objects := make([]string, 0, len(unexpected))
 	for object := range unexpected {
 		objects = append(objects, object.argument())
 	}
 	slices.Sort(objects)
-	return &UnexpectedError{objects}
+	return &UnexpectedError{objects, change}
 }
 
 // FindError says that the objects of the key could not be listed, so that nothing
@@ -141,6 +142,8 @@ type UnexpectedError struct {
 	// Objects are the unexpected objects, as arguments of kubectl, in order. There
 	// is at least one.
 	Objects []string
+	// Change is the document that was probably changed, or nil.
+	Change *Change
 }
 
 func (e *UnexpectedError) Error() string {

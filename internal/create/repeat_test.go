@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -83,6 +84,74 @@ func TestUnexpected(t *testing.T) {
 			t.Errorf("%s: %v, sent %q", name, found, c.sent)
 		case test.want != "" && (found == nil || len(c.sent) > 0 || found.Objects[0] != test.want):
 			t.Errorf("%s: %v, sent %q", name, found, c.sent)
+		}
+	}
+}
+
+// An unexpected object is compared with the document that could have created it, unless
+// that has an object of its own.
+func TestChange(t *testing.T) {
+	stored := document("configmaps/a/x-").Object
+	stored.SetName("x-bcdfg")
+	for name, test := range map[string]struct {
+		object, input string
+		get           func(string) (*unstructured.Unstructured, error)
+		want          *Change
+	}{
+		"the same prefix": {"x-bcdfg", "configmaps/a/x-", nil, &Change{Document: "configmaps/x-", Object: "configmaps/x-bcdfg -n a"}},
+		"another prefix":  {"y-bcdfg", "configmaps/a/x-", nil, nil},
+		"a longer name":   {"x-bcdfgh", "configmaps/a/x-", nil, nil},
+		"a fixed name":    {"own", "configmaps/a/own", nil, &Change{Document: "configmaps/own", Object: "configmaps/own -n a", Fields: []string{"metadata.labels"}}},
+		"unreadable": {"x-bcdfg", "configmaps/a/x-", func(string) (*unstructured.Unstructured, error) {
+			return nil, errForbidden
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &cluster{existing: []idempotency.Existing{{Name: test.object, ID: "v1-other"}}, get: test.get}
+			if c.get == nil {
+				c.get = func(string) (*unstructured.Unstructured, error) { return stored, nil }
+			}
+			var found *UnexpectedError
+			d := document(test.input)
+			if d.Object.GetName() != "" {
+				d.Object.SetLabels(map[string]string{"changed": "yes"})
+			}
+			for e := range Run(t.Context(), withKey(c), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }) {
+				if problem, is := e.(Problem); is {
+					errors.As(problem.Err, &found)
+				}
+			}
+			if found == nil {
+				t.Fatal("no error")
+			}
+			if diff := cmp.Diff(test.want, found.Change); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The state of an object that exists is a word of its controller, or says that it goes on.
+func TestStateOf(t *testing.T) {
+	job := func(suspend bool, conditions ...any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "batch/v1", "kind": "Job", "spec": map[string]any{"suspend": suspend},
+			"status": map[string]any{"conditions": conditions},
+		}}
+	}
+	for want, object := range map[string]*unstructured.Unstructured{
+		"Running": job(false), "Suspended": job(true), "": nil,
+		"Failed": job(false, map[string]any{"type": "Failed", "status": "True"}),
+	} {
+		c := &cluster{get: func(string) (*unstructured.Unstructured, error) {
+			if object == nil {
+				return nil, errForbidden
+			}
+			return object, nil
+		}}
+		w := &worker{config: withKey(c), ctx: t.Context()}
+		if got := w.stateOf(document("configmaps/a/x"), "x"); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

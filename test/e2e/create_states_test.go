@@ -96,6 +96,53 @@ func TestCreateDryRunSaysTheSelector(t *testing.T) {
 	}
 }
 
+// A changed manifest under a used key is refused with the paths of its fields, without
+// values, and with how to list the objects that exist.
+func TestCreateWithAKeyOfAChangedManifest(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	const job = stateJob + "  backoffLimit: 2\n"
+	args := func(text string) []string {
+		return []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", text), "--idempotency-key=k"}
+	}
+	name := strings.Fields(u.Run(args(job)...).Stdout)[0]
+	for _, test := range []struct{ name, from, to, cause string }{
+		{"one field", "image: i}", "image: s3cret}", harness.Said(messages.Differs, "job.batch/state-", name+" -n "+ns, `  spec\.template\.spec\.containers\[0\]\.image`)},
+		{"several", "backoffLimit: 2", "{parallelism: 3, completions: 4, backoffLimit: 5, activeDeadlineSeconds: 6}", ""},
+		{"a removed field", "  backoffLimit: 2\n", "", harness.Said(messages.Removed, "job.batch/state-", name+" -n "+ns)},
+		{"a quantity and a field", "name: c, image: i}", `name: c, image: i, resources: {limits: {cpu: 1000m}}}`, harness.Said(messages.Differs, "job.batch/state-", name+" -n "+ns, `  spec\.template\.spec\.containers\[0\]\.resources\.limits`)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			u.T = t
+			changed := strings.ReplaceAll(job, test.from, test.to)
+			if test.cause == "" {
+				changed = strings.ReplaceAll(job, "  backoffLimit: 2\n", "  parallelism: 3\n  completions: 4\n  backoffLimit: 5\n  activeDeadlineSeconds: 6\n")
+				test.cause = harness.Said(messages.Differs, "job.batch/state-", name+" -n "+ns,
+					`  spec\.activeDeadlineSeconds\n  spec\.backoffLimit\n  spec\.completions`)
+			}
+			r := u.Run(args(changed)...)
+			r.Expect(t, 1, ``, closing(ns, "jobs.batch", "k")+
+				harness.Said("error: "+messages.Unexpected, "1 object", `jobs.batch/`+strings.TrimPrefix(name, "job.batch/")+` -n `+ns, strings.TrimSuffix(test.cause, `\n`)))
+			if strings.Contains(r.Stderr, "s3cret") {
+				t.Errorf("stderr has a value:\n%s", r.Stderr)
+			}
+		})
+	}
+}
+
+// So is an object with a fixed name, which the changed manifest has, too.
+func TestCreateWithAKeyOfAChangedFixedName(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	args := func(data string) []string {
+		text := strings.ReplaceAll(configMap, "generateName: demo-", "name: own") + "data: {a: " + data + "}\n"
+		return []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", text), "--idempotency-key=k"}
+	}
+	u.Run(args("b")...).Expect(t, 0, `configmap/own created\n`, `.*`)
+	u.Run(args("c")...).Expect(t, 1, ``, closing(ns, "configmaps", "k")+harness.Said("error: "+messages.Unexpected,
+		"1 object", "configmaps/own -n "+ns, strings.TrimSuffix(harness.Said(messages.Differs, "configmap/own", "configmap/own -n "+ns, `  data\.a`), `\n`)))
+}
+
 // Names without their namespace come with the flag that the next command needs.
 func TestCreateNamesInAnotherNamespace(t *testing.T) {
 	ns, other := harness.Namespace(t, retrying), harness.Namespace(t, retrying)

@@ -549,7 +549,7 @@ func TestResults(t *testing.T) {
 				create.End{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
 			run{"", lines(fmt.Sprintf(messages.RunObjects, selected("configmaps", "prod")),
-				"error: "+fmt.Sprintf(messages.Unexpected, "1 object", "configmaps/demo-1 -n prod")), 1},
+				"error: "+fmt.Sprintf(messages.Unexpected, "1 object", "configmaps/demo-1 -n prod", messages.UnexpectedCauses)), 1},
 		},
 		{
 			"stdout is gone", "",

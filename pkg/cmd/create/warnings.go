@@ -78,6 +78,17 @@ func action(e exactlyonce.Event) string {
 	return messages.ReadBack
 }
 
+// causeOf returns why objects of the key are unexpected.
+func causeOf(change *create.Change) string {
+	switch {
+	case change == nil:
+		return messages.UnexpectedCauses
+	case len(change.Fields) == 0:
+		return fmt.Sprintf(messages.Removed, change.Document, change.Object)
+	}
+	return fmt.Sprintf(messages.Differs, change.Document, change.Object, "  "+strings.Join(change.Fields, "\n  "))
+}
+
 // explain is err of the whole run in words that say what to do about it.
 func explain(err error) error {
 	var stale *idempotency.StaleListError
@@ -95,7 +106,7 @@ func explain(err error) error {
 	var unexpected *create.UnexpectedError
 	if errors.As(err, &unexpected) {
 		return ownError(fmt.Sprintf(messages.Unexpected,
-			humanize.Count(len(unexpected.Objects), "object"), some(unexpected.Objects)))
+			humanize.Count(len(unexpected.Objects), "object"), some(unexpected.Objects), causeOf(unexpected.Change)))
 	}
 	var otherID *create.OtherIDError
 	if errors.As(err, &otherID) {

@@ -64,12 +64,19 @@ const (
 	StaleList = "nothing was created, because the server lists %s, and can't find it. " +
 		"Its cache is newer than etcd, for example after etcd was restored from a backup.\n" +
 		"Restart the API servers. Then run the same command again."
-	// Unexpected is for objects of the key that the input does not contain.
+	// Unexpected is for objects of the key that the input does not contain: number, objects,
+	// one of the causes below.
 	Unexpected = "the key was used for a different input, so nothing was created. " +
 		"Earlier runs with the key created %s from documents that are not in this input: %s\n" +
-		"Either a document was changed or removed, or --count was lowered, " +
-		"or a backup was restored into another namespace.\n" +
+		"%s\n" +
 		"Run the command with the earlier input, or use a new key to create all objects again."
+	// UnexpectedCauses is the cause of Unexpected if no document has the object's prefix.
+	UnexpectedCauses = "Either a document was changed or removed, or --count was lowered, " +
+		"or a backup was restored into another namespace."
+	// Differs is the cause if a document was changed: document, object, fields.
+	Differs = "%s in the input differs from %s in these fields, or a field was removed:\n%s"
+	// Removed is the cause if a document lacks a field: document, object.
+	Removed = "A field was removed from %s in the input. Its other fields are the same in %s."
 	// OtherIDs is for objects of the key whose creation ID is another one.
 	OtherIDs = "nothing was created, because the creation ID of %s of this key was changed, for example of %s\n" +
 		"Something changes the annotation genname.dev/creation-id, for example a webhook. " +
