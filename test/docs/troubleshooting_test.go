@@ -22,6 +22,9 @@ var notExplained = map[string]string{
 
 	"pkg/cmd/create/messages: Error":   "it begins other errors",
 	"pkg/cmd/create/messages: Delete":  "a part of Duplicate",
+
+	"pkg/cmd/create/messages: UnexpectedCauses": "a part of Unexpected",
+
 	"pkg/cmd/create/messages: Warning": "it begins other warnings",
 	"pkg/cmd/create/messages: Summary": "it joins a reason and Counts",
 
