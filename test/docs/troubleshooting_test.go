@@ -20,8 +20,8 @@ var notExplained = map[string]string{
 
 	"pkg/cmd/exporter/messages: Errors in flags and arguments.": "they name the flag and the fix",
 
-	"pkg/cmd/create/messages: Error":   "it begins other errors",
-	"pkg/cmd/create/messages: Delete":  "a part of Duplicate",
+	"pkg/cmd/create/messages: Error":  "it begins other errors",
+	"pkg/cmd/create/messages: Delete": "a part of Duplicate",
 
 	"pkg/cmd/create/messages: UnexpectedCauses": "a part of Unexpected",
 
