@@ -297,6 +297,7 @@ func TestChurn(t *testing.T) {
 			server.mu.Unlock()
 			want := fresh(t, server, pods, jobs, nodes)
 			eventually(t, func() string { return e.differs(want) })
+			eventually(t, func() string { return e.numbersDiffer(t) })
 			check(t, e, c, before, counted, seed <= 1)
 		})
 	}

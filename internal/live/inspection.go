@@ -24,7 +24,7 @@ const (
 	listPauses = 9
 )
 
-// inspection has the name pools of a type that a list is to tell of: whether the names
+// inspection has the name pools of a type on which a list is to decide: whether the names
 // are client-generated, whether a selector chooses them, and whether any object is left
 // that has the generateName. Their numbers of names are known without.
 type inspection struct {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Windows are the times over which rates are told, the shortest first.
+// Windows are the times over which rates are reported, the shortest first.
 var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
 
 // Rate is how many names came and went in a day of 24 hours.

@@ -51,7 +51,7 @@ type Small struct {
 	Prefixes, Names int64
 }
 
-// Row is a space and what has been seen of it.
+// Row is a name pool and its events.
 type Row struct {
 	Space census.NamePool
 	// Followed is whether events are counted; without, there is nothing else.
