@@ -1,17 +1,15 @@
 #!/usr/bin/env bash
-# A step of a pipeline that starts a migration once per commit, however often
-# the step is repeated, and whatever happens to it or to the network.
+# A step of a pipeline that runs a migration once per commit, waits for it, and exits
+# with its result: 5 if the migration has failed. The step can be repeated.
 # Usage: pipeline.sh NAMESPACE COMMIT
 set -uo pipefail
 namespace=$1 commit=$2
 
-for pause in ${PAUSES:-10 30 60} end; do # seconds; what was wrong needs time to end
-	job=$(kubectl genname create -n "$namespace" -f migration.yaml --idempotency-key="migrate-$commit" -o name)
+for pause in ${PAUSES:-10 30 60} end; do # seconds
+	kubectl genname create -n "$namespace" -f migration.yaml \
+		--idempotency-key="migrate-$commit" --wait --wait-timeout=30m -o name
 	code=$?
-	[ "$code" -eq 4 ] && [ "$pause" != end ] || break # 0: it is there; else it was refused, or interrupted
-	echo "it may be there; with the same key it is safe to ask again, in $pause s" >&2
+	[ "$code" -eq 4 ] && [ "$pause" != end ] || exit "$code" # 0: it has succeeded
+	echo "The outcome is unknown. With the same key, the step is safe to repeat. Next try in $pause s." >&2
 	sleep "$pause"
 done
-[ "$code" -eq 0 ] || exit "$code" # stderr says why, and what to do
-echo "$job"
-# kubectl wait -n "$namespace" --for=condition=complete --timeout=10m "$job"

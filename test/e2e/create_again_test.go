@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -68,7 +69,8 @@ func TestAgainWhenNothingWasCreated(t *testing.T) {
 func TestExamplePipelineAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
-	harness.Grant(t, retrying, ns, "pipeline", []string{"create", "list"}, "jobs")
+	harness.Grant(t, retrying, ns, "pipeline", []string{"create", "list", "watch"}, "jobs")
+	endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 	proxy := faultproxy.New(t, retrying.User("pipeline"), firstPost(faultproxy.DropAnswer))
 	cmd := exec.CommandContext(t.Context(), "bash", "pipeline.sh", ns, "4f1d2e8")
 	cmd.Dir, cmd.Env = harness.Root+"examples", append(harness.Environment(t, harness.As(t, proxy.Config).Kubeconfig), "PAUSES=0 0")
@@ -78,7 +80,7 @@ func TestExamplePipelineAfterALostAnswer(t *testing.T) {
 	if err != nil || !regexp.MustCompile(`^job.batch/migrate-`+harness.Suffix+`\n$`).Match(out) {
 		t.Errorf("%v, %q", err, out)
 	}
-	if asked := strings.Count(stderr.String(), "it is safe to ask again"); asked != 1 {
+	if asked := strings.Count(stderr.String(), "the step is safe to repeat"); asked != 1 {
 		t.Errorf("it has asked again %d times, want 1; stderr\n%s", asked, stderr.String())
 	}
 	jobs, err := harness.Clientset(t, retrying).BatchV1().Jobs(ns).List(t.Context(), metav1.ListOptions{})

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -56,25 +55,6 @@ func TestCreateWithAKey(t *testing.T) {
 	one := u.Run("create", "-n", ns, "-f", harness.File(t, "one.yaml", named), "--idempotency-key=k1", "-o", "yaml")
 	one.Expect(t, 1, ``, closing(ns, "configmaps", "k1")+
 		harness.Said("error: "+messages.Unexpected, "3 objects", `(configmaps/demo-`+harness.Suffix+` -n `+ns+`(, )?){3}`))
-}
-
-// The example of a pipeline starts one job per commit, however often it runs.
-func TestExamplePipeline(t *testing.T) {
-	ns := harness.Namespace(t, retrying)
-	u := harness.As(t, retrying.Admin())
-	step := func(commit string) string {
-		cmd := exec.CommandContext(t.Context(), "bash", "pipeline.sh", ns, commit)
-		cmd.Dir, cmd.Env = harness.Root+"examples", harness.Environment(t, u.Kubeconfig)
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
-	}
-	first, again, other := step("4f1d2e8"), step("4f1d2e8"), step("97ab310")
-	if !regexp.MustCompile(`^job.batch/migrate-`+harness.Suffix+`\n$`).MatchString(first) || again != first || other == first {
-		t.Errorf("%q, %q, %q", first, again, other)
-	}
 }
 
 // What is there appears in every format, whole.

@@ -1,0 +1,163 @@
+package e2e
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// endJobs ends each new Job of a namespace as the Job controller does, until the test ends.
+func endJobs(t *testing.T, ns string, before, end batchv1.JobConditionType) {
+	t.Helper()
+	jobs, err := harness.Clientset(t, retrying).BatchV1().Jobs(ns).Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range jobs.ResultChan() {
+			if job, is := event.Object.(*batchv1.Job); is && event.Type == apiwatch.Added && len(job.Status.Conditions) == 0 {
+				finishJob(t, retrying, ns, job.Name, before, end)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		jobs.Stop()
+		<-done
+	})
+}
+
+// inShell runs a script in the folder of the examples.
+func inShell(t *testing.T, kubeconfig string, environment []string, script ...string) (stdout string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", script...)
+	cmd.Dir, cmd.Env = harness.Root+"examples", append(harness.Environment(t, kubeconfig), environment...)
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		t.Logf("stderr of %s:\n%s", script, exit.Stderr)
+		return string(out), exit.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), 0
+}
+
+// The example of a pipeline runs one Job per commit, however often it runs.
+func TestExamplePipeline(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	var printed []string
+	for _, commit := range []string{"4f1d2e8", "4f1d2e8", "97ab310"} {
+		out, code := inShell(t, u.Kubeconfig, nil, "pipeline.sh", ns, commit)
+		if code != 0 || !regexp.MustCompile(`^job.batch/migrate-`+harness.Suffix+`\n$`).MatchString(out) {
+			t.Errorf("%s: exit code %d, %q", commit, code, out)
+		}
+		printed = append(printed, out)
+	}
+	if printed[0] != printed[1] || printed[0] == printed[2] {
+		t.Errorf("%q", printed)
+	}
+}
+
+// A Job that has failed is found again, with exit code 5, until somebody deletes it.
+func TestExamplePipelineOfAFailedJob(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	endJobs(t, ns, batchv1.JobFailureTarget, batchv1.JobFailed)
+	step := func() string {
+		out, code := inShell(t, u.Kubeconfig, nil, "pipeline.sh", ns, "4f1d2e8")
+		if code != 5 {
+			t.Errorf("exit code %d, want 5; %q", code, out)
+		}
+		return strings.TrimSpace(out)
+	}
+	first := step()
+	if again := step(); again != first {
+		t.Errorf("%s, and again %s", first, again)
+	}
+	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(ns)
+	uid := func() string {
+		job, err := jobs.Get(t.Context(), strings.TrimPrefix(first, "job.batch/"), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(job.UID)
+	}
+	failed := uid()
+	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "delete", "-n", ns, first, "--cascade=background").Expect(t, 0, `.*`, ``)
+	if again := step(); again != first || uid() == failed {
+		t.Errorf("%s, and after its deletion %s, with the same UID: %t", first, again, uid() == failed)
+	}
+}
+
+// pipelineSteps returns the scripts of the guide for CI systems: the values of run and
+// script in YAML, and of sh in Groovy.
+func pipelineSteps(t *testing.T) map[string]string {
+	t.Helper()
+	page, err := os.ReadFile(harness.Root + "docs/guides/pipelines.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := map[string]string{}
+	for _, block := range regexp.MustCompile("(?ms)^```(yaml|groovy)\n(.*?)^```").FindAllStringSubmatch(string(page), -1) {
+		if block[1] == "groovy" {
+			steps["jenkins"] = strings.ReplaceAll(regexp.MustCompile(`(?s)sh '''(.*)'''`).FindStringSubmatch(block[2])[1], `\`+"\n", " ")
+			continue
+		}
+		var content any
+		if err := yaml.UnmarshalStrict([]byte(block[2]), &content); err != nil {
+			t.Fatalf("%v\n%s", err, block[2])
+		}
+		switch c := content.(type) {
+		case []any:
+			step := c[0].(map[string]any)
+			if run, is := step["run"].(string); is {
+				steps["github"] = run
+				continue
+			}
+			steps["tekton"] = strings.ReplaceAll(step["script"].(string), "$(params.commit)", "4f1d2e8")
+		case map[string]any:
+			steps["gitlab"] = c["migrate"].(map[string]any)["script"].([]any)[0].(string)
+		}
+	}
+	return steps
+}
+
+// The steps of the guide are what the CI systems would run: one Job for all of them.
+func TestPipelineGuide(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	steps := pipelineSteps(t)
+	for _, system := range []string{"github", "gitlab", "jenkins", "tekton"} {
+		if !strings.Contains(steps[system], " -n ci ") {
+			t.Fatalf("the page has no step for %s: %q", system, steps)
+		}
+		script := strings.ReplaceAll(steps[system], " -n ci ", " -n "+ns+" ")
+		out, code := inShell(t, u.Kubeconfig, []string{"GITHUB_SHA=4f1d2e8", "CI_COMMIT_SHA=4f1d2e8", "GIT_COMMIT=4f1d2e8"}, "-c", script)
+		want := ` (created|exists \(Complete\))\n$`
+		if code != 0 || !regexp.MustCompile(`^job.batch/migrate-`+harness.Suffix+want).MatchString(out) {
+			t.Errorf("%s: exit code %d, %q", system, code, out)
+		}
+	}
+	jobs, err := harness.Clientset(t, retrying).BatchV1().Jobs(ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(jobs.Items) != 1 {
+		t.Errorf("%d jobs are there, want 1: %v", len(jobs.Items), err)
+	}
+}
