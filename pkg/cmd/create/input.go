@@ -2,11 +2,13 @@ package create
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -17,8 +19,12 @@ import (
 	"k8s.io/kubectl/pkg/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/lint"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // input is the input while it is read, by one goroutine.
@@ -31,6 +37,8 @@ type input struct {
 	// has named; nil if all may come.
 	within  resource.VisitorFunc
 	stopped bool // no more documents are taken
+
+	prefixes lint.Prefixes
 
 	typesCome    bool // by a document that was handed over
 	typesMayCome bool // by one that may not have been created yet
@@ -131,10 +139,22 @@ func (in *input) document(info *resource.Info) (*create.Document, error) {
 	if err := in.options.Recorder.Record(info.Object); err != nil {
 		klog.V(4).Infof("error recording current command: %v", err)
 	}
+	object := info.Object.(*unstructured.Unstructured)
+	in.warnOfPrefix(object, info.Mapping)
 	return &create.Document{
-		Object:  info.Object.(*unstructured.Unstructured),
-		Mapping: info.Mapping, Namespace: info.Namespace, Source: info.Source,
+		Object: object, Mapping: info.Mapping, Namespace: info.Namespace, Source: info.Source,
 	}, nil
+}
+
+// warnOfPrefix warns of the errors that lint finds in a generateName, once for each.
+func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.RESTMapping) {
+	if in.options.flags.kubectlsWords() {
+		return
+	}
+	for _, found := range in.prefixes.Errors(object) {
+		in.options.say(messages.Warning + terminal.OneLine(fmt.Sprintf(messages.BadPrefix,
+			reference.Name(mapping, object.GetGenerateName()), found.Message, found.Help, found.Rule.Name)))
+	}
 }
 
 // recordAsPlugin makes --record say "kubectl genname", as it was called. kubectl's

@@ -51,7 +51,7 @@ const (
 // newestMinor is the minor version of Kubernetes that manifests are for, unless
 // the user says another; oldestMinor is that of which the rules know.
 const (
-	newestMinor = 37
+	newestMinor = lint.NewestMinor
 	oldestMinor = 28
 )
 

@@ -179,6 +179,8 @@ const (
 	OutcomeUnknown = "error: outcome unknown: %s: %v"
 	// Warning begins all warnings.
 	Warning = "Warning: "
+	// BadPrefix is for a generateName in which lint finds an error: object, error, fix, rule.
+	BadPrefix = "%s: %s. To fix this, %s (lint rule %s)."
 	// FixedNames is for --count with objects that have a fixed name.
 	FixedNames = "--count applies to objects with generateName. An object with a fixed name is created once."
 	// OtherSuffixLength is for --suffix-length.

@@ -1,0 +1,65 @@
+package lint
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+// NewestMinor is the newest minor version of Kubernetes that the rules know.
+const NewestMinor = 37
+
+// maxPrefixes is the number of prefixes that Prefixes checks. It bounds the memory.
+const maxPrefixes = 10_000
+
+// Prefixes checks objects while they are created: each prefix once.
+type Prefixes struct {
+	seen  map[prefix]bool
+	pools map[prefix][]rules.Facts
+}
+
+// prefix is a generateName, or an effective prefix, of one kind in one namespace.
+type prefix struct {
+	kind            schema.GroupKind
+	namespace, text string
+}
+
+// Errors returns the errors that lint finds in the generateName of an object, alone and
+// together with earlier objects. It is empty if an earlier object had this prefix.
+func (p *Prefixes) Errors(object *unstructured.Unstructured) (found []rules.Finding) {
+	at := prefix{object.GroupVersionKind().GroupKind(), object.GetNamespace(), object.GetGenerateName()}
+	if at.text == "" || object.GetName() != "" || p.seen[at] || len(p.seen) == maxPrefixes {
+		return nil
+	}
+	if p.seen == nil {
+		p.seen, p.pools = map[prefix]bool{}, map[prefix][]rules.Facts{}
+	}
+	p.seen[at] = true
+	m := rules.NewManifest(&manifest.Object{Unstructured: object}, "", rules.Tree{})
+	var facts rules.Facts
+	facts.Add(m)
+	pool := prefix{at.kind, at.namespace, names.EffectivePrefix(at.text)}
+	p.pools[pool] = append(p.pools[pool], facts)
+	in := rules.NewInput(NewestMinor, p.pools[pool]...)
+	for _, rule := range rules.All {
+		for _, f := range append(rule.Check(NewestMinor, m), rule.Compare(in)...) {
+			if f.Level == v1alpha1.LintError && isAbout(f, at.text) {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}
+
+// isAbout reports whether a finding is about a generateName, or relates to it.
+func isAbout(f rules.Finding, generateName string) bool {
+	return f.Object.GenerateName == generateName || slices.ContainsFunc(f.Related, func(r rules.Related) bool {
+		return r.Object.GenerateName == generateName
+	})
+}

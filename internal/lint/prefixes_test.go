@@ -1,0 +1,42 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// Each prefix is checked once, alone and together with the earlier ones.
+func TestPrefixes(t *testing.T) {
+	long := strings.Repeat("a", 60)
+	var p Prefixes
+	for _, step := range []struct{ object, want string }{
+		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: fine-}}", ""},
+		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: Upper-}}", "invalid-prefix"},
+		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: Upper-}}", ""},
+		{"{apiVersion: v1, kind: Secret, metadata: {generateName: Upper-}}", "invalid-prefix"},
+		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: Upper-, name: own}}", ""},
+		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-one-, namespace: a}}", ""},
+		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-two-, namespace: b}}", ""},
+		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-two-, namespace: a}}", "truncated-prefix"},
+		{"{apiVersion: batch/v1, kind: CronJob, metadata: {generateName: " + long[:50] + "-}, spec: {schedule: '0 3 * * *'}}", "child-names"},
+	} {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(step.object), &object.Object); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range p.Errors(object) {
+			got = append(got, f.Rule.Name)
+			if f.Message == "" || f.Help == "" {
+				t.Errorf("%+v", f)
+			}
+		}
+		if want := strings.Fields(step.want); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", step.object, got, want)
+		}
+	}
+}
