@@ -77,9 +77,10 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// said is what a run prints by default, and kubectl never: that it checks a refusal, and
-// at the end how to go on.
-var said = regexp.MustCompile(`(?m:^` + harness.Said(messages.Retry, `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?ms:^(` +
+// said is what a run prints by default, and kubectl never: that it checks a refusal, that
+// lint finds an error, and at the end how to go on.
+var said = regexp.MustCompile(`(?m:^` + harness.Said(messages.Retry, `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?m:^` +
+	harness.Said(messages.Warning+messages.BadPrefix) + `)|(?ms:^(` +
 	`error: (` + messages.NotAllCreated + `|` + messages.StoppedAfterFailure + `): |` +
 	harness.Said(messages.AfterFix+messages.RunAgain) + `|` + harness.Said(harness.Capital(messages.RunAgain)) + `).*\z)`)
 
