@@ -99,7 +99,7 @@ func TestCreateFromAKustomizationWithAKey(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	second := u.Run(run...)
-	again := strings.NewReplacer(" unchanged", " created", " exists", " created").Replace(second.Stdout)
+	again := strings.NewReplacer(" unchanged", " created", " exists (Running)", " created", " exists", " created").Replace(second.Stdout)
 	if second.Code != 0 || strings.Contains(second.Stdout, "created") || again != first.Stdout {
 		t.Errorf("the first run printed\n%s the second, with code %d,\n%s%s", first.Stdout, second.Code, second.Stdout, second.Stderr)
 	}

@@ -70,8 +70,9 @@ func TestDryRunWithAKey(t *testing.T) {
 		suffix = ` \(` + suffix + `\)\n`
 		u.Run(append(args, one, dry, "--count=2")...).Expect(t, 0,
 			`configmap/demo-`+harness.Suffix+` exists`+suffix+`configmap/demo-`+harness.Suffix+` created`+suffix, `.*`)
+		selector := closing(ns, "configmaps", "k")
 		u.Run(append(args, other, dry)...).Expect(t, 1, ``,
-			harness.Said("error: "+messages.Unexpected, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`)
+			`(?:`+selector+`)?`+harness.Said("error: "+messages.Unexpected, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`)
 	}
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
