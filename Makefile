@@ -45,7 +45,7 @@ PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecontroller ./pkg/once/na
 CONTROLLERS := pkg/once/oncecontroller examples/controller test/reconcile
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial published admission rules docs apidiff release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -178,6 +178,9 @@ rules: ## Write docs/rules from the rules of lint
 
 controllers: control-plane ## Have the real controllers derive names, into docs/reference/derived-names.md (kube-controller-manager: 4 minutes at first)
 	$(GO) run ./test/lint/controllers
+
+wait-types: control-plane ## Have create --wait follow each custom resource that it knows, with the real CRDs (2 minutes; at first 2 more)
+	$(GO) test -count=1 ./test/waiting -run TestTypes -all-types
 
 prune-trial: control-plane ## Delete 60,000 of 100,000 objects with prune while all goes wrong, and compare it with kubectl (15 minutes)
 	$(GO) run ./test/pruning/run $(if $(SEED),-seed $(SEED))

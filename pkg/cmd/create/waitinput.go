@@ -48,8 +48,8 @@ func newWaitChecks(c *cluster) *waitChecks {
 
 // waitsFor reports whether objects of a type are waited for.
 func (w *waitChecks) waitsFor(mapping *meta.RESTMapping) bool {
-	if !w.any {
-		return finished.Knows(mapping.GroupVersionKind.GroupKind())
+	if known := finished.Knows(mapping.GroupVersionKind.GroupKind()); known || !w.any {
+		return known
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

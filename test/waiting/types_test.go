@@ -1,0 +1,222 @@
+package waiting
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+var allTypes = flag.Bool("all-types", false, "test every custom resource of --wait, and not JobSet only")
+
+// customType is a custom resource that --wait knows: its CRD, as its project publishes
+// it, and its statuses, as its controller writes them.
+type customType struct {
+	module, crd         string
+	resource            schema.GroupVersionResource
+	kind, spec          string
+	running, good, bad  string
+	why                 string // of bad, in the message
+	withoutSubresources bool
+}
+
+const (
+	tekton  = "github.com/tektoncd/pipeline@v1.6.0"
+	argo    = "github.com/argoproj/argo-workflows/v3@v3.7.0"
+	podName = "podName: x-pod, "
+	jobSet  = "sigs.k8s.io/jobset@v0.10.1"
+)
+
+// tektonCondition is the status of a run of Tekton. The CRD of TaskRuns requires more.
+func tektonCondition(status, reason, message string, more ...string) string {
+	return fmt.Sprintf(`{`+strings.Join(more, "")+`conditions: [{type: Succeeded, status: "%s", reason: %s, message: "%s", `+
+		`lastTransitionTime: "2026-11-22T10:00:00Z"}]}`, status, reason, message)
+}
+
+var customTypes = []customType{
+	{
+		module: jobSet, crd: "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
+		resource: schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"},
+		kind:     "JobSet", spec: "{replicatedJobs: [{name: w, template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}}}]}",
+		running: `{restarts: 0, replicatedJobsStatus: [{name: w, active: 1, ready: 1, failed: 0, succeeded: 0, suspended: 0}]}`,
+		good: `{terminalState: Completed, conditions: [{type: Completed, status: "True", reason: AllJobsCompleted, ` +
+			`message: jobset completed successfully, lastTransitionTime: "2026-11-22T10:00:00Z"}]}`,
+		bad: `{terminalState: Failed, conditions: [{type: Failed, status: "True", reason: FailedJobs, ` +
+			`message: jobset failed due to one or more job failures, lastTransitionTime: "2026-11-22T10:00:00Z"}]}`,
+		why: " (FailedJobs): jobset failed due to one or more job failures",
+	},
+	{
+		module: tekton, crd: "config/300-crds/300-taskrun.yaml",
+		resource: schema.GroupVersionResource{Group: "tekton.dev", Version: "v1", Resource: "taskruns"},
+		kind:     "TaskRun", spec: "{taskRef: {name: build}}",
+		running: tektonCondition("Unknown", "Running", "Not all Steps in the Task have finished executing", podName),
+		good:    tektonCondition("True", "Succeeded", "All Steps have completed executing", podName),
+		bad:     tektonCondition("False", "TaskRunTimeout", "TaskRun failed to finish within 1m0s", podName),
+		why:     " (TaskRunTimeout): TaskRun failed to finish within 1m0s",
+	},
+	{
+		module: tekton, crd: "config/300-crds/300-pipelinerun.yaml",
+		resource: schema.GroupVersionResource{Group: "tekton.dev", Version: "v1", Resource: "pipelineruns"},
+		kind:     "PipelineRun", spec: "{pipelineRef: {name: build}}",
+		running: tektonCondition("Unknown", "Started", ""),
+		good:    tektonCondition("True", "Completed", "Tasks Completed: 1 (Failed: 0, Cancelled 0), Skipped: 1"),
+		bad:     tektonCondition("False", "Cancelled", "PipelineRun was cancelled"),
+		why:     " (Cancelled): PipelineRun was cancelled",
+	},
+	{
+		module: tekton, crd: "config/300-crds/300-customrun.yaml",
+		resource: schema.GroupVersionResource{Group: "tekton.dev", Version: "v1beta1", Resource: "customruns"},
+		kind:     "CustomRun", spec: "{customRef: {apiVersion: example.com/v1, kind: Approval}}",
+		running: `{conditions: []}`,
+		good:    tektonCondition("True", "Approved", "approved"),
+		bad:     tektonCondition("False", "CustomRunTimedOut", "timed out"),
+		why:     " (CustomRunTimedOut): timed out",
+	},
+	{
+		module: argo, crd: "manifests/base/crds/minimal/argoproj.io_workflows.yaml",
+		resource: schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "workflows"},
+		kind:     "Workflow", spec: "{entrypoint: main, templates: [{name: main, container: {image: x}}]}",
+		running: `{phase: Running, progress: 0/1}`,
+		good:    `{phase: Succeeded, progress: 1/1, conditions: [{type: Completed, status: "True"}]}`,
+		bad:     `{phase: Error, message: pods is forbidden}`,
+		why:     ": pods is forbidden", withoutSubresources: true,
+	},
+}
+
+// Custom resources finish by the status that their controllers write.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	types := customTypes[:1]
+	if *allTypes {
+		types = customTypes
+	}
+	for _, custom := range types {
+		t.Run(custom.kind, func(t *testing.T) {
+			t.Parallel()
+			custom.install(t)
+			ns, name := harness.Namespace(t, server), strings.ToLower(custom.kind)+"."+custom.resource.Group
+			for status, last := range map[string]string{
+				custom.good: waited("1 object", counts(1, 0, 0)),
+				custom.bad: harness.Said(messages.HasFailed, name+`/x-`+harness.Suffix, custom.pattern(), `kubectl describe `+name+`/[^\n]*`) +
+					notWaited(messages.NotAllSucceeded, counts(0, 1, 0)),
+			} {
+				controlled := make(chan error, 1)
+				go func() { controlled <- custom.control(t.Context(), ns, status) }()
+				code := 0
+				if status == custom.bad {
+					code = 5
+				}
+				input := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {generateName: x-}\nspec: %s\n",
+					custom.resource.GroupVersion(), custom.kind, custom.spec)
+				waitIn(harness.As(t, server.Admin()), ns, input, "--wait-timeout=30s").
+					Expect(t, code, name+`/x-`+harness.Suffix+` created\n`, last)
+				if err := <-controlled; err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// pattern matches why the object has failed.
+func (c customType) pattern() string {
+	return strings.NewReplacer("(", `\(`, ")", `\)`).Replace(c.why)
+}
+
+// install creates the CRD. Its webhook, which converts between versions, does not run.
+func (c customType) install(t *testing.T) {
+	t.Helper()
+	download := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", c.module)
+	download.Dir = t.TempDir()
+	out, err := download.Output()
+	if err != nil {
+		t.Fatalf("download %s: %v\n%s", c.module, err, out)
+	}
+	var module struct{ Dir string }
+	if err := json.Unmarshal(out, &module); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(module.Dir, c.crd))
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(data, &crd.Object); err != nil {
+		t.Fatal(err)
+	}
+	unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
+	crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	if _, err := dynamicClient(t).Resource(crds).Create(t.Context(), crd, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	harness.UntilServed(t, server, c.resource)
+}
+
+func dynamicClient(t *testing.T) dynamic.Interface {
+	t.Helper()
+	client, err := dynamic.NewForConfig(server.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// control does what the controller does with the object that has no status yet: it
+// runs, and gets its last status.
+func (c customType) control(ctx context.Context, namespace, last string) error {
+	client, err := dynamic.NewForConfig(server.Admin())
+	if err != nil {
+		return err
+	}
+	objects := client.Resource(c.resource).Namespace(namespace)
+	for ctx.Err() == nil {
+		list, err := objects.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			object := &list.Items[i]
+			if object.Object["status"] != nil {
+				continue
+			}
+			for _, status := range []string{c.running, last} {
+				if object, err = c.update(ctx, objects, object, status); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return ctx.Err()
+}
+
+// update stores a status of the object.
+func (c customType) update(
+	ctx context.Context, objects dynamic.ResourceInterface, object *unstructured.Unstructured, status string,
+) (*unstructured.Unstructured, error) {
+	var value map[string]any
+	if err := yaml.Unmarshal([]byte(status), &value); err != nil {
+		return nil, err
+	}
+	object.Object["status"] = value
+	if c.withoutSubresources {
+		return objects.Update(ctx, object, metav1.UpdateOptions{})
+	}
+	return objects.UpdateStatus(ctx, object, metav1.UpdateOptions{})
+}
