@@ -157,20 +157,20 @@ func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Un
 	if object.GetUID() != o.uid {
 		return f.check(ctx, o)
 	}
-	f.evaluate(ctx, o, object)
+	f.evaluate(o, object)
 	return nil
 }
 
 // evaluate ends the object if it has finished.
-func (f *follower) evaluate(ctx context.Context, o *followed, object *unstructured.Unstructured) (ended bool) {
+func (f *follower) evaluate(o *followed, object *unstructured.Unstructured) (ended bool) {
 	end, met := f.run.verdict(object, o.met)
 	if o.met = met; end.Outcome != "" {
-		f.end(ctx, o, end)
+		f.end(o, end)
 		return true
 	}
 	if end.Status.Suspended != o.suspended {
 		o.suspended = end.Status.Suspended
-		f.run.send(ctx, Suspension{o.Object, o.suspended})
+		f.run.send(Suspension{o.Object, o.suspended})
 	}
 	return false
 }
@@ -186,7 +186,7 @@ func (f *follower) missing(ctx context.Context, o *followed) error {
 		return errMissing
 	}
 	delete(f.pending, o.Name)
-	f.run.follow(ctx, group{f.group.resource, f.group.namespace, ""}, "", o)
+	f.run.follow(group{f.group.resource, f.group.namespace, ""}, "", o)
 	return nil
 }
 
@@ -195,31 +195,31 @@ func (f *follower) check(ctx context.Context, o *followed) error {
 	object, err := f.client.Get(ctx, o.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		f.end(ctx, o, Ended{Outcome: Deleted})
+		f.end(o, Ended{Outcome: Deleted})
 	case apierrors.IsForbidden(err) && !f.polls, apierrors.IsMethodNotSupported(err) && !f.polls:
-		f.end(ctx, o, Ended{Outcome: Deleted}) // the list or the watch has to be enough
+		f.end(o, Ended{Outcome: Deleted}) // the list or the watch has to be enough
 	case err != nil:
 		return err
 	case o.uid != "" && object.GetUID() != o.uid:
-		f.end(ctx, o, Ended{Outcome: Replaced})
+		f.end(o, Ended{Outcome: Replaced})
 	default:
 		o.uid = object.GetUID()
-		f.evaluate(ctx, o, object)
+		f.evaluate(o, object)
 	}
 	return nil
 }
 
 // end reports the end of an object.
-func (f *follower) end(ctx context.Context, o *followed, end Ended) {
+func (f *follower) end(o *followed, end Ended) {
 	delete(f.pending, o.Name)
 	end.Object = o.Object
-	f.run.send(ctx, end)
+	f.run.send(end)
 }
 
 // abandon ends all objects, because requests have failed for too long.
-func (f *follower) abandon(ctx context.Context, err error) {
+func (f *follower) abandon(err error) {
 	for _, o := range f.pending {
-		f.end(ctx, o, Ended{Outcome: Abandoned, Err: err})
+		f.end(o, Ended{Outcome: Abandoned, Err: err})
 	}
 }
 
@@ -240,10 +240,10 @@ func (f *follower) retry(ctx context.Context, err error) {
 	if f.failing.IsZero() {
 		f.failing = time.Now()
 		first := f.pending[slices.Min(slices.Collect(maps.Keys(f.pending)))]
-		f.run.send(ctx, Retry{first.Object, err})
+		f.run.send(Retry{first.Object, err})
 	}
 	if time.Since(f.failing) >= f.run.config.RetryTimeout {
-		f.abandon(ctx, err)
+		f.abandon(err)
 		return
 	}
 	f.pause(ctx, err)

@@ -1,8 +1,6 @@
 package wait
 
 import (
-	"context"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -60,7 +58,7 @@ func oldest(objects []Object) string {
 }
 
 // follow starts a follower of objects, from a version on.
-func (r *run) follow(ctx context.Context, at group, version string, objects ...*followed) {
+func (r *run) follow(at group, version string, objects ...*followed) {
 	f := &follower{
 		run: r, group: at, client: at.client(r.config.Client), options: at.options(objects),
 		version: version, pending: map[string]*followed{},
@@ -68,5 +66,5 @@ func (r *run) follow(ctx context.Context, at group, version string, objects ...*
 	for _, o := range objects {
 		f.pending[o.Name] = o
 	}
-	r.followers.Go(func() { f.follow(ctx) })
+	r.followers.Go(func() { f.follow(r.ctx) })
 }

@@ -107,12 +107,12 @@ func Run(ctx context.Context, config Config, objects []Object) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		limited, cancel := withTimeout(ctx, config.Timeout)
 		defer cancel()
-		r := &run{config: config, events: make(chan Event), pending: map[Object]finished.Status{}}
+		r := &run{config: config, ctx: limited, events: make(chan Event), pending: map[Object]finished.Status{}}
 		for _, o := range objects {
 			r.pending[o] = finished.Status{}
 		}
-		r.start(limited)
-		if r.take(limited, yield) {
+		r.start()
+		if r.take(yield) {
 			r.endPending(ctx, yield)
 		}
 	}
@@ -128,6 +128,7 @@ func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 // run is one wait. The goroutine of the caller has pending. Followers only send events.
 type run struct {
 	config  Config
+	ctx     context.Context // done at the end of the wait, and not with one watch
 	events  chan Event
 	pending map[Object]finished.Status
 
@@ -136,13 +137,13 @@ type run struct {
 }
 
 // start starts a follower for each group of objects. The events end with the last one.
-func (r *run) start(ctx context.Context) {
+func (r *run) start() {
 	for at, objects := range groups(slices.Collect(maps.Keys(r.pending))) {
 		var all []*followed
 		for _, o := range objects {
 			all = append(all, &followed{Object: o, uid: o.UID})
 		}
-		r.follow(ctx, at, oldest(objects), all...)
+		r.follow(at, oldest(objects), all...)
 	}
 	go func() {
 		r.followers.Wait()
@@ -150,12 +151,12 @@ func (r *run) start(ctx context.Context) {
 	}()
 }
 
-// take passes events on until all objects have ended or ctx is done. It is false if
+// take passes events on until all objects have ended or the wait ends. It is false if
 // the caller takes no more.
-func (r *run) take(ctx context.Context, yield func(Event) bool) bool {
+func (r *run) take(yield func(Event) bool) bool {
 	for len(r.pending) > 0 {
 		select {
-		case <-ctx.Done():
+		case <-r.ctx.Done():
 			return true
 		case event, more := <-r.events:
 			if !more {
@@ -196,11 +197,11 @@ func byName(a, b Object) int {
 	return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 }
 
-// send passes an event to the caller, unless ctx is done.
-func (r *run) send(ctx context.Context, event Event) {
+// send passes an event to the caller, unless the wait has ended.
+func (r *run) send(event Event) {
 	select {
 	case r.events <- event:
-	case <-ctx.Done():
+	case <-r.ctx.Done():
 	}
 }
 

@@ -363,8 +363,9 @@ func TestUnlabelled(t *testing.T) {
 		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
 			s.update("a", unlabel)
 			time.Sleep(time.Second)
+			s.update("b", finish("Complete")) // the end of the shared watch
+			time.Sleep(time.Second)
 			s.update("a", finish("Failed"))
-			s.update("b", finish("Complete"))
 		}), "a failed Why: because", "b succeeded Why: because")
 	})
 }

@@ -77,7 +77,7 @@ func (f *follower) take(ctx context.Context, event watch.Event) error {
 	switch {
 	case event.Type == watch.Bookmark, o == nil:
 	case event.Type == watch.Deleted && (o.uid == "" || o.uid == object.GetUID()):
-		if !f.evaluate(ctx, o, object) { // it may have finished just before
+		if !f.evaluate(o, object) { // it may have finished just before
 			err = f.missing(ctx, o)
 		}
 	default:
