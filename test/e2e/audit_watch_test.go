@@ -21,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/dynamic"
 
@@ -247,6 +248,39 @@ func TestAuditWatch(t *testing.T) {
 	if m == nil || m.Creates != 4*rounds || m.Deletes != 2*rounds || m.Gaps != 0 || m.Reused == nil || m.PerDay == 0 || !last.Complete {
 		t.Errorf("%+v of %+v", m, last)
 	}
+}
+
+// An update that removes the creation ID annotation takes an object with a longer suffix out
+// of its name pool, and an update that adds it brings the object back.
+func TestAuditWatchFollowsTheAnnotation(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	maps := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
+	for _, letter := range "bcdfghjklmnp" {
+		meta := metav1.ObjectMeta{
+			GenerateName: "long-", Name: "long-2456789" + string(letter),
+			Annotations: map[string]string{"a": "b", "genname.dev/creation-id": "one"},
+		}
+		if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	annotate := func(value string) {
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"genname.dev/creation-id":%s}}}`, value)
+		if _, err := maps.Patch(t.Context(), "long-2456789b", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := watch(t, harness.As(t, retrying.Admin()), "configmaps", "-n", ns)
+	w.expect(t, "long-", 12)
+	annotate("null")
+	w.expect(t, "long-", 11)
+	annotate(`"one"`)
+	item := w.expect(t, "long-", 12)
+	if m := item.Creates.Measured; m == nil || m.Creates != 0 || m.Deletes != 0 {
+		t.Errorf("%+v", m)
+	}
+	w.end(t, 0)
 }
 
 // A gate looks at prefixes that are hidden, as without --watch.
