@@ -81,7 +81,7 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 	u, ns := harness.As(t, server.Admin()), harness.Namespace(t, server)
 	for _, timeout := range []string{"0", "1s"} {
 		result := waitIn(u, ns, job(runs), "--idempotency-key=k", "--wait-timeout="+timeout)
-		result.Expect(t, 1, `job\.batch/runs-`+harness.Suffix+` (created|exists)\n`, `(?s:.*)`+
+		result.Expect(t, 1, `job\.batch/runs-`+harness.Suffix+` (created|exists \(Running\))\n`, `(?s:.*)`+
 			harness.Said(messages.GoesOnRunning, `  kubectl get --watch job\.batch/runs-[^\n]*`)+
 			harness.Said(messages.WaitAgain)+notWaited(notWithin, counts(0, 0, 1)))
 	}
@@ -99,7 +99,7 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 	})
 	for range 2 { // while it runs, and after it has finished
 		waitIn(u, ns, job(runs), "--idempotency-key=k").Expect(t, 0,
-			`job\.batch/`+list.Items[0].Name+` exists\n`, `(?s:.*)`+waited("1 object", counts(1, 0, 0)))
+			`job\.batch/`+list.Items[0].Name+` exists \((Running|Complete)\)\n`, `(?s:.*)`+waited("1 object", counts(1, 0, 0)))
 	}
 	waitIn(u, ns, job(runs), "--wait-timeout=0").Expect(t, 1, created(runs), `(?s:.*)`+
 		harness.Said(messages.DontRunAgain)+harness.Said(messages.UseKey)+`error: [^\n]*\n`)
