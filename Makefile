@@ -39,10 +39,13 @@ PROPERTIES = $(shell git grep -l pgregory.net/rapid -- '*_test.go' | xargs -n 1 
 MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
 
 # The packages that others import, and that follow semantic versions.
-PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecontroller ./pkg/once/names ./pkg/analyze
+PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecr ./pkg/once/names ./pkg/analyze
+
+# The library is a module of its own.
+LIBRARY := $(GO) test -C pkg/once
 
 # The modules that need controller-runtime.
-CONTROLLERS := pkg/once/oncecontroller examples/controller test/reconcile
+CONTROLLERS := pkg/once/oncecr examples/controller test/reconcile
 
 .DEFAULT_GOAL := help
 .PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff release-snapshot release-twice vulnerabilities release clean
@@ -61,6 +64,7 @@ demo: control-plane build ## Tour the commands on a real kube-apiserver
 
 unit: ## Run the tests that need no control plane (seconds)
 	$(GO) test -short $(QUICK)
+	$(LIBRARY) -short ./...
 
 bare: control-plane ## Run the quick tests, and those that kubectl runs in, in a bare environment
 	.ci/bare $(GO) test -short -count=1 $(QUICK)
@@ -71,6 +75,8 @@ test: control-plane build ## Run all tests but those of a release, on a real con
 	$(GO) test -timeout 20m $(OTHERS)
 	@echo "The tests of examples/monitoring, and at first Prometheus, which they are of: 2 minutes"
 	$(GO) test -C test/monitoring ./...
+	@echo "The library at its lowest versions: a minute at first"
+	$(LIBRARY) ./...
 	@echo "What is for controllers, and at first controller-runtime: 2 minutes"
 	for module in $(CONTROLLERS); do $(GO) test -C $$module ./... || exit 1; done
 	@echo "kube-controller-manager, for the demo: 2 minutes at first"

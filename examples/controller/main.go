@@ -9,7 +9,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"strconv"
 
@@ -26,14 +25,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncecontroller"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncecr"
 )
 
 const label = "example.com/workers" // of the ConfigMaps, and of their Jobs
 
 type reconciler struct {
 	client.Client
-	creator *oncecontroller.Creator
+	creator *oncecr.Creator
 }
 
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -65,8 +64,11 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		if err := ctrl.SetControllerReference(&owner, job, r.Scheme()); err != nil {
 			return ctrl.Result{}, err
 		}
-		_, err := r.creator.Create(ctx, &owner, worker, job)
-		if err != nil && !errors.Is(err, once.ErrMismatch) { // one that an older version has made will do
+		id, err := once.ForOwner(&owner, worker)
+		if err != nil {
+			return ctrl.Result{}, err
+		}
+		if _, err := r.creator.Create(ctx, job, id); err != nil {
 			return ctrl.Result{}, err
 		}
 	}
@@ -91,10 +93,7 @@ func run(ctx context.Context, metrics string) error {
 	if err != nil {
 		return err
 	}
-	creator, err := oncecontroller.New(mgr)
-	if err != nil {
-		return err
-	}
+	creator := oncecr.New(mgr.GetClient(), mgr.GetAPIReader())
 	labeled := predicate.NewPredicateFuncs(func(o client.Object) bool { _, ok := o.GetLabels()[label]; return ok })
 	err = ctrl.NewControllerManagedBy(mgr).
 		For(&corev1.ConfigMap{}, builder.WithPredicates(labeled)).

@@ -44,6 +44,12 @@ func asked(server *oncetest.Server, verb string) (times int) {
 	return times
 }
 
+var configMaps = schema.GroupResource{Resource: "configmaps"}
+
+func statusOf(code int32, message string) metav1.Status {
+	return metav1.Status{Status: metav1.StatusFailure, Code: code, Message: message}
+}
+
 // always has every request for objects meet the fault.
 func always(fault oncetest.Fault) *oncetest.Server {
 	server := oncetest.NewServer()

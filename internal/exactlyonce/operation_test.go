@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
 const ourID, ourRun = "v1-ours", "v1-run"
@@ -333,7 +334,7 @@ func TestUnauthorizedOnReadingBack(t *testing.T) {
 		ours.SetAnnotations(map[string]string{Annotation: ourID})
 		server := &script{
 			posts: []response{taken()},
-			gets:  []response{{finding: getFinding(apierrors.NewUnauthorized("who"), true), err: apierrors.NewUnauthorized("who")}, {finding: protocol.Anonymous, object: ours}},
+			gets:  []response{{finding: findings.OfGet(apierrors.NewUnauthorized("who"), true), err: apierrors.NewUnauthorized("who")}, {finding: protocol.Anonymous, object: ours}},
 		}
 		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || len(server.sent) != 1 {
 			t.Errorf("%+v, %v, sent %q", r, err, server.sent)

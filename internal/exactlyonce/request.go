@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
 // request makes the requests of one object. It implements server. client-go's
@@ -89,11 +90,11 @@ func (r *request) postResponse(ctx context.Context, result rest.Result, x *excha
 		return a
 	}
 	connected := x.sent() || apistatus.Code(err) > 0
-	a = response{err: err, finding: postFinding(err, connected), retryAfter: suggestedDelay(err)}
+	a = response{err: err, finding: findings.OfPost(err, connected), retryAfter: findings.RetryAfter(err)}
 	if x.retryAfter != nil {
-		a.resend, a.retryAfter = true, max(a.retryAfter, inSeconds(*x.retryAfter))
+		a.resend, a.retryAfter = true, max(a.retryAfter, findings.Seconds(*x.retryAfter))
 	}
-	if details := detailsOf(err); r.isOther(details, name) {
+	if details := findings.Details(err); r.isOther(details, name) {
 		return r.ofOther(ctx, a, details.Name)
 	}
 	return a
@@ -231,8 +232,8 @@ func (r *request) get(ctx context.Context, name string) response {
 		}
 		return response{finding: protocol.Unread, err: errors.Join(errNotAsked, err)}
 	}
-	a := response{finding: getFinding(err, x.audited), err: err, retryAfter: suggestedDelay(err)}
-	if r.isOther(detailsOf(err), name) {
+	a := response{finding: findings.OfGet(err, x.audited), err: err, retryAfter: findings.RetryAfter(err)}
+	if r.isOther(findings.Details(err), name) {
 		a.finding, a.err = protocol.Unread, errNotAsked
 	}
 	if a.finding == protocol.NoPermission {

@@ -22,7 +22,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/completion"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -118,7 +117,6 @@ func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection
 		prune.New(conn, streams),
 		report.New(conn, streams),
 		duplicates.New(conn, streams),
-		exporter.New(conn, streams),
 		lint.New(streams),
 		version.New(conn, streams),
 		completion.New(streams),

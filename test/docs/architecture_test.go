@@ -48,7 +48,7 @@ func TestEnginesAreLibraries(t *testing.T) {
 		if name == "pkg/analyze" {
 			unwanted = regexp.MustCompile(`^[^/]+\.[^/]+/`) // all but the standard library
 		}
-		for _, dependency := range golist(t, "-deps", "./"+name) {
+		for _, dependency := range golist(t, "-deps", module+name) {
 			if unwanted.MatchString(dependency) && dependency != module+name {
 				t.Errorf("%s needs %s", name, dependency)
 			}
@@ -60,7 +60,9 @@ func TestEnginesAreLibraries(t *testing.T) {
 func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := map[string][]string{}
-	for _, line := range golist(t, "-f={{.ImportPath}} {{join .Imports \" \"}}", "./pkg/...", "./internal/...", "./cmd/...") {
+	format := "-f={{.ImportPath}} {{join .Imports \" \"}}"
+	lines := golist(t, format, "./pkg/...", "./internal/...", "./cmd/...")
+	for _, line := range append(lines, golist(t, "-C=pkg/once", format, "./...")...) {
 		fields := strings.Fields(line)
 		name := strings.TrimPrefix(fields[0], module)
 		imports[name] = nil

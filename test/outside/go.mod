@@ -4,10 +4,10 @@ module example.com/outside
 
 go 1.26.0
 
-replace github.com/kubectl-genname/kubectl-genname => ../..
+replace github.com/kubectl-genname/kubectl-genname/pkg/once => ../../pkg/once
 
 require (
-	github.com/kubectl-genname/kubectl-genname v0.0.0
+	github.com/kubectl-genname/kubectl-genname/pkg/once v0.0.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
 	k8s.io/client-go v0.37.2

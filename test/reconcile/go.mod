@@ -4,13 +4,15 @@ go 1.26.0
 
 replace (
 	github.com/kubectl-genname/kubectl-genname => ../..
-	github.com/kubectl-genname/kubectl-genname/pkg/once/oncecontroller => ../../pkg/once/oncecontroller
+	github.com/kubectl-genname/kubectl-genname/pkg/once => ../../pkg/once
+	github.com/kubectl-genname/kubectl-genname/pkg/once/oncecr => ../../pkg/once/oncecr
 )
 
 require (
 	github.com/go-logr/logr v1.4.3
 	github.com/kubectl-genname/kubectl-genname v0.0.0
-	github.com/kubectl-genname/kubectl-genname/pkg/once/oncecontroller v0.0.0
+	github.com/kubectl-genname/kubectl-genname/pkg/once v0.0.0
+	github.com/kubectl-genname/kubectl-genname/pkg/once/oncecr v0.0.0
 	golang.org/x/sync v0.24.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2

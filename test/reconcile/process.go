@@ -29,7 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncecontroller"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncecr"
 )
 
 const (
@@ -70,7 +70,7 @@ type process struct {
 	way     Way
 	client  client.Client // reads from the cache
 	reader  client.Reader // reads from the server
-	creator *oncecontroller.Creator
+	creator *oncecr.Creator
 	rounds  int
 
 	mu       sync.Mutex
@@ -101,9 +101,7 @@ func run(ctx context.Context, text string) error {
 		return err
 	}
 	p.client, p.reader = mgr.GetClient(), mgr.GetAPIReader()
-	if p.creator, err = oncecontroller.New(mgr); err != nil {
-		return err
-	}
+	p.creator = oncecr.New(p.client, p.reader)
 	isOwner := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == ownerName })
 	err = builder.ControllerManagedBy(mgr).
 		For(&corev1.Secret{}, builder.WithPredicates(isOwner)).

@@ -8,6 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
 // Way is how a controller creates what it does not see: what it looks at first,
@@ -42,7 +44,11 @@ var Ways = []Way{
 
 // once needs to know nothing else.
 func (p *process) once(ctx context.Context, owner, object *corev1.Secret) error {
-	_, err := p.creator.Create(ctx, owner, object.Labels[purposeLabel], object)
+	id, err := once.ForOwner(owner, object.Labels[purposeLabel])
+	if err != nil {
+		return err
+	}
+	_, err = p.creator.Create(ctx, object, id)
 	return err
 }
 

@@ -15,6 +15,10 @@ type Config struct {
 	Tracked bool
 	// Reused: an earlier process may have used the creation ID.
 	Reused bool
+	// TrustRefusals: a refusal ends the create at once, and so does the end of
+	// its time, unless a POST was lost. Nothing is read back then. It is for
+	// callers that create again under the same ID, which settles it.
+	TrustRefusals bool
 	// RetryTimeout is the time for retries, from the start. With 0, one POST is
 	// sent, and read back once if its outcome is unknown.
 	RetryTimeout time.Duration
@@ -56,6 +60,7 @@ type name struct {
 	sent      bool      // a POST may have come to storage
 	firstPost time.Time // of those that may have come to storage
 	created   time.Time // of an object without an ID
+	conflict  bool      // the last POST ended so
 	absences  int       // conflicts whose holder was not there when read
 }
 

@@ -16,6 +16,7 @@ func (m *Machine) afterPost(o Observation) Finding {
 		m.counts.others++
 	}
 	found := o.Finding
+	n.conflict = found == Conflict
 	m.forbidden = found == Rejected && o.Permission || found == Unauthorized
 	if found == Unauthorized {
 		if m.counts.unauthorized++; m.counts.unauthorized == 1 {
@@ -24,7 +25,7 @@ func (m *Machine) afterPost(o Observation) Finding {
 		found = Rejected
 	}
 	switch {
-	case n.state == inDoubt:
+	case n.state == inDoubt && !m.trusts(found):
 	case found == Lost:
 		n.state = inDoubt
 	case found == Rejected:
@@ -80,13 +81,13 @@ func (m *Machine) stepAfter(f Finding) step {
 	case f == GivenUp && n.state == inDoubt, // of an untracked object, too: it was sent again as client-go does
 		f == GivenUp && n.absences > 0: // who had the name is not known
 		return unknown
-	case (f == Rejected || f == Denied || f == GivenUp) && !n.sent:
+	case (f == Rejected || f == Denied || f == GivenUp) && !n.sent, m.trusts(f), f == GivenUp && m.config.TrustRefusals:
 		return failed
 	case s == recheck && m.counts.rechecks == len(recheckPauses):
 		return failed
 	case s == postLater && m.counts.others >= MaxOthers:
 		return m.afterOthers()
-	case f == Absent && n.state == clean:
+	case f == Absent && (n.state == clean || m.config.TrustRefusals && n.conflict):
 		return m.afterAbsence(s)
 	case s == nextName:
 		return m.beforeNextName(f)
@@ -94,6 +95,11 @@ func (m *Machine) stepAfter(f Finding) step {
 		return m.asClientGo(f, s)
 	}
 	return s
+}
+
+// trusts reports whether f is a refusal that ends the create.
+func (m *Machine) trusts(f Finding) bool {
+	return m.config.TrustRefusals && (f == Rejected || f == Denied)
 }
 
 // afterOthers returns the end of an object whose responses are about others: in

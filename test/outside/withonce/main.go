@@ -16,9 +16,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
@@ -48,11 +50,12 @@ func reconcile(ctx context.Context, config *rest.Config, namespace string) error
 	if err != nil {
 		return err
 	}
-	creator, err := once.NewForConfig(config, once.WithScheme(scheme.Scheme),
-		once.WithEvents(func(e once.Event) { slog.Info("retry", "create", e) }))
+	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return err
 	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
+	creator := once.New(once.Dynamic(objects, mapper))
 	owners, err := client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{LabelSelector: workers})
 	if err != nil {
 		return err
@@ -65,10 +68,11 @@ func reconcile(ctx context.Context, config *rest.Config, namespace string) error
 		}
 		for n := range count {
 			job := jobFor(&owner)
-			result, err := creator.Create(ctx, job, once.For(&owner, fmt.Sprint("worker-", n)))
-			if err == nil {
-				err = result.Into(job)
+			id, err := once.ForOwner(&owner, fmt.Sprint("worker-", n))
+			if err != nil {
+				return err
 			}
+			result, err := creator.Create(ctx, job, id)
 			if err != nil {
 				failures = append(failures, fmt.Errorf("worker %d of %s: %w", n, owner.Name, err))
 				continue
@@ -81,6 +85,7 @@ func reconcile(ctx context.Context, config *rest.Config, namespace string) error
 
 func jobFor(owner *corev1.ConfigMap) *batchv1.Job {
 	return &batchv1.Job{
+		TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName: owner.Name + "-", Namespace: owner.Namespace,
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}},

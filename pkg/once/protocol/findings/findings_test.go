@@ -1,4 +1,4 @@
-package exactlyonce
+package findings
 
 import (
 	"context"
@@ -47,7 +47,7 @@ func policyDenial(code int32, reason metav1.StatusReason) error {
 
 // What each answer to a POST means. A wrong "rejected" or "notStored"
 // loses an object, a wrong "denied" costs seconds, a wrong "lost" minutes.
-func TestPostFinding(t *testing.T) {
+func TestOfPost(t *testing.T) {
 	alreadyExists := func(kind, name string) error {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{
 			Code: 409, Reason: metav1.StatusReasonAlreadyExists, Details: &metav1.StatusDetails{Kind: kind, Name: name},
@@ -116,17 +116,17 @@ func TestPostFinding(t *testing.T) {
 		{"409 of another name", alreadyExists("configmaps", "y"), protocol.Conflict},
 		{"409 of the kind by another word", alreadyExists("ConfigMap", "x"), protocol.Conflict},
 	} {
-		if got := postFinding(test.err, true); got != test.want {
+		if got := OfPost(test.err, true); got != test.want {
 			t.Errorf("%s: finding %d, want %d", test.name, got, test.want)
 		}
-		if got := postFinding(test.err, false); got != protocol.NotStored {
+		if got := OfPost(test.err, false); got != protocol.NotStored {
 			t.Errorf("%s, not sent: finding %d, want %d", test.name, got, protocol.NotStored)
 		}
 	}
 }
 
 // Only the API itself can say that an object is not there, or may not be read.
-func TestGetFinding(t *testing.T) {
+func TestOfGet(t *testing.T) {
 	proxys := func(code int) error {
 		return apierrors.NewGenericServerResponse(code, "get", configMaps, "x", "<html>", 0, true)
 	}
@@ -145,7 +145,7 @@ func TestGetFinding(t *testing.T) {
 		{"500", apierrors.NewInternalError(io.EOF), protocol.Unread},
 		{"EOF", io.EOF, protocol.Unread},
 	} {
-		if got := getFinding(test.err, true); got != test.want {
+		if got := OfGet(test.err, true); got != test.want {
 			t.Errorf("%s: finding %d, want %d", test.name, got, test.want)
 		}
 	}

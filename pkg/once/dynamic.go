@@ -1,0 +1,174 @@
+package once
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
+)
+
+// Dynamic returns the Client of a dynamic client. mapper finds the resources of
+// objects, such as that of restmapper.NewDeferredDiscoveryRESTMapper. If a
+// resource type is new or is gone, and mapper can be reset, the client resets it.
+//
+// Objects need an apiVersion and a kind, also typed ones.
+func Dynamic(client dynamic.Interface, mapper meta.RESTMapper) Client {
+	if isNil(client) || isNil(mapper) {
+		return nil
+	}
+	return &dynamicClient{client: client, mapper: mapper}
+}
+
+type dynamicClient struct {
+	client dynamic.Interface
+	mapper meta.RESTMapper
+
+	mu    sync.Mutex
+	reset time.Time // the last reset for a resource type that was not found
+}
+
+// resetInterval is the time between two resets for types that are not found.
+const resetInterval = 10 * time.Second
+
+// notSent is why a request was not sent.
+type notSent struct{ error }
+
+func (n *notSent) Unwrap() error { return n.error }
+
+func (c *dynamicClient) Create(ctx context.Context, object runtime.Object) error {
+	u, err := toUnstructured(object)
+	if err != nil {
+		return err
+	}
+	resource, err := c.resource(ctx, u, u.GetNamespace())
+	if err != nil {
+		return err
+	}
+	created, err := resource.Create(ctx, u, metav1.CreateOptions{})
+	if err != nil {
+		c.forget(err)
+		return err
+	}
+	return fill(object, created)
+}
+
+func (c *dynamicClient) Get(ctx context.Context, namespace, name string, object runtime.Object) error {
+	u, err := toUnstructured(object)
+	if err != nil {
+		return err
+	}
+	resource, err := c.resource(ctx, u, namespace)
+	if err != nil {
+		return err
+	}
+	found, err := resource.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	return fill(object, found)
+}
+
+// resource returns the client for the type of the object.
+func (c *dynamicClient) resource(
+	ctx context.Context, object *unstructured.Unstructured, namespace string,
+) (dynamic.ResourceInterface, error) {
+	mapping, err := c.mapping(ctx, object.GroupVersionKind())
+	switch {
+	case err != nil:
+		return nil, err
+	case mapping.Scope.Name() != meta.RESTScopeNameNamespace:
+		return c.client.Resource(mapping.Resource), nil
+	case namespace == "":
+		return nil, invalid("the object has no namespace, and %s need one", mapping.Resource.GroupResource())
+	}
+	return c.client.Resource(mapping.Resource).Namespace(namespace), nil
+}
+
+// mapping is find, until ctx is done: a mapper knows no context.
+func (c *dynamicClient) mapping(ctx context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
+	type result struct {
+		mapping *meta.RESTMapping
+		err     error
+	}
+	found := make(chan result, 1)
+	go func() {
+		mapping, err := c.find(kind)
+		found <- result{mapping, err}
+	}()
+	select {
+	case r := <-found:
+		if r.err != nil && !meta.IsNoMatchError(r.err) {
+			return nil, &notSent{fmt.Errorf("find the resource of %s: %w", kind, r.err)}
+		}
+		return r.mapping, r.err
+	case <-ctx.Done():
+		return nil, &notSent{fmt.Errorf("find the resource of %s: %w", kind, ctx.Err())}
+	}
+}
+
+// find returns the resource of a kind. If there is none, it looks once more after
+// a reset.
+func (c *dynamicClient) find(kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if !meta.IsNoMatchError(err) || !c.mayReset() {
+		return mapping, err
+	}
+	meta.MaybeResetRESTMapper(c.mapper)
+	return c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+}
+
+func (c *dynamicClient) mayReset() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.reset) < resetInterval {
+		return false
+	}
+	c.reset = time.Now()
+	return true
+}
+
+// forget resets the mapper if err says that the server doesn't serve the
+// resource: it may have another name now.
+func (c *dynamicClient) forget(err error) {
+	if details := findings.Details(err); apierrors.IsNotFound(err) && (details == nil || details.Name == "") {
+		meta.MaybeResetRESTMapper(c.mapper)
+	}
+}
+
+// toUnstructured returns object as the dynamic client takes it.
+func toUnstructured(object runtime.Object) (*unstructured.Unstructured, error) {
+	u, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		if err != nil {
+			return nil, invalid("the object is a %T that can't be converted: %v", object, err)
+		}
+		u = &unstructured.Unstructured{Object: content}
+	}
+	if kind := u.GroupVersionKind(); kind.Version == "" || kind.Kind == "" {
+		return nil, invalid("the object is a %T without an apiVersion or a kind", object)
+	}
+	return u, nil
+}
+
+// fill makes object the one of the response.
+func fill(object runtime.Object, response *unstructured.Unstructured) error {
+	if u, ok := object.(*unstructured.Unstructured); ok {
+		u.Object = response.Object
+		return nil
+	}
+	value := reflect.ValueOf(object).Elem()
+	value.SetZero()
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(response.Object, object)
+}

@@ -1,0 +1,136 @@
+package once
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+)
+
+// finish returns the result of a create that has ended.
+func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, error) {
+	switch {
+	case d.Last == protocol.Stored:
+		return o.created(), nil
+	case d.Last == protocol.Ours:
+		return o.found()
+	case d.Outcome == protocol.Unknown, d.Last == protocol.Renamed:
+		return Result{}, o.unknown(ctx, d)
+	case d.Last == protocol.Foreign:
+		return o.held(), o.failure(ErrTaken, nil, "another object has the name")
+	case d.Stopped == protocol.Interrupted:
+		return Result{}, o.failure(ErrInterrupted, ctx.Err(), textOf(context.Cause(ctx)))
+	case !answered(o.refusal) && !meta.IsNoMatchError(o.refusal):
+		return Result{}, o.unknown(ctx, d)
+	}
+	return Result{}, o.failure(ErrRefused, o.refusal, "")
+}
+
+func (o *operation) created() Result {
+	result := o.held()
+	result.Outcome = Created
+	result.DryRun = o.metadata().GetResourceVersion() == ""
+	return result
+}
+
+func (o *operation) found() (Result, error) {
+	result := o.held()
+	digest := o.metadata().GetAnnotations()[digestAnnotation]
+	result.Differs = digest != "" && digest != o.digest
+	if result.Differs && o.id.source == ofKey {
+		return result, o.failure(ErrMismatch, nil, "the object of this key exists")
+	}
+	result.Outcome = Found
+	return result, nil
+}
+
+// held is a result with the object that the server has.
+func (o *operation) held() Result {
+	return Result{Object: o.response, Terminating: o.metadata().GetDeletionTimestamp() != nil}
+}
+
+// metadata returns the metadata of the last response, which is an object.
+func (o *operation) metadata() metav1.Object {
+	metadata, _ := meta.Accessor(o.response) // was read before
+	return metadata
+}
+
+// unknown returns the error of an object that may exist. It has the texts of
+// responses, but doesn't wrap them: apierrors.IsForbidden would say that the
+// object was refused.
+func (o *operation) unknown(ctx context.Context, d protocol.Done) error {
+	var reasons []string
+	for _, reason := range []string{textOf(o.loss), o.whyUnknown(d), textOf(context.Cause(ctx))} {
+		if reason != "" && !strings.Contains(strings.Join(reasons, "; "), reason) {
+			reasons = append(reasons, reason)
+		}
+	}
+	return o.failure(ErrUnknown, ctx.Err(), strings.Join(reasons, "; "))
+}
+
+// whyUnknown says why the last response doesn't settle the outcome.
+func (o *operation) whyUnknown(d protocol.Done) string {
+	switch {
+	case d.Last == protocol.Unclear:
+		return fmt.Sprintf("an object has the name, but no annotation %s: something removes annotations", Annotation)
+	case d.Last == protocol.Absent && d.Absences > 0:
+		return fmt.Sprintf("the name is taken, but its object was not found (read %d times): "+
+			"the reader may be a cache", d.Absences)
+	case d.Last == protocol.NoPermission:
+		return "the object can't be read (needs the permission get): " + textOf(o.err)
+	}
+	return textOf(o.err)
+}
+
+// failure returns an error of the kind. Without a text, the text is the cause's.
+func (o *operation) failure(kind, cause error, text string) error {
+	if text == "" && cause != nil {
+		text = cause.Error()
+	}
+	return &failure{kind, cause, kind.Error() + ": " + o.reference() + ": " + text}
+}
+
+// reference names the object for a message.
+func (o *operation) reference() string {
+	kind := o.object.GetObjectKind().GroupVersionKind().Kind
+	if kind == "" {
+		kind = strings.TrimPrefix(fmt.Sprintf("%T", o.object), "*")
+	}
+	if o.namespace == "" {
+		return kind + " " + o.name
+	}
+	return kind + " " + o.namespace + "/" + o.name
+}
+
+// answered reports whether err is a response of the server.
+func answered(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status)
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// renamed is a response about our object under another name.
+type renamed struct{ namespace, name string }
+
+func (r *renamed) Error() string {
+	return fmt.Sprintf("the server stored the object as %q: a webhook or policy picks names", r.name)
+}
+
+// otherResponse is a response about an object that was not asked for.
+type otherResponse struct{ namespace, name string }
+
+func (r *otherResponse) Error() string {
+	return fmt.Sprintf("the response is about the object %q, which was not requested", r.name)
+}

@@ -1,0 +1,62 @@
+package once
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors of Create. An error is one of these by errors.Is, or it is about an
+// argument. It also wraps the server's response if that is the reason, so
+// apierrors.IsForbidden and similar functions work.
+var (
+	// ErrUnknown means that the object may exist. Create with the same ID again.
+	ErrUnknown = errors.New("outcome unknown")
+	// ErrRefused means that the server refused the last request that it answered.
+	// It does not mean that the object doesn't exist: client-go repeats some
+	// requests, and an earlier copy may have created it.
+	ErrRefused = errors.New("refused")
+	// ErrTaken means that another object has the name. Result.Object is that
+	// object.
+	ErrTaken = errors.New("name taken")
+	// ErrMismatch means that the object of a FromKey ID exists, and was created
+	// with other content. Result.Object is that object.
+	ErrMismatch = errors.New("created with other content")
+	// ErrInterrupted means that the context was done before a request was sent or
+	// accepted. The error is the context's error, too.
+	ErrInterrupted = errors.New("interrupted")
+)
+
+// errInvalid is an error about an argument.
+var errInvalid = errors.New("invalid argument")
+
+// IsPermanent reports whether a later call with the same arguments fails, too,
+// while nobody changes the cluster: err is about an argument, or it is ErrTaken or
+// ErrMismatch. ErrRefused is never permanent, because a quota, a policy or a
+// permission can change.
+func IsPermanent(err error) bool {
+	return errors.Is(err, errInvalid) || errors.Is(err, ErrTaken) || errors.Is(err, ErrMismatch)
+}
+
+// invalid returns an error about an argument.
+func invalid(format string, values ...any) error {
+	return &failure{kind: errInvalid, text: fmt.Sprintf(format, values...)}
+}
+
+// failure is an error of a kind, with its reason.
+type failure struct {
+	kind  error
+	cause error  // of the server, the client or the context; may be nil
+	text  string // the message, which has the text of the cause
+}
+
+func (f *failure) Error() string {
+	return f.text
+}
+
+// Unwrap returns the kind and the cause, as far as it is known.
+func (f *failure) Unwrap() []error {
+	if f.cause == nil {
+		return []error{f.kind}
+	}
+	return []error{f.kind, f.cause}
+}

@@ -1,0 +1,188 @@
+package once
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
+)
+
+const (
+	// retryTimeout is short, because the controller's work queue tries again, and
+	// other objects wait for the worker.
+	retryTimeout = 5 * time.Second
+	// requestTimeout bounds one request; kube-apiserver gives a create 34 s.
+	requestTimeout = time.Minute
+)
+
+// operation is one object on its way to the server: it makes the requests that
+// the protocol asks for.
+type operation struct {
+	client    Client
+	id        ID
+	namespace string
+	name      string
+	digest    string
+	object    runtime.Object // as it is sent
+
+	response runtime.Object // of the last request
+	err      error          // why the last request has none
+	loss     error          // of the first POST without a response
+	refusal  error          // of the last POST
+}
+
+func (o *operation) run(ctx context.Context) (Result, error) {
+	machine := protocol.New(protocol.Config{
+		Name: func(int) string { return o.name }, Attempts: 1, Tracked: true, Reused: true, TrustRefusals: true,
+		RetryTimeout: retryTimeout, Jitter: rand.Float64,
+	}, time.Now())
+	for {
+		if ctx.Err() != nil {
+			machine.Interrupt(true)
+		}
+		action := machine.Next(time.Now())
+		switch a := action.(type) {
+		case protocol.Done:
+			return o.finish(ctx, a)
+		case protocol.Wait:
+			sleep(ctx, time.Until(a.Until))
+			continue
+		}
+		observation := o.send(ctx, action)
+		if errors.Is(o.err, errInvalid) {
+			return Result{}, o.err
+		}
+		machine.Observe(time.Now(), observation)
+	}
+}
+
+// send makes the request, and returns what its response shows.
+func (o *operation) send(ctx context.Context, action protocol.Action) protocol.Observation {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if get, ok := action.(protocol.Get); ok {
+		if get.Timeout > 0 {
+			ctx, cancel = context.WithTimeout(ctx, get.Timeout)
+			defer cancel()
+		}
+		return o.get(ctx)
+	}
+	return o.post(ctx)
+}
+
+func (o *operation) post(ctx context.Context) protocol.Observation {
+	sent := o.object.DeepCopyObject()
+	o.response, o.err = nil, o.client.Create(ctx, sent)
+	var observation protocol.Observation
+	if o.err == nil {
+		observation = o.accept(sent)
+	} else {
+		observation = o.refused()
+	}
+	o.refusal = o.err
+	if observation.Finding == protocol.Lost && o.loss == nil {
+		o.loss = o.err
+	}
+	return observation
+}
+
+// accept returns what a 2xx shows. Only an object under the name that was sent is
+// a success.
+func (o *operation) accept(response runtime.Object) protocol.Observation {
+	got, err := meta.Accessor(response)
+	if err != nil {
+		o.err = err
+		return protocol.Observation{Finding: protocol.Lost}
+	}
+	id := got.GetAnnotations()[Annotation]
+	elsewhere := o.namespace != "" && got.GetNamespace() != "" && got.GetNamespace() != o.namespace
+	switch {
+	case got.GetName() == o.name && !elsewhere && (id == "" || id == o.id.String()):
+		o.response = response
+		return protocol.Observation{Finding: protocol.Stored}
+	case id == o.id.String():
+		o.err = &renamed{got.GetNamespace(), got.GetName()}
+		return protocol.Observation{Finding: protocol.Renamed}
+	}
+	o.err = &otherResponse{got.GetNamespace(), got.GetName()}
+	return protocol.Observation{Finding: protocol.Lost, Other: true}
+}
+
+// refused returns what the error of a POST shows.
+func (o *operation) refused() protocol.Observation {
+	var unsent *notSent
+	switch {
+	case errors.As(o.err, &unsent):
+		return protocol.Observation{Finding: protocol.NotStored, Unsent: true}
+	case meta.IsNoMatchError(o.err):
+		return protocol.Observation{Finding: protocol.Rejected, Unsent: true}
+	case runtime.IsNotRegisteredError(o.err), runtime.IsMissingKind(o.err), runtime.IsMissingVersion(o.err):
+		o.err = &failure{kind: errInvalid, cause: o.err, text: o.err.Error()}
+	case o.isOther(findings.Details(o.err)):
+		return protocol.Observation{Finding: protocol.Lost, Other: true}
+	}
+	return protocol.Observation{Finding: findings.OfPost(o.err, true), RetryAfter: findings.RetryAfter(o.err)}
+}
+
+// isOther reports whether details of a Status name another object than the one
+// sent, or its namespace.
+func (o *operation) isOther(details *metav1.StatusDetails) bool {
+	return details != nil && details.Name != "" && details.Name != o.name &&
+		(details.Kind != "namespaces" || details.Name != o.namespace) && details.Kind != "resourcequotas"
+}
+
+// get reads the object of the name, and whose it is.
+func (o *operation) get(ctx context.Context) protocol.Observation {
+	object := reflect.New(reflect.TypeOf(o.object).Elem()).Interface().(runtime.Object)
+	object.GetObjectKind().SetGroupVersionKind(o.object.GetObjectKind().GroupVersionKind())
+	o.response, o.err = nil, o.client.Get(ctx, o.namespace, o.name, object)
+	if o.err != nil {
+		finding := findings.OfGet(o.err, false)
+		if o.isOther(findings.Details(o.err)) {
+			finding = protocol.Unread
+		}
+		return protocol.Observation{Finding: finding, RetryAfter: findings.RetryAfter(o.err)}
+	}
+	got, err := meta.Accessor(object)
+	if err == nil && got.GetName() != o.name {
+		err = &otherResponse{got.GetNamespace(), got.GetName()}
+	}
+	if o.err = err; err != nil {
+		return protocol.Observation{Finding: protocol.Unread}
+	}
+	o.response = object
+	return protocol.Observation{Finding: o.holder(got)}
+}
+
+// holder returns whose the object of our name is. Something may have removed its
+// annotation; then its controller tells it.
+func (o *operation) holder(got metav1.Object) protocol.Finding {
+	controller := metav1.GetControllerOfNoCopy(got)
+	switch id := got.GetAnnotations()[Annotation]; {
+	case id == o.id.String():
+		return protocol.Ours
+	case id != "":
+		return protocol.Foreign
+	case o.id.owner != "" && controller != nil && controller.UID == o.id.owner:
+		return protocol.Ours
+	}
+	return protocol.Anonymous
+}
+
+// sleep waits for d, or until ctx is done.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,168 @@
+// Package findings says what the response to a request means for the protocol: the
+// finding of an error that client-go returns. It sends nothing.
+//
+// There is no promise of compatibility before v1: the package is exported
+// because pkg/once and the kubectl plugin share it.
+package findings
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+)
+
+// OfPost returns the meaning of the error of a POST, if it is about the
+// object that was sent. connected reports whether the POST may have left. The
+// rules are those of docs/internals/create-protocol.md, "Findings".
+func OfPost(err error, connected bool) protocol.Finding {
+	var status *apierrors.StatusError
+	switch {
+	case !connected:
+		return protocol.NotStored
+	case !errors.As(err, &status):
+		return protocol.Lost
+	}
+	s := status.Status()
+	switch code := int(s.Code); {
+	case s.Reason == metav1.StatusReasonAlreadyExists && !deniedByAdmission(s):
+		return protocol.Conflict
+	case code == http.StatusTooManyRequests, turnedAway(s):
+		return protocol.NotStored
+	case tooLarge(s):
+		return protocol.Rejected
+	case code == http.StatusRequestTimeout, code == statusClientClosedRequest, code < 400, code >= 500:
+		return protocol.Lost
+	case deniedByAdmission(s):
+		return protocol.Denied
+	case code == http.StatusUnauthorized:
+		return protocol.Unauthorized
+	case cannotBeACopys(s):
+		return protocol.Rejected
+	}
+	return protocol.Denied
+}
+
+// deniedByAdmission reports whether s is the denial of a webhook or policy,
+// which chooses its code and reason.
+func deniedByAdmission(s metav1.Status) bool {
+	return strings.HasPrefix(s.Message, "admission webhook ") || strings.Contains(s.Message, " denied request: ")
+}
+
+// cannotBeACopys reports whether s refuses a POST for what no copy of it that
+// was carried out can have caused. Quota, a port or an address in use can be.
+func cannotBeACopys(s metav1.Status) bool {
+	switch s.Code {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+		return true
+	case http.StatusForbidden:
+		return forbidden.MatchString(s.Message)
+	case http.StatusUnprocessableEntity:
+		return s.Details != nil && len(s.Details.Causes) > 0 && !slices.ContainsFunc(s.Details.Causes, mayBeInUse)
+	}
+	return false
+}
+
+// forbidden is what the authorizers, NamespaceLifecycle and PodSecurity say:
+// they look at the request and the namespace alone.
+var forbidden = regexp.MustCompile(
+	`^[^"]* is forbidden: User "[^"]*" cannot create resource "|` +
+		` is forbidden: unable to create new content in namespace \S+ because it is being terminated$|` +
+		` is forbidden: violates PodSecurity "`)
+
+// mayBeInUse reports whether the cause of an invalid object may be another
+// object. A policy's cause has no type.
+func mayBeInUse(cause metav1.StatusCause) bool {
+	return !strings.HasPrefix(string(cause.Type), "FieldValue") ||
+		cause.Type == metav1.CauseTypeFieldValueDuplicate || inUse.MatchString(cause.Message)
+}
+
+// inUse is what the allocators of ports and addresses say.
+var inUse = regexp.MustCompile(`(?i)allocat|already|in use`)
+
+// statusClientClosedRequest is what nginx and others log and sometimes response
+// when the client's side of the connection went away.
+const statusClientClosedRequest = 499
+
+// tooLarge reports whether s says that etcd, or kube-apiserver's client of etcd,
+// takes no request of this size. Both refuse it before anything is written.
+func tooLarge(s metav1.Status) bool {
+	const byClient = "rpc error: code = ResourceExhausted desc = trying to send message larger than max ("
+	return s.Message == "etcdserver: request is too large" || strings.HasPrefix(s.Message, byClient)
+}
+
+// turnedAway reports whether s is a response that kube-apiserver gives before it
+// stores anything, under codes that elsewhere may follow the commit.
+func turnedAway(s metav1.Status) bool {
+	switch s.Reason {
+	case metav1.StatusReasonConflict: // ResourceQuota's own update lost a race
+		return s.Details != nil && s.Details.Kind == "resourcequotas"
+	case metav1.StatusReasonServiceUnavailable:
+		return s.Message == "apiserver is shutting down"
+	case metav1.StatusReasonInternalError: // admission precedes storage
+		return strings.HasPrefix(s.Message, "Internal error occurred: failed calling webhook ")
+	}
+	return false
+}
+
+// OfGet returns the meaning of the error of a GET. Only a response of the
+// API itself proves that the object is not there, or that there is no permission
+// to see it: a Status, or the text with which an API server (audited) says that
+// it doesn't serve the type. A proxy's 404 or 403 proves nothing.
+func OfGet(err error, audited bool) protocol.Finding {
+	switch {
+	case apierrors.IsUnexpectedServerError(err):
+		if audited && notServed(err) {
+			return protocol.Absent
+		}
+		return protocol.Unread
+	case apierrors.IsNotFound(err):
+		return protocol.Absent
+	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
+		return protocol.NoPermission
+	case apierrors.IsUnauthorized(err):
+		return protocol.Unauthorized
+	}
+	return protocol.Unread
+}
+
+// notServed reports whether err is the text that Go's own handler writes where
+// no path is served.
+func notServed(err error) bool {
+	details := Details(err)
+	if !apierrors.IsNotFound(err) || details == nil {
+		return false
+	}
+	return slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool {
+		return c.Type == metav1.CauseTypeUnexpectedServerResponse && c.Message == "404 page not found"
+	})
+}
+
+// Details returns the details of the Status that err is made of, or nil.
+func Details(err error) *metav1.StatusDetails {
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		return nil
+	}
+	return status.ErrStatus.Details
+}
+
+// RetryAfter returns how long the server asks to wait, or zero.
+func RetryAfter(err error) time.Duration {
+	seconds, _ := apierrors.SuggestsClientDelay(err)
+	return Seconds(seconds)
+}
+
+// Seconds is a duration that a server asks for, as far as durations go.
+func Seconds(n int) time.Duration {
+	return time.Duration(max(0, min(n, math.MaxInt32))) * time.Second
+}
