@@ -158,9 +158,7 @@ func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days fl
 	if err != nil {
 		return outlook{}, err
 	}
-	known, err := e.futures.get(futureKey{space.SuffixLength, attempts, space.Names}, func() (future, error) {
-		return newFuture(model, space.Names)
-	})
+	known, err := e.future(space, attempts)
 	if err != nil {
 		return outlook{}, err
 	}
@@ -175,6 +173,18 @@ func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days fl
 		first:  analyze.FirstFailure{Growing: known.first.Growing / perDay, Steady: known.first.Steady / perDay},
 		reused: reused,
 	}, err
+}
+
+// future returns what lies before a space if a create tries a number of names.
+func (e *estimator) future(space census.NamePool, attempts int) (future, error) {
+	key := futureKey{space.SuffixLength, attempts, space.Names}
+	return e.futures.get(key, func() (future, error) {
+		model, err := modelOf(space, attempts)
+		if err != nil {
+			return future{}, err
+		}
+		return newFuture(model, space.Names)
+	})
 }
 
 func newFuture(model analyze.Model, names int64) (future, error) {

@@ -38,15 +38,14 @@ var (
 )
 
 // Outlook returns the attempts per create in a name pool, nil if unknown, and the room.
-type Outlook func(census.NamePool) (attempts *int, room float64)
+type Outlook func(census.NamePool) (attempts *int, room int64, err error)
 
 // Collector is a prometheus.Collector over the snapshots of an engine. It has series only
 // once the engine has counted everything.
 type Collector struct {
-	outlook Outlook
-
 	mu        sync.Mutex // guards the rest
 	source    Source     // nil until Follow
+	outlook   Outlook
 	left      func() []census.Skipped
 	selection *selection
 	ledger    *ledger
@@ -55,19 +54,19 @@ type Collector struct {
 
 // New returns a collector that has series of at most 2*top prefixes. Those below minCount
 // names have none.
-func New(top int, minCount int64, outlook Outlook) *Collector {
+func New(top int, minCount int64) *Collector {
 	return &Collector{
-		outlook: outlook, selection: newSelection(top, minCount), ledger: newLedger(),
+		selection: newSelection(top, minCount), ledger: newLedger(),
 		totals: map[schema.GroupResource]*totals{},
 	}
 }
 
-// Follow makes the collector read an engine. left returns the resource types that the
-// engine doesn't know, because discovery left them out.
-func (c *Collector) Follow(source Source, left func() []census.Skipped) {
+// Follow makes the collector read an engine, and interpret its counts by outlook. left
+// returns the resource types that the engine doesn't know, because discovery left them out.
+func (c *Collector) Follow(source Source, outlook Outlook, left func() []census.Skipped) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.source, c.left = source, left
+	c.source, c.outlook, c.left = source, outlook, left
 }
 
 // Describe implements prometheus.Collector. It describes nothing, because the labels of
@@ -117,9 +116,11 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 // collectPrefix emits the samples of one prefix.
 func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row) {
 	pool, space := poolOf(&row.Space), row.Space
-	attempts, room := c.outlook(space)
 	metrics <- prefixNames.Metric(prometheus.GaugeValue, float64(space.Names), pool)
-	metrics <- prefixRoom.Metric(prometheus.GaugeValue, room, pool)
+	attempts, room, err := c.outlook(space)
+	if err == nil { // else the number of attempts is none that a create can have
+		metrics <- prefixRoom.Metric(prometheus.GaugeValue, float64(room), pool)
+	}
 	if attempts != nil {
 		metrics <- prefixAttempts.Metric(prometheus.GaugeValue, float64(*attempts), pool)
 	}

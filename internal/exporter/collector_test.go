@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 )
 
-func noOutlook(census.NamePool) (*int, float64) { return nil, 1 }
+func noOutlook(census.NamePool) (*int, int64, error) { return nil, 1, nil }
 
 func noneLeft() []census.Skipped { return nil }
 
@@ -72,10 +72,10 @@ func of(samples []sample, prefix string) string {
 
 // Nothing is shown of what is not counted, but that it is not.
 func TestNotReady(t *testing.T) {
-	c := New(10, 10, noOutlook)
+	c := New(10, 10)
 	for _, source := range []Source{nil, notCounted{}} {
 		if source != nil {
-			c.Follow(source, noneLeft)
+			c.Follow(source, noOutlook, noneLeft)
 		}
 		c.Refresh()
 		if got := gather(t, c); len(got) != 1 || got["genname_exporter_ready"][0].value != 0 {
@@ -112,8 +112,9 @@ func TestCollect(t *testing.T) {
 		{Resource: "secrets", Reason: census.Forbidden, Namespace: "a"}, {Resource: "secrets", Reason: census.Forbidden, Namespace: "b"},
 	}
 	attempts := 8
-	c := New(10, 10, func(census.NamePool) (*int, float64) { return &attempts, 1e6 })
-	c.Follow(f, func() []census.Skipped {
+	outlook := func(census.NamePool) (*int, int64, error) { return &attempts, 1e6, nil }
+	c := New(10, 10)
+	c.Follow(f, outlook, func() []census.Skipped {
 		return []census.Skipped{{Group: "dead.example", Reason: census.Unreachable}, {Resource: "x", Reason: census.Excluded}}
 	})
 	const run = `{group="batch",namespace="ci",prefix="run-",resource="jobs"} `
@@ -170,8 +171,8 @@ func TestLabels(t *testing.T) {
 	for _, text := range []string{"a\nb", `a\nb`, `a\\nb`, "\xc3", `\xc3`, "é", "(other)", `\(other)`, `"`, `\"`} {
 		f := newFakeEngine()
 		f.set(text, 20, 0)
-		c := New(10, 10, noOutlook)
-		c.Follow(f, noneLeft)
+		c := New(10, 10)
+		c.Follow(f, noOutlook, noneLeft)
 		for _, s := range gather(t, c)["genname_prefix_room_creates"] {
 			label := s.labels["prefix"]
 			if before, twice := seen[label]; twice || label == other {
@@ -188,8 +189,8 @@ func TestLabels(t *testing.T) {
 // The counter of a prefix goes on while it has no series, and after the engine has counted
 // it anew.
 func TestCounterGoesOn(t *testing.T) {
-	f, c := newFakeEngine(), New(1, 10, noOutlook)
-	c.Follow(f, noneLeft)
+	f, c := newFakeEngine(), New(1, 10)
+	c.Follow(f, noOutlook, noneLeft)
 	count := func(creates int64) string {
 		row := f.rows["run-"]
 		row.Creates = creates
@@ -227,8 +228,8 @@ func TestCounterGoesOn(t *testing.T) {
 // No counter ever decreases, whatever becomes of prefixes and types.
 func TestCountersNeverDecrease(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f, c := newFakeEngine(), New(2, 10, noOutlook)
-		c.Follow(f, noneLeft)
+		f, c := newFakeEngine(), New(2, 10)
+		c.Follow(f, noOutlook, noneLeft)
 		before := map[string]float64{}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			f.now = f.now.Add(time.Duration(rapid.IntRange(1, 3000).Draw(t, "seconds")) * time.Second)

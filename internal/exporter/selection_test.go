@@ -166,8 +166,8 @@ func (f *fakeEngine) firsts(most int, value func(live.Row) float64) []string {
 func TestSelectionProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		top := rapid.IntRange(1, 4).Draw(t, "top")
-		f, c := newFakeEngine(), New(top, 10, noOutlook)
-		c.Follow(f, noneLeft)
+		f, c := newFakeEngine(), New(top, 10)
+		c.Follow(f, noOutlook, noneLeft)
 		last := map[string]time.Time{}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			f.now = f.now.Add(time.Duration(rapid.IntRange(1, 2400).Draw(t, "seconds")) * time.Second)

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/completion"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -117,6 +118,7 @@ func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection
 		prune.New(conn, streams),
 		report.New(conn, streams),
 		duplicates.New(conn, streams),
+		exporter.New(conn, streams),
 		lint.New(streams),
 		version.New(conn, streams),
 		completion.New(streams),

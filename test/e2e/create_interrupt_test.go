@@ -36,14 +36,19 @@ type process struct {
 // given.
 func startCreate(t *testing.T, kubeconfig string, stdout *os.File, args ...string) *process {
 	t.Helper()
+	return startPlugin(t, stdout, append([]string{"create", "--kubeconfig=" + kubeconfig}, args...)...)
+}
+
+// startPlugin starts a command, with a stdout if one is given.
+func startPlugin(t *testing.T, stdout *os.File, args ...string) *process {
+	t.Helper()
 	p := &process{t: t, stderr: filepath.Join(t.TempDir(), "stderr"), ended: make(chan struct{})}
 	stderr, err := os.Create(p.stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = stderr.Close() }()
-	args = append([]string{"create", "--kubeconfig=" + kubeconfig, "--cache-dir=" + t.TempDir()}, args...)
-	p.cmd = exec.CommandContext(t.Context(), harness.Plugin(t), args...)
+	p.cmd = exec.CommandContext(t.Context(), harness.Plugin(t), append(args, "--cache-dir="+t.TempDir())...)
 	p.cmd.Stderr = stderr
 	if stdout != nil {
 		p.cmd.Stdout = stdout

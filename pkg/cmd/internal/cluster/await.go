@@ -33,6 +33,9 @@ type Patience struct {
 	Say func(line string)
 }
 
+// Forever is a patience that doesn't end.
+const Forever = 100 * 365 * 24 * time.Hour
+
 // Await asks the server something until there is an answer. One that is away is waited
 // for; so is one that has just come back, until it says that it is ready: before that it
 // knows neither all its types nor the rights of its users. When the time is up it is asked
@@ -98,6 +101,10 @@ func (p Patience) Tell(cause error, after time.Duration) {
 	}
 	if request := (*url.Error)(nil); errors.As(cause, &request) {
 		cause = request.Err // the first request to fail says nothing about the cause
+	}
+	if p.For >= Forever {
+		p.Say(terminal.Sprintf(messages.UnreachableForever, cause))
+		return
 	}
 	p.Say(terminal.Sprintf(messages.Unreachable, p.For, cause))
 }

@@ -37,6 +37,7 @@ var fileExtensions = map[string][]string{
 	"kuberc":                nil,
 	"plot":                  {"svg", "png"},
 	"profile-output":        nil,
+	"web.config.file":       {"yml", "yaml"},
 }
 
 // folders are the flags that name a folder.

@@ -1,0 +1,197 @@
+// Package exporter is the command that watches the generated names of a cluster, and
+// serves metrics about them for Prometheus: its flags, its HTTP servers, and its log.
+// internal/exporter makes the metrics.
+package exporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/exporter-toolkit/web"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// refreshEvery is how often the choice of prefixes is made without a scrape.
+const refreshEvery = 15 * time.Second
+
+// The flags of addresses.
+const (
+	metricsFlag = "web.listen-address"
+	configFlag  = "web.config.file"
+	healthFlag  = "health.listen-address"
+)
+
+// options are the values of the flags.
+type options struct {
+	genericiooptions.IOStreams
+	conn *connection.Connection
+
+	types          []string
+	namespace      string
+	allNamespaces  bool
+	bothScopes     bool
+	top            int
+	minCount       int64
+	serverAttempts flagvalue.Attempts
+	metricsAddress string
+	webConfig      string
+	healthAddress  string
+
+	logging sync.Mutex
+}
+
+var longHelp = templates.LongDesc(`
+	Watch the generated names of a cluster, and serve metrics about them for Prometheus.
+
+	The exporter counts names, creates and deletes by prefix, like audit --watch does. It
+	reads metadata only. It needs permission to list and watch the resource types.
+
+	A prefix has series if it is among the first --top by names, or among the first half as
+	many by creates in the last ten minutes. It keeps them for an hour. At most twice --top
+	prefixes have series. The names of all others are in one series for each resource type.
+
+	Counters start at 0 when the exporter starts. It doesn't count the time when it is down.`)
+
+// New returns the command.
+func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{IOStreams: streams, conn: conn}
+	cmd := &cobra.Command{
+		Use:                   "exporter [TYPE[,TYPE...] ...] [-n NAMESPACE | -A]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Serve metrics about generated names for Prometheus",
+		Long:                  longHelp,
+		Example: templates.Examples(`
+			# Serve metrics about all resource types that you can list
+			kubectl genname exporter -A
+
+			# Watch Jobs and Pods of one namespace, on another port
+			kubectl genname exporter jobs,pods -n ci --web.listen-address=localhost:9100
+
+			# Use TLS and authentication as a file configures them
+			kubectl genname exporter -A --web.config.file=web.yml`),
+		RunE:              runner.RunE(o),
+		ValidArgsFunction: complete.Types(conn),
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *options) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
+		"Count objects of all namespaces, and cluster-scoped objects")
+	flags.IntVar(&o.top, "top", 200, "Number of prefixes with the most names that have series. "+
+		"Half as many with the most recent creates have series, too")
+	flags.Int64Var(&o.minCount, "min-count", 10,
+		"Number of names, or of recent creates, that a prefix needs for series")
+	flags.Var(&o.serverAttempts, "server-attempts",
+		"Number of names that the server tries per create. With auto, the exporter asks the server")
+	flags.StringVar(&o.metricsAddress, metricsFlag, ":9810", "Address of the metrics, like :9810 or localhost:9810")
+	flags.StringVar(&o.webConfig, configFlag, "",
+		"File that configures TLS and authentication of the metrics, in the format of the Prometheus exporter toolkit")
+	flags.StringVar(&o.healthAddress, healthFlag, ":9811",
+		"Address of /healthz and /readyz, which have neither TLS nor authentication")
+	flagvalue.ReadableNumbers(flags)
+}
+
+// Complete takes the scope from the command line and the kubeconfig.
+func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
+	o.types = args
+	o.bothScopes = o.allNamespaces && cmd.Flags().Changed("namespace")
+	if o.allNamespaces {
+		return nil
+	}
+	o.namespace, _, err = o.conn.Factory.ToRawKubeConfigLoader().Namespace()
+	return err
+}
+
+// Validate returns what is wrong with the flags.
+func (o *options) Validate() error {
+	at := slices.IndexFunc(o.types, func(argument string) bool { return strings.Contains(argument, "/") })
+	switch {
+	case at >= 0:
+		return fmt.Errorf(messages.Prefix, o.types[at])
+	case o.bothScopes:
+		return errors.New(messages.TwoScopes)
+	case o.top < 1:
+		return fmt.Errorf(messages.BadTop, o.top)
+	case o.minCount < 1:
+		return fmt.Errorf(messages.BadMinCount, o.minCount)
+	}
+	if err := web.Validate(o.webConfig); err != nil {
+		return fmt.Errorf(messages.BadWebConfig, err)
+	}
+	return nil
+}
+
+// Run watches and serves until ctx is done, which is no failure.
+func (o *options) Run(ctx context.Context) error {
+	collector := exporter.New(o.top, o.minCount)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		collector, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), buildInfo())
+	serving, err := o.listen(registry)
+	if err != nil {
+		return err
+	}
+	group, running := errgroup.WithContext(ctx)
+	serving.start(running, group)
+	group.Go(func() error { return o.watch(running, collector, serving.ready) })
+	group.Go(func() error {
+		refresh(running, collector)
+		return nil
+	})
+	if err := group.Wait(); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// refresh keeps the choice of prefixes up to date without a scrape.
+func refresh(ctx context.Context, collector *exporter.Collector) {
+	ticker := time.NewTicker(refreshEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			collector.Refresh()
+		}
+	}
+}
+
+// buildInfo returns the metric that has the version.
+func buildInfo() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "genname_build_info", Help: "Always 1. The version of the exporter.",
+		ConstLabels: prometheus.Labels{"version": buildinfo.Version()},
+	}, func() float64 { return 1 })
+}
+
+// log prints a line. Several goroutines may call it at once.
+func (o *options) log(format string, values ...any) {
+	o.logging.Lock()
+	defer o.logging.Unlock()
+	fmt.Fprintln(o.ErrOut, terminal.OneLine(terminal.Sprintf(format, values...)))
+}

@@ -1,0 +1,104 @@
+package exporter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter/messages"
+)
+
+// The authentication of the metrics doesn't cover the health checks.
+func TestServing(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "web.yml")
+	users := "basic_auth_users:\n  prometheus: $2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi\n"
+	if err := os.WriteFile(config, []byte(users), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := &options{
+		IOStreams:      genericiooptions.IOStreams{ErrOut: io.Discard},
+		metricsAddress: "127.0.0.1:0", healthAddress: "127.0.0.1:0", webConfig: config, top: 1, minCount: 1,
+	}
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.listen(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	group, running := errgroup.WithContext(ctx)
+	s.start(running, group)
+	check := func(url string, want int) {
+		t.Helper()
+		response, err := http.Get("http://" + url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s: %s", url, response.Status)
+		}
+	}
+	metrics, health := s.metricsAt.Addr().String(), s.healthAt.Addr().String()
+	check(metrics+"/metrics", http.StatusUnauthorized)
+	check(health+"/healthz", http.StatusOK)
+	check(health+"/readyz", http.StatusServiceUnavailable)
+	s.ready()
+	check(health+"/readyz", http.StatusOK)
+	stop()
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// An address that is in use is an error that names the flag.
+func TestAddressInUse(t *testing.T) {
+	o := &options{IOStreams: genericiooptions.IOStreams{ErrOut: io.Discard}, metricsAddress: "127.0.0.1:0", healthAddress: "127.0.0.1:0"}
+	s, err := o.listen(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = s.metricsAt.Close(), s.healthAt.Close() }()
+	o.healthAddress = s.healthAt.Addr().String()
+	if _, err := o.listen(prometheus.NewRegistry()); err == nil || !strings.HasPrefix(err.Error(), "--"+healthFlag+": ") {
+		t.Errorf("%v", err)
+	}
+	if err := stopped(metricsFlag, errors.New("broken")); err == nil || !strings.Contains(err.Error(), "--"+metricsFlag) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Each notice of the engine is one line of the log, whatever a server says.
+func TestNotices(t *testing.T) {
+	pods, cause := schema.GroupResource{Resource: "pods"}, errors.New("gone\n\x1b[2J")
+	for what, want := range map[live.Happening]string{
+		live.Gap: messages.Gap, live.Unwatched: messages.Unwatched, live.Watched: messages.WatchedAgain,
+		live.Appeared: messages.Appeared, live.Vanished: messages.Vanished, live.Undiscovered: messages.Undiscovered,
+	} {
+		var out bytes.Buffer
+		o := &options{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}
+		o.notice(live.Notice{What: what, Resource: pods, Cause: cause})
+		start, _, _ := strings.Cut(strings.ReplaceAll(fmt.Sprintf(want, "pods", ""), "%!(EXTRA string=)", ""), ":")
+		line := out.String()
+		if what == live.Undiscovered {
+			start, _, _ = strings.Cut(want, "%")
+		}
+		if !strings.HasPrefix(line, start) || strings.Count(line, "\n") != 1 || strings.ContainsRune(line, '\x1b') {
+			t.Errorf("%s: %q, want %q", what, line, start)
+		}
+	}
+}

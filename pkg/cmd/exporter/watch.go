@@ -1,0 +1,107 @@
+package exporter
+
+import (
+	"context"
+	"runtime/debug"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+)
+
+// garbagePercent is how much garbage there may be, of what is in use. The counts stay in
+// use, and little garbage is made.
+const garbagePercent = 25
+
+// watch counts everything, and follows the changes until ctx is done. It waits for a server
+// that is unreachable.
+func (o *options) watch(ctx context.Context, collector *exporter.Collector, ready func()) error {
+	patience := cluster.Patience{For: cluster.Forever, Say: func(line string) { o.log("%s", line) }}
+	c, err := cluster.New(ctx, o.conn.Factory, &o.serverAttempts, patience)
+	if err != nil {
+		return err
+	}
+	types, err := c.Types(ctx, o.types, o.namespace)
+	if err != nil {
+		return err
+	}
+	about := audit.Options{Windows: audit.Windows, MinCount: o.minCount}
+	meaning, err := audit.NewCollector(about, c.RetriesOf)
+	if err != nil {
+		return err
+	}
+	c.Retries() // the engine asks for them while all else waits
+	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	engine := o.newEngine(ctx, c, types)
+	engine.Chance = meaning.NextFails
+	collector.Follow(engine, meaning.Room, types.Skipped)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-engine.Counted():
+			o.counted(engine, types)
+			ready()
+		}
+	}()
+	return engine.Run(ctx)
+}
+
+// newEngine returns the engine of the exporter.
+func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *cluster.Types) *live.Engine {
+	engine := live.New(census.Scanner{
+		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount, CreatorsFrom: o.minCount,
+		Absent: cluster.Patience{For: cluster.Forever, Say: func(line string) { o.log("%s", line) }}.Tell,
+	})
+	engine.Types, engine.Namespace, engine.Named = types.Known(), o.namespace, len(o.types) > 0
+	engine.MinCount, engine.Discover, engine.Ahead = o.minCount, types.Discover, c.Ahead(ctx)
+	engine.Tell = o.notice
+	return engine
+}
+
+// counted prints that the first count is complete, and what it left out.
+func (o *options) counted(engine *live.Engine, types *cluster.Types) {
+	snapshot := engine.Snapshot(func(live.Row) {})
+	var forbidden []string
+	for _, list := range [][]census.Skipped{types.Skipped(), snapshot.Skipped} {
+		for _, s := range list {
+			name := schema.GroupResource{Group: s.Group, Resource: s.Resource}.String()
+			switch s.Reason {
+			case census.Excluded:
+			case census.Forbidden:
+				forbidden = append(forbidden, name)
+			default:
+				o.log(messages.Skipped, strings.TrimPrefix(name, "."), s.Message)
+			}
+		}
+	}
+	if n := len(forbidden); n > 0 {
+		o.log(messages.Forbidden, humanize.Count(n, "type"), strings.Join(forbidden, ", "))
+	}
+	o.log(messages.Counted, humanize.Count(snapshot.Objects, "object"), humanize.Count(len(snapshot.Types), "type"))
+}
+
+// notice prints what the engine reports.
+func (o *options) notice(n live.Notice) {
+	resource := n.Resource.String()
+	switch n.What {
+	case live.Gap:
+		o.log(messages.Gap, resource, n.Cause)
+	case live.Unwatched:
+		o.log(messages.Unwatched, resource, n.Cause)
+	case live.Watched:
+		o.log(messages.WatchedAgain, resource)
+	case live.Appeared:
+		o.log(messages.Appeared, resource)
+	case live.Vanished:
+		o.log(messages.Vanished, resource)
+	case live.Undiscovered:
+		o.log(messages.Undiscovered, n.Cause)
+	}
+}
