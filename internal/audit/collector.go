@@ -34,8 +34,8 @@ type Options struct {
 	Prefixes   []string
 	PrefixesOf map[schema.GroupResource][]string
 
-	// Windows are the times over which the census counted recent creations, each
-	// above 0 and the shortest first, as many as census.MaxWindows at most.
+	// Windows are the times of which rates of creation are estimated, each above 0 and the
+	// shortest first. Recent returns all times over which the census has to count.
 	Windows []time.Duration
 	// Forecast is the horizon of the risk and of the expected conflicts.
 	Forecast time.Duration
@@ -62,6 +62,41 @@ func (o *Options) countedAt() time.Time {
 		return o.Began
 	}
 	return o.AsOf
+}
+
+// The times of the columns LAST-10M and LAST-24H.
+const (
+	Last10m = 10 * time.Minute
+	Last24h = 24 * time.Hour
+)
+
+// Recent returns the times over which the census counts recent creations: Windows, and
+// those of the columns that are not among them.
+func (o *Options) Recent() []time.Duration {
+	all := slices.Clone(o.Windows)
+	for _, column := range []time.Duration{Last10m, Last24h} {
+		if !slices.Contains(all, column) {
+			all = append(all, column)
+		}
+	}
+	return all
+}
+
+// last returns how many names of a space were created in one of these times.
+func (o *Options) last(space *census.NamePool, length time.Duration) int64 {
+	at := slices.Index(o.Windows, length)
+	if at < 0 {
+		at = slices.Index(o.Recent(), length)
+	}
+	return space.Recent[at]
+}
+
+// FoldBelow returns below how many names the census reads all controllers of a space.
+func (o *Options) FoldBelow() int64 {
+	if len(o.Prefixes) > 0 {
+		return 0
+	}
+	return o.MinCount
 }
 
 // Gated reports whether there is a gate, which looks at every row.
@@ -145,16 +180,17 @@ type Collector struct {
 	estimate  *estimator
 	old       *baseline // nil if there is nothing to compare with
 	kept      kept
+	watched   bool // it takes the rows of a watch
 }
 
-// NewCollector returns a Collector that has seen nothing. It calls retriesOf
-// only once all is counted, unless there is a gate or a Top. It fails if the
-// options' audits cannot be compared.
+// NewCollector returns a Collector that has seen nothing. It calls retriesOf only once all is
+// counted, unless there is a gate, a Top, or a MinCount above ten. It fails if the options'
+// audits cannot be compared.
 func NewCollector(options Options, retriesOf RetriesOf) (*Collector, error) {
 	old, err := newBaseline(options.Old, &options)
 	return &Collector{
 		options: options, retriesOf: retriesOf, old: old,
-		estimate: &estimator{windows: options.Windows, forecast: options.Forecast},
+		estimate: &estimator{windows: options.Windows},
 	}, err
 }
 
@@ -236,7 +272,10 @@ func (b *batch) add(space *census.NamePool, seen *live.Row) {
 	b.kept.see(b.collector.old, space)
 	b.kept.fail(b.evaluate(space))
 	if space.Names < options.MinCount && !came {
-		b.kept.hide(space)
+		if space.Names >= fewestToJudge && !b.collector.watched {
+			b.kept.fail(b.collector.judge(&b.kept.verdict, space))
+		}
+		b.kept.foldOrHide(space, options)
 		return
 	}
 	r := b.newRow()
@@ -250,9 +289,9 @@ func (b *batch) add(space *census.NamePool, seen *live.Row) {
 // keep keeps a row, unless the report shows only others.
 func (b *batch) keep(r *row) {
 	if b.last != nil {
-		b.kept.fail(b.collector.setRank(r))
+		b.collector.setRank(r)
 		if b.collector.options.Order.compare(r, b.last) > 0 {
-			b.kept.hide(&r.NamePool)
+			b.kept.hideBelowTop(b.collector, r)
 			b.free = append(b.free, r)
 			return
 		}

@@ -45,7 +45,7 @@ var began = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 func collector(options Options) *Collector {
 	options.Began, options.Windows, options.Forecast = began, Windows, 30*24*time.Hour
 	if options.Order == "" {
-		options.Order = ByRisk
+		options.Order = ByNames
 	}
 	c, err := NewCollector(options, retries(8))
 	if err != nil {
@@ -101,7 +101,7 @@ func TestCollector(t *testing.T) {
 			"top",
 			Options{Top: 3},
 			[]string{"p57-", "p14-", "p71-"},
-			v1alpha1.AuditHidden{Prefixes: 97, Names: 5050 - 100 - 99 - 98},
+			v1alpha1.AuditHidden{Prefixes: 97, Names: 5050 - 100 - 99 - 98, BelowTop: 97},
 			-1,
 		},
 		{
@@ -122,7 +122,7 @@ func TestCollector(t *testing.T) {
 			"by prefix",
 			Options{Top: 2, Order: ByPrefix},
 			[]string{"p00-", "p01-"},
-			v1alpha1.AuditHidden{Prefixes: 98, Names: 5050 - 1 - 8},
+			v1alpha1.AuditHidden{Prefixes: 98, Names: 5050 - 1 - 8, BelowTop: 98},
 			-1,
 		},
 		{
@@ -150,7 +150,7 @@ func TestCollector(t *testing.T) {
 			"a gate on the chance",
 			Options{Top: 1, FailAbove: &chance},
 			[]string{"p57-"},
-			v1alpha1.AuditHidden{Prefixes: 99, Names: 4950},
+			v1alpha1.AuditHidden{Prefixes: 99, Names: 4950, BelowTop: 99},
 			100,
 		},
 	} {
@@ -239,29 +239,6 @@ func TestCollectorKeepsTheWorst(t *testing.T) {
 		if exceeded.Names != all-int64(i) {
 			t.Fatalf("the worst but %d has %d names, want %d", i, exceeded.Names, all-int64(i))
 		}
-	}
-}
-
-// Where the most is hidden is known however it was hidden: by --min-count or by
-// --top, in one list or in several.
-func TestMostHidden(t *testing.T) {
-	in := func(namespace string, s census.NamePool) census.NamePool {
-		s.Namespace = namespace
-		return s
-	}
-	c := collector(Options{MinCount: 5, Top: 1})
-	for _, list := range [][]census.NamePool{
-		{in("a", space("p-", 100)), in("b", space("p-", 60)), in("b", space("q-", 3))},
-		{in("b", space("r-", 40)), in("c", space("p-", 90)), in("d", space("p-", 103))},
-	} {
-		add(c, true, list...)
-	}
-	want := Hidden{schema.GroupResource{Group: "batch", Resource: "jobs"}, "b", 103, true}
-	if got := finish(t, c).MostHidden; got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	if got := finish(t, collector(Options{})).MostHidden; got != (Hidden{}) {
-		t.Errorf("nothing is hidden, but %+v", got)
 	}
 }
 

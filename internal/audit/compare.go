@@ -20,10 +20,17 @@ import (
 // read the same. There may be none: nil.
 type baseline struct {
 	report *v1alpha1.AuditReport
-	days   float64 // from it to the audit that is compared with it
+	hidden v1alpha1.AuditHidden // and folded
+	days   float64              // from it to the audit that is compared with it
 	names  map[spaceKey]int64
 	types  map[schema.GroupResource]bool // that it read, in some namespace at least
 	holes  map[place]bool                // that it did not read; in all namespaces if that is empty
+}
+
+// place is a resource in a namespace.
+type place struct {
+	resource  schema.GroupResource
+	namespace string
 }
 
 // spaceKey tells name spaces apart. The length of the suffix is 0 for that of a
@@ -63,7 +70,7 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 		return nil, fmt.Errorf("it read namespace %q, not %q", scope.Namespace, options.Namespace)
 	}
 	b := &baseline{
-		report: report, days: age.Hours() / day.Hours(),
+		report: report, days: age.Hours() / day.Hours(), hidden: report.Hidden,
 		names: map[spaceKey]int64{}, types: map[schema.GroupResource]bool{}, holes: map[place]bool{},
 	}
 	for _, name := range report.Scope.Resources {
@@ -71,6 +78,10 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 	}
 	for _, s := range report.Skipped {
 		b.skip(s)
+	}
+	for _, f := range report.Folded {
+		b.hidden.Prefixes += f.Prefixes
+		b.hidden.Names += f.Names
 	}
 	for _, i := range report.Items {
 		at := place{schema.GroupResource{Group: i.Group, Resource: i.Resource}, i.Namespace}
@@ -113,7 +124,7 @@ func (b *baseline) before(key spaceKey, clientGenerated bool) (least, most int64
 	if before, shown := b.names[key]; shown {
 		return before, before
 	}
-	hidden, scope := b.report.Hidden, b.report.Scope
+	hidden, scope := b.hidden, b.report.Scope
 	switch {
 	case scope.Top == nil && (clientGenerated || key.suffix != 0):
 		return -1, -1 // the first version looked for no such

@@ -14,8 +14,6 @@ const (
 	day = 24 * time.Hour
 	// rateConfidence is that of the interval of one window's rate.
 	rateConfidence = 0.95
-	// negligible is the chance below which a risk is none: the table shows ~0.
-	negligible = 1e-9
 )
 
 // Windows are the times over which creations are counted, unless the user names
@@ -25,11 +23,9 @@ var Windows = []time.Duration{10 * time.Minute, time.Hour, day, 7 * day}
 // estimator works out what counts mean, and remembers what takes long: of many
 // prefixes most look like others. Several goroutines may use it at once.
 type estimator struct {
-	windows  []time.Duration
-	forecast time.Duration
+	windows []time.Duration
 
 	rates   memo[[census.MaxWindows]int64, rate]
-	risks   memo[riskKey, float64]
 	futures memo[futureKey, future]
 	uppers  memo[int64, float64] // of the rate, in creates, where so many were seen
 }
@@ -39,8 +35,6 @@ type rate struct {
 	windows []v1alpha1.CreatesWindow
 	whole   v1alpha1.Creates // of the window of a day, or of the only one
 	least   analyze.Rate
-	// burst is true if what was created in less than a day excludes the day's rate.
-	burst bool
 }
 
 // rate returns the rate that recent creations show.
@@ -50,12 +44,9 @@ func (e *estimator) rate(recent [census.MaxWindows]int64) (rate, error) {
 
 func (e *estimator) newRate(recent [census.MaxWindows]int64) (r rate, err error) {
 	var seen []analyze.Window
-	shorter, whole := 0, 0
+	whole := 0
 	for i, length := range e.windows {
 		seen = append(seen, analyze.Window{Days: length.Hours() / day.Hours(), Creates: recent[i]})
-		if length < day {
-			shorter = i + 1
-		}
 		if length == day {
 			whole = i
 		}
@@ -73,8 +64,6 @@ func (e *estimator) newRate(recent [census.MaxWindows]int64) (r rate, err error)
 		return rate{}, err
 	}
 	r.whole, err = wholeWindow(e.windows[whole], recent[whole])
-	short, _ := analyze.LowerRate(seen[:shorter]) // the windows are right
-	r.burst = e.windows[whole] == day && short.PerDay > r.whole.PerDay
 	return r, err
 }
 
@@ -96,32 +85,6 @@ func (r rate) creates() v1alpha1.Creates {
 	creates := r.whole
 	creates.Windows = r.windows
 	return creates
-}
-
-type riskKey struct {
-	suffixLength, attempts int
-	names, creates         int64
-}
-
-// risk returns the chance that any create fails within the forecast, at a rate of
-// creation and if none is deleted; 0 where it is negligible.
-func (e *estimator) risk(space census.NamePool, attempts int, perDay float64) (float64, error) {
-	creates := wholeCreates(perDay * e.forecast.Hours() / day.Hours())
-	key := riskKey{space.SuffixLength, attempts, space.Names, creates}
-	return e.risks.get(key, func() (float64, error) {
-		model, err := modelOf(space, attempts)
-		if err != nil {
-			return 0, err
-		}
-		// The last create is the likeliest to fail, and bounds all of them.
-		if float64(creates)*model.NextFails(space.Names+creates) < negligible {
-			return 0, nil
-		}
-		if chance := model.AnyFails(space.Names, creates).Float64(); chance >= negligible {
-			return chance, nil
-		}
-		return 0, nil
-	})
 }
 
 // wholeCreates returns a number of creates as an integer from 0 to a size that no

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -41,12 +42,12 @@ func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
 	item.Creates.Measured = r.measured
 	item.Growth = old.growthOf(space, &c.options, retries)
 	perDay, measured := item.Creates.RatePerDay()
-	item.Notes = notes(space, rate.burst && !measured, why)
+	if err := errors.Join(c.foresee(&item, space, perDay), c.count(&item, &space)); err != nil {
+		return item, err
+	}
+	item.Notes = notes(space, closeText(item), why)
 	if accelerates(r.measured) {
 		item.Notes = append(item.Notes, "accelerating")
-	}
-	if err := c.foresee(&item, space, perDay); err != nil {
-		return item, err
 	}
 	switch growth := item.Growth.Exactly(); {
 	case measured:
@@ -55,6 +56,17 @@ func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
 		err = c.foreseeGrowth(&item, space, max(perDay, *growth), *growth)
 	}
 	return item, err
+}
+
+// count sets what was created lately, and whether the space is close to failing.
+func (c *Collector) count(item *v1alpha1.AuditItem, space *census.NamePool) (err error) {
+	if c.watched {
+		return nil
+	}
+	item.Last10m = new(c.options.last(space, Last10m))
+	item.Last24h = new(c.options.last(space, Last24h))
+	_, item.FailsInDays, err = c.closeness(space, knownAttempts(item.Retries))
+	return err
 }
 
 // foresee sets what lies before the space of an item at a rate of creation.

@@ -68,7 +68,7 @@ func TestItem(t *testing.T) {
 	if item.Oldest != nil || item.Newest != nil || item.Creators != nil || item.Growth != nil {
 		t.Errorf("something is known of nothing: %+v", item)
 	}
-	if diff := cmp.Diff([]string{"strains etcd"}, item.Notes); diff != "" {
+	if diff := cmp.Diff([]string{"fails within an hour", "strains etcd"}, item.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
@@ -158,27 +158,25 @@ func TestMadeBy(t *testing.T) {
 	}
 }
 
-// What was created in minutes may be a burst, or live no longer; what a day shows
-// too is neither. A window of the user's own has nothing to be compared with.
-func TestBurst(t *testing.T) {
+// The rate is the greatest that any window excludes to be less.
+func TestRate(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		windows []time.Duration
 		seen    [census.MaxWindows]int64
 		perDay  float64
-		burst   bool
 	}{
-		{"10,000 a day that live five minutes", Windows, recent(35, 35, 35, 35), 3326, true},
-		{"an hour at 10,000", Windows, recent(1667, 10_000, 10_000, 10_000), 234_653, true},
-		{"100 a day", Windows, recent(1, 4, 100, 700), 91.7, false},
-		{"nothing", Windows, recent(), 0, false},
-		{"a week", []time.Duration{7 * day}, recent(35), 23.098 / 7, false},
-		{"ten minutes", []time.Duration{10 * time.Minute}, recent(35), 3326, false},
+		{"10,000 a day that live five minutes", Windows, recent(35, 35, 35, 35), 3326},
+		{"an hour at 10,000", Windows, recent(1667, 10_000, 10_000, 10_000), 234_653},
+		{"100 a day", Windows, recent(1, 4, 100, 700), 91.7},
+		{"nothing", Windows, recent(), 0},
+		{"a week", []time.Duration{7 * day}, recent(35), 23.098 / 7},
+		{"ten minutes", []time.Duration{10 * time.Minute}, recent(35), 3326},
 	} {
-		e := estimator{windows: test.windows, forecast: 30 * day}
+		e := estimator{windows: test.windows}
 		got, err := e.rate(test.seen)
-		if err != nil || got.burst != test.burst || math.Abs(got.least.PerDay-test.perDay) > 0.001*test.perDay {
-			t.Errorf("%s: %+v a day, a burst: %v, %v", test.name, got.least, got.burst, err)
+		if err != nil || math.Abs(got.least.PerDay-test.perDay) > 0.001*test.perDay {
+			t.Errorf("%s: %+v a day, %v", test.name, got.least, err)
 		}
 	}
 }

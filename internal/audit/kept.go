@@ -17,7 +17,9 @@ type kept struct {
 	exceeded      []v1alpha1.AuditExceeded
 	exceededCount int64
 	undecided     int64 // spaces whose growth may exceed a gate
-	hidden        hidden
+	hidden        v1alpha1.AuditHidden
+	folds         map[foldKey]*fold
+	verdict       verdict
 	prefixes      int64
 	found         map[named]bool    // of those that the user named
 	seen          map[spaceKey]bool // of those that the earlier audit shows
@@ -28,7 +30,7 @@ type kept struct {
 type row struct {
 	census.NamePool
 	measured *v1alpha1.Measured // nil if it is not followed
-	rank     rank               // trim sets it
+	rank     float64            // trim sets it
 }
 
 // merge adds what a list has kept.
@@ -37,7 +39,13 @@ func (k *kept) merge(list *kept) {
 	k.exceeded = append(k.exceeded, list.exceeded...)
 	k.exceededCount += list.exceededCount
 	k.undecided += list.undecided
-	k.hidden.merge(&list.hidden)
+	k.hidden.Prefixes += list.hidden.Prefixes
+	k.hidden.Names += list.hidden.Names
+	k.hidden.BelowTop += list.hidden.BelowTop
+	for key, f := range list.folds {
+		k.fold(key, f)
+	}
+	k.verdict.merge(&list.verdict)
 	k.prefixes += list.prefixes
 	for n := range list.found {
 		k.find(n)
@@ -58,9 +66,7 @@ func (k *kept) fail(err error) {
 // trim sorts the rows, hides those below the top, and returns them.
 func (k *kept) trim(c *Collector) (below []*row) {
 	for _, r := range k.rows {
-		if !r.rank.known {
-			k.fail(c.setRank(r))
-		}
+		c.setRank(r)
 	}
 	slices.SortFunc(k.rows, c.options.Order.compare)
 	top := c.options.Top
@@ -69,7 +75,7 @@ func (k *kept) trim(c *Collector) (below []*row) {
 	}
 	k.rows, below = k.rows[:top], k.rows[top:]
 	for _, r := range below {
-		k.hide(&r.NamePool)
+		k.hideBelowTop(c, r)
 	}
 	return below
 }
@@ -95,7 +101,17 @@ func (k *kept) trimExceeded() {
 
 // hide counts a space that the report does not show.
 func (k *kept) hide(space *census.NamePool) {
-	k.hidden.add(place{space.Resource.GroupResource(), space.Namespace}, 1, space.Names)
+	k.hidden.Prefixes++
+	k.hidden.Names += space.Names
+}
+
+// hideBelowTop counts a row that only Options.Top hides. The verdict includes it.
+func (k *kept) hideBelowTop(c *Collector, r *row) {
+	if !c.watched {
+		k.fail(c.judge(&k.verdict, &r.NamePool))
+	}
+	k.hide(&r.NamePool)
+	k.hidden.BelowTop++
 }
 
 // see remembers that a space which the earlier audit shows has names.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -50,20 +51,18 @@ const truncatedClaimsLeast, truncatedClaimsMost = 54, 57
 // out.
 const etcdFirst = 1_000_000
 
-// notes returns what a person should know of a space. burst is true if its rate may
-// be that of a burst; why is what is to be known of the server's retries, or empty.
-func notes(space census.NamePool, burst bool, why string) []string {
+// notes returns what a person should know of a space. closeness is the note on the next
+// failure, why is what is to be known of the server's retries; both may be empty.
+func notes(space census.NamePool, closeness, why string) []string {
 	notes := []string{}
 	add := func(note string) {
 		if note != "" {
 			notes = append(notes, note)
 		}
 	}
+	add(closeness)
 	if space.Names > etcdFirst {
 		add("strains etcd")
-	}
-	if burst {
-		add("short-lived objects or a burst")
 	}
 	add(clientGenerated(space))
 	add(sharedByPrefixes(space))
@@ -71,6 +70,22 @@ func notes(space census.NamePool, burst bool, why string) []string {
 	add(sharedByChildren(space))
 	add(why)
 	return notes
+}
+
+// closeText returns the note on a prefix that is close to failing, or nothing.
+func closeText(item v1alpha1.AuditItem) string {
+	const mostHours = 48
+	switch days := item.FailsInDays; {
+	case days != nil && *days*day.Hours() < 1:
+		return "fails within an hour"
+	case days != nil && *days*day.Hours() < mostHours:
+		return fmt.Sprintf("fails in %.0fh", *days*day.Hours())
+	case days != nil:
+		return fmt.Sprintf("fails in %.0fd", *days)
+	case NextFails(item) > closeChance:
+		return fmt.Sprintf("%.1f%% of creates fail", 100*NextFails(item))
+	}
+	return ""
 }
 
 // clientGenerated returns the note that a client picks the names.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // The rows are the prefixes that controllers make: see docs/reference/server-versions.md
@@ -58,10 +59,10 @@ func TestNotes(t *testing.T) {
 			Resource: census.Resource{GroupVersionResource: group.WithVersion("v1")},
 			Prefix:   test.prefix, SuffixLength: 5, RawPrefixes: test.rawPrefixes,
 		}
-		if diff := cmp.Diff(append([]string{}, test.want...), notes(space, false, "")); diff != "" {
+		if diff := cmp.Diff(append([]string{}, test.want...), notes(space, "", "")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if diff := cmp.Diff(append(test.want, "why"), notes(space, false, "why")); diff != "" {
+		if diff := cmp.Diff(append(test.want, "why"), notes(space, "", "why")); diff != "" {
 			t.Errorf("%s, of an API that is not known well (-want +got):\n%s", name, diff)
 		}
 	}
@@ -80,7 +81,7 @@ func TestNotesNameWhatSharesASpace(t *testing.T) {
 		{[]string{prefix + "1", prefix + "2"}, 5, "5 prefixes: …1, …2, …"},
 	} {
 		space := census.NamePool{Prefix: prefix, SuffixLength: 5, RawPrefixes: test.count, GenerateNames: test.names}
-		if got := notes(space, false, ""); len(got) != 1 || got[0] != "truncated: shared by "+test.want {
+		if got := notes(space, "", ""); len(got) != 1 || got[0] != "truncated: shared by "+test.want {
 			t.Errorf("%v: %q", test.names, got)
 		}
 	}
@@ -90,18 +91,40 @@ func TestNotesNameWhatSharesASpace(t *testing.T) {
 func TestNotesOfOtherThings(t *testing.T) {
 	ours := census.Creator{Manager: "kubectl-create", Certain: true, Marked: true}
 	for _, test := range []struct {
-		space census.NamePool
-		burst bool
-		want  []string
+		space     census.NamePool
+		closeness string
+		want      []string
 	}{
-		{census.NamePool{SuffixLength: 5, Names: 1_000_000}, false, []string{}},
-		{census.NamePool{SuffixLength: 5, Names: 1_000_001}, true, []string{"strains etcd", "short-lived objects or a burst"}},
-		{census.NamePool{SuffixLength: 5, ClientGenerated: true}, false, []string{"client-generated"}},
-		{census.NamePool{SuffixLength: 8, Creators: 1, Creator: ours}, false, []string{"8-character suffixes"}},
-		{census.NamePool{SuffixLength: 5, Creators: 1, Creator: ours}, false, []string{}},
+		{census.NamePool{SuffixLength: 5, Names: 1_000_000}, "", []string{}},
+		{census.NamePool{SuffixLength: 5, Names: 1_000_001}, "fails in 12d", []string{"fails in 12d", "strains etcd"}},
+		{census.NamePool{SuffixLength: 5, ClientGenerated: true}, "", []string{"client-generated"}},
+		{census.NamePool{SuffixLength: 8, Creators: 1, Creator: ours}, "", []string{"8-character suffixes"}},
+		{census.NamePool{SuffixLength: 5, Creators: 1, Creator: ours}, "", []string{}},
 	} {
-		if diff := cmp.Diff(test.want, notes(test.space, test.burst, "")); diff != "" {
+		if diff := cmp.Diff(test.want, notes(test.space, test.closeness, "")); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", test.space, diff)
+		}
+	}
+}
+
+// The time until a failure is in hours or days. Without one, it is the chance.
+func TestCloseText(t *testing.T) {
+	const hour = 1.0 / 24
+	for _, test := range []struct {
+		days   *float64
+		chance float64
+		want   string
+	}{
+		{nil, 0.001, ""},
+		{nil, 0.0011, "0.1% of creates fail"},
+		{nil, 0.25, "25.0% of creates fail"},
+		{new(0.9 * hour), 0.5, "fails within an hour"},
+		{new(47 * hour), 0, "fails in 47h"},
+		{new(12.2), 0, "fails in 12d"},
+	} {
+		item := v1alpha1.AuditItem{FailsInDays: test.days, NextCreate: v1alpha1.NextCreate{NoRetry: 1, ServerRetry: &test.chance}}
+		if got := closeText(item); got != test.want {
+			t.Errorf("%v, %v: %q, want %q", test.days, test.chance, got, test.want)
 		}
 	}
 }

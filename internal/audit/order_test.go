@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -30,47 +29,37 @@ func rated(prefix string, names, perDay int64) census.NamePool {
 	return s
 }
 
-// Two million names rank before a hundred prefixes of ten whose attempts are unknown,
-// and before those without a retry; so does every space above 100,000. Where no
-// create is likely to fail, names decide.
-func TestRisk(t *testing.T) {
-	spaces := []census.NamePool{
-		rated("large-", 100_000, 0), rated("huge-", 2_000_000, 5), rated("busy-", 90_000, 2_000_000),
-		rated("quiet-", 5000, 100), rated("slow-", 400, 20),
+// The largest number of the chosen column comes first, then the most names.
+func TestOrders(t *testing.T) {
+	of := func(prefix string, names, last10m, last24h int64) census.NamePool {
+		s := space(prefix, names)
+		s.Recent = recent(last10m, last10m, last24h, last24h)
+		return s
 	}
-	for i := range 100 {
-		few := rated(fmt.Sprintf("few%02d-", i), 10, 10)
-		few.Resource = resource("example.dev", "widgets") // unknown attempts
-		spaces = append(spaces, few)
-	}
-	client := rated("client-", 99, 4000)
-	client.ClientGenerated = true
-	spaces = append(spaces, client)
-	want := []string{"huge-", "large-", "busy-", "client-", "quiet-", "slow-", "few00-"}
-	for _, top := range []int{0, len(want)} { // also while it is trimmed
-		c := collector(Options{Top: top})
-		c.retriesOf = ofItsOwn(8)
-		add(c, true, spaces...)
-		report := finish(t, c).Report
-		if diff := cmp.Diff(want, prefixes(report)[:len(want)]); diff != "" {
-			t.Errorf("top %d (-want +got):\n%s", top, diff)
-		}
-		huge, few := report.Items[0], report.Items[len(want)-1]
-		if *huge.Room.NoRetry != 0 || *huge.Room.ServerRetry < 5000 || *huge.Room.ServerRetry > 10_000 || !slices.Contains(huge.Notes, "strains etcd") ||
-			few.Room.ServerRetry != nil || *few.Room.NoRetry != 160 || few.NextCreate.ServerRetry != nil {
-			t.Errorf("top %d: %+v, %+v", top, huge, few)
+	for order, want := range map[Order][]string{
+		ByNames:   {"old-", "ci-", "loop-", "also-"},
+		ByLast10m: {"loop-", "ci-", "old-", "also-"},
+		ByLast24h: {"ci-", "loop-", "old-", "also-"},
+		ByPrefix:  {"also-", "ci-", "loop-", "old-"},
+	} {
+		c := collector(Options{Order: order})
+		add(c, true, of("loop-", 1900, 1900, 1900), of("ci-", 40_000, 30, 5000), of("old-", 90_000, 0, 0), of("also-", 100, 0, 0))
+		if diff := cmp.Diff(want, prefixes(finish(t, c).Report)); diff != "" {
+			t.Errorf("by %s (-want +got):\n%s", order, diff)
 		}
 	}
 }
 
-// A rate is what the windows show together, so that what was created in ten minutes
-// goes before what was created in a day.
-func TestByRate(t *testing.T) {
-	loop := space("loop-", 1900)
-	loop.Recent = recent(1900, 1900, 1900, 1900)
-	c := collector(Options{Order: ByRate})
-	add(c, true, rated("ci-", 40_000, 5000), loop, rated("old-", 90_000, 0))
-	if diff := cmp.Diff([]string{"loop-", "ci-", "old-"}, prefixes(finish(t, c).Report)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+// A small prefix on a server that retries does not hide one that is about to fail.
+func TestVerdictOfUnknownAttempts(t *testing.T) {
+	c := collector(Options{})
+	c.retriesOf = ofItsOwn(8)
+	widgets := rated("few-", 15_000, 0)
+	widgets.Resource = resource("example.dev", "widgets")
+	add(c, true, rated("huge-", 2_000_000, 5), widgets)
+	v := finish(t, c).Report.Verdict
+	if v.CloseToFailing != 1 || v.Closest.Prefix != "few-" || v.Closest.Attempts != 1 ||
+		!slices.Equal(v.AttemptsUnknown, []string{"widgets.example.dev"}) {
+		t.Errorf("%+v, %+v", v, v.Closest)
 	}
 }

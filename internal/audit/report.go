@@ -30,10 +30,6 @@ type Result struct {
 	// NotFound are those of the prefixes that were named, as TYPE/PREFIX where they were
 	// named so, that no counted name has; and none that is in Gone.
 	NotFound []string
-	// MostHidden is where the most of the hidden names are; its zero value if
-	// none is hidden, or there are more than a thousand places and no one stands
-	// out.
-	MostHidden Hidden
 	// Uncounted are the objects that say a prefix which was not counted.
 	Uncounted []v1alpha1.TypeObjects
 	// OnlyBefore and OnlyNow are the types, as RESOURCE.GROUP, that were not
@@ -54,6 +50,11 @@ type Result struct {
 // no number that pkg/analyze takes.
 func (c *Collector) Report(scan Scan) (*Result, error) {
 	c.kept.trim(c)
+	folded := c.folded()
+	verdict, err := c.verdict(folded)
+	if err != nil {
+		return nil, err
+	}
 	items, err := c.items()
 	if err != nil {
 		return nil, err
@@ -73,16 +74,18 @@ func (c *Collector) Report(scan Scan) (*Result, error) {
 			Seconds:      scan.Ended.Sub(c.options.Began).Seconds(),
 			Inconsistent: resourceNames(scan.Summary.Inconsistent),
 		},
+		Verdict:    verdict,
 		Items:      items,
+		Folded:     folded,
 		Unprefixed: typeObjects(scan.Summary.Unprefixed),
 		Gone:       c.old.gone(c.kept.seen, func(key spaceKey) bool { return c.wasRead(key, read, skipped) }),
-		Hidden:     c.kept.hidden.all,
+		Hidden:     c.kept.hidden,
 		Skipped:    skippedOf(skipped),
 		Complete:   c.complete(scan, skipped),
 		Gate:       c.gate(),
 	}
 	result := &Result{
-		Report: report, NotFound: c.notFound(report.Gone), MostHidden: c.kept.hidden.most(),
+		Report: report, NotFound: c.notFound(report.Gone),
 		Uncounted: typeObjects(scan.Summary.Uncounted),
 	}
 	result.OnlyBefore, result.OnlyNow = c.old.onlyIn(read)

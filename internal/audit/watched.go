@@ -15,27 +15,28 @@ import (
 // by one, so that its memory grows with those that the report shows, and not with those
 // that there are.
 type Watched struct {
-	collector    *Collector
-	shown, risky *batch
+	collector      *Collector
+	shown, fullest *batch
 }
 
-// Watched returns one that finds so many of the riskiest spaces, too. It is called once
+// Watched returns one that finds so many spaces with the most names, too. It is called once
 // for each Collector.
-func (c *Collector) Watched(riskiest int) *Watched {
+func (c *Collector) Watched(fullest int) *Watched {
+	c.watched = true
 	options := c.options
-	options.Order, options.Top = ByRisk, riskiest
+	options.Order, options.Top = ByNames, fullest
 	options.FailAbove, options.FailAboveCount, options.FailAboveGrowth = nil, nil, nil
-	ranked := &Collector{options: options, retriesOf: c.retriesOf, estimate: c.estimate}
+	ranked := &Collector{options: options, retriesOf: c.retriesOf, estimate: c.estimate, watched: true}
 	return &Watched{
 		collector: c,
-		shown:     &batch{collector: c, into: &c.kept}, risky: &batch{collector: ranked, into: &ranked.kept},
+		shown:     &batch{collector: c, into: &c.kept}, fullest: &batch{collector: ranked, into: &ranked.kept},
 	}
 }
 
 // Add takes a row of the snapshot.
 func (w *Watched) Add(seen live.Row) {
 	w.shown.add(&seen.Space, &seen)
-	w.risky.add(&seen.Space, &seen)
+	w.fullest.add(&seen.Space, &seen)
 }
 
 // Report returns the report of a snapshot whose rows have been added. skipped is what was
@@ -43,7 +44,8 @@ func (w *Watched) Add(seen live.Row) {
 func (w *Watched) Report(s live.Snapshot, server v1alpha1.AuditServer, skipped []census.Skipped) (*Result, error) {
 	for _, small := range s.Small {
 		w.shown.kept.prefixes += small.Prefixes
-		w.shown.kept.hidden.add(place{resource: small.Resource.GroupResource()}, small.Prefixes, small.Names)
+		w.shown.kept.hidden.Prefixes += small.Prefixes
+		w.shown.kept.hidden.Names += small.Names
 	}
 	w.shown.Commit()
 	return w.collector.Report(Scan{
@@ -55,14 +57,14 @@ func (w *Watched) Report(s live.Snapshot, server v1alpha1.AuditServer, skipped [
 	})
 }
 
-// Riskiest returns the riskiest spaces of the rows that have been added, in order.
-func (w *Watched) Riskiest() ([]census.NamePool, error) {
-	w.risky.Commit()
+// Fullest returns the spaces with the most names of the rows that have been added, in order.
+func (w *Watched) Fullest() ([]census.NamePool, error) {
+	w.fullest.Commit()
 	var spaces []census.NamePool
-	for _, r := range w.risky.into.rows {
+	for _, r := range w.fullest.into.rows {
 		spaces = append(spaces, r.NamePool)
 	}
-	return spaces, w.risky.into.err
+	return spaces, w.fullest.into.err
 }
 
 // NextFails returns the chance that the next create in a space fails with the
@@ -88,19 +90,50 @@ func (e *estimator) measure(r *row, seen *live.Row) error {
 	if r.measured == nil {
 		r.measured = &v1alpha1.Measured{}
 	}
-	windows := r.measured.Windows[:0]
+	windows, perDay := r.measured.Windows[:0], r.measured.RatePerDay
 	for i, rate := range seen.Rates {
 		windows = append(windows, v1alpha1.MeasuredWindow{
 			Seconds: live.Windows[i].Seconds(), CreatesPerDay: rate.CreatesPerDay, DeletesPerDay: rate.DeletesPerDay,
 		})
 	}
+	if perDay == nil { // there are very many rows, whose memory is used again
+		perDay = new(float64)
+	}
+	if *perDay = ratePerDay(windows, seconds); math.IsNaN(*perDay) {
+		perDay = nil
+	}
 	*r.measured = v1alpha1.Measured{
 		Creates: seen.Creates, Deletes: seen.Deletes, Reused: seen.Reused, Seconds: seconds, Gaps: seen.Gaps,
 		ExpectedFailures: seen.Conflicts,
 		PerDay:           longest.CreatesPerDay, PerDayUpper: upper * day.Seconds() / seconds,
+		RatePerDay:   perDay,
 		GrowthPerDay: longest.CreatesPerDay - longest.DeletesPerDay, Windows: windows,
 	}
 	return err
+}
+
+const (
+	// leastWatched is how many seconds a space is watched before it has a rate.
+	leastWatched = 10
+	// leastChanges is how many creates and deletes a window has that makes a rate.
+	leastChanges = 10
+)
+
+// ratePerDay returns how fast a space grows, over the shortest of the windows that is long
+// enough to tell; NaN if it has not been watched for long.
+func ratePerDay(windows []v1alpha1.MeasuredWindow, seconds float64) float64 {
+	if seconds < leastWatched {
+		return math.NaN()
+	}
+	last := len(windows) - 1
+	at := slices.IndexFunc(windows[:last], func(w v1alpha1.MeasuredWindow) bool {
+		days := min(w.Seconds, seconds) / day.Seconds()
+		return (w.CreatesPerDay+w.DeletesPerDay)*days >= leastChanges
+	})
+	if at < 0 {
+		at = last
+	}
+	return windows[at].CreatesPerDay - windows[at].DeletesPerDay
 }
 
 // shortestTrend is the window from which on one that is faster than the next is more

@@ -30,7 +30,7 @@ func seen(prefix string, names int64, creates, deletes float64) live.Row {
 func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 	t.Helper()
 	c, err := NewCollector(Options{
-		Windows: Windows, Forecast: 30 * day, MinCount: 10, Order: ByRisk, Began: watchBegan,
+		Windows: Windows, Forecast: 30 * day, MinCount: 10, Order: ByRate, Began: watchBegan,
 	}, retries(8))
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +49,8 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 	return result.Report
 }
 
-// A measured rate is the one that counts, and with the growth it gives one time; risk
-// goes by it.
+// A measured rate is the one that counts, and with the growth it gives one time. The
+// row that grows fastest comes first, and a watch has no verdict.
 func TestWatched(t *testing.T) {
 	still := seen("still-", 50_000, 0, 0)
 	unfollowed := live.Row{Space: space("other-", 20)}
@@ -61,9 +61,12 @@ func TestWatched(t *testing.T) {
 	for _, i := range report.Items {
 		order = append(order, i.Prefix)
 	}
-	if !slices.Equal(order, []string{"run-", "still-", "other-", "going-", "gone-"}) || report.Hidden.Prefixes != 4 || report.Hidden.Names != 18 ||
+	if !slices.Equal(order, []string{"run-", "going-", "still-", "other-", "gone-"}) || report.Hidden.Prefixes != 4 || report.Hidden.Names != 18 ||
 		report.Summary.Objects != 77 || !report.Complete {
 		t.Errorf("%v, %+v", order, report)
+	}
+	if item := report.Items[0]; report.Verdict != nil || item.Last10m != nil || item.Last24h != nil || item.FailsInDays != nil {
+		t.Errorf("counted when the watch began: %+v", item)
 	}
 	m := report.Items[0].Creates.Measured
 	if m.Creates != 100_000 || m.Deletes != 50_000 || m.Seconds != 7200 || m.GrowthPerDay != 600_000 || len(m.Windows) != 4 {
@@ -73,10 +76,10 @@ func TestWatched(t *testing.T) {
 	if first.GrowingDays == nil || *first.GrowingDays != *first.SteadyDays || *first.GrowingDays < 4 || *first.GrowingDays > 12 {
 		t.Errorf("%+v", first)
 	}
-	if perDay, measured := report.Items[1].Creates.RatePerDay(); perDay != 0 || !measured {
+	if perDay, measured := report.Items[2].Creates.RatePerDay(); perDay != 0 || !measured {
 		t.Errorf("nothing came, which is measured: %v", perDay)
 	}
-	if report.Items[2].Creates.Measured != nil {
+	if report.Items[3].Creates.Measured != nil {
 		t.Error("measured without being followed")
 	}
 }
@@ -136,7 +139,7 @@ func TestAccelerating(t *testing.T) {
 	}
 }
 
-func TestRiskiest(t *testing.T) {
+func TestFullest(t *testing.T) {
 	c, err := NewCollector(Options{Windows: Windows, Forecast: 30 * day, Order: ByPrefix}, retries(1))
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +149,7 @@ func TestRiskiest(t *testing.T) {
 	for _, row := range rows {
 		watched.Add(row)
 	}
-	got, err := watched.Riskiest()
+	got, err := watched.Fullest()
 	if err != nil || len(got) != 2 || got[0].Prefix != "c-" || got[1].Prefix != "b-" {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -192,10 +195,10 @@ func TestRowsBelowTheTop(t *testing.T) {
 	}
 	unfollowed := live.Row{Space: space("other-", many+10)}
 	var result *Result
-	var riskiest []census.NamePool
+	var fullest []census.NamePool
 	allocations := testing.AllocsPerRun(1, func() {
 		c, err := NewCollector(Options{
-			Windows: Windows, Forecast: 30 * day, MinCount: 10, Order: ByCount, Top: top, Began: watchBegan,
+			Windows: Windows, Forecast: 30 * day, MinCount: 10, Order: ByNames, Top: top, Began: watchBegan,
 		}, retries(8))
 		if err != nil {
 			t.Fatal(err)
@@ -205,7 +208,7 @@ func TestRowsBelowTheTop(t *testing.T) {
 			watched.Add(row)
 		}
 		watched.Add(unfollowed)
-		if riskiest, err = watched.Riskiest(); err != nil {
+		if fullest, err = watched.Fullest(); err != nil {
 			t.Fatal(err)
 		}
 		if result, err = watched.Report(live.Snapshot{At: watchBegan.Add(2 * time.Hour)}, v1alpha1.AuditServer{}, nil); err != nil {
@@ -221,8 +224,8 @@ func TestRowsBelowTheTop(t *testing.T) {
 			t.Errorf("%+v, %+v", items[1+i], m)
 		}
 	}
-	if len(riskiest) != 2 {
-		t.Errorf("%+v", riskiest)
+	if len(fullest) != 2 {
+		t.Errorf("%+v", fullest)
 	}
 	if allocations > many {
 		t.Errorf("%.0f allocations for %d rows", allocations, many)

@@ -288,11 +288,15 @@ func naiveCount(resource Resource, objects []metav1.ObjectMeta, s *Scanner) []Na
 }
 
 func oracleOf(s *Scanner) censustest.Oracle {
-	return censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since, MinCount: s.MinCount}
+	return censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since, MinCount: s.MinCount, FoldBelow: s.FoldBelow}
 }
 
 func spacesOf(resource Resource, counted []censustest.NamePool) (spaces []NamePool) {
 	for _, c := range counted {
+		var owners []uint64
+		if c.Owners > 0 {
+			owners = make([]uint64, c.Owners)
+		}
 		spaces = append(spaces, NamePool{
 			Resource: resource, Namespace: c.Namespace, Prefix: c.Prefix, SuffixLength: c.SuffixLength,
 			Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, GenerateNames: c.GenerateNames,
@@ -301,6 +305,7 @@ func spacesOf(resource Resource, counted []censustest.NamePool) (spaces []NamePo
 				Kind: c.Creator.Kind, Name: c.Creator.Name, Manager: c.Creator.Manager, Certain: c.Creator.Certain, Marked: c.Marked,
 			},
 			Creators: c.Creators, ClientGenerated: c.ClientGenerated, ReplicaBounded: c.ReplicaBounded,
+			OwnerKind: c.OwnerKind, Owners: owners,
 		})
 	}
 	return spaces

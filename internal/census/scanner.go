@@ -63,6 +63,8 @@ type Scanner struct {
 	// space. Of fewer that is mostly not read: where each object has a prefix of its
 	// own it takes as long as all else.
 	CreatorsFrom int64
+	// FoldBelow is below how many names NamePool.OwnerKind is set; 0 for none.
+	FoldBelow int64
 	// Progress, if set, is told after every page and every type how far the scan
 	// is. It is called by one goroutine at a time.
 	Progress func(Progress)
@@ -135,7 +137,7 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 	}
 	rules := &spaces.Rules{
 		Prefixes: map[string]bool{}, AtOnce: spacesAtOnce,
-		MinCount: s.MinCount, CreatorsFrom: s.CreatorsFrom, All: s.All,
+		MinCount: s.MinCount, CreatorsFrom: s.CreatorsFrom, FoldBelow: s.FoldBelow, All: s.All,
 	}
 	for _, since := range s.Since {
 		rules.Since = append(rules.Since, since.Unix())

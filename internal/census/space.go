@@ -40,9 +40,7 @@ type NamePool struct {
 	Generated     int64
 	RawPrefixes   int
 	GenerateNames []string
-	// Recent is how many generated names were created since each of
-	// Scanner.Since: of those that Generated counts, or of all where
-	// ClientGenerated.
+	// Recent is how many of Names were created since each of Scanner.Since.
 	Recent [MaxWindows]int64
 	// Oldest and Newest are the first and the last creationTimestamp of them,
 	// in whole seconds; zero if none has one.
@@ -61,6 +59,12 @@ type NamePool struct {
 	// all creators seen are ReplicaSets, ReplicationControllers or DaemonSets, or,
 	// of EndpointSlices, Services.
 	ReplicaBounded bool
+
+	// OwnerKind is the kind of the objects' controllers if all are of one kind, and there
+	// are fewer names than Scanner.FoldBelow. Owners are hashes of these controllers,
+	// valid until Batch.Add returns.
+	OwnerKind string
+	Owners    []uint64
 
 	// Extra is true for a space that is handed over because of Scanner.All only.
 	Extra bool
@@ -108,7 +112,7 @@ func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) NamePool {
 			Manager: t.Creator.Manager, Certain: t.Creator.Certain, Marked: t.Marked,
 		},
 		Creators: t.Creators(), ClientGenerated: t.ClientGenerated, ReplicaBounded: t.ReplicaBounded(),
-		Extra: t.Extra, Members: t.Members,
+		OwnerKind: t.OwnerKind(), Owners: t.Owners(), Extra: t.Extra, Members: t.Members,
 	}
 }
 

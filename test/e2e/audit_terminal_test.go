@@ -93,7 +93,8 @@ func TestAuditOnATerminal(t *testing.T) {
 	if code != 0 || !erased || !strings.Contains(progress, nothingYet) {
 		t.Errorf("exit code %d and\n%q", code, got)
 	}
-	if !strings.HasPrefix(table, "RESOURCE ") || !strings.Contains(table, " xxxxxxxxxxxxx…xxxxxxxxxxxxx ") || strings.Contains(table, "NOTES") {
+	if !strings.HasPrefix(table, "No create ") || !strings.Contains(table, "\nRESOURCE ") || strings.Contains(table, strings.Repeat("x", 58)) ||
+		strings.Contains(table, "NOTES") || !strings.Contains(table, "\n  truncated: shared by …-one-, …-two-\r\n") {
 		t.Errorf("after the progress came\n%s", table)
 	}
 	// Nothing of it in a pipe.

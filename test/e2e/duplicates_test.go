@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
+	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -358,7 +359,7 @@ func TestDuplicatesByTheClockOfTheServer(t *testing.T) {
 		since, last string // --since without the pair, and with it
 		age         string
 	}{
-		"ahead":    {time.Hour, fmt.Sprintf(messages.Clock, `(1h0m0s|59m5\ds)`), "30m0s", "2h", "60m"},
+		"ahead":    {time.Hour, fmt.Sprintf(common.Clock, `(1h0m0s|59m5\ds)`), "30m0s", "2h", "60m"},
 		"the same": {0, "", "1ms", "30m", `\d+s`},
 	} {
 		t.Run(name, func(t *testing.T) {

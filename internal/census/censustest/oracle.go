@@ -24,6 +24,8 @@ type Oracle struct {
 	Prefixes []string
 	Since    []time.Time
 	MinCount int64
+	// FoldBelow is below how many names owners count.
+	FoldBelow int64
 	// Unordered is a list that is not known to be in the order of names: no
 	// prefix is evident.
 	Unordered bool
@@ -43,6 +45,9 @@ type NamePool struct {
 	Creators          int
 
 	ClientGenerated, ReplicaBounded bool
+
+	OwnerKind string
+	Owners    int
 }
 
 type spaceID struct {
@@ -132,11 +137,10 @@ func (r Oracle) sum(id spaceID, p population) NamePool {
 	space := NamePool{Namespace: id.namespace, Prefix: id.prefix, SuffixLength: id.suffix}
 	members := p.members[id]
 	raw := map[string]bool{}
-	var own []metav1.ObjectMeta // generated
 	for _, o := range members {
 		space.Names++
 		if effective(o.GenerateName, id.suffix) == id.prefix {
-			own = append(own, o)
+			space.Generated++
 			raw[o.GenerateName] = true
 		}
 		created := o.CreationTimestamp.UTC()
@@ -150,14 +154,10 @@ func (r Oracle) sum(id spaceID, p population) NamePool {
 			space.Newest = created
 		}
 	}
-	space.Generated = int64(len(own))
-	nobodys := len(own) == 0 && !r.Unordered && id.suffix == 5
+	nobodys := space.Generated == 0 && !r.Unordered && id.suffix == 5
 	space.ClientGenerated = nobodys && r.evident(id.prefix, members, p.others[id])
-	if space.ClientGenerated {
-		own = members
-	}
 	for i, since := range r.Since {
-		for _, o := range own {
+		for _, o := range members {
 			if !o.CreationTimestamp.IsZero() && !o.CreationTimestamp.Time.Before(since) {
 				space.Recent[i]++
 			}
@@ -172,7 +172,25 @@ func (r Oracle) sum(id spaceID, p population) NamePool {
 		space.GenerateNames = space.GenerateNames[:min(8, len(raw))]
 	}
 	space.madeBy(members)
+	if space.Names < r.FoldBelow && id.suffix == 5 {
+		space.ownedBy(members)
+	}
 	return space
+}
+
+// ownedBy counts the controllers of objects that all have controllers of one kind.
+func (s *NamePool) ownedBy(members []metav1.ObjectMeta) {
+	owners := map[Creator]bool{}
+	for _, o := range members {
+		owner, first := CreatorOf(o), CreatorOf(members[0])
+		if owner.Kind == "" || owner.Kind != first.Kind || owner.APIVersion != first.APIVersion {
+			return
+		}
+		owners[owner] = true
+	}
+	for owner := range owners {
+		s.OwnerKind, s.Owners = owner.Kind, len(owners)
+	}
 }
 
 // newest are the objects that are newer than all before them.

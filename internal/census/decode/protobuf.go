@@ -224,6 +224,20 @@ func CreatorOf(origin []byte, guess Creator) (Creator, error) {
 	return d.object.Creator, err
 }
 
+// ControllerOf returns the controller of the object of an Origin, empty if it has none. It
+// is likely to be guess, which then saves memory. It is much faster than CreatorOf.
+func ControllerOf(origin []byte, guess Creator) (Creator, error) {
+	var d decoder
+	w := &wire{r: strings.NewReader(""), buf: origin, end: len(origin)}
+	err := w.message(field{kind: protowire.BytesType, end: uint64(len(origin))}, func(f field) error {
+		if f.number != metaOwnerReferences {
+			return nil
+		}
+		return d.owner(w, f, &guess)
+	})
+	return d.object.Creator, err
+}
+
 // creator reads a field that says who made the object.
 func (d *decoder) creator(w *wire, f field, before *Creator) error {
 	if f.number == metaOwnerReferences {

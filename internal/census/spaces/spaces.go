@@ -84,6 +84,10 @@ type Rules struct {
 	// space: of fewer it is mostly not read, which saves time.
 	CreatorsFrom int64
 
+	// FoldBelow is below how many names the controllers of all objects of a space are read,
+	// for Tally.OwnerKind; 0 for none.
+	FoldBelow int64
+
 	AtOnce int // how many spaces one sweep counts, which bounds its memory
 
 	// All is whether spaces are emitted, too, that do not count, or that the

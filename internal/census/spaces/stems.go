@@ -63,6 +63,9 @@ func (s *Stems) WantsCreator(o *decode.Object) decode.When {
 	n, before := len(prefix), int64(0)
 	if s.open[n] != nil && s.namespace == o.Namespace && strings.HasPrefix(s.name, prefix) {
 		if !s.open[n].isNewer(o) {
+			if s.open[n].wantsOwner(s.rules) {
+				return decode.Later
+			}
 			return decode.Never
 		}
 		before = s.open[n].Names

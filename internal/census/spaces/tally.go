@@ -1,6 +1,7 @@
 package spaces
 
 import (
+	"errors"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -24,8 +25,7 @@ const (
 // Tally is what has been counted of one space.
 type Tally struct {
 	Names, Generated int64
-	// Recent is how many were created since each of Rules.Since: of the generated
-	// ones, or of all if ClientGenerated.
+	// Recent is how many of Names were created since each of Rules.Since.
 	Recent [MaxWindows]int64
 
 	Oldest, Newest int64 // Unix seconds; 0 if not known
@@ -48,9 +48,9 @@ type Tally struct {
 	generateNames []string // the first of them, if there can be several
 	creators      hashes
 	unbounded     bool // some creator seen is none whose replicas bound the names
-	recent        [MaxWindows]int64
 	evidence      evidence
 	origins       origins
+	owners        owners
 }
 
 // RawPrefixes is how many different generateNames the objects have, up to
@@ -79,6 +79,7 @@ func (t *Tally) clear() {
 	*t = Tally{
 		raw: t.raw[:0], creators: t.creators[:0], generateNames: t.generateNames[:0],
 		origins: origins{t.origins.objects[:0], t.origins.bytes[:0]},
+		owners:  owners{hashes: t.owners.hashes[:0]},
 	}
 }
 
@@ -88,7 +89,7 @@ func (t *Tally) isNewer(o *decode.Object) bool { return t.Names == 0 || o.Create
 
 // add counts o, whose name is in the space of prefix.
 func (t *Tally) add(r *Rules, o *decode.Object, prefix string) error {
-	if err := t.addOrigin(r, o); err != nil {
+	if err := errors.Join(t.addOwner(r, o), t.addOrigin(r, o)); err != nil {
 		return err
 	}
 	t.Names++
@@ -100,7 +101,7 @@ func (t *Tally) add(r *Rules, o *decode.Object, prefix string) error {
 		t.addRaw(o.GenerateName)
 	}
 	t.evidence.add(o, generated)
-	t.addTime(r, o.Created, generated)
+	t.addTime(r, o.Created)
 	return nil
 }
 
@@ -116,20 +117,16 @@ func (t *Tally) addLong(r *Rules, o *decode.Object) error {
 	}
 	t.addSaid(r, o)
 	t.addRaw(o.GenerateName)
-	t.addTime(r, o.Created, true)
+	t.addTime(r, o.Created)
 	return nil
 }
 
-func (t *Tally) addTime(r *Rules, created int64, generated bool) {
+func (t *Tally) addTime(r *Rules, created int64) {
 	if created == 0 {
 		return
 	}
 	for i, since := range r.Since {
-		if created < since {
-			continue
-		}
-		t.recent[i]++
-		if generated {
+		if created >= since {
 			t.Recent[i]++
 		}
 	}
@@ -150,7 +147,7 @@ func (t *Tally) addSaid(r *Rules, o *decode.Object) {
 // counts, as far as objects in it say.
 func (t *Tally) close(r *Rules) bool {
 	if t.Generated == 0 && t.evidence.convinces(r.MinCount) {
-		t.ClientGenerated, t.Recent = true, t.recent
+		t.ClientGenerated = true
 	}
 	return t.said || t.ClientGenerated
 }
@@ -176,13 +173,7 @@ func (t *Tally) addCreator(name string, creator decode.Creator, marked bool) {
 		t.unbounded = true
 		return
 	}
-	var hash maphash.Hash
-	hash.SetSeed(seed)
-	for _, text := range []string{m.APIVersion, m.Kind, m.Name, m.Manager} {
-		_, _ = hash.WriteString(text)
-		_ = hash.WriteByte(0)
-	}
-	t.creators.add(hash.Sum64(), MaxCreators)
+	t.creators.add(hashOf(m.APIVersion, m.Kind, m.Name, m.Manager), MaxCreators)
 	t.unbounded = t.unbounded || !BoundByReplicas(*m)
 	t.evidence.hashed = t.evidence.hashed || isHashed(name, creator.Name)
 }

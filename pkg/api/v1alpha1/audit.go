@@ -11,9 +11,14 @@ type AuditReport struct {
 	Server   AuditServer   `json:"server"`
 	Scope    AuditScope    `json:"scope"`
 	Summary  AuditSummary  `json:"summary"`
+	// Verdict answers what a person asks first; absent with --watch.
+	Verdict *AuditVerdict `json:"verdict,omitempty"`
 	// Items are the prefixes that the report shows, in the order of --sort-by.
-	Items  []AuditItem `json:"items"`
-	Hidden AuditHidden `json:"hidden"`
+	Items []AuditItem `json:"items"`
+	// Folded are prefixes below --min-count whose objects have controllers of one kind: one
+	// entry for each namespace, resource type and kind with at least --min-count names.
+	Folded []AuditFolded `json:"folded,omitempty"`
+	Hidden AuditHidden   `json:"hidden"`
 	// Unprefixed are the resource types with objects that belong to no prefix of the
 	// report, most objects first.
 	Unprefixed []TypeObjects `json:"unprefixed,omitempty"`
@@ -89,6 +94,90 @@ type AuditSummary struct {
 	Inconsistent []string `json:"inconsistent"`
 }
 
+// AuditVerdict answers whether a create is close to failing, and which prefixes have the most
+// new objects. It includes hidden prefixes. If the attempts of an API are unknown, it assumes
+// one.
+type AuditVerdict struct {
+	// CloseToFailing is the number of prefixes that are close to failing: the next create
+	// fails with a probability above 0.1%, or failsInDays is not null.
+	CloseToFailing int64 `json:"closeToFailing"`
+	// Closest is the first prefix to fail, or if none is close to failing, the prefix with
+	// the least room; null if there is no prefix.
+	Closest *AuditClosest `json:"closest"`
+	// AttemptsUnknown are the resource types, as RESOURCE.GROUP, for which the verdict
+	// assumes one attempt.
+	AttemptsUnknown []string `json:"attemptsUnknown"`
+	// MostCreatedCount is the number of prefixes and folded entries with last10m of at least
+	// 1,000, or of at least 100 and a tenth of names.
+	MostCreatedCount int64 `json:"mostCreatedCount"`
+	// MostCreated are the first three of them, ordered by last10m.
+	MostCreated []AuditMostCreated `json:"mostCreated"`
+}
+
+// AuditClosest is the prefix that is closest to failing.
+type AuditClosest struct {
+	// Group is the API group; empty for the core group.
+	Group string `json:"group"`
+	// Resource is the resource type, in the plural: jobs.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
+	Namespace string `json:"namespace"`
+	// Prefix is the effective prefix.
+	Prefix string `json:"prefix"`
+	// Names is the number of names that exist under the prefix.
+	Names int64 `json:"names"`
+	// Attempts is the number of names that are tried per create, 1 if that is unknown.
+	Attempts int `json:"attempts"`
+	// NextCreate is the probability that the next create fails.
+	NextCreate float64 `json:"nextCreate"`
+	// Room is the number of further creates until the chance of any failure exceeds 0.1%.
+	Room int64 `json:"room"`
+	// FailsInDays is the same as that of an item.
+	FailsInDays *float64 `json:"failsInDays"`
+}
+
+// AuditMostCreated is a prefix, or a folded entry, with many objects of the last ten minutes.
+type AuditMostCreated struct {
+	// Group is the API group; empty for the core group.
+	Group string `json:"group"`
+	// Resource is the resource type, in the plural: jobs.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
+	Namespace string `json:"namespace"`
+	// Prefix is the effective prefix; empty for a folded entry.
+	Prefix string `json:"prefix"`
+	// OwnerKind is the kind of the controllers of a folded entry; empty for a prefix.
+	OwnerKind string `json:"ownerKind,omitempty"`
+	// Names is the number of names that exist.
+	Names int64 `json:"names"`
+	// Last10m is the number of these that were created in the last ten minutes.
+	Last10m int64 `json:"last10m"`
+	// Creator is the creator of the newest object; null if unknown, and for a folded entry.
+	Creator *Creator `json:"creator"`
+}
+
+// AuditFolded are prefixes with few names, whose objects have controllers of one kind.
+type AuditFolded struct {
+	// Group is the API group; empty for the core group.
+	Group string `json:"group"`
+	// Resource is the resource type, in the plural: pods.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
+	Namespace string `json:"namespace"`
+	// OwnerKind is the kind of the controllers, like Job.
+	OwnerKind string `json:"ownerKind"`
+	// Owners is the number of controllers.
+	Owners int64 `json:"owners"`
+	// Prefixes is the number of prefixes.
+	Prefixes int64 `json:"prefixes"`
+	// Names is the number of names that exist under these prefixes.
+	Names int64 `json:"names"`
+	// Last10m is the number of these that were created in the last ten minutes.
+	Last10m int64 `json:"last10m"`
+	// Last24h is the number of these that were created in the last 24 hours.
+	Last24h int64 `json:"last24h"`
+}
+
 // AuditItem is one prefix: a resource type, a namespace, and an effective prefix.
 type AuditItem struct {
 	// Group is the API group; empty for the core group.
@@ -105,6 +194,12 @@ type AuditItem struct {
 	// Names is the number of names that exist under the prefix, whether the server
 	// generated them or not.
 	Names int64 `json:"names"`
+	// Last10m is the number of those names whose object was created in the last ten minutes,
+	// by the server's time; absent with --watch.
+	Last10m *int64 `json:"last10m,omitempty"`
+	// Last24h is the number of those names whose object was created in the last 24 hours, by
+	// the server's time; absent with --watch.
+	Last24h *int64 `json:"last24h,omitempty"`
 	// Generated is the number of those names whose object has this prefix in its own
 	// generateName.
 	Generated int64 `json:"generated"`
@@ -141,6 +236,10 @@ type AuditItem struct {
 	Room AuditRoom `json:"room"`
 	// Forecast is the number of failures to expect in the time of --forecast.
 	Forecast Forecast `json:"forecast"`
+	// FailsInDays is the time until one failure is expected if Names grows by Last24h every
+	// day, with the attempts in force, or with one attempt if they are unknown; absent if it
+	// is more than a year, and with --watch.
+	FailsInDays *float64 `json:"failsInDays,omitempty"`
 	// FirstFailure is the time until the first failure to expect.
 	FirstFailure *AuditFirstFailure `json:"firstFailure,omitempty"`
 	// ReusedPerDay is the mean number of creates per day that take the name of a deleted
@@ -197,8 +296,8 @@ type Measured struct {
 	// Deletes is the number of names that were deleted.
 	Deletes int64 `json:"deletes"`
 	// Reused is the number of creates that took the name of an object deleted since the
-	// watch began; null if not counted. It is counted for the 20 prefixes with the highest
-	// risk.
+	// watch began; null if not counted. It is counted for the 20 prefixes with the most
+	// names.
 	Reused *int64 `json:"reused"`
 	// Seconds is the time since the watch of this prefix began, in seconds.
 	Seconds float64 `json:"seconds"`
@@ -213,7 +312,11 @@ type Measured struct {
 	// PerDayUpper is the upper end of the exact two-sided 95% Poisson interval of the rate
 	// since the watch began.
 	PerDayUpper float64 `json:"perDayUpper"`
-	// GrowthPerDay is the number of names created less the number deleted, per day.
+	// RatePerDay is the rate at which names grows, in names per day: creates less deletes
+	// over the shortest window with at least ten of them, or else over the longest. It is
+	// null before ten seconds.
+	RatePerDay *float64 `json:"ratePerDay"`
+	// GrowthPerDay is the same over the longest window.
 	GrowthPerDay float64 `json:"growthPerDay"`
 	// Windows are the rates over exponentially decaying windows, the shortest first: an
 	// event that is one window length old has the weight 1/e.
@@ -379,6 +482,8 @@ type AuditHidden struct {
 	Prefixes int64 `json:"prefixes"`
 	// Names is the number of names under the hidden prefixes.
 	Names int64 `json:"names"`
+	// BelowTop is the number of those prefixes that only --top hides.
+	BelowTop int64 `json:"belowTop,omitempty"`
 }
 
 // Skipped is a resource type, or a resource type in one namespace, that the audit did not

@@ -1,119 +1,99 @@
-// Package audit is the command that counts generated names: its flags, the table,
-// the gauges, and the gates' exit code. internal/census counts, and internal/audit
-// says what the counts mean.
+// Package audit is the command that counts generated names: its flags, what it prints, and
+// the gates' exit code. internal/census counts, and internal/audit makes the report.
 package audit
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math"
-	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// maxLists is the largest number of lists in flight; each has a connection and a
-// buffer of 64 KiB.
-const maxLists = 256
+// openMetricsFormat is a format of -o beside wide and kubectl's.
+const openMetricsFormat = "openmetrics"
 
-// options are what the flags say.
-type options struct {
-	genericiooptions.IOStreams
-	factory    cmdutil.Factory
-	printFlags *output.Flags
-	wide       bool
-	noHeaders  bool
+// command is the command line.
+type command struct {
+	streams genericiooptions.IOStreams
+	factory cmdutil.Factory
+	flags   flags
+	config  *config
+	invalid error // of the flags
+}
 
-	openMetrics     bool
-	arguments       []string // TYPE[,TYPE...] or TYPE/PREFIX
-	named           bool     // whether types were named
-	namespace       string
-	maybeNowhere    bool // it is not known whether there is such a namespace
+// flags are the values of the flags.
+type flags struct {
+	print           *output.Flags
+	noHeaders       bool
 	allNamespaces   bool
-	labelSelector   string
-	selector        labels.Selector
-	prefixes        []string // effective ones, of --prefix or TYPE/PREFIX
-	prefixesGiven   bool     // whether --prefix was
+	selector        string
+	prefixes        []string
 	minCount        int64
 	top             int
-	showReplicas    bool
 	sortBy          flagvalue.Enum[audit.Order]
 	window          flagvalue.Duration // 0 for audit.Windows
 	forecast        flagvalue.Duration
 	compare         string
-	old             *v1alpha1.AuditReport
 	serverAttempts  flagvalue.Attempts
 	failAbove       flagvalue.Probability
 	failAboveCount  int64
-	countGate       bool // whether --fail-above-count was given
 	failAboveGrowth float64
-	growthGate      bool // whether --fail-above-growth was given
 	allowUnlisted   bool
 	ignoreNotFound  bool
 	chunkSize       int64
 	concurrency     int
-	manners         manners
-	watching        watching
-	given           func(flag string) bool
+	polite          bool
+	retryTimeout    flagvalue.Duration
+	estimate        bool
+	watch           bool
+	duration        flagvalue.Duration
+	interval        flagvalue.Duration
 }
 
 var longHelp = templates.LongDesc(`
 	Count the generated names of a cluster by prefix. Use it to find the prefixes that fill
-	up, their creators, and the time until creates start to fail.
+	up, their creators, and the prefixes whose creates are close to failing.
 
 	Without TYPE, audit counts every resource type that you can list and create, except Events
 	and Leases. It reads only metadata.
 
-	The table has these columns:
+	The first line, on stderr, is the verdict. The table has these columns:
 
 	* NAMES: names that exist under the prefix
-	* PER-DAY: lowest rate of creation that fits the last 10 minutes, hour, day and week
+	* LAST-10M, LAST-24H: those whose object was created in the last ten minutes and in the last
+	  24 hours, by the server's time
 	* CREATOR: the controller of the newest object, or the field manager that created it
 	  (with ? if that is a guess), and the number of other creators
-	* FAILS-IN: time until the first failed create at that rate, if no object is deleted, and
-	  if as many are deleted as created
+	* NOTES: what you might have to act on
+
+	Prefixes with fewer names than --min-count are hidden, or folded into one row if their
+	objects have controllers of one kind: (404 Jobs).
 
 	With -o wide, it also has these columns:
 
-	* FAILURE: chance that the next create fails, with all attempts (~0 is below 1 in 10^9)
-	* NO-RETRY: the same chance with one attempt
-	* ROOM: further creates until the chance of any failure exceeds 0.1%
-	* GENERATED: names whose object has the prefix in its own generateName
-	* REUSED/DAY: creates per day that take the name of a deleted object
-	* OLDEST, NEWEST: creation times of the oldest and the newest object
-	* FORECAST: failures to expect in the time of --forecast, if as many objects are deleted
-	  as created, and if none is deleted`)
+	* ATTEMPTS: names that are tried per create, by the server or by the client
+	* ROOM: further creates until the chance that any has failed exceeds 0.1%
+	* OLDEST, NEWEST: ages of the oldest and the newest object
+
+	With TYPE/PREFIX, audit prints a record of this prefix and the next step.
+
+	With --watch, the table has RATE, which is the growth of NAMES per second, minute or hour,
+	and CREATED and DELETED since the watch began.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{
-		IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags(output.Wide, openMetricsFormat),
-		forecast:  flagvalue.Duration(30 * 24 * time.Hour),
-		failAbove: flagvalue.Probability{Value: new(float64)},
-		sortBy:    flagvalue.NewEnum(audit.ByRisk, audit.Orders...),
-	}
+	c := &command{streams: streams, factory: conn.Factory, flags: newFlags()}
 	cmd := &cobra.Command{
 		Use:                   "audit [TYPE[,TYPE...] | TYPE/PREFIX ...] [-n NAMESPACE | -A] [-l SELECTOR]",
 		DisableFlagsInUseLine: true,
@@ -123,11 +103,14 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			# Find the prefixes that fill up in the current namespace
 			kubectl genname audit
 
-			# Find the ten riskiest prefixes of Jobs and Pods in all namespaces
+			# Find the ten largest prefixes of Jobs and Pods in all namespaces
 			kubectl genname audit jobs,pods -A --top 10
 
-			# Show every column of one prefix
-			kubectl genname audit jobs/nightly-report- -o wide
+			# Find the prefixes with the most objects of the last ten minutes
+			kubectl genname audit -A --sort-by last-10m
+
+			# Print the record of one prefix
+			kubectl genname audit jobs/nightly-report-
 
 			# Save an audit, and later show the growth since then
 			kubectl genname audit -A -o json > audit.json
@@ -136,340 +119,108 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			# Watch creates and deletes for ten minutes
 			kubectl genname audit -A --watch --duration 10m
 
-			# Export the hundred riskiest prefixes to Prometheus
+			# Export the hundred largest prefixes to Prometheus
 			kubectl genname audit -A --top 100 -o openmetrics
 
 			# Fail a CI job if a prefix has more than 100,000 names
 			kubectl genname audit -A --fail-above-count 100000`),
-		RunE:              runner.RunE(o),
+		RunE:              runner.RunE(c),
 		ValidArgsFunction: complete.TypesOrPrefixes(conn),
 	}
-	o.addFlags(cmd)
+	c.flags.add(cmd)
 	// It fails only for a flag that is not there.
 	_ = cmd.RegisterFlagCompletionFunc("prefix", complete.PrefixesOfTypes(conn))
 	return cmd
 }
 
-func (o *options) addFlags(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
+// newFlags returns the defaults.
+func newFlags() flags {
+	return flags{
+		print:        output.NewFlags(output.Wide, openMetricsFormat),
+		forecast:     flagvalue.Duration(30 * 24 * time.Hour),
+		failAbove:    flagvalue.Probability{Value: new(float64)},
+		sortBy:       flagvalue.NewEnum(audit.ByNames, audit.Orders...),
+		retryTimeout: flagvalue.Duration(census.DefaultRetryTimeout),
+		interval:     flagvalue.Duration(5 * time.Second),
+	}
+}
+
+func (f *flags) add(cmd *cobra.Command) {
+	set := cmd.Flags()
+	set.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false,
 		"Count objects of all namespaces, and cluster-scoped objects")
-	flags.StringVarP(&o.labelSelector, "selector", "l", "",
+	set.StringVarP(&f.selector, "selector", "l", "",
 		"Show only prefixes with an object that matches this label selector. Counts still include all objects")
-	flags.StringSliceVar(&o.prefixes, "prefix", nil,
+	set.StringSliceVar(&f.prefixes, "prefix", nil,
 		"Count only these prefixes. A prefix is a whole generateName, like run-, not a pattern")
-	flags.Int64Var(&o.minCount, "min-count", 10,
-		"Hide prefixes with fewer names. The default is 1 if you name a prefix")
-	flags.IntVar(&o.top, "top", 0, "Number of prefixes to show, in the order of --sort-by. "+
-		"0 shows all, except that --watch on a terminal shows 1000")
-	flags.BoolVar(&o.showReplicas, "show-replicas", false, "Show each prefix that a number of replicas limits, "+
-		"like Pods of ReplicaSets, in a row of its own. By default, each namespace has one row for them")
-	flags.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", map[audit.Order]string{
-		audit.ByRisk: "prefixes with 100,000 names or more, then the chance that a create fails in the time of " +
-			"--forecast if nothing is deleted",
-	}))
-	flags.Var(&o.window, "window", "Length of the window that measures the rate of creation, like 90m, 24h or 7d. "+
+	set.Int64Var(&f.minCount, "min-count", 10,
+		"Hide or fold prefixes with fewer names. The default is 1 if you name a prefix")
+	set.IntVar(&f.top, "top", 0, "Number of rows to show, in the order of --sort-by. 0 shows all. "+
+		"Without this flag, a terminal shows 20, and with --watch as many as fit")
+	set.Var(&f.sortBy, "sort-by", f.sortBy.Usage("Order", nil)+
+		". The largest comes first. With --watch, the default is the fastest growth")
+	set.Var(&f.window, "window", "Length of the window that measures the rate of creation in -o json, like 90m, 24h or 7d. "+
 		"0 uses 10 minutes, an hour, a day and a week")
-	flags.Var(&o.forecast, "forecast", "Length of the forecast, like 12h or 30d")
-	flags.StringVar(&o.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")
-	flags.Var(&o.serverAttempts, "server-attempts",
+	set.Var(&f.forecast, "forecast", "Length of the forecast in -o json, like 12h or 30d")
+	set.StringVar(&f.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")
+	set.Var(&f.serverAttempts, "server-attempts",
 		"Number of names that the server tries per create. With auto, audit asks the server")
-	flags.Var(&o.failAbove, "fail-above",
+	set.Var(&f.failAbove, "fail-above",
 		"Exit with code 3 if the chance that the next create under a prefix fails is greater, like 0.001 or 0.1%. "+
 			"With 8 attempts, 0.1% takes 6 million names: to find smaller prefixes, use --fail-above-count")
-	flags.Int64Var(&o.failAboveCount, "fail-above-count", 0,
+	set.Int64Var(&f.failAboveCount, "fail-above-count", 0,
 		"Exit with code 3 if a prefix has more names. This includes hidden prefixes")
-	flags.Float64Var(&o.failAboveGrowth, "fail-above-growth", 0,
+	set.Float64Var(&f.failAboveGrowth, "fail-above-growth", 0,
 		"Exit with code 3 if a prefix has grown by more names per day since the audit of --compare")
-	flags.BoolVar(&o.allowUnlisted, "allow-unlisted", false,
+	set.BoolVar(&f.allowUnlisted, "allow-unlisted", false,
 		"Let a gate pass even if there are resource types that you can't list")
-	flags.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
+	set.BoolVar(&f.ignoreNotFound, "ignore-not-found", false,
 		"Let a gate pass even if a prefix that you named has no names, or --selector matches no object")
-	flags.Int64Var(&o.chunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
-	flags.IntVar(&o.concurrency, "concurrency", 0, "Number of parallel lists. 0 chooses it automatically")
-	o.manners.addFlags(flags)
-	o.watching.addFlags(flags)
-	flags.BoolVar(&o.noHeaders, "no-headers", false, "Print the table without headers")
-	flagvalue.ReadableNumbers(flags)
-	o.printFlags.AddFlags(cmd)
+	set.Int64Var(&f.chunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
+	set.IntVar(&f.concurrency, "concurrency", 0, "Number of parallel lists. 0 chooses it automatically")
+	set.BoolVar(&f.polite, "polite", false,
+		"Send one request at a time, and pause nine times as long as each request took")
+	set.Var(&f.retryTimeout, "retry-timeout",
+		"How long to retry a page while the server throttles, fails or is unreachable")
+	set.BoolVar(&f.estimate, "estimate", false,
+		"Print how much an audit would read, and don't count. This reads one object of each resource type")
+	set.BoolVarP(&f.watch, "watch", "w", false, "After counting, watch the objects and update counts and rates "+
+		"until you press q, interrupt, or --duration ends. The gates are evaluated at the end")
+	set.Var(&f.duration, "duration", "How long to --watch after the first count, like 90s or 1h. 0 has no end")
+	set.Var(&f.interval, "interval", "How often --watch prints changes")
+	set.BoolVar(&f.noHeaders, "no-headers", false, "Print the table without headers")
+	flagvalue.ReadableNumbers(set)
+	f.print.AddFlags(cmd)
 }
 
 // Complete takes the scope and the output format from the command line and the
 // kubeconfig.
-func (o *options) Complete(cmd *cobra.Command, args []string) error {
+func (c *command) Complete(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
-	o.given = given
-	o.arguments = args
-	o.named = len(args) > 0
-	o.prefixesGiven = given("prefix")
-	o.countGate, o.growthGate = given("fail-above-count"), given("fail-above-growth")
-	var prefixes []string
-	for _, prefix := range o.prefixes {
-		prefixes = withPrefix(prefixes, prefix)
-	}
-	o.prefixes = prefixes
-	if (o.prefixesGiven || slices.ContainsFunc(args, isPrefix)) && !given("min-count") {
-		o.minCount = 1 // who names a prefix wants to see it
-	}
-	err := o.printFlags.Check() // before anything is counted
-	if err != nil {
+	if err := c.flags.print.Check(); err != nil { // before anything is counted
 		return err
 	}
-	o.wide, o.openMetrics = o.printFlags.Take(output.Wide), o.printFlags.Take(openMetricsFormat)
-	if o.selector, err = labels.Parse(o.labelSelector); err != nil {
-		return fmt.Errorf("--selector: %w", err)
+	c.invalid = c.flags.validate(given)
+	if c.invalid == nil {
+		c.invalid = validateArguments(args, given("prefix"))
 	}
-	if err := o.readOld(); err != nil || o.allNamespaces {
-		return err
+	namespace := ""
+	if !c.flags.allNamespaces {
+		var err error
+		if namespace, _, err = c.factory.ToRawKubeConfigLoader().Namespace(); err != nil {
+			return err
+		}
 	}
-	o.namespace, _, err = o.factory.ToRawKubeConfigLoader().Namespace()
+	var err error
+	c.config, err = c.flags.config(args, namespace, given)
 	return err
 }
 
-// withPrefix returns effective prefixes, and that of another one, each once.
-func withPrefix(prefixes []string, prefix string) []string {
-	if prefix = names.EffectivePrefix(prefix); slices.Contains(prefixes, prefix) {
-		return prefixes
-	}
-	return append(prefixes, prefix)
-}
+// Validate returns an error for wrong flags or arguments.
+func (c *command) Validate() error { return c.invalid }
 
-// isPrefix reports whether an argument is TYPE/PREFIX.
-func isPrefix(argument string) bool { return strings.Contains(argument, "/") }
-
-// Validate returns what is wrong with the flags.
-func (o *options) Validate() error {
-	switch {
-	case o.minCount < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--min-count", o.minCount)
-	case o.top < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--top", o.top)
-	case o.window < 0:
-		return fmt.Errorf(messages.NegativeDuration, "--window", o.window.String())
-	case o.forecast < 0:
-		return fmt.Errorf(messages.NegativeDuration, "--forecast", o.forecast.String())
-	case o.failAboveCount < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--fail-above-count", o.failAboveCount)
-	case math.IsNaN(o.failAboveGrowth) || math.IsInf(o.failAboveGrowth, 0):
-		return fmt.Errorf(messages.BadGrowth, o.failAboveGrowth)
-	case o.growthGate && o.compare == "":
-		return errors.New(messages.GrowthNeedsCompare)
-	case o.chunkSize < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--chunk-size", o.chunkSize)
-	case o.concurrency < 0 || o.concurrency > maxLists:
-		return fmt.Errorf(messages.BadConcurrency, maxLists, o.concurrency)
-	}
-	if err := o.validatePrefixes(); err != nil {
-		return err
-	}
-	return errors.Join(o.validateManners(), o.validateWatching())
-}
-
-// validatePrefixes returns what is wrong with the prefixes that were named.
-func (o *options) validatePrefixes() error {
-	if o.prefixesGiven && (len(o.prefixes) == 0 || slices.Contains(o.prefixes, "")) {
-		return errors.New(messages.EmptyPrefix)
-	}
-	if !slices.ContainsFunc(o.arguments, isPrefix) {
-		return nil
-	}
-	if o.prefixesGiven {
-		return errors.New(messages.PrefixTwice)
-	}
-	for _, argument := range o.arguments {
-		resource, prefix, ok := strings.Cut(argument, "/")
-		switch {
-		case !ok:
-			return fmt.Errorf(messages.MixedArguments, argument)
-		case resource == "" || prefix == "" || strings.Contains(resource, ",") || isPrefix(prefix):
-			return fmt.Errorf(messages.BadArgument, argument)
-		}
-	}
-	return nil
-}
-
-// readOld reads the audit to compare with.
-func (o *options) readOld() error {
-	if o.compare == "" {
-		return nil
-	}
-	data, err := os.ReadFile(o.compare)
-	if err != nil {
-		return fmt.Errorf("--compare: %w", err)
-	}
-	if o.old, err = v1alpha1.ReadAuditReport(data); err != nil {
-		return fmt.Errorf(messages.BadFile, o.compare, err)
-	}
-	return nil
-}
-
-// Run counts, prints, and judges the gates.
-func (o *options) Run(ctx context.Context) error {
-	progress := terminal.StartProgress(o.ErrOut)
-	defer progress.End()
-	progress.Say(messages.Discovering)
-	patience := cluster.Patience{For: time.Duration(o.manners.retryTimeout), Say: progress.Line}
-	counted, err := cluster.New(ctx, o.factory, &o.serverAttempts, patience)
-	if err != nil {
-		return err
-	}
-	resources, skipped, of, err := o.resources(ctx, counted)
-	if err != nil {
-		return err
-	}
-	if err := o.checkNamespace(ctx, counted, resources); err != nil {
-		return err
-	}
-	uid, ahead := counted.UID(ctx), counted.Ahead(ctx)
-	if ahead != 0 {
-		progress.Line(aheadText(ahead))
-	}
-	options := o.engineOptions(time.Now().Add(ahead), of) // the windows end now, however long the server was away
-	scanner := o.scanner(counted, options)
-	scanner.Absent, scanner.Resting = patience.Tell, tellRest(progress.Line)
-	if o.manners.estimate {
-		return o.printEstimate(ctx, scanner, resources, progress)
-	}
-	if o.watching.watch {
-		w := &watched{options: o, cluster: counted, uid: uid, ahead: ahead, about: options, skipped: skipped}
-		return w.run(ctx, resources, progress)
-	}
-	collector, err := audit.NewCollector(options, counted.RetriesOf)
-	if err != nil {
-		return fmt.Errorf(messages.NotComparable, o.compare, err)
-	}
-	scanner.Progress = cluster.ShowScan(progress)
-	scanner.Progress(census.Progress{Types: len(resources)})
-	summary, err := scanner.Scan(ctx, resources, o.namespace, collector.Begin)
-	if err != nil {
-		return err
-	}
-	progress.Say(messages.Evaluating)
-	result, err := collector.Report(audit.Scan{
-		Server:    serverOf(counted, uid),
-		Ended:     time.Now().Add(ahead),
-		Resources: resources,
-		Skipped:   skipped,
-		Summary:   summary,
-	})
-	if err != nil {
-		return err
-	}
-	progress.End()
-	o.sayRead(result.Report)
-	if err := o.print(result.Report, o.where(resources)); err != nil {
-		return err
-	}
-	o.explain(result)
-	return o.evaluate(ctx, result)
-}
-
-// serverOf returns what a report says of the server.
-func serverOf(c *cluster.Cluster, uid string) v1alpha1.AuditServer {
-	return v1alpha1.AuditServer{GitVersion: c.GitVersion(), ClusterUID: uid, Retries: c.Retries()}
-}
-
-// aheadText returns how the server's clock differs from that of this computer.
-func aheadText(ahead time.Duration) string {
-	direction := "ahead of"
-	if ahead < 0 {
-		direction = "behind"
-	}
-	return fmt.Sprintf("Warning: the server's clock is %s %s the clock of this computer. Times are the server's.",
-		ahead.Abs(), direction)
-}
-
-// inOne reports whether anything is counted in one namespace only.
-func (o *options) inOne(resources []census.Resource) bool {
-	namespaced := func(r census.Resource) bool { return r.Namespaced }
-	return !o.allNamespaces && slices.ContainsFunc(resources, namespaced)
-}
-
-// where returns the only namespace that is counted, or nothing.
-func (o *options) where(resources []census.Resource) string {
-	if !o.inOne(resources) {
-		return ""
-	}
-	return o.namespace
-}
-
-// resources returns the types to count, and where TYPE/PREFIX was said the prefixes
-// that are counted of each.
-func (o *options) resources(
-	ctx context.Context, c *cluster.Cluster,
-) (types []census.Resource, skipped []census.Skipped, of map[schema.GroupResource][]string, err error) {
-	find := func(named []string) (found []census.Resource, skipped []census.Skipped, err error) {
-		err = c.Await(ctx, func() error {
-			found, skipped, err = c.Resources(named, o.namespace)
-			return err
-		})
-		return found, skipped, err
-	}
-	if !slices.ContainsFunc(o.arguments, isPrefix) {
-		types, skipped, err = find(o.arguments)
-		return types, skipped, nil, err
-	}
-	of = map[schema.GroupResource][]string{}
-	for _, argument := range o.arguments {
-		word, prefix, _ := strings.Cut(argument, "/")
-		found, never, err := find([]string{word})
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		skipped = append(skipped, never...)
-		for _, r := range found {
-			if !slices.Contains(types, r) {
-				types = append(types, r)
-			}
-			of[r.GroupResource()] = withPrefix(of[r.GroupResource()], prefix)
-			o.prefixes = withPrefix(o.prefixes, prefix)
-		}
-	}
-	return types, skipped, of, nil
-}
-
-// engineOptions returns what the flags say of an audit that begins at a time.
-func (o *options) engineOptions(began time.Time, of map[schema.GroupResource][]string) audit.Options {
-	options := audit.Options{
-		Namespace: o.namespace, LabelSelector: o.labelSelector, Began: began,
-		TypesNamed: o.named, AllowUnlisted: o.allowUnlisted,
-		Prefixes: o.prefixes, PrefixesOf: of,
-		Windows: audit.Windows, Forecast: time.Duration(o.forecast), Old: o.old,
-		MinCount: o.minCount, Top: o.top, Order: o.sortBy.Value,
-	}
-	if o.window > 0 {
-		options.Windows = []time.Duration{time.Duration(o.window)}
-	}
-	if o.failAbove.Given() {
-		options.FailAbove = o.failAbove.Value
-	}
-	if o.countGate {
-		options.FailAboveCount = &o.failAboveCount
-	}
-	if o.growthGate {
-		options.FailAboveGrowth = &o.failAboveGrowth
-	}
-	return options
-}
-
-// scanner returns the scanner that the flags ask for.
-func (o *options) scanner(c *cluster.Cluster, options audit.Options) *census.Scanner {
-	scanner := &census.Scanner{
-		Config:       c.Config,
-		ChunkSize:    o.chunkSize,
-		Concurrency:  o.concurrency,
-		Polite:       o.manners.polite,
-		RetryTimeout: time.Duration(o.manners.retryTimeout),
-		Selector:     o.selector,
-		Prefixes:     o.prefixes,
-		MinCount:     options.CountsFrom(),
-		Version:      c.ListsLike(),
-	}
-	if !options.Gated() { // of what is hidden, only a gate looks at who made it: not all have one attempt
-		scanner.CreatorsFrom = o.minCount
-	}
-	for _, window := range options.Windows {
-		scanner.Since = append(scanner.Since, options.Began.Add(-window))
-	}
-	return scanner
+// Run counts, prints, and evaluates the gates.
+func (c *command) Run(ctx context.Context) error {
+	r := &run{config: c.config, streams: c.streams, factory: c.factory, tell: teller{c.streams.ErrOut}}
+	return r.run(ctx, &c.flags.serverAttempts)
 }

@@ -8,28 +8,41 @@ import (
 const (
 	// gap is what kubectl's printer leaves between columns.
 	gap = 3
-	// leastCell is the width below which a column gives way only once the notes have
-	// gone, and narrow that below which none does. leastNotes is that of the notes.
-	leastCell  = 16
-	leastNotes = 12
-	narrow     = 8
-	ellipsis   = "…"
+	// leastCell is the width below which a column gives way only once the notes have gone
+	// below their rows, and narrow that below which none does.
+	leastCell = 16
+	narrow    = 8
+	ellipsis  = "…"
 )
 
-// fit returns the table with cells shortened so that rows fit into a width, if they
-// can: the notes first, then who made the names, then what tells rows apart, of which no
-// two that differ look the same afterwards. If that is not enough the notes go, and then
-// the creators.
+// fit returns the table with cells shortened so that rows fit into a width, if they can: the
+// creators and the types first, then what else tells rows apart, of which no two that differ
+// look the same afterwards. Notes are never shortened: if that is not enough, they go below
+// their rows. If that is not enough either, the creators go.
 func (g grid) fit(width int) grid {
 	fitted := g.shrunk(width, leastCell)
-	for _, name := range []string{notesColumn, creatorColumn} {
-		if fitted.width() <= width {
-			break
-		}
-		g = g.without(name)
+	if fitted.width() > width {
+		g = g.withNotesBelow()
+		fitted = g.shrunk(width, narrow)
+	}
+	if fitted.width() > width {
+		g = g.without(creatorColumn)
 		fitted = g.shrunk(width, narrow)
 	}
 	return fitted
+}
+
+// withNotesBelow returns the table with the notes in lines below their rows.
+func (g grid) withNotesBelow() grid {
+	at := slices.Index(g.header, notesColumn)
+	if at < 0 {
+		return g
+	}
+	left := g.without(notesColumn)
+	for _, row := range g.rows {
+		left.below = append(left.below, row[at])
+	}
+	return left
 }
 
 // without returns the table without a column.
@@ -38,7 +51,10 @@ func (g grid) without(name string) grid {
 	if at < 0 {
 		return g
 	}
-	left := grid{header: slices.Delete(slices.Clone(g.header), at, at+1)}
+	left := grid{
+		header: slices.Delete(slices.Clone(g.header), at, at+1),
+		right:  slices.Delete(slices.Clone(g.right), at, at+1), below: g.below,
+	}
 	for _, row := range g.rows {
 		left.rows = append(left.rows, slices.Delete(slices.Clone(row), at, at+1))
 	}
@@ -48,13 +64,12 @@ func (g grid) without(name string) grid {
 // shrunk returns the table with cells that are shortened as far as rows do not fit, to
 // the least width at most.
 func (g grid) shrunk(width, least int) grid {
-	short := grid{header: g.header}
+	short := grid{header: g.header, right: g.right, below: g.below}
 	for _, row := range g.rows {
 		short.rows = append(short.rows, slices.Clone(row))
 	}
-	short.shrink(g, notesColumn, leastNotes, width)
 	for _, least := range []int{leastCell, least} {
-		for _, name := range []string{creatorColumn, namespaceColumn, resourceColumn, prefixColumn} {
+		for _, name := range []string{creatorColumn, resourceColumn, namespaceColumn, prefixColumn} {
 			short.shrink(g, name, least, width)
 		}
 	}
@@ -70,7 +85,7 @@ func (g grid) shrink(whole grid, name string, least, width int) {
 	}
 	to := max(g.widthOf(at)-excess, least)
 	short := func(text string) string { return cutTo(text, to) }
-	if name != notesColumn && name != creatorColumn {
+	if name != creatorColumn {
 		all := map[string]bool{}
 		for _, row := range whole.rows {
 			all[row[at]] = true

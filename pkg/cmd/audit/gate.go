@@ -10,11 +10,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -23,7 +20,7 @@ import (
 // evaluate returns the error that makes the exit code: an exceeded gate is 3, also if
 // not all could be read, since counts only grow; otherwise an incomplete report is a
 // failure, and so is a gate that has looked at nothing.
-func (o *options) evaluate(ctx context.Context, result *audit.Result) error {
+func (r *run) evaluate(ctx context.Context, result *audit.Result) error {
 	report := result.Report
 	if ctx.Err() != nil {
 		line := messages.Interrupted
@@ -36,7 +33,7 @@ func (o *options) evaluate(ctx context.Context, result *audit.Result) error {
 	if !report.Complete {
 		failed = errors.New(messages.Incomplete)
 	}
-	failed = errors.Join(failed, o.checkedNothing(result))
+	failed = errors.Join(failed, r.checkedNothing(result))
 	if gate := report.Gate; gate == nil || len(gate.Exceeded) == 0 {
 		return errors.Join(failed, undecided(gate))
 	}
@@ -46,21 +43,21 @@ func (o *options) evaluate(ctx context.Context, result *audit.Result) error {
 
 // checkedNothing returns an error if a gate had nothing to check: a prefix can be
 // misspelled, and an earlier audit can have other resource types.
-func (o *options) checkedNothing(result *audit.Result) error {
-	gate, read := result.Report.Gate, result.Report.Summary.ResourceTypes
+func (r *run) checkedNothing(result *audit.Result) error {
+	gate, read, c := result.Report.Gate, result.Report.Summary.ResourceTypes, r.config
 	switch {
 	case gate == nil || read == 0:
 		return nil
-	case len(result.NotFound) > 0 && !o.ignoreNotFound:
+	case len(result.NotFound) > 0 && !c.ignoreNotFound:
 		return fmt.Errorf(messages.GateFoundNoName, terminal.OneLine(few(result.NotFound)))
-	case o.labelSelector != "" && result.Report.Summary.Prefixes == 0 && !o.ignoreNotFound:
-		return fmt.Errorf(messages.GateSelectedNothing, o.labelSelector)
+	case c.about.LabelSelector != "" && result.Report.Summary.Prefixes == 0 && !c.ignoreNotFound:
+		return fmt.Errorf(messages.GateSelectedNothing, c.about.LabelSelector)
 	case gate.FailAboveGrowth != nil && result.OtherCluster:
-		return fmt.Errorf(messages.GateOtherCluster, o.compare)
+		return fmt.Errorf(messages.GateOtherCluster, c.compare)
 	case gate.FailAboveGrowth != nil && result.OnlyNamespace != "":
-		return fmt.Errorf(messages.GateOneNamespace, result.OnlyNamespace, o.compare)
+		return fmt.Errorf(messages.GateOneNamespace, result.OnlyNamespace, c.compare)
 	case gate.FailAboveGrowth != nil && len(result.OnlyNow) == read:
-		return fmt.Errorf(messages.GateComparedNothing, o.compare)
+		return fmt.Errorf(messages.GateComparedNothing, c.compare)
 	}
 	return nil
 }
@@ -68,12 +65,13 @@ func (o *options) checkedNothing(result *audit.Result) error {
 // checkNamespace returns an error if a gate would look into a namespace that does not
 // exist: its lists are as empty as where nothing is wrong. Where the
 // user may not know, explain tells.
-func (o *options) checkNamespace(ctx context.Context, c *cluster.Cluster, resources []census.Resource) error {
-	if !o.gated() || !o.inOne(resources) {
+func (r *run) checkNamespace(ctx context.Context) error {
+	namespace := r.onlyNamespace()
+	if !r.config.about.Gated() || namespace == "" {
 		return nil
 	}
-	known, err := c.HasNamespace(ctx, o.namespace)
-	o.maybeNowhere = !known
+	known, err := r.cluster.HasNamespace(ctx, namespace)
+	r.maybeNowhere = !known
 	if err != nil {
 		return fmt.Errorf(messages.GateNamespace, err)
 	}
@@ -112,10 +110,7 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 		}
 	}
 	count, above := humanize.Count(gate.ExceededCount, "prefix"), strings.Join(limits, " or ")
-	next := reference.Quote(worst.Resource + "/" + worst.Prefix)
-	if worst.Namespace != "" {
-		next += " -n " + reference.Quote(worst.Namespace)
-	}
+	next := quotedIn(worst.Resource+"/"+worst.Prefix, worst.Namespace)
 	if gate.ExceededCount == 1 {
 		return terminal.Sprintf(messages.GateExceeded, count, above, named, next)
 	}

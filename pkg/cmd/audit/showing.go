@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -22,61 +23,73 @@ type showing interface {
 	quit() <-chan struct{}
 	// end gives back what was taken, and last shows the report of the end after it.
 	end() error
-	last(report *v1alpha1.AuditReport, where string) error
+	last(report *v1alpha1.AuditReport) error
 }
 
 // newShowing returns the one for where stdout goes: reports for machines, a screen,
 // or rows in a pipe.
-func (o *options) newShowing() (showing, error) {
-	if o.printFlags.ForMachines() {
-		return &stream{options: o}, nil
+func (r *run) newShowing() (showing, error) {
+	prints, out := &r.config.prints, r.streams.Out
+	if prints.forMachines() {
+		return &stream{tell: r.tell, out: out, prints: prints}, nil
 	}
-	screen, err := terminal.StartScreen(o.In, o.Out)
+	screen, err := terminal.StartScreen(r.streams.In, out)
 	if err != nil {
 		return nil, err
 	}
 	if screen != nil {
-		return &painting{options: o, screen: screen}, nil
+		return &painting{tell: r.tell, out: out, prints: prints, screen: screen, duration: r.config.watch.duration}, nil
 	}
-	return &appending{options: o}, nil
+	return &appending{tell: r.tell, out: out, prints: prints}, nil
 }
 
 // stream prints a report at each interval.
-type stream struct{ *options }
-
-func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	return s.printFlags.Print(r, s.Out)
+type stream struct {
+	tell   teller
+	out    io.Writer
+	prints *printing
 }
 
-func (s *stream) last(r *v1alpha1.AuditReport, _ string) error { return s.printFlags.Print(r, s.Out) }
-func (s *stream) notice(text string)                           { s.say(text) }
-func (*stream) resized() <-chan struct{}                       { return nil }
-func (*stream) quit() <-chan struct{}                          { return nil }
-func (*stream) end() error                                     { return nil }
+func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
+	return s.prints.report(r, s.out)
+}
+func (s *stream) last(r *v1alpha1.AuditReport) error { return s.prints.report(r, s.out) }
+func (s *stream) notice(text string)                 { s.tell.say(text) }
+func (*stream) resized() <-chan struct{}             { return nil }
+func (*stream) quit() <-chan struct{}                { return nil }
+func (*stream) end() error                           { return nil }
 
 // appending prints the rows that have changed, as kubectl get --watch does. Columns
 // keep the greatest width that they have had.
 type appending struct {
-	*options
+	tell   teller
+	out    io.Writer
+	prints *printing
+	began  bool
 	seen   changes
 	widths []int
 }
 
 func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	changed, gone := a.seen.take(r.Items)
+	rows, still := split(r)
+	if !a.began && still.prefixes > 0 {
+		a.tell.say(fmt.Sprintf(messages.QuietYet, quietText(still)))
+	}
+	a.began = true
+	changed, gone := a.seen.take(rows)
 	for _, key := range gone {
 		prefix := reference.In(key.resource.String()+"/"+key.prefix, key.namespace)
-		a.tell(messages.NotShown, prefix, a.goneText(r))
+		a.tell.tell(messages.NotShown, prefix, goneText(r))
 	}
-	return a.print(r, changed)
+	return a.print(changed)
 }
 
 // goneText returns why a row is not shown any more, as far as that is known.
-func (a *appending) goneText(r *v1alpha1.AuditReport) string {
-	if a.top > 0 && len(r.Items) == a.top {
-		return fmt.Sprintf(messages.NotFirst, a.top)
+func goneText(r *v1alpha1.AuditReport) string {
+	if top := *r.Scope.Top; top > 0 && len(r.Items) == top {
+		return fmt.Sprintf(messages.NotFirst, top)
 	}
-	return fmt.Sprintf(messages.TooFew, humanize.Count(a.minCount, "name"))
+	return fmt.Sprintf(messages.TooFew, humanize.Count(r.Scope.MinCount, "name"))
 }
 
 // printedAtOnce is of how many rows the text is in memory at the same time.
@@ -85,14 +98,14 @@ const printedAtOnce = 1000
 // print prints rows, after the header if they are the first. Their text is made twice: it
 // takes as much memory as all else of them, and the first of it has to be as wide as the
 // last.
-func (a *appending) print(r *v1alpha1.AuditReport, rows []int) error {
-	columns, header := a.columns(r), a.widths == nil && !a.noHeaders
+func (a *appending) print(rows []row) error {
+	columns, header := watchColumns(rows, a.prints), a.widths == nil && !a.prints.noHeaders
 	for some := range slices.Chunk(rows, printedAtOnce) {
-		a.widths = gridOf(columns, a.wide, itemsAt(r.Items, some), nil).widen(a.widths)
+		a.widths = gridOf(columns, some).widen(a.widths)
 	}
 	for some := range slices.Chunk(rows, printedAtOnce) {
-		lines := gridOf(columns, a.wide, itemsAt(r.Items, some), nil).lines(a.widths, header)
-		if _, err := fmt.Fprintln(a.Out, strings.Join(lines, "\n")); err != nil {
+		lines := gridOf(columns, some).lines(a.widths, header)
+		if _, err := fmt.Fprintln(a.out, strings.Join(lines, "\n")); err != nil {
 			return err
 		}
 		header = false
@@ -100,60 +113,51 @@ func (a *appending) print(r *v1alpha1.AuditReport, rows []int) error {
 	return nil
 }
 
-// itemsAt returns the items of some indexes.
-func itemsAt(items []v1alpha1.AuditItem, indexes []int) []v1alpha1.AuditItem {
-	some := make([]v1alpha1.AuditItem, len(indexes))
-	for i, at := range indexes {
-		some[i] = items[at]
-	}
-	return some
+func (a *appending) last(r *v1alpha1.AuditReport) error {
+	err := a.show(r, live.Snapshot{})
+	sayQuiet(a.tell, r)
+	return err
 }
-
-func (a *appending) last(r *v1alpha1.AuditReport, where string) error {
-	if len(r.Items) == 0 && a.widths == nil {
-		a.sayEmpty(r, where)
-	}
-	return a.show(r, live.Snapshot{})
-}
-func (a *appending) notice(text string)     { a.say(text) }
+func (a *appending) notice(text string)     { a.tell.say(text) }
 func (*appending) resized() <-chan struct{} { return nil }
 func (*appending) quit() <-chan struct{}    { return nil }
 func (*appending) end() error               { return nil }
+
+// sayQuiet prints at the end how many prefixes have no row.
+func sayQuiet(tell teller, r *v1alpha1.AuditReport) {
+	switch _, still := split(r); {
+	case len(r.Items) == 0:
+		tell.say(messages.Empty)
+	case still.prefixes > 0:
+		tell.say(fmt.Sprintf(messages.Quiet, quietText(still)))
+	}
+}
+
+// quietText returns how many prefixes are quiet.
+func quietText(q quiet) string {
+	return humanize.Count(q.prefixes, "prefix") + " with " + humanize.Count(q.names, "name")
+}
 
 // maxNotices is how many notices are kept for the end of a screen.
 const maxNotices = 100
 
 // painting paints the table on a screen again and again.
 type painting struct {
-	*options
-	screen  *terminal.Screen
-	notices []string // the last ones
-	dropped int      // how many came before
+	tell     teller
+	out      io.Writer
+	prints   *printing
+	screen   *terminal.Screen
+	duration time.Duration
+	notices  []string // the last ones
+	dropped  int      // how many came before
 }
 
 func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	width, height := p.screen.Size()
-	items, folds := r.Items, []fold(nil)
-	if !p.showReplicas {
-		items, folds = folded(items, p.minCount)
-	}
-	g := gridOf(p.columns(r), p.wide, items, folds)
-	rows := len(g.rows)
-	room := max(height-2, 1) // the header, and the line at the bottom
-	if p.noHeaders {
-		room++
-	}
-	g.rows = g.rows[:min(rows, room)]
-	if !p.wide {
-		g = g.fit(width)
-	}
-	lines := g.lines(g.widen(nil), !p.noHeaders)
-	if rows == 0 {
-		lines = []string{messages.Empty}
-	}
-	status := statusText(s, time.Duration(p.watching.duration))
-	if hidden := rows - len(g.rows); hidden > 0 {
-		status = p.belowText(hidden, len(r.Items)) + "; " + status
+	lines, hidden := p.lines(r, width, height)
+	status := statusText(s, p.duration)
+	if hidden > 0 {
+		status = belowText(r, hidden) + "; " + status
 	}
 	if n := len(p.notices); n > 0 {
 		status += "; " + p.notices[n-1]
@@ -161,12 +165,35 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	return p.screen.Paint(lines, status)
 }
 
-// belowText returns how many rows are below those on the screen, of a report of so many
-// items.
-func (o *options) belowText(below, items int) string {
+// lines returns the table as it fits on a screen, and how many rows don't.
+func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []string, hidden int) {
+	rows, still := split(r)
+	room := max(height-3, 1) // the header, the quiet prefixes, and the line at the bottom
+	if p.prints.noHeaders {
+		room++
+	}
+	shown := rows[:min(len(rows), room)]
+	if len(shown) > 0 {
+		g := gridOf(watchColumns(shown, p.prints), shown)
+		if !p.prints.wide {
+			g = g.fit(width)
+		}
+		lines = g.lines(g.widen(nil), !p.prints.noHeaders)
+	}
+	switch {
+	case len(r.Items) == 0:
+		lines = []string{messages.Empty}
+	case still.prefixes > 0:
+		lines = append(lines, fmt.Sprintf(messages.Quiet, quietText(still)))
+	}
+	return lines, len(rows) - len(shown)
+}
+
+// belowText returns how many rows are below those on the screen.
+func belowText(r *v1alpha1.AuditReport, below int) string {
 	rows := humanize.Count(below, "row")
-	if o.top > 0 && items == o.top {
-		return fmt.Sprintf(messages.BelowTop, rows, o.top)
+	if r.Hidden.BelowTop > 0 {
+		return fmt.Sprintf(messages.BelowAndTop, rows, *r.Scope.Top)
 	}
 	return fmt.Sprintf(messages.Below, rows)
 }
@@ -201,7 +228,7 @@ func (p *painting) notice(text string) {
 func (p *painting) resized() <-chan struct{} { return p.screen.Resized() }
 func (p *painting) quit() <-chan struct{}    { return p.screen.Quit() }
 
-// end leaves the screen, and says what was told on it.
+// end leaves the screen, and prints the notices that were on it.
 func (p *painting) end() error {
 	p.screen.End()
 	p.sayNotices()
@@ -210,13 +237,17 @@ func (p *painting) end() error {
 
 func (p *painting) sayNotices() {
 	if p.dropped > 0 {
-		p.tell(messages.Dropped, humanize.Count(p.dropped, "notice"))
+		p.tell.tell(messages.Dropped, humanize.Count(p.dropped, "notice"))
 	}
 	for _, text := range p.notices {
-		p.say(text)
+		p.tell.say(text)
 	}
 }
 
-func (p *painting) last(r *v1alpha1.AuditReport, where string) error {
-	return p.print(r, where)
+func (p *painting) last(r *v1alpha1.AuditReport) (err error) {
+	if rows, _ := split(r); len(rows) > 0 {
+		_, err = p.prints.table(watchColumns(rows, p.prints), rows, p.out)
+	}
+	sayQuiet(p.tell, r)
+	return err
 }

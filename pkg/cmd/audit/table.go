@@ -1,17 +1,18 @@
 package audit
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// The columns that give way on a narrow terminal, and those that tell rows apart.
+// The columns that tell rows apart or give way on a narrow terminal.
 const (
 	namespaceColumn = "NAMESPACE"
 	resourceColumn  = "RESOURCE"
@@ -20,78 +21,114 @@ const (
 	notesColumn     = "NOTES"
 )
 
-// column is one column of the audit's table.
-type column struct {
-	name string
-	wide bool // only with -o wide
-	cell func(v1alpha1.AuditItem) string
+// row is a row of the table: a prefix, or the fold of several.
+type row struct {
+	v1alpha1.AuditItem
+	fold *v1alpha1.AuditFolded // nil for a prefix
 }
 
-// columns returns those of the table of a report.
-func (o *options) columns(report *v1alpha1.AuditReport) []column {
-	columns := []column{
-		{resourceColumn, false, resourceText},
-		{prefixColumn, false, prefixText},
-		{"NAMES", false, func(i v1alpha1.AuditItem) string { return humanize.Grouped(i.Names) }},
-		{"PER-DAY", false, perDayText},
+// rowsOf returns the rows of a report. The folds are among the prefixes, in an order.
+func rowsOf(report *v1alpha1.AuditReport, order audit.Order) []row {
+	var rows []row
+	for i := range report.Folded {
+		f := &report.Folded[i]
+		rows = append(rows, row{fold: f, AuditItem: v1alpha1.AuditItem{
+			Group: f.Group, Resource: f.Resource, Namespace: f.Namespace,
+			Names: f.Names, Last10m: &f.Last10m, Last24h: &f.Last24h,
+		}})
 	}
-	if o.allNamespaces {
-		namespace := column{namespaceColumn, false, func(i v1alpha1.AuditItem) string { return i.Namespace }}
-		columns = append([]column{namespace}, columns...)
+	folds := len(rows)
+	for _, item := range report.Items {
+		rows = append(rows, row{AuditItem: item})
 	}
-	if report.Scope.ComparedWith != nil {
-		columns = append(columns, column{"GROWTH/DAY", false, growthText})
-		if report.Gate != nil && (report.Gate.FailAbove != nil || report.Gate.FailAboveCount != nil) {
-			columns = append(columns, column{"GATE-IN", false, gateInText})
+	if folds > 0 {
+		slices.SortStableFunc(rows, compareRows(order))
+	}
+	if top := report.Scope.Top; top != nil && *top > 0 {
+		rows = rows[:min(len(rows), *top)]
+	}
+	return rows
+}
+
+// compareRows returns the order of rows.
+func compareRows(order audit.Order) func(a, b row) int {
+	return func(a, b row) int {
+		switch order {
+		case audit.ByLast10m:
+			return cmp.Compare(*b.Last10m, *a.Last10m)
+		case audit.ByLast24h:
+			return cmp.Compare(*b.Last24h, *a.Last24h)
+		case audit.ByPrefix: // folds first
+			return cmp.Compare(a.Prefix, b.Prefix)
+		default:
+			return cmp.Compare(b.Names, a.Names)
 		}
 	}
-	failure := func(i v1alpha1.AuditItem) string { return failureText(i, report.Server.Retries) }
-	return append(columns,
-		column{creatorColumn, false, creatorText},
-		column{"FAILS-IN", false, failsInText},
-		column{"FAILURE", true, failure},
-		column{"NO-RETRY", true, noRetryText},
-		column{"ROOM", true, roomText},
-		column{"GENERATED", true, func(i v1alpha1.AuditItem) string { return humanize.Grouped(i.Generated) }},
-		column{"REUSED/DAY", true, reusedText},
-		column{"OLDEST", true, func(i v1alpha1.AuditItem) string { return timeText(i.Oldest) }},
-		column{"NEWEST", true, func(i v1alpha1.AuditItem) string { return timeText(i.Newest) }},
-		column{"FORECAST", true, forecastText},
-		column{notesColumn, false, func(i v1alpha1.AuditItem) string { return strings.Join(i.Notes, "; ") }},
-	)
 }
 
-// grid is a table's text: a header, and rows of as many cells.
+// column is one column of a table.
+type column struct {
+	name  string
+	right bool // numbers
+	cell  func(*row) string
+}
+
+// auditColumns returns the columns of an audit's table.
+func auditColumns(report *v1alpha1.AuditReport, p *printing) []column {
+	columns := append(p.placeColumns(),
+		column{"NAMES", true, func(r *row) string { return humanize.Grouped(r.Names) }},
+		column{"LAST-10M", true, func(r *row) string { return countText(r.Last10m) }},
+		column{"LAST-24H", true, func(r *row) string { return countText(r.Last24h) }})
+	if report.Scope.ComparedWith != nil {
+		columns = append(columns, column{"GROWTH/DAY", true, func(r *row) string { return growthText(r.Growth) }})
+	}
+	columns = append(columns, column{creatorColumn, false, creatorText})
+	if p.wide {
+		now := report.Metadata.CreationTimestamp.Time
+		columns = append(columns,
+			column{"ATTEMPTS", true, attemptsText},
+			column{"ROOM", true, roomText},
+			column{"OLDEST", true, func(r *row) string { return ageText(r.Oldest, now) }},
+			column{"NEWEST", true, func(r *row) string { return ageText(r.Newest, now) }})
+	}
+	gated := report.Gate != nil && (report.Gate.FailAbove != nil || report.Gate.FailAboveCount != nil)
+	return append(columns, column{notesColumn, false, func(r *row) string { return notesText(r, gated) }})
+}
+
+// placeColumns returns the columns that say which prefix a row is about.
+func (p *printing) placeColumns() []column {
+	columns := []column{
+		{resourceColumn, false, func(r *row) string { return resourceText(r.Group, r.Resource) }},
+		{prefixColumn, false, prefixText},
+	}
+	if p.namespaces {
+		columns = slices.Insert(columns, 0, column{namespaceColumn, false, func(r *row) string { return r.Namespace }})
+	}
+	return columns
+}
+
+// grid is a table's text: a header, and rows of as many cells. Notes that don't fit stand in
+// lines of their own, below their row.
 type grid struct {
 	header []string
+	right  []bool // columns of numbers
 	rows   [][]string
+	below  []string // the notes of each row; nil if they are in a column
 }
 
-// gridOf returns the text of a table of items, and of those that were folded. The
-// cells are safe for a terminal: kubectl's printer escapes ESC, but not the other
-// control characters.
-func gridOf(columns []column, wide bool, items []v1alpha1.AuditItem, folded []fold) grid {
+// gridOf returns the text of a table. The cells are safe for a terminal.
+func gridOf(columns []column, rows []row) grid {
 	var g grid
-	var shown []column
 	for _, c := range columns {
-		if wide || !c.wide {
-			shown = append(shown, c)
-			g.header = append(g.header, c.name)
-		}
+		g.header = append(g.header, c.name)
+		g.right = append(g.right, c.right)
 	}
-	for _, item := range items {
-		var row []string
-		for _, c := range shown {
-			row = append(row, terminal.OneLine(c.cell(item)))
+	for i := range rows {
+		var cells []string
+		for _, c := range columns {
+			cells = append(cells, terminal.OneLine(c.cell(&rows[i])))
 		}
-		g.rows = append(g.rows, row)
-	}
-	for _, f := range folded {
-		row := make([]string, len(shown))
-		for i, c := range shown {
-			row[i] = terminal.OneLine(f.cell(c.name))
-		}
-		g.rows = append(g.rows, row)
+		g.rows = append(g.rows, cells)
 	}
 	return g
 }
@@ -109,35 +146,30 @@ func (g grid) widen(widths []int) []int {
 
 // lines returns the rows as text, after the header if that is wanted, in columns of these
 // widths.
-func (g grid) lines(widths []int, header bool) []string {
-	rows := g.rows
+func (g grid) lines(widths []int, header bool) (lines []string) {
 	if header {
-		rows = append([][]string{g.header}, rows...)
+		lines = append(lines, g.line(g.header, widths))
 	}
-	var lines []string
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+gap)
+	for i, cells := range g.rows {
+		lines = append(lines, g.line(cells, widths))
+		if g.below != nil && g.below[i] != "" {
+			lines = append(lines, "  "+g.below[i])
 		}
-		lines = append(lines, strings.TrimRight(line, " "))
 	}
 	return lines
 }
 
-// table returns what kubectl's printer aligns.
-func (g grid) table() *metav1.Table {
-	table := &metav1.Table{}
-	for _, name := range g.header {
-		column := metav1.TableColumnDefinition{Name: name, Type: "string"}
-		table.ColumnDefinitions = append(table.ColumnDefinitions, column)
-	}
-	for _, cells := range g.rows {
-		var row metav1.TableRow
-		for _, cell := range cells {
-			row.Cells = append(row.Cells, cell)
+// line returns one row.
+func (g grid) line(cells []string, widths []int) string {
+	line := ""
+	for i, cell := range cells {
+		space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+		if g.right[i] {
+			line += space + cell
+		} else {
+			line += cell + space
 		}
-		table.Rows = append(table.Rows, row)
+		line += strings.Repeat(" ", gap)
 	}
-	return table
+	return strings.TrimRight(line, " ")
 }

@@ -25,39 +25,14 @@ func days(n float64) *float64 {
 	return &n
 }
 
-func TestFirstIn(t *testing.T) {
+func TestSpanText(t *testing.T) {
 	const minute, hour, year = 1.0 / 1440, 1.0 / 24, 365.25
-	for _, test := range []struct {
-		growing, steady float64
-		want            string
-	}{
-		{13 * hour, 41, "13h–41d"},
-		{0.2 * minute, 20 * minute, "<1m–20m"},
-		{47 * hour, 3, "47h–3d"},
-		{99 * year, 101 * year, "99y–never"},
-		{12, -1, "12d–never"},
-		{101 * year, -1, "never"},
-		{-1, -1, "never"},
-		{5, 5, "5d"},
+	for want, d := range map[string]float64{
+		"<1m": 0.2 * minute, "20m": 20 * minute, "13h": 13 * hour, "47h": 47 * hour, "3d": 3, "99y": 99 * year,
+		"more than 100y": 101 * year,
 	} {
-		item := v1alpha1.AuditItem{
-			FirstFailure: &v1alpha1.AuditFirstFailure{GrowingDays: days(test.growing), SteadyDays: days(test.steady)},
-		}
-		if got := failsInText(item); got != test.want {
-			t.Errorf("%v to %v days is %q, want %q", test.growing, test.steady, got, test.want)
-		}
-	}
-}
-
-// A lower bound is never rounded up.
-func TestPerDay(t *testing.T) {
-	for rate, want := range map[float64]string{
-		0: "≥0", 0.00179: "≥0.0017", 0.0018: "≥0.0018", 0.999: "≥0.99", 1.99: "≥1.9", 3: "≥3", 9.96: "≥9.9", 23.99: "≥23",
-		3326.2: "≥3,326", 234_653.9: "≥234,653",
-	} {
-		item := v1alpha1.AuditItem{Creates: v1alpha1.Creates{Windows: []v1alpha1.CreatesWindow{{PerDayLower: rate}, {PerDayLower: rate / 2}}}}
-		if got := perDayText(item); got != want {
-			t.Errorf("%v is %q, want %q", rate, got, want)
+		if got := spanText(&d); got != want {
+			t.Errorf("%v days is %q, want %q", d, got, want)
 		}
 	}
 }
@@ -73,36 +48,12 @@ func TestMadeBy(t *testing.T) {
 		{&v1alpha1.Creator{Manager: "argo"}, 1, "argo"},
 		{&v1alpha1.Creator{Manager: "argo", Guess: true}, 3, "argo? +2"},
 	} {
-		item := v1alpha1.AuditItem{CreatorCount: test.creators}
+		r := &row{AuditItem: v1alpha1.AuditItem{CreatorCount: test.creators}}
 		if test.creator != nil {
-			item.Creators = []v1alpha1.Creator{*test.creator}
+			r.Creators = []v1alpha1.Creator{*test.creator}
 		}
-		if got := creatorText(item); got != test.want {
+		if got := creatorText(r); got != test.want {
 			t.Errorf("%+v: %q, want %q", test.creator, got, test.want)
-		}
-	}
-}
-
-// A chance too small to matter is ~0, none at all is 0, and where the attempts are unknown
-// it is a range.
-func TestConflict(t *testing.T) {
-	eight := 8
-	for _, test := range []struct {
-		noRetry float64
-		retried *float64
-		own     *int
-		want    string
-	}{
-		{0.01, days(1e-16), &eight, "~0"},
-		{0.01, days(1e-8), &eight, "1 in 1.0e8"},
-		{0, days(0), &eight, "0"},
-		{0.01, nil, &eight, "~0–1%"},
-		{1, nil, &eight, "100%"},
-		{0.01, nil, nil, "?–1%"},
-	} {
-		item := v1alpha1.AuditItem{NextCreate: v1alpha1.NextCreate{NoRetry: test.noRetry, ServerRetry: test.retried}}
-		if got := failureText(item, v1alpha1.Retries{Attempts: test.own}); got != test.want {
-			t.Errorf("%+v: %q, want %q", test, got, test.want)
 		}
 	}
 }
@@ -113,15 +64,15 @@ func TestGrowthText(t *testing.T) {
 		want   string
 		gate   string
 	}{
-		{nil, "?", "?"},
-		{&v1alpha1.Growth{PerDayMost: 10}, "?", "?"},
-		{&v1alpha1.Growth{PerDay: days(25), PerDayMost: 25, DaysToGate: days(3)}, "+25", "3d"},
-		{&v1alpha1.Growth{PerDay: days(5.5), PerDayMost: 10, DaysToGate: days(0)}, "+5.5–+10", "now"},
-		{&v1alpha1.Growth{PerDay: days(10), PerDayMost: 10, New: true}, "+10 (new)", "never"},
-		{&v1alpha1.Growth{PerDay: days(0), PerDayMost: 0}, "0", "never"},
+		{nil, "?", "x"},
+		{&v1alpha1.Growth{PerDayMost: 10}, "?", "x"},
+		{&v1alpha1.Growth{PerDay: days(25), PerDayMost: 25, DaysToGate: days(3)}, "+25", "above the gate in 3d; x"},
+		{&v1alpha1.Growth{PerDay: days(5.5), PerDayMost: 10, DaysToGate: days(0)}, "+5.5–+10", "above the gate now; x"},
+		{&v1alpha1.Growth{PerDay: days(10), PerDayMost: 10, New: true}, "+10 (new)", "x"},
+		{&v1alpha1.Growth{PerDay: days(0), PerDayMost: 0}, "0", "x"},
 	} {
-		item := v1alpha1.AuditItem{Growth: test.growth}
-		if got, gate := growthText(item), gateInText(item); got != test.want || gate != test.gate {
+		r := &row{AuditItem: v1alpha1.AuditItem{Growth: test.growth, Notes: []string{"x"}}}
+		if got, gate := growthText(test.growth), notesText(r, true); got != test.want || gate != test.gate {
 			t.Errorf("%+v: %q and %q, want %q and %q", test.growth, got, gate, test.want, test.gate)
 		}
 	}
@@ -158,12 +109,13 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// Notes give way first, then creators, then what tells rows apart; what fits stays as it
-// is.
+// Creators give way first, then types, then what else tells rows apart. Notes go below their
+// rows, and are never cut off. What fits stays as it is.
 func TestFit(t *testing.T) {
 	long := strings.Repeat("n", 60)
 	table := grid{
 		header: []string{"RESOURCE", "PREFIX", "NAMES", "CREATOR", "NOTES"},
+		right:  []bool{false, false, true, false, false},
 		rows: [][]string{
 			{"jobs.batch", strings.Repeat("p", 40) + "1-", "10", "PipelineRun/" + long, long},
 			{"jobs.batch", strings.Repeat("p", 40) + "2-", "10", "argo", ""},
@@ -174,10 +126,10 @@ func TestFit(t *testing.T) {
 		widths []int // of resource, prefix, names, creator, notes
 	}{
 		{201, []int{10, 42, 5, 72, 60}},
-		{180, []int{10, 42, 5, 72, 39}},
-		{140, []int{10, 42, 5, 59, 12}},
-		{100, []int{10, 42, 5, 19, 12}},
-		{80, []int{10, 25, 5, 16, 12}},
+		{150, []int{10, 42, 5, 21, 60}},
+		{140, []int{10, 37, 5, 16, 60}},
+		{100, []int{10, 42, 5, 34}},
+		{80, []int{10, 40, 5, 16}},
 		{66, []int{10, 26, 5, 16}},
 		{40, []int{8, 10, 5, 8}},
 		{36, []int{9, 16, 5}},
@@ -187,6 +139,9 @@ func TestFit(t *testing.T) {
 		var widths []int
 		for i := range g.header {
 			widths = append(widths, g.widthOf(i))
+		}
+		if len(widths) < 5 && (len(g.below) != 2 || g.below[0] != long || g.below[1] != "") {
+			t.Errorf("%d columns: notes %q", test.width, g.below)
 		}
 		if diff := cmp.Diff(test.widths, widths); diff != "" || g.rows[0][1] == g.rows[1][1] {
 			t.Errorf("%d columns: prefixes %q and %q, widths (-want +got):\n%s", test.width, g.rows[0][1], g.rows[1][1], diff)
@@ -208,13 +163,13 @@ func cells(most int) *rapid.Generator[string] {
 // different.
 func TestFitOfAnyTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		columns := (&options{allNamespaces: rapid.Bool().Draw(t, "namespaces")}).columns(&v1alpha1.AuditReport{
+		columns := auditColumns(&v1alpha1.AuditReport{
 			Scope: v1alpha1.AuditScope{ComparedWith: rapid.SampledFrom([]*metav1.Time{nil, {}}).Draw(t, "compared")},
-		})
-		table := gridOf(columns, false, nil, nil)
+		}, &printing{namespaces: rapid.Bool().Draw(t, "namespaces"), wide: rapid.Bool().Draw(t, "wide")})
+		table := gridOf(columns, nil)
 		most := map[string]int{
-			namespaceColumn: 63, resourceColumn: 50, prefixColumn: 58, "PER-DAY": 11, "GROWTH/DAY": 12, "NAMES": 9,
-			creatorColumn: 70, "FAILS-IN": 10, notesColumn: 120,
+			namespaceColumn: 63, resourceColumn: 50, prefixColumn: 58, "LAST-10M": 8, "LAST-24H": 9, "GROWTH/DAY": 12, "NAMES": 9,
+			creatorColumn: 70, "ATTEMPTS": 2, "ROOM": 10, "OLDEST": 5, "NEWEST": 5, notesColumn: 120,
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "rows") {
 			var row []string
@@ -225,6 +180,14 @@ func TestFitOfAnyTable(t *testing.T) {
 		}
 		width := rapid.IntRange(60, 200).Draw(t, "width")
 		fitted, least := table.fit(width), table.fit(1)
+		if at := slices.Index(table.header, notesColumn); fitted.below != nil {
+			for i := range table.rows {
+				if fitted.below[i] != table.rows[i][at] {
+					t.Errorf("the note %q is shown as %q", table.rows[i][at], fitted.below[i])
+				}
+			}
+		}
+		fitted.below = nil // which may be long
 		for _, line := range fitted.lines(fitted.widen(nil), true) {
 			if n := utf8.RuneCountInString(line); n > max(width, least.width()) {
 				t.Errorf("%d columns, of which %d are needed: %d in %q", width, least.width(), n, line)
@@ -250,66 +213,76 @@ func TestFitOfAnyTable(t *testing.T) {
 	})
 }
 
-// With all namespaces, 80 columns are enough for a table as it mostly is.
+// With all namespaces, 80 columns are enough for a table as it mostly is. Numbers are aligned
+// to the right.
 func TestFitOf80Columns(t *testing.T) {
-	g := grid{
-		header: []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES", "PER-DAY", "CREATOR", "FAILS-IN", "NOTES"},
-		rows: [][]string{
-			{"payments-production", "pipelineruns.tekton.dev", "nightly-report-", "1,362,194", "≥13,938", "EventListener/main +2", "6y–never", "etcd first"},
-			{"payments-staging", "configmaps", strings.Repeat("prefix-", 8), "120", "≥2,747", "kubectl-create", "447d–never", ""},
-		},
+	last10m, last24h := int64(502), int64(13_938)
+	of := func(item v1alpha1.AuditItem, creator string) row {
+		item.Last10m, item.Last24h, item.Creators = &last10m, &last24h, []v1alpha1.Creator{{Manager: creator}}
+		return row{AuditItem: item}
+	}
+	rows := []row{
+		of(v1alpha1.AuditItem{
+			Namespace: "payments-production", Group: "tekton.dev", Resource: "pipelineruns", Prefix: "nightly-report-",
+			Names: 1_362_194, Notes: []string{"strains etcd"},
+		}, "EventListener/main"),
+		of(v1alpha1.AuditItem{
+			Namespace: "payments-staging", Resource: "configmaps", Prefix: strings.Repeat("prefix-", 8), Names: 120,
+			Notes: []string{"truncated: shared by …lease-1-, …lease-2-"},
+		}, "kubectl-create"),
 	}
 	want := []string{
-		"NAMESPACE   RESOURCE   PREFIX        NAMES       PER-DAY   CREATOR    FAILS-IN",
-		"paym…ion    pipe…dev   night…port-   1,362,194   ≥13,938   EventLi…   6y–never",
-		"paym…ing    conf…aps   prefi…efix-   120         ≥2,747    kubectl…   447d–never",
+		"NAMESPACE   RESOURCE   PREFIX             NAMES   LAST-10M   LAST-24H   CREATOR",
+		"paym…ion    pipe…dev   nightl…port-   1,362,194        502     13,938   EventLi…",
+		"  strains etcd",
+		"paym…ing    conf…aps   prefix…efix-         120        502     13,938   kubectl…",
+		"  truncated: shared by …lease-1-, …lease-2-",
 	}
-	fitted := g.fit(80)
+	fitted := gridOf(auditColumns(&v1alpha1.AuditReport{}, &printing{namespaces: true}), rows).fit(80)
 	if got := fitted.lines(fitted.widen(nil), true); !cmp.Equal(want, got) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 }
 
-// Rows that replicas bound are one line for each namespace, but for large ones and
-// single ones.
-func TestFolded(t *testing.T) {
-	item := func(namespace, resource, prefix string, names int64, bounded bool) v1alpha1.AuditItem {
-		return v1alpha1.AuditItem{Namespace: namespace, Resource: resource, Prefix: prefix, Names: names, ReplicaBounded: bounded}
+// Folds are rows among the others, in their order, and --top counts them.
+func TestRowsOf(t *testing.T) {
+	n := func(x int64) *int64 { return &x }
+	top := 0
+	report := &v1alpha1.AuditReport{
+		Scope: v1alpha1.AuditScope{Top: &top},
+		Items: []v1alpha1.AuditItem{
+			{Prefix: "a-", Names: 500, Last10m: n(1), Last24h: n(9)}, {Prefix: "b-", Names: 80, Last10m: n(0), Last24h: n(0)},
+		},
+		Folded: []v1alpha1.AuditFolded{{Resource: "pods", OwnerKind: "Job", Owners: 404, Names: 404, Last10m: 7, Last24h: 404}},
 	}
-	items := []v1alpha1.AuditItem{
-		item("a", "pods", "web-1-", 30, true), item("a", "pods", "run-", 40, false), item("a", "endpointslices", "web-", 10, true),
-		item("a", "pods", "huge-1-", 101, true), item("b", "pods", "one-1-", 10, true),
-		item("c", "pods", "x-1-", 100, true), item("c", "pods", "x-2-", 100, true),
+	for order, want := range map[audit.Order]string{
+		audit.ByNames: "a- (404 Jobs) b-", audit.ByLast10m: "(404 Jobs) a- b-", audit.ByPrefix: "(404 Jobs) a- b-",
+	} {
+		var got []string
+		for _, r := range rowsOf(report, order) {
+			got = append(got, prefixText(&r))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("by %s: %q, want %s", order, got, want)
+		}
 	}
-	left, folds := folded(items, 10)
-	var prefixes, lines []string
-	for _, i := range left {
-		prefixes = append(prefixes, i.Prefix)
-	}
-	for _, f := range folds {
-		lines = append(lines, fmt.Sprint(f.cell("NAMESPACE"), f.cell("RESOURCE"), f.cell("PREFIX"), f.cell("NAMES"), f.cell("PER-DAY")))
-	}
-	if diff := cmp.Diff([]string{"run-", "huge-1-", "one-1-"}, prefixes); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"cpods(2 prefixes)200", "aendpointslices,pods(2 prefixes)40"}, lines); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
-	if len(items) != 7 || items[0].Prefix != "web-1-" {
-		t.Error("the report itself has changed")
+	top = 2
+	rows := rowsOf(report, audit.ByNames)
+	if len(rows) != 2 || creatorText(&rows[1]) != "job-controller" || roomText(&rows[1]) != "" {
+		t.Errorf("%+v", rows)
 	}
 }
 
 // A prefix that would look like another one is quoted.
 func TestPrefixText(t *testing.T) {
 	for prefix, want := range map[string]string{
-		"run-": "run-", "a b-": `"a b-"`, "a  b-": `"a  b-"`, `\u001b`: `"\\u001b"`,
+		"run-": "run-", "a b-": `"a b-"`, "a  b-": `"a  b-"`, `\u001b`: `"\\u001b"`, "(404 Jobs)": `"(404 Jobs)"`,
 	} {
-		if got := prefixText(v1alpha1.AuditItem{Prefix: prefix}); got != want {
+		if got := prefixText(&row{AuditItem: v1alpha1.AuditItem{Prefix: prefix}}); got != want {
 			t.Errorf("%q is shown as %s", prefix, got)
 		}
 	}
-	if got := prefixText(v1alpha1.AuditItem{Prefix: "run-", SuffixLength: 8}); got != "run-{8}" {
+	if got := prefixText(&row{AuditItem: v1alpha1.AuditItem{Prefix: "run-", SuffixLength: 8}}); got != "run-{8}" {
 		t.Errorf("with longer suffixes it is %s", got)
 	}
 }
@@ -317,14 +290,14 @@ func TestPrefixText(t *testing.T) {
 // A gate that nobody can decide is an error, which an exceeded one goes before.
 func TestJudgeGrowth(t *testing.T) {
 	limit := 10.0
-	o := &options{}
+	r := &run{config: &config{}}
 	report := &v1alpha1.AuditReport{Complete: true, Gate: &v1alpha1.AuditGate{FailAboveGrowth: &limit, Undecided: 2}}
-	if err := o.evaluate(t.Context(), &audit.Result{Report: report}); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
+	if err := r.evaluate(t.Context(), &audit.Result{Report: report}); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
 		t.Errorf("%v", err)
 	}
 	report.Gate.Exceeded = []v1alpha1.AuditExceeded{{Resource: "jobs.batch", Prefix: "p-", Names: 30, GrowthPerDay: days(math.Pi)}}
 	report.Gate.ExceededCount = 1
-	err := o.evaluate(t.Context(), &audit.Result{Report: report})
+	err := r.evaluate(t.Context(), &audit.Result{Report: report})
 	if want := fmt.Sprintf(messages.GateExceeded, "1 prefix", "--fail-above-growth 10", "jobs.batch/p- with 30 names, +3.1 a day", "jobs.batch/p-"); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

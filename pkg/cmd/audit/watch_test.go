@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -33,61 +32,70 @@ import (
 func followed(prefix string, names, creates int64) v1alpha1.AuditItem {
 	i := v1alpha1.AuditItem{Resource: "jobs", Group: "batch", Namespace: "prod", Prefix: prefix, Names: names}
 	perDay := float64(creates) * 24
-	i.Creates.Measured = &v1alpha1.Measured{Creates: creates, Seconds: 3600, PerDay: perDay, PerDayUpper: perDay + 100}
+	i.Creates.Measured = &v1alpha1.Measured{Creates: creates, Seconds: 3600, PerDay: perDay, RatePerDay: &perDay}
 	return i
 }
 
-// In a pipe come the rows that have changed, under one header, and what is not there
-// any more is told on stderr.
+// reportOf returns a report of items, without --top.
+func reportOf(items ...v1alpha1.AuditItem) *v1alpha1.AuditReport {
+	return &v1alpha1.AuditReport{Items: items, Scope: v1alpha1.AuditScope{MinCount: 10, Top: new(int)}}
+}
+
+// In a pipe come the rows that have changed, under one header. Quiet prefixes have none, and
+// what is not there any more is told on stderr.
 func TestAppending(t *testing.T) {
 	var out, errOut bytes.Buffer
-	o := &options{IOStreams: genericiooptions.IOStreams{Out: &out, ErrOut: &errOut}, minCount: 10}
-	a := &appending{options: o}
+	a := &appending{tell: teller{&errOut}, out: &out, prints: &printing{}}
 	for _, items := range [][]v1alpha1.AuditItem{
 		{followed("run-", 10, 0), followed("job-", 20, 5)},
 		{followed("run-", 10, 0), followed("job-", 20, 5)},
 		{followed("run-", 10, 1), followed("job-", 20, 5)}, // one came, and one went
 		{followed("run-", 10, 1)},
 	} {
-		if err := a.show(&v1alpha1.AuditReport{Items: items}, live.Snapshot{}); err != nil {
+		if err := a.show(reportOf(items...), live.Snapshot{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := `RESOURCE     PREFIX   NAMES   PER-DAY   CREATOR   FAILS-IN   NOTES
-jobs.batch   run-     10      0         ?         ?
-jobs.batch   job-     20      120       ?         ?
-jobs.batch   run-     10      24        ?         ?
+	want := `RESOURCE     PREFIX   RATE   CREATED   DELETED   NAMES   CREATOR   NOTES
+jobs.batch   job-     +5/h         5         0      20   ?
+jobs.batch   run-     +1/h         1         0      10   ?
 `
-	if got := strings.ReplaceAll(out.String(), "<unknown>", "?"); got != want {
+	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := errOut.String(); !strings.HasPrefix(got, fmt.Sprintf(messages.NotShown, "jobs.batch/job- -n prod", "")) || strings.Count(got, "\n") != 1 {
+	told := fmt.Sprintf(messages.QuietYet, "1 prefix with 10 names") + "\n" +
+		fmt.Sprintf(messages.NotShown, "jobs.batch/job- -n prod", fmt.Sprintf(messages.TooFew, "10 names")) + "\n"
+	if got := errOut.String(); got != told {
 		t.Errorf("%q", got)
 	}
 }
 
 // A report that has been shown is whole: the gates are evaluated with it.
 func TestShownReportStaysWhole(t *testing.T) {
-	o := &options{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, minCount: 10}
-	a := &appending{options: o}
+	var errOut bytes.Buffer
+	a := &appending{tell: teller{&errOut}, out: io.Discard, prints: &printing{}}
 	for range 2 {
-		report := &v1alpha1.AuditReport{Items: []v1alpha1.AuditItem{followed("run-", 10, 0), followed("job-", 20, 5)}}
-		if err := a.last(report, ""); err != nil {
+		report := reportOf(followed("run-", 10, 0), followed("job-", 20, 5))
+		if err := a.last(report); err != nil {
 			t.Fatal(err)
 		}
 		if len(report.Items) != 2 || report.Items[0].Prefix != "run-" || report.Items[1].Prefix != "job-" {
 			t.Errorf("%+v", report.Items)
 		}
 	}
+	if !strings.HasSuffix(errOut.String(), fmt.Sprintf(messages.Quiet, "1 prefix with 10 names")+"\n") {
+		t.Errorf("%q", errOut.String())
+	}
 }
 
 // With --top, a row that others have overtaken is told to be just that.
 func TestOvertaken(t *testing.T) {
 	var errOut bytes.Buffer
-	o := &options{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: &errOut}, minCount: 10, top: 1}
-	a := &appending{options: o}
-	for _, items := range [][]v1alpha1.AuditItem{{followed("run-", 20, 0)}, {followed("job-", 30, 0)}, {}} {
-		if err := a.show(&v1alpha1.AuditReport{Items: items}, live.Snapshot{}); err != nil {
+	a := &appending{tell: teller{&errOut}, out: io.Discard, prints: &printing{}}
+	for _, items := range [][]v1alpha1.AuditItem{{followed("run-", 20, 1)}, {followed("job-", 30, 2)}, {}} {
+		report := reportOf(items...)
+		report.Scope.Top = new(1)
+		if err := a.show(report, live.Snapshot{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,10 +106,62 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
+// All rates have the unit in which the fastest row changes at least once. There is none
+// before ten seconds, and after a gap counts are lower bounds.
+func TestRates(t *testing.T) {
+	of := func(perDay float64) row {
+		return row{AuditItem: v1alpha1.AuditItem{Creates: v1alpha1.Creates{Measured: &v1alpha1.Measured{RatePerDay: &perDay, Creates: 7, Gaps: 1}}}}
+	}
+	young, other := of(0), row{}
+	young.Creates.Measured.RatePerDay = nil
+	for _, test := range []struct {
+		rows []row
+		want string
+	}{
+		{[]row{of(20 * 86_400), of(864), of(0), young, other}, "+20/s +0.010/s 0/s ? ?"},
+		{[]row{of(86_400), of(-43_200)}, "+1/s -0.50/s"},
+		{[]row{of(86_399), of(-2 * 1440)}, "+60/min -2/min"},
+		{[]row{of(1439), of(12)}, "+60/h +0.50/h"},
+		{[]row{of(-3 * 86_400)}, "-3/s"},
+		{[]row{young}, "?"},
+	} {
+		var got []string
+		for _, r := range test.rows {
+			got = append(got, unitOf(test.rows).text(&r))
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%q, want %s", got, test.want)
+		}
+	}
+	gap := of(1)
+	if got := sinceText(&gap, func(m *v1alpha1.Measured) int64 { return m.Creates }); got != "≥7" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A screen has the rows that change, and the quiet prefixes in one line.
+func TestPaintedLines(t *testing.T) {
+	p := &painting{prints: &printing{}}
+	report := reportOf(followed("job-", 20, 5), followed("run-", 30, 3), followed("old-", 4000, 0), followed("older-", 480, 0))
+	still := fmt.Sprintf(messages.Quiet, "2 prefixes with 4,480 names")
+	for _, test := range []struct{ height, rows, hidden int }{{24, 2, 0}, {4, 1, 1}, {1, 1, 1}} {
+		lines, hidden := p.lines(report, 80, test.height)
+		if len(lines) != test.rows+2 || lines[len(lines)-1] != still || hidden != test.hidden {
+			t.Errorf("%d lines high: %d hidden of\n%s", test.height, hidden, strings.Join(lines, "\n"))
+		}
+	}
+	if lines, _ := p.lines(reportOf(followed("old-", 10, 0)), 80, 24); len(lines) != 1 {
+		t.Errorf("%q", lines)
+	}
+	if lines, _ := p.lines(reportOf(), 80, 24); len(lines) != 1 || lines[0] != messages.Empty {
+		t.Errorf("%q", lines)
+	}
+}
+
 // A screen shows the newest notice, however many came, and at the end the last ones.
 func TestNotices(t *testing.T) {
 	var errOut bytes.Buffer
-	p := &painting{options: &options{IOStreams: genericiooptions.IOStreams{ErrOut: &errOut}}}
+	p := &painting{tell: teller{&errOut}}
 	for i := range maxNotices + 3 {
 		p.notice(fmt.Sprint("notice ", i))
 	}
@@ -115,7 +175,7 @@ func TestNotices(t *testing.T) {
 // What was told last is said, too.
 func TestSayLeft(t *testing.T) {
 	var errOut bytes.Buffer
-	w := &watched{options: &options{IOStreams: genericiooptions.IOStreams{ErrOut: &errOut}}}
+	w := &watched{run: &run{tell: teller{&errOut}}}
 	notices := make(chan string, 3)
 	notices <- noticeText(live.Notice{What: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
 	notices <- noticeText(live.Notice{What: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
@@ -129,8 +189,7 @@ func TestSayLeft(t *testing.T) {
 // progress of the first count, and where the watch shows them after it.
 func TestTellsWhileItCounts(t *testing.T) {
 	notices := make(chan string) // nothing stays in it
-	w := &watched{options: &options{}, engine: live.New(census.Scanner{})}
-	w.manners.retryTimeout = flagvalue.Duration(time.Minute)
+	w := &watched{run: &run{config: &config{lists: lists{retryTimeout: time.Minute}}}, engine: live.New(census.Scanner{})}
 	w.tellOf(func(text string) { notices <- text })
 	ended := make(chan error)
 	go func() {
@@ -160,7 +219,7 @@ func TestDiscovery(t *testing.T) {
 	var found []census.Resource
 	var skipped []census.Skipped
 	var failure error
-	w := &watched{}
+	w := &discoverer{}
 	discover := w.discovery([]census.Resource{runs, gizmos, pods}, func(context.Context) ([]census.Resource, []census.Skipped, error) {
 		return found, skipped, failure
 	})
@@ -234,10 +293,11 @@ func fakeCluster(t *testing.T) *cluster.Cluster {
 // What a watch has counted is dated by when it was counted, however long ago it began.
 func TestReportIsDated(t *testing.T) {
 	now := time.Now()
-	w := &watched{
-		options: &options{}, cluster: fakeCluster(t), engine: live.New(census.Scanner{}),
-		about: audit.Options{Began: now.Add(-24 * time.Hour), Order: audit.ByRisk},
-	}
+	w := newWatched(&run{
+		config:  &config{about: audit.Options{Began: now.Add(-24 * time.Hour), Order: audit.ByRate}},
+		cluster: fakeCluster(t),
+	})
+	w.engine = live.New(census.Scanner{})
 	_, result, err := w.report()
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +312,6 @@ func TestReportIsDated(t *testing.T) {
 func TestScannerOfAGate(t *testing.T) {
 	c := fakeCluster(t)
 	four := int64(4)
-	o := &options{minCount: 1000}
 	for name, test := range map[string]struct {
 		about                  audit.Options
 		minCount, creatorsFrom int64
@@ -261,7 +320,7 @@ func TestScannerOfAGate(t *testing.T) {
 		"a gate":   {audit.Options{MinCount: 1000, FailAboveCount: &four}, 5, 0},
 		"compared": {audit.Options{MinCount: 1000, Old: &v1alpha1.AuditReport{}}, 1, 1000},
 	} {
-		if got := o.scanner(c, test.about); got.MinCount != test.minCount || got.CreatorsFrom != test.creatorsFrom {
+		if got := (&lists{}).scanner(c, &test.about); got.MinCount != test.minCount || got.CreatorsFrom != test.creatorsFrom {
 			t.Errorf("%s: from %d names on, and who makes them from %d", name, got.MinCount, got.CreatorsFrom)
 		}
 	}
@@ -271,12 +330,14 @@ func TestScannerOfAGate(t *testing.T) {
 func TestEngineOfAGate(t *testing.T) {
 	c := fakeCluster(t)
 	four := int64(4)
-	w := &watched{options: &options{minCount: 10, named: true}, cluster: c, about: audit.Options{MinCount: 10, FailAboveCount: &four}}
-	collector, err := audit.NewCollector(w.about, c.RetriesOf)
+	w := newWatched(&run{cluster: c, config: &config{
+		arguments: []string{"jobs"}, about: audit.Options{MinCount: 10, FailAboveCount: &four},
+	}})
+	collector, err := audit.NewCollector(w.run.config.about, c.RetriesOf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := w.newEngine(collector, nil, terminal.StartProgress(io.Discard)).MinCount; got != 5 {
+	if got := w.newEngine(collector, terminal.StartProgress(io.Discard)).MinCount; got != 5 {
 		t.Errorf("it counts from %d names on", got)
 	}
 }
@@ -294,9 +355,9 @@ func TestBound(t *testing.T) {
 		"a pipe":                {&appending{}, false, 0},
 		"reports for a machine": {&stream{}, false, 0},
 	} {
-		w := &watched{options: &options{given: func(flag string) bool { return flag == "top" && test.given }}, shows: test.shows}
-		if w.bound(); w.about.Top != test.want || w.top != test.want {
-			t.Errorf("%s: %d and %d rows, want %d", name, w.about.Top, w.top, test.want)
+		w := &watched{run: &run{config: &config{prints: printing{topGiven: test.given}}}, shows: test.shows}
+		if w.bound(); w.run.config.about.Top != test.want {
+			t.Errorf("%s: %d rows, want %d", name, w.run.config.about.Top, test.want)
 		}
 	}
 }
@@ -304,60 +365,22 @@ func TestBound(t *testing.T) {
 // That rows are below is not all where --top has left some out.
 func TestBelow(t *testing.T) {
 	for _, test := range []struct {
-		top, items int
-		want       string
-	}{
-		{0, 0, fmt.Sprintf(messages.Below, "7 rows")},
-		{30, 29, fmt.Sprintf(messages.Below, "7 rows")},
-		{30, 30, fmt.Sprintf(messages.BelowTop, "7 rows", 30)},
-	} {
-		if got := (&options{top: test.top}).belowText(7, test.items); got != test.want {
+		belowTop int64
+		want     string
+	}{{0, fmt.Sprintf(messages.Below, "7 rows")}, {1, fmt.Sprintf(messages.BelowAndTop, "7 rows", 30)}} {
+		report := &v1alpha1.AuditReport{Scope: v1alpha1.AuditScope{Top: new(30)}, Hidden: v1alpha1.AuditHidden{BelowTop: test.belowTop}}
+		if got := belowText(report, 7); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
-		}
-	}
-}
-
-func TestMeasuredPerDay(t *testing.T) {
-	short := followed("run-", 10, 0) // nothing came, but that excludes little
-	short.Creates.WindowSeconds, short.Creates.PerDay = 86_400, 50
-	gaps := followed("run-", 10, 5)
-	gaps.Creates.Measured.Gaps = 1
-	for want, item := range map[string]v1alpha1.AuditItem{
-		"120": followed("run-", 10, 5), "≥50": short, "≥120": gaps,
-	} {
-		if got := perDayText(item); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-}
-
-func TestValidateWatching(t *testing.T) {
-	for complaint, test := range map[string]struct {
-		w       watching
-		given   string
-		metrics bool
-	}{
-		messages.WatchFlagsAlone: {watching{interval: 1, duration: 5}, "duration", false},
-
-		fmt.Sprintf(messages.NegativeDuration, "--duration", "-5ns"): {watching{watch: true, interval: 1, duration: -5}, "duration", false},
-		fmt.Sprintf(messages.BadInterval, "0s"):                      {watching{watch: true}, "interval", false},
-		messages.OpenMetricsWatch:                                    {watching{watch: true, interval: 1}, "", true},
-		"":                                                           {watching{watch: true, interval: flagvalue.Duration(time.Second)}, "interval", false},
-	} {
-		o := &options{watching: test.w, openMetrics: test.metrics, given: func(flag string) bool { return flag == test.given }}
-		err := o.validateWatching()
-		if (err == nil) != (complaint == "") || err != nil && err.Error() != complaint {
-			t.Errorf("%+v: %v", test.w, err)
 		}
 	}
 }
 
 func TestWatchedText(t *testing.T) {
 	s := live.Snapshot{Watched: 2, Events: 200, Idle: 50}
-	if got, want := watchedText(s), fmt.Sprintf(messages.WatchedIdle, "2 types", "200 events", 25.0, "0 gaps"); got != want {
+	if got, want := watchedText(s), fmt.Sprintf(messages.WatchedIdle, "2 types", "0s", "200 events", 25.0, "0 gaps"); got != want {
 		t.Errorf("%q", got)
 	}
-	if got, want := watchedText(live.Snapshot{Gaps: 1}), fmt.Sprintf(messages.Watched, "0 types", "0 events", "1 gap"); got != want {
+	if got, want := watchedText(live.Snapshot{Gaps: 1}), fmt.Sprintf(messages.Watched, "0 types", "0s", "0 events", "1 gap"); got != want {
 		t.Errorf("%q", got)
 	}
 }

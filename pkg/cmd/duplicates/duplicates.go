@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
+	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -179,7 +180,7 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	ahead := read.Ahead(ctx)
 	if ahead != 0 {
-		progress.Line(fmt.Sprintf(messages.Clock, ahead.Abs()))
+		progress.Line(fmt.Sprintf(common.Clock, ahead.Abs()))
 	}
 	began := time.Now().Add(ahead)
 	finder, err := o.finder(read, resources, began)

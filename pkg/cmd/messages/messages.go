@@ -45,6 +45,8 @@ const (
 	Unreachable = "Warning: the server is unreachable, so requests are retried for up to %s: %v"
 	// UnreachableForever is printed instead if the requests are retried without end: reason.
 	UnreachableForever = "Warning: the server is unreachable, so requests are retried until it responds: %v"
+	// Clock is printed if the clocks differ: difference.
+	Clock = "Warning: this machine's clock differs from the server's by %s. The command uses the server's clock."
 	// APIsUnknown is the reason for which the APIs of other servers are skipped: reason.
 	APIsUnknown = "can't find out which APIs other servers serve: %v"
 	// APIUnavailable is the reason for which an API of another server is skipped: API,

@@ -39,6 +39,8 @@ const (
 	OpenMetricsWatch = "-o openmetrics prints gauges of one audit, so it can't be used with --watch"
 	// EstimateWatch is printed for --estimate with --watch.
 	EstimateWatch = "--estimate doesn't count, so it can't be used with --watch"
+	// SortByWatch is printed for an order by counts that --watch doesn't have.
+	SortByWatch = "--sort-by=%s counts objects of one audit, so it can't be used with --watch"
 	// EstimateGate is printed for --estimate with a gate or --compare.
 	EstimateGate = "--estimate doesn't count, so it takes neither --compare nor a gate"
 )
@@ -86,8 +88,86 @@ const (
 	EstimateFailed = "%s could not be read"
 )
 
+// Errors in arguments that a cluster decides.
+const (
+	// PrefixAlone is printed for an argument that looks like a prefix without a type: reason,
+	// prefix twice.
+	PrefixAlone = "%w. To audit a prefix, name its type:\n  kubectl genname audit TYPE/%s\n" +
+		"or search all types:\n  kubectl genname audit --prefix %s"
+)
+
+// Verdict. These lines come first.
+const (
+	// ReadOf is printed if not everything could be read: types read, all types.
+	ReadOf = "Only %s of %s could be read."
+	// NoneClose is printed if no prefix is close to failing, and the fullest has the attempts
+	// of the server: names, room.
+	NoneClose = "No create is close to failing: the server tries %s, and the fullest prefix has room for %s more."
+	// NoneCloseBut is the same for other attempts: prefix, room, attempts.
+	NoneCloseBut = "No create is close to failing: the fullest prefix, %s, has room for %s more with %s per create."
+	// OneClose is printed if one prefix is close to failing: prefix, one of the two below.
+	OneClose = "1 prefix is close to failing: %s (%s)."
+	// SeveralClose is printed if several are: number, the closest, one of the two below.
+	SeveralClose = "%s are close to failing. The closest is %s (%s)."
+	// ExpectedIn is when a create is expected to fail: names and attempts, time.
+	ExpectedIn = "%s, a create fails in about %s at the pace of the last 24 hours"
+	// FailsNow is the chance that the next create fails: names and attempts, chance.
+	FailsNow = "%s, the next create fails with a chance of %s"
+	// AssumesOneAttempt follows if attempts are unknown: number of resource types.
+	AssumesOneAttempt = "This assumes one attempt for %s with unknown attempts."
+	// MostCreated is printed if many objects are new: up to three prefixes, and Others.
+	MostCreated = "Most created in the last 10 minutes: %s."
+	// Others is the number of other rows with many new objects.
+	Others = "and %s"
+	// CreatedFold is a fold in MostCreated: objects, type, kind of the owners, namespace.
+	CreatedFold = "%s %s of %s%s"
+	// NextAudit is the command about a prefix that is close to failing: arguments.
+	NextAudit = "  kubectl genname audit %s"
+	// NextWatch is the command about a prefix with many new objects: arguments.
+	NextWatch = "  kubectl genname audit %s --watch"
+)
+
+// Record of one prefix.
+const (
+	// RecordCreated is when objects were created: numbers of ten minutes and of 24 hours,
+	// ages of the oldest and the newest.
+	RecordCreated = "%s in the last 10 minutes, %s in the last 24 hours (oldest %s ago, newest %s ago)"
+	// RecordRoom is how many more creates are likely to succeed: number.
+	RecordRoom = "%s more creates until the chance of any failure is 0.1%%"
+	// AttemptsOfServer are the attempts per create: number, version.
+	AttemptsOfServer = "%d names per create (this server, %s)"
+	// AttemptsOfClient are other attempts: number.
+	AttemptsOfClient = "%d per create (the client, or --server-attempts)"
+	// AttemptsUnknown is used if the attempts are unknown.
+	AttemptsUnknown = "unknown, so the room and the verdict assume 1 per create"
+	// RecordClose is the verdict if a failure is expected: time.
+	RecordClose = "Close to failing: expected in about %s at the pace of the last 24 hours."
+	// RecordFails is the verdict if creates fail already: chance.
+	RecordFails = "Close to failing: the next create fails with a chance of %s."
+	// RecordMany is the verdict if many objects are new.
+	RecordMany = "Not close to failing. Many objects are new: watch whether they pile up."
+	// RecordFine is the verdict otherwise.
+	RecordFine = "No problem: no create is close to failing."
+	// RecordNext is printed before commands.
+	RecordNext = "Next:"
+	// NextPrune is the command that lists what could be deleted: arguments.
+	NextPrune = "  kubectl genname prune %s --older-than 1h"
+	// NextPruneDay is the same if there are older objects: arguments.
+	NextPruneDay = "  kubectl genname prune %s --older-than 24h"
+	// NextOwner is the command about the creator: arguments.
+	NextOwner = "  kubectl get %s"
+)
+
+// Notes in the table that no report has.
+const (
+	// AboveGate is when a prefix passes a gate at the growth since the earlier audit: time.
+	AboveGate = "above the gate %s"
+)
+
 // Warnings.
 const (
+	// OtherCluster is printed for an earlier audit of another cluster: file.
+	OtherCluster = "Warning: %s is an audit of another cluster"
 	// Skipped is printed for a resource type that could not be read: type, reason.
 	Skipped = "Warning: skipped %s: %s"
 	// SkippedAll is printed without permission to list any resource type: number.
@@ -129,9 +209,7 @@ const (
 
 // Closing lines.
 const (
-	// ReadOf is printed if not everything could be read: types read, all types.
-	ReadOf = "%s of %s could be read"
-	// Read is the last line of an audit: objects, types, requests, seconds, prefixes.
+	// Read is the last line of an audit with -o wide: objects, types, requests, seconds, prefixes.
 	Read = "Read %s of %s in %s and %.1f s: %s"
 	// Empty is printed instead of an empty table.
 	Empty = "No generated names to show."
@@ -139,19 +217,17 @@ const (
 	EmptyIn = "No generated names to show in %s namespace."
 	// EmptyInAll is the same if there are no names at all.
 	EmptyInAll = "No generated names to show in %s namespace. Use -A for all namespaces."
-	// Hidden is printed for prefixes that are not in the table: prefixes, names, flags,
-	// place.
-	Hidden = "%s with %s hidden (%s)%s"
-	// HiddenAll is the place if all are in one: type and namespace.
-	HiddenAll = ", all of them %s"
-	// HiddenMost is the place with more than half of them: type and namespace, names.
-	HiddenMost = ", most of them %s: %s"
-	// HiddenLargest is the place with the largest part: type and namespace, names.
-	HiddenLargest = ", the most %s: %s"
-	// HiddenEverything follows if the table is empty because of --min-count.
-	HiddenEverything = ". Show them with --min-count=1"
-	// Unprefixed is printed for objects without a prefix: number, types.
-	Unprefixed = "%s under no prefix: %s"
+	// BelowTop begins the line on what is not in the table: rows, is or are.
+	BelowTop = "%s %s not shown (--top=0 shows all)."
+	// Hidden follows for prefixes below --min-count: prefixes, --min-count, is or are.
+	Hidden = "%s with fewer than %s %s hidden (--min-count)."
+	// Unprefixed follows for objects without a prefix: number, has or have.
+	Unprefixed = "%s %s no generated name."
+	// Quiet is printed instead of the rows of a watch that have not changed: prefixes and
+	// names.
+	Quiet = "%s: nothing was created or deleted since the watch began."
+	// QuietYet is the same at the beginning, where rows follow.
+	QuietYet = "Watching %s. A row appears when an object is created or deleted."
 	// NotFound is printed for prefixes without names: prefixes.
 	NotFound = "No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?"
 	// NotFoundPattern is the same for a prefix with a wildcard.
@@ -168,10 +244,10 @@ const (
 	NotComparedNow = "Not compared, because %s has not read them: %s"
 	// Estimated is the last line of --estimate: objects, types, requests, bytes.
 	Estimated = "An audit would read %s of %s: about %s and %s of metadata"
-	// Watched is the last line of --watch: types, events, gaps.
-	Watched = "Watched %s: %s, %s"
-	// WatchedIdle is the same if there were events: types, events, percentage, gaps.
-	WatchedIdle = "Watched %s: %s, of which %.0f%% changed no count, %s"
+	// Watched is the last line of --watch: types, duration, events, gaps.
+	Watched = "Watched %s for %s: %s, %s"
+	// WatchedIdle is the same if there were events: types, duration, events, percentage, gaps.
+	WatchedIdle = "Watched %s for %s: %s, of which %.0f%% changed no count, %s"
 	// More follows some things that are listed: their number.
 	More = "%s and %s more"
 )
@@ -199,8 +275,8 @@ const (
 const (
 	// Below is how many rows the screen doesn't show.
 	Below = "%s below"
-	// BelowTop is the same if --top leaves out more: number, --top.
-	BelowTop = "%s below, and those after --top=%d"
+	// BelowAndTop is the same if --top leaves out more: number, --top.
+	BelowAndTop = "%s below, and those after --top=%d"
 	// Passed is how long the watch has lasted, of which duration.
 	Passed = "%s of %s"
 	// Watching is how many types are watched, and how many have no prefixes.

@@ -47,8 +47,6 @@ const (
 	ForbiddenAll = "Warning: skipped all %s, because you can't list any of them (needs list)"
 	// TryNamespace follows ForbiddenAll with -A.
 	TryNamespace = "; try -n NAMESPACE"
-	// Clock is printed if the clocks differ: difference.
-	Clock = "Warning: this machine's clock differs from the server's by %s. The command uses the server's clock."
 	// SecretsUnnamed is printed with -o wide if Secrets were left out.
 	SecretsUnnamed = "Secrets were not compared. Name the type to compare them."
 	// Inconsistent is printed for lists that are not of one state: types.

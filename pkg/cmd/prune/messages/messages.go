@@ -67,8 +67,6 @@ const (
 const (
 	// MissingPermission is Forbidden in a plan: verb, resource and scope.
 	MissingPermission = "Warning: you can't %s %s"
-	// Clock is printed if the clocks differ: difference.
-	Clock = "Warning: this machine's clock differs from the server's by %s. The command uses the server's clock."
 )
 
 // The plan, on stderr.

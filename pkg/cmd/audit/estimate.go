@@ -6,48 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
-
-// manners are the flags about what an audit costs the server.
-type manners struct {
-	polite       bool
-	retryTimeout flagvalue.Duration
-	estimate     bool
-}
-
-func (m *manners) addFlags(flags *pflag.FlagSet) {
-	m.retryTimeout = flagvalue.Duration(census.DefaultRetryTimeout)
-	flags.BoolVar(&m.polite, "polite", false,
-		"Send one request at a time, and pause nine times as long as each request took")
-	flags.Var(&m.retryTimeout, "retry-timeout",
-		"How long to retry a page while the server throttles, fails or is unreachable")
-	flags.BoolVar(&m.estimate, "estimate", false,
-		"Print how much an audit would read, and don't count. This reads one object of each resource type")
-}
-
-// validateManners returns what is wrong with these flags.
-func (o *options) validateManners() error {
-	switch {
-	case o.manners.retryTimeout <= 0:
-		return fmt.Errorf(messages.BadRetryTimeout, o.manners.retryTimeout.String())
-	case o.manners.polite && o.concurrency > 1:
-		return fmt.Errorf(messages.PoliteConcurrency, o.concurrency)
-	case o.manners.estimate && (o.openMetrics || o.printFlags.ForMachines()):
-		return errors.New(messages.EstimateOutput)
-	case o.manners.estimate && (o.gated() || o.compare != ""):
-		return errors.New(messages.EstimateGate)
-	}
-	return nil
-}
 
 // tellRest returns a function that says why nothing happens for long.
 func tellRest(tell func(text string)) func(time.Duration) {
@@ -56,36 +22,31 @@ func tellRest(tell func(text string)) func(time.Duration) {
 	}
 }
 
-// gated reports whether there is a gate.
-func (o *options) gated() bool { return o.failAbove.Given() || o.countGate || o.growthGate }
-
 // printEstimate prints what an audit of the types would read.
-func (o *options) printEstimate(
-	ctx context.Context, scanner *census.Scanner, types []census.Resource, progress *terminal.Progress,
-) error {
+func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progress *terminal.Progress) error {
 	progress.Say(messages.Estimating)
-	estimates, skipped, err := scanner.Estimate(ctx, types, o.namespace)
+	estimates, skipped, err := scanner.Estimate(ctx, r.types, r.config.about.Namespace)
 	if err != nil {
 		return err
 	}
 	progress.End()
 	if len(estimates) > 0 {
-		printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: o.noHeaders})
-		if err := printer.PrintObj(estimateTable(estimates), o.Out); err != nil {
+		printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: r.config.prints.noHeaders})
+		if err := printer.PrintObj(estimateTable(estimates), r.streams.Out); err != nil {
 			return err
 		}
 	}
 	failed, forbidden := 0, 0
 	for _, s := range skipped {
-		if s.Reason == census.Forbidden && !o.named {
+		if s.Reason == census.Forbidden && !r.config.named() {
 			forbidden++
 			continue
 		}
 		failed++
-		o.tell(messages.EstimateSkipped, s.Message)
+		r.tell.tell(messages.EstimateSkipped, s.Message)
 	}
 	if forbidden > 0 {
-		o.tell(messages.EstimateForbiddenTypes, humanize.Count(forbidden, "type"))
+		r.tell.tell(messages.EstimateForbiddenTypes, humanize.Count(forbidden, "type"))
 	}
 	var total census.Estimate
 	for _, e := range estimates {
@@ -93,7 +54,7 @@ func (o *options) printEstimate(
 		total.Requests += e.Requests
 		total.Bytes += e.Bytes
 	}
-	o.tell(messages.Estimated,
+	r.tell.tell(messages.Estimated,
 		humanize.Count(total.Objects, "object"), humanize.Count(len(estimates), "type"),
 		humanize.Count(total.Requests, "request"), megabytes(total.Bytes))
 	if len(estimates) == 0 && forbidden > 0 {

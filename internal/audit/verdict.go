@@ -1,0 +1,211 @@
+package audit
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// The thresholds of the verdict.
+const (
+	// closeChance is the chance that the next create fails above which a prefix is close to
+	// failing.
+	closeChance = 0.001
+	// closeDays is the time within which one failure is expected if a prefix is close to
+	// failing.
+	closeDays = 365
+	// manyCreated of the last ten minutes are worth a line, and so are someCreated if they
+	// are a tenth of all.
+	manyCreated, someCreated, tenth = 1000, 100, 10
+	// fewestToJudge is the number of names below which no prefix is close to failing, even
+	// with one attempt: 9 a day make 3,294 names and 0.4 expected failures in a year.
+	fewestToJudge = 10
+	// mostCreatedShown is how many prefixes the verdict names.
+	mostCreatedShown = 3
+)
+
+// verdict is what the verdict needs of the spaces that have been judged.
+type verdict struct {
+	close       int64
+	closest     *v1alpha1.AuditClosest
+	unknown     map[string]bool // the resource types with unknown attempts
+	createdMost []v1alpha1.AuditMostCreated
+	created     int64
+}
+
+// merge adds another verdict.
+func (v *verdict) merge(other *verdict) {
+	v.close += other.close
+	v.created += other.created
+	if other.closest != nil {
+		v.nearer(*other.closest)
+	}
+	for resource := range other.unknown {
+		v.assume(resource)
+	}
+	v.createdMost = append(v.createdMost, other.createdMost...)
+	v.trim()
+}
+
+// assume notes a resource type whose attempts are unknown.
+func (v *verdict) assume(resource string) {
+	if v.unknown == nil {
+		v.unknown = map[string]bool{}
+	}
+	v.unknown[resource] = true
+}
+
+// nearer keeps a prefix if it is closer to failing than all others.
+func (v *verdict) nearer(c v1alpha1.AuditClosest) {
+	if v.closest == nil || compareClosest(c, *v.closest) < 0 {
+		v.closest = &c
+	}
+}
+
+// compareClosest orders prefixes by the time until a failure, and by room.
+func compareClosest(a, b v1alpha1.AuditClosest) int {
+	days := func(c v1alpha1.AuditClosest) float64 {
+		if c.FailsInDays == nil {
+			return math.Inf(1)
+		}
+		return *c.FailsInDays
+	}
+	return cmp.Or(
+		cmp.Compare(days(a), days(b)), cmp.Compare(a.Room, b.Room), cmp.Compare(b.NextCreate, a.NextCreate),
+		cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix), cmp.Compare(a.Namespace, b.Namespace),
+		cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+}
+
+// create notes a prefix or a fold if many of its objects are new.
+func (v *verdict) create(m v1alpha1.AuditMostCreated) {
+	if m.Last10m < manyCreated && (m.Last10m < someCreated || m.Last10m*tenth < m.Names) {
+		return
+	}
+	v.created++
+	v.createdMost = append(v.createdMost, m)
+	if len(v.createdMost) > 1<<10 {
+		v.trim()
+	}
+}
+
+// trim forgets all but those with the most new objects.
+func (v *verdict) trim() {
+	slices.SortFunc(v.createdMost, func(a, b v1alpha1.AuditMostCreated) int {
+		return cmp.Or(
+			cmp.Compare(b.Last10m, a.Last10m), cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group),
+			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.OwnerKind, b.OwnerKind))
+	})
+	v.createdMost = v.createdMost[:min(len(v.createdMost), mostCreatedShown)]
+}
+
+// judge adds a space to a verdict.
+func (c *Collector) judge(v *verdict, space *census.NamePool) error {
+	v.create(c.createdIn(space))
+	resource, retries := space.Resource.GroupResource(), v1alpha1.Retries{}
+	if retries, _ = c.retries(*space); retries.Attempts == nil {
+		v.assume(resource.String())
+	}
+	attempts := knownAttempts(retries)
+	chance, days, err := c.closeness(space, attempts)
+	if err != nil {
+		return err
+	}
+	isClose := chance > closeChance || days != nil
+	if isClose {
+		v.close++
+	} else if v.closest != nil && v.closest.Names >= space.Names && v.closest.Attempts <= attempts {
+		return nil // this one has more room, which takes long to calculate
+	}
+	outlook, err := c.estimate.outlook(*space, attempts, 0, 0)
+	if err != nil {
+		return err
+	}
+	v.nearer(v1alpha1.AuditClosest{
+		Group: resource.Group, Resource: resource.Resource, Namespace: space.Namespace, Prefix: textOf(space.Prefix),
+		Names: space.Names, Attempts: attempts, NextCreate: chance, Room: *outlook.room, FailsInDays: days,
+	})
+	return nil
+}
+
+// createdIn returns what was created in a space in the last ten minutes.
+func (c *Collector) createdIn(space *census.NamePool) v1alpha1.AuditMostCreated {
+	created := v1alpha1.AuditMostCreated{
+		Group: space.Resource.Group, Resource: space.Resource.Resource, Namespace: space.Namespace,
+		Prefix: textOf(space.Prefix), Names: space.Names, Last10m: c.options.last(space, Last10m),
+	}
+	if creators := creatorsOf(space.Creator); len(creators) > 0 {
+		created.Creator = &creators[0]
+	}
+	return created
+}
+
+// knownAttempts returns the attempts per create, 1 if they are unknown.
+func knownAttempts(retries v1alpha1.Retries) int {
+	if retries.Attempts == nil {
+		return 1
+	}
+	return *retries.Attempts
+}
+
+// closeness returns the chance that the next create fails, and the days until one failure is
+// expected if the space grows by what was created in the last 24 hours every day: nil if
+// that is more than a year.
+func (c *Collector) closeness(space *census.NamePool, attempts int) (chance float64, days *float64, err error) {
+	model, err := modelOf(*space, attempts)
+	if err != nil {
+		return 0, nil, err
+	}
+	chance = model.NextFails(space.Names)
+	perDay := float64(c.options.last(space, Last24h))
+	year := perDay * closeDays
+	if most := model.NextFails(space.Names + int64(year)); year*most < 1 {
+		return chance, nil, nil // each of these creates is less likely to fail than the last
+	}
+	expected := func(days float64) float64 {
+		forecast, failed := model.Forecast(space.Names, perDay, days)
+		err = cmp.Or(err, failed)
+		return forecast.NothingDeleted
+	}
+	if expected(closeDays) < 1 || err != nil {
+		return chance, nil, err
+	}
+	low, high := 0.0, float64(closeDays)
+	for high-low > high/1000 {
+		if middle := (low + high) / 2; expected(middle) < 1 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return chance, &high, err
+}
+
+// verdict returns the verdict on all spaces, of which the rows have not been judged.
+func (c *Collector) verdict(folded []v1alpha1.AuditFolded) (*v1alpha1.AuditVerdict, error) {
+	if c.watched {
+		return nil, nil
+	}
+	v := &c.kept.verdict
+	for _, r := range c.kept.rows {
+		if err := c.judge(v, &r.NamePool); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range folded {
+		v.create(v1alpha1.AuditMostCreated{
+			Group: f.Group, Resource: f.Resource, Namespace: f.Namespace, OwnerKind: f.OwnerKind,
+			Names: f.Names, Last10m: f.Last10m,
+		})
+	}
+	v.trim()
+	return &v1alpha1.AuditVerdict{
+		CloseToFailing: v.close, Closest: v.closest,
+		AttemptsUnknown:  append([]string{}, slices.Sorted(maps.Keys(v.unknown))...),
+		MostCreatedCount: v.created, MostCreated: append([]v1alpha1.AuditMostCreated{}, v.createdMost...),
+	}, nil
+}

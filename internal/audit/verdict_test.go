@@ -1,0 +1,193 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// verdictOf returns the verdict on spaces of a server with a number of attempts.
+func verdictOf(t *testing.T, options Options, attempts int, spaces ...census.NamePool) *v1alpha1.AuditVerdict {
+	t.Helper()
+	c := collector(options)
+	c.retriesOf = retries(attempts)
+	add(c, true, spaces...)
+	return finish(t, c).Report.Verdict
+}
+
+// The next create fails with more than 0.1%: with one attempt from 14,349 names on, with
+// eight from 6,050,830.
+func TestCloseByChance(t *testing.T) {
+	eight := int64(27 * 27 * 27 * 27 * 27 * math.Pow(0.001, 0.125))
+	for _, test := range []struct {
+		attempts int
+		names    int64
+		close    int64
+	}{{1, 14_348, 0}, {1, 14_349, 1}, {8, eight, 0}, {8, eight + 1, 1}, {0, 14_348, 0}, {0, 14_349, 1}} {
+		for _, options := range []Options{{}, {MinCount: 1 << 40}, {Top: 1}} { // shown, or hidden
+			last := space("z-", 20_000_000) // fails certainly, and is the first row
+			last.SuffixLength = 11
+			v := verdictOf(t, options, test.attempts, rated("p-", test.names, 0), last)
+			if v.CloseToFailing != test.close || v.Closest.Prefix != "p-" {
+				t.Errorf("%d attempts, %d names, %+v: %d close to failing, %+v", test.attempts, test.names, options, v.CloseToFailing, v.Closest)
+			}
+		}
+	}
+}
+
+// One failure is expected within a year if names grow by those of the last 24 hours every
+// day. With one attempt that is at 15 a day.
+func TestCloseByGrowth(t *testing.T) {
+	for _, test := range []struct{ perDay, close int64 }{{0, 0}, {14, 0}, {15, 1}, {1000, 1}} {
+		v := verdictOf(t, Options{}, 1, rated("p-", 20, test.perDay))
+		if v.CloseToFailing != test.close || (v.Closest.FailsInDays != nil) != (test.close == 1) {
+			t.Fatalf("%d a day: %+v, %+v", test.perDay, v, v.Closest)
+		}
+	}
+	// n creates from nothing fail n^2/2N times on average: once after 5,357 creates.
+	v := verdictOf(t, Options{}, 1, rated("p-", 20, 1000))
+	if days := *v.Closest.FailsInDays; math.Abs(days-5.34) > 0.02 {
+		t.Errorf("it fails in %v days", days)
+	}
+	if v := verdictOf(t, Options{}, 8, rated("p-", 20, 1000)); v.CloseToFailing != 0 || v.Closest.FailsInDays != nil || v.Closest.Room < 1_000_000 {
+		t.Errorf("eight attempts: %+v", v.Closest)
+	}
+}
+
+// Many objects of the last ten minutes are worth a line: at least 1,000, or at least 100 that
+// are a tenth of the names.
+func TestMostCreated(t *testing.T) {
+	of := func(names, last10m int64) census.NamePool {
+		s := space("p-", names)
+		s.Recent = recent(last10m, last10m, last10m, last10m)
+		return s
+	}
+	for _, test := range []struct{ names, last10m, many int64 }{
+		{100, 99, 0},
+		{100, 100, 1},
+		{1000, 100, 1},
+		{1001, 100, 0},
+		{1001, 101, 1},
+		{1_000_000, 999, 0},
+		{1_000_000, 1000, 1},
+	} {
+		if v := verdictOf(t, Options{}, 8, of(test.names, test.last10m)); v.MostCreatedCount != test.many || int64(len(v.MostCreated)) != test.many {
+			t.Errorf("%d of %d names: %+v", test.last10m, test.names, v)
+		}
+	}
+	var many []census.NamePool
+	for i := range int64(2000) {
+		s := of(5000, 1000+i*7%2000)
+		s.Prefix = fmt.Sprintf("p%04d-", i)
+		many = append(many, s)
+	}
+	for _, options := range []Options{{}, {Order: ByPrefix, Top: 5}, {MinCount: 1 << 40}} {
+		v := verdictOf(t, options, 8, many...)
+		var got []int64
+		for _, m := range v.MostCreated {
+			got = append(got, m.Last10m)
+		}
+		if diff := cmp.Diff([]int64{2999, 2998, 2997}, got); diff != "" || v.MostCreatedCount != 2000 {
+			t.Errorf("%+v: %d (-want +got):\n%s", options, v.MostCreatedCount, diff)
+		}
+	}
+}
+
+// A window of the user's own does not change the columns.
+func TestColumnsWithAWindow(t *testing.T) {
+	c, err := NewCollector(Options{Began: began, Windows: []time.Duration{time.Hour}, Order: ByNames}, retries(8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := space("p-", 100)
+	s.Recent = recent(50, 7, 90) // in an hour, ten minutes and a day
+	add(c, true, s)
+	if item := finish(t, c).Report.Items[0]; *item.Last10m != 7 || *item.Last24h != 90 || item.Creates.Observed != 50 {
+		t.Errorf("%d, %d, %+v", *item.Last10m, *item.Last24h, item.Creates)
+	}
+}
+
+// Small prefixes whose objects have controllers of one kind are one entry for each
+// namespace, type and kind. An owner of two prefixes counts once. What is still too small
+// is hidden.
+func TestFolded(t *testing.T) {
+	pod := func(namespace, prefix, kind string, names int64, owners ...uint64) census.NamePool {
+		s := space(prefix, names)
+		s.Resource, s.Namespace, s.OwnerKind, s.Owners = resource("", "pods"), namespace, kind, owners
+		s.Recent = recent(1, 1, 2, 2)
+		return s
+	}
+	c := collector(Options{MinCount: 10})
+	add(c, true, pod("a", "x-", "Job", 6, 1), pod("a", "y-0-", "Job", 2, 2), pod("b", "z-", "Job", 9, 9), pod("a", "other-", "", 4))
+	add(c, true, pod("a", "y-1-", "Job", 2, 2), pod("a", "w-", "Workflow", 9, 3, 4), pod("a", "v-", "Workflow", 8, 5), space("large-", 50))
+	report := finish(t, c).Report
+	want := []v1alpha1.AuditFolded{
+		{Resource: "pods", Namespace: "a", OwnerKind: "Workflow", Owners: 3, Prefixes: 2, Names: 17, Last10m: 2, Last24h: 4},
+		{Resource: "pods", Namespace: "a", OwnerKind: "Job", Owners: 2, Prefixes: 3, Names: 10, Last10m: 3, Last24h: 6},
+	}
+	if diff := cmp.Diff(want, report.Folded); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if want := (v1alpha1.AuditHidden{Prefixes: 2, Names: 13}); report.Hidden != want || len(report.Items) != 1 {
+		t.Errorf("hidden %+v, %d items", report.Hidden, len(report.Items))
+	}
+}
+
+// However often an owner comes, it counts once, and takes memory once.
+func TestFoldOfOneOwner(t *testing.T) {
+	var f fold
+	k := &kept{folds: map[foldKey]*fold{{}: &f}}
+	for i := range uint64(100_000) {
+		k.fold(foldKey{}, &fold{owners: []uint64{i % 7}})
+		if len(f.owners) > 2<<10 {
+			t.Fatalf("%d owners are kept", len(f.owners))
+		}
+	}
+	if f.compact(); len(f.owners) != 7 {
+		t.Errorf("%d owners", len(f.owners))
+	}
+}
+
+// An earlier audit that folded a prefix does not know how many names it had.
+func TestGrowthOfFolded(t *testing.T) {
+	old := saved(func(r *v1alpha1.AuditReport) {
+		r.Folded = []v1alpha1.AuditFolded{{Group: "batch", Resource: "jobs", Namespace: "ci", Prefixes: 3, Names: 24}}
+	})
+	growth := collector(Options{Old: old}).old.growthOf(space("new-", 20), &Options{}, v1alpha1.Retries{})
+	if *growth.Names != 11 || growth.New {
+		t.Errorf("%+v", growth)
+	}
+}
+
+// A rate is that of the shortest window with enough changes, and not before ten seconds.
+func TestRatePerDay(t *testing.T) {
+	windows := func(rates ...float64) (all []v1alpha1.MeasuredWindow) {
+		for i, seconds := range []float64{60, 600, 3600, 86400} {
+			all = append(all, v1alpha1.MeasuredWindow{Seconds: seconds, CreatesPerDay: rates[i], DeletesPerDay: rates[i] / 4})
+		}
+		return all
+	}
+	const second = 86_400
+	for _, test := range []struct {
+		name    string
+		windows []v1alpha1.MeasuredWindow
+		seconds float64
+		want    float64 // negative for none
+	}{
+		{"too early", windows(20*second, 20*second, 20*second, 20*second), 9.9, -1},
+		{"fast", windows(20*second, 3*second, 2*second, second), 10, 15 * second},
+		{"a few a minute", windows(second/20, second/30, second/60, second/90), 3600, 0.75 * second / 30},
+		{"few in all", windows(60, 50, 40, 30), 7200, 22.5},
+		{"nothing", windows(0, 0, 0, 0), 7200, 0},
+	} {
+		if got := ratePerDay(test.windows, test.seconds); math.IsNaN(got) != (test.want < 0) || math.Abs(got-test.want) > 1e-9 && test.want >= 0 {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package spaces
+
+import (
+	"hash/maphash"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// owners are the controllers of the objects of a space that has few names.
+type owners struct {
+	first  decode.Creator // the controller of the first object
+	hashes hashes         // of their names
+	unlike bool           // an object has no controller, or there are several kinds, or too many objects
+}
+
+// OwnerKind returns the kind of the controllers if each object has one, all are of one
+// kind, and there are fewer objects than Rules.FoldBelow. Otherwise it returns nothing.
+func (t *Tally) OwnerKind() string {
+	if t.owners.unlike {
+		return ""
+	}
+	return t.owners.first.Kind
+}
+
+// Owners returns hashes of the controllers of OwnerKind, nil without that. They are valid until Emit returns.
+func (t *Tally) Owners() []uint64 {
+	if t.OwnerKind() == "" {
+		return nil
+	}
+	return t.owners.hashes
+}
+
+// wantsOwner reports whether the controller of the next object matters.
+func (t *Tally) wantsOwner(r *Rules) bool { return !t.owners.unlike && t.Names+1 < r.FoldBelow }
+
+// addOwner notes the controller of an object that is to be added.
+func (t *Tally) addOwner(r *Rules, o *decode.Object) (err error) {
+	if !t.wantsOwner(r) {
+		t.owners.unlike = true
+		return nil
+	}
+	owner, all := o.Creator, &t.owners
+	if o.Origin != nil {
+		if owner, err = decode.ControllerOf(o.Origin, all.first); err != nil {
+			return err
+		}
+	}
+	if t.Names == 0 {
+		all.first = owner
+	}
+	if owner.Kind == "" || owner.Kind != all.first.Kind || owner.APIVersion != all.first.APIVersion {
+		all.unlike = true
+		return nil
+	}
+	all.hashes.add(hashOf(o.Namespace, owner.APIVersion, owner.Kind, owner.Name), int(r.FoldBelow))
+	return nil
+}
+
+// hashOf returns a hash of texts.
+func hashOf(texts ...string) uint64 {
+	var hash maphash.Hash
+	hash.SetSeed(seed)
+	for _, text := range texts {
+		_, _ = hash.WriteString(text)
+		_ = hash.WriteByte(0)
+	}
+	return hash.Sum64()
+}

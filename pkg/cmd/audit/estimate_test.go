@@ -1,0 +1,107 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
+)
+
+func TestValidate(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                                "",
+		"--polite --retry-timeout=1d":     "",
+		"--estimate":                      "",
+		"--retry-timeout=0s":              fmt.Sprintf(messages.BadRetryTimeout, "0s"),
+		"--polite --concurrency=1":        "",
+		"--polite --concurrency=2":        fmt.Sprintf(messages.PoliteConcurrency, 2),
+		"--estimate --output=json":        messages.EstimateOutput,
+		"--estimate --output=name":        messages.EstimateOutput,
+		"--estimate --fail-above=0.1":     messages.EstimateGate,
+		"--estimate --compare=a.json":     messages.EstimateGate,
+		"--retry-timeout=-1m":             fmt.Sprintf(messages.BadRetryTimeout, "-1m0s"),
+		"--duration=5s":                   messages.WatchFlagsAlone,
+		"--watch --duration=-5s":          fmt.Sprintf(messages.NegativeDuration, "--duration", "-5s"),
+		"--watch --interval=0s":           fmt.Sprintf(messages.BadInterval, "0s"),
+		"--watch -o openmetrics":          messages.OpenMetricsWatch,
+		"--watch --estimate":              messages.EstimateWatch,
+		"--watch --interval=1s":           "",
+		"--watch --sort-by=last-10m":      fmt.Sprintf(messages.SortByWatch, audit.ByLast10m),
+		"--watch --sort-by=names":         "",
+		"--sort-by=last-24h --top=3":      "",
+		"--watch --prefix= --interval=1s": messages.EmptyPrefix,
+	} {
+		cmd := &cobra.Command{}
+		f := newFlags()
+		f.add(cmd)
+		err := cmd.Flags().Parse(strings.Fields(line))
+		if err == nil {
+			err = f.validate(cmd.Flags().Changed)
+		}
+		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+	if f := newFlags(); time.Duration(f.retryTimeout) != 2*time.Minute {
+		t.Errorf("--retry-timeout is %s", f.retryTimeout.String())
+	}
+}
+
+// What a flag means for others is in the config.
+func TestConfig(t *testing.T) {
+	for line, want := range map[string]audit.Options{
+		"":                       {MinCount: 10, Order: audit.ByNames},
+		"--prefix=run-,run-":     {MinCount: 1, Order: audit.ByNames, Prefixes: []string{"run-"}},
+		"--min-count=5 --watch":  {MinCount: 5, Order: audit.ByRate},
+		"-w --sort-by=names":     {MinCount: 10, Order: audit.ByNames},
+		"--fail-above-count=0":   {MinCount: 10, Order: audit.ByNames, FailAboveCount: new(int64)},
+		"--fail-above-growth=.5": {MinCount: 10, Order: audit.ByNames, FailAboveGrowth: new(0.5)},
+		"--fail-above=50%":       {MinCount: 10, Order: audit.ByNames, FailAbove: new(0.5)},
+	} {
+		f, cmd := newFlags(), &cobra.Command{}
+		f.add(cmd)
+		if err := cmd.Flags().Parse(strings.Fields(line)); err != nil {
+			t.Fatal(err)
+		}
+		c, err := f.config(nil, "ns", cmd.Flags().Changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Namespace, want.Windows, want.Forecast = "ns", audit.Windows, 30*24*time.Hour
+		if diff := cmp.Diff(want, c.about); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+// What is not known exactly is marked, and a type without objects has no row.
+func TestEstimateTable(t *testing.T) {
+	of := func(resource string) census.Resource {
+		return census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "example.dev", Resource: resource}}
+	}
+	table := estimateTable([]census.Estimate{
+		{Resource: of("jobs"), Objects: 1_000_000, Known: true, Requests: 42, AtOnce: 2, Bytes: 1_234_000_000, Seats: 37},
+		{Resource: of("few\x1b"), Objects: 1, Requests: 1, AtOnce: 4, Bytes: 512, Seats: 1},
+		{Resource: of("none"), Known: true, Requests: 1},
+	})
+	var got []string
+	for _, row := range table.Rows {
+		var cells []string
+		for _, cell := range row.Cells {
+			cells = append(cells, cell.(string))
+		}
+		got = append(got, strings.Join(cells, " | "))
+	}
+	want := []string{"jobs.example.dev | 1,000,000 | 42 | 2 | 1.2 GB | ≥37", `few\u001b.example.dev | ≥1 | 1 | 1 | 0.51 kB | ≥1`}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,145 @@
+package audit
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+const (
+	// rowsOnTerminal is how many rows a terminal shows without --top.
+	rowsOnTerminal = 20
+	// wideColumns is the width of a table with -o wide on a narrower terminal.
+	wideColumns = 160
+)
+
+// print prints the result of an audit. People get the verdict first, on stderr, then a table
+// or a record, then the rest.
+func (r *run) print(result *audit.Result) error {
+	report, prints := result.Report, &r.config.prints
+	if prints.forMachines() {
+		err := prints.report(report, r.streams.Out)
+		r.warn(result)
+		return err
+	}
+	record := r.config.isRecord(report)
+	for _, line := range verdictLines(report) {
+		if !record {
+			fmt.Fprintln(r.tell.out, line)
+		}
+	}
+	rows := rowsOf(report, r.config.about.Order)
+	all := len(rows)
+	var err error
+	switch {
+	case len(rows) == 0:
+		r.sayEmpty(report)
+	case record:
+		err = printRecord(r.streams.Out, report)
+	default:
+		rows, err = prints.table(auditColumns(report, prints), rows, r.streams.Out)
+	}
+	if err != nil {
+		return err
+	}
+	r.warn(result)
+	r.sayUnshown(result, all-len(rows))
+	if s := report.Summary; prints.wide {
+		r.tell.tell(messages.Read, humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
+			humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix"))
+	}
+	return nil
+}
+
+// report prints a report for programs.
+func (p *printing) report(report *v1alpha1.AuditReport, out io.Writer) error {
+	if p.openMetrics {
+		return writeOpenMetrics(out, report)
+	}
+	return p.flags.Print(report, out)
+}
+
+// table prints rows, on a terminal no more than it shows, and returns those.
+func (p *printing) table(columns []column, rows []row, out io.Writer) ([]row, error) {
+	onTerminal := terminal.IsTerminal(out)
+	if onTerminal && !p.topGiven {
+		rows = rows[:min(len(rows), rowsOnTerminal)]
+	}
+	g := gridOf(columns, rows)
+	if onTerminal {
+		width := terminal.Width(out)
+		if p.wide {
+			width = max(width, wideColumns)
+		}
+		g = g.fit(width)
+	}
+	_, err := fmt.Fprintln(out, strings.Join(g.lines(g.widen(nil), !p.noHeaders), "\n"))
+	return rows, err
+}
+
+// sayEmpty prints why there is no table, unless nothing could be read, which the warnings
+// and the error say.
+func (r *run) sayEmpty(report *v1alpha1.AuditReport) {
+	summary, namespace := report.Summary, r.onlyNamespace()
+	switch {
+	case summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0:
+	case namespace == "":
+		r.tell.tell(messages.Empty)
+	case summary.Prefixes == 0:
+		r.tell.tell(messages.EmptyInAll, namespace)
+	default:
+		r.tell.tell(messages.EmptyIn, namespace)
+	}
+}
+
+// sayUnshown prints in one line which rows, prefixes and objects are not in the table, and
+// then which named prefixes have no names.
+func (r *run) sayUnshown(result *audit.Result, below int) {
+	report := result.Report
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	hidden := report.Hidden
+	if below += int(hidden.BelowTop); below > 0 {
+		add(messages.BelowTop, humanize.Count(below, "more row"), verb(below, "is", "are"))
+	}
+	if few := hidden.Prefixes - hidden.BelowTop; few > 0 {
+		add(messages.Hidden, humanize.Count(few, "prefix"), humanize.Count(report.Scope.MinCount, "name"), verb(int(few), "is", "are"))
+	}
+	var others int64
+	for _, t := range report.Unprefixed {
+		others += t.Objects
+	}
+	if others > 0 && len(report.Scope.Prefixes) == 0 {
+		add(messages.Unprefixed, humanize.Count(others, "other object"), verb(int(others), "has", "have"))
+	}
+	if len(parts) > 0 {
+		r.tell.say(strings.Join(parts, " "))
+	}
+	if none := result.NotFound; len(none) > 0 && report.Summary.ResourceTypes > 0 {
+		r.tell.tell(notFoundText(none), strings.Join(none, " or "))
+	}
+}
+
+// verb returns the form of a verb for a number of things.
+func verb(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// notFoundText returns the message for prefixes without names.
+func notFoundText(prefixes []string) string {
+	isPattern := func(prefix string) bool { return strings.ContainsAny(prefix, "*?[") }
+	if slices.ContainsFunc(prefixes, isPattern) {
+		return messages.NotFoundPattern
+	}
+	return messages.NotFound
+}

@@ -1,0 +1,129 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// verdictLines returns the verdict of a report, at most five lines: whether all was read,
+// whether a create is close to failing, and what was created most lately.
+func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
+	if read, all := report.Summary.ResourceTypes, len(report.Scope.Resources); read < all {
+		lines = append(lines, terminal.Sprintf(messages.ReadOf, humanize.Grouped(int64(read)), humanize.Count(all, "type")))
+	}
+	v := report.Verdict
+	if v == nil || v.Closest == nil {
+		return lines
+	}
+	lines = append(lines, closeLine(report))
+	if c := v.Closest; v.CloseToFailing > 0 {
+		lines = append(lines, commandLine(messages.NextAudit, c.Group, c.Resource, c.Prefix, c.Namespace))
+	}
+	if len(v.MostCreated) == 0 {
+		return lines
+	}
+	m := v.MostCreated[0]
+	next := commandLine(messages.NextWatch, m.Group, m.Resource, m.Prefix, m.Namespace)
+	if m.OwnerKind != "" {
+		next += " --min-count 1"
+	}
+	return append(lines, createdLine(v), next)
+}
+
+// commandLine returns a command about a prefix, or about a type if the prefix is empty.
+func commandLine(format, group, resource, prefix, namespace string) string {
+	argument := resourceText(group, resource)
+	if prefix != "" {
+		argument += "/" + prefix
+	}
+	return fmt.Sprintf(format, quotedIn(argument, namespace))
+}
+
+// quoted returns text for a shell.
+func quoted(text string) string { return reference.Quote(text) }
+
+// quotedIn returns an argument and its namespace for a shell.
+func quotedIn(argument, namespace string) string {
+	if namespace == "" {
+		return quoted(argument)
+	}
+	return quoted(argument) + " -n " + quoted(namespace)
+}
+
+// closeLine returns whether a create is close to failing, and what that assumes.
+func closeLine(report *v1alpha1.AuditReport) string {
+	v, server := report.Verdict, report.Server.Attempts
+	c, line := v.Closest, ""
+	where := resourceText(c.Group, c.Resource) + "/" + c.Prefix + placeText(c.Namespace)
+	switch {
+	case v.CloseToFailing > 1:
+		line = terminal.Sprintf(messages.SeveralClose, humanize.Count(v.CloseToFailing, "prefix"), where, closeness(c))
+	case v.CloseToFailing == 1:
+		line = terminal.Sprintf(messages.OneClose, where, closeness(c))
+	case server != nil && c.Attempts == *server:
+		line = fmt.Sprintf(messages.NoneClose, humanize.Count(c.Attempts, "name"), humanize.Grouped(c.Room))
+	default:
+		line = terminal.Sprintf(messages.NoneCloseBut, where, humanize.Grouped(c.Room), humanize.Count(c.Attempts, "attempt"))
+	}
+	if unknown := v.AttemptsUnknown; len(unknown) > 0 {
+		line += " " + terminal.Sprintf(messages.AssumesOneAttempt, humanize.Count(len(unknown), "resource type"))
+	}
+	return line
+}
+
+// closeness returns how many names the prefix has that is closest to failing, and when a
+// create fails.
+func closeness(c *v1alpha1.AuditClosest) string {
+	text := humanize.Count(c.Names, "name") + ", " + humanize.Count(c.Attempts, "attempt")
+	if c.FailsInDays != nil {
+		return fmt.Sprintf(messages.ExpectedIn, text, spanText(c.FailsInDays))
+	}
+	return fmt.Sprintf(messages.FailsNow, text, humanize.ChanceOf(c.NextCreate))
+}
+
+// placeText returns a namespace for a sentence, nothing for a cluster-scoped resource.
+func placeText(namespace string) string {
+	if namespace == "" {
+		return ""
+	}
+	return " in " + namespace
+}
+
+// createdLine returns what was created most lately.
+func createdLine(v *v1alpha1.AuditVerdict) string {
+	var parts []string
+	for _, m := range v.MostCreated {
+		parts = append(parts, createdText(m))
+	}
+	if others := v.MostCreatedCount - int64(len(parts)); others > 0 {
+		parts = append(parts, fmt.Sprintf(messages.Others, humanize.Count(others, "other row")))
+	}
+	return terminal.Sprintf(messages.MostCreated, strings.Join(parts, "; "))
+}
+
+// createdText returns what was created under one prefix, or in one fold.
+func createdText(m v1alpha1.AuditMostCreated) string {
+	what := resourceText(m.Group, m.Resource)
+	if m.OwnerKind != "" {
+		return fmt.Sprintf(messages.CreatedFold, humanize.Grouped(m.Last10m), what, plural(m.OwnerKind), placeText(m.Namespace))
+	}
+	text := humanize.Grouped(m.Last10m) + " " + what + "/" + m.Prefix + placeText(m.Namespace)
+	if m.Creator != nil {
+		text += ", by " + creatorName(*m.Creator)
+	}
+	return text
+}
+
+// plural returns the plural of a kind.
+func plural(kind string) string {
+	if strings.HasSuffix(kind, "s") {
+		return kind + "es"
+	}
+	return kind + "s"
+}

@@ -1,0 +1,193 @@
+package audit
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
+)
+
+// judged returns a report with a verdict, of a server that tries eight names.
+func judged(v v1alpha1.AuditVerdict) *v1alpha1.AuditReport {
+	eight := 8
+	return &v1alpha1.AuditReport{
+		Server:  v1alpha1.AuditServer{GitVersion: "v1.34.4", Retries: v1alpha1.Retries{Attempts: &eight}},
+		Summary: v1alpha1.AuditSummary{ResourceTypes: 1}, Scope: v1alpha1.AuditScope{Resources: []string{"jobs.batch"}},
+		Verdict: &v,
+	}
+}
+
+// The verdict has at most five lines: one that says whether a create is close to failing, and
+// one that says what was created most, each with a command, and before them what was not
+// read.
+func TestVerdictLines(t *testing.T) {
+	fine := v1alpha1.AuditClosest{Resource: "configmaps", Namespace: "default", Prefix: "build-", Names: 3000, Attempts: 8, Room: 1_359_494}
+	most := []v1alpha1.AuditMostCreated{
+		{Resource: "configmaps", Namespace: "pay", Prefix: "session-$(x)-", Last10m: 1502, Creator: &v1alpha1.Creator{Manager: "leaky"}},
+		{Resource: "pods", Namespace: "batch", OwnerKind: "Job", Last10m: 404},
+		{Resource: "clusterroles", Group: "rbac.authorization.k8s.io", Prefix: "evil\x1b-", Last10m: 100},
+	}
+	one := fine
+	one.Attempts, one.Room = 1, 160
+	soon, now := one, one
+	soon.FailsInDays, now.NextCreate = new(12.0), 0.25
+	partly := judged(v1alpha1.AuditVerdict{})
+	partly.Scope.Resources = []string{"a", "b"}
+	for name, test := range map[string]struct {
+		report *v1alpha1.AuditReport
+		want   []string
+	}{
+		"nothing": {judged(v1alpha1.AuditVerdict{}), nil},
+		"a watch": {&v1alpha1.AuditReport{}, nil},
+		"a part":  {partly, []string{"Only 1 of 2 types could be read."}},
+		"fine": {judged(v1alpha1.AuditVerdict{Closest: &fine}), []string{
+			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more.",
+		}},
+		"other attempts": {judged(v1alpha1.AuditVerdict{Closest: &one, AttemptsUnknown: []string{"widgets.example.dev"}}), []string{
+			"No create is close to failing: the fullest prefix, configmaps/build- in default, has room for 160 more with 1 attempt per create. " +
+				"This assumes one attempt for 1 resource type with unknown attempts.",
+		}},
+		"one": {judged(v1alpha1.AuditVerdict{Closest: &soon, CloseToFailing: 1}), []string{
+			"1 prefix is close to failing: configmaps/build- in default (3,000 names, 1 attempt, a create fails in about 12d at the pace of the last 24 hours).",
+			"  kubectl genname audit configmaps/build- -n default",
+		}},
+		"several": {judged(v1alpha1.AuditVerdict{Closest: &now, CloseToFailing: 2}), []string{
+			"2 prefixes are close to failing. The closest is configmaps/build- in default (3,000 names, 1 attempt, the next create fails with a chance of 25%).",
+			"  kubectl genname audit configmaps/build- -n default",
+		}},
+		"created": {judged(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most, MostCreatedCount: 5}), []string{
+			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more.",
+			"Most created in the last 10 minutes: 1,502 configmaps/session-$(x)- in pay, by leaky; 404 pods of Jobs in batch; " +
+				`100 clusterroles.rbac.authorization.k8s.io/evil\u001b-; and 2 other rows.`,
+			"  kubectl genname audit 'configmaps/session-$(x)-' -n pay --watch",
+		}},
+		"a fold": {judged(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most[1:2], MostCreatedCount: 1}), []string{
+			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more.",
+			"Most created in the last 10 minutes: 404 pods of Jobs in batch.",
+			"  kubectl genname audit pods -n batch --watch --min-count 1",
+		}},
+	} {
+		if diff := cmp.Diff(test.want, verdictLines(test.report)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// recorded returns a record of an item of a report.
+func recorded(t *testing.T, report *v1alpha1.AuditReport, change func(*v1alpha1.AuditItem)) string {
+	t.Helper()
+	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) *metav1.Time { return &metav1.Time{Time: at.Add(-d)} }
+	eight := 8
+	item := v1alpha1.AuditItem{
+		Resource: "configmaps", Namespace: "pay", Prefix: "session-", Names: 1240, Generated: 1240, RawPrefixes: 1,
+		Last10m: new(int64(502)), Last24h: new(int64(1240)), Oldest: ago(26 * time.Hour), Newest: ago(3 * time.Second),
+		Creators: []v1alpha1.Creator{{Manager: "leaky"}}, CreatorCount: 1,
+		Retries: v1alpha1.Retries{Attempts: &eight}, Room: v1alpha1.AuditRoom{ServerRetry: new(int64(1_359_494)), NoRetry: new(int64(3))},
+	}
+	change(&item)
+	report.Metadata.CreationTimestamp, report.Items = metav1.Time{Time: at}, []v1alpha1.AuditItem{item}
+	var out bytes.Buffer
+	if err := printRecord(&out, report); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// A record has the names, when they were created and by whom, the room, the verdict, and the
+// next step.
+func TestRecord(t *testing.T) {
+	got := recorded(t, judged(v1alpha1.AuditVerdict{MostCreatedCount: 1}), func(*v1alpha1.AuditItem) {})
+	want := `Prefix:    configmaps/session- in pay
+Names:     1,240
+Created:   502 in the last 10 minutes, 1,240 in the last 24 hours (oldest 26h ago, newest 3s ago)
+Creator:   leaky
+Attempts:  8 names per create (this server, v1.34.4)
+Room:      1,359,494 more creates until the chance of any failure is 0.1%
+Verdict:   Not close to failing. Many objects are new: watch whether they pile up.
+Next:
+  kubectl genname audit configmaps/session- -n pay --watch
+  kubectl genname prune configmaps/session- -n pay --older-than 1h
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// prune is suggested only where it deletes something.
+func TestNextSteps(t *testing.T) {
+	closest := &v1alpha1.AuditClosest{FailsInDays: new(12.0)}
+	for name, test := range map[string]struct {
+		verdict v1alpha1.AuditVerdict
+		change  func(*v1alpha1.AuditItem)
+		want    []string // in this order
+		not     string
+	}{
+		"old ones": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Last24h = new(int64(3)) },
+			[]string{messages.RecordFine, "--watch", "prune configmaps/session- -n pay --older-than 24h"}, "kubectl get"},
+		"a controller": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) {
+			i.Creators = []v1alpha1.Creator{{Kind: "CronJob", Name: "nightly"}}
+		}, []string{"Creator:   CronJob/nightly", "kubectl get cronjob/nightly -n pay"}, "prune"},
+		"truncated": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) {
+			i.RawPrefixes, i.Notes = 2, []string{"truncated: shared by …a-, …b-", "strains etcd"}
+		}, []string{"Note:      truncated: shared by …a-, …b-\nNote:      strains etcd"}, "prune"},
+		"clients":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.ClientGenerated = true }, nil, "prune"},
+		"unknown":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = nil }, []string{messages.AttemptsUnknown}, "(this server"},
+		"one":       {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = new(1) }, []string{fmt.Sprintf(messages.AttemptsOfClient, 1)}, "(this server"},
+		"close":     {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: closest}, func(*v1alpha1.AuditItem) {}, []string{fmt.Sprintf(messages.RecordClose, "12d")}, ""},
+		"failing":   {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: &v1alpha1.AuditClosest{NextCreate: 0.5}}, func(*v1alpha1.AuditItem) {}, []string{fmt.Sprintf(messages.RecordFails, "50%")}, ""},
+		"no longer": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Oldest, i.Newest = nil, nil }, []string{"oldest ? ago"}, ""},
+	} {
+		rest := recorded(t, judged(test.verdict), test.change)
+		if test.not != "" && strings.Contains(rest, test.not) {
+			t.Errorf("%s: %s in\n%s", name, test.not, rest)
+		}
+		for _, want := range test.want {
+			_, after, found := strings.Cut(rest, want)
+			if !found {
+				t.Errorf("%s: no %q in\n%s", name, want, rest)
+			}
+			rest = after
+		}
+	}
+}
+
+// At most six lines are on stderr if nothing failed, and the table is all of stdout.
+func TestPrint(t *testing.T) {
+	report := judged(v1alpha1.AuditVerdict{
+		Closest:     &v1alpha1.AuditClosest{Resource: "configmaps", Prefix: "a-", FailsInDays: new(1.0)},
+		MostCreated: []v1alpha1.AuditMostCreated{{Resource: "pods", Prefix: "p-", Last10m: 1000}}, MostCreatedCount: 1, CloseToFailing: 1,
+	})
+	top := 1
+	report.Scope.Top, report.Scope.MinCount = &top, 10
+	report.Items = []v1alpha1.AuditItem{{Resource: "pods", Prefix: "p-", Names: 1000, Last10m: new(int64(1000)), Last24h: new(int64(1000)), Notes: []string{"fails in 24h"}}}
+	report.Hidden = v1alpha1.AuditHidden{Prefixes: 3, Names: 9, BelowTop: 2}
+	report.Unprefixed = []v1alpha1.TypeObjects{{Resource: "pods", Objects: 195}}
+	var out, errOut bytes.Buffer
+	flags := newFlags()
+	flags.add(&cobra.Command{})
+	r := &run{
+		config:  &config{about: audit.Options{Order: audit.ByNames}, prints: printing{flags: flags.print}},
+		streams: genericiooptions.IOStreams{Out: &out, ErrOut: &errOut}, tell: teller{&errOut},
+	}
+	if err := r.print(&audit.Result{Report: report}); err != nil {
+		t.Fatal(err)
+	}
+	wantOut := `RESOURCE   PREFIX   NAMES   LAST-10M   LAST-24H   CREATOR   NOTES
+pods       p-       1,000      1,000      1,000   ?         fails in 24h
+`
+	last := "2 more rows are not shown (--top=0 shows all). 1 prefix with fewer than 10 names is hidden (--min-count). 195 other objects have no generated name."
+	if lines := strings.Split(strings.TrimSpace(errOut.String()), "\n"); out.String() != wantOut || len(lines) > 6 || lines[len(lines)-1] != last {
+		t.Errorf("%s%s", errOut.String(), out.String())
+	}
+}

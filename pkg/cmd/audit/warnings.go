@@ -1,0 +1,156 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+)
+
+// warn prints warnings, and the results of a comparison other than the growth of each
+// prefix.
+func (r *run) warn(result *audit.Result) {
+	report := result.Report
+	for _, s := range report.Skipped {
+		if !r.isQuiet(s) {
+			r.tell.tell(messages.Skipped, skippedName(s), s.Message)
+		}
+	}
+	if forbidden := r.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
+		r.sayForbidden(forbidden, report)
+	}
+	if s := report.Summary; r.maybeNowhere && s.Objects == 0 && s.ResourceTypes > 0 {
+		r.tell.tell(messages.GateEmptyNamespace, r.config.about.Namespace)
+	}
+	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
+		r.tell.tell(messages.Inconsistent, strings.Join(inconsistent, ", "))
+	}
+	if count, types := typesText(result.Uncounted); count != "" {
+		r.tell.tell(messages.Uncounted, count, types)
+	}
+	if report.Scope.ComparedWith != nil {
+		r.sayCompared(result)
+	}
+}
+
+// sayCompared prints what could not be compared, and what is gone.
+func (r *run) sayCompared(result *audit.Result) {
+	report, file := result.Report, r.config.compare
+	var gone []string
+	for _, g := range report.Gone {
+		prefix := reference.In(resourceText(g.Group, g.Resource)+"/"+g.Prefix, g.Namespace)
+		gone = append(gone, fmt.Sprintf("%s (%s)", prefix, humanize.Grouped(g.Names)))
+	}
+	if len(gone) > 0 {
+		r.tell.tell(messages.Gone, humanize.Count(len(gone), "prefix"), few(gone))
+	}
+	if age := report.Metadata.CreationTimestamp.Sub(report.Scope.ComparedWith.Time); age < audit.LeastAge {
+		r.tell.tell(messages.YoungBaseline, file, age.Round(time.Second))
+	}
+	if result.OtherCluster {
+		r.tell.tell(messages.OtherCluster, file)
+	}
+	if only := result.OnlyPrefixes; len(only) > 0 {
+		r.tell.tell(messages.NotComparedPrefixes, file, strings.Join(only, ", "))
+	}
+	if only := result.OnlyNamespace; only != "" {
+		r.tell.tell(messages.ComparedNamespace, only, file)
+	}
+	if before := result.OnlyBefore; len(before) > 0 {
+		r.tell.tell(messages.NotComparedBefore, file, few(before))
+	}
+	if now := result.OnlyNow; len(now) > 0 {
+		r.tell.tell(messages.NotComparedNow, file, few(now))
+	}
+}
+
+// fewNamed is how many things a line names where there may be very many.
+const fewNamed = 5
+
+// few returns the first of some things, and how many others there are.
+func few(things []string) string {
+	if len(things) <= fewNamed {
+		return strings.Join(things, ", ")
+	}
+	return fmt.Sprintf(messages.More,
+		strings.Join(things[:fewNamed], ", "), humanize.Grouped(int64(len(things)-fewNamed)))
+}
+
+// typesText returns how many objects there are, and the resource types with most of them;
+// nothing if there are none.
+func typesText(types []v1alpha1.TypeObjects) (count, names string) {
+	var all int64
+	var named []string
+	for _, t := range types {
+		all += t.Objects
+		named = append(named, fmt.Sprintf("%s (%s)", resourceText(t.Group, t.Resource), humanize.Grouped(t.Objects)))
+	}
+	if all == 0 {
+		return "", ""
+	}
+	return humanize.Count(all, "object"), few(named)
+}
+
+// sayForbidden prints which resource types the user can't list, and the effect on a gate.
+func (r *run) sayForbidden(forbidden []string, report *v1alpha1.AuditReport) {
+	types, list := humanize.Count(len(forbidden), "type"), few(forbidden)
+	switch {
+	case len(forbidden) == len(report.Scope.Resources) && report.Scope.AllNamespaces:
+		r.tell.tell(messages.SkippedAllNamespaces, types)
+	case len(forbidden) == len(report.Scope.Resources):
+		r.tell.tell(messages.SkippedAll, types)
+	case report.Gate != nil && !r.config.about.AllowUnlisted:
+		r.tell.tell(messages.GateForbidden, types, list)
+	case report.Gate != nil:
+		r.tell.tell(messages.GateForbiddenAllowed, types, list)
+	default:
+		r.tell.tell(messages.SkippedForbidden, types, list)
+	}
+}
+
+// resourceText returns a type with its API group.
+func resourceText(group, resource string) string {
+	return schema.GroupResource{Group: group, Resource: resource}.String()
+}
+
+// skippedName returns the type, or the group, with its namespace if it is one's.
+func skippedName(s v1alpha1.Skipped) string {
+	text := s.Group
+	if s.Resource != "" {
+		text = resourceText(s.Group, s.Resource)
+	}
+	if s.Namespace != "" {
+		text += " in " + s.Namespace
+	}
+	return text
+}
+
+// isQuiet reports whether s is not worth a warning of its own where types were not named.
+func (r *run) isQuiet(s v1alpha1.Skipped) bool {
+	return !r.config.named() && (s.Reason == string(census.Excluded) || r.isForbiddenType(s))
+}
+
+// isForbiddenType reports whether s is a type of which the user can't list any object.
+func (r *run) isForbiddenType(s v1alpha1.Skipped) bool {
+	return s.Reason == string(census.Forbidden) && s.Namespace == r.config.about.Namespace
+}
+
+// forbiddenTypes returns the types that are named in one warning.
+func (r *run) forbiddenTypes(skipped []v1alpha1.Skipped) []string {
+	var types []string
+	for _, s := range skipped {
+		if !r.config.named() && r.isForbiddenType(s) {
+			s.Namespace = ""
+			types = append(types, skippedName(s))
+		}
+	}
+	return types
+}
