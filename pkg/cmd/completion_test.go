@@ -53,7 +53,7 @@ func TestWordsOfFlags(t *testing.T) {
 		"create --naming=":     "client server",
 		"create --dry-run=":    "none client server",
 		"create --output=":     "json yaml kyaml name " + templates,
-		"audit --sort-by=":     "risk count rate prefix",
+		"audit --sort-by=":     "names last-10m last-24h prefix",
 		"audit --output=":      "wide json yaml kyaml " + templates + " custom-columns custom-columns-file openmetrics",
 		"report --plot-scale=": "linear semilog log",
 		"report --output=":     "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",

@@ -61,7 +61,7 @@ func watchChurn(
 	if err != nil {
 		return "", err
 	}
-	w, err := startWatch(ctx, b, interval, "configmaps", "--sort-by=rate", "--top=100")
+	w, err := startWatch(ctx, b, interval, "configmaps", "--top=100")
 	if err != nil {
 		return "", err
 	}

@@ -93,8 +93,8 @@ func TestAuditOnATerminal(t *testing.T) {
 	if code != 0 || !erased || !strings.Contains(progress, nothingYet) {
 		t.Errorf("exit code %d and\n%q", code, got)
 	}
-	if !strings.HasPrefix(table, "No create ") || !strings.Contains(table, "\nRESOURCE ") || strings.Contains(table, strings.Repeat("x", 58)) ||
-		strings.Contains(table, "NOTES") || !strings.Contains(table, "\n  truncated: shared by …-one-, …-two-\r\n") {
+	if !strings.HasPrefix(table, "3 prefixes are close to failing. ") || !strings.Contains(table, "\nRESOURCE ") || !strings.Contains(table, "\nconfigmaps   xxxxxxxxxxxxx…xxxxxxxxxxxx ") ||
+		strings.Contains(table, "NOTES") || !strings.Contains(table, "\n  fails in 178d; truncated: shared by …-one-, …-two-\r\n") {
 		t.Errorf("after the progress came\n%s", table)
 	}
 	// Nothing of it in a pipe.

@@ -185,19 +185,23 @@ func TestAuditTable(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
-	verdict := harness.Said(auditmsg.NoneClose, `1 name`, `[\d,]+`)
+	// This server makes one attempt, so 15 creates a day are close to failing.
+	one := harness.Said(auditmsg.OneClose, `configmaps/run- in `+ns) + `  kubectl genname audit configmaps/run- -n ` + ns + `\n`
+	several := harness.Said(auditmsg.SeveralClose, `3 prefixes`, `configmaps/x{58} in `+ns) + `  kubectl genname audit configmaps/x{58} -n ` + ns + `\n`
+	none := harness.Said(auditmsg.NoneClose, `1 name`, `[\d,]+`)
 	others := harness.Said(auditmsg.Unprefixed, `4 other objects`, `have`)
 	u.Run("audit", "cm", "-n", ns).Expect(t, 0,
 		`RESOURCE     PREFIX {55}NAMES   LAST-10M   LAST-24H   CREATOR    NOTES\n`+
-			`configmaps   x{58}      30         30         30   e2e.test   truncated: shared by …-one-, …-two-\n`+
-			`configmaps   run- {57}17         17         17   e2e.test\n`,
-		verdict+strings.TrimSuffix(harness.Said(auditmsg.Hidden, `1 prefix`, `10 names`, `is`), `\n`)+` `+others)
+			`configmaps   x{58}      30         30         30   e2e.test   fails in 178d; truncated: shared by …-one-, …-two-\n`+
+			`configmaps   run- {57}   17         17         17   e2e.test   fails in 314d\n`+
+			`configmaps   run-a- {55}   15         15         15   e2e.test   fails in 356d\n`,
+		several+strings.TrimSuffix(harness.Said(auditmsg.Hidden, `1 prefix`, `10 names`, `is`), `\n`)+` `+others)
 	u.Run("audit", "cm", "-n", ns, "-o", "wide", "--prefix=run-", "--no-headers").Expect(t, 0,
-		`configmaps   run-   17   17   17   e2e.test   1   \d+   \d+s   \d+s\n`, verdict+`Read .*`)
-	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps   late-   1   1   1   e2e.test\n`, verdict)
-	u.Run("audit", "cm/late-", "cm/run-", "-n", ns, "--sort-by=prefix", "--no-headers").Expect(t, 0, `configmaps   late- .*\nconfigmaps   run- .*\n`, verdict)
+		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\d+s +\d+s +fails in 314d\n`, one+`Read .*`)
+	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps +late- +1 +1 +1 +\?\n`, none)
+	u.Run("audit", "cm/late-", "cm/run-", "-n", ns, "--sort-by=prefix", "--no-headers").Expect(t, 0, `configmaps   late- .*\nconfigmaps   run- .*\n`, one)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run").Expect(t, 0,
-		`RESOURCE .* late- .*\n`, verdict+harness.Said(auditmsg.NotFound, `run`))
+		`RESOURCE .* late- .*\n`, none+harness.Said(auditmsg.NotFound, `run`))
 	u.Run("audit", "cm/run*", "-n", ns).Expect(t, 0, ``,
 		`No generated names .*\n`+harness.Said(auditmsg.NotFoundPattern, `configmaps/run\*`))
 	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, harness.Said(auditmsg.EmptyInAll, ns)+harness.Said(auditmsg.NotFound, `nonsuch-`))
@@ -366,7 +370,7 @@ func TestAuditCompareWithWhatSaysLittle(t *testing.T) {
 	just := at.ReplaceAllString(saved, `"creationTimestamp": "`+time.Now().Add(-3*time.Second).UTC().Format(time.RFC3339)+`"`)
 	path := harness.File(t, "just.json", just)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=run-").Expect(t, 0, `.*`,
-		harness.Said(auditmsg.YoungBaseline, path, `\S+`)+`.*`)
+		`.*`+harness.Said(auditmsg.YoungBaseline, path, `\S+`)+`.*`)
 	old := harness.File(t, "old.json", at.ReplaceAllString(saved, `"creationTimestamp": "2020-01-01T00:00:00Z"`))
 	u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 0, `.*`,
 		`.*`+harness.Said(auditmsg.NotComparedPrefixes, old, `run-`)+`.*`)
@@ -404,7 +408,7 @@ func TestAuditGateOfNoPrefix(t *testing.T) {
 		{"cm --prefix=run --fail-above-count=5 --watch --duration=1ms", 1, `.*` + nothing("run")},
 		{"cm --prefix=run --fail-above-count=5 --ignore-not-found", 0, `.*` + harness.Said(auditmsg.NotFound, `run`) + `.*`},
 		{"cm --prefix=run,run- --fail-above-count=5", 3, nothing("run") + `error: 1 prefix above .*`},
-		{"cm --prefix=run- --fail-above-count=100", 0, `No create .*`},
+		{"cm --prefix=run- --fail-above-count=100", 0, `1 prefix is close .*`},
 		{"cm -l no=such --fail-above-count=5", 1, `.*` + harness.Said("error: "+auditmsg.GateSelectedNothing, `"no=such"`)},
 		{"cm -l no=such --fail-above-count=5 --ignore-not-found", 0, `.*`},
 		{"cm --prefix=run", 0, `.*` + harness.Said(auditmsg.NotFound, `run`) + `.*`},

@@ -66,7 +66,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"create", "-k", ""}, nil, folder},
 		{[]string{"create", "--attempts", ""}, nil, nothing},
 		{[]string{"version", "-o", ""}, []string{"custom-columns", "custom-columns-file", "json", "yaml", "kyaml", "go-template", "go-template-file", "template", "templatefile", "jsonpath", "jsonpath-as-json", "jsonpath-file"}, nothing},
-		{[]string{"audit", "--sort-by", ""}, []string{"risk", "count", "rate", "prefix"}, nothing},
+		{[]string{"audit", "--sort-by", ""}, []string{"names", "last-10m", "last-24h", "prefix"}, nothing},
 		{[]string{"audit", "-n", "kube-n"}, []string{"kube-node-lease"}, nothing},
 		{[]string{"audit", "--context", ""}, []string{"test"}, nothing},
 		{[]string{"audit", "--cluster", "t"}, []string{"test"}, nothing},

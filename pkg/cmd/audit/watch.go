@@ -256,11 +256,11 @@ func (w *watched) finish(ctx context.Context) error {
 // watch has no way to leave updates out.
 func watchedText(s live.Snapshot) string {
 	types, gaps := humanize.Count(s.Watched, "type"), humanize.Count(s.Gaps, "gap")
-	events, lasted := humanize.Count(s.Events, "event"), s.At.Sub(s.Began).Round(time.Second)
+	events := humanize.Count(s.Events, "event")
 	if s.Events == 0 {
-		return fmt.Sprintf(messages.Watched, types, lasted, events, gaps)
+		return fmt.Sprintf(messages.Watched, types, events, gaps)
 	}
-	return fmt.Sprintf(messages.WatchedIdle, types, lasted, events, 100*float64(s.Idle)/float64(s.Events), gaps)
+	return fmt.Sprintf(messages.WatchedIdle, types, events, 100*float64(s.Idle)/float64(s.Events), gaps)
 }
 
 // noticeText returns a notice for people.

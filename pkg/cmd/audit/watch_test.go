@@ -377,10 +377,10 @@ func TestBelow(t *testing.T) {
 
 func TestWatchedText(t *testing.T) {
 	s := live.Snapshot{Watched: 2, Events: 200, Idle: 50}
-	if got, want := watchedText(s), fmt.Sprintf(messages.WatchedIdle, "2 types", "0s", "200 events", 25.0, "0 gaps"); got != want {
+	if got, want := watchedText(s), fmt.Sprintf(messages.WatchedIdle, "2 types", "200 events", 25.0, "0 gaps"); got != want {
 		t.Errorf("%q", got)
 	}
-	if got, want := watchedText(live.Snapshot{Gaps: 1}), fmt.Sprintf(messages.Watched, "0 types", "0s", "0 events", "1 gap"); got != want {
+	if got, want := watchedText(live.Snapshot{Gaps: 1}), fmt.Sprintf(messages.Watched, "0 types", "0 events", "1 gap"); got != want {
 		t.Errorf("%q", got)
 	}
 }

@@ -244,10 +244,10 @@ const (
 	NotComparedNow = "Not compared, because %s has not read them: %s"
 	// Estimated is the last line of --estimate: objects, types, requests, bytes.
 	Estimated = "An audit would read %s of %s: about %s and %s of metadata"
-	// Watched is the last line of --watch: types, duration, events, gaps.
-	Watched = "Watched %s for %s: %s, %s"
-	// WatchedIdle is the same if there were events: types, duration, events, percentage, gaps.
-	WatchedIdle = "Watched %s for %s: %s, of which %.0f%% changed no count, %s"
+	// Watched is the last line of --watch: types, events, gaps.
+	Watched = "Watched %s: %s, %s"
+	// WatchedIdle is the same if there were events: types, events, percentage, gaps.
+	WatchedIdle = "Watched %s: %s, of which %.0f%% changed no count, %s"
 	// More follows some things that are listed: their number.
 	More = "%s and %s more"
 )
