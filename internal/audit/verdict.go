@@ -106,8 +106,9 @@ func (v *verdict) trim() {
 // judge adds a space to a verdict.
 func (c *Collector) judge(v *verdict, space *census.NamePool) error {
 	v.create(c.createdIn(space))
-	resource, retries := space.Resource.GroupResource(), v1alpha1.Retries{}
-	if retries, _ = c.retries(*space); retries.Attempts == nil {
+	resource := space.Resource.GroupResource()
+	retries, _ := c.retries(*space)
+	if retries.Attempts == nil {
 		v.assume(resource.String())
 	}
 	attempts := knownAttempts(retries)

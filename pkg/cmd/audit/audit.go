@@ -159,8 +159,8 @@ func (f *flags) add(cmd *cobra.Command) {
 		"Without this flag, a terminal shows 20, and with --watch as many as fit")
 	set.Var(&f.sortBy, "sort-by", f.sortBy.Usage("Order", nil)+
 		". The largest comes first. With --watch, the default is the fastest growth")
-	set.Var(&f.window, "window", "Length of the window that measures the rate of creation in -o json, like 90m, 24h or 7d. "+
-		"0 uses 10 minutes, an hour, a day and a week")
+	set.Var(&f.window, "window", "Length of the window that measures the rate of creation in -o json, like 90m, 24h "+
+		"or 7d. 0 uses 10 minutes, an hour, a day and a week")
 	set.Var(&f.forecast, "forecast", "Length of the forecast in -o json, like 12h or 30d")
 	set.StringVar(&f.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")
 	set.Var(&f.serverAttempts, "server-attempts",

@@ -111,13 +111,9 @@ func attemptsText(r *row) string {
 	return strconv.Itoa(*r.Attempts)
 }
 
-// roomText returns the room, which is at least so much if the attempts are unknown. A fold
-// has none: it is of each prefix.
+// roomText returns the room, which is at least so much if the attempts are unknown.
 func roomText(r *row) string {
-	switch {
-	case r.fold != nil:
-		return ""
-	case r.Attempts == nil:
+	if r.Attempts == nil {
 		return "≥" + humanize.Room(roomOf(r.AuditItem))
 	}
 	return humanize.Room(roomOf(r.AuditItem))

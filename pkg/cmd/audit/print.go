@@ -36,7 +36,7 @@ func (r *run) print(result *audit.Result) error {
 		}
 	}
 	rows := rowsOf(report, r.config.about.Order)
-	all := len(rows)
+	all := len(report.Items) + len(report.Folded)
 	var err error
 	switch {
 	case len(rows) == 0:
@@ -110,7 +110,8 @@ func (r *run) sayUnshown(result *audit.Result, below int) {
 		add(messages.BelowTop, humanize.Count(below, "more row"), verb(below, "is", "are"))
 	}
 	if few := hidden.Prefixes - hidden.BelowTop; few > 0 {
-		add(messages.Hidden, humanize.Count(few, "prefix"), humanize.Count(report.Scope.MinCount, "name"), verb(int(few), "is", "are"))
+		limit := humanize.Count(report.Scope.MinCount, "name")
+		add(messages.Hidden, humanize.Count(few, "prefix"), limit, verb(int(few), "is", "are"))
 	}
 	var others int64
 	for _, t := range report.Unprefixed {

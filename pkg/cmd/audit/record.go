@@ -26,7 +26,8 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	r := &row{AuditItem: item}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, value string) { fmt.Fprintf(w, "%s:\t%s\n", name, value) }
-	line("Prefix", terminal.OneLine(resourceText(item.Group, item.Resource)+"/"+prefixText(r)+placeText(item.Namespace)))
+	prefix := resourceText(item.Group, item.Resource) + "/" + prefixText(r)
+	line("Prefix", terminal.OneLine(prefix+placeText(item.Namespace)))
 	line("Names", humanize.Grouped(item.Names))
 	now := report.Metadata.CreationTimestamp.Time
 	line("Created", fmt.Sprintf(messages.RecordCreated,
@@ -77,8 +78,8 @@ func nextSteps(item v1alpha1.AuditItem) []string {
 	owned := slices.ContainsFunc(item.Creators, func(c v1alpha1.Creator) bool { return c.Kind != "" })
 	switch {
 	case owned:
-		owner := item.Creators[0]
-		return append(steps, fmt.Sprintf(messages.NextOwner, quotedIn(strings.ToLower(owner.Kind)+"/"+owner.Name, item.Namespace)))
+		owner := strings.ToLower(item.Creators[0].Kind) + "/" + item.Creators[0].Name
+		return append(steps, fmt.Sprintf(messages.NextOwner, quotedIn(owner, item.Namespace)))
 	case item.ClientGenerated || item.SuffixLength != 0 || item.RawPrefixes > 1 || item.Generated == 0:
 		return steps // prune refuses them, or finds none
 	case item.Last24h != nil && *item.Last24h < item.Names:

@@ -53,15 +53,16 @@ func rowsOf(report *v1alpha1.AuditReport, order audit.Order) []row {
 // compareRows returns the order of rows.
 func compareRows(order audit.Order) func(a, b row) int {
 	return func(a, b row) int {
+		byNames := cmp.Compare(b.Names, a.Names)
 		switch order {
 		case audit.ByLast10m:
-			return cmp.Compare(*b.Last10m, *a.Last10m)
+			return cmp.Or(cmp.Compare(*b.Last10m, *a.Last10m), byNames)
 		case audit.ByLast24h:
-			return cmp.Compare(*b.Last24h, *a.Last24h)
+			return cmp.Or(cmp.Compare(*b.Last24h, *a.Last24h), byNames)
 		case audit.ByPrefix: // folds first
 			return cmp.Compare(a.Prefix, b.Prefix)
 		default:
-			return cmp.Compare(b.Names, a.Names)
+			return byNames
 		}
 	}
 }
@@ -86,13 +87,23 @@ func auditColumns(report *v1alpha1.AuditReport, p *printing) []column {
 	if p.wide {
 		now := report.Metadata.CreationTimestamp.Time
 		columns = append(columns,
-			column{"ATTEMPTS", true, attemptsText},
-			column{"ROOM", true, roomText},
-			column{"OLDEST", true, func(r *row) string { return ageText(r.Oldest, now) }},
-			column{"NEWEST", true, func(r *row) string { return ageText(r.Newest, now) }})
+			column{"ATTEMPTS", true, ofPrefix(attemptsText)},
+			column{"ROOM", true, ofPrefix(roomText)},
+			column{"OLDEST", true, ofPrefix(func(r *row) string { return ageText(r.Oldest, now) })},
+			column{"NEWEST", true, ofPrefix(func(r *row) string { return ageText(r.Newest, now) })})
 	}
 	gated := report.Gate != nil && (report.Gate.FailAbove != nil || report.Gate.FailAboveCount != nil)
 	return append(columns, column{notesColumn, false, func(r *row) string { return notesText(r, gated) }})
+}
+
+// ofPrefix returns the text of a column that is empty for folds: it is about single prefixes.
+func ofPrefix(text func(*row) string) func(*row) string {
+	return func(r *row) string {
+		if r.fold != nil {
+			return ""
+		}
+		return text(r)
+	}
 }
 
 // placeColumns returns the columns that say which prefix a row is about.

@@ -268,7 +268,16 @@ func TestRowsOf(t *testing.T) {
 	}
 	top = 2
 	rows := rowsOf(report, audit.ByNames)
-	if len(rows) != 2 || creatorText(&rows[1]) != "job-controller" || roomText(&rows[1]) != "" {
+	if len(rows) != 2 || creatorText(&rows[1]) != "job-controller" {
+		t.Errorf("%+v", rows)
+	}
+	for _, c := range auditColumns(report, &printing{wide: true}) {
+		if text := c.cell(&rows[1]); slices.Contains([]string{"ATTEMPTS", "ROOM", "OLDEST", "NEWEST"}, c.name) && text != "" {
+			t.Errorf("%s of a fold: %s", c.name, text)
+		}
+	}
+	report.Items[0].Last10m, report.Folded[0].Last10m = n(0), 0 // then names decide
+	if rows := rowsOf(report, audit.ByLast10m); rows[0].Prefix != "a-" || rows[1].fold == nil {
 		t.Errorf("%+v", rows)
 	}
 }

@@ -15,7 +15,8 @@ import (
 // whether a create is close to failing, and what was created most lately.
 func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	if read, all := report.Summary.ResourceTypes, len(report.Scope.Resources); read < all {
-		lines = append(lines, terminal.Sprintf(messages.ReadOf, humanize.Grouped(int64(read)), humanize.Count(all, "type")))
+		types := humanize.Count(all, "type")
+		lines = append(lines, fmt.Sprintf(messages.ReadOf, humanize.Grouped(int64(read)), types))
 	}
 	v := report.Verdict
 	if v == nil || v.Closest == nil {
@@ -69,7 +70,8 @@ func closeLine(report *v1alpha1.AuditReport) string {
 	case server != nil && c.Attempts == *server:
 		line = fmt.Sprintf(messages.NoneClose, humanize.Count(c.Attempts, "name"), humanize.Grouped(c.Room))
 	default:
-		line = terminal.Sprintf(messages.NoneCloseBut, where, humanize.Grouped(c.Room), humanize.Count(c.Attempts, "attempt"))
+		attempts := humanize.Count(c.Attempts, "attempt")
+		line = terminal.Sprintf(messages.NoneCloseBut, where, humanize.Grouped(c.Room), attempts)
 	}
 	if unknown := v.AttemptsUnknown; len(unknown) > 0 {
 		line += " " + terminal.Sprintf(messages.AssumesOneAttempt, humanize.Count(len(unknown), "resource type"))
@@ -111,7 +113,8 @@ func createdLine(v *v1alpha1.AuditVerdict) string {
 func createdText(m v1alpha1.AuditMostCreated) string {
 	what := resourceText(m.Group, m.Resource)
 	if m.OwnerKind != "" {
-		return fmt.Sprintf(messages.CreatedFold, humanize.Grouped(m.Last10m), what, plural(m.OwnerKind), placeText(m.Namespace))
+		created := humanize.Grouped(m.Last10m)
+		return fmt.Sprintf(messages.CreatedFold, created, what, plural(m.OwnerKind), placeText(m.Namespace))
 	}
 	text := humanize.Grouped(m.Last10m) + " " + what + "/" + m.Prefix + placeText(m.Namespace)
 	if m.Creator != nil {

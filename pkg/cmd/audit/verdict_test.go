@@ -133,8 +133,12 @@ func TestNextSteps(t *testing.T) {
 		want    []string // in this order
 		not     string
 	}{
-		"old ones": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Last24h = new(int64(3)) },
-			[]string{messages.RecordFine, "--watch", "prune configmaps/session- -n pay --older-than 24h"}, "kubectl get"},
+		"old ones": {
+			v1alpha1.AuditVerdict{},
+			func(i *v1alpha1.AuditItem) { i.Last24h = new(int64(3)) },
+			[]string{messages.RecordFine, "--watch", "prune configmaps/session- -n pay --older-than 24h"},
+			"kubectl get",
+		},
 		"a controller": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) {
 			i.Creators = []v1alpha1.Creator{{Kind: "CronJob", Name: "nightly"}}
 		}, []string{"Creator:   CronJob/nightly", "kubectl get cronjob/nightly -n pay"}, "prune"},
@@ -171,6 +175,7 @@ func TestPrint(t *testing.T) {
 	top := 1
 	report.Scope.Top, report.Scope.MinCount = &top, 10
 	report.Items = []v1alpha1.AuditItem{{Resource: "pods", Prefix: "p-", Names: 1000, Last10m: new(int64(1000)), Last24h: new(int64(1000)), Notes: []string{"fails in 24h"}}}
+	report.Folded = []v1alpha1.AuditFolded{{Resource: "pods", OwnerKind: "Job", Owners: 12, Names: 13}}
 	report.Hidden = v1alpha1.AuditHidden{Prefixes: 3, Names: 9, BelowTop: 2}
 	report.Unprefixed = []v1alpha1.TypeObjects{{Resource: "pods", Objects: 195}}
 	var out, errOut bytes.Buffer
@@ -186,7 +191,7 @@ func TestPrint(t *testing.T) {
 	wantOut := `RESOURCE   PREFIX   NAMES   LAST-10M   LAST-24H   CREATOR   NOTES
 pods       p-       1,000      1,000      1,000   ?         fails in 24h
 `
-	last := "2 more rows are not shown (--top=0 shows all). 1 prefix with fewer than 10 names is hidden (--min-count). 195 other objects have no generated name."
+	last := "3 more rows are not shown (--top=0 shows all). 1 prefix with fewer than 10 names is hidden (--min-count). 195 other objects have no generated name."
 	if lines := strings.Split(strings.TrimSpace(errOut.String()), "\n"); out.String() != wantOut || len(lines) > 6 || lines[len(lines)-1] != last {
 		t.Errorf("%s%s", errOut.String(), out.String())
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -28,6 +27,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 const (
