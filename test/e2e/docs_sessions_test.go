@@ -2,12 +2,17 @@ package e2e
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -22,13 +27,18 @@ func TestSessions(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no sessions: %v", err)
 	}
+	seeded := sync.OnceValue(func() *controlplane.ControlPlane { return seededCluster(t) }) // which all of t share
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
 			recorded, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			now := play(t, script(string(recorded)))
+			start := func() *controlplane.ControlPlane { return controlplane.New(t) }
+			if strings.HasPrefix(filepath.Base(path), "audit-") {
+				start = seeded
+			}
+			now := play(t, start(), script(string(recorded)))
 			if *update {
 				if err := os.WriteFile(path, []byte(now), 0o644); err != nil {
 					t.Fatal(err)
@@ -61,9 +71,12 @@ func script(session string) []string {
 // wait: to count before something comes, and for that to come.
 var unhurried = strings.NewReplacer("sleep 6;", "sleep 12;", "--duration 18s --interval 18s", "--duration 45s --interval 45s")
 
+// columns is how a session says that it is on a terminal.
+var columns = regexp.MustCompile(`in a terminal of (\d+) columns`)
+
 // play runs the commands of a script, one after the other in one bash in the
 // folder examples, and returns the session.
-func play(t *testing.T, script []string) string {
+func play(t *testing.T, cp *controlplane.ControlPlane, script []string) string {
 	t.Helper()
 	const end = "\x1e" // of what a command prints
 	var program strings.Builder
@@ -73,13 +86,13 @@ func play(t *testing.T, script []string) string {
 		}
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := controlplane.WriteKubeconfig(kubeconfig, controlplane.New(t).Admin()); err != nil {
+	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
 		t.Fatal(err)
 	}
 	bash := exec.CommandContext(t.Context(), "bash", "-c", program.String())
 	bash.Env, bash.Dir = harness.Environment(t, kubeconfig), examples(t)
-	printed, _ := bash.Output() // its exit code is that of the last command
-	outputs := strings.Split(strings.ReplaceAll(string(printed), bash.Dir, "/home/me/examples"), end)
+	printed := output(t, bash, columns.FindStringSubmatch(script[0]))
+	outputs := strings.Split(strings.ReplaceAll(printed, bash.Dir, "/home/me/examples"), end)
 	var session strings.Builder
 	for _, line := range script {
 		fmt.Fprintln(&session, line)
@@ -89,6 +102,28 @@ func play(t *testing.T, script []string) string {
 		}
 	}
 	return session.String()
+}
+
+// output runs a program, on a terminal if its width is given, and returns what it printed.
+// Progress, which a terminal erases, is not in it. The exit code is that of the last command.
+func output(t *testing.T, program *exec.Cmd, width []string) string {
+	t.Helper()
+	if width == nil {
+		printed, _ := program.Output()
+		return string(printed)
+	}
+	columns, err := strconv.ParseUint(width[1], 10, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err := pty.StartWithSize(program, &pty.Winsize{Cols: uint16(columns), Rows: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed, _ := io.ReadAll(terminal) // ends with an error
+	_ = program.Wait()
+	lines := strings.ReplaceAll(string(printed), "\r\n", "\n")
+	return regexp.MustCompile(`\r[^\n]*\r`).ReplaceAllString(lines, "")
 }
 
 // examples is a copy of the folder of that name, which commands may write into.
