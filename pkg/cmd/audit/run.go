@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // teller prints lines on stderr.
@@ -67,7 +66,7 @@ func (r *run) run(ctx context.Context, attempts *flagvalue.Attempts) error {
 	}
 	r.uid, r.ahead = r.cluster.UID(ctx), r.cluster.Ahead(ctx)
 	if r.ahead != 0 {
-		progress.Line(fmt.Sprintf(common.Clock, r.ahead.Abs()))
+		progress.Line(cluster.ClockWarning(r.ahead))
 	}
 	about := &r.config.about
 	about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was away

@@ -27,7 +27,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 const (
@@ -180,7 +179,7 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	ahead := read.Ahead(ctx)
 	if ahead != 0 {
-		progress.Line(fmt.Sprintf(common.Clock, ahead.Abs()))
+		progress.Line(cluster.ClockWarning(ahead))
 	}
 	began := time.Now().Add(ahead)
 	finder, err := o.finder(read, resources, began)

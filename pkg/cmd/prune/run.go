@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
 )
 
@@ -126,7 +125,7 @@ func (r *run) askTime(ctx context.Context) (err error) {
 		return err
 	}
 	if off := asked.Sub(r.now).Abs(); off > cluster.Skew {
-		r.progress.Line(fmt.Sprintf(common.Clock, off.Round(time.Second)))
+		r.progress.Line(cluster.ClockWarning(off.Round(time.Second)))
 	}
 	return nil
 }

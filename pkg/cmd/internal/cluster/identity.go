@@ -2,10 +2,13 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // identityTimeout bounds the requests of this file, which a report can do without.
@@ -51,4 +54,9 @@ func (c *Cluster) Ahead(ctx context.Context) time.Duration {
 		return 0
 	}
 	return ahead
+}
+
+// ClockWarning returns the warning that the clocks of the server and of this computer differ.
+func ClockWarning(difference time.Duration) string {
+	return fmt.Sprintf(messages.Clock, difference.Abs())
 }
