@@ -110,7 +110,6 @@ var notRun = []struct{ pattern, reason string }{
 	{`^kubectl genname create -n ci -f migration.yaml `, "run by TestPipelineGuide of test/e2e, in a namespace of its own"},
 	{`^kubectl delete job NAME -n ci$`, "run by TestExamplePipelineOfAFailedJob of test/e2e"},
 	{`^kubectl get --raw /metrics \| grep `, "run by test/e2e, which takes it from the page"},
-	{`^kubectl genname audit -A$`, "run as an example of audit, with -o json, by test/e2e"},
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
 	{`^kubectl genname duplicates `, "run by TestDuplicatesOutput and TestDuplicatesTimes of test/e2e, in namespaces of their own"},
 	{`^kubectl get jobs.batch/migrate-`, "the hint of kubectl genname duplicates, which TestDuplicatesOutput compares"},
