@@ -197,6 +197,20 @@ reconcile: control-plane ## Have controllers in trouble create 1,000 objects, in
 admission: ## Test examples/admission on an API server of another version: make admission VERSION=v1.30.14
 	$(GO) test ./test/lint -run TestAdmissionPolicies -server-version $(or $(VERSION),v1.30.14)
 
+# What builds the image, and from where its certificates are.
+CONTAINER    ?= $(shell command -v podman || command -v docker)
+CERTIFICATES ?= /etc/ssl/certs/ca-certificates.crt
+IMAGE        ?= ghcr.io/kubectl-genname/kubectl-genname:v0.1.0
+ARCH         := $(shell $(GO) env GOARCH)
+
+.PHONY: image
+image: ## Build the exporter's image with podman or docker; IMAGE= CONTAINER=
+	@test -n "$(CONTAINER)" || { echo "error: neither podman nor docker is installed" >&2; exit 1; }
+	mkdir -p bin/image/linux/$(ARCH)
+	GOOS=linux $(GO) build -ldflags="-s -w" -o bin/image/linux/$(ARCH)/ ./cmd/kubectl-genname
+	cp $(CERTIFICATES) bin/image/ca-certificates.crt
+	$(CONTAINER) build --build-arg TARGETPLATFORM=linux/$(ARCH) --file packaging/image/Dockerfile --tag $(IMAGE) bin/image
+
 published: ## Lint what others have published, into test/lint/published/findings.txt (downloads 22 Go modules)
 	$(GO) run ./test/lint/published
 

@@ -1,0 +1,220 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// deployed returns the objects of a kustomization, by kind.
+func deployed(t *testing.T, directory string) map[string]*unstructured.Unstructured {
+	t.Helper()
+	text, err := kustomize.Build(t.Context(), filesys.MakeFsOnDisk(), harness.Root+directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, broken := manifest.Read(text)
+	if len(broken) > 0 {
+		t.Fatal(broken)
+	}
+	byKind := map[string]*unstructured.Unstructured{}
+	for _, o := range objects {
+		byKind[o.GetKind()] = o.Unstructured
+	}
+	return byKind
+}
+
+// as converts an object.
+func as[T any](t *testing.T, o *unstructured.Unstructured) (object T) {
+	t.Helper()
+	if o == nil {
+		t.Fatalf("the kustomization has no %T", object)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// permissions are what a client asks for, or may: a verb and a resource type or path.
+type permissions struct {
+	mu  sync.Mutex
+	all map[string]bool
+}
+
+// note notes the permission that a request needs.
+func (p *permissions) note(r *http.Request) faultproxy.Fault {
+	verb := "list"
+	if r.URL.Query().Get("watch") == "true" {
+		verb = "watch"
+	}
+	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	what := ""
+	switch {
+	case r.Method != http.MethodGet, len(path) < 3: // SelfSubjectReviews and discovery, which all users may read
+	case path[0] == "api" && len(path) == 3:
+		what = verb + " " + path[2]
+	case path[0] == "apis" && len(path) == 4:
+		what = verb + " " + path[3] + "." + path[1]
+	}
+	if r.URL.Path == "/metrics" {
+		what = "get /metrics"
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if what != "" {
+		p.all[what] = true
+	}
+	return nil
+}
+
+// granted returns the permissions of a role.
+func granted(role rbacv1.ClusterRole) (all []string) {
+	for _, rule := range role.Rules {
+		for _, verb := range rule.Verbs {
+			for _, path := range rule.NonResourceURLs {
+				all = append(all, verb+" "+path)
+			}
+			for _, resource := range rule.Resources {
+				all = append(all, strings.TrimSuffix(verb+" "+resource+"."+rule.APIGroups[0], "."))
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// grantedNow returns the permissions of a role that this server needs: only servers of
+// Kubernetes 1.30 to 1.34 are asked for /metrics.
+func grantedNow(role rbacv1.ClusterRole) []string {
+	return slices.DeleteFunc(granted(role), func(p string) bool { return p == "get /metrics" })
+}
+
+// generateEach creates an object with generateName of each resource type that the
+// exporter watches.
+func generateEach(t *testing.T, cp *controlplane.ControlPlane, ns string) {
+	t.Helper()
+	const meta = "metadata: {generateName: run-}\n"
+	file := harness.File(t, "each.yaml", strings.Join([]string{
+		"apiVersion: v1\nkind: ConfigMap\n" + meta,
+		"apiVersion: v1\nkind: Pod\n" + meta + "spec: {containers: [{name: a, image: example.com/a}]}\n",
+		"apiVersion: v1\nkind: PersistentVolumeClaim\n" + meta +
+			"spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n",
+		"apiVersion: batch/v1\nkind: Job\n" + meta +
+			"spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: example.com/a}]}}}\n",
+		"apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\n" + meta + "addressType: IPv4\nendpoints: []\n",
+		"apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\n" + meta +
+			"spec: {signerName: example.com/a, usages: [client auth], request: " + certificateRequest + "}\n",
+	}, "---\n"))
+	if r := harness.As(t, cp.Admin()).Run("create", "-n", ns, "-f", file); r.Code != 0 {
+		t.Fatal(r.Stderr)
+	}
+}
+
+// certificateRequest is a request for a certificate, whose key nobody has.
+const certificateRequest = "" +
+	"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIUk1Ib0NBUUF3R0RFV01CUUdBMVVFQXd3TlpYaHdiM0owWlhJ" +
+	"dGRHVnpkREJaTUJNR0J5cUdTTTQ5QWdFRwpDQ3FHU000OUF3RUhBMElBQkVFWlVoR2pJTkhJTUVWVXEySEtMUUhRblVITlluZ2JP" +
+	"enJyUm8zWFRTQ2l4UHdoCkR6MlZsRDN0T1ZEWElQVXB0QjVZTzBZeWtoWHZET0ZlTllwaVJRV2dBREFLQmdncWhrak9QUVFEQWdO" +
+	"SEFEQkUKQWlBWkhvWFhJc2NEQ0NibnkvcVc2QXNjd0VaUnAzK28zS3VDMWoxOWplbnhsZ0lnSDRLNzdCbTNVRm02ZnlIWAoyanVG" +
+	"MHhRUzU5cng5Qjl3OUhXdURRRVUrQkE9Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo="
+
+// The server takes the manifests. The ClusterRole is enough for the arguments of the
+// Deployment, and each of its permissions is used.
+func TestExporterManifests(t *testing.T) {
+	cp := controlplane.New(t)
+	admin := harness.As(t, cp.Admin())
+	admin.Run("create", "--validate=strict", "-k", harness.Root+"deploy/exporter").Expect(t, 0, `(?:\S+ created\n){7}`, ``)
+	all := deployed(t, "deploy/exporter")
+	role := as[rbacv1.ClusterRole](t, all["ClusterRole"])
+	deployment := as[appsv1.Deployment](t, all["Deployment"])
+	account := deployment.Spec.Template.Spec.ServiceAccountName
+
+	generateEach(t, cp, "default")
+	user := cp.User("system:serviceaccount:"+deployment.Namespace+":"+account, "system:serviceaccounts", "system:authenticated")
+	used := &permissions{all: map[string]bool{}}
+	proxy := faultproxy.New(t, user, used.note)
+	e := export(t, harness.As(t, proxy.Config), deployment.Spec.Template.Spec.Containers[0].Args[1:]...)
+	e.ready()
+	harness.Eventually(t, func() error {
+		used.mu.Lock()
+		defer used.mu.Unlock()
+		if got, want := slices.Sorted(maps.Keys(used.all)), grantedNow(role); !slices.Equal(got, want) {
+			return fmt.Errorf("used  %q\ngrants %q", got, want)
+		}
+		return nil
+	})
+	for series, value := range e.scrape() {
+		if strings.HasPrefix(series, "genname_resource_skipped") || strings.HasPrefix(series, "genname_resource_names") && value != 1 {
+			t.Errorf("%s is %v", series, value)
+		}
+	}
+	if text := fmt.Sprint(granted(role)); strings.Contains(text, "secrets") || strings.Contains(text, "*") {
+		t.Errorf("the role grants too much: %s", text)
+	}
+	checkPodSecurity(t, cp, deployment)
+}
+
+// checkPodSecurity has the real admission check the Pod of the Deployment, and one that is
+// not allowed, in the namespace of the kustomization.
+func checkPodSecurity(t *testing.T, cp *controlplane.ControlPlane, deployment appsv1.Deployment) {
+	t.Helper()
+	pods := harness.Clientset(t, cp).CoreV1().Pods(deployment.Namespace)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "exporter-"}, Spec: deployment.Spec.Template.Spec}
+	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	if _, err := pods.Create(t.Context(), pod, dryRun); err != nil {
+		t.Error(err)
+	}
+	pod.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil
+	if _, err := pods.Create(t.Context(), pod, dryRun); !apierrors.IsForbidden(err) {
+		t.Errorf("a Pod that may escalate privileges is not refused: %v", err)
+	}
+}
+
+// The overlay for the Prometheus Operator has everything, and the liveness of the Pod
+// doesn't depend on the API server.
+func TestExporterOverlay(t *testing.T) {
+	all := deployed(t, "deploy/exporter/with-prometheus-operator")
+	want := []string{
+		"ClusterRole", "ClusterRoleBinding", "ConfigMap", "Deployment", "Namespace", "NetworkPolicy",
+		"PrometheusRule", "Service", "ServiceAccount", "ServiceMonitor",
+	}
+	if kinds := slices.Sorted(maps.Keys(all)); !slices.Equal(kinds, want) {
+		t.Errorf("%q", kinds)
+	}
+	deployment := as[appsv1.Deployment](t, all["Deployment"])
+	container := deployment.Spec.Template.Spec.Containers[0]
+	if container.LivenessProbe.HTTPGet.Path != "/healthz" || container.ReadinessProbe.HTTPGet.Path != "/readyz" {
+		t.Errorf("%+v %+v", container.LivenessProbe, container.ReadinessProbe)
+	}
+	if *deployment.Spec.Replicas != 1 || deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
+		t.Errorf("%d replicas, %s", *deployment.Spec.Replicas, deployment.Spec.Strategy.Type)
+	}
+	ports := map[string]int32{}
+	for _, port := range container.Ports {
+		ports[port.Name] = port.ContainerPort
+	}
+	service := as[corev1.Service](t, all["Service"])
+	if target := service.Spec.Ports[0].TargetPort.String(); ports[target] != 9810 || ports["health"] != 9811 {
+		t.Errorf("%v, target %s", ports, target)
+	}
+}
