@@ -1,262 +1,116 @@
 package monitoring
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"log/slog"
-	"os/exec"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/model/textparse"
-	"github.com/prometheus/prometheus/promql/parser"
-	"github.com/prometheus/prometheus/promql/promqltest"
-	"github.com/prometheus/prometheus/rules"
-	"github.com/prometheus/prometheus/util/teststorage"
 )
 
-// phase is a time in which an audit an hour prints the same of a population. Without
-// one no audit runs, and the gauges stay as they are, or are lost.
-type phase struct {
-	population *population
-	attempts   int // 0: nobody says them
-	lasts      time.Duration
-	lost       bool
+// The times of the simulations.
+const (
+	never = time.Duration(math.MaxInt64)
+	start = 5 * time.Minute // of the incident
+)
+
+// leak are names that are created at a speed and never deleted.
+func leak(prefix string, before, perSecond float64) pool {
+	names := ramp(start, perSecond, never)
+	return pool{prefix: prefix, names: sum(constant(before), names), creates: names}
 }
 
-// Each alert fires for populations that it is about, after the time that it waits, and
-// for no others: Prometheus' own rules are evaluated over what the audit itself prints
-// of them.
-func TestAlerts(t *testing.T) {
-	binary := plugin(t)
-	const long = 5 * time.Hour
-	few := &population{names: 12}
-	for _, test := range []struct {
-		name   string
-		phases []phase
-		fires  []string
-	}{
-		{"nothing much", []phase{{population: &population{names: 12, perDay: 2}, attempts: 1, lasts: long}}, nil},
-		{"5,000 names and two creates a day, without retries", []phase{{population: &population{names: 5000, perDay: 2}, attempts: 1, lasts: long}}, nil},
-		{
-			"a thousand a day, without retries",
-			[]phase{{population: &population{names: 5000, perDay: 1000}, attempts: 1, lasts: long}},
-			[]string{"GeneratedNameRoomShort"},
-		},
-		{"the same, with the server's", []phase{{population: &population{names: 5000, perDay: 1000}, attempts: 8, lasts: long}}, nil},
-		{
-			"with retries that do not help for long",
-			[]phase{{population: &population{names: 60_000, perDay: 9900}, attempts: 2, lasts: long}},
-			[]string{"GeneratedNameRoomShort"},
-		},
-		{
-			"one audit that sees a burst",
-			[]phase{{population: &population{names: 400, lately: 400}, attempts: 1, lasts: time.Hour}, {population: &population{names: 400}, attempts: 1, lasts: long}},
-			nil,
-		},
-		{
-			"creates that fail",
-			[]phase{{population: &population{names: 15_000}, attempts: 1, lasts: time.Hour}},
-			[]string{"GeneratedNameFailuresLikely"},
-		},
-		{"the same, with the server's retries", []phase{{population: &population{names: 15_000}, attempts: 8, lasts: time.Hour}}, nil},
-		{
-			"creates that fail if nobody retries, which is not known",
-			[]phase{{population: &population{names: 15_000, custom: true}, lasts: time.Hour}},
-			[]string{"GeneratedNameFailuresLikely"},
-		},
-		{"few of which that is not known", []phase{{population: &population{names: 12, perDay: 2, custom: true}, lasts: long}}, nil},
-		{
-			"a run-away that has stopped",
-			[]phase{{population: &population{names: 100_500}, attempts: 8, lasts: time.Hour}},
-			[]string{"GeneratedNamesRunAway"},
-		},
-		{"a run-away", []phase{{population: &population{names: 13_000, perDay: 12_000}, attempts: 8, lasts: long}}, []string{"GeneratedNamesGrowFast"}},
-		{
-			"a run-away that was cleared up",
-			[]phase{
-				{population: &population{names: 100_500, perDay: 12_000}, attempts: 8, lasts: long},
-				{population: few, attempts: 8, lasts: time.Hour},
-			},
-			nil,
-		},
-		{"a run-away of two hours", []phase{{population: &population{names: 13_000, perDay: 12_000}, attempts: 8, lasts: 2 * time.Hour}}, nil},
-		{
-			"a list that is refused",
-			[]phase{{population: &population{names: 12, refused: true}, attempts: 8, lasts: long}},
-			[]string{"GeneratedNameAuditIncomplete"},
-		},
-		{
-			"a list that is refused, and then not",
-			[]phase{
-				{population: &population{names: 12, refused: true}, attempts: 8, lasts: 2 * time.Hour},
-				{population: few, attempts: 8, lasts: 2 * time.Hour},
-			},
-			nil,
-		},
-		{"a list that was refused for an hour", []phase{{population: &population{names: 12, refused: true}, attempts: 8, lasts: time.Hour}}, nil},
-		{
-			"audits that have ended",
-			[]phase{{population: &population{names: 12}, attempts: 8, lasts: time.Hour}, {lasts: long}},
-			[]string{"GeneratedNameAuditStale"},
-		},
-		{"an audit that is late", []phase{{population: few, attempts: 8, lasts: time.Hour}, {lasts: 90 * time.Minute}}, nil},
-		{
-			"gauges that are lost",
-			[]phase{{population: &population{names: 100_500}, attempts: 8, lasts: time.Hour}, {lasts: long, lost: true}},
-			[]string{"GeneratedNameAuditMissing"},
-		},
-		{
-			"gauges that are lost, and come again",
-			[]phase{
-				{population: few, attempts: 8, lasts: time.Hour}, {lasts: long, lost: true},
-				{population: few, attempts: 8, lasts: time.Hour},
-			},
-			nil,
-		},
-		{"no audit at all", []phase{{lasts: long}}, []string{"GeneratedNameAuditMissing"}},
-		{"no audit yet", []phase{{lasts: 2 * time.Hour}}, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			began := time.Now().Truncate(time.Second)
-			storage, end := stored(t, binary, test.phases, began)
-			if diff := cmp.Diff(test.fires, firing(t, storage, began, end)); diff != "" {
-				t.Errorf("alerts that fire (-want +got):\n%s", diff)
-			}
-		})
-	}
-	if n := len(loaded(t, nil)); n != 7 {
-		t.Errorf("%d rules, of which 7 are tested", n)
-	}
+// burst are 3,000 names that are created within 30 seconds.
+func burst(prefix string, before float64, from time.Duration) pool {
+	names := ramp(from, 100, 30*time.Second)
+	return pool{prefix: prefix, names: sum(constant(before), names), creates: names}
 }
 
-// each is how often gauges are scraped and rules are evaluated.
-const each = 15 * time.Minute
-
-// auditOf returns what the audit of a server prints. That it cannot read everything is
-// no failure here.
-func auditOf(t *testing.T, binary, server string, attempts int) string {
-	t.Helper()
-	args := []string{"audit", "configmaps", "-A", "-o", "openmetrics", "--server=" + server, "--cache-dir=" + t.TempDir()}
-	if attempts > 0 {
-		args = append(args, fmt.Sprint("--server-attempts=", attempts))
-	}
-	audit := exec.CommandContext(t.Context(), binary, args...)
-	var errOut bytes.Buffer
-	audit.Stderr = &errOut
-	out, err := audit.Output()
-	if len(out) == 0 {
-		t.Fatalf("%v: %s", err, errOut.String())
-	}
-	return string(out)
+// steady are names that are created and deleted at a speed.
+func steady(prefix string, names, perSecond float64) pool {
+	return pool{prefix: prefix, names: constant(names), creates: ramp(0, perSecond, never)}
 }
 
-// stored returns a storage with the gauges that audits print in phases, and when the
-// last one ends. The time of the audit moves on, as that of one an hour does.
-func stored(t *testing.T, binary string, phases []phase, began time.Time) (storage *teststorage.TestStorage, end time.Duration) {
-	t.Helper()
-	storage = teststorage.New(t)
-	appender := storage.Appender(t.Context())
-	var gauges map[string]float64
-	for _, p := range phases {
-		switch {
-		case p.lost:
-			gauges = nil
-		case p.population != nil:
-			gauges = seriesOf(t, auditOf(t, binary, p.population.serve(t, began), p.attempts))
-		}
-		for at := end; at <= end+p.lasts; at += each {
-			for series, value := range gauges {
-				if strings.Contains(series, "genname_audit_timestamp_seconds") && p.population != nil {
-					value += at.Truncate(time.Hour).Seconds()
-				}
-				if _, err := appender.Append(0, metric(t, series), began.Add(at).UnixMilli(), value); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		end += p.lasts + each
-	}
-	if err := appender.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	return storage, end - each
+// with returns a pool on a server with so many attempts, and of so many generateNames.
+func (p pool) with(attempts, generateNames int) pool {
+	p.attempts, p.generateNames = attempts, generateNames
+	return p
 }
 
-// metric returns the labels that a text says.
-func metric(t *testing.T, series string) labels.Labels {
-	t.Helper()
-	parsed, err := parser.NewParser(parser.Options{}).ParseMetric(series)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
-}
-
-// seriesOf returns the series of an exposition, by Prometheus' parser.
-func seriesOf(t *testing.T, text string) map[string]float64 {
-	t.Helper()
-	series := map[string]float64{}
-	p := textparse.NewOpenMetricsParser([]byte(text), labels.NewSymbolTable())
-	for text != "" {
-		entry, err := p.Next()
-		if err != nil {
-			break
-		}
-		if entry == textparse.EntrySeries {
-			var l labels.Labels
-			p.Labels(&l)
-			_, _, value := p.Series()
-			series[l.String()] = value
-		}
-	}
-	return series
-}
-
-// loaded returns the groups of examples/monitoring's rules as Prometheus has them.
-func loaded(t *testing.T, query rules.QueryFunc) []*rules.AlertingRule {
-	t.Helper()
-	manager := rules.NewManager(&rules.ManagerOptions{
-		QueryFunc: query, Context: t.Context(), Logger: slog.New(slog.DiscardHandler),
-		NotifyFunc: func(context.Context, string, ...*rules.Alert) {}, Parser: parser.NewParser(parser.Options{}),
-		NameValidationScheme: model.UTF8Validation,
-	})
-	groups, errs := manager.LoadGroups(time.Minute, labels.EmptyLabels(), "", nil, false, "../../examples/monitoring/alerts.yaml")
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	var all []*rules.AlertingRule
-	for _, group := range groups {
-		all = append(all, group.AlertingRules()...)
+// idle are prefixes of 10,000 names, of which nothing is created.
+func idle(n int) (all []pool) {
+	for i := range n {
+		all = append(all, steady(fmt.Sprintf("idle-%d-", i), 10_000, 0))
 	}
 	return all
 }
 
-// firing returns the alerts that fire at the end, sorted, after evaluations at each
-// interval.
-func firing(t *testing.T, storage *teststorage.TestStorage, began time.Time, end time.Duration) []string {
-	t.Helper()
-	engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
-	query := rules.EngineQueryFunc(engine, storage)
-	var names []string
-	for _, rule := range loaded(t, query) {
-		for at := time.Duration(0); at <= end; at += each {
-			if _, err := rule.Eval(t.Context(), 0, began.Add(at), query, nil, 0); err != nil {
-				t.Fatal(err)
+// Each alert fires in the incident that it is for, in time, and in no other.
+func TestAlerts(t *testing.T) {
+	const fast = "GeneratedNamesGrowFast"
+	fires := func(names ...string) []string { return names }
+	quiet := steady("run-", 12, 0.001)
+	tested := map[string]bool{}
+	for name, test := range map[string]struct {
+		simulation
+		fires  []string
+		within time.Duration // after the start of the incident; 0 for any time
+	}{
+		"nothing much":                  {simulation{pools: []pool{quiet}, lasts: time.Hour}, nil, 0},
+		"a leak in a new prefix":        {simulation{pools: []pool{quiet, leak("leak-", 0, 20)}, lasts: 10 * time.Minute}, fires(fast), 5 * time.Minute},
+		"a leak in an old prefix":       {simulation{pools: []pool{leak("leak-", 50_000, 20)}, lasts: 10 * time.Minute}, fires(fast), 5 * time.Minute},
+		"a leak among 300 prefixes":     {simulation{pools: append(idle(300), leak("leak-", 0, 20)), lasts: 10 * time.Minute}, fires(fast), 5 * time.Minute},
+		"a net leak beside deletes":     {simulation{pools: []pool{{prefix: "net-", names: ramp(start, 20, never), creates: ramp(start, 60, never)}}, lasts: 10 * time.Minute}, fires(fast), 5 * time.Minute},
+		"a leak and a restart":          {simulation{pools: []pool{leak("leak-", 0, 20)}, lasts: 15 * time.Minute, anew: start + 6*time.Minute}, fires(fast), 5 * time.Minute},
+		"a leak, long":                  {simulation{pools: []pool{leak("leak-", 0, 20)}, lasts: 100 * time.Minute}, fires(fast, "GeneratedNamesGrow", "GeneratedNamesMany"), 0},
+		"a slow leak":                   {simulation{pools: []pool{leak("leak-", 100, 0.5)}, lasts: time.Hour}, fires("GeneratedNamesGrow"), 0},
+		"a burst in a new prefix":       {simulation{pools: []pool{quiet, burst("burst-", 0, start)}, lasts: time.Hour}, nil, 0},
+		"a burst in an old prefix":      {simulation{pools: []pool{burst("burst-", 500, start)}, lasts: time.Hour}, nil, 0},
+		"a burst between scrapes":       {simulation{pools: []pool{burst("burst-", 0, start+14*time.Second)}, lasts: time.Hour}, nil, 0},
+		"churn with few names":          {simulation{pools: []pool{steady("churn-", 40, 20)}, lasts: 30 * time.Minute}, fires("GeneratedNamesChurn"), 0},
+		"churn without retries":         {simulation{pools: []pool{steady("churn-", 15_000, 0.5).with(1, 1)}, lasts: time.Hour}, fires("GeneratedNameCreatesFail", "GeneratedNameCreatesWillFail"), 0},
+		"a few creates without retries": {simulation{pools: []pool{steady("few-", 5000, 0.00002).with(1, 1)}, lasts: time.Hour}, nil, 0},
+		"1,000 a day without retries":   {simulation{pools: []pool{steady("day-", 5000, 1000./86_400).with(1, 1)}, lasts: time.Hour}, fires("GeneratedNameCreatesWillFail"), 0},
+		"1,000 a day with retries":      {simulation{pools: []pool{steady("day-", 5000, 1000./86_400)}, lasts: time.Hour}, nil, 0},
+		"a truncated prefix":            {simulation{pools: []pool{steady(strings.Repeat("x", 58), 40, 0).with(8, 2)}, lasts: time.Hour}, fires("GeneratedNamePrefixTruncated"), 0},
+		"the exporter away":             {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, down: away{start, never}}, fires("GeneratedNameExporterMissing"), 0},
+		"the exporter away for a while": {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, down: away{start, start + 2*time.Minute}}, nil, 0},
+		"the API server away":           {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, server: away{start, never}}, fires("GeneratedNameWatchBehind"), 0},
+		"the API server restarted":      {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, server: away{start, start + time.Minute}}, nil, 0},
+		"a type without permission":     {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, skips: forbidden}, fires("GeneratedNameTypeSkipped"), 0},
+		"never counted":                 {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, notCounted: true}, fires("GeneratedNameExporterNotReady"), 0},
+	} {
+		for _, alert := range test.fires {
+			tested[alert] = true
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := test.simulation
+			fired, ended, _ := s.run(t)
+			if got := slices.Sorted(maps.Keys(fired)); !slices.Equal(got, slices.Sorted(slices.Values(test.fires))) {
+				t.Errorf("fired: %v, want %q", fired, test.fires)
+			}
+			if len(ended) > 0 {
+				t.Errorf("stopped firing before the end: %q", ended)
+			}
+			for alert, at := range fired {
+				if test.within > 0 && at-start > test.within {
+					t.Errorf("%s fired after %s", alert, at-start)
+				}
+			}
+		})
+	}
+	var alerts int
+	for _, group := range alertRules(t, nil, nil) {
+		for _, rule := range group.AlertingRules() {
+			if alerts++; !tested[rule.Name()] {
+				t.Errorf("%s fires in no test", rule.Name())
 			}
 		}
-		isFiring := func(alert *rules.Alert) bool { return alert.State == rules.StateFiring }
-		if slices.ContainsFunc(rule.ActiveAlerts(), isFiring) {
-			names = append(names, rule.Name())
-		}
 	}
-	slices.Sort(names)
-	return names
+	if alerts == 0 {
+		t.Error("there are no alerts")
+	}
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Whatever is in the names, the parser of node_exporter and of the Pushgateway
-// gets it back; what is unknown has no sample, and what is unbounded is +Inf.
+// The parser of node_exporter gets back whatever is in the names. An unknown value has no
+// sample, and an unbounded one is +Inf.
 func TestOpenMetrics(t *testing.T) {
 	attempts, chance, room, inf := 8, 1e-12, int64(12), math.Inf(1)
 	prefixes := []string{"run-", `q"uo\te-`, "line\nbreak", `line\nbreak`, "esc\x1b[31m", "half\xc3", "é-", ""}
@@ -45,29 +46,40 @@ func TestOpenMetrics(t *testing.T) {
 		t.Fatalf("%v in\n%s", err, out.String())
 	}
 	var found []string
-	for i, metric := range families["genname_prefix_names"].GetMetric() {
-		if metric.GetGauge().GetValue() != float64(i) || metric.GetLabel()[0].GetValue() != "jobs.batch" {
+	byNames := map[float64]string{}
+	for _, metric := range families["genname_prefix_names"].GetMetric() {
+		labels := map[string]string{}
+		for _, l := range metric.GetLabel() {
+			labels[l.GetName()] = l.GetValue()
+		}
+		if labels["resource"] != "jobs" || labels["group"] != "batch" || labels["namespace"] != "ci" {
 			t.Errorf("%v", metric)
 		}
-		found = append(found, metric.GetLabel()[2].GetValue())
+		byNames[metric.GetGauge().GetValue()] = labels["prefix"]
+	}
+	for i := range report.Items {
+		found = append(found, byNames[float64(i)])
 	}
 	want := []string{"run-", `q\"uo\\te-`, `line\nbreak`, `line\\nbreak`, `esc\x1b[31m`, `half\xc3`, "é-", "", "run-"}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("prefixes (-want +got):\n%s", diff)
 	}
 	for name, samples := range map[string][]float64{
-		"genname_prefix_failure_ratio":      {0.25, chance},
-		"genname_prefix_room_creates":       {math.Inf(1), 12},
+		"genname_prefix_failure_ratio":      {chance, chance, chance, chance, chance, chance, chance, 0, 0.25},
+		"genname_prefix_room_creates":       {12, 12, 12, 12, 12, 12, 12, inf, inf},
 		"genname_audit_skipped":             {2},
 		"genname_audit_unprefixed_objects":  {7},
-		"genname_prefix_first_failure_days": {inf, inf, inf, inf, inf, inf, inf, inf, 3},
+		"genname_prefix_first_failure_days": {3, inf, inf, inf, inf, inf, inf, inf, inf},
 		"genname_audit_complete":            {0},
 	} {
-		metrics := families[name].GetMetric()
-		for i, value := range samples {
-			if got := metrics[i].GetGauge().GetValue(); got != value {
-				t.Errorf("%s %d is %g, want %g", name, i, got, value)
-			}
+		var values []float64
+		for _, m := range families[name].GetMetric() {
+			values = append(values, m.GetGauge().GetValue())
+		}
+		slices.Sort(values)
+		slices.Sort(samples)
+		if !slices.Equal(values, samples) {
+			t.Errorf("%s has %v, want %v", name, values, samples)
 		}
 	}
 	if n := len(families["genname_prefix_attempts"].GetMetric()); n != len(prefixes) {

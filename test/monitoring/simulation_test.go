@@ -1,0 +1,277 @@
+package monitoring
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/promqltest"
+	"github.com/prometheus/prometheus/rules"
+	"github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/util/teststorage"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+)
+
+// interval is that of scrapes and of rules.
+const interval = 30 * time.Second
+
+// over is a quantity at a time since the beginning.
+type over func(at time.Duration) float64
+
+func constant(value float64) over { return func(time.Duration) float64 { return value } }
+
+// ramp is 0 until a time, and then rises at a speed per second for a while.
+func ramp(from time.Duration, perSecond float64, lasts time.Duration) over {
+	return func(at time.Duration) float64 { return math.Floor(perSecond * min(max(at-from, 0), lasts).Seconds()) }
+}
+
+func sum(a, b over) over { return func(at time.Duration) float64 { return a(at) + b(at) } }
+
+// pool is a prefix of ConfigMaps. Names that are not left of its creates are deleted.
+type pool struct {
+	prefix         string
+	names, creates over
+	attempts       int // 0 for 8
+	generateNames  int
+}
+
+// away is a time in which something is away.
+type away struct{ from, to time.Duration }
+
+func (a away) at(t time.Duration) bool { return t >= a.from && t < a.to }
+
+// simulation is a cluster whose exporter Prometheus scrapes.
+type simulation struct {
+	pools  []pool
+	lasts  time.Duration
+	down   away          // the exporter
+	server away          // the API server
+	anew   time.Duration // when the exporter starts again, at another address; 0 for never
+	skips  []census.Skipped
+
+	notCounted bool
+
+	at, began time.Duration // now, and when the exporter began to count
+}
+
+// epoch is the beginning.
+var epoch = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+var configMaps = census.Resource{
+	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Namespaced: true,
+}
+
+// forbidden is what a user has no permission for.
+var forbidden = []census.Skipped{{Resource: "secrets", Reason: census.Forbidden}}
+
+// Snapshot implements exporter.Source.
+func (s *simulation) Snapshot(each func(live.Row)) live.Snapshot {
+	now := epoch.Add(s.at)
+	total := live.ResourceCount{Resource: configMaps, Counted: true}
+	if s.server.at(s.at) {
+		total.Behind = s.at - s.server.from
+	}
+	for _, p := range s.pools {
+		row := p.row(s.at, s.began)
+		row.At = now
+		total.Names += row.Space.Names
+		total.Creates += row.Creates
+		each(row)
+	}
+	if s.notCounted {
+		return live.Snapshot{At: now}
+	}
+	return live.Snapshot{
+		At: now, Began: epoch.Add(s.began), Watched: 1, Skipped: s.skips,
+		Types: []census.Resource{configMaps}, Resources: []live.ResourceCount{total},
+	}
+}
+
+// row is the pool at a time, counted since another.
+func (p pool) row(at, since time.Duration) live.Row {
+	creates := p.creates(at) - p.creates(since)
+	row := live.Row{Followed: true, Since: epoch.Add(since), Creates: int64(creates)}
+	row.Space = census.NamePool{
+		Resource: configMaps, Namespace: "ci", Prefix: p.prefix, SuffixLength: 5, Names: int64(p.names(at)),
+		RawPrefixes: max(p.generateNames, 1), Creator: census.Creator{Manager: "leaky-operator"},
+	}
+	row.Deletes = int64(creates - p.names(at) + p.names(since))
+	row.Conflicts = creates * math.Pow(p.names(at)/14_348_907, float64(p.tries()))
+	recent := p.creates(at) - p.creates(max(at-10*time.Minute, since))
+	row.Rates[1].CreatesPerDay = recent * 144 / max(-math.Expm1(-(at-since).Minutes()/10), 1e-9)
+	return row
+}
+
+func (p pool) tries() int {
+	if p.attempts == 0 {
+		return 8
+	}
+	return p.attempts
+}
+
+// outlook implements exporter.Outlook.
+func (s *simulation) outlook(of census.NamePool) (*int, int64, error) {
+	at := slices.IndexFunc(s.pools, func(p pool) bool { return p.prefix == of.Prefix })
+	attempts := s.pools[at].tries()
+	return &attempts, 1000, nil
+}
+
+// scraper is a Prometheus that scrapes one exporter.
+type scraper struct {
+	*teststorage.TestStorage
+	known map[string]labels.Labels // the series of the last scrape
+}
+
+// scrape stores what a registry has, or that it can't be scraped.
+func (p *scraper) scrape(t *testing.T, registry *prometheus.Registry, at time.Time, instance string) {
+	t.Helper()
+	appender := p.Appender(t.Context())
+	store := func(l labels.Labels, v float64) {
+		if _, err := appender.Append(0, l, at.UnixMilli(), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := map[string]labels.Labels{}
+	if registry != nil {
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, family := range families {
+			for _, m := range family.GetMetric() {
+				b := labels.NewBuilder(labels.EmptyLabels())
+				for _, l := range m.GetLabel() {
+					b.Set(l.GetName(), l.GetValue())
+				}
+				b.Set(model.MetricNameLabel, family.GetName())
+				b.Set("instance", instance).Set("job", "genname-exporter")
+				l := b.Labels()
+				now[l.String()] = l
+				store(l, m.GetGauge().GetValue()+m.GetCounter().GetValue())
+			}
+		}
+	}
+	for text, l := range p.known {
+		if _, still := now[text]; !still {
+			store(l, math.Float64frombits(value.StaleNaN))
+		}
+	}
+	p.known = now
+	if err := appender.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// alertRules loads the rules of the PrometheusRule.
+func alertRules(t *testing.T, store storage.Storage, query rules.QueryFunc) []*rules.Group {
+	t.Helper()
+	manifest, err := os.ReadFile("../../deploy/exporter/prometheus-operator/prometheusrule.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rule struct {
+		Spec any `json:"spec"`
+	}
+	if err := yaml.Unmarshal(manifest, &rule); err != nil {
+		t.Fatal(err)
+	}
+	groups, err := yaml.Marshal(rule.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(file, groups, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	manager := rules.NewManager(&rules.ManagerOptions{
+		QueryFunc: query, Appendable: store, Queryable: store, Context: t.Context(),
+		Logger: slog.New(slog.DiscardHandler), Parser: parser.NewParser(parser.Options{}),
+		NotifyFunc:           func(context.Context, string, ...*rules.Alert) {},
+		NameValidationScheme: model.UTF8Validation,
+	})
+	loaded, errs := manager.LoadGroups(interval, labels.EmptyLabels(), "", nil, false, file)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var all []*rules.Group
+	for _, group := range loaded {
+		all = append(all, group)
+	}
+	return all
+}
+
+// run scrapes and evaluates the rules until the end. It returns when each alert first
+// fired, those that stopped firing, and a function that queries the storage at the end.
+func (s *simulation) run(t *testing.T) (
+	fired map[string]time.Duration, ended []string, query func(string) promql.Vector,
+) {
+	t.Helper()
+	scraper := &scraper{TestStorage: teststorage.New(t)}
+	engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
+	ask := rules.EngineQueryFunc(engine, scraper.TestStorage)
+	groups := alertRules(t, scraper.TestStorage, ask)
+	instance := "10.0.0.1:9810"
+	registry := s.start()
+	fired = map[string]time.Duration{}
+	for s.at = 0; s.at <= s.lasts; s.at += interval {
+		if s.anew > 0 && s.at == s.anew {
+			s.began, instance = s.at, "10.0.0.2:9810"
+			registry = s.start()
+		}
+		up := registry
+		if s.down.at(s.at) {
+			up = nil
+		}
+		scraper.scrape(t, up, epoch.Add(s.at), instance)
+		for _, group := range groups { // between two scrapes
+			group.Eval(t.Context(), epoch.Add(s.at+interval/2))
+			for _, rule := range group.Rules() {
+				if err := rule.LastError(); err != nil {
+					t.Fatalf("%s: %v", rule.Name(), err)
+				}
+			}
+			for _, rule := range group.AlertingRules() {
+				_, before := fired[rule.Name()]
+				switch fires := rule.State() == rules.StateFiring; {
+				case fires && !before:
+					fired[rule.Name()] = s.at + interval/2
+				case !fires && before:
+					ended = append(ended, rule.Name())
+				}
+			}
+		}
+	}
+	return fired, ended, func(text string) promql.Vector {
+		t.Helper()
+		vector, err := ask(t.Context(), text, epoch.Add(s.lasts+interval/2))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return vector
+	}
+}
+
+// start returns a registry with a new exporter.
+func (s *simulation) start() *prometheus.Registry {
+	collector := exporter.New(200, 10)
+	collector.Follow(s, s.outlook, func() []census.Skipped { return nil })
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collector)
+	return registry
+}
