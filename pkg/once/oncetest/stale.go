@@ -45,18 +45,21 @@ type view struct {
 	age, ahead time.Duration // ahead is how far the server's clock is ahead
 }
 
-// hidden returns for how long an object stays hidden.
-func (v view) hidden(object json.RawMessage) time.Duration {
+// shownAt returns the time from which an object is shown. It is the same for all events
+// of an object, which keeps them in order.
+func (v view) shownAt(object json.RawMessage) time.Time {
 	var o metav1.PartialObjectMetadata
 	if json.Unmarshal(object, &o) != nil || o.CreationTimestamp.IsZero() {
-		return 0
+		return time.Time{}
 	}
-	return time.Until(o.CreationTimestamp.Add(v.age - v.ahead))
+	return o.CreationTimestamp.Add(v.age - v.ahead)
 }
+
+func (v view) hides(object json.RawMessage) bool { return v.shownAt(object).After(time.Now()) }
 
 func (v view) get(r *Request, resp *http.Response) (*http.Response, error) {
 	body, err := bodyOf(resp)
-	if err == nil && v.hidden(body) > 0 {
+	if err == nil && v.hides(body) {
 		return refuse(apierrors.NewNotFound(r.Resource.GroupResource(), r.Name)), nil
 	}
 	return resp, err
@@ -69,7 +72,7 @@ func (v view) list(resp *http.Response) (*http.Response, error) {
 	if err != nil || json.Unmarshal(body, &list) != nil || json.Unmarshal(list["items"], &items) != nil {
 		return resp, err
 	}
-	items = slices.DeleteFunc(items, func(item json.RawMessage) bool { return v.hidden(item) > 0 })
+	items = slices.DeleteFunc(items, v.hides)
 	if list["items"], err = json.Marshal(append([]json.RawMessage{}, items...)); err != nil {
 		return nil, err
 	}
@@ -123,9 +126,9 @@ func (v view) event(raw json.RawMessage) (event, bool) {
 	}
 	_ = json.Unmarshal(raw, &e) // the decoder has read it
 	if e.Type == "BOOKMARK" {
-		return event{time.Now(), raw}, strings.Contains(string(e.Object), metav1.InitialEventsAnnotationKey)
+		return event{time.Time{}, raw}, strings.Contains(string(e.Object), metav1.InitialEventsAnnotationKey)
 	}
-	return event{time.Now().Add(max(0, v.hidden(e.Object))), raw}, true
+	return event{v.shownAt(e.Object), raw}, true
 }
 
 // showInTime writes each event when it is due, until there are no more events.

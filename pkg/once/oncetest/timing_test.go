@@ -6,9 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http/httptest"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -110,40 +107,6 @@ func TestStaleRead(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// A watch starts at its resourceVersion, or with the objects that exist.
-func TestWatchFrom(t *testing.T) {
-	server := oncetest.NewServer()
-	network := httptest.NewServer(server)
-	defer network.Close()
-	config := server.Config()
-	config.Host, config.Transport = network.URL, nil
-	client := configMapsOf(config)
-	first := create(t, client, named("a"))
-	create(t, client, named("b"))
-	for from, want := range []string{0: "a b c ", 1: "b c "} {
-		version := first.ResourceVersion
-		if from == 0 {
-			version = ""
-		}
-		events, err := client.Watch(t.Context(), metav1.ListOptions{ResourceVersion: version})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if from == 0 {
-			create(t, client, named("c"))
-		}
-		got := []string{}
-		for len(got) < len(strings.Fields(want)) {
-			event := <-events.ResultChan()
-			got = append(got, event.Object.(metav1.Object).GetName()+" ")
-		}
-		events.Stop()
-		if slices.Sort(got); strings.Join(got, "") != want {
-			t.Errorf("from %q: %s", version, got)
-		}
-	}
 }
 
 // With the default faults of Random, retries store each named object once.
