@@ -191,8 +191,8 @@ wait-types: control-plane ## Have create --wait follow each custom resource that
 prune-trial: control-plane ## Delete 60,000 of 100,000 objects with prune while all goes wrong, and compare it with kubectl (15 minutes)
 	$(GO) run ./test/pruning/run $(if $(SEED),-seed $(SEED))
 
-reconcile: control-plane ## Have controllers in trouble create 1,000 objects, into docs/library.md (10 minutes); VERSION= is the server's
-	$(GO) run -C test/reconcile ./run -write ../../docs/library.md $(if $(VERSION),-version=$(VERSION))
+reconcile: control-plane ## Have controllers create 1,000 objects under faults, into the pages (15 minutes); VERSION= is the server's
+	$(GO) run -C test/reconcile ./run -write ../../docs $(if $(VERSION),-version=$(VERSION))
 
 admission: ## Test examples/admission on an API server of another version: make admission VERSION=v1.30.14
 	$(GO) test ./test/lint -run TestAdmissionPolicies -server-version $(or $(VERSION),v1.30.14)

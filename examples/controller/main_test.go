@@ -1,8 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"io"
+	"context"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,16 +12,18 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	typedbatchv1 "k8s.io/client-go/kubernetes/typed/batch/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// TestMain is also the controller.
+// TestMain is the controller, too.
 func TestMain(m *testing.M) {
 	if os.Getenv("CONTROLLER") != "" {
 		main()
@@ -31,11 +32,11 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Run(m.Run))
 }
 
-// workers are enough for some to meet each kind of trouble.
+// workers is how many Jobs there are: enough for each kind of fault.
 const workers = 20
 
-// killer kills the controller right after it has made as many Jobs as are due,
-// before it hears of the last one.
+// killer kills the controller after the server has stored as many Jobs as are due, and
+// before the controller receives the response.
 type killer struct {
 	mu      sync.Mutex
 	process *os.Process
@@ -44,23 +45,23 @@ type killer struct {
 }
 
 func (k *killer) watch(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(&answered{w, k}, r) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(&observed{w, k}, r) })
 }
 
-type answered struct {
+type observed struct {
 	http.ResponseWriter
 	killer *killer
 }
 
-func (a *answered) WriteHeader(code int) {
-	a.killer.answer(code)
-	a.ResponseWriter.WriteHeader(code)
+func (o *observed) WriteHeader(code int) {
+	o.killer.observe(code)
+	o.ResponseWriter.WriteHeader(code)
 }
 
 // Unwrap is for http.ResponseController.
-func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-func (k *killer) answer(code int) {
+func (k *killer) observe(code int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if code != http.StatusCreated {
@@ -73,22 +74,26 @@ func (k *killer) answer(code int) {
 	}
 }
 
-// With a third of its requests for Jobs injured, and after three kills, the
-// controller has made each worker once.
+// The controller creates each Job once, although 25% of its requests for Jobs have
+// faults and it is killed three times.
 func TestExactlyOnce(t *testing.T) {
 	cp := controlplane.New(t)
 	server, err := kubernetes.NewForConfig(cp.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}
+	names := []string{}
+	for i := range workers {
+		names = append(names, strconv.Itoa(i))
+	}
 	owner := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: "demo", Labels: map[string]string{label: ""}},
-		Data:       map[string]string{"workers": strconv.Itoa(workers)},
+		Data:       map[string]string{"workers": strings.Join(names, " ")},
 	}
 	if _, err := server.CoreV1().ConfigMaps("default").Create(t.Context(), owner, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	mix := &faultproxy.Mix{Seed: 1, Rate: 0.3, Of: faultproxy.InjuriesBut("carried out after the deadline")} // a minute
+	mix := &faultproxy.Mix{Seed: 1, Rate: 0.25, Of: faultproxy.InjuriesBut("carried out after the deadline")} // a minute
 	kills := &killer{due: []int{5, 10, 15}}
 	proxy := faultproxy.New(t, cp.Admin(), func(r *http.Request) faultproxy.Fault {
 		if !strings.Contains(r.URL.Path, "/jobs") || r.URL.Query().Get("watch") != "" {
@@ -114,34 +119,47 @@ func TestExactlyOnce(t *testing.T) {
 		if processes > 3 {
 			t.Fatal("the controller ends without being killed")
 		}
-		done = controlled(t, kubeconfig, kills)
+		done = controlled(t, kubeconfig, kills, server.BatchV1().Jobs("default"))
 	}
-	jobs, err := server.BatchV1().Jobs("default").List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	proxy.Wait()
 	found := map[string]int{}
-	for _, job := range jobs.Items {
-		found[job.Labels[label]]++
+	jobs := jobsOf(t, server.BatchV1().Jobs("default"), found)
+	if jobs != workers || len(found) != workers {
+		t.Errorf("%d Jobs for %d of %d workers", jobs, len(found), workers)
 	}
-	if len(jobs.Items) != workers || len(found) != workers {
-		t.Errorf("%d Jobs for %d of %d workers", len(jobs.Items), len(found), workers)
-	}
-	if _, injuries := mix.Count(); processes != 4 || len(injuries) == 0 {
-		t.Errorf("%d processes, %v", processes, injuries)
+	if _, faults := mix.Count(); processes != 4 || len(faults) == 0 {
+		t.Errorf("%d processes, %v", processes, faults)
 	}
 }
 
-// controlled runs the controller until all workers are there, and reports false
-// if it was killed before.
-func controlled(t *testing.T, kubeconfig string, kills *killer) (done bool) {
+// jobsOf counts the Jobs of each worker, and returns the number of all Jobs.
+func jobsOf(t *testing.T, jobs typedbatchv1.JobInterface, found map[string]int) int {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), os.Args[0], "-kubeconfig="+kubeconfig, "-metrics=0")
-	command.Env = append(os.Environ(), "CONTROLLER=1")
-	out, err := command.StderrPipe()
+	list, err := jobs.List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, job := range list.Items {
+		found[job.Labels[label]]++
+	}
+	return len(list.Items)
+}
+
+// controlled runs the controller until each worker has a Job. It returns false if the
+// controller was killed before.
+func controlled(t *testing.T, kubeconfig string, kills *killer, jobs typedbatchv1.JobInterface) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, os.Args[0], "-kubeconfig="+kubeconfig, "-metrics=0")
+	command.Env = append(os.Environ(), "CONTROLLER=1")
+	command.Stderr = t.Output()
+	found := map[string]int{}
+	events, err := jobs.Watch(ctx, metav1.ListOptions{}) // with the Jobs that exist
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
 	kills.mu.Lock()
 	err = command.Start()
 	kills.process = command.Process
@@ -149,13 +167,22 @@ func controlled(t *testing.T, kubeconfig string, kills *killer) (done bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tooLong := time.AfterFunc(2*time.Minute, func() { _ = command.Process.Kill() })
-	defer tooLong.Stop()
-	lines := bufio.NewScanner(io.TeeReader(out, t.Output()))
-	for !done && lines.Scan() {
-		done = strings.Contains(lines.Text(), "All workers are there")
+	ended := make(chan struct{})
+	go func() {
+		_ = command.Wait() // it is killed
+		close(ended)
+	}()
+	for len(found) < workers {
+		select {
+		case event := <-events.ResultChan():
+			if job, ok := event.Object.(*batchv1.Job); ok {
+				found[job.Labels[label]]++
+			}
+		case <-ended:
+			return false
+		}
 	}
 	_ = command.Process.Kill()
-	_ = command.Wait() // it was killed
-	return done
+	<-ended
+	return true
 }

@@ -16,9 +16,6 @@
 // no other process is to find it. Derived, Untracked, RunLabel, ID.Stamp,
 // CanCarry and WithMapping are what kubectl genname needs beside these.
 //
-// What it is for, how to come to it from generateName and what it costs is in
-// https://github.com/kubectl-genname/kubectl-genname/blob/main/docs/library.md;
-// the argument why it neither loses nor duplicates an object, and what no client
-// can promise, in docs/internals/create-protocol.md there. Package oncetest is a server for
-// tests of programs that create objects.
+// docs/internals/create-protocol.md has the argument why it neither loses nor
+// duplicates an object, and the limits of any client. Controllers use pkg/once.
 package exactlyonce

@@ -257,7 +257,7 @@ func TestNameOfItsOwn(t *testing.T) {
 	if r, err := c.Create(t.Context(), named, For(owner, "x")); !errors.Is(err, ErrTaken) || r.Object.GetName() != "mine" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	older.SetAnnotations(map[string]string{Annotation: For(owner, "x").String()}) // as docs/library.md says
+	older.SetAnnotations(map[string]string{Annotation: For(owner, "x").String()})
 	server.Put(older)
 	if r, err := c.Create(t.Context(), named, For(owner, "x")); err != nil || r.Outcome != Found {
 		t.Errorf("%+v, %v", r, err)

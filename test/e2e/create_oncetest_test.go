@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The library's test server answers as kube-apiserver does: the same requests,
-// one after the other, to both of them.
-func TestOncetestAnswersAsKubeAPIServer(t *testing.T) {
+// The server of oncetest and kube-apiserver give the same responses to the same
+// requests.
+func TestOncetestRespondsAsKubeAPIServer(t *testing.T) {
 	t.Parallel()
 	namespace := harness.Namespace(t, retrying)
 	configMap := func(metadata string) string {
@@ -46,6 +46,9 @@ func TestOncetestAnswersAsKubeAPIServer(t *testing.T) {
 		{"GET", base + "?labelSelector=x%3Dy", strings.Replace(partial, "Metadata", "MetadataList", 1), ""},
 		{"GET", base + "?fieldSelector=metadata.name%3Da", "", ""},
 		{"GET", base + "?labelSelector=x%3D%3D%3D", "", ""},
+		{"PUT", base + "/a", "", configMap(`"name":"a","labels":{"x":"z"}`)},
+		{"PUT", base + "/a", "", configMap(`"name":"a","resourceVersion":"1"`)},
+		{"PUT", base + "/missing", "", configMap(`"name":"missing"`)},
 		{"DELETE", base + "/missing", "", ""},
 		{"DELETE", base + "/a", "", `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"other"}}`},
 		{"DELETE", base + "/a", "", `{"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]}`},

@@ -25,7 +25,7 @@ func TestDuplicatesAreFound(t *testing.T) {
 		purposes      int
 	}{
 		// Few lost responses follow a create that was stored, and chance decides how many.
-		{"generate", "behind", 30}, {"generate", "lost", 400}, {"once", "all", 30},
+		{"generate", "behind", 30}, {"generate", "faults", 400}, {"once", "all", 30},
 	} {
 		t.Run(test.way+" "+test.scenario, func(t *testing.T) {
 			way, err := byName(Ways, test.way, func(w Way) string { return w.Name })

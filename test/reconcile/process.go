@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -29,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncecr"
 )
 
@@ -37,6 +39,9 @@ const (
 	purposeLabel = "purpose"
 	// inFlight is how many creates a reconcile has in flight.
 	inFlight = 8
+	// expectationsTimeout ends a wait for an object that never comes: a response can be
+	// about another object. In kube-controller-manager it is five minutes.
+	expectationsTimeout = 10 * time.Second
 	// pause is the time from one reconcile to the next one.
 	pause = 200 * time.Millisecond
 )
@@ -67,14 +72,17 @@ func Process() {
 // process is a controller.
 type process struct {
 	task
-	way     Way
-	client  client.Client // reads from the cache
-	reader  client.Reader // reads from the server
-	creator *oncecr.Creator
-	rounds  int
+	way    Way
+	client client.Client // reads from the cache
+	reader client.Reader // reads from the server
+	rounds int
+
+	creator        *oncecr.Creator
+	dynamicCreator *once.Creator
 
 	mu       sync.Mutex
-	expected sets.Set[string] // names that were created and were not seen yet
+	expected sets.Set[string] // names that were created and that the cache doesn't have
+	created  time.Time        // the last create that is expected
 }
 
 func run(ctx context.Context, text string) error {
@@ -101,7 +109,12 @@ func run(ctx context.Context, text string) error {
 		return err
 	}
 	p.client, p.reader = mgr.GetClient(), mgr.GetAPIReader()
-	p.creator = oncecr.New(p.client, p.reader)
+	p.creator = oncecr.New(mgr.GetClient(), mgr.GetAPIReader())
+	dynamicClient, err := dynamic.NewForConfigAndClient(config, mgr.GetHTTPClient())
+	if err != nil {
+		return err
+	}
+	p.dynamicCreator = once.New(once.Dynamic(dynamicClient, mgr.GetRESTMapper()))
 	isOwner := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == ownerName })
 	err = builder.ControllerManagedBy(mgr).
 		For(&corev1.Secret{}, builder.WithPredicates(isOwner)).
@@ -184,9 +197,10 @@ func (p *process) there(ctx context.Context) (sets.Set[string], error) {
 		purposes.Insert(object.Labels[purposeLabel])
 		p.expected.Delete(object.Name)
 	}
-	if len(p.expected) > 0 {
+	if len(p.expected) > 0 && time.Since(p.created) < expectationsTimeout {
 		return nil, errNotYet
 	}
+	p.expected.Clear()
 	return purposes, nil
 }
 
@@ -202,6 +216,7 @@ func (p *process) createFor(ctx context.Context, owner *corev1.Secret, purpose s
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.expected.Insert(object.Name)
+		p.created = time.Now()
 	}
 	return err
 }

@@ -15,15 +15,15 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Run(m.Run))
 }
 
-// The promise holds in the worst scenario, and nothing is spent where nothing
-// goes wrong; and it is pkg/once that keeps it, for what has only the cache
-// makes duplicates. "make reconcile" has every way in every scenario.
+// pkg/once keeps its promise in the worst scenario, and sends one POST and no read if
+// nothing goes wrong. A controller that only has the cache creates duplicates.
+// "make reconcile" has every way in every scenario.
 func TestExactlyOnce(t *testing.T) {
 	cp := controlplane.New(t)
 	// None of these ways waits for the cache, which is behind when they reconcile again.
 	settings := Settings{Seed: 1, Purposes: 50, Log: t.Output(), Patience: time.Minute}
 	for _, test := range []struct{ way, scenario string }{
-		{"once", "calm"}, {"once", "all"}, {"generate", "behind"},
+		{"once", "calm"}, {"once", "all"}, {"dynamic", "calm"}, {"dynamic", "all"}, {"generate", "behind"},
 	} {
 		t.Run(test.way+" "+test.scenario, func(t *testing.T) {
 			way, err := byName(Ways, test.way, func(w Way) string { return w.Name })

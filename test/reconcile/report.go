@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,9 +17,9 @@ func (r *Result) String() string {
 		r.Posts, r.Conflicts, r.Gets, r.Lists, r.Injured, r.Processes, r.Kills, r.Took.Round(time.Second))
 }
 
-// Check returns which promise of pkg/once was broken. Other ways promise nothing.
+// Check returns the promises of pkg/once that were broken. Other ways promise nothing.
 func (r *Result) Check() error {
-	if r.Way.Name != "once" {
+	if !r.Way.promises() {
 		return nil
 	}
 	var broken []error
@@ -27,7 +28,7 @@ func (r *Result) Check() error {
 	}
 	if r.Scenario.Rate == 0 && r.Scenario.Leaders == 1 && !r.Scenario.Behind && r.Scenario.Kills == 0 &&
 		(r.Posts != r.Purposes || r.Gets+r.Lists > 0) {
-		broken = append(broken, errors.New("more than one POST for each, although nothing went wrong"))
+		broken = append(broken, errors.New("not one POST and no read for each purpose, although nothing went wrong"))
 	}
 	if r.Gets > r.Injured+r.Conflicts+3*r.Refused {
 		broken = append(broken, errors.New("more than one GET for each fault and conflict, and three more for a refusal"))
@@ -38,49 +39,63 @@ func (r *Result) Check() error {
 	return fmt.Errorf("%w: %s", errors.Join(broken...), r)
 }
 
-// The table of a page is between these.
+// The tables of a page are between these.
 const (
 	begin = "<!-- reconcile: begin -->\n"
 	end   = "<!-- reconcile: end -->\n"
 )
 
-// Section is the part of a page that says what came of the trials, a row for
-// each way and a column for each scenario.
+// Section returns all results as the tables of a page.
 func Section(s Settings, version string, results []*Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%sMeasured on %s on kube-apiserver %s, by `make reconcile`, for one owner and %d purposes, "+
-		"with seed %d; %d cores, %s. Objects too many, and missing:\n\n|", begin,
+	fmt.Fprintf(&b, "%sMeasured on %s with kube-apiserver %s, %d purposes, seed %d, %d cores and %s.\n\n"+
+		"Duplicates, and missing objects:\n\n", begin,
 		time.Now().UTC().Format(time.DateOnly), version, s.Purposes, s.Seed, runtime.NumCPU(), runtime.Version())
-	way := ""
-	var rows strings.Builder
-	rule := "\n|---|"
-	for _, r := range results {
-		if way != r.Way.Name {
-			way = r.Way.Name
-			fmt.Fprintf(&rows, "\n| %s |", r.Way.Title)
-		}
-		if r.Way.Name == results[0].Way.Name {
-			fmt.Fprintf(&b, " | %s", r.Scenario.Title)
-			rule += "--:|"
-		}
-		fmt.Fprintf(&rows, " %s |", r.cell())
-	}
-	fmt.Fprintf(&b, " |%s%s\n\n", rule, rows.String())
-	b.WriteString("What it took, for each purpose, where nothing went wrong, and where all did:\n\n" +
-		"| | | POSTs | GETs | lists in all | requests that met a fault | errors in the reconcile after |\n" +
+	b.WriteString(table(results, func(Scenario) bool { return true }))
+	b.WriteString("\nRequests and errors:\n\n" +
+		"| way | scenario | POSTs per purpose | GETs per purpose | lists | requests with a fault | errors in the reconcile after |\n" +
 		"|---|---|--:|--:|--:|--:|--:|\n")
 	for _, r := range results {
-		if name := r.Scenario.Name; name == "calm" || name == "all" {
-			each := func(n int) string { return fmt.Sprintf("%.2f", float64(n)/float64(r.Purposes)) }
+		if name := r.Scenario.Name; name == "calm" || name == "faults" || name == "all" {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %d | %d |\n",
-				r.Way.Title, r.Scenario.Title, each(r.Posts), each(r.Gets), r.Lists, r.Injured, r.Unsettled)
+				r.Way.Title, r.Scenario.Title, r.each(r.Posts), r.each(r.Gets), r.Lists, r.Injured, r.Unsettled)
 		}
 	}
 	b.WriteString(end)
 	return b.String()
 }
 
-// cell is what was wrong in the end.
+// Summary returns the duplicates in the scenarios that a guide names.
+func Summary(results []*Result) string {
+	short := []string{"calm", "behind", "faults", "two"}
+	return begin + table(results, func(s Scenario) bool { return slices.Contains(short, s.Name) }) + end
+}
+
+// table returns a row for each way and a column for each scenario.
+func table(results []*Result, shown func(Scenario) bool) string {
+	head, rule, way := "| way |", "|---|", ""
+	var rows strings.Builder
+	for _, r := range results {
+		if !shown(r.Scenario) {
+			continue
+		}
+		if way != r.Way.Name {
+			way = r.Way.Name
+			fmt.Fprintf(&rows, "\n| %s |", r.Way.Title)
+		}
+		if way == results[0].Way.Name {
+			head += " " + r.Scenario.Title + " |"
+			rule += "--:|"
+		}
+		fmt.Fprintf(&rows, " %s |", r.cell())
+	}
+	return head + "\n" + rule + rows.String() + "\n"
+}
+
+// each returns a number per purpose.
+func (r *Result) each(n int) string { return fmt.Sprintf("%.2f", float64(n)/float64(r.Purposes)) }
+
+// cell returns the duplicates and the missing objects.
 func (r *Result) cell() string {
 	cell := fmt.Sprintf("**%d**", r.Duplicates)
 	if r.Duplicates == 0 {
@@ -92,7 +107,7 @@ func (r *Result) cell() string {
 	return cell
 }
 
-// Write puts the section into the page at path, in the place of the one there.
+// Write replaces the section of the page at path.
 func Write(path, section string) error {
 	page, err := os.ReadFile(path)
 	if err != nil {
@@ -101,7 +116,7 @@ func Write(path, section string) error {
 	before, rest, ok := strings.Cut(string(page), begin)
 	_, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		return fmt.Errorf("%s does not say where the section goes, between %q and %q", path, begin, end)
+		return fmt.Errorf("%s has no section between %q and %q", path, begin, end)
 	}
 	return os.WriteFile(path, []byte(before+section+after), 0o644)
 }

@@ -12,53 +12,65 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// Way is how a controller creates what it does not see: what it looks at first,
-// and what it sends.
+// Way is how a controller creates missing objects: where it reads, and what it sends.
 type Way struct {
 	Name, Title string
-	// uncached: it lists from the server, and not from the cache.
+	// uncached: the controller lists from the server, not from the cache.
 	uncached bool
-	// readYourWrites: the client waits until the cache has what it has written.
+	// readYourWrites: reads wait until the cache has the client's own writes.
 	readYourWrites bool
-	// expects: nothing is done until the cache has what was created, as with the
+	// expects: the reconcile waits until the cache has the created objects, like the
 	// expectations of kube-controller-manager.
 	expects bool
 	create  func(p *process, ctx context.Context, owner, object *corev1.Secret) error
 }
 
-// Ways are all of them.
+// Ways has all ways.
 var Ways = []Way{
-	{Name: "once", Title: "`pkg/once`", create: (*process).once},
-	{Name: "generate", Title: "`generateName`, if the cache has none", create: (*process).generate},
+	{Name: "once", Title: "`pkg/once` with controller-runtime", create: (*process).once},
+	{Name: "dynamic", Title: "`pkg/once` with the dynamic client", create: (*process).dynamic},
+	{Name: "generate", Title: "`generateName` and the cache", create: (*process).generate},
 	{
-		Name: "read-your-writes", Title: "the same, by controller-runtime's read-your-writes client",
+		Name: "read-your-writes", Title: "read-your-writes",
 		readYourWrites: true, create: (*process).generate,
 	},
-	{Name: "expectations", Title: "the same, with expectations", expects: true, create: (*process).generate},
-	{Name: "uncached", Title: "`generateName`, if an uncached list has none", uncached: true, create: (*process).generate},
+	{Name: "expectations", Title: "expectations", expects: true, create: (*process).generate},
+	{Name: "uncached", Title: "uncached list", uncached: true, create: (*process).generate},
 	{
-		Name: "fixed", Title: "a fixed name, and on a conflict an uncached read that compares the owner",
+		Name: "fixed", Title: "fixed name",
 		create: (*process).fixed,
 	},
 }
 
-// once needs to know nothing else.
+// promises reports whether the way promises one object per purpose.
+func (w Way) promises() bool { return w.Name == "once" || w.Name == "dynamic" }
+
+// once creates with oncecr.
 func (p *process) once(ctx context.Context, owner, object *corev1.Secret) error {
 	id, err := once.ForOwner(owner, object.Labels[purposeLabel])
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = p.creator.Create(ctx, object, id)
 	}
-	_, err = p.creator.Create(ctx, object, id)
 	return err
 }
 
-// generate has the server pick a name.
+// dynamic creates with the dynamic client.
+func (p *process) dynamic(ctx context.Context, owner, object *corev1.Secret) error {
+	object.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}
+	id, err := once.ForOwner(owner, object.Labels[purposeLabel])
+	if err == nil {
+		_, err = p.dynamicCreator.Create(ctx, object, id)
+	}
+	return err
+}
+
+// generate lets the server pick a name.
 func (p *process) generate(ctx context.Context, _, object *corev1.Secret) error {
 	return p.client.Create(ctx, object)
 }
 
-// fixed derives the name from the purpose, and does not take anybody's object
-// for the owner's.
+// fixed derives the name from the purpose, and compares the owner of an object that
+// exists.
 func (p *process) fixed(ctx context.Context, owner, object *corev1.Secret) error {
 	object.Name, object.GenerateName = owner.Name+"-"+object.Labels[purposeLabel], ""
 	err := p.client.Create(ctx, object)
@@ -69,7 +81,7 @@ func (p *process) fixed(ctx context.Context, owner, object *corev1.Secret) error
 		return err
 	}
 	if !metav1.IsControlledBy(object, owner) {
-		return fmt.Errorf("the name %q is another's", object.Name)
+		return fmt.Errorf("the object %q has another owner", object.Name)
 	}
 	return nil
 }

@@ -238,6 +238,7 @@ func (r *served) update() *http.Response {
 	if status != nil {
 		next.Object["status"] = status
 	}
+	next.SetNamespace(held.GetNamespace())
 	next.SetUID(held.GetUID())
 	next.SetCreationTimestamp(held.GetCreationTimestamp())
 	next.SetDeletionTimestamp(held.GetDeletionTimestamp())

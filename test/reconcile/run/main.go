@@ -1,5 +1,5 @@
-// Command run has every way in every scenario on a control plane of its own,
-// prints what came of it, and with -write puts it into a page.
+// Command run runs every way in every scenario on a control plane of its own, prints
+// the results, and with -write puts them into the pages.
 //
 //	go run -C test/reconcile ./run -only once -in all -purposes 200 -seed 7
 package main
@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -22,12 +23,12 @@ import (
 func main() {
 	reconcile.Process()
 	s := reconcile.Settings{Log: os.Stderr}
-	flag.Uint64Var(&s.Seed, "seed", 1, "decides which requests are injured, and how")
+	flag.Uint64Var(&s.Seed, "seed", 1, "decides which requests have faults, and which")
 	flag.IntVar(&s.Purposes, "purposes", 1000, "objects that the owner should have")
 	version := flag.String("version", controlplane.ServerVersion, "kube-apiserver's")
 	only := flag.String("only", "", "ways, separated by commas (default all)")
 	in := flag.String("in", "", "scenarios, separated by commas (default all)")
-	write := flag.String("write", "", "page to write the result into, between its markers")
+	write := flag.String("write", "", "directory docs, whose pages get the results")
 	flag.Parse()
 	if err := run(s, *version, *only, *in, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -62,7 +63,9 @@ func run(s reconcile.Settings, version, only, in, write string) (err error) {
 	section := reconcile.Section(s, version, results)
 	fmt.Print(section)
 	if write != "" && broken == nil {
-		return reconcile.Write(write, section)
+		return errors.Join(
+			reconcile.Write(filepath.Join(write, "internals/reconcile.md"), section),
+			reconcile.Write(filepath.Join(write, "guides/controllers.md"), reconcile.Summary(results)))
 	}
 	return broken
 }
