@@ -123,9 +123,9 @@ apidiff: ## Compare the packages that others import with those of the last relea
 vulnerabilities: ## Look for known vulnerabilities that the code reaches (asks vuln.go.dev)
 	$(GO) tool -modfile=tools/govulncheck/go.mod govulncheck ./...
 
-docs: ## Write the reference from the commands' own words
+docs: ## Write the command reference, and pictures of the recorded terminals
 	rm -rf docs/reference/commands
-	$(GO) run ./docs/generate --markdown docs/reference/commands
+	$(GO) run ./docs/generate --markdown docs/reference/commands --screens docs/figures
 
 release-snapshot: ## Make a release of all platforms into dist/ and test it; SKIP= adds SBOMs and signatures
 	$(REMOTE) $(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))

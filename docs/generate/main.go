@@ -1,6 +1,6 @@
-// Command generate writes what is made from the commands' own words: with
-// --markdown FOLDER the reference, with --package FOLDER the man pages and the
-// completion scripts that archives and packages hold.
+// Command generate writes the generated parts of the documentation: with --markdown FOLDER
+// the command reference, with --package FOLDER the man pages and completion scripts of
+// archives and packages, and with --screens FOLDER pictures of recorded terminals.
 package main
 
 import (
@@ -24,9 +24,14 @@ import (
 func main() {
 	reference := flag.String("markdown", "", "folder for the Markdown reference")
 	packaged := flag.String("package", "", "folder for man pages and completion scripts")
+	pictures := flag.String("screens", "", "folder for pictures of the recorded terminals")
 	date := flag.Int64("date", 0, "date of the man pages, in seconds since 1970")
 	flag.Parse()
-	if err := run(*reference, *packaged, time.Unix(*date, 0).UTC()); err != nil {
+	err := run(*reference, *packaged, time.Unix(*date, 0).UTC())
+	if err == nil && *pictures != "" {
+		err = writeScreens("docs", *pictures)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// A screen is a picture of a part of a recorded terminal.
+type screen struct {
+	picture   string // name of the SVG file
+	recording string // path below docs
+	from, to  string // the lines at which the part begins, and before which it ends
+}
+
+var screens = []screen{
+	{
+		"lost-response.svg", "demo.txt",
+		"# A load balancer loses the response to a create.", "# Check manifests before you create them.",
+	},
+}
+
+const (
+	columns               = 92
+	charWidth, lineHeight = 8.4, 19
+	margin                = 16
+)
+
+// writeScreens draws all screens from the recordings in docs into a folder.
+func writeScreens(docs, folder string) error {
+	for _, s := range screens {
+		text, err := os.ReadFile(filepath.Join(docs, s.recording))
+		if err != nil {
+			return err
+		}
+		_, part, begins := strings.Cut(string(text), "\n"+s.from)
+		part, _, ends := strings.Cut(part, "\n"+s.to)
+		if !begins || !ends {
+			return fmt.Errorf("%s has no part from %q to %q", s.recording, s.from, s.to)
+		}
+		if err := os.WriteFile(filepath.Join(folder, s.picture), draw(s.from+part), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draw returns an SVG of a terminal with the text: commands are bold, comments gray, and
+// errors red.
+func draw(text string) []byte {
+	var rows []string
+	for line := range strings.Lines(strings.TrimSpace(text) + "\n") {
+		class := classOf(line)
+		for _, row := range wrap(cmp.Or(strings.TrimRight(line, "\n"), "\u00a0"), columns) { // an empty row has no height
+			rows = append(rows, fmt.Sprintf("<tspan x=\"%d\" dy=\"%d\"%s>%s</tspan>", margin, lineHeight, class, html.EscapeString(row)))
+		}
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" role="img" aria-label="A terminal">
+<style>text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#d4d4d4;white-space:pre}.c{fill:#8a8a8a}.p{font-weight:bold;fill:#fff}.e{fill:#ff8a80}</style>
+<rect width="100%%" height="100%%" rx="8" fill="#1e1e1e"/>
+<text y="%d">
+%s
+</text>
+</svg>
+`, columns*charWidth+2*margin, len(rows)*lineHeight+2*margin, margin-4, strings.Join(rows, "\n"))
+	return b.Bytes()
+}
+
+func classOf(line string) string {
+	switch {
+	case strings.HasPrefix(line, "# "):
+		return ` class="c"`
+	case strings.HasPrefix(line, "$ "):
+		return ` class="p"`
+	case strings.HasPrefix(strings.ToLower(line), "error"):
+		return ` class="e"`
+	}
+	return ""
+}
+
+// wrap breaks a line between words into rows of a width; a blank line is one row.
+func wrap(line string, width int) []string {
+	rows := []string{""}
+	for i, word := range strings.SplitAfter(line, " ") {
+		last := &rows[len(rows)-1]
+		if i > 0 && utf8.RuneCountInString(*last)+utf8.RuneCountInString(strings.TrimRight(word, " ")) > width {
+			rows = append(rows, "")
+			last = &rows[len(rows)-1]
+		}
+		*last += word
+	}
+	return rows
+}
