@@ -60,7 +60,7 @@ control-plane: ## Build kube-apiserver, etcd and kubectl into the user's cache (
 	$(GO) run ./test/controlplane/run
 
 demo: control-plane build ## Tour the commands on a real kube-apiserver
-	$(GO) run ./test/controlplane/run --controllers=job-controller bash examples/demo.sh
+	$(GO) run ./test/controlplane/run --controllers=job-controller --nodes bash examples/demo.sh
 
 unit: ## Run the tests that need no control plane (seconds)
 	$(GO) test -short $(QUICK)

@@ -2,7 +2,7 @@
 # A tour of kubectl genname. "make demo" runs it with its own control plane. The script needs
 # kubectl and the plugin on PATH, and an empty cluster with the Job controller in KUBECONFIG.
 # LOSSY_KUBECONFIG is the same cluster through a proxy that loses every second response to a
-# POST.
+# POST. If the cluster has no scheduler, NODE is the node of the Job that runs.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -19,8 +19,14 @@ few() {
 	"$@" > "$out"
 	head -n 3 "$out"
 }
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
+work=$(mktemp -d) out=$work/out
+trap 'rm -rf "$work"' EXIT
+cp ./*.yaml "$work"
+cd "$work"
+if [ -n "${NODE:-}" ]; then
+	awk -v node="$NODE" '/restartPolicy:/ {pad = $0; sub(/r.*/, "", pad); print pad "nodeName: " node} 1' migration.yaml > "$out"
+	mv "$out" migration.yaml
+fi
 
 # fails runs a command whose error is a part of the tour.
 fails() {
@@ -45,9 +51,9 @@ kubectl delete jobs --all > "$out"
 say "Check manifests before you create them."
 fails kubectl genname lint -f both.yaml -f long-prefixes.yaml -f job.yaml
 
-say "Create once per key, however often a pipeline step runs."
-run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8
-run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8
+say "Create once per key, wait for the result, and exit by it. A step of a pipeline can run again."
+run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8 --wait
+run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8 --wait
 
 say "A Job whose Pods the Job controller makes, with generated names."
 run kubectl create -f render.yaml

@@ -28,6 +28,9 @@ func TestDemo(t *testing.T) {
 	if err := cp.StartControllers(t.Context(), os.Stderr, "job-controller"); err != nil {
 		t.Fatal(err)
 	}
+	if err := cp.StartNodes(t.Context(), os.Stderr); err != nil {
+		t.Fatal(err)
+	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
 		t.Fatal(err)
@@ -39,7 +42,7 @@ func TestDemo(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	tour := exec.CommandContext(t.Context(), "bash", harness.Root+"examples/demo.sh")
-	tour.Env = append(harness.Environment(t, kubeconfig), "LOSSY_KUBECONFIG="+lossy)
+	tour.Env = append(harness.Environment(t, kubeconfig), "LOSSY_KUBECONFIG="+lossy, "NODE="+controlplane.Node)
 	tour.Stdout, tour.Stderr = &stdout, &stderr
 	if err := tour.Run(); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, stdout.String(), stderr.String())
@@ -56,7 +59,7 @@ func TestDemo(t *testing.T) {
 	if diff := cmp.Diff(withoutChance(string(want)), withoutChance(stdout.String())); diff != "" {
 		t.Errorf("the tour differs from docs/demo.txt (-recorded +printed); go test ./test/e2e -run TestDemo -update records it:\n%s", diff)
 	}
-	if !regexp.MustCompile(`^(No create is close to failing: [^\n]*\nMost created [^\n]*\n  kubectl genname audit [^\n]* --watch\n|[^\n]* no generated name[^\n]*\n|` + retried(`[^\n]*`, messages.NextName) + `|` + harness.Said(messages.RunObjects, `  kubectl get jobs.batch -n default -l genname.dev/run=v1-[0-9a-f]{32}`) + `)+$`).MatchString(stderr.String()) {
+	if !regexp.MustCompile(`^(No create is close to failing: [^\n]*\nMost created [^\n]*\n  kubectl genname audit [^\n]* --watch\n|[^\n]* no generated name[^\n]*\n|` + retried(`[^\n]*`, messages.NextName) + `|` + harness.Said(messages.Waited, "1 object", "1 succeeded, 0 failed, 0 running") + `|` + harness.Said(messages.RunObjects, `  kubectl get jobs.batch -n default -l genname.dev/run=v1-[0-9a-f]{32}`) + `)+$`).MatchString(stderr.String()) {
 		t.Errorf("stderr is\n%s", stderr.String())
 	}
 }

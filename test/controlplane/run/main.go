@@ -71,7 +71,7 @@ func run(options []controlplane.Option, controllers string, nodes bool, plugins 
 		}
 	}
 	if nodes {
-		if err := cp.StartNodes(ctx, os.Stderr); err != nil {
+		if err := errors.Join(cp.StartNodes(ctx, os.Stderr), os.Setenv("NODE", controlplane.Node)); err != nil {
 			return err
 		}
 	}
