@@ -31,6 +31,20 @@ const (
 	margin                = 16
 )
 
+// svg takes the width, the height, the start of the text, and its rows.
+const svg = `<svg xmlns="http://www.w3.org/2000/svg"
+width="%.0f" height="%d" role="img" aria-label="A terminal">
+<style>
+text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#d4d4d4;white-space:pre}
+.c{fill:#8a8a8a}.p{font-weight:bold;fill:#fff}.e{fill:#ff8a80}
+</style>
+<rect width="100%%" height="100%%" rx="8" fill="#1e1e1e"/>
+<text y="%d">
+%s
+</text>
+</svg>
+`
+
 // writeScreens draws all screens from the recordings in docs into a folder.
 func writeScreens(docs, folder string) error {
 	for _, s := range screens {
@@ -56,19 +70,14 @@ func draw(text string) []byte {
 	var rows []string
 	for line := range strings.Lines(strings.TrimSpace(text) + "\n") {
 		class := classOf(line)
-		for _, row := range wrap(cmp.Or(strings.TrimRight(line, "\n"), "\u00a0"), columns) { // an empty row has no height
-			rows = append(rows, fmt.Sprintf("<tspan x=\"%d\" dy=\"%d\"%s>%s</tspan>", margin, lineHeight, class, html.EscapeString(row)))
+		line = cmp.Or(strings.TrimRight(line, "\n"), "\u00a0") // an empty row would have no height
+		for _, row := range wrap(line, columns) {
+			rows = append(rows, fmt.Sprintf(`<tspan x="%d" dy="%d"%s>%s</tspan>`,
+				margin, lineHeight, class, html.EscapeString(row)))
 		}
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" role="img" aria-label="A terminal">
-<style>text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#d4d4d4;white-space:pre}.c{fill:#8a8a8a}.p{font-weight:bold;fill:#fff}.e{fill:#ff8a80}</style>
-<rect width="100%%" height="100%%" rx="8" fill="#1e1e1e"/>
-<text y="%d">
-%s
-</text>
-</svg>
-`, columns*charWidth+2*margin, len(rows)*lineHeight+2*margin, margin-4, strings.Join(rows, "\n"))
+	fmt.Fprintf(&b, svg, columns*charWidth+2*margin, len(rows)*lineHeight+2*margin, margin-4, strings.Join(rows, "\n"))
 	return b.Bytes()
 }
 
