@@ -41,12 +41,12 @@ say "A load balancer loses the response to a create. You repeat the command. Now
 through fails kubectl create -f migration.yaml
 through run kubectl create -f migration.yaml
 run kubectl get jobs -o name
-kubectl delete jobs --all > "$out"
+kubectl delete jobs,pods --all > "$out"
 
 say "kubectl genname create reads the object back instead. There is one Job."
 through shown kubectl genname create -f migration.yaml
 run kubectl get jobs -o name
-kubectl delete jobs --all > "$out"
+kubectl delete jobs,pods --all > "$out"
 
 say "Check manifests before you create them."
 fails kubectl genname lint -f both.yaml -f long-prefixes.yaml -f job.yaml
@@ -71,6 +71,12 @@ few kubectl genname create -f long-prefixes.yaml --count 40
 
 say "Each object has its name, its prefix, and its creation ID."
 few kubectl get backups -o custom-columns=NAME:.metadata.name,PREFIX:.metadata.generateName,ID:.metadata.annotations.genname\\.dev/creation-id
+
+# The Job controller needs a moment for the Pods of all Jobs: 40, 120 and 1.
+for _ in {1..120}; do
+	[ "$(kubectl get pods -o name | wc -l)" -lt 161 ] || break
+	sleep 0.5
+done
 
 say "Which prefixes fill up, how fast, and who creates them?"
 run kubectl genname audit
