@@ -106,7 +106,6 @@ var notRun = []struct{ pattern, reason string }{
 	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "an installation; test/offline runs version --client"},
 	{`^helm template `, "needs Helm and the reader's chart"},
 	{`^ln -s kubectl-genname `, "run by test/release"},
-	{`^kubectl genname create -f job.yaml --wait$`, "needs controllers and nodes: test/waiting runs it"},
 	{`^kubectl genname create -n ci -f migration.yaml `, "run by TestPipelineGuide of test/e2e, in a namespace of its own"},
 	{`^kubectl delete job NAME -n ci$`, "run by TestExamplePipelineOfAFailedJob of test/e2e"},
 	{`^kubectl get --raw /metrics \| grep `, "run by test/e2e, which takes it from the page"},
