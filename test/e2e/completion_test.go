@@ -58,7 +58,7 @@ func TestCompletion(t *testing.T) {
 		want      []string
 		directive string
 	}{
-		{[]string{""}, []string{"audit", "completion", "create", "duplicates", "help", "lint", "options", "prune", "report", "version"}, nothing},
+		{[]string{""}, []string{"audit", "completion", "create", "duplicates", "exporter", "help", "lint", "options", "prune", "report", "version"}, nothing},
 		{[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}, nothing},
 		{[]string{"create", "--dry-run="}, []string{"none", "client", "server"}, nothing},
 		{[]string{"create", "--validate="}, []string{"strict", "warn", "ignore"}, nothing},
