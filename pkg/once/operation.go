@@ -163,16 +163,22 @@ func (o *operation) get(ctx context.Context) protocol.Observation {
 }
 
 // holder returns whose the object of our name is. Something may have removed its
-// annotation; then its controller tells it.
+// annotation; then its controller tells it. An object that was sent without a
+// controller may have been adopted.
 func (o *operation) holder(got metav1.Object) protocol.Finding {
-	controller := metav1.GetControllerOfNoCopy(got)
+	sent, _ := meta.Accessor(o.object) // was read before
+	controller, wanted := metav1.GetControllerOfNoCopy(got), metav1.GetControllerOfNoCopy(sent)
 	switch id := got.GetAnnotations()[Annotation]; {
 	case id == o.id.String():
 		return protocol.Ours
 	case id != "":
 		return protocol.Foreign
-	case o.id.owner != "" && controller != nil && controller.UID == o.id.owner:
+	case controller == nil:
+		return protocol.Anonymous
+	case o.id.owner != "" && controller.UID == o.id.owner:
 		return protocol.Ours
+	case wanted != nil && controller.UID != wanted.UID:
+		return protocol.Foreign
 	}
 	return protocol.Anonymous
 }

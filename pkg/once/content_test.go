@@ -1,0 +1,105 @@
+package once_test
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+// Other content is an error for a key. For an owner it is part of the result,
+// because each version of a controller has other content.
+func TestOtherContent(t *testing.T) {
+	byKey, err := once.FromKey("order-17")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		id     once.ID
+		change func(*corev1.ConfigMap)
+		want   error
+		same   bool
+	}{
+		"key":              {byKey, func(c *corev1.ConfigMap) { c.Data["value"] = "b" }, once.ErrMismatch, false},
+		"key, label":       {byKey, func(c *corev1.ConfigMap) { c.Labels = map[string]string{"a": "b"} }, once.ErrMismatch, false},
+		"key, same":        {byKey, func(c *corev1.ConfigMap) { c.Labels = map[string]string{} }, nil, true},
+		"owner":            {idOf(t), func(c *corev1.ConfigMap) { c.Data["value"] = "b" }, nil, false},
+		"owner, same":      {idOf(t), func(*corev1.ConfigMap) {}, nil, true},
+		"random":           {once.NewID(), func(c *corev1.ConfigMap) { c.Data["value"] = "b" }, nil, false},
+		"owner, new field": {idOf(t), func(c *corev1.ConfigMap) { c.Data["more"] = "" }, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := oncetest.NewServer()
+			creator := creatorFor(server)
+			first := configMap()
+			if _, err := creator.Create(t.Context(), first, test.id); err != nil {
+				t.Fatal(err)
+			}
+			object := configMap()
+			test.change(object)
+			result, err := creator.Create(t.Context(), object, test.id)
+			if !errors.Is(err, test.want) || result.Differs == test.same {
+				t.Fatalf("%+v, %v; want %v", result, err, test.want)
+			}
+			held, _ := result.Object.(*corev1.ConfigMap)
+			if held == nil || held.UID != first.UID || held.Data["value"] != "a" {
+				t.Errorf("the result has not the object on the server: %+v", held)
+			}
+			if (test.want == nil) != (held == object) || (test.want == nil) != (result.Outcome == once.Found) {
+				t.Errorf("%+v; the object is %+v", result, object)
+			}
+			if len(server.Objects()) != 1 {
+				t.Errorf("%d objects", len(server.Objects()))
+			}
+		})
+	}
+}
+
+// A later change of the object, such as by another controller, is no other content.
+func TestChangedLater(t *testing.T) {
+	server := oncetest.NewServer()
+	creator := creatorFor(server)
+	id, err := once.FromKey("order-17")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := creator.Create(t.Context(), configMap(), id); err != nil {
+		t.Fatal(err)
+	}
+	held := server.Objects()[0]
+	held.Object["data"] = map[string]any{"value": "changed"}
+	server.Put(held)
+	object := configMap()
+	if result, err := creator.Create(t.Context(), object, id); err != nil || result.Differs || object.Data["value"] != "changed" {
+		t.Errorf("%+v, %v; the object is %+v", result, err, object)
+	}
+}
+
+// The identity is the ID with the resource type, the namespace and the
+// generateName.
+func TestIdentity(t *testing.T) {
+	server := oncetest.NewServer()
+	creator := creatorFor(server)
+	elsewhere, another := configMap(), configMap()
+	elsewhere.Namespace, another.GenerateName = "elsewhere", "another-"
+	for _, object := range []*corev1.ConfigMap{configMap(), elsewhere, another} {
+		if result, err := creator.Create(t.Context(), object, idOf(t)); err != nil || result.Outcome != once.Created {
+			t.Errorf("%+v, %v", result, err)
+		}
+	}
+	secret := &corev1.Secret{ObjectMeta: configMap().ObjectMeta}
+	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	if result, err := creator.Create(t.Context(), secret, idOf(t)); err != nil || result.Outcome != once.Created {
+		t.Errorf("%+v, %v", result, err)
+	}
+	other, err := once.ForOwner(owner, "another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result, err := creator.Create(t.Context(), configMap(), other); err != nil || result.Outcome != once.Created {
+		t.Errorf("%+v, %v", result, err)
+	}
+}

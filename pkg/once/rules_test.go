@@ -1,0 +1,302 @@
+package once_test
+
+import (
+	"errors"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+// verbsOf returns the verbs of all requests about objects.
+func verbsOf(server *oncetest.Server) string {
+	var verbs []string
+	for _, r := range server.Requests() {
+		verbs = append(verbs, r.Verb)
+	}
+	return strings.Join(verbs, " ")
+}
+
+// wantError checks an error of Create, and that the object was not changed.
+func wantError(t *testing.T, object *corev1.ConfigMap, result once.Result, err, want error, text string) {
+	t.Helper()
+	if !errors.Is(err, want) || !strings.Contains(err.Error(), text) || result.Outcome != "" {
+		t.Errorf("%+v, %v; want %v with %q", result, err, want, text)
+	}
+	if !reflect.DeepEqual(object, configMap()) {
+		t.Errorf("the object was changed: %+v", object)
+	}
+}
+
+// If the name is taken three times, and its object is never found, the outcome is
+// unknown: the reader may be a cache.
+func TestConflictWithoutObject(t *testing.T) {
+	for name, prepare := range map[string]func(*oncetest.Server){
+		"no object": func(s *oncetest.Server) { s.Always("create", "configmaps", oncetest.Conflict) },
+		"stale reader": func(s *oncetest.Server) {
+			if _, err := creatorFor(s).Create(t.Context(), configMap(), idOf(t)); err != nil {
+				t.Fatal(err)
+			}
+			s.Always("get", "configmaps", oncetest.StaleRead(time.Hour))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, object := oncetest.NewServer(), configMap()
+			prepare(server)
+			before := len(verbsOf(server))
+			result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
+			wantError(t, object, result, err, once.ErrUnknown, "the reader may be a cache")
+			if verbs := strings.TrimSpace(verbsOf(server)[before:]); verbs != "create get create get create get" {
+				t.Errorf("requests: %s", verbs)
+			}
+		})
+	}
+}
+
+// Two such conflicts are no reason to stop: others may have deleted the objects.
+func TestConflictsThenCreated(t *testing.T) {
+	server := oncetest.NewServer()
+	server.Next("create", "configmaps", oncetest.Conflict, oncetest.Conflict)
+	result, err := creatorFor(server).Create(t.Context(), configMap(), idOf(t))
+	if err != nil || result.Outcome != once.Created || verbsOf(server) != "create get create get create" {
+		t.Errorf("%+v, %v, requests: %s", result, err, verbsOf(server))
+	}
+}
+
+// otherObject is the response of a proxy that mixes up responses.
+func otherObject(code int) oncetest.Fault {
+	return oncetest.Respond(code, "application/json", `{"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": {"name": "other", "namespace": "ns", "uid": "7", "resourceVersion": "7"}}`)
+}
+
+// A response that names another object is no success.
+func TestResponseOfAnotherObject(t *testing.T) {
+	picked := func(o *unstructured.Unstructured) { o.SetName("picked") }
+	for name, test := range map[string]struct {
+		fault oncetest.Fault
+		text  string
+		verbs string
+	}{
+		"another object": {otherObject(http.StatusCreated), `"other"`, "create get create get create get"},
+		"renamed":        {oncetest.Mutate(picked, nil), `"picked"`, "create"},
+		"another namespace": {func(r *oncetest.Request) (*http.Response, error) {
+			return oncetest.Respond(http.StatusCreated, "application/json", `{"apiVersion": "v1", "kind": "ConfigMap",
+				"metadata": {"name": "`+r.Name+`", "namespace": "elsewhere", "resourceVersion": "7"}}`)(r)
+		}, "not requested", "create get create get create get"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, object := oncetest.NewServer(), configMap()
+			server.Always("create", "configmaps", test.fault)
+			result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
+			wantError(t, object, result, err, once.ErrUnknown, test.text)
+			if once.IsPermanent(err) || verbsOf(server) != test.verbs {
+				t.Errorf("%v, requests: %s", err, verbsOf(server))
+			}
+		})
+	}
+}
+
+// After a response that names another object, the read finds the object.
+func TestFoundAfterResponseOfAnotherObject(t *testing.T) {
+	server := oncetest.NewServer()
+	server.Next("create", "configmaps", oncetest.AfterStore(otherObject(http.StatusCreated)))
+	object := configMap()
+	result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
+	if err != nil || object.Name != result.Name || object.UID != server.Objects()[0].GetUID() || verbsOf(server) != "create get" {
+		t.Errorf("%+v, %v, requests: %s", result, err, verbsOf(server))
+	}
+}
+
+// dryRuns makes each create a dry run.
+type dryRuns struct{ below http.RoundTripper }
+
+func (d dryRuns) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if r.Method == http.MethodPost {
+		query := r.URL.Query()
+		query.Set("dryRun", metav1.DryRunAll)
+		r.URL.RawQuery = query.Encode()
+	}
+	return d.below.RoundTrip(r)
+}
+
+// A 201 without a resourceVersion is a dry run.
+func TestDryRun(t *testing.T) {
+	server := oncetest.NewServer()
+	config := server.Config()
+	config.Wrap(func(below http.RoundTripper) http.RoundTripper { return dryRuns{below} })
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(
+		memory.NewMemCacheClient(discovery.NewDiscoveryClientForConfigOrDie(config)))
+	creator := once.New(once.Dynamic(dynamic.NewForConfigOrDie(config), mapper))
+	for range 2 {
+		result, err := creator.Create(t.Context(), configMap(), idOf(t))
+		if err != nil || result.Outcome != once.Created || !result.DryRun || len(server.Objects()) != 0 {
+			t.Errorf("%+v, %v, %d objects; want a dry run", result, err, len(server.Objects()))
+		}
+	}
+}
+
+// An object that is being deleted is a result. After it is gone, the next call
+// creates it again.
+func TestTerminating(t *testing.T) {
+	server := oncetest.NewServer()
+	creator := creatorFor(server)
+	create := func() (once.Result, *corev1.ConfigMap) {
+		object := configMap()
+		object.Finalizers = []string{"example.com/wait"}
+		result, err := creator.Create(t.Context(), object, idOf(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result, object
+	}
+	first, object := create()
+	objects := dynamic.NewForConfigOrDie(server.Config()).Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace("ns")
+	if err := objects.Delete(t.Context(), object.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	found, going := create()
+	if first.Terminating || !found.Terminating || found.Outcome != once.Found || going.DeletionTimestamp == nil {
+		t.Errorf("%+v, then %+v", first, found)
+	}
+	held, err := objects.Get(t.Context(), object.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held.SetFinalizers(nil)
+	if _, err := objects.Update(t.Context(), held, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if again, created := create(); again.Outcome != once.Created || again.Terminating || created.UID == object.UID {
+		t.Errorf("%+v, UID %s", again, created.UID)
+	}
+}
+
+// ownedBy returns an owner reference to a controller, or to another owner.
+func ownedBy(uid types.UID, controller bool) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: uid, Controller: &controller}}
+}
+
+// The annotation tells whose the object of the name is. Without it, the
+// controller tells that it is ours or another's.
+func TestHolder(t *testing.T) {
+	byKey, err := once.FromKey("order-17")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, others := ownedBy(owner.UID, true), ownedBy("another", true)
+	for name, test := range map[string]struct {
+		id         once.ID
+		sent, held []metav1.OwnerReference
+		annotation string
+		want       error // nil for Found
+	}{
+		"our controller":             {id: idOf(t), sent: ours, held: ours},
+		"our controller, not sent":   {id: idOf(t), held: ours},
+		"another controller":         {id: idOf(t), sent: ours, held: others, want: once.ErrTaken},
+		"another controller, by key": {id: byKey, sent: ours, held: others, want: once.ErrTaken},
+		"adopted":                    {id: idOf(t), held: others, want: once.ErrUnknown},
+		"no controller":              {id: idOf(t), sent: ours, want: once.ErrUnknown},
+		"our owner, no controller":   {id: idOf(t), sent: ours, held: ownedBy(owner.UID, false), want: once.ErrUnknown},
+		"our controller, by key":     {id: byKey, sent: ours, held: ours, want: once.ErrUnknown},
+		"another ID":                 {id: idOf(t), held: others, annotation: byKey.String(), want: once.ErrTaken},
+		"another ID, our controller": {id: idOf(t), sent: ours, held: ours, annotation: byKey.String(), want: once.ErrTaken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := oncetest.NewServer()
+			creator := creatorFor(server)
+			create := func() (*corev1.ConfigMap, once.Result, error) {
+				object := configMap()
+				object.OwnerReferences = test.sent
+				result, err := creator.Create(t.Context(), object, test.id)
+				return object, result, err
+			}
+			if _, _, err := create(); err != nil {
+				t.Fatal(err)
+			}
+			held := server.Objects()[0]
+			held.SetOwnerReferences(test.held)
+			held.SetAnnotations(nil)
+			if test.annotation != "" {
+				held.SetAnnotations(map[string]string{once.Annotation: test.annotation})
+			}
+			server.Put(held)
+
+			object, result, err := create()
+			if !errors.Is(err, test.want) || (test.want == nil) != (result.Outcome == once.Found) {
+				t.Fatalf("%+v, %v; want %v", result, err, test.want)
+			}
+			if (object.UID == held.GetUID()) != (err == nil) {
+				t.Errorf("the object is %+v", object)
+			}
+			if test.want == once.ErrTaken { //nolint:errorlint // the kind of the test
+				if got, ok := result.Object.(*corev1.ConfigMap); !ok || got.UID != held.GetUID() {
+					t.Errorf("the result has not the object that has the name: %+v", result)
+				}
+			}
+		})
+	}
+}
+
+// If a POST was lost, another object under the name doesn't settle the outcome.
+func TestHeldByAnotherAfterLostPost(t *testing.T) {
+	server := oncetest.NewServer()
+	server.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {
+		other := r.Object.DeepCopy()
+		other.SetAnnotations(map[string]string{once.Annotation: once.NewID().String()})
+		server.Put(other)
+		return oncetest.DropRequest(r)
+	})
+	object := configMap()
+	result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
+	wantError(t, object, result, err, once.ErrUnknown, "connection reset")
+}
+
+// A refusal ends the call at once: there is no second look. Only a 401 is repeated,
+// once, because the credential may just have expired.
+func TestRefusals(t *testing.T) {
+	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")
+	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "", nil)
+	for name, test := range map[string]struct {
+		faults []oncetest.Fault
+		is     func(error) bool
+		verbs  string
+	}{
+		"quota":            {[]oncetest.Fault{oncetest.QuotaExceeded}, apierrors.IsForbidden, "create"},
+		"webhook":          {[]oncetest.Fault{oncetest.WebhookDenied}, apierrors.IsForbidden, "create"},
+		"permission":       {[]oncetest.Fault{oncetest.Forbidden}, apierrors.IsForbidden, "create"},
+		"namespace":        {[]oncetest.Fault{oncetest.Refuse(missing)}, apierrors.IsNotFound, "create"},
+		"invalid":          {[]oncetest.Fault{oncetest.Refuse(invalid)}, apierrors.IsInvalid, "create"},
+		"credential":       {[]oncetest.Fault{oncetest.Unauthorized, oncetest.Unauthorized}, apierrors.IsUnauthorized, "create create"},
+		"after storage":    {[]oncetest.Fault{oncetest.AfterStore(oncetest.QuotaExceeded)}, apierrors.IsForbidden, "create"},
+		"after a lost one": {[]oncetest.Fault{oncetest.DropRequest, oncetest.QuotaExceeded}, apierrors.IsForbidden, "create get create"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, object := oncetest.NewServer(), configMap()
+			server.Next("create", "configmaps", test.faults...)
+			result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
+			wantError(t, object, result, err, once.ErrRefused, "")
+			if !test.is(err) || once.IsPermanent(err) || verbsOf(server) != test.verbs {
+				t.Errorf("%v, requests: %s", err, verbsOf(server))
+			}
+			if _, err := creatorFor(server).Create(t.Context(), object, idOf(t)); err != nil || len(server.Objects()) != 1 {
+				t.Errorf("the next call: %v, %d objects", err, len(server.Objects()))
+			}
+		})
+	}
+}
