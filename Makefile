@@ -48,7 +48,7 @@ LIBRARY := $(GO) test -C pkg/once
 CONTROLLERS := pkg/once/oncecr examples/controller test/reconcile
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff release-commit release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -126,6 +126,9 @@ vulnerabilities: ## Look for known vulnerabilities that the code reaches (asks v
 docs: ## Write the command reference, and pictures of the recorded terminals
 	rm -rf docs/reference/commands
 	$(GO) run ./docs/generate --markdown docs/reference/commands --screens docs/figures
+
+release-commit: ## Commit the requirements of a release, after the library's tag: make release-commit VERSION=v0.1.0
+	@.ci/release-commit '$(VERSION)'
 
 release-snapshot: ## Make a release of all platforms into dist/ and test it; SKIP= adds SBOMs and signatures
 	$(REMOTE) $(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))

@@ -1,0 +1,234 @@
+package release
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	plugin  = "github.com/kubectl-genname/kubectl-genname"
+	library = plugin + "/pkg/once"
+	adapter = library + "/oncecr"
+	version = "v0.1.0"
+)
+
+// workspace is a copy of the repository and a module proxy in files. The module
+// cache is its own, because a real v0.1.0 has other checksums. The modules of
+// others come from the cache of the environment.
+type workspace struct {
+	t                *testing.T
+	repository, home string
+	env              []string
+	remote           string // the module proxies of the environment
+}
+
+func newWorkspace(t *testing.T) workspace {
+	t.Helper()
+	settings, err := run(nil, "go", "env", "GOMODCACHE", "GOPROXY")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, remote, _ := strings.Cut(strings.TrimSpace(settings), "\n")
+	w := workspace{t: t, repository: t.TempDir(), home: t.TempDir(), remote: strings.TrimSuffix(remote, ",direct")}
+	known := filepath.Join(cache, "cache", "download")
+	w.env = append(os.Environ(), "GOMODCACHE="+filepath.Join(w.home, "cache"), "GOBIN="+filepath.Join(w.home, "bin"),
+		"GOPROXY=file://"+filepath.Join(w.home, "proxy")+",file://"+known, "GOSUMDB=off", "GOFLAGS=-trimpath -modcacherw",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	w.copyRepository()
+	return w
+}
+
+// copyRepository commits the files as they are now, committed or not.
+func (w workspace) copyRepository() {
+	w.t.Helper()
+	files, err := run(nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(files, "\x00"), "\x00") {
+		data, err := os.ReadFile(root + name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		info, statErr := os.Stat(root + name)
+		if err := errors.Join(err, statErr); err != nil {
+			w.t.Fatal(err)
+		}
+		w.write(filepath.Join(w.repository, name), data, info.Mode())
+	}
+	w.must(w.repository, "git", "init", "--quiet")
+	w.commit()
+}
+
+func (w workspace) commit() {
+	w.t.Helper()
+	w.must(w.repository, "git", "add", "--all")
+	w.must(w.repository, "git", "commit", "--quiet", "--message=x")
+}
+
+func (w workspace) write(path string, data []byte, mode fs.FileMode) {
+	w.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, mode)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// run returns the output of a program. An error has its stderr.
+func (w workspace) run(folder, program string, args ...string) (string, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(w.t.Context(), program, args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = folder, w.env, &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return stdout.String(), errors.New(program + " " + strings.Join(args, " ") + ": " + err.Error() + "\n" + stderr.String())
+	}
+	return stdout.String(), nil
+}
+
+func (w workspace) must(folder, program string, args ...string) string {
+	w.t.Helper()
+	out, err := w.run(folder, program, args...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+// online also asks the module proxies of the environment for modules of others.
+// They must not be asked for modules of this repository.
+func (w workspace) online() workspace {
+	for i, variable := range w.env {
+		if strings.HasPrefix(variable, "GOPROXY=file:") {
+			w.env = slices.Clone(w.env)
+			w.env[i] = variable + "," + w.remote
+		}
+	}
+	return w
+}
+
+// publish puts the committed files of a module into the proxy. Modules below
+// the module are not part of it.
+func (w workspace) publish(module, version string) {
+	w.t.Helper()
+	folder := filepath.Join(w.repository, strings.TrimPrefix(module, plugin))
+	at := filepath.Join(w.home, "proxy", module, "@v", version)
+	gomod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.write(at+".mod", gomod, 0o644)
+	w.write(at+".info", []byte(`{"Version":"`+version+`","Time":"2026-01-01T00:00:00Z"}`), 0o644)
+	w.write(filepath.Join(filepath.Dir(at), "list"), []byte(version+"\n"), 0o644)
+	archive := []string{"archive", "--format=zip", "--prefix=" + module + "@" + version + "/", "--output=" + at + ".zip", "HEAD", "."}
+	for below := range strings.Lines(w.must(folder, "git", "ls-files", "*/go.mod")) {
+		archive = append(archive, ":(exclude)"+filepath.Dir(strings.TrimSpace(below)))
+	}
+	w.must(folder, "git", archive...)
+}
+
+// release tags and publishes the modules in the order of CONTRIBUTING.md.
+func (w workspace) release() {
+	w.t.Helper()
+	w.must(w.repository, "git", "tag", "pkg/once/"+version)
+	w.publish(library, version)
+	w.must(w.repository, "bash", ".ci/release-commit", version)
+	w.publish(adapter, version)
+	w.publish(plugin, version)
+}
+
+// install installs the plugin from the proxy, and returns what it prints as its
+// version.
+func (w workspace) install(version string) (string, error) {
+	if _, err := w.run(w.home, "go", "install", plugin+"/cmd/kubectl-genname@"+version); err != nil {
+		return "", err
+	}
+	return w.run(w.home, filepath.Join(w.home, "bin", "kubectl-genname"), "version", "--client")
+}
+
+// modules returns the build list of a module that requires another one, as an
+// importer has it.
+func (w workspace) modules(required string) string {
+	w.t.Helper()
+	folder := w.t.TempDir()
+	w.write(filepath.Join(folder, "go.mod"), []byte("module example.com/importer\n\ngo 1.24.0\n\nrequire (\n\tk8s.io/client-go v0.33.0\n\t"+
+		required+" "+version+"\n)\n"), 0o644)
+	w.write(filepath.Join(folder, "main.go"), []byte("package main\n\nimport (\n\t_ \"k8s.io/client-go/rest\"\n\n\t_ \""+
+		required+"\"\n)\n\nfunc main() {}\n"), 0o644)
+	w = w.online()
+	w.must(folder, "go", "mod", "tidy")
+	w.must(folder, "go", "build", "-o", filepath.Join(w.home, "bin", "importer"), ".")
+	list := w.must(folder, "go", "list", "-m", "all")
+	gomod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(gomod) + list
+}
+
+// The commit of a release makes the modules installable, and the library
+// upgrades nothing of an importer.
+func TestReleasedModules(t *testing.T) {
+	w := newWorkspace(t)
+	w.online().must(w.repository, "go", "list", "-deps", "./cmd/kubectl-genname") // downloads modules of others
+	w.publish(plugin, "v0.0.1")
+	if _, err := w.install("v0.0.1"); err == nil || !strings.Contains(err.Error(), "replace directives") {
+		t.Errorf("the plugin is installed with a replacement: %v", err)
+	}
+	w.release()
+	if out, err := w.install(version); err != nil || out != "Client Version: "+version+"\n" {
+		t.Errorf("%q %v", out, err)
+	}
+	for _, required := range []string{library, adapter} {
+		modules := w.modules(required)
+		for _, want := range []string{"\ngo 1.24.0\n", "\nk8s.io/client-go v0.33.0\n", "\n" + required + " " + version + "\n"} {
+			if !strings.Contains(modules, want) {
+				t.Errorf("%q is not in the build list:\n%s", want, modules)
+			}
+		}
+		if strings.Contains(modules, "\n"+plugin+" ") || strings.Contains(modules, "\ntoolchain ") {
+			t.Errorf("the importer of %s needs more than the library:\n%s", required, modules)
+		}
+		t.Logf("%s", modules)
+	}
+}
+
+// The other modules of the repository still compile after the commit, which
+// refuses to be made in each case where the release would not work.
+func TestReleaseCommit(t *testing.T) {
+	w := newWorkspace(t)
+	refused := func(version, want string) {
+		t.Helper()
+		head := w.must(w.repository, "git", "rev-parse", "HEAD")
+		_, err := w.run(w.repository, "bash", ".ci/release-commit", version)
+		if err == nil || !strings.Contains(err.Error(), want) || w.must(w.repository, "git", "rev-parse", "HEAD") != head {
+			t.Errorf("VERSION=%s: not refused with %q: %v", version, want, err)
+		}
+	}
+	for _, wrong := range []string{"", "0.1.0", "v1", "v01.0.0", "v0.1.0-", "v0.1.0+build", "v0.1.0 x"} {
+		refused(wrong, "and not a semantic version like v0.1.0")
+	}
+	refused(version, "there is no tag pkg/once/v0.1.0")
+	w.must(w.repository, "git", "tag", "pkg/once/"+version)
+	refused(version, "Was the tag pushed?\n  git push origin pkg/once/v0.1.0\n")
+	if left := w.must(w.repository, "git", "status", "--porcelain"); left != "" {
+		t.Errorf("a refusal leaves changes:\n%s", left)
+	}
+	w.write(filepath.Join(w.repository, "new"), nil, 0o644)
+	refused(version, "changes that are not committed")
+	w.write(filepath.Join(w.repository, "pkg/once/new.go"), []byte("package once\n"), 0o644)
+	w.commit()
+	refused(version, "the library has changed since pkg/once/v0.1.0")
+
+	w.must(w.repository, "git", "tag", "--force", "pkg/once/"+version)
+	w.publish(library, version)
+	w.must(w.repository, "bash", ".ci/release-commit", version)
+	for _, module := range []string{"test/bench", "test/monitoring", "test/outside", "test/reconcile", "examples/controller"} {
+		w.online().must(filepath.Join(w.repository, module), "go", "list", "-mod=readonly", "./...")
+	}
+}
