@@ -215,7 +215,7 @@ func TestAuditRecord(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	record := u.Run("audit", "cm/run-", "-n", ns)
 	record.Expect(t, 0, `Prefix: +configmaps/run- in `+ns+`\nNames: +17\nCreated: +17 in .*\nCreator: +e2e.test\nAttempts: +8 .*\n`+
-		`Room: +[\d,]+ more .*\nVerdict: +`+auditmsg.RecordFine+`\nNext:\n  kubectl genname audit .* --watch\n  kubectl genname prune configmaps/run- -n `+ns+` --older-than 1h\n`, ``)
+		`Room: +[\d,]+ more .*\nVerdict: +`+auditmsg.RecordFine+`\n`+regexp.QuoteMeta(auditmsg.RecordNextPrune)+`\n  kubectl genname audit .* --watch\n  kubectl genname prune configmaps/run- -n `+ns+` --older-than 1h\n`, ``)
 	_, next, _ := strings.Cut(record.Stdout, "kubectl genname prune ")
 	u.Run(append([]string{"prune"}, strings.Fields(next)...)...).Expect(t, 0, `.*`, `.*`)
 	u.Run("audit", "cm/run-", "-n", ns, "--no-headers").Expect(t, 0, `configmaps   run- .*\n`, `No create .*`)

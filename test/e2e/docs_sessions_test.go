@@ -67,10 +67,6 @@ func script(session string) []string {
 	return script
 }
 
-// unhurried gives a machine that is busy, or paused, more time than a reader wants to
-// wait: to count before something comes, and for that to come.
-var unhurried = strings.NewReplacer("sleep 6;", "sleep 12;", "--duration 18s --interval 18s", "--duration 45s --interval 45s")
-
 // columns is how a session says that it is on a terminal.
 var columns = regexp.MustCompile(`in a terminal of (\d+) columns`)
 
@@ -82,7 +78,7 @@ func play(t *testing.T, cp *controlplane.ControlPlane, script []string) string {
 	var program strings.Builder
 	for _, line := range script {
 		if command, is := strings.CutPrefix(line, "$ "); is {
-			fmt.Fprintf(&program, "{ %s\n} 2>&1; code=$?; printf '\\036'; (exit $code)\n", unhurried.Replace(command))
+			fmt.Fprintf(&program, "{ %s\n} 2>&1; code=$?; printf '\\036'; (exit $code)\n", command)
 		}
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")

@@ -106,7 +106,7 @@ func TestOpenMetrics(t *testing.T) {
 	if len(series) != 7+8 {
 		t.Errorf("%d series in\n%s", len(series), text)
 	}
-	names := fmt.Sprintf(`{__name__="genname_prefix_names", namespace="default", prefix=%q, resource="configmaps"}`, "run-")
+	names := fmt.Sprintf(`{__name__="genname_prefix_names", group="", namespace="default", prefix=%q, resource="configmaps"}`, "run-")
 	if series[names] != 12 || series[`{__name__="genname_audit_complete"}`] != 1 || series[`{__name__="genname_audit_hidden_prefixes"}`] != 1 {
 		t.Errorf("%v", series)
 	}

@@ -42,7 +42,8 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%s\n%s\n", messages.RecordNext, strings.Join(nextSteps(item), "\n"))
+	heading, steps := nextSteps(item)
+	_, err := fmt.Fprintf(out, "%s\n%s\n", heading, strings.Join(steps, "\n"))
 	return err
 }
 
@@ -71,19 +72,22 @@ func recordVerdict(report *v1alpha1.AuditReport) string {
 	return messages.RecordFine
 }
 
-// nextSteps returns the commands that follow a record: to watch the prefix, and to delete
-// objects if prune takes them, or to look at their owner.
-func nextSteps(item v1alpha1.AuditItem) []string {
-	steps := []string{commandLine(messages.NextWatch, item.Group, item.Resource, item.Prefix, item.Namespace)}
+// nextSteps returns the commands that follow a record, and their heading: to watch the
+// prefix, and to delete objects if prune takes them, or to read their owner.
+func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
+	command := func(format string) string {
+		return commandLine(format, item.Group, item.Resource, item.Prefix, item.Namespace)
+	}
+	steps = []string{command(messages.NextWatch)}
 	owned := slices.ContainsFunc(item.Creators, func(c v1alpha1.Creator) bool { return c.Kind != "" })
 	switch {
 	case owned:
 		owner := strings.ToLower(item.Creators[0].Kind) + "/" + item.Creators[0].Name
-		return append(steps, fmt.Sprintf(messages.NextOwner, quotedIn(owner, item.Namespace)))
+		return messages.RecordNext, append(steps, fmt.Sprintf(messages.NextOwner, quotedIn(owner, item.Namespace)))
 	case item.ClientGenerated || item.SuffixLength != 0 || item.RawPrefixes > 1 || item.Generated == 0:
-		return steps // prune refuses them, or finds none
+		return messages.RecordNext, steps // prune refuses them, or finds none
 	case item.Last24h != nil && *item.Last24h < item.Names:
-		return append(steps, commandLine(messages.NextPruneDay, item.Group, item.Resource, item.Prefix, item.Namespace))
+		return messages.RecordNextPrune, append(steps, command(messages.NextPruneDay))
 	}
-	return append(steps, commandLine(messages.NextPrune, item.Group, item.Resource, item.Prefix, item.Namespace))
+	return messages.RecordNextPrune, append(steps, command(messages.NextPrune))
 }

@@ -114,8 +114,8 @@ Created:   502 in the last 10 minutes, 1,240 in the last 24 hours (oldest 26h ag
 Creator:   leaky
 Attempts:  8 names per create (this server, v1.34.4)
 Room:      1,359,494 more creates until the chance of any failure is 0.1%
-Verdict:   Not close to failing. Many objects are new: watch whether they pile up.
-Next:
+Verdict:   No create is close to failing. Many objects are new. Watch whether they are deleted again.
+Next (prune deletes nothing without --yes):
   kubectl genname audit configmaps/session- -n pay --watch
   kubectl genname prune configmaps/session- -n pay --older-than 1h
 `

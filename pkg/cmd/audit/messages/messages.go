@@ -145,11 +145,12 @@ const (
 	// RecordFails is the verdict if creates fail already: chance.
 	RecordFails = "Close to failing: the next create fails with a chance of %s."
 	// RecordMany is the verdict if many objects are new.
-	RecordMany = "Not close to failing. Many objects are new: watch whether they pile up."
+	RecordMany = "No create is close to failing. Many objects are new. Watch whether they are deleted again."
 	// RecordFine is the verdict otherwise.
 	RecordFine = "No problem: no create is close to failing."
-	// RecordNext is printed before commands.
-	RecordNext = "Next:"
+	// RecordNext is printed before commands, and RecordNextPrune before those with a prune.
+	RecordNext      = "Next:"
+	RecordNextPrune = "Next (prune deletes nothing without --yes):"
 	// NextPrune is the command that lists what could be deleted: arguments.
 	NextPrune = "  kubectl genname prune %s --older-than 1h"
 	// NextPruneDay is the same if there are older objects: arguments.
