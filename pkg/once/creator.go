@@ -90,7 +90,7 @@ func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID) (Res
 // newOperation checks the arguments, and makes the copy of object that is sent.
 func (c *Creator) newOperation(ctx context.Context, object runtime.Object, id ID) (*operation, error) {
 	switch {
-	case ctx == nil:
+	case isNil(ctx):
 		return nil, invalid("the context is nil")
 	case c == nil || isNil(c.client):
 		return nil, invalid("the client is nil")
@@ -101,7 +101,10 @@ func (c *Creator) newOperation(ctx context.Context, object runtime.Object, id ID
 	case reflect.TypeOf(object).Kind() != reflect.Pointer:
 		return nil, invalid("the object is a %T, which is not a pointer", object)
 	}
-	object = object.DeepCopyObject()
+	object, err := copyOf(object)
+	if err != nil {
+		return nil, err
+	}
 	metadata, err := metadataOf(object)
 	if err != nil {
 		return nil, err
@@ -120,6 +123,17 @@ func (c *Creator) newOperation(ctx context.Context, object runtime.Object, id ID
 	annotations[Annotation], annotations[digestAnnotation] = id.String(), digest
 	metadata.SetAnnotations(annotations)
 	return o, nil
+}
+
+// copyOf returns a copy of object. An unstructured object can't be copied if it has
+// values that JSON decoding doesn't make, such as int.
+func copyOf(object runtime.Object) (copied runtime.Object, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = invalid("the object is a %T that can't be copied: %v", object, why)
+		}
+	}()
+	return object.DeepCopyObject(), nil
 }
 
 // metadataOf returns the metadata of an object that can be created once.

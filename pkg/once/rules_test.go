@@ -267,10 +267,11 @@ func TestHeldByAnotherAfterLostPost(t *testing.T) {
 	wantError(t, object, result, err, once.ErrUnknown, "connection reset")
 }
 
+var missingNamespace = apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")
+
 // A refusal ends the call at once: there is no second look. Only a 401 is repeated,
 // once, because the credential may just have expired.
 func TestRefusals(t *testing.T) {
-	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "", nil)
 	for name, test := range map[string]struct {
 		faults []oncetest.Fault
@@ -280,7 +281,7 @@ func TestRefusals(t *testing.T) {
 		"quota":            {[]oncetest.Fault{oncetest.QuotaExceeded}, apierrors.IsForbidden, "create"},
 		"webhook":          {[]oncetest.Fault{oncetest.WebhookDenied}, apierrors.IsForbidden, "create"},
 		"permission":       {[]oncetest.Fault{oncetest.Forbidden}, apierrors.IsForbidden, "create"},
-		"namespace":        {[]oncetest.Fault{oncetest.Refuse(missing)}, apierrors.IsNotFound, "create"},
+		"namespace":        {[]oncetest.Fault{oncetest.Refuse(missingNamespace)}, apierrors.IsNotFound, "create"},
 		"invalid":          {[]oncetest.Fault{oncetest.Refuse(invalid)}, apierrors.IsInvalid, "create"},
 		"credential":       {[]oncetest.Fault{oncetest.Unauthorized, oncetest.Unauthorized}, apierrors.IsUnauthorized, "create create"},
 		"after storage":    {[]oncetest.Fault{oncetest.AfterStore(oncetest.QuotaExceeded)}, apierrors.IsForbidden, "create"},

@@ -1,0 +1,146 @@
+package once_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+// changing is a transport to a server that is replaced, with other types.
+type changing struct {
+	now atomic.Pointer[oncetest.Server]
+}
+
+func (c *changing) RoundTrip(r *http.Request) (*http.Response, error) {
+	return c.now.Load().RoundTrip(r)
+}
+
+// serve replaces the server. It serves the kind Worker under each of the plurals.
+func (c *changing) serve(plurals ...string) *oncetest.Server {
+	var types []oncetest.Type
+	for _, plural := range plurals {
+		types = append(types, oncetest.Type{Group: "example.com", Version: "v1", Kind: "Worker", Resource: plural})
+	}
+	c.now.Store(oncetest.NewServer(types...))
+	return c.now.Load()
+}
+
+func (c *changing) creator() *once.Creator {
+	config := oncetest.NewServer().Config()
+	config.Transport = c
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(
+		memory.NewMemCacheClient(discovery.NewDiscoveryClientForConfigOrDie(config)))
+	return once.New(once.Dynamic(dynamic.NewForConfigOrDie(config), mapper))
+}
+
+func worker() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Worker",
+		"metadata": map[string]any{"generateName": "demo-", "namespace": "ns"},
+	}}
+}
+
+// A type that is new is found by the first call. A type that is created again under
+// another plural is found by the call after the refusal.
+func TestTypeChanges(t *testing.T) {
+	var server changing
+	server.serve()
+	creator := server.creator()
+	if _, err := creator.Create(t.Context(), configMap(), idOf(t)); err != nil {
+		t.Fatal(err) // the mapper knows the types now
+	}
+	server.serve("workers")
+	if result, err := creator.Create(t.Context(), worker(), idOf(t)); err != nil || result.Outcome != once.Created {
+		t.Fatalf("a new type: %+v, %v", result, err)
+	}
+	last := server.serve("workerz")
+	if _, err := creator.Create(t.Context(), worker(), idOf(t)); !errors.Is(err, once.ErrRefused) || once.IsPermanent(err) {
+		t.Errorf("a type that is gone: %v", err)
+	}
+	if result, err := creator.Create(t.Context(), worker(), idOf(t)); err != nil || result.Outcome != once.Created {
+		t.Errorf("another plural: %+v, %v", result, err)
+	}
+	if len(last.Objects()) != 1 {
+		t.Errorf("%d objects", len(last.Objects()))
+	}
+	server.serve()
+	if _, err := creator.Create(t.Context(), worker(), idOf(t)); !errors.Is(err, once.ErrRefused) || once.IsPermanent(err) {
+		t.Errorf("a type that is gone: %v", err)
+	}
+	if _, err := creator.Create(t.Context(), worker(), idOf(t)); !errors.Is(err, once.ErrRefused) || !meta.IsNoMatchError(err) {
+		t.Errorf("no type: %v", err)
+	}
+}
+
+// A namespace that is missing is not a type that is gone: discovery is not repeated.
+func TestMissingObjectsKeepTheMapper(t *testing.T) {
+	server := oncetest.NewServer()
+	creator := creatorFor(server)
+	if _, err := creator.Create(t.Context(), configMap(), idOf(t)); err != nil {
+		t.Fatal(err)
+	}
+	server.Func(func(r *oncetest.Request) oncetest.Fault {
+		if r.Verb == "" {
+			t.Error("discovery was repeated")
+		}
+		return nil
+	})
+	server.Always("create", "*", oncetest.Refuse(missingNamespace))
+	if _, err := creator.Create(t.Context(), configMap(), once.NewID()); !errors.Is(err, once.ErrRefused) {
+		t.Error(err)
+	}
+}
+
+// blocking is a mapper that waits for a server.
+type blocking struct {
+	meta.RESTMapper
+	asked, until chan struct{}
+}
+
+func (b *blocking) RESTMapping(schema.GroupKind, ...string) (*meta.RESTMapping, error) {
+	b.asked <- struct{}{}
+	<-b.until
+	return nil, errors.New("no server")
+}
+
+// The mapper doesn't keep a call from its end.
+func TestMapperHonorsContext(t *testing.T) {
+	server := oncetest.NewServer()
+	mapper := &blocking{asked: make(chan struct{}, 1), until: make(chan struct{})}
+	defer close(mapper.until)
+	creator := once.New(once.Dynamic(dynamic.NewForConfigOrDie(server.Config()), mapper))
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	object := configMap()
+	go func() {
+		_, err := creator.Create(ctx, object, idOf(t))
+		ended <- err
+	}()
+	<-mapper.asked
+	cancel()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, once.ErrInterrupted) || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want an interrupt", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the call waits for the mapper")
+	}
+	if verbs := verbsOf(server); verbs != "" {
+		t.Errorf("requests: %s", verbs)
+	}
+}
