@@ -48,7 +48,7 @@ LIBRARY := $(GO) test -C pkg/once
 CONTROLLERS := pkg/once/oncecr examples/controller test/reconcile
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff release-commit release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff exports release-commit release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -117,8 +117,11 @@ lint: ## Run the linters over the code and the workflows
 	@for module in $(MODULES); do echo "go vet in $$module"; $(GO) vet -C $$module ./... || exit 1; done
 	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
 
-apidiff: ## Compare the packages that others import with those of the last release
+apidiff: ## Compare the packages that others import with the exports of the last release
 	.ci/apidiff $(PUBLIC)
+
+exports: ## Write the exports that apidiff compares with: make exports VERSION=v0.1.0
+	.ci/apidiff -w '$(VERSION)' $(PUBLIC)
 
 vulnerabilities: ## Look for known vulnerabilities that the code reaches (asks vuln.go.dev)
 	$(GO) tool -modfile=tools/govulncheck/go.mod govulncheck ./...
