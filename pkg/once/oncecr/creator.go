@@ -49,7 +49,7 @@ func (c *Creator) Create(ctx context.Context, object client.Object, id once.ID) 
 // and outcome. Several Creators can use one registerer, and then share the
 // counter. Call Register before Create.
 func (c *Creator) Register(registerer prometheus.Registerer) error {
-	if registerer == nil {
+	if isNil(registerer) {
 		return errors.New("the registerer is nil")
 	}
 	err := registerer.Register(c.creates)
@@ -67,11 +67,11 @@ func (c *Creator) Register(registerer prometheus.Registerer) error {
 
 // kindOf returns the kind of an object as a label, such as Job.batch.
 func (c *Creator) kindOf(object client.Object) string {
-	if object == nil || reflect.ValueOf(object).IsZero() {
+	if isNil(object) {
 		return ""
 	}
 	kind := object.GetObjectKind().GroupVersionKind()
-	if c.kinds != nil {
+	if !isNil(c.kinds) {
 		if found, err := c.kinds.GroupVersionKindFor(object); err == nil {
 			kind = found
 		}
@@ -82,11 +82,17 @@ func (c *Creator) kindOf(object client.Object) string {
 // adapt returns the client of package once, or nil if it can't send requests.
 func adapt(writer client.Writer, reader client.Reader) once.Client {
 	for _, c := range []any{writer, reader} {
-		if v := reflect.ValueOf(c); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		if isNil(c) {
 			return nil
 		}
 	}
 	return adapter{writer, reader}
+}
+
+// isNil reports whether value is nil, or a nil pointer.
+func isNil(value any) bool {
+	v := reflect.ValueOf(value)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // adapter is the once.Client of controller-runtime.
