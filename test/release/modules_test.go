@@ -16,11 +16,11 @@ const (
 	plugin  = "github.com/kubectl-genname/kubectl-genname"
 	library = plugin + "/pkg/once"
 	adapter = library + "/oncecr"
-	version = "v0.1.0"
+	version = "v0.999.0" // go.sum of a release commit has a checksum of another version
 )
 
 // workspace is a copy of the repository and a module proxy in files. The module
-// cache is its own, because a real v0.1.0 has other checksums. The modules of
+// cache is its own, because these versions exist nowhere else. The modules of
 // others come from the cache of the environment.
 type workspace struct {
 	t                *testing.T
@@ -63,6 +63,9 @@ func (w workspace) copyRepository() {
 		}
 		w.write(filepath.Join(w.repository, name), data, info.Mode())
 	}
+	// The tests of a release run on its commit, which has no replacements.
+	w.must(w.repository, "go", "mod", "edit", "-replace="+library+"=./pkg/once")
+	w.must(w.repository, "go", "mod", "edit", "-replace="+library+"=..", "pkg/once/oncecr/go.mod")
 	w.must(w.repository, "git", "init", "--quiet")
 	w.commit()
 }
@@ -213,9 +216,9 @@ func TestReleaseCommit(t *testing.T) {
 	for _, wrong := range []string{"", "0.1.0", "v1", "v01.0.0", "v0.1.0-", "v0.1.0+build", "v0.1.0 x"} {
 		refused(wrong, "and not a semantic version like v0.1.0")
 	}
-	refused(version, "there is no tag pkg/once/v0.1.0")
+	refused(version, "there is no tag pkg/once/"+version)
 	w.must(w.repository, "git", "tag", "pkg/once/"+version)
-	refused(version, "Was the tag pushed?\n  git push origin pkg/once/v0.1.0\n")
+	refused(version, "Was the tag pushed?\n  git push origin pkg/once/"+version+"\n")
 	if left := w.must(w.repository, "git", "status", "--porcelain"); left != "" {
 		t.Errorf("a refusal leaves changes:\n%s", left)
 	}
@@ -223,7 +226,7 @@ func TestReleaseCommit(t *testing.T) {
 	refused(version, "changes that are not committed")
 	w.write(filepath.Join(w.repository, "pkg/once/new.go"), []byte("package once\n"), 0o644)
 	w.commit()
-	refused(version, "the library has changed since pkg/once/v0.1.0")
+	refused(version, "the library has changed since pkg/once/"+version)
 
 	w.must(w.repository, "git", "tag", "--force", "pkg/once/"+version)
 	w.publish(library, version)
