@@ -78,7 +78,7 @@ func TestAuditOfAnUnavailableAPI(t *testing.T) {
 		}
 		return nil
 	})
-	r.Expect(t, 1, `.*`, `Warning: skipped dead.example.e2e: discover dead.example.e2e/v1: .*\nRead .*`+harness.Said("error: "+auditmsg.Incomplete))
+	r.Expect(t, 1, `.*`, `Warning: skipped dead.example.e2e: discover dead.example.e2e/v1: .*\n`+harness.Said("error: "+auditmsg.Incomplete))
 	var report v1alpha1.AuditReport
 	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
 		t.Fatal(err)

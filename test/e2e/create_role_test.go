@@ -35,7 +35,7 @@ func TestRoleForCreate(t *testing.T) {
 	} else if create.Flags().Lookup("idempotency-key") != nil {
 		first := u.Run("create", "-f", manifest, "--idempotency-key=nightly")
 		again := u.Run("create", "-f", manifest, "--idempotency-key=nightly")
-		if first.Code != 0 || again.Code != 0 || again.Stdout != strings.ReplaceAll(first.Stdout, " created", " exists") {
+		if first.Code != 0 || again.Code != 0 || again.Stdout != strings.ReplaceAll(first.Stdout, " created", " exists (Running)") {
 			t.Errorf("first %+v\nagain %+v", first, again)
 		}
 	}

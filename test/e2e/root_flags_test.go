@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -31,7 +32,8 @@ func TestGlobalFlagsAreKubectls(t *testing.T) {
 // Underscores in flags are hyphens, as everywhere in Kubernetes.
 func TestFlagsWithUnderscores(t *testing.T) {
 	harness.As(t, retrying.Admin()).Run("create", "-f", harness.File(t, "cm.yaml", configMap), "--dry_run=client", "--idempotency_key=k").
-		Expect(t, 0, `configmap/demo-`+harness.Suffix+` created \(dry run\)\n`, ``)
+		Expect(t, 0, `configmap/demo-`+harness.Suffix+` created \(dry run\)\n`,
+			harness.Said(messages.RunObjects, `  kubectl get configmaps -n default -l genname.dev/run=v1-[0-9a-f]{32}`))
 }
 
 // --profile writes a profile, also of a run that fails.

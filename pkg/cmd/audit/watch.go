@@ -247,8 +247,8 @@ func (w *watched) finish(ctx context.Context) error {
 	w.run.warn(result)
 	if !w.run.config.prints.forMachines() {
 		w.run.sayUnshown(result, 0)
-		w.run.tell.say(watchedText(snapshot))
 	}
+	w.run.tell.say(watchedText(snapshot)) // also beside JSON: it tells whether there were gaps
 	return w.run.evaluate(context.WithoutCancel(ctx), result)
 }
 
