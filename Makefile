@@ -104,9 +104,14 @@ chance: control-plane ## Run the tests that follow from a seed with another one;
 FUZZ  = $(shell git grep -o '^func Fuzz[A-Za-z]*' -- '*_test.go' | sed -E 's|([^:]*)/[^/]*:func (.*)|./\1/\2|')
 TIME ?= 10s
 
+library: ## Test the library with the oldest Go that it takes, and with the newest Kubernetes modules
+	GOTOOLCHAIN=go$$($(GO) -C pkg/once mod edit -json | awk -F '"' '$$2 == "Go" {print $$4}') $(LIBRARY) ./...
+	copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && cp -R pkg/once "$$copy" && cd "$$copy/once" && \
+	$(GO) get k8s.io/api@latest k8s.io/apimachinery@latest k8s.io/client-go@latest && $(GO) test ./...
+
 fuzz: ## Fuzz each target for TIME (10s), or TARGET= alone
 	@for target in $(or $(TARGET),$(FUZZ)); do echo "$$target for $(TIME)"; \
-	$(GO) test -run '^$$' -fuzz "^$${target##*/}$$" -fuzztime $(TIME) "$${target%/*}" || exit 1; done
+	$(GO) test -C "$${target%/*}" -run '^$$' -fuzz "^$${target##*/}$$" -fuzztime $(TIME) . || exit 1; done
 
 fuzz-targets: # Print what TARGET= of fuzz can be (.github/workflows/nightly.yaml)
 	@printf '%s\n' $(FUZZ)
@@ -114,6 +119,8 @@ fuzz-targets: # Print what TARGET= of fuzz can be (.github/workflows/nightly.yam
 lint: ## Run the linters over the code and the workflows
 	@echo "golangci-lint: 2 minutes at first"
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
+	@for module in pkg/once pkg/once/oncecr; do echo "golangci-lint in $$module"; \
+	(linter=$$($(GO) tool -modfile=tools/go.mod -n golangci-lint) && cd $$module && $$linter run ./...) || exit 1; done
 	@for module in $(MODULES); do echo "go vet in $$module"; $(GO) vet -C $$module ./... || exit 1; done
 	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
 

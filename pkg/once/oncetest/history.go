@@ -42,8 +42,8 @@ func (s *Server) history() []change {
 
 // Put stores or replaces an object as another client would. No fault applies, and no
 // record is made. The object keeps its uid and creationTimestamp. If it has none, it
-// gets those of the object that it replaces. Put panics if the server doesn't have
-// the type.
+// gets those of the object that it replaces, or new ones, and object itself doesn't
+// change. Put panics if the server doesn't have the type.
 func (s *Server) Put(object *unstructured.Unstructured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
