@@ -78,18 +78,18 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// linkAsInReadme makes the shim out of the program, for those who have no
-// archive.
-func linkAsInReadme(t *testing.T, bin, path string) {
+// linkAsDocumented makes the shim out of the program by the command of docs/install.md, for
+// installations without an archive.
+func linkAsDocumented(t *testing.T, bin, path string) {
 	t.Helper()
-	readme, err := os.ReadFile(root + "README.md")
+	page, err := os.ReadFile(root + "docs/install.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(bin, "kubectl_complete-genname")); err != nil {
 		t.Fatal(err)
 	}
-	link := regexp.MustCompile(`(?m)^ +ln -s .*$`).FindString(string(readme))
+	link := regexp.MustCompile(`(?m)^ +ln -s .*$`).FindString(string(page))
 	if _, err := run([]string{path}, "bash", "-c", link); err != nil || link == "" {
 		t.Fatalf("%q: %v", link, err)
 	}
@@ -136,7 +136,7 @@ func TestProgram(t *testing.T) {
 		}
 		path := "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")
 		if a.os != "windows" {
-			linkAsInReadme(t, bin, path)
+			linkAsDocumented(t, bin, path)
 		}
 		if out, err := run([]string{path}, filepath.Join(bin, a.shim()), "completion", ""); err != nil || out != "bash\nzsh\nfish\npowershell\n:4\n" {
 			t.Errorf("%q %v", out, err)
