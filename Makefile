@@ -106,8 +106,9 @@ TIME ?= 10s
 
 library: ## Test the library with the oldest Go that it takes, and with the newest Kubernetes modules
 	GOTOOLCHAIN=go$$($(GO) -C pkg/once mod edit -json | awk -F '"' '$$2 == "Go" {print $$4}') $(LIBRARY) ./...
-	copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && cp -R pkg/once "$$copy" && cd "$$copy/once" && \
-	$(GO) get k8s.io/api@latest k8s.io/apimachinery@latest k8s.io/client-go@latest && $(GO) test ./...
+	newest=$$(mktemp -d) && trap 'rm -rf "$$newest"' EXIT && cp pkg/once/go.mod pkg/once/go.sum "$$newest" && \
+	$(GO) -C pkg/once get -modfile="$$newest/go.mod" k8s.io/api@latest k8s.io/apimachinery@latest k8s.io/client-go@latest && \
+	$(LIBRARY) -mod=mod -modfile="$$newest/go.mod" ./...
 
 fuzz: ## Fuzz each target for TIME (10s), or TARGET= alone
 	@for target in $(or $(TARGET),$(FUZZ)); do echo "$$target for $(TIME)"; \
