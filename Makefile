@@ -17,9 +17,9 @@ WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
 # their own process; those that need no control plane; and those of neither, of
 # which test/release is run by itself.
 RACE    := $(WITHC) $(GO) test -race
-RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./test/campaign ./test/faultproxy
+RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./lab/campaign ./test/faultproxy
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
-OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/test/(e2e|offline|lint|census|campaign|faultproxy|release)$$')
+OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/(test/(e2e|offline|lint|census|faultproxy|release)|lab/campaign)$$')
 
 # What a release needs that is no file here: syft for SBOMs, and cosign with
 # its service for signatures.
@@ -45,7 +45,7 @@ PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecr ./pkg/once/names ./pk
 LIBRARY := $(GO) test -C pkg/once
 
 # The modules that need controller-runtime.
-CONTROLLERS := pkg/once/oncecr examples/controller test/reconcile
+CONTROLLERS := pkg/once/oncecr examples/controller lab/reconcile
 
 .DEFAULT_GOAL := help
 .PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff exports release-commit release-snapshot release-twice vulnerabilities release clean
@@ -98,7 +98,7 @@ cover: # Fail if pkg/ and internal/ are covered less than they should be (after 
 chance: control-plane ## Run the tests that follow from a seed with another one; SEED= repeats it
 	@seed=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; echo "make chance SEED=$$seed"; \
 	RAPID_SEED=$$seed $(GO) test -count=1 $(PROPERTIES) && \
-	GENNAME_SEED=$$seed $(RACE) -count=1 -timeout 20m -run 'TestCampaign|TestAuditOfChance' ./test/campaign ./test/e2e
+	GENNAME_SEED=$$seed $(RACE) -count=1 -timeout 20m -run 'TestCampaign|TestAuditOfChance' ./lab/campaign ./test/e2e
 
 # Each is a package and a function in it.
 FUZZ  = $(shell git grep -o '^func Fuzz[A-Za-z]*' -- '*_test.go' | sed -E 's|([^:]*)/[^/]*:func (.*)|./\1/\2|')
@@ -161,11 +161,11 @@ release-twice: ## Make the release of the commit in two folders, and compare eve
 
 bench: control-plane ## Measure on real servers, into docs/internals/benchmarks.md (an hour on an idle machine)
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./internal/...
-	$(GO) run -C test/bench . create audit live startup
+	$(GO) run -C lab/bench . create audit live startup
 
 # The documented campaign is that of 5,000 objects and the usual seed.
 N        ?= 5000
-CAMPAIGN  = $(GO) run ./test/campaign/run -objects $(N) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-only $(ONLY)) \
+CAMPAIGN  = $(GO) run ./lab/campaign/run -objects $(N) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-only $(ONLY)) \
             $(if $(SEED)$(ONLY)$(filter-out 5000,$(N)),,-write docs/internals/benchmarks.md)
 
 campaign: build control-plane ## Create objects through injured requests, into docs/internals/benchmarks.md (15 minutes); N= SEED= ONLY= only print
@@ -176,16 +176,16 @@ campaign: build control-plane ## Create objects through injured requests, into d
 FOR ?= 5m
 
 churn: build control-plane ## Have audit --watch follow what comes and goes while parts of a replicated control plane fail, into docs/internals/watch-engine.md (8 minutes); FOR= SEED= only print
-	$(GO) run ./test/campaign/run -follow $(FOR) -replicated -by-request -server-kills 7 $(if $(SEED),-seed $(SEED)) \
+	$(GO) run ./lab/campaign/run -follow $(FOR) -replicated -by-request -server-kills 7 $(if $(SEED),-seed $(SEED)) \
 	$(if $(SEED)$(filter-out 5m,$(FOR)),,-write docs/internals/watch-engine.md)
 
 compat: build control-plane ## Try every minor version of kube-apiserver and kubectl, into docs/reference/server-versions.md (10 minutes; at first 5 for each more)
-	$(GO) run ./test/compat -write docs/reference/server-versions.md
+	$(GO) run ./lab/compat -write docs/reference/server-versions.md
 
 foreign: control-plane ## Try the linux/arm64 program under qemu (Debian: qemu-user-static), into docs/reference/server-versions.md (5 minutes)
 	@command -v qemu-aarch64-static > /dev/null || { echo "error: qemu-aarch64-static is not there: apt-get install qemu-user-static" >&2; exit 1; }
 	GOARCH=arm64 $(GO) build -ldflags="-s -w" -o bin/arm64/ ./cmd/kubectl-genname
-	$(GO) run ./test/compat -plugin test/compat/arm64 -only v1.34.4 -section foreign -write docs/reference/server-versions.md
+	$(GO) run ./lab/compat -plugin lab/compat/arm64 -only v1.34.4 -section foreign -write docs/reference/server-versions.md
 
 figures: build ## Draw the pictures of docs/figures, by the commands of docs/internals/kep-4420.md
 	@grep -o '^    kubectl genname report --plot .*' docs/internals/kep-4420.md | sed 's|kubectl genname|bin/kubectl-genname|' | sh -ex > /dev/null
@@ -206,7 +206,7 @@ prune-trial: control-plane ## Delete 60,000 of 100,000 objects with prune while 
 	$(GO) run ./test/pruning/run $(if $(SEED),-seed $(SEED))
 
 reconcile: control-plane ## Have controllers create 1,000 objects under faults, into the pages (15 minutes); VERSION= is the server's
-	$(GO) run -C test/reconcile ./run -write ../../docs $(if $(VERSION),-version=$(VERSION))
+	$(GO) run -C lab/reconcile ./run -write ../../docs $(if $(VERSION),-version=$(VERSION))
 
 admission: ## Test examples/admission on an API server of another version: make admission VERSION=v1.30.14
 	$(GO) test ./test/lint -run TestAdmissionPolicies -server-version $(or $(VERSION),v1.30.14)
@@ -229,8 +229,8 @@ published: ## Lint what others have published, into test/lint/published/findings
 	$(GO) run ./test/lint/published
 
 measure: control-plane ## Measure conflicts on real servers for docs/internals/measured.md (a quarter of an hour)
-	$(GO) run ./test/experiment/measure
-	cd test/experiment/figure && $(GO) run . ../../../docs/measured
+	$(GO) run ./lab/experiment/measure
+	cd lab/experiment/figure && $(GO) run . ../../../docs/measured
 
 clean: ## Remove what was built here (not the user's cache)
 	rm -rf bin dist cover.out

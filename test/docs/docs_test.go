@@ -100,7 +100,7 @@ func TestTerminalsWereRecorded(t *testing.T) {
 var notRun = []struct{ pattern, reason string }{
 	{`^make [a-z-]+`, "the Makefile's own targets; .ci/run runs the most of them, and TestTargetsExist looks them up"},
 	{`^go (install|get) `, "needs the published module"},
-	{`^go (run|test) (-C )?\.?/?test/`, "a tool of this repository's own, for a person"},
+	{`^go (run|test) (-C )?\.?/?(lab|test)/`, "a tool of this repository's own, for a person"},
 	{`^kubectl genname report --plot docs/figures/`, "run by make figures, which takes it from the page"},
 	{`^(sudo dpkg|cosign|sha256sum) `, "needs a published release"},
 	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "an installation; test/offline runs version --client"},

@@ -231,7 +231,7 @@ func TestReleaseCommit(t *testing.T) {
 	w.must(w.repository, "git", "tag", "--force", "pkg/once/"+version)
 	w.publish(library, version)
 	w.must(w.repository, "bash", ".ci/release-commit", version)
-	for _, module := range []string{"test/bench", "test/monitoring", "test/outside", "test/reconcile", "examples/controller"} {
+	for _, module := range []string{"lab/bench", "test/monitoring", "test/outside", "lab/reconcile", "examples/controller"} {
 		w.online().must(filepath.Join(w.repository, module), "go", "list", "-mod=readonly", "./...")
 	}
 }

@@ -18,9 +18,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/kubectl-genname/kubectl-genname/lab/campaign"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
-	"github.com/kubectl-genname/kubectl-genname/test/campaign"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/kubectl-genname/kubectl-genname/lab/campaign"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/test/campaign"
 )
 
 // row is what was seen of a server.

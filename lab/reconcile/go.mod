@@ -1,4 +1,4 @@
-module github.com/kubectl-genname/kubectl-genname/test/reconcile
+module github.com/kubectl-genname/kubectl-genname/lab/reconcile
 
 go 1.26.0
 

@@ -1,7 +1,7 @@
 // Command run runs every way in every scenario on a control plane of its own, prints
 // the results, and with -write puts them into the pages.
 //
-//	go run -C test/reconcile ./run -only once -in all -purposes 200 -seed 7
+//	go run -C lab/reconcile ./run -only once -in all -purposes 200 -seed 7
 package main
 
 import (
@@ -16,8 +16,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/kubectl-genname/kubectl-genname/lab/reconcile"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
-	"github.com/kubectl-genname/kubectl-genname/test/reconcile"
 )
 
 func main() {

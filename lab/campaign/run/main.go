@@ -2,7 +2,7 @@
 // result, and with -write puts it into a document. A campaign that failed is
 // replayed by its seed and the other flags.
 //
-//	go run ./test/campaign/run -seed 1 -only keyed -objects 500
+//	go run ./lab/campaign/run -seed 1 -only keyed -objects 500
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/kubectl-genname/kubectl-genname/test/campaign"
+	"github.com/kubectl-genname/kubectl-genname/lab/campaign"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )

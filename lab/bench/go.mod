@@ -1,4 +1,4 @@
-module github.com/kubectl-genname/kubectl-genname/test/bench
+module github.com/kubectl-genname/kubectl-genname/lab/bench
 
 go 1.26.0
 

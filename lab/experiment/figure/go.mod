@@ -1,6 +1,6 @@
 // The figures have a module of their own, so that what draws them is nothing
 // that the plugin needs.
-module github.com/kubectl-genname/kubectl-genname/test/experiment/figure
+module github.com/kubectl-genname/kubectl-genname/lab/experiment/figure
 
 go 1.26.0
 

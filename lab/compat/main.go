@@ -5,8 +5,8 @@
 // audits. With -write they are put into a document. What is not as promised is an
 // error.
 //
-//	go run ./test/compat -only v1.30.14
-//	go run ./test/compat -only kubectl
+//	go run ./lab/compat -only v1.30.14
+//	go run ./lab/compat -only kubectl
 package main
 
 import (

@@ -3,8 +3,8 @@
 // between markers of its own, with the conditions of its run.
 //
 //	make bench
-//	go run -C test/bench . audit
-//	go run -C test/bench . -scale 0.1 -runs 1 -print audit
+//	go run -C lab/bench . audit
+//	go run -C lab/bench . -scale 0.1 -runs 1 -print audit
 //
 // It is a module of its own because it writes populations straight into etcd.
 package main

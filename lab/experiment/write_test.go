@@ -33,7 +33,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("docs/internals/measured.md is not what the results make (go test ./test/experiment -run TestPage -update writes it):\n%s", cmp.Diff(string(want), string(got)))
+		t.Errorf("docs/internals/measured.md is not what the results make (go test ./lab/experiment -run TestPage -update writes it):\n%s", cmp.Diff(string(want), string(got)))
 	}
 }
 

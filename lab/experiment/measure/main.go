@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/lab/experiment"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
-	"github.com/kubectl-genname/kubectl-genname/test/experiment"
 )
 
 var (

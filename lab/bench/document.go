@@ -11,7 +11,7 @@ import (
 
 // conditions says on what, when and how a section was measured.
 func (b *bench) conditions(server string) string {
-	command := "go run -C test/bench . " + strings.Join(os.Args[1:], " ")
+	command := "go run -C lab/bench . " + strings.Join(os.Args[1:], " ")
 	return fmt.Sprintf("Measured on %s with `%s`: %d cores (%s), %s, commit %s; kube-apiserver %s, and etcd on the same machine, whose load average was %s before. A number is the median, with the least and the greatest in brackets.\n",
 		time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(command), runtime.NumCPU(), cpuModel(), runtime.Version(), b.commit, server, b.load)
 }
