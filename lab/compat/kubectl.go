@@ -99,7 +99,7 @@ func (k kubectl) try(ctx context.Context, version string) (seen []string, err er
 	if err != nil {
 		return nil, err
 	}
-	if !strings.Contains(offered, "risk") {
+	if !strings.Contains(offered, "last-10m") {
 		return nil, fmt.Errorf("completion offers %q", offered)
 	}
 	_, code, err := k.run(ctx, "genname", "audit", "--no-such-flag")
