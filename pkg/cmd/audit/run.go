@@ -124,27 +124,18 @@ func (r *run) onlyNamespace() string {
 	return r.config.about.Namespace
 }
 
-// find finds named types, or all.
-func (r *run) find(ctx context.Context, named []string) (found []census.Resource, skipped []census.Skipped, err error) {
-	err = r.cluster.Await(ctx, func() error {
-		found, skipped, err = r.cluster.Resources(named, r.config.about.Namespace)
-		return err
-	})
-	return found, skipped, err
-}
-
 // resolve finds the types to count, and for TYPE/PREFIX the prefixes that are counted of
 // each.
 func (r *run) resolve(ctx context.Context) (err error) {
 	about, args := &r.config.about, r.config.arguments
 	if !slices.ContainsFunc(args, isPrefix) {
-		r.types, r.skipped, err = r.find(ctx, args)
+		r.types, r.skipped, err = r.cluster.Resources(ctx, args, about.Namespace)
 		return explainPrefix(args, err)
 	}
 	about.PrefixesOf = map[schema.GroupResource][]string{}
 	for _, argument := range args {
 		word, prefix, _ := strings.Cut(argument, "/")
-		found, skipped, err := r.find(ctx, []string{word})
+		found, skipped, err := r.cluster.Resources(ctx, []string{word}, about.Namespace)
 		if err != nil {
 			return err
 		}

@@ -30,16 +30,16 @@ const garbagePercent = 25
 
 // watched is an audit that goes on.
 type watched struct {
-	run        *run
-	discoverer *discoverer
-	engine     *live.Engine
-	shows      showing
+	run    *run
+	types  *cluster.Types
+	engine *live.Engine
+	shows  showing
 }
 
 // newWatched returns one that has not started.
 func newWatched(r *run) *watched {
-	found := &discoverer{cluster: r.cluster, namespace: r.config.about.Namespace, skipped: r.skipped}
-	return &watched{run: r, discoverer: found}
+	types := r.cluster.Types(r.types, r.skipped, r.config.named(), r.config.about.Namespace)
+	return &watched{run: r, types: types}
 }
 
 // start counts, watches what changes, shows it, and evaluates the gates at the end.
@@ -136,11 +136,7 @@ func (w *watched) newEngine(collector *audit.Collector, progress *terminal.Progr
 	engine.MinCount, engine.Interval = about.CountsFrom(), r.config.watch.interval
 	engine.Chance = collector.NextFails
 	engine.Takes = about.Takes
-	find := w.discoverer.find
-	if engine.Named = r.config.named(); engine.Named {
-		find = w.discoverer.findNamed(r.types)
-	}
-	engine.Discover = w.discoverer.discovery(r.types, find)
+	engine.Named, engine.Discover = r.config.named(), w.types.Discover
 	return engine
 }
 
@@ -222,7 +218,7 @@ func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err er
 		return snapshot, nil, err
 	}
 	w.engine.CountReuse(fullest)
-	result, err = watched.Report(snapshot, server, w.discoverer.left())
+	result, err = watched.Report(snapshot, server, w.types.Skipped())
 	return snapshot, result, err
 }
 

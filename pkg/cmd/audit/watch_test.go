@@ -2,13 +2,11 @@ package audit
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -206,65 +204,6 @@ func TestTellsWhileItCounts(t *testing.T) {
 		fmt.Sprintf(messages.Resting, "1m30s") + "\n" + fmt.Sprintf(messages.Appeared, "gizmos") + "\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// Discovery ends with its context, whatever the server does, and what is in a group that
-// could not be discovered is not taken to be gone.
-func TestDiscovery(t *testing.T) {
-	of := func(group, name string) census.Resource {
-		return census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: name}}
-	}
-	runs, gizmos, pods, jobs := of("tekton.dev", "runs"), of("example.com", "gizmos"), of("", "pods"), of("batch", "jobs")
-	var found []census.Resource
-	var skipped []census.Skipped
-	var failure error
-	w := &discoverer{}
-	discover := w.discovery([]census.Resource{runs, gizmos, pods}, func(context.Context) ([]census.Resource, []census.Skipped, error) {
-		return found, skipped, failure
-	})
-	for _, step := range []struct {
-		found   []census.Resource
-		skipped []census.Skipped
-		want    []census.Resource
-	}{
-		{[]census.Resource{pods, jobs, runs}, []census.Skipped{{Group: "example.com"}}, []census.Resource{pods, jobs, runs, gizmos}},
-		// As many as before, but others.
-		{[]census.Resource{pods, jobs, gizmos}, []census.Skipped{{Group: "tekton.dev"}}, []census.Resource{pods, jobs, gizmos, runs}},
-		{[]census.Resource{pods, runs}, []census.Skipped{{Group: "batch", Resource: "jobs"}}, []census.Resource{pods, runs}},
-	} {
-		found, skipped = step.found, step.skipped
-		if got, err := discover(t.Context()); err != nil || !slices.Equal(got, step.want) {
-			t.Errorf("%v, %v, want %v", got, err, step.want)
-		}
-		if left := w.left(); !slices.Equal(left, step.skipped) {
-			t.Errorf("%v are left out, want %v", left, step.skipped)
-		}
-	}
-	failure = errors.New("no")
-	if _, err := discover(t.Context()); !errors.Is(err, failure) {
-		t.Error(err)
-	}
-	hangs := make(chan struct{})
-	defer close(hangs)
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	discover = w.discovery(nil, func(context.Context) ([]census.Resource, []census.Skipped, error) {
-		<-hangs
-		return nil, nil, nil
-	})
-	ended := make(chan error, 1)
-	go func() {
-		_, err := discover(ctx)
-		ended <- err
-	}()
-	select {
-	case err := <-ended:
-		if !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	case <-time.After(time.Minute):
-		t.Error("it waits for the server")
 	}
 }
 

@@ -208,10 +208,7 @@ var secrets = schema.GroupResource{Resource: "secrets"}
 func (o *options) resources(ctx context.Context, c *cluster.Cluster) (
 	found []census.Resource, skipped []census.Skipped, err error,
 ) {
-	err = c.Await(ctx, func() error {
-		found, skipped, err = c.Resources(o.arguments, o.namespace)
-		return err
-	})
+	found, skipped, err = c.Resources(ctx, o.arguments, o.namespace)
 	if len(o.arguments) == 0 {
 		found = slices.DeleteFunc(found, func(r census.Resource) bool { return r.GroupResource() == secrets })
 	}

@@ -28,10 +28,11 @@ func (o *options) watch(ctx context.Context, collector *exporter.Collector, read
 	if err != nil {
 		return err
 	}
-	types, err := c.Types(ctx, o.types, o.namespace)
+	known, skipped, err := c.Resources(ctx, o.types, o.namespace)
 	if err != nil {
 		return err
 	}
+	types := c.Types(known, skipped, len(o.types) > 0, o.namespace)
 	about := audit.Options{Windows: audit.Windows, MinCount: o.minCount}
 	meaning, err := audit.NewCollector(about, c.RetriesOf)
 	if err != nil {

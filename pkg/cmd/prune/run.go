@@ -79,12 +79,7 @@ func (r *run) prepare(ctx context.Context) error {
 // resolve finds the types of the arguments, and puts together those of one type.
 func (r *run) resolve(ctx context.Context, c *cluster.Cluster) error {
 	for _, t := range r.options.targets {
-		var found []census.Resource
-		var never []census.Skipped
-		err := c.Await(ctx, func() (err error) {
-			found, never, err = c.Resources([]string{t.resource}, r.namespace)
-			return err
-		})
+		found, never, err := c.Resources(ctx, []string{t.resource}, r.namespace)
 		switch {
 		case err != nil:
 			return err

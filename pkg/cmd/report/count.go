@@ -75,12 +75,7 @@ func placeOf(ctx context.Context, c *cluster.Cluster, p wantedPrefix) (place, er
 
 // typeOf returns the type that the user's word means.
 func typeOf(ctx context.Context, c *cluster.Cluster, word string) (census.Resource, error) {
-	var resources []census.Resource
-	var skipped []census.Skipped
-	err := c.Await(ctx, func() (err error) {
-		resources, skipped, err = c.Resources([]string{word}, "")
-		return err
-	})
+	resources, skipped, err := c.Resources(ctx, []string{word}, "")
 	switch {
 	case err != nil:
 		return census.Resource{}, err

@@ -96,9 +96,20 @@ func (c *Cluster) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, 
 	return c.server.RetriesOf(api)
 }
 
-// Resources returns the types to count: those named, or all that there are, without
-// cluster-scoped ones where one namespace is counted.
-func (c *Cluster) Resources(named []string, namespace string) ([]census.Resource, []census.Skipped, error) {
+// Resources returns the named resource types, or all that the server has, without
+// cluster-scoped types if a namespace is counted. It waits for the server.
+func (c *Cluster) Resources(
+	ctx context.Context, named []string, namespace string,
+) (found []census.Resource, skipped []census.Skipped, err error) {
+	err = c.Await(ctx, func() error {
+		found, skipped, err = c.resources(named, namespace)
+		return err
+	})
+	return found, skipped, err
+}
+
+// resources returns the resource types of now.
+func (c *Cluster) resources(named []string, namespace string) ([]census.Resource, []census.Skipped, error) {
 	if len(named) > 0 {
 		mapper, err := c.factory.ToRESTMapper()
 		if err != nil {

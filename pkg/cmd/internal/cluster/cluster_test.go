@@ -44,7 +44,7 @@ func TestResourcesLeavesTheConfiguration(t *testing.T) {
 	}
 	before := c.Config
 	for range 2 {
-		found, _, err := c.Resources(nil, "")
+		found, _, err := c.Resources(t.Context(), nil, "")
 		if err != nil || len(found) != 1 || found[0].Resource != "pods" {
 			t.Fatalf("%v, %v", found, err)
 		}

@@ -10,24 +10,24 @@ import (
 
 // Types are the resource types that a command keeps counting.
 type Types struct {
-	cluster   *Cluster
-	named     bool
-	namespace string
+	find  findFunc
+	named bool // by a user
 
 	mu      sync.Mutex // guards the rest
 	known   []census.Resource
 	skipped []census.Skipped
 }
 
-// Types returns the named types, or all that the server has, without cluster-scoped types
-// if a namespace is counted. It waits for the server.
-func (c *Cluster) Types(ctx context.Context, named []string, namespace string) (*Types, error) {
-	t := &Types{cluster: c, named: len(named) > 0, namespace: namespace}
-	err := c.Await(ctx, func() (err error) {
-		t.known, t.skipped, err = c.Resources(named, namespace)
-		return err
-	})
-	return t, err
+// findFunc finds all resource types, and returns what it leaves out.
+type findFunc func(context.Context) ([]census.Resource, []census.Skipped, error)
+
+// Types returns what Resources has found, for Discover to find again.
+func (c *Cluster) Types(known []census.Resource, skipped []census.Skipped, named bool, namespace string) *Types {
+	find := func(ctx context.Context) ([]census.Resource, []census.Skipped, error) {
+		c.AskAgain(ctx)
+		return c.resources(nil, namespace)
+	}
+	return &Types{find: find, named: named, known: known, skipped: skipped}
 }
 
 // Known returns the types that were found last.
@@ -45,17 +45,36 @@ func (t *Types) Skipped() []census.Skipped {
 }
 
 // Discover finds the types that there are now. A known type stays if its group can't be
-// discovered. Of named types it finds the versions that the server has now.
+// discovered. Of named types it finds the versions that the server has now. It ends with
+// ctx, although discovery itself takes none.
 func (t *Types) Discover(ctx context.Context) ([]census.Resource, error) {
-	t.cluster.AskAgain(ctx)
-	found, skipped, err := t.cluster.Resources(nil, t.namespace)
-	if err != nil {
-		return nil, err
+	type result struct {
+		found   []census.Resource
+		skipped []census.Skipped
+		err     error
 	}
+	results := make(chan result, 1)
+	go func() {
+		found, skipped, err := t.find(ctx)
+		results <- result{found, skipped, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-results:
+		if r.err != nil {
+			return nil, r.err
+		}
+		return t.take(r.found, r.skipped), nil
+	}
+}
+
+// take takes what discovery has found, and returns the types that there are.
+func (t *Types) take(found []census.Resource, skipped []census.Skipped) []census.Resource {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.named {
-		return slices.DeleteFunc(found, func(r census.Resource) bool { return !contains(t.known, r) }), nil
+		return slices.DeleteFunc(found, func(r census.Resource) bool { return !contains(t.known, r) })
 	}
 	for _, r := range t.known {
 		hides := func(s census.Skipped) bool { return s.Resource == "" && s.Group == r.Group }
@@ -64,7 +83,7 @@ func (t *Types) Discover(ctx context.Context) ([]census.Resource, error) {
 		}
 	}
 	t.known, t.skipped = found, skipped
-	return found, nil
+	return found
 }
 
 // contains reports whether types have a type, in whatever version.
