@@ -15,18 +15,22 @@ import (
 type screen struct {
 	picture   string // name of the SVG file
 	recording string // path below docs
+	columns   int    // width of the terminal
 	from, to  string // the lines at which the part begins, and before which it ends
 }
 
 var screens = []screen{
 	{
-		"lost-response.svg", "demo.txt",
+		"lost-response.svg", "demo.txt", 92,
 		"# A load balancer loses the response to a create.", "# Check manifests before you create them.",
+	},
+	{
+		"audit.svg", "sessions/audit-120.txt", 120,
+		"$ kubectl genname audit -A", "# The record of the prefix that the verdict names.",
 	},
 }
 
 const (
-	columns               = 92
 	charWidth, lineHeight = 8.4, 19
 	margin                = 16
 )
@@ -39,7 +43,7 @@ text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#d4d4d4;white-space:pr
 .c{fill:#8a8a8a}.p{font-weight:bold;fill:#fff}.e{fill:#ff8a80}
 </style>
 <rect width="100%%" height="100%%" rx="8" fill="#1e1e1e"/>
-<text y="%d">
+<text y="%d" xml:space="preserve">
 %s
 </text>
 </svg>
@@ -57,7 +61,7 @@ func writeScreens(docs, folder string) error {
 		if !begins || !ends {
 			return fmt.Errorf("%s has no part from %q to %q", s.recording, s.from, s.to)
 		}
-		if err := os.WriteFile(filepath.Join(folder, s.picture), draw(s.from+part), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, s.picture), draw(s.from+part, s.columns), 0o644); err != nil {
 			return err
 		}
 	}
@@ -66,7 +70,7 @@ func writeScreens(docs, folder string) error {
 
 // draw returns an SVG of a terminal with the text: commands are bold, comments gray, and
 // errors red.
-func draw(text string) []byte {
+func draw(text string, columns int) []byte {
 	var rows []string
 	for line := range strings.Lines(strings.TrimSpace(text) + "\n") {
 		class := classOf(line)
@@ -77,7 +81,8 @@ func draw(text string) []byte {
 		}
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, svg, columns*charWidth+2*margin, len(rows)*lineHeight+2*margin, margin-4, strings.Join(rows, "\n"))
+	width, height := float64(columns)*charWidth+2*margin, len(rows)*lineHeight+2*margin
+	fmt.Fprintf(&b, svg, width, height, margin-4, strings.Join(rows, "\n"))
 	return b.Bytes()
 }
 

@@ -118,7 +118,7 @@ func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
 // (list_work_estimator.go): up to 1.33 one for each hundred of the objects that
 // are processed, twice those of a page from etcd, and ten at most; from 1.34 on
 // one for each 100 kB of whole objects, a hundred at most. The levels of the user
-// have less: docs/audit.md.
+// have less: docs/internals/audit-engine.md.
 const (
 	objectsPerSeat  = 100
 	mostSeatsBefore = 10

@@ -89,9 +89,9 @@ func TestEstimateOfLittle(t *testing.T) {
 	}
 }
 
-// docs/audit.md says how many requests a type takes.
+// docs/internals/audit-engine.md says how many requests a type takes.
 func TestRequestsInDocs(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/audit.md")
+	docs, err := os.ReadFile("../../docs/internals/audit-engine.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestRequestsInDocs(t *testing.T) {
 	for objects, text := range map[int64]string{1_000: "1,000", 20_000: "20,000", 100_000: "100,000", 1_000_000: "1,000,000"} {
 		row := fmt.Sprintf("| %s | %d | %d |", text, requests("1.33", objects), requests("1.34", objects))
 		if !strings.Contains(string(docs), row) {
-			t.Errorf("docs/audit.md does not say %s", row)
+			t.Errorf("docs/internals/audit-engine.md does not say %s", row)
 		}
 	}
 }

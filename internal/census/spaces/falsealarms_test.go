@@ -145,10 +145,10 @@ func measured(of tails, prefixes, n int) (evident int) {
 	return evident
 }
 
-// The rates of false alarms are what docs/audit.md says: calculated, and measured
+// The rates of false alarms are what docs/internals/audit-engine.md says: calculated, and measured
 // where that shows anything.
 func TestFalseAlarms(t *testing.T) {
-	docs, err := os.ReadFile("../../../docs/audit.md")
+	docs, err := os.ReadFile("../../../docs/internals/audit-engine.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestFalseAlarms(t *testing.T) {
 		row := fmt.Sprintf("| %s | %s | %s | %d of 20,000 |", of.name, calculated[0], calculated[1], measured(of, prefixes, 10))
 		t.Log(row)
 		if !strings.Contains(string(docs), row) {
-			t.Errorf("docs/audit.md does not say %s", row)
+			t.Errorf("docs/internals/audit-engine.md does not say %s", row)
 		}
 	}
 }
