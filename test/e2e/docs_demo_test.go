@@ -24,13 +24,7 @@ const recorded = harness.Root + "docs/demo.txt"
 // for what chance and the clock make.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	cp := controlplane.New(t)
-	if err := cp.StartControllers(t.Context(), os.Stderr, "job-controller"); err != nil {
-		t.Fatal(err)
-	}
-	if err := cp.StartNodes(t.Context(), os.Stderr); err != nil {
-		t.Fatal(err)
-	}
+	cp := runningCluster(t)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
 		t.Fatal(err)
@@ -62,6 +56,19 @@ func TestDemo(t *testing.T) {
 	if !regexp.MustCompile(`^(Warning: configmap/[^\n]*truncated-prefix[^\n]*\n|No create is close to failing: [^\n]*\nMost created [^\n]*\n  kubectl genname audit [^\n]* --watch\n|[^\n]* no generated name[^\n]*\n|` + retried(`[^\n]*`, messages.NextName) + `|` + harness.Said(messages.Waited, "1 object", "1 succeeded, 0 failed, 0 running") + `|` + harness.Said(messages.RunObjects, `  kubectl get jobs.batch -n default -l genname.dev/run=v1-[0-9a-f]{32}`) + `)+$`).MatchString(stderr.String()) {
 		t.Errorf("stderr is\n%s", stderr.String())
 	}
+}
+
+// runningCluster returns a cluster that runs Jobs, on a node that KWOK plays.
+func runningCluster(t *testing.T) *controlplane.ControlPlane {
+	t.Helper()
+	cp := controlplane.New(t)
+	if err := cp.StartControllers(t.Context(), os.Stderr, "job-controller"); err != nil {
+		t.Fatal(err)
+	}
+	if err := cp.StartNodes(t.Context(), os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	return cp
 }
 
 // withoutChance replaces what differs from run to run.

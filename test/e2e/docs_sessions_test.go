@@ -35,8 +35,11 @@ func TestSessions(t *testing.T) {
 				t.Fatal(err)
 			}
 			start := func() *controlplane.ControlPlane { return controlplane.New(t) }
-			if strings.HasPrefix(filepath.Base(path), "audit-") {
+			switch name := filepath.Base(path); {
+			case strings.HasPrefix(name, "audit-"):
 				start = seeded
+			case name == "getting-started.txt":
+				start = func() *controlplane.ControlPlane { return runningCluster(t) }
 			}
 			now := play(t, start(), script(string(recorded)))
 			if *update {
