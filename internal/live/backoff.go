@@ -26,6 +26,9 @@ const (
 	// final may be that of one of several servers. goneOpens is how often a type is requested
 	// that is not found any more: for two seconds.
 	firstOpens, goneOpens = 3, 6
+	// expiredOpens is how often a watch is requested at a state that the server doesn't know
+	// any more. Of several servers, one that has just started doesn't, and others may.
+	expiredOpens = 3
 	// maxMute is how many watches in a row may deliver nothing until the number of objects
 	// is compared: if nothing happens and the server has no bookmarks, no watch does.
 	maxMute = 3
@@ -52,6 +55,7 @@ type backoff struct {
 	differs bool      // the number of objects differed before the last of these
 	retrier *apistatus.Retrier
 	onTrial bool // the type could not be watched, and no event has come since
+	expired int  // watches that were refused because their state was too old
 
 	inVain int       // how often it was counted again without an event or a bookmark since
 	until  time.Time // when the lists so far will have taken a tenth of the time
@@ -62,12 +66,13 @@ func (b *backoff) opened() { b.before, b.since, b.mute = true, time.Time{}, b.mu
 
 // heard notes that an event has counted, or a bookmark has come.
 func (b *backoff) heard() {
-	b.ended, b.mute, b.differs, b.retrier, b.inVain, b.onTrial = 0, 0, false, nil, 0, false
+	*b = backoff{since: b.since, before: b.before, until: b.until}
 }
 
 // counted notes that the type was counted again, by a list that took so long.
 func (b *backoff) counted(took time.Duration, now time.Time) {
 	b.inVain++
+	b.expired = 0
 	if b.until.Before(now) {
 		b.until = now
 	}
@@ -102,7 +107,11 @@ func (b *backoff) after(err error, now time.Time) verdict {
 	case err == nil:
 		b.since = time.Time{}
 		return resume
-	case decode.Gone(err), code == http.StatusGone, code == http.StatusBadRequest,
+	case decode.Gone(err), code == http.StatusGone:
+		if b.expired++; b.expired >= expiredOpens {
+			return b.again()
+		}
+	case code == http.StatusBadRequest,
 		errors.Is(err, errBackwards), errors.Is(err, errMute), errors.Is(err, errMissed):
 		return b.again()
 	case errors.As(err, &status), errors.As(err, &malformed):

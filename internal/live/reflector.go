@@ -187,8 +187,8 @@ func (r *reflector) watch(ctx context.Context, from uint64, buffer []byte, b *ba
 func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error {
 	now := r.store.look()
 	heard := now.at.caughtUp()
-	if !b.before && r.source.clock.now().Sub(heard) < longList {
-		return nil
+	if !b.before && r.source.clock.now().Sub(heard) < longList || b.expired > 0 {
+		return nil // it was asked before the watch that was refused
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -95,6 +95,38 @@ func TestRestored(t *testing.T) {
 	}
 }
 
+// A server that has just started doesn't know the changes before its start. Another server
+// may know them, so that no event is lost.
+func TestOneServerForgets(t *testing.T) {
+	t.Parallel()
+	for opens, gaps := range map[int32]int{expiredOpens - 1: 0, expiredOpens: 1} {
+		server := newFakeServer(t, 1)
+		addRuns(server, 6)
+		var refuses atomic.Int32
+		server.refuses = func(_ string, watch bool) int {
+			if watch && refuses.Add(-1) >= 0 {
+				return http.StatusGone
+			}
+			return 0
+		}
+		e := start(t, server, pods)
+		addRuns(server, 1)
+		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+		refuses.Store(opens)
+		server.wake()
+		addRuns(server, 2)
+		eventually(t, func() string {
+			if left := refuses.Load(); left > 0 {
+				return fmt.Sprintf("%d requests are still to be refused", left)
+			}
+			return e.differs(map[string]int64{"pods prod/run-": 9})
+		})
+		if row := e.Snapshot().Rows[0]; len(e.notices(Gap)) != gaps || row.Gaps != gaps || row.Creates != 3 {
+			t.Errorf("%d refusals: %+v, told %+v", opens, row, e.told)
+		}
+	}
+}
+
 // What kept a type from being watched may pass: it is tried again, and told.
 func TestWatchedAgain(t *testing.T) {
 	t.Parallel()
