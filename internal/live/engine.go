@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -48,11 +49,8 @@ type Engine struct {
 
 	counted chan struct{}
 	asking  chan struct{} // a place for one round of discovery and numbers
-	telling sync.Mutex
-	running sync.WaitGroup
-	source  source
-	types   roster
-	poller  poller
+	shared
+	poller poller
 
 	mu    sync.Mutex // guards the rest
 	began time.Time
@@ -123,19 +121,13 @@ func (e *Engine) connect() (err error) {
 	e.MinCount = max(e.MinCount, 1)
 	s := &e.source
 	s.scanner, s.namespace, s.recent, s.clock.ahead = e.Scanner, e.Namespace, e.Recent, e.Ahead
-	e.poller = poller{&e.types, s, e.tell, func(ctx context.Context, r *reflector) { r.follow(ctx, &e.running) }}
+	e.policy, e.interval, e.notify = &e.Policy, cmp.Or(e.Interval, defaultInterval), e.Tell
+	e.poller = poller{&e.shared}
 	for _, resource := range e.Types {
 		e.types.add(e.newReflector(resource))
 	}
 	s.watcher, err = census.NewWatcher(e.Scanner.Config)
 	return err
-}
-
-func (e *Engine) newReflector(resource census.Resource) *reflector {
-	return &reflector{
-		resource: resource, store: newStore(resource, &e.Policy, e.source.selects(), &e.source.clock),
-		source: &e.source, roster: &e.types, tell: e.tell, interval: e.Interval,
-	}
 }
 
 // countAll lists all types for the first time, and follows each as soon as it is listed.
@@ -146,7 +138,7 @@ func (e *Engine) countAll(ctx context.Context) error {
 		list := l.Batch.(*batch).complete(l)
 		r := e.types.of(l.Resource.GroupResource())
 		counted[r.store] = r.store.Replace(list, list.state())
-		r.follow(ctx, &e.running)
+		r.follow(ctx)
 	})
 	summary, err := scanner.Scan(ctx, e.Types, e.Namespace, begin)
 	if err != nil {
@@ -202,13 +194,4 @@ func (e *Engine) round(ctx context.Context) {
 	for _, r := range e.types.list() {
 		r.store.forget()
 	}
-}
-
-func (e *Engine) tell(n Notice) {
-	if e.Tell == nil {
-		return
-	}
-	e.telling.Lock()
-	defer e.telling.Unlock()
-	e.Tell(n)
 }

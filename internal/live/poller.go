@@ -20,17 +20,12 @@ const (
 
 // poller asks types for their numbers of objects. The counts of watched types are compared
 // with them. Other types are listed if they may have prefixes.
-type poller struct {
-	roster *roster
-	source *source
-	tell   func(Notice)
-	follow func(context.Context, *reflector)
-}
+type poller struct{ *shared }
 
 // round asks each type. Types that failed before come last, and are not retried.
 func (p *poller) round(ctx context.Context) {
 	var well, failing []census.Resource
-	for _, r := range p.roster.list() {
+	for _, r := range p.types.list() {
 		switch standing := r.store.look().standing; standing.turn() {
 		case turnNow:
 			well = append(well, r.resource)
@@ -45,7 +40,7 @@ func (p *poller) round(ctx context.Context) {
 
 func (p *poller) ask(ctx context.Context, types []census.Resource, patience time.Duration) {
 	began := time.Now()
-	for _, r := range p.roster.list() {
+	for _, r := range p.types.list() {
 		r.store.expectNumber()
 	}
 	numbers, skipped := p.source.numbers(ctx, types, patience)
@@ -53,13 +48,13 @@ func (p *poller) ask(ctx context.Context, types []census.Resource, patience time
 		return
 	}
 	for _, s := range skipped {
-		if r := p.roster.of(groupResource(s)); r != nil {
+		if r := p.types.of(groupResource(s)); r != nil {
 			r.unanswered(ctx, s, began)
 		}
 	}
 	for _, number := range numbers {
-		if r := p.roster.of(number.Resource.GroupResource()); r != nil && !r.compareNumber(number) {
-			p.answered(ctx, r, number)
+		if r := p.types.of(number.Resource.GroupResource()); r != nil && !r.compareNumber(number) {
+			r.answered(ctx, number)
 		}
 	}
 }
@@ -75,7 +70,7 @@ func (r *reflector) unanswered(ctx context.Context, skipped census.Skipped, sinc
 
 // answered lists a type if its number of objects is a reason to, and follows it if it has
 // prefixes.
-func (p *poller) answered(ctx context.Context, r *reflector, number census.Estimate) {
+func (r *reflector) answered(ctx context.Context, number census.Estimate) {
 	before := r.store.look()
 	if due := r.store.answered(number); !due {
 		return
@@ -89,13 +84,11 @@ func (p *poller) answered(ctx context.Context, r *reflector, number census.Estim
 	}
 	r.store.Replace(list, list.state())
 	if before.standing.state == gone {
-		p.tell(Notice{What: Appeared, Resource: r.resource.GroupResource()})
+		r.tell(Notice{What: Appeared, Resource: r.resource.GroupResource()})
 	}
-	if list.state() == watched {
-		p.follow(ctx, r)
-		if !before.listed.at.IsZero() {
-			p.tell(Notice{What: Watched, Resource: r.resource.GroupResource()})
-		}
+	r.follow(ctx)
+	if list.state() == watched && !before.listed.at.IsZero() {
+		r.tell(Notice{What: Watched, Resource: r.resource.GroupResource()})
 	}
 }
 

@@ -29,12 +29,9 @@ var errSilent = errors.New("neither an event nor a bookmark came for two minutes
 // reflector keeps the store of one resource type up to date: it lists, watches, and lists
 // again.
 type reflector struct {
+	*shared
 	resource census.Resource
 	store    *store
-	source   *source
-	roster   *roster
-	tell     func(Notice)
-	interval time.Duration
 	session  session
 }
 
@@ -89,7 +86,7 @@ func (s *session) interrupt(cause error) {
 }
 
 // follow begins to follow a type that has been listed, if it has prefixes.
-func (r *reflector) follow(ctx context.Context, running *sync.WaitGroup) {
+func (r *reflector) follow(ctx context.Context) {
 	if !r.is(watched) {
 		return
 	}
@@ -97,7 +94,7 @@ func (r *reflector) follow(ctx context.Context, running *sync.WaitGroup) {
 	if !begun {
 		return
 	}
-	running.Go(func() {
+	r.running.Go(func() {
 		defer r.session.end()
 		r.run(ctx)
 	})

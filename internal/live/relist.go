@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -96,7 +95,7 @@ func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 			return true
 		}
 		rests := time.Until(r.store.look().standing.rests)
-		if apistatus.Sleep(ctx, max(cmp.Or(r.interval, defaultInterval), rests)) != nil {
+		if apistatus.Sleep(ctx, max(r.interval, rests)) != nil {
 			return false
 		}
 	}
@@ -107,7 +106,7 @@ func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 // types without prefixes are, and counted if it comes back.
 func (r *reflector) leaveIfGone(ctx context.Context) bool {
 	standing := r.store.look().standing
-	leaves := ctx.Err() == nil && standing.isLost() && r.roster.replace(r, r.successor(r.resource))
+	leaves := ctx.Err() == nil && standing.isLost() && r.types.replace(r, r.successor(r.resource))
 	if leaves {
 		r.tell(Notice{What: Vanished, Resource: r.resource.GroupResource()})
 	}
@@ -117,14 +116,10 @@ func (r *reflector) leaveIfGone(ctx context.Context) bool {
 // successor returns the reflector of a type that the server doesn't have any more, and may
 // have again, be it in another version.
 func (r *reflector) successor(resource census.Resource) *reflector {
-	before := r.store.look()
-	next := newStore(resource, r.store.policy, r.store.selects, r.store.clock)
-	next.totals = before.totals.left()
-	next.standing = standing{state: gone, skipped: before.standing.skipped, restarts: before.standing.restarts}
-	return &reflector{
-		resource: resource, store: next,
-		source: r.source, roster: r.roster, tell: r.tell, interval: r.interval,
-	}
+	before, next := r.store.look(), r.newReflector(resource)
+	next.store.totals = before.totals.left()
+	next.store.standing = standing{state: gone, skipped: before.standing.skipped, restarts: before.standing.restarts}
+	return next
 }
 
 // is reports whether the type is kept so.

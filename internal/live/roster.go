@@ -3,9 +3,40 @@ package live
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
+
+// shared is what the poller and all reflectors have in common.
+type shared struct {
+	source   source
+	types    roster
+	policy   *Policy
+	interval time.Duration  // between the counts of a type that can't be watched
+	running  sync.WaitGroup // goroutines
+
+	telling sync.Mutex
+	notify  func(Notice) // nil for none
+}
+
+// tell reports a notice to the user.
+func (s *shared) tell(n Notice) {
+	if s.notify == nil {
+		return
+	}
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.notify(n)
+}
+
+// newReflector returns the reflector of a type that has not been listed.
+func (s *shared) newReflector(resource census.Resource) *reflector {
+	store := newStore(resource, s.policy, s.source.selects(), &s.source.clock)
+	return &reflector{shared: s, resource: resource, store: store}
+}
 
 // roster has the resource types that are counted.
 type roster struct {

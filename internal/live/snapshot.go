@@ -36,10 +36,10 @@ type Snapshot struct {
 	// Watched, Quiet and Unwatched are how many types are followed, only asked for
 	// their number, and counted again and again.
 	Watched, Quiet, Unwatched int
-	// Events are those of all watches; Idle how many of them changed no count,
-	// Bytes their size, and Gaps how often a type had to be counted again.
-	Events, Idle, Bytes int64
-	Gaps                int
+	// Events are those of all watches. Idle is how many of them changed no count. Gaps is
+	// how often a type was counted again.
+	Events, Idle int64
+	Gaps         int
 	// Resources has the totals of each of Types, in the same order.
 	Resources []ResourceCount
 }
@@ -110,7 +110,6 @@ func (s *store) addTo(all *Snapshot, named bool, each func(Row)) {
 	}
 	all.Events += s.totals.events
 	all.Idle += s.totals.idle
-	all.Bytes += s.totals.bytes
 	all.Gaps += s.totals.gaps
 	if s.standing.state == gone && s.standing.isSkipped(census.NotFound) && !named {
 		return

@@ -96,7 +96,6 @@ func (s *store) Apply(event *decode.Event) error {
 	}
 	now := s.clock.now()
 	s.at.heard = now
-	s.totals.bytes += event.Bytes
 	if s.comparison.missed(version, event.Type, s.totals.objects) {
 		return errMissed
 	}

@@ -31,7 +31,7 @@ type totals struct {
 	names, creates int64 // under prefixes
 	gaps           int
 	// idle are the events that changed no count.
-	events, idle, bytes int64
+	events, idle int64
 }
 
 // change counts an event of an object whose name is under a prefix.

@@ -48,7 +48,7 @@ func TestTotals(t *testing.T) {
 func TestTotalsOfATypeThatLeft(t *testing.T) {
 	k := newTestStore()
 	k.totals, k.standing.restarts = totals{names: 5, creates: 7, gaps: 2}, 3
-	r := &reflector{resource: pods, store: k}
+	r := &reflector{shared: &shared{}, resource: pods, store: k}
 	want := ResourceCount{Resource: pods, Creates: 7, Restarts: 3, Gaps: 2}
 	if got := r.successor(pods).store.count(); got != want {
 		t.Errorf("%+v, want %+v", got, want)

@@ -353,7 +353,7 @@ func TestNotCountedYet(t *testing.T) {
 		check("one that is listed", 1, 1)
 		return 0
 	}
-	e.poller.answered(t.Context(), e.types.of(pods.GroupResource()), census.Estimate{Resource: pods, Known: true})
+	e.types.of(pods.GroupResource()).answered(t.Context(), census.Estimate{Resource: pods, Known: true})
 	check("one that has been listed", 1, 0)
 }
 
@@ -979,7 +979,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	}
 	e.source.scanner.RetryTimeout = time.Millisecond
 	began = time.Now()
-	e.poller.answered(t.Context(), failing, census.Estimate{Resource: pods, Known: true})
+	failing.answered(t.Context(), census.Estimate{Resource: pods, Known: true})
 	if rests := failing.store.standing.rests.Sub(began); rests < (1+listPauses)*takes {
 		t.Errorf("it is listed again after %v", rests)
 	}

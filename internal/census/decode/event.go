@@ -30,7 +30,6 @@ type Event struct {
 	// its deletion, or of a bookmark.
 	ResourceVersion string
 	Object          *Object // of what is no bookmark
-	Bytes           int64   // of the event on the wire, as far as it has been read
 }
 
 // StatusError is the Status that a server sends in a watch before it ends it.
@@ -147,7 +146,6 @@ func (d *eventDecoder) protobuf(w *wire) error {
 		if err != nil {
 			return err
 		}
-		d.event.Bytes = int64(length) + frameHead
 		if err := d.end(); err != nil {
 			return err
 		}
@@ -240,7 +238,6 @@ func (d *eventDecoder) json(r io.Reader) error {
 		}
 		d.beginEvent()
 		d.event.Type = event.Type
-		d.event.Bytes = int64(maxJSONValue - m.left)
 		d.event.ResourceVersion = event.Object.Metadata.ResourceVersion
 		if event.Type == Error {
 			_ = gojson.Unmarshal(event.Object.Code, &d.status.Code)
