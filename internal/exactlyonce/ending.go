@@ -21,10 +21,9 @@ func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, *Error
 	}
 	switch {
 	case d.Outcome == protocol.Created, d.Outcome == protocol.Found:
-		return o.success(d)
+		return o.success(d), nil
 	case d.Outcome == protocol.Unknown:
 		failure := o.unknown(o.whyUnknown(ctx, d))
-		failure.advice = o.advice(d.Last)
 		if d.Last == protocol.Renamed {
 			failure.Cause = renaming{failure.Cause}
 		}
@@ -103,34 +102,10 @@ func (o *operation) whyUnknown(ctx context.Context, d protocol.Done) error {
 	return o.response.err
 }
 
-// advice says how to settle the outcome, as an error's end.
-func (o *operation) advice(last protocol.Finding) string {
-	switch {
-	case !o.wanted.tracked():
-		return "; look whether it is there before you create it again"
-	case last == protocol.Renamed:
-		return fmt.Sprintf("; look for an object with the annotation %s: %s", Annotation, o.wanted.id)
-	case last == protocol.Unclear:
-		return fmt.Sprintf("; if %q is this object, give it the annotation %s: %s; or delete it",
-			o.name, Annotation, o.wanted.id)
-	case last == protocol.NoPermission:
-		return "" // the reason says it
-	case !o.wanted.id.single: // it may have a next name
-		return fmt.Sprintf("; look whether %q is there before you create it again", o.name)
-	}
-	return fmt.Sprintf("; Create with the same ID again finds %q or makes it", o.name)
-}
-
-// success is the result of an object that is there. An object of other content
-// can't be the one that this call has sent.
-func (o *operation) success(d protocol.Done) (Result, *Error) {
+// success is the result of an object that is there.
+func (o *operation) success(d protocol.Done) Result {
 	found := o.response.object
-	content := found.GetAnnotations()[ContentAnnotation]
-	if d.Last == protocol.Ours && o.wanted.id.single && content != "" && content != o.wanted.content {
-		return Result{Object: found}, &Error{Kind: ErrMismatch, Cause: errors.New(
-			"the object was created with other content under the same id")}
-	}
-	return Result{Outcome: Outcome(d.Outcome), Object: found, Stripped: o.wanted.stripped(found)}, nil
+	return Result{Outcome: Outcome(d.Outcome), Object: found, Stripped: o.wanted.stripped(found)}
 }
 
 // stripped returns the keys of the labels and annotations of ours that found
@@ -138,7 +113,6 @@ func (o *operation) success(d protocol.Done) (Result, *Error) {
 func (w wanted) stripped(found *unstructured.Unstructured) (lost []string) {
 	for _, mark := range []struct{ key, sent, has string }{
 		{Annotation, w.id.creation, idOf(found)},
-		{ContentAnnotation, w.content, found.GetAnnotations()[ContentAnnotation]},
 		{RunLabel, w.id.run, found.GetLabels()[RunLabel]},
 	} {
 		if mark.sent != "" && mark.has == "" {
@@ -183,7 +157,7 @@ func (o *operation) kindOf(d protocol.Done) error {
 		return ErrRenamed
 	case d.Refused:
 		return ErrRefused
-	case exhausted(d) && (o.wanted.fixed() || o.wanted.id.single):
+	case exhausted(d) && o.wanted.fixed():
 		return ErrTaken
 	case exhausted(d), d.Last == protocol.NotStored:
 		return ErrExhausted

@@ -1,12 +1,6 @@
 package exactlyonce
 
-import (
-	"fmt"
-	"log/slog"
-	"time"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
-)
+import "time"
 
 // Action is what is done about something that went wrong on the way.
 type Action string
@@ -29,10 +23,6 @@ const (
 // Event is one retry, told before it is made: what happened to the object, and
 // what is done about it.
 type Event struct {
-	// Resource is the type of the object; Namespace is empty for one of the
-	// cluster.
-	Resource  schema.GroupResource
-	Namespace string
 	// Name is what the object was sent under; empty if the server picks it.
 	Name string
 	// Reason is the server's answer, or why there is none.
@@ -43,42 +33,4 @@ type Event struct {
 	Wait time.Duration
 	// NextName is the name to be tried; empty if the server picks it.
 	NextName string
-}
-
-// What returns the action in words, like "trying demo-7x2kq".
-func (e Event) What() string {
-	wait := ""
-	if e.Wait > 0 || e.Action == Resend {
-		wait = " in " + e.Wait.Round(time.Millisecond).String()
-	}
-	switch e.Action {
-	case NextName:
-		if e.NextName == "" {
-			return "asking for another name"
-		}
-		return "trying " + e.NextName
-	case Recheck:
-		return "looking for it for " + e.Wait.Round(time.Second).String()
-	case ReadBack:
-		return "reading it back" + wait
-	}
-	return "sending it again" + wait
-}
-
-// String returns the event in one sentence.
-func (e Event) String() string { return fmt.Sprintf("%s: %v; %s", e.Name, e.Reason, e.What()) }
-
-// LogValue has log/slog log the event as a group of what is known.
-func (e Event) LogValue() slog.Value {
-	attributes := []slog.Attr{
-		slog.String("resource", e.Resource.String()), slog.String("namespace", e.Namespace),
-		slog.String("name", e.Name), slog.String("action", string(e.Action)), slog.Any("reason", e.Reason),
-	}
-	if e.Wait > 0 {
-		attributes = append(attributes, slog.Duration("wait", e.Wait))
-	}
-	if e.NextName != "" {
-		attributes = append(attributes, slog.String("nextName", e.NextName))
-	}
-	return slog.GroupValue(attributes...)
 }

@@ -41,9 +41,6 @@ func TestHTTPModel(t *testing.T) {
 		"keyed":                                   {httpModel{depth: 2, id: Derived(ourID, "v1-run")}, 2},
 		"keyed, killed":                           {httpModel{depth: 2, id: Derived(ourID, "v1-run"), kills: true}, 2},
 		"named, keyed, killed":                    {httpModel{depth: 2, named: true, id: Derived(ourID, "v1-run"), kills: true}, 4},
-		"of an owner":                             {httpModel{depth: 3, id: For(owner, "x")}, 2},
-		"of an owner, again":                      {httpModel{depth: 2, id: For(owner, "x"), again: true}, 5},
-		"of an owner, killed":                     {httpModel{depth: 2, id: For(owner, "x"), again: true, kills: true}, 6},
 		"untracked":                               {httpModel{depth: 3, id: Untracked()}, 56},
 		"untracked, named":                        {httpModel{depth: 3, named: true, id: Untracked()}, 42},
 	} {
@@ -77,7 +74,6 @@ type httpModel struct {
 	id         ID
 	interrupts bool                                      // the context may be done while a request is under way
 	kills      bool                                      // the process may be killed by then, and another one goes on
-	again      bool                                      // another process creates the object once more
 	ahead      time.Duration                             // of the server's clock
 	wraps      func(http.RoundTripper) http.RoundTripper // between client and server, if not nil
 }
@@ -117,7 +113,7 @@ func (m httpModel) run(ctx context.Context, c *histories) (ending, error) {
 	h.server.SetClock(func() time.Time { return time.Now().Add(m.ahead) })
 	h.server.Func(h.next)
 	result, err := h.create(ctx)
-	if m.again || h.killed {
+	if h.killed {
 		h.killed, h.behind = false, h.hidden
 		time.Sleep(time.Minute)
 		if m.id.run != "" && slices.ContainsFunc(h.ofOurs(), hasRunLabel) { // a run with a key looks before it creates
@@ -152,7 +148,7 @@ func (h *history) create(ctx context.Context) (Result, error) {
 }
 
 func (m httpModel) create(ctx context.Context, config *rest.Config) (Result, error) {
-	creator, err := NewForConfig(config, WithMapper(configMapMapper), WithRetryTimeout(time.Minute), WithAttempts(2))
+	creator, err := NewForConfig(config, WithRetryTimeout(time.Minute), WithAttempts(2))
 	if err != nil {
 		return Result{}, err
 	}
@@ -163,7 +159,7 @@ func (m httpModel) create(ctx context.Context, config *rest.Config) (Result, err
 	} else {
 		object.SetGenerateName("p-")
 	}
-	return creator.Create(ctx, object, m.id)
+	return creator.Create(ctx, configMapMapping, object, m.id)
 }
 
 // next is the accident that a request meets, by the script.
@@ -242,7 +238,7 @@ func (h *history) excuses(v oncetest.Violation, r Result, err error) bool {
 // promiseOf is what a result says of the object.
 func promiseOf(err error) oncetest.Outcome {
 	switch {
-	case err == nil, errors.Is(err, ErrMismatch), errors.Is(err, ErrRenamed):
+	case err == nil, errors.Is(err, ErrRenamed):
 		return oncetest.Created
 	case errors.Is(err, ErrUnknown):
 		return oncetest.Unknown
@@ -259,11 +255,10 @@ func creationOf(o metav1.Object) string {
 
 var configMapKind = schema.GroupKind{Kind: "ConfigMap"}
 
-var configMapMapper = func() meta.RESTMapper {
-	mapper := meta.NewDefaultRESTMapper(nil)
-	mapper.Add(configMapKind.WithVersion("v1"), meta.RESTScopeNamespace)
-	return mapper
-}()
+var configMapMapping = &meta.RESTMapping{
+	Resource:         schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
+	GroupVersionKind: configMapKind.WithVersion("v1"), Scope: meta.RESTScopeNamespace,
+}
 
 func configMapObject() *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{}}

@@ -28,7 +28,6 @@ type wanted struct {
 	name         string // a fixed one
 	generateName string
 	id           ID
-	content      string // that of its ContentAnnotation, if it has one
 }
 
 // fixed reports whether there is no name to pick.
@@ -55,9 +54,6 @@ type operation struct {
 }
 
 func newOperation(w wanted, to server, s settings) *operation {
-	if w.id.single {
-		s.attempts, s.suffixLength = 1, singleSuffixLength
-	}
 	o := &operation{settings: s, server: to, wanted: w, start: time.Now()}
 	o.config = protocol.Config{
 		Name: o.candidate, Attempts: s.attempts, RetryTimeout: s.retryTimeout, Jitter: rand.Float64,
@@ -85,14 +81,13 @@ type contexts struct{ caller, posts, requests context.Context }
 func (o *operation) run(ctx context.Context) (Result, error) {
 	c := contexts{caller: ctx}
 	var cancelPosts, cancel context.CancelFunc
-	c.posts, cancelPosts = outlive(ctx, o.settings.grace*3/5)
+	c.posts, cancelPosts = outlive(ctx, Grace*3/5)
 	defer cancelPosts()
-	c.requests, cancel = outlive(ctx, o.settings.grace)
+	c.requests, cancel = outlive(ctx, Grace)
 	defer cancel()
 	done := o.drive(c)
 	result, err := o.finish(ctx, done)
 	result.Name, result.Unverified = o.name, done.Unverified
-	result.brief = result.Object != nil && o.response.brief
 	if err != nil {
 		return result, err
 	}

@@ -179,7 +179,7 @@ func TestRenamedInDoubt(t *testing.T) {
 			t.Errorf("%v, %+v", err, r)
 		}
 		want := fmt.Sprintf("outcome unknown: EOF; created as \"picked-2\" (the server answered for this name although %q "+
-			"was sent: a webhook or policy picks names); look for an object with the annotation %s: %s", r.Name, Annotation, ourID)
+			"was sent: a webhook or policy picks names)", r.Name)
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -197,7 +197,7 @@ func TestRetryAfter(t *testing.T) {
 		if err != nil || r.Outcome != Created || !slices.Equal(r.Stripped, []string{Annotation}) || time.Since(start) != 7*time.Second {
 			t.Errorf("%+v after %s", r, time.Since(start))
 		}
-		if len(events) != 1 || events[0].String() != r.Name+": EOF; sending it again in 7s" || events[0].Action != Resend {
+		if len(events) != 1 || events[0] != (Event{Name: r.Name, Reason: io.EOF, Action: Resend, Wait: 7 * time.Second}) {
 			t.Errorf("%+v", events)
 		}
 	})
@@ -372,15 +372,15 @@ func TestRefusalIsLookedFor(t *testing.T) {
 		},
 		"denied": {
 			post: response{finding: protocol.Denied, err: no}, kind: ErrRefused, reads: 4, took: 13 * time.Second,
-			events: "no; looking for it for 13s\n",
+			events: "no; Recheck for 13s\n",
 		},
 		"denied, there late": {
 			post: response{finding: protocol.Denied, err: no}, gets: []response{gone, gone, gone, found(Annotation, ourID)},
-			want: Result{Outcome: Created}, reads: 4, took: 13 * time.Second, events: "no; looking for it for 13s\n",
+			want: Result{Outcome: Created}, reads: 4, took: 13 * time.Second, events: "no; Recheck for 13s\n",
 		},
 		"denied, no right": {
 			post: response{finding: protocol.Denied, err: no}, gets: []response{gone, forbidden},
-			want: Result{Unverified: true}, kind: ErrRefused, reads: 2, took: time.Second, events: "no; looking for it for 13s\n",
+			want: Result{Unverified: true}, kind: ErrRefused, reads: 2, took: time.Second, events: "no; Recheck for 13s\n",
 		},
 		"never sent": {post: response{finding: protocol.Rejected, err: no, unsent: true}, kind: ErrRefused},
 	} {
@@ -388,7 +388,7 @@ func TestRefusalIsLookedFor(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start, events := time.Now(), ""
 				server := &script{posts: []response{test.post}, gets: test.gets}
-				r, err := create(t.Context(), server, WithEvents(func(e Event) { events += e.Reason.Error() + "; " + e.What() + "\n" }))
+				r, err := create(t.Context(), server, WithEvents(func(e Event) { events += fmt.Sprintf("%v; %s for %s\n", e.Reason, e.Action, e.Wait) }))
 				if !errors.Is(err, test.kind) || r.Outcome != test.want.Outcome || r.Unverified != test.want.Unverified {
 					t.Errorf("%+v, %v", r, err)
 				}
@@ -471,7 +471,7 @@ func TestConflictsWithNobody(t *testing.T) {
 func TestMarksLost(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetLabels(map[string]string{RunLabel: ourRun})
-	object.SetAnnotations(map[string]string{Annotation: ourID, ContentAnnotation: "v1-content"})
+	object.SetAnnotations(map[string]string{Annotation: ourID})
 	without := func(remove func(*unstructured.Unstructured)) *unstructured.Unstructured {
 		o := object.DeepCopy()
 		remove(o)
@@ -487,10 +487,10 @@ func TestMarksLost(t *testing.T) {
 		"no label, found": {&script{posts: []response{taken()}, gets: []response{{finding: protocol.Anonymous, object: unlabelled}}}, []string{RunLabel}},
 		"no annotations": {
 			&script{posts: []response{{finding: protocol.Stored, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
-			[]string{Annotation, ContentAnnotation},
+			[]string{Annotation},
 		},
 	} {
-		w := wanted{generateName: "p-", id: Derived(ourID, ourRun), content: "v1-content"}
+		w := wanted{generateName: "p-", id: Derived(ourID, ourRun)}
 		if r, err := newOperation(w, test.server, defaults()).run(t.Context()); err != nil || !slices.Equal(r.Stripped, test.want) {
 			t.Errorf("%s: %v, %v", name, r.Stripped, err)
 		}

@@ -6,10 +6,8 @@ import (
 	"net/url"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion/queryparams"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -19,12 +17,10 @@ const (
 	DefaultAttempts = 16
 	// DefaultRetryTimeout is how long one object is followed.
 	DefaultRetryTimeout = 2 * time.Minute
-	// DefaultGrace is how long an object in flight is followed after its
-	// context is done.
-	DefaultGrace = 5 * time.Second
-	// requestTimeout bounds a request for which the configuration says nothing;
-	// kube-apiserver itself gives a create 34 s.
-	requestTimeout = time.Minute
+	// Grace is how long Create goes on with requests in flight after its context
+	// is done. A POST has three fifths of it, so that the rest is left to read the
+	// object back. No other POST is sent.
+	Grace = 5 * time.Second
 )
 
 // An Option changes how objects are created: all of a Creator, or one.
@@ -33,47 +29,35 @@ type Option func(*settings)
 type settings struct {
 	attempts     int
 	retryTimeout time.Duration
-	grace        time.Duration
 	suffixLength int
 	namespace    string
 	parameters   url.Values // of a POST
 	brief        bool
 	template     *Template
 	events       func(Event)
-	mapper       meta.RESTMapper
-	mapping      *meta.RESTMapping
-	scheme       *runtime.Scheme
 }
 
 func defaults() settings {
 	return settings{
-		attempts: DefaultAttempts, retryTimeout: DefaultRetryTimeout, grace: DefaultGrace,
+		attempts: DefaultAttempts, retryTimeout: DefaultRetryTimeout,
 		suffixLength: names.SuffixLength, events: func(Event) {},
 	}
 }
 
 // WithAttempts sets the number of names tried per object, at least 1. It does
-// not concern objects with a name of their own, nor those of For and FromKey.
+// not concern objects with a fixed name.
 func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
 
 // WithRetryTimeout bounds how long one object is followed through throttling,
 // dropped connections and unknown outcomes; a request that is under way then
 // still has its own time. 0 sends one POST and, where its outcome is unknown,
-// reads the object back once, for at most 30 s. A controller that reconciles
-// again anyway wants some seconds, so as not to keep a worker; how long a refused
-// object is looked for (ErrRefused) does not depend on it. A deadline of ctx ends
-// that, too: the object is ErrUnknown then, and apierrors.IsForbidden and the like
-// are not true of it.
+// reads the object back once, for at most 30 s. How long a refused object is
+// rechecked (ErrRefused) doesn't depend on it. A deadline of ctx ends that, too. The
+// error is ErrUnknown then, and apierrors.IsForbidden and the like are not true of it.
 func WithRetryTimeout(d time.Duration) Option { return func(s *settings) { s.retryTimeout = d } }
 
-// WithGrace sets how long an object in flight is still followed after the
-// context given to Create is done. No POST is sent then; one in flight is given
-// three fifths of the time, so that the rest is left to read the object back.
-func WithGrace(d time.Duration) Option { return func(s *settings) { s.grace = d } }
-
 // WithSuffixLength sets the number of random characters of a name, from
-// names.SuffixLength, which is Kubernetes' own, to names.MaxSuffixLength. It
-// does not concern objects of For and FromKey.
+// names.SuffixLength, which is Kubernetes' own, to names.MaxSuffixLength.
 func WithSuffixLength(n int) Option { return func(s *settings) { s.suffixLength = n } }
 
 // WithNamespace sets where an object goes that does not say its namespace. It
@@ -90,18 +74,12 @@ func WithCreateOptions(o metav1.CreateOptions) Option {
 
 // WithBriefObjects reads no more of what the server has stored than its
 // apiVersion, kind, name, namespace, uid, resourceVersion, generation,
-// creationTimestamp, labels and annotations, so that a Result.Object of ErrRenamed or without an error
-// may lack the rest, and Result.Into refuses it. It takes a third of the time to
-// read.
+// creationTimestamp, labels and annotations. The Result.Object of ErrRenamed, or of
+// no error, may lack the rest. Reading takes a third of the time.
 func WithBriefObjects() Option { return func(s *settings) { s.brief = true } }
 
-// WithWholeObjects reads all of what the server has stored, as is done without
-// WithBriefObjects.
-func WithWholeObjects() Option { return func(s *settings) { s.brief = false } }
-
 // WithTemplate encodes the object once for all creates with t. It is an option of
-// Create, for an *unstructured.Unstructured that is not changed after its first
-// create with t.
+// Create, for an object that is not changed after its first create with t.
 func WithTemplate(t *Template) Option { return func(s *settings) { s.template = t } }
 
 // WithEvents has f told of every retry before it is made, by the goroutine that
@@ -113,25 +91,13 @@ func WithEvents(f func(Event)) Option {
 	return func(s *settings) { s.events = f }
 }
 
-// WithMapper finds the resources of kinds by m, instead of the server's
-// discovery. It is an option of NewForConfig.
-func WithMapper(m meta.RESTMapper) Option { return func(s *settings) { s.mapper = m } }
-
-// WithMapping says the resource of an object to Create, for a caller that has
-// looked it up.
-func WithMapping(m *meta.RESTMapping) Option { return func(s *settings) { s.mapping = m } }
-
-// WithScheme knows the kinds of typed objects that do not say theirs: that of
-// k8s.io/client-go/kubernetes/scheme those of Kubernetes, a manager's its own too.
-func WithScheme(scheme *runtime.Scheme) Option { return func(s *settings) { s.scheme = scheme } }
-
 func (s *settings) apply(options []Option) error {
 	for _, option := range options {
 		option(s)
 	}
 	return cmp.Or(
 		s.atLeast("WithAttempts", int64(s.attempts), 1), s.atLeast("WithRetryTimeout", int64(s.retryTimeout), 0),
-		s.atLeast("WithGrace", int64(s.grace), 0), s.suffixFits())
+		s.suffixFits())
 }
 
 func (s *settings) atLeast(option string, value, least int64) error {

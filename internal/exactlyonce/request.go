@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -23,13 +23,12 @@ import (
 // request makes the requests of one object. It implements server. client-go's
 // silent resending is switched off: every POST is an operation's own.
 type request struct {
-	resource   resource
+	client     rest.Interface
+	mapping    *meta.RESTMapping
 	namespaced bool
 	namespace  string
-	given      runtime.Object // that object was made of
 	object     *unstructured.Unstructured
 	id         ID
-	content    string    // what the object's ContentAnnotation says
 	template   *Template // nil for none: then object is a copy, and has the marks of id
 	parameters url.Values
 	brief      bool // of what is stored, no more is read than WithBriefObjects says
@@ -37,7 +36,7 @@ type request struct {
 }
 
 func (r *request) wanted() wanted {
-	return wanted{name: r.object.GetName(), generateName: r.object.GetGenerateName(), id: r.id, content: r.content}
+	return wanted{name: r.object.GetName(), generateName: r.object.GetGenerateName(), id: r.id}
 }
 
 // post sends the object under name. It is not sent once until is done, however
@@ -50,7 +49,7 @@ func (r *request) post(until, ctx context.Context, name string) response {
 	if err := r.throttle(until); err != nil {
 		return response{finding: protocol.NotStored, err: err, unsent: true}
 	}
-	request := r.target(r.resource.client.Post()).Throttle(nil).SetHeader("Content-Type", "application/json").Body(body)
+	request := r.target(r.client.Post()).Throttle(nil).SetHeader("Content-Type", "application/json").Body(body)
 	for parameter, values := range r.parameters {
 		for _, value := range values {
 			request.Param(parameter, value)
@@ -72,7 +71,7 @@ func (r *request) post(until, ctx context.Context, name string) response {
 // throttle waits for the client's rate limiter. The limiter sees no deadline,
 // because it would give up at once where it sees that the time will not do.
 func (r *request) throttle(until context.Context) error {
-	limiter := r.resource.client.GetRateLimiter()
+	limiter := r.client.GetRateLimiter()
 	if limiter == nil {
 		return until.Err()
 	}
@@ -85,9 +84,7 @@ func (r *request) throttle(until context.Context) error {
 func (r *request) postResponse(ctx context.Context, result rest.Result, x *exchange, name string) (a response) {
 	err := result.Error()
 	if err == nil {
-		a = r.accept(result, name)
-		a.brief = r.brief
-		return a
+		return r.accept(result, name)
 	}
 	connected := x.sent() || apistatus.Code(err) > 0
 	a = response{err: err, finding: findings.OfPost(err, connected), retryAfter: findings.RetryAfter(err)}
@@ -152,7 +149,7 @@ func (r *request) isOther(details *metav1.StatusDetails, name string) bool {
 // isType reports whether a Status may call the object's type so: servers say the
 // resource or the kind.
 func (r *request) isType(called string) bool {
-	mapping := r.resource.mapping
+	mapping := r.mapping
 	return called == "" || strings.EqualFold(called, mapping.Resource.Resource) ||
 		strings.EqualFold(called, mapping.GroupVersionKind.Kind) || called == mapping.Resource.GroupResource().String()
 }
@@ -223,7 +220,7 @@ func (r *request) get(ctx context.Context, name string) response {
 		return response{finding: protocol.Absent, err: err}
 	}
 	var x exchange
-	result := r.target(r.resource.client.Get()).Name(name).Do(x.observe(ctx))
+	result := r.target(r.client.Get()).Name(name).Do(x.observe(ctx))
 	err := result.Error()
 	if err == nil {
 		var object *unstructured.Unstructured
@@ -237,7 +234,7 @@ func (r *request) get(ctx context.Context, name string) response {
 		a.finding, a.err = protocol.Unread, errNotAsked
 	}
 	if a.finding == protocol.NoPermission {
-		mapping := r.resource.mapping
+		mapping := r.mapping
 		a.err = fmt.Errorf("it cannot be read back (needs get on %s): %w; to settle it: kubectl get %s",
 			mapping.Resource.GroupResource(), err, reference.Argument(mapping, r.namespace, name))
 	}
@@ -248,7 +245,7 @@ func (r *request) get(ctx context.Context, name string) response {
 // time, to every user, and stored nowhere. Where it is not answered so, the time
 // is not known.
 func (r *request) now(ctx context.Context) (time.Time, error) {
-	result := r.resource.client.Post().MaxRetries(0).
+	result := r.client.Post().MaxRetries(0).
 		AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").
 		SetHeader("Content-Type", "application/json").
 		Body([]byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)).
@@ -269,7 +266,7 @@ func (r *request) now(ctx context.Context) (time.Time, error) {
 func (r *request) target(to *rest.Request) *rest.Request {
 	return to.MaxRetries(0).
 		NamespaceIfScoped(r.namespace, r.namespaced).
-		Resource(r.resource.mapping.Resource.Resource)
+		Resource(r.mapping.Resource.Resource)
 }
 
 // objectOf reads the object of a response.

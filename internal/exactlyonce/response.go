@@ -15,8 +15,6 @@ type response struct {
 	finding protocol.Finding
 	// object is the one that the server stored (POST) or has (GET), if it said.
 	object *unstructured.Unstructured
-	// brief: object has no more than WithBriefObjects says.
-	brief bool
 	// err says why the request did not bring the object.
 	err error
 	// other: the response is about another object, without proof that something

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Outcome is how a create without an error has ended.
@@ -50,12 +49,6 @@ var (
 	// Untracked with a name of its own, which is sent again as client-go does
 	// after a 5xx with Retry-After, that is taken on trust.
 	ErrTaken = errors.New("name taken")
-	// ErrMismatch means that the object of an ID of For or FromKey is there, and
-	// was created with another content than is asked for now, as
-	// ContentAnnotation has it. Result.Object is it, and nothing was done to it:
-	// whether it is kept, updated, or deleted to be made anew is for the caller
-	// to decide.
-	ErrMismatch = errors.New("found with other content")
 	// ErrExhausted means that nothing was stored, and that all names were
 	// taken, or the time was over.
 	ErrExhausted = errors.New("names or time exhausted")
@@ -72,8 +65,6 @@ type Error struct {
 	Kind error
 	// Cause wraps the server's last answer, where that alone is the reason.
 	Cause error
-
-	advice string // what settles it, if it is ErrUnknown
 }
 
 func (e *Error) Error() string {
@@ -83,7 +74,7 @@ func (e *Error) Error() string {
 			said = append(said, err.Error())
 		}
 	}
-	return strings.Join(said, ": ") + e.advice
+	return strings.Join(said, ": ")
 }
 
 // Unwrap returns the kind and the cause, as far as they are known.
@@ -115,39 +106,4 @@ type Result struct {
 	// TimeOver reports that the object was given up because the whole time of
 	// WithRetryTimeout was used up.
 	TimeOver bool
-
-	brief bool // Object has no more than WithBriefObjects says
-}
-
-// Terminating reports whether Object is being deleted: it is there until its
-// finalizers are gone, and the ID is free then. That is no error, and it may be
-// true beside ErrMismatch and ErrTaken: look at it before the error. Who wants the
-// object to be made anew calls Create again when it is gone.
-func (r Result) Terminating() bool { return r.Object != nil && r.Object.GetDeletionTimestamp() != nil }
-
-// SpecChanged reports whether Object has another spec than it was created with:
-// its metadata.generation is above 1. Of types without a generation, like
-// ConfigMap, it cannot be known; and of custom resources without a status
-// subresource it says nothing, because there every write counts, also that of
-// a controller to the status. What the caller asks for now is not compared: that
-// is ErrMismatch.
-func (r Result) SpecChanged() bool { return r.Object != nil && r.Object.GetGeneration() > 1 }
-
-// Into decodes Object into a typed or unstructured object, which may be the one
-// that was given to Create. What is in it already is lost. It is an error if
-// Object is nil, or was read no further than WithBriefObjects says; object stays
-// as it is then. A decoded object has a name and other fields of the server: do not
-// give it to Create again, but one that is built anew.
-func (r Result) Into(object runtime.Object) error {
-	switch {
-	case r.Object == nil:
-		return errors.New("the object is not known")
-	case r.brief:
-		return errors.New("the object was read in part only (WithBriefObjects)")
-	}
-	if u, ok := object.(*unstructured.Unstructured); ok {
-		r.Object.DeepCopyInto(u)
-		return nil
-	}
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(r.Object.Object, object)
 }

@@ -73,10 +73,8 @@ func TestTemplateEncodesAsWithout(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "creates") {
 			object, id := rapid.SampledFrom(objects).Draw(t, "of"), drawID(t)
 			name := rapid.SampledFrom([]string{"p-x4k2z", `p"<&>\-x4k2z`, "é\u2028"}).Draw(t, "name")
-			alone := &request{object: object, id: id, resource: resource{mapping: &meta.RESTMapping{}}}
-			if err := alone.stamp(); err != nil {
-				t.Fatal(err)
-			}
+			alone := &request{object: object, id: id, mapping: &meta.RESTMapping{}}
+			alone.stamp()
 			want, err := alone.encode(name)
 			if err != nil {
 				t.Fatal(err)
@@ -101,24 +99,21 @@ func TestTemplateEncodesAsWithout(t *testing.T) {
 func TestCopiesWithATemplate(t *testing.T) {
 	server := oncetest.NewServer()
 	c := creatorFor(t, server.Config())
-	given, err := settings{}.unstructured(configMap("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	given := configMap("a")
 	template := WithTemplate(&Template{})
 	var ids []ID
 	for range 3 {
 		ids = append(ids, NewID())
 	}
 	for _, id := range append(ids, ids[0]) { // the last one conflicts, with itself
-		result, err := c.Create(t.Context(), given, id, template)
+		result, err := c.Create(t.Context(), configMapMapping, given, id, template)
 		if err != nil || result.Object.GetAnnotations()[Annotation] != id.String() || result.Object.GetName() != result.Name {
 			t.Errorf("%+v, %v", result, err)
 		}
 	}
 	named := given.DeepCopy()
 	named.SetName("mine")
-	if result, err := c.Create(t.Context(), named, NewID(), template); err != nil || result.Object.GetName() != "mine" {
+	if result, err := c.Create(t.Context(), configMapMapping, named, NewID(), template); err != nil || result.Object.GetName() != "mine" {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if stored := len(server.Objects()); stored != 4 || given.GetName() != "" || given.GetAnnotations() != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
@@ -75,6 +76,22 @@ func TestChangedLater(t *testing.T) {
 	object := configMap()
 	if result, err := creator.Create(t.Context(), object, id); err != nil || result.Differs || object.Data["value"] != "changed" {
 		t.Errorf("%+v, %v; the object is %+v", result, err, object)
+	}
+}
+
+// The namespace that a cluster-scoped object has in its manifest is no content, and
+// no server stores it.
+func TestClusterScopedContent(t *testing.T) {
+	server := oncetest.NewServer()
+	for i, namespace := range []string{"", "a", "b"} {
+		object := &corev1.Namespace{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "demo-", Namespace: namespace},
+		}
+		result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
+		if want := []once.Outcome{once.Created, once.Found, once.Found}[i]; err != nil || result.Outcome != want || result.Differs || object.Namespace != "" {
+			t.Errorf("in %q: %+v, %v; want %s", namespace, result, err, want)
+		}
 	}
 }
 

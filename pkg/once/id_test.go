@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
 // ownerOf returns an owner with the UID.
@@ -37,6 +38,36 @@ func idsOf(t *testing.T) []once.ID {
 		}
 	}
 	return ids
+}
+
+// The vectors were computed apart from this code. A controller finds the objects
+// of its older versions by them: they never change.
+func TestVectors(t *testing.T) {
+	byOwner, err := once.ForOwner(owner, "worker-3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byKey, err := once.FromKey("order-17")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ofOwner = "owner-v1-85af198489d443869d2f9f7d130b1971-6f2c9a3e"
+	const ofKey = "key-v1-799f6b58696bae5ea6f0cb9db992cffd"
+	for _, test := range []struct {
+		id                       once.ID
+		text, generateName, name string
+	}{
+		{byOwner, ofOwner, "worker-", "worker-lzzd5474c4"},
+		{byKey, ofKey, "worker-", "worker-q52tddtmrn"},
+		{byKey, ofKey, strings.Repeat("x", 60), strings.Repeat("x", 53) + "2gv44ncgz6"},
+	} {
+		object := configMap()
+		object.GenerateName = test.generateName
+		result, err := creatorFor(oncetest.NewServer()).Create(t.Context(), object, test.id)
+		if err != nil || result.Name != test.name || test.id.String() != test.text {
+			t.Errorf("%s has the name %s, %v; want %+v", test.id, result.Name, err, test)
+		}
+	}
 }
 
 // The text of an ID gives the same ID, and no two IDs have one text.

@@ -253,6 +253,34 @@ func TestHolder(t *testing.T) {
 	}
 }
 
+// An ID has one name. While another object has it, no object is created under a
+// next name: two objects would be the end of it, after the first name is free again.
+func TestNoNextName(t *testing.T) {
+	server := oncetest.NewServer()
+	creator := creatorFor(server)
+	first, err := creator.Create(t.Context(), configMap(), idOf(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := server.Objects()[0]
+	server.Remove(other)
+	other.SetUID("other")
+	other.SetAnnotations(map[string]string{once.Annotation: once.NewID().String()})
+	server.Put(other)
+	object := configMap()
+	taken, err := creator.Create(t.Context(), object, idOf(t))
+	wantError(t, object, taken, err, once.ErrTaken, first.Name)
+	server.Remove(other)
+	freed, err := creator.Create(t.Context(), configMap(), idOf(t))
+	if err != nil || freed.Outcome != once.Created || freed.Name != first.Name || len(server.Objects()) != 1 {
+		t.Errorf("%+v, %v, %d objects", freed, err, len(server.Objects()))
+	}
+	creation := func(o metav1.Object) string { return o.GetAnnotations()[once.Annotation] }
+	for _, violation := range server.Check(creation, nil) {
+		t.Error(violation)
+	}
+}
+
 // If a POST was lost, another object under the name doesn't settle the outcome.
 func TestHeldByAnotherAfterLostPost(t *testing.T) {
 	server := oncetest.NewServer()

@@ -4,21 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The library, as a controller uses it, on a real server: typed objects, and
-// what the server itself makes of objects, owners and deletion.
+// The library on a real server, as a controller uses it: typed objects, defaults,
+// owners and deletion.
 
 // ownerOf makes an object that others belong to.
 func ownerOf(t *testing.T, namespace string) *corev1.ConfigMap {
@@ -34,6 +36,7 @@ func ownerOf(t *testing.T, namespace string) *corev1.ConfigMap {
 // jobOf returns a Job that an owner wants, whose Pods run a command.
 func jobOf(owner *corev1.ConfigMap, command string) *batchv1.Job {
 	return &batchv1.Job{
+		TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName: "worker-", Namespace: owner.Namespace, Finalizers: []string{"example.com/held"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}},
@@ -45,88 +48,105 @@ func jobOf(owner *corev1.ConfigMap, command string) *batchv1.Job {
 	}
 }
 
-func creatorFor(t *testing.T, config *rest.Config) *exactlyonce.Creator {
+// onceCreator returns a Creator with a dynamic client, as another process has it.
+func onceCreator(t *testing.T) *once.Creator {
 	t.Helper()
-	creator, err := exactlyonce.NewForConfig(config, exactlyonce.WithScheme(scheme.Scheme), exactlyonce.WithRetryTimeout(10*time.Second))
+	config := retrying.Admin()
+	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return creator
+	types, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(types))
+	return once.New(once.Dynamic(objects, mapper))
 }
 
-// The life of an id: created, found although the server has written defaults,
-// asked for with other content, its spec changed by somebody, deleted with a
-// finalizer, gone, and created again under the same name.
+// onceID returns the ID of an owner's purpose.
+func onceID(t *testing.T, owner *corev1.ConfigMap, purpose string) once.ID {
+	t.Helper()
+	id, err := once.ForOwner(owner, purpose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// The life of an ID: the object is created, and found although the server has
+// written defaults. The caller asks for other content, somebody changes the spec, the
+// object is deleted with a finalizer, it is gone, and the next call creates it again
+// under the same name.
 func TestOnceLifeOfAnID(t *testing.T) {
 	t.Parallel()
 	owner := ownerOf(t, harness.Namespace(t, retrying))
 	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(owner.Namespace)
-	id := exactlyonce.For(owner, "worker-3")
-	create := func(command string) (exactlyonce.Result, error) { // each time as another process
-		return creatorFor(t, retrying.Admin()).Create(t.Context(), jobOf(owner, command), id)
-	}
-	first, err := create("a")
-	job := jobOf(owner, "z")
-	if err := errors.Join(err, first.Into(job)); err != nil || first.Outcome != exactlyonce.Created {
-		t.Fatalf("%+v, %v", first, err)
-	}
-	if job.Name != first.Name || len(job.Name) != len("worker-")+10 || job.UID == "" || job.Spec.Template.Spec.Containers[0].Command[0] != "a" {
-		t.Errorf("%+v", job)
-	}
-	same := func(when string, r exactlyonce.Result, err, want error, terminating, changed bool) {
+	create := func(command string) (once.Result, *batchv1.Job) {
 		t.Helper()
-		if !errors.Is(err, want) || r.Object == nil || r.Object.GetUID() != job.UID || r.Terminating() != terminating || r.SpecChanged() != changed {
-			t.Errorf("%s: %+v, %v", when, r, err)
+		job := jobOf(owner, command)
+		result, err := onceCreator(t).Create(t.Context(), job, onceID(t, owner, "worker-3"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result, job
+	}
+	first, job := create("a")
+	if first.Outcome != once.Created || job.Name != first.Name || len(job.Name) != len("worker-")+10 || job.UID == "" {
+		t.Fatalf("%+v, %+v", first, job.ObjectMeta)
+	}
+	found := func(when, command string, want once.Result) {
+		t.Helper()
+		result, again := create(command)
+		want.Outcome, want.Name, want.Object = once.Found, job.Name, again
+		if result != want || again.UID != job.UID || again.Spec.Template.Spec.Containers[0].Command[0] != "a" {
+			t.Errorf("%s: %+v, want %+v", when, result, want)
 		}
 	}
-	r, err := create("a")
-	same("again", r, err, nil, false, false)
-	r, err = create("b")
-	same("other content", r, err, exactlyonce.ErrMismatch, false, false)
-	if _, err := jobs.Patch(t.Context(), job.Name, types.MergePatchType, []byte(`{"spec":{"suspend":true}}`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
+	patch := func(text string) {
+		t.Helper()
+		if _, err := jobs.Patch(t.Context(), job.Name, types.MergePatchType, []byte(text), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	r, err = create("a")
-	same("changed", r, err, nil, false, true)
+	found("again", "a", once.Result{})
+	found("other content", "b", once.Result{Differs: true})
+	patch(`{"spec":{"suspend":true}}`)
+	found("changed", "a", once.Result{})
 	if err := jobs.Delete(t.Context(), job.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	r, err = create("a")
-	same("going", r, err, nil, true, true)
-	r, err = create("b")
-	same("going, other content", r, err, exactlyonce.ErrMismatch, true, true)
-	if _, err := jobs.Patch(t.Context(), job.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := create("b"); err != nil || r.Outcome != exactlyonce.Created || r.Name != first.Name || r.Object.GetUID() == job.UID {
-		t.Errorf("gone: %+v, %v", r, err)
+	found("terminating", "a", once.Result{Terminating: true})
+	found("terminating, other content", "b", once.Result{Terminating: true, Differs: true})
+	patch(`{"metadata":{"finalizers":null}}`)
+	if result, again := create("b"); result.Outcome != once.Created || again.Name != first.Name || again.UID == job.UID {
+		t.Errorf("gone: %+v", result)
 	}
 }
 
-// An annotation that somebody has removed, on a real server: unknown, and never
-// a second object.
+// If the annotation of an object was removed, and its owner is not its controller,
+// the outcome is unknown, and no second object is created.
 func TestOnceStrippedAnnotation(t *testing.T) {
 	t.Parallel()
 	owner := ownerOf(t, harness.Namespace(t, retrying))
 	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(owner.Namespace)
-	creator := creatorFor(t, retrying.Admin())
-	id := exactlyonce.For(owner, "x")
+	creator, id := onceCreator(t), onceID(t, owner, "x")
 	first, err := creator.Create(t.Context(), jobOf(owner, "a"), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	annotate := func(value string) {
-		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, exactlyonce.Annotation, value)
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, once.Annotation, value)
 		if _, err := jobs.Patch(t.Context(), first.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	annotate("null")
-	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), id); !errors.Is(err, exactlyonce.ErrUnknown) {
+	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), id); !errors.Is(err, once.ErrUnknown) {
 		t.Errorf("%+v, %v", r, err)
 	}
-	annotate(fmt.Sprintf("%q", id)) // as the error advises
-	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), id); err != nil || r.Outcome != exactlyonce.Found {
+	annotate(fmt.Sprintf("%q", id))
+	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), id); err != nil || r.Outcome != once.Found {
 		t.Errorf("%+v, %v", r, err)
 	}
 	list, err := jobs.List(t.Context(), metav1.ListOptions{})
@@ -135,21 +155,22 @@ func TestOnceStrippedAnnotation(t *testing.T) {
 	}
 }
 
-// A server asks nothing about an owner that is gone: what a stale cache still
-// has one for is created, with a reference by which garbage collection takes it.
-// Made anew, the owner is another one, and has objects of its own.
+// A server doesn't check that the owner exists: a caller with a stale cache creates
+// its object, which the garbage collector deletes. An owner that is created again is
+// another one, with its own objects.
 func TestOnceOwnerThatIsGone(t *testing.T) {
 	t.Parallel()
 	namespace := harness.Namespace(t, retrying)
-	creator := creatorFor(t, retrying.Admin())
+	creator := onceCreator(t)
 	gone := ownerOf(t, namespace)
 	if err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(namespace).Delete(t.Context(), gone.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
 	for _, owner := range []*corev1.ConfigMap{gone, ownerOf(t, namespace)} {
-		r, err := creator.Create(t.Context(), jobOf(owner, "a"), exactlyonce.For(owner, "x"))
-		if err != nil || r.Outcome != exactlyonce.Created || r.Object.GetOwnerReferences()[0].UID != owner.UID {
+		job := jobOf(owner, "a")
+		r, err := creator.Create(t.Context(), job, onceID(t, owner, "x"))
+		if err != nil || r.Outcome != once.Created || job.OwnerReferences[0].UID != owner.UID {
 			t.Errorf("%+v, %v", r, err)
 		}
 		names[r.Name] = true
@@ -159,22 +180,26 @@ func TestOnceOwnerThatIsGone(t *testing.T) {
 	}
 }
 
-// In a namespace that is being deleted nothing is created, and what is there is
-// found and told of.
-func TestOnceNamespaceThatIsGoing(t *testing.T) {
+// In a namespace that is being deleted, the server refuses all creates. A refusal
+// ends the call, also if the object exists: ErrRefused doesn't say that it doesn't.
+func TestOnceTerminatingNamespace(t *testing.T) {
 	t.Parallel()
 	owner := ownerOf(t, harness.Namespace(t, retrying))
-	creator := creatorFor(t, retrying.Admin())
-	if _, err := creator.Create(t.Context(), jobOf(owner, "a"), exactlyonce.For(owner, "x")); err != nil {
+	creator := onceCreator(t)
+	if _, err := creator.Create(t.Context(), jobOf(owner, "a"), onceID(t, owner, "x")); err != nil {
 		t.Fatal(err)
 	}
 	if err := harness.Clientset(t, retrying).CoreV1().Namespaces().Delete(t.Context(), owner.Namespace, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), exactlyonce.For(owner, "x")); err != nil || r.Outcome != exactlyonce.Found {
-		t.Errorf("%+v, %v", r, err)
+	for _, purpose := range []string{"x", "y"} {
+		r, err := creator.Create(t.Context(), jobOf(owner, "a"), onceID(t, owner, purpose))
+		if !errors.Is(err, once.ErrRefused) || once.IsPermanent(err) || !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			t.Errorf("%s: %+v, %v", purpose, r, err)
+		}
 	}
-	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), exactlyonce.For(owner, "y")); !errors.Is(err, exactlyonce.ErrRefused) {
-		t.Errorf("%+v, %v", r, err)
+	jobs, err := harness.Clientset(t, retrying).BatchV1().Jobs(owner.Namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(jobs.Items) != 1 {
+		t.Errorf("%d Jobs, %v", len(jobs.Items), err)
 	}
 }

@@ -38,10 +38,6 @@ func (o *options) newCluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	mapper, err := o.conn.Factory.ToRESTMapper()
-	if err != nil {
-		return nil, err
-	}
 	creates, err := o.conn.ToUninterruptedRESTConfig()
 	if err != nil {
 		return nil, err
@@ -52,7 +48,7 @@ func (o *options) newCluster() (*cluster, error) {
 		attempts, posted.DryRun = 1, []string{metav1.DryRunAll}
 	}
 	options := []exactlyonce.Option{
-		exactlyonce.WithMapper(mapper), exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(attempts),
+		exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(attempts),
 		exactlyonce.WithRetryTimeout(o.flags.retryTimeout), exactlyonce.WithSuffixLength(o.flags.suffixLength),
 	}
 	if !o.showsWhole() {
@@ -82,7 +78,7 @@ func (c *cluster) Create(ctx context.Context, creation create.Creation) (exactly
 	d := creation.Document
 	object := c.begin(creation)
 	options := []exactlyonce.Option{
-		exactlyonce.WithMapping(d.Mapping), exactlyonce.WithNamespace(d.Namespace),
+		exactlyonce.WithNamespace(d.Namespace),
 		exactlyonce.WithEvents(func(e exactlyonce.Event) {
 			if e.Action == exactlyonce.NextName {
 				object = c.rename(object, e.NextName)
@@ -96,7 +92,7 @@ func (c *cluster) Create(ctx context.Context, creation create.Creation) (exactly
 	if creation.Briefly {
 		options = append(options, exactlyonce.WithRetryTimeout(0))
 	}
-	result, err := c.creator.Create(ctx, d.Object, creation.ID, options...)
+	result, err := c.creator.Create(ctx, d.Mapping, d.Object, creation.ID, options...)
 	c.end(c.rename(object, result.Name), err)
 	return result, err
 }

@@ -18,7 +18,7 @@ import (
 const (
 	// maxStopping is how long the command goes on after an interrupt: the grace period
 	// of the objects in progress, and time to end.
-	maxStopping = exactlyonce.DefaultGrace + 4*time.Second
+	maxStopping = exactlyonce.Grace + 4*time.Second
 	// sameInterrupt is the time in which further signals belong to the first: a runner
 	// may signal a process and its group.
 	sameInterrupt = time.Second

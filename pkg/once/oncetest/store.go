@@ -103,9 +103,7 @@ func (r *served) create() *http.Response {
 		return refuse(err)
 	}
 	object := r.object.DeepCopy()
-	if !r.kind.ClusterScoped {
-		object.SetNamespace(r.namespace)
-	}
+	object.SetNamespace(r.namespace) // none for a cluster-scoped object, as a server does it
 	picks := object.GetName() == ""
 	for attempt := 1; ; attempt++ {
 		if picks {
@@ -134,7 +132,7 @@ func (r *served) malformed() *apierrors.StatusError {
 	case object.GroupVersionKind() != r.kind.kind():
 		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s",
 			object.GetKind(), object.GetAPIVersion(), r.kind.Kind))
-	case object.GetNamespace() != "" && object.GetNamespace() != r.namespace:
+	case r.namespace != "" && object.GetNamespace() != "" && object.GetNamespace() != r.namespace:
 		return apierrors.NewBadRequest(
 			"the namespace of the provided object does not match the namespace sent on the request")
 	case object.GetName() == "" && object.GetGenerateName() == "":

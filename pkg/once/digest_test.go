@@ -1,4 +1,4 @@
-package exactlyonce
+package once
 
 import (
 	"maps"
@@ -15,47 +15,54 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// content returns the digest of an object of an owner.
-func content(t *testing.T, object runtime.Object) string {
+// digest returns the digest of an object.
+func digest(t *testing.T, object runtime.Object) string {
 	t.Helper()
-	u, err := settings{}.unstructured(object)
+	got, err := digestOf(object)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u = u.DeepCopy()
-	For(owner, "x").prepare(u)
-	content, err := contentOf(u, object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return got
 }
 
-// podOf returns a Pod with the spec and more metadata.
-func podOf(spec, metadata map[string]any) *unstructured.Unstructured {
-	said := map[string]any{"generateName": "p-"}
-	maps.Copy(said, metadata)
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": said, "spec": spec}}
+// pod returns a Pod with the spec and more metadata.
+func pod(spec, metadata map[string]any) *unstructured.Unstructured {
+	all := map[string]any{"generateName": "p-"}
+	maps.Copy(all, metadata)
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": all, "spec": spec}}
 }
 
-// What is null is not said, and neither is what a server has written into a
-// copy. The digest is a promise to the objects of older versions.
-func TestContentVectors(t *testing.T) {
-	const want = "v1-d3df295c464141350aa58f037d7320be" // computed apart from this code
+// The digest doesn't contain null, fields of the server, the status and the ID. A
+// controller compares it with the digest of an older version: it never changes.
+func TestDigestVectors(t *testing.T) {
+	const want = "v1-3ef3a9048ee2b312e5a5054277a7baeb" // computed apart from this code
+	spec := map[string]any{"containers": []any{map[string]any{"name": "a"}}}
+	with := pod(spec, nil)
+	with.Object["status"] = map[string]any{"phase": "Running"}
 	for name, pod := range map[string]runtime.Object{
-		"plain": podOf(map[string]any{"containers": []any{map[string]any{"name": "a"}}}, nil),
-		"null":  podOf(map[string]any{"containers": []any{map[string]any{"name": "a", "env": nil}}, "volumes": nil}, nil),
-		"a copy": podOf(map[string]any{"containers": []any{map[string]any{"name": "a"}}}, map[string]any{
-			"creationTimestamp": nil, "uid": "1", "generation": int64(2), "deletionTimestamp": "2026-11-22T00:00:00Z",
+		"plain":       pod(spec, nil),
+		"null":        pod(map[string]any{"containers": []any{map[string]any{"name": "a", "env": nil}}, "volumes": nil}, nil),
+		"with status": with,
+		"a copy": pod(spec, map[string]any{
+			"name": "p-x4k2z", "namespace": "ns", "creationTimestamp": nil, "uid": "1", "generation": int64(2),
+			"deletionTimestamp": "2026-11-22T00:00:00Z", "labels": map[string]any{},
+			"annotations": map[string]any{Annotation: "key-v1-x", digestAnnotation: "v1-x"},
 		}),
 		"typed": &corev1.Pod{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 			ObjectMeta: metav1.ObjectMeta{GenerateName: "p-"},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}}},
 		},
 	} {
-		if got := content(t, pod); got != want {
+		if got := digest(t, pod); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	for name, change := range map[string]map[string]any{
+		"a label": {"labels": map[string]any{"a": "b"}}, "an annotation": {"annotations": map[string]any{"a": "b"}},
+		"a finalizer": {"finalizers": []any{"a"}}, "an owner": {"ownerReferences": []any{map[string]any{"uid": "1"}}},
+	} {
+		if digest(t, pod(spec, change)) == want {
+			t.Errorf("%s doesn't count", name)
 		}
 	}
 }
@@ -102,31 +109,31 @@ type newerPart struct {
 func (o *older) DeepCopyObject() runtime.Object { c := *o; return &c }
 func (o *newer) DeepCopyObject() runtime.Object { c := *o; return &c }
 
-// What typed objects say more or less of from one version of their libraries to
-// the next is the same content, and as much of a struct as has a value counts.
-func TestContentOfAnotherLibrary(t *testing.T) {
+// Two versions of a library that encode more or fewer zero values give one digest.
+// A struct with a value counts.
+func TestDigestOfAnotherLibrary(t *testing.T) {
 	kind := metav1.TypeMeta{APIVersion: "example.com/v1", Kind: "Thing"}
 	metadata := metav1.ObjectMeta{GenerateName: "p-"}
 	a, b := olderPart{Text: "a"}, newerPart{Text: "a"}
-	before := content(t, &older{kind, metadata, []olderPart{a}, map[string]olderPart{"k": a}, &a})
+	before := digest(t, &older{kind, metadata, []olderPart{a}, map[string]olderPart{"k": a}, &a})
 	after := &newer{TypeMeta: kind, ObjectMeta: metadata, Parts: []newerPart{b}, ByName: map[string]newerPart{"k": b}, More: &b}
-	if got := content(t, after); got != before {
+	if got := digest(t, after); got != before {
 		t.Errorf("%s, want %s", got, before)
 	}
 	after.More = &newerPart{Text: "a", Strategy: strategy{Type: "x"}}
-	if content(t, after) == before {
-		t.Error("what a struct says does not count")
+	if digest(t, after) == before {
+		t.Error("a struct with a value doesn't count")
 	}
-	if bare := content(t, &older{kind, metadata, nil, nil, nil}); bare != content(t, &newer{TypeMeta: kind, ObjectMeta: metadata}) {
-		t.Error("what is nil counts")
+	if bare := digest(t, &older{kind, metadata, nil, nil, nil}); bare != digest(t, &newer{TypeMeta: kind, ObjectMeta: metadata}) {
+		t.Error("nil counts")
 	}
-	if content(t, &newer{TypeMeta: kind, ObjectMeta: metadata}) == content(t, &newer{TypeMeta: kind, ObjectMeta: metadata, More: &newerPart{}}) {
+	if digest(t, &newer{TypeMeta: kind, ObjectMeta: metadata}) == digest(t, &newer{TypeMeta: kind, ObjectMeta: metadata, More: &newerPart{}}) {
 		t.Error("a pointer to nothing is nil")
 	}
 }
 
-// What a decoder of another library makes of the same words is the same content.
-func TestContentOfTypedAndUnstructured(t *testing.T) {
+// A typed and an unstructured object of the same content have one digest.
+func TestDigestOfTypedAndUnstructured(t *testing.T) {
 	spec := map[string]any{
 		"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}},
 		"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "a"}}}},
@@ -139,17 +146,17 @@ func TestContentOfTypedAndUnstructured(t *testing.T) {
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}}}},
 		},
 	}
-	same := podOf(spec, nil)
+	same := pod(spec, nil)
 	same.SetAPIVersion("apps/v1")
 	same.SetKind("Deployment")
-	if got, want := content(t, deployment), content(t, same); got != want {
+	if got, want := digest(t, deployment), digest(t, same); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-// An empty map or list may be another word than none: a selector of all, and not
-// of nothing or of the object's own.
-func TestContentThatIsEmpty(t *testing.T) {
+// An empty map or list counts. An empty selector selects all, and an absent one
+// nothing, or the object's own Pods.
+func TestDigestOfEmpty(t *testing.T) {
 	all := &metav1.LabelSelector{}
 	policy := func(namespaces *metav1.LabelSelector) runtime.Object {
 		return &networkingv1.NetworkPolicy{
@@ -184,12 +191,12 @@ func TestContentThatIsEmpty(t *testing.T) {
 		"Pods of a budget":     {budget(nil), budget(all)},
 		"volumes of a claim":   {claim(nil), claim(all)},
 		"Pods of a constraint": {spread(nil), spread(all)},
-		"a map":                {podOf(map[string]any{}, nil), podOf(map[string]any{"switch": map[string]any{}}, nil)},
-		"a list":               {podOf(map[string]any{}, nil), podOf(map[string]any{"switch": []any{}}, nil)},
-		"null":                 {podOf(map[string]any{"a": map[string]any{}}, nil), podOf(map[string]any{"a": nil}, nil)},
+		"a map":                {pod(map[string]any{}, nil), pod(map[string]any{"switch": map[string]any{}}, nil)},
+		"a list":               {pod(map[string]any{}, nil), pod(map[string]any{"switch": []any{}}, nil)},
+		"null":                 {pod(map[string]any{"a": map[string]any{}}, nil), pod(map[string]any{"a": nil}, nil)},
 	} {
-		if content(t, pair[0]) == content(t, pair[1]) {
-			t.Errorf("%s: the same content", name)
+		if digest(t, pair[0]) == digest(t, pair[1]) {
+			t.Errorf("%s: the same digest", name)
 		}
 	}
 }
