@@ -75,7 +75,7 @@ func TestResponseOfAnotherRequest(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, generated %v", name, generated), func(t *testing.T) {
 				server := oncetest.NewServer()
 				server.Next("create", "*", oncetest.AfterStore(response))
-				object := configMap("a")
+				object := configMap()
 				if !generated {
 					object.SetName("mine")
 				}
@@ -93,7 +93,7 @@ func TestResponseOfAnotherRequestBeforeStorage(t *testing.T) {
 	for name, response := range otherResponses {
 		server := oncetest.NewServer()
 		server.Next("create", "*", response)
-		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 		if err != nil || r.Outcome != Created || r.Object.GetName() != only(t, server).GetName() || asked(server, "create") != 2 {
 			t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
 		}
@@ -111,7 +111,7 @@ func TestResponsesOfOtherRequestsForEver(t *testing.T) {
 			}
 			return nil
 		})
-		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 		if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrRenamed) || asked(server, "create") != protocol.MaxOthers {
 			t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
 		}
@@ -124,7 +124,7 @@ func TestRenamedAfterALostResponse(t *testing.T) {
 	server := oncetest.NewServer()
 	picked := rename("picked")
 	server.Next("create", "*", oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetName("picked") }, oncetest.DropResponse), picked, picked)
-	r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap("a"), Derived("v1-x", ""))
+	r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), Derived("v1-x", ""))
 	if !errors.Is(err, ErrUnknown) || !errors.Is(err, ErrRenamed) || r.Object.GetName() != "picked" || only(t, server).GetName() != "picked" {
 		t.Errorf("%+v, %v, %v", r, err, server.Requests())
 	}
@@ -166,7 +166,7 @@ func TestReadResponseOfAnotherRequest(t *testing.T) {
 		server := oncetest.NewServer()
 		server.Next("create", "*", oncetest.SendTwice)
 		server.Next("get", "*", response)
-		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 		if err != nil || r.Outcome != Created || r.Unverified || r.Object.GetName() != only(t, server).GetName() {
 			t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
 		}
@@ -178,7 +178,7 @@ func TestReadResponseOfAnotherRequest(t *testing.T) {
 func TestResponseOfAnotherRequestUntracked(t *testing.T) {
 	for name, response := range otherResponses {
 		for _, generated := range []bool{true, false} {
-			object := configMap("a")
+			object := configMap()
 			if !generated {
 				object.SetName("mine")
 			}
@@ -206,7 +206,7 @@ func TestResponseOfAnotherRequestUntracked(t *testing.T) {
 // A namespace that is not there, or is being terminated, is the object's own.
 func TestOwnNamespaceIsNoOther(t *testing.T) {
 	server := always(oncetest.Refuse(apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")))
-	_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+	_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 	if !errors.Is(err, ErrRefused) && !errors.Is(err, ErrUnknown) || asked(server, "create") != 1 {
 		t.Errorf("%v, %v", err, server.Requests())
 	}
@@ -244,7 +244,7 @@ func TestRefusedAtOnce(t *testing.T) {
 				return map[string]oncetest.Fault{"create": test.post, "get": test.get}[r.Verb]
 			})
 			start := time.Now()
-			_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+			_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 			quick := time.Since(start) == 0 && asked(server, "create") == 1 && asked(server, "get") == 1
 			if !errors.Is(err, test.want) || quick != errors.Is(test.want, ErrRefused) {
 				t.Errorf("%s: %v after %s, %v", name, err, time.Since(start), server.Requests())
@@ -280,7 +280,7 @@ func TestCredentialThatEnds(t *testing.T) {
 					return test.post
 				})
 				start := time.Now()
-				r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+				r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 				switch {
 				case lost && !errors.Is(err, ErrUnknown):
 					t.Errorf("%s, lost: %+v, %v", name, r, err)
@@ -300,13 +300,13 @@ func TestNothingIsSentAfterTheLimiter(t *testing.T) {
 		config := server.Config()
 		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(0.5, 1)
 		c := creatorFor(t, config)
-		if _, err := c.Create(t.Context(), configMapMapping, configMap("a"), NewID()); err != nil {
+		if _, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil {
 			t.Fatal(err)
 		}
 		ctx, interrupt := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, interrupt)
 		start := time.Now()
-		_, err := c.Create(ctx, configMapMapping, configMap("a"), NewID())
+		_, err := c.Create(ctx, configMapMapping, configMap(), NewID())
 		if !errors.Is(err, ErrInterrupted) || asked(server, "create") != 1 || time.Since(start) != time.Second {
 			t.Errorf("%v after %s, %d POSTs", err, time.Since(start), asked(server, "create"))
 		}
@@ -328,7 +328,7 @@ func TestNothingIsSentAfterASlowCredential(t *testing.T) {
 		config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return slowCredential{rt} })
 		ctx, interrupt := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, interrupt)
-		_, err := creatorFor(t, config).Create(ctx, configMapMapping, configMap("a"), NewID())
+		_, err := creatorFor(t, config).Create(ctx, configMapMapping, configMap(), NewID())
 		if !errors.Is(err, ErrInterrupted) || asked(server, "create") != 0 {
 			t.Errorf("%v, %d POSTs", err, asked(server, "create"))
 		}
@@ -359,7 +359,7 @@ func TestTransportThatPassesBy(t *testing.T) {
 			}
 			return nil
 		})
-		r, err := creatorFor(t, config, WithRetryTimeout(0)).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+		r, err := creatorFor(t, config, WithRetryTimeout(0)).Create(t.Context(), configMapMapping, configMap(), NewID())
 		if !errors.Is(err, test.want) || len(server.Objects()) != 1 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
@@ -370,7 +370,7 @@ func TestTransportThatPassesBy(t *testing.T) {
 	held := configMapObject()
 	held.SetName("mine")
 	theirs.Put(held)
-	named := configMap("a")
+	named := configMap()
 	named.SetName("mine")
 	if _, err := creatorFor(t, config).Create(t.Context(), configMapMapping, named, NewID()); !errors.Is(err, ErrTaken) {
 		t.Error(err)
@@ -383,7 +383,7 @@ func TestTransportThatFailsBefore(t *testing.T) {
 	config.Transport = nil
 	config.Host = "http://127.0.0.1:1"
 	c := creatorFor(t, config, WithRetryTimeout(0))
-	if _, err := c.Create(t.Context(), configMapMapping, configMap("a"), NewID()); !errors.Is(err, ErrExhausted) {
+	if _, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); !errors.Is(err, ErrExhausted) {
 		t.Error(err)
 	}
 }
@@ -393,7 +393,7 @@ func TestRetryAfterBeyondTime(t *testing.T) {
 	for _, seconds := range []string{"9223372036854775807", "9223372037", "99999999999999999999", "-9223372036854775808"} {
 		server := oncetest.NewServer()
 		server.Next("create", "*", withHeader(text(http.StatusTooManyRequests), "Retry-After", seconds))
-		_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+		_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 		endless := seconds[:2] == "92"
 		if endless != errors.Is(err, ErrExhausted) || asked(server, "create") != map[bool]int{true: 1, false: 2}[endless] {
 			t.Errorf("%s: %v after %d POSTs", seconds, err, asked(server, "create"))
@@ -422,7 +422,7 @@ func TestResponseWithoutAName(t *testing.T) {
 	for _, name := range []string{"", "mine"} {
 		server := oncetest.NewServer()
 		server.Next("create", "*", changed(http.StatusCreated, func(o *unstructured.Unstructured) { o.SetName("") }))
-		object := configMap("a")
+		object := configMap()
 		object.SetName(name)
 		if r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, object, Untracked()); err != nil || r.Outcome != Created {
 			t.Errorf("%q: %+v, %v", name, r, err)

@@ -143,7 +143,8 @@ func (r *request) stamp() {
 // isIPAddress reports whether the server generates no names for the type: it uses
 // the generateName of an IPAddress unchanged.
 func (r *request) isIPAddress() bool {
-	return r.mapping.Resource.GroupResource() == schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
+	resource := r.mapping.Resource
+	return resource.Group == "networking.k8s.io" && resource.Resource == "ipaddresses"
 }
 
 // clientFor returns the client of an API version. It is made once, because each

@@ -81,10 +81,10 @@ func creatorFor(t *testing.T, config *rest.Config, options ...Option) *Creator {
 	return c
 }
 
-func configMap(data string) *unstructured.Unstructured {
+func configMap() *unstructured.Unstructured {
 	object := configMapObject()
 	object.SetGenerateName("p-")
-	object.Object["data"] = map[string]any{"key": data}
+	object.Object["data"] = map[string]any{"key": "a"}
 	return object
 }
 
@@ -92,7 +92,7 @@ func configMap(data string) *unstructured.Unstructured {
 // object that it was given.
 func TestCreate(t *testing.T) {
 	server := oncetest.NewServer()
-	object := configMap("a")
+	object := configMap()
 	result, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, object, NewID())
 	if err != nil || result.Outcome != Created || asked(server, "create") != 1 || asked(server, "get") != 0 {
 		t.Fatalf("%+v, %v", result, err)
@@ -103,7 +103,7 @@ func TestCreate(t *testing.T) {
 	if diff := cmp.Diff(only(t, server), result.Object); diff != "" {
 		t.Errorf("(-server +result):\n%s", diff)
 	}
-	if diff := cmp.Diff(configMap("a"), object); diff != "" {
+	if diff := cmp.Diff(configMap(), object); diff != "" {
 		t.Errorf("Create changed the object (-want +got):\n%s", diff)
 	}
 }
@@ -114,7 +114,7 @@ func TestLostAnswer(t *testing.T) {
 	server.Next("create", "*", oncetest.DropResponse)
 	var events []Event
 	result, err := creatorFor(t, server.Config(), WithEvents(func(e Event) { events = append(events, e) })).
-		Create(t.Context(), configMapMapping, configMap("a"), NewID())
+		Create(t.Context(), configMapMapping, configMap(), NewID())
 	if err != nil || result.Outcome != Created || asked(server, "create") != 1 || len(server.Objects()) != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -132,11 +132,11 @@ func TestOverANetwork(t *testing.T) {
 	config.Host, config.Transport = network.URL, nil
 	c := creatorFor(t, config, WithRetryTimeout(0))
 	server.Next("create", "*", oncetest.DropResponse)
-	if r, err := c.Create(t.Context(), configMapMapping, configMap("a"), NewID()); err != nil || r.Outcome != Created || asked(server, "create") != 1 {
+	if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil || r.Outcome != Created || asked(server, "create") != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	network.Close()
-	if r, err := c.Create(t.Context(), configMapMapping, configMap("a"), NewID()); !errors.Is(err, ErrExhausted) {
+	if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); !errors.Is(err, ErrExhausted) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -160,7 +160,7 @@ func TestTransportThatSendsAgain(t *testing.T) {
 	server.Next("create", "*", oncetest.DropResponse)
 	config := server.Config()
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return resender{rt} })
-	result, err := creatorFor(t, config).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+	result, err := creatorFor(t, config).Create(t.Context(), configMapMapping, configMap(), NewID())
 	if err != nil || result.Outcome != Created || asked(server, "create") != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -171,7 +171,7 @@ func TestRedirect(t *testing.T) {
 	server := oncetest.NewServer()
 	to := server.Config().Host + "/api/v1/namespaces/ns/configmaps"
 	server.Next("create", "*", withHeader(text(http.StatusTemporaryRedirect), "Location", to))
-	result, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+	result, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 	if err != nil || result.Outcome != Created || asked(server, "create") != 2 || asked(server, "get") != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -185,7 +185,7 @@ func TestNoSilentResending(t *testing.T) {
 	server.Next("create", "*", busy, busy)
 	var events []Event
 	_, err := creatorFor(t, server.Config(), WithEvents(func(e Event) { events = append(events, e) })).
-		Create(t.Context(), configMapMapping, configMap("a"), NewID())
+		Create(t.Context(), configMapMapping, configMap(), NewID())
 	if err != nil || len(events) != 2 || events[0].Action != Resend || asked(server, "create") != 3 {
 		t.Errorf("%v, %+v", err, events)
 	}
@@ -195,7 +195,7 @@ var exceeded = oncetest.Refuse(apierrors.NewForbidden(configMaps, "", errors.New
 
 // A refusal keeps the server's words and type.
 func TestRefused(t *testing.T) {
-	_, err := creatorFor(t, always(exceeded).Config()).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+	_, err := creatorFor(t, always(exceeded).Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 	if !errors.Is(err, ErrRefused) || !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota") {
 		t.Error(err)
 	}
@@ -205,7 +205,7 @@ func TestRefused(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	server := always(exceeded)
 	dry := WithCreateOptions(metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-	_, err := creatorFor(t, server.Config(), dry).Create(t.Context(), configMapMapping, configMap("a"), NewID())
+	_, err := creatorFor(t, server.Config(), dry).Create(t.Context(), configMapMapping, configMap(), NewID())
 	if !errors.Is(err, ErrRefused) || asked(server, "get") != 0 {
 		t.Errorf("%v, %v", err, server.Requests())
 	}
@@ -251,7 +251,7 @@ func TestAsClientGo(t *testing.T) {
 				err := create(server.Config())
 				return asked(server, "create"), err
 			}
-			named := configMap("a")
+			named := configMap()
 			named.SetName("mine")
 			sent, err := post(func(config *rest.Config) error {
 				_, err := creatorFor(t, config).Create(t.Context(), configMapMapping, named, Untracked())
@@ -279,7 +279,7 @@ func TestServerNamingSendsNothingTwice(t *testing.T) {
 		server := oncetest.NewServer()
 		fault := withHeader(text(code), "Retry-After", "0")
 		server.Next("create", "*", fault, fault)
-		_, err := creatorFor(t, server.Config(), WithAttempts(1)).Create(t.Context(), configMapMapping, configMap("a"), Untracked())
+		_, err := creatorFor(t, server.Config(), WithAttempts(1)).Create(t.Context(), configMapMapping, configMap(), Untracked())
 		if sent := asked(server, "create"); sent != want || errors.Is(err, ErrUnknown) != (want == 1) {
 			t.Errorf("%d: %d POSTs, %v", code, sent, err)
 		}
@@ -314,7 +314,7 @@ func TestAge(t *testing.T) {
 			server.SetClock(func() time.Time { return time.Now().Add(test.ahead) })
 			return withHeader((*oncetest.Request).Send, "Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))(r)
 		})
-		if r, err := c.Create(t.Context(), configMapMapping, configMap("a"), NewID()); !errors.Is(err, test.want) {
+		if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); !errors.Is(err, test.want) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
@@ -342,7 +342,7 @@ func TestIPAddress(t *testing.T) {
 func TestUntracked(t *testing.T) {
 	server := oncetest.NewServer()
 	server.Next("create", "*", oncetest.DropResponse)
-	named := configMap("a")
+	named := configMap()
 	named.SetName("mine")
 	_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, named, Untracked())
 	if !errors.Is(err, ErrUnknown) || len(server.Requests()) != 1 {
@@ -368,7 +368,7 @@ func TestNameThatNoPathCanCarry(t *testing.T) {
 			if lost == 1 {
 				server.Next("create", "*", oncetest.DropRequest)
 			}
-			object := configMap("a")
+			object := configMap()
 			object.SetName(test.name)
 			object.SetGenerateName(test.generateName)
 			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, object, NewID())
@@ -381,7 +381,7 @@ func TestNameThatNoPathCanCarry(t *testing.T) {
 
 // While such a name is in doubt, something may have stored it under another.
 func TestNameThatNoPathCanCarryInDoubt(t *testing.T) {
-	object := configMap("a")
+	object := configMap()
 	object.SetGenerateName("feature/login-")
 	c := creatorFor(t, always(oncetest.DropRequest).Config(), WithRetryTimeout(0))
 	if _, err := c.Create(t.Context(), configMapMapping, object, NewID()); !errors.Is(err, ErrUnknown) {
@@ -393,7 +393,7 @@ func TestNameThatNoPathCanCarryInDoubt(t *testing.T) {
 func TestBadArguments(t *testing.T) {
 	server := oncetest.NewServer()
 	c := creatorFor(t, server.Config())
-	homeless, nameless, astray := configMap("a"), configMap("a"), configMap("a")
+	homeless, nameless, astray := configMap(), configMap(), configMap()
 	homeless.SetNamespace("")
 	nameless.SetGenerateName("")
 	astray.SetNamespace("a/b") // client-go sends no request for it
@@ -404,13 +404,13 @@ func TestBadArguments(t *testing.T) {
 		option Option
 		says   string
 	}{
-		"no ID":        {configMap("a"), ID{}, none, "the ID is empty"},
-		"no creation":  {configMap("a"), Derived("", "run"), none, "the ID is empty"},
+		"no ID":        {configMap(), ID{}, none, "the ID is empty"},
+		"no creation":  {configMap(), Derived("", "run"), none, "the ID is empty"},
 		"no namespace": {homeless, NewID(), none, "configmaps need a namespace"},
 		"slash":        {astray, NewID(), none, `the namespace "a/b" may not contain '/'`},
 		"no name":      {nameless, NewID(), none, "neither a name nor a generateName"},
-		"attempts":     {configMap("a"), NewID(), WithAttempts(0), "WithAttempts must be at least 1, not 0"},
-		"suffix":       {configMap("a"), NewID(), WithSuffixLength(4), "WithSuffixLength must be from 5 to 11"},
+		"attempts":     {configMap(), NewID(), WithAttempts(0), "WithAttempts must be at least 1, not 0"},
+		"suffix":       {configMap(), NewID(), WithSuffixLength(4), "WithSuffixLength must be from 5 to 11"},
 	} {
 		_, err := c.Create(t.Context(), configMapMapping, test.object, test.id, test.option)
 		if ended := (*Error)(nil); err == nil || errors.As(err, &ended) || !strings.Contains(err.Error(), test.says) {
@@ -437,7 +437,7 @@ func TestConcurrently(t *testing.T) {
 		var group sync.WaitGroup
 		for n := range 60 {
 			group.Go(func() {
-				if _, err := leaders[n%2].Create(ctx, configMapMapping, configMap("a"), Derived(fmt.Sprint("v1-", n%10), "")); err != nil {
+				if _, err := leaders[n%2].Create(ctx, configMapMapping, configMap(), Derived(fmt.Sprint("v1-", n%10), "")); err != nil {
 					t.Error(err)
 				}
 			})
@@ -460,11 +460,11 @@ func TestDeadline(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		c := creatorFor(t, always(oncetest.Delay(time.Hour)).Config())
-		_, err := c.Create(ctx, configMapMapping, configMap("a"), NewID())
+		_, err := c.Create(ctx, configMapMapping, configMap(), NewID())
 		if took := time.Since(start); !errors.Is(err, ErrUnknown) || took < 2*time.Second || took > 2*time.Second+Grace {
 			t.Errorf("%v after %s", err, took)
 		}
-		if _, err := c.Create(ctx, configMapMapping, configMap("a"), NewID()); !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Create(ctx, configMapMapping, configMap(), NewID()); !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("too late: %v", err)
 		}
 	})
@@ -481,7 +481,7 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 			return oncetest.AfterStore(oncetest.Delay(time.Hour))(r)
 		})
 		start := time.Now()
-		r, err := creatorFor(t, server.Config()).Create(ctx, configMapMapping, configMap("a"), NewID())
+		r, err := creatorFor(t, server.Config()).Create(ctx, configMapMapping, configMap(), NewID())
 		if took := time.Since(start); err != nil || r.Outcome != Created || took >= Grace || asked(server, "get") != 1 {
 			t.Errorf("%+v, %v after %s", r, err, took)
 		}
@@ -527,7 +527,7 @@ func TestLimiterSeesNoDeadline(t *testing.T) {
 	l := &limiter{RateLimiter: flowcontrol.NewFakeAlwaysRateLimiter()}
 	config.RateLimiter = l
 	c := creatorFor(t, config)
-	if _, err := c.Create(t.Context(), configMapMapping, configMap("a"), NewID()); err != nil || l.deadlines > 0 {
+	if _, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil || l.deadlines > 0 {
 		t.Errorf("%v, %d deadlines", err, l.deadlines)
 	}
 }
@@ -538,7 +538,7 @@ func TestEncoding(t *testing.T) {
 	server := oncetest.NewServer()
 	config := server.Config()
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf
-	if _, err := creatorFor(t, config).Create(t.Context(), configMapMapping, configMap("a"), NewID()); err != nil {
+	if _, err := creatorFor(t, config).Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil {
 		t.Error(err)
 	}
 }

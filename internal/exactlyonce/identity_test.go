@@ -26,7 +26,7 @@ func only(t *testing.T, server *oncetest.Server) *unstructured.Unstructured {
 func TestNameOfItsOwn(t *testing.T) {
 	server := oncetest.NewServer()
 	c := creatorFor(t, server.Config())
-	named, id := configMap("a"), Derived("v1-x", "")
+	named, id := configMap(), Derived("v1-x", "")
 	named.SetName("mine")
 	for _, want := range []Outcome{Created, Found} {
 		if r, err := c.Create(t.Context(), configMapMapping, named, id); err != nil || r.Outcome != want || r.Name != "mine" {
@@ -53,7 +53,7 @@ func TestUnknownWithoutPermission(t *testing.T) {
 		server := oncetest.NewServer()
 		server.Next("create", "*", oncetest.AfterStore(oncetest.GatewayTimeout))
 		server.Next("get", "*", oncetest.Forbidden)
-		_, err := creatorFor(t, server.Config(), WithRetryTimeout(0)).Create(t.Context(), configMapMapping, configMap("a"), id)
+		_, err := creatorFor(t, server.Config(), WithRetryTimeout(0)).Create(t.Context(), configMapMapping, configMap(), id)
 		if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "needs get on configmaps") {
 			t.Error(err)
 		}

@@ -99,7 +99,7 @@ func TestTemplateEncodesAsWithout(t *testing.T) {
 func TestCopiesWithATemplate(t *testing.T) {
 	server := oncetest.NewServer()
 	c := creatorFor(t, server.Config())
-	given := configMap("a")
+	given := configMap()
 	template := WithTemplate(&Template{})
 	var ids []ID
 	for range 3 {

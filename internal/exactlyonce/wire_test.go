@@ -88,14 +88,14 @@ func TestBriefObjectsReadTheSame(t *testing.T) {
 // promises. An object that was read back is whole.
 func TestCreateBriefly(t *testing.T) {
 	c, id := creatorFor(t, oncetest.NewServer().Config(), WithBriefObjects()), Derived("v1-x", "")
-	result, err := c.Create(t.Context(), configMapMapping, configMap("a"), id)
+	result, err := c.Create(t.Context(), configMapMapping, configMap(), id)
 	if err != nil || result.Outcome != Created || result.Stripped != nil || result.Object.GetName() != result.Name {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	if result.Object.Object["data"] != nil || result.Object.GetUID() == "" || result.Object.GetNamespace() != "ns" {
 		t.Errorf("%v", result.Object)
 	}
-	result, err = c.Create(t.Context(), configMapMapping, configMap("a"), id)
+	result, err = c.Create(t.Context(), configMapMapping, configMap(), id)
 	if err != nil || result.Outcome != Found || result.Object.Object["data"] == nil {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -117,7 +117,7 @@ func TestCreateOptionsAsClientGo(t *testing.T) {
 		}))
 		config := &rest.Config{Host: server.URL, QPS: -1}
 		_, _ = creatorFor(t, config, WithRetryTimeout(0)).
-			Create(t.Context(), configMapMapping, configMap("a"), NewID(), WithCreateOptions(options))
+			Create(t.Context(), configMapMapping, configMap(), NewID(), WithCreateOptions(options))
 		ours := got
 		config.GroupVersion, config.NegotiatedSerializer = &schema.GroupVersion{Version: "v1"}, statuses
 		client, err := rest.RESTClientFor(config)
