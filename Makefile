@@ -17,9 +17,9 @@ WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
 # their own process; those that need no control plane; and those of neither, of
 # which test/release is run by itself.
 RACE    := $(WITHC) $(GO) test -race
-RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./lab/campaign ./test/faultproxy
+RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./lab/faults ./test/faultproxy
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
-OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/(test/(e2e|offline|lint|census|faultproxy|release)|lab/campaign)$$')
+OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/(test/(e2e|offline|lint|census|faultproxy|release)|lab/faults)$$')
 
 # What a release needs that is no file here: syft for SBOMs, and cosign with
 # its service for signatures.
@@ -48,7 +48,7 @@ LIBRARY := $(GO) test -C pkg/once
 CONTROLLERS := pkg/once/oncecr examples/controller lab/reconcile
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench campaign churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff exports release-commit release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench faults churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff exports release-commit release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,7 +98,7 @@ cover: # Fail if pkg/ and internal/ are covered less than they should be (after 
 chance: control-plane ## Run the tests that follow from a seed with another one; SEED= repeats it
 	@seed=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; echo "make chance SEED=$$seed"; \
 	RAPID_SEED=$$seed $(GO) test -count=1 $(PROPERTIES) && \
-	GENNAME_SEED=$$seed $(RACE) -count=1 -timeout 20m -run 'TestCampaign|TestAuditOfChance' ./lab/campaign ./test/e2e
+	GENNAME_SEED=$$seed $(RACE) -count=1 -timeout 20m -run 'TestFaults|TestAuditOfChance' ./lab/faults ./test/e2e
 
 # Each is a package and a function in it.
 FUZZ  = $(shell git grep -o '^func Fuzz[A-Za-z]*' -- '*_test.go' | sed -E 's|([^:]*)/[^/]*:func (.*)|./\1/\2|')
@@ -163,20 +163,20 @@ bench: control-plane ## Measure on real servers, into docs/internals/benchmarks.
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./internal/...
 	$(GO) run -C lab/bench . create audit live startup
 
-# The documented campaign is that of 5,000 objects and the usual seed.
+# The documented fault test is that of 5,000 objects and the usual seed.
 N        ?= 5000
-CAMPAIGN  = $(GO) run ./lab/campaign/run -objects $(N) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-only $(ONLY)) \
+FAULTS  = $(GO) run ./lab/faults/run -objects $(N) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-only $(ONLY)) \
             $(if $(SEED)$(ONLY)$(filter-out 5000,$(N)),,-write docs/internals/benchmarks.md)
 
-campaign: build control-plane ## Create objects through injured requests, into docs/internals/benchmarks.md (15 minutes); N= SEED= ONLY= only print
-	$(CAMPAIGN)
-	$(CAMPAIGN) -replicated -by-request -server-kills 7
+faults: build control-plane ## Create objects through injected faults, into docs/internals/benchmarks.md (15 minutes); N= SEED= ONLY= only print
+	$(FAULTS)
+	$(FAULTS) -replicated -by-request -server-kills 7
 
 # The documented run is that of five minutes and the usual seed.
 FOR ?= 5m
 
 churn: build control-plane ## Have audit --watch follow what comes and goes while parts of a replicated control plane fail, into docs/internals/watch-engine.md (8 minutes); FOR= SEED= only print
-	$(GO) run ./lab/campaign/run -follow $(FOR) -replicated -by-request -server-kills 7 $(if $(SEED),-seed $(SEED)) \
+	$(GO) run ./lab/faults/run -follow $(FOR) -replicated -by-request -server-kills 7 $(if $(SEED),-seed $(SEED)) \
 	$(if $(SEED)$(filter-out 5m,$(FOR)),,-write docs/internals/watch-engine.md)
 
 compat: build control-plane ## Try every minor version of kube-apiserver and kubectl, into docs/reference/server-versions.md (10 minutes; at first 5 for each more)

@@ -93,7 +93,7 @@ func TestExactlyOnce(t *testing.T) {
 	if _, err := server.CoreV1().ConfigMaps("default").Create(t.Context(), owner, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	mix := &faultproxy.Mix{Seed: 1, Rate: 0.25, Of: faultproxy.InjuriesBut("carried out after the deadline")} // a minute
+	mix := &faultproxy.Mix{Seed: 1, Rate: 0.25, Of: faultproxy.FaultsBut("carried out after the deadline")} // a minute
 	kills := &killer{due: []int{5, 10, 15}}
 	proxy := faultproxy.New(t, cp.Admin(), func(r *http.Request) faultproxy.Fault {
 		if !strings.Contains(r.URL.Path, "/jobs") || r.URL.Query().Get("watch") != "" {

@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/campaign"
+	"github.com/kubectl-genname/kubectl-genname/lab/faults"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -52,7 +52,7 @@ func (s server) examine(ctx context.Context, plugin string) (r row, err error) {
 	if err := e.says(ctx, &r); err != nil {
 		return r, err
 	}
-	if err := e.campaigns(ctx, &r); err != nil {
+	if err := e.faultTests(ctx, &r); err != nil {
 		return r, err
 	}
 	if err := e.audits(ctx, &r); err != nil {
@@ -156,12 +156,12 @@ func (e *examination) said(ctx context.Context, kubeconfig string) (said, error)
 	return said{*version.Server.Attempts, version.Server.AttemptsSource}, nil
 }
 
-// campaigns are small ones of those with a key and without.
-func (e *examination) campaigns(ctx context.Context, r *row) error {
-	settings := campaign.Full()
+// faultTests runs small ones of create with a key and without.
+func (e *examination) faultTests(ctx context.Context, r *row) error {
+	settings := faults.Full()
 	settings.Plugin = e.plugin
 	settings.Documents, settings.Count, settings.ServerKills = 50, 10, 1
-	for _, c := range campaign.Contestants {
+	for _, c := range faults.Clients {
 		if c.Name != "keyed" && c.Name != "keyless" {
 			continue
 		}
@@ -170,16 +170,16 @@ func (e *examination) campaigns(ctx context.Context, r *row) error {
 			return err
 		}
 		fmt.Fprintln(os.Stderr, result)
-		r.campaigns = append(r.campaigns, result)
+		r.creates = append(r.creates, result)
 		r.broken = errors.Join(r.broken, c.Check(result))
 	}
 	return nil
 }
 
-// audits counts all that the campaigns have left, in pages that are read in
-// peace and in pages that are injured, and has the first prefix reported.
+// audits counts all that the fault tests have left, in pages that are read in
+// peace and in pages that meet faults, and has the first prefix reported.
 func (e *examination) audits(ctx context.Context, r *row) error {
-	audit, err := campaign.Audit(ctx, e.plugin, e.client, e.flags(e.kubeconfig)...)
+	audit, err := faults.Audit(ctx, e.plugin, e.client, e.flags(e.kubeconfig)...)
 	if err != nil {
 		return err
 	}
@@ -195,25 +195,25 @@ func (e *examination) audits(ctx context.Context, r *row) error {
 	if n := odds.Items[0].Existing; n != first.Names {
 		r.broken = errors.Join(r.broken, fmt.Errorf("report counts %d of %s, audit %d", n, first.Prefix, first.Names))
 	}
-	return e.injuredAudit(ctx, r)
+	return e.auditWithFaults(ctx, r)
 }
 
 // watches has audit --watch follow what comes and goes: nothing fails, so that all is
 // to be seen.
 func (e *examination) watches(ctx context.Context, r *row) (err error) {
-	settings := campaign.Full()
+	settings := faults.Full()
 	settings.Plugin, settings.ServerKills, settings.Follows = e.plugin, 0, 5*time.Second
-	if r.watched, err = campaign.Follow(ctx, e.cp, settings, "configmaps,secrets,serviceaccounts"); err != nil {
+	if r.watched, err = faults.Follow(ctx, e.cp, settings, "configmaps,secrets,serviceaccounts"); err != nil {
 		return err
 	}
 	if r.watched.Gaps > 0 {
-		r.broken = errors.Join(r.broken, fmt.Errorf("a watch of which nothing is injured has gaps: %s", r.watched))
+		r.broken = errors.Join(r.broken, fmt.Errorf("a watch without faults has gaps: %s", r.watched))
 	}
 	return nil
 }
 
-// injuredAudit is one of which every third page is injured.
-func (e *examination) injuredAudit(ctx context.Context, r *row) error {
+// auditWithFaults is an audit of which every third page meets a fault.
+func (e *examination) auditWithFaults(ctx context.Context, r *row) error {
 	mix := &faultproxy.Mix{Seed: 1, Rate: 0.33}
 	proxy, err := faultproxy.Start(faultproxy.HTTP2, e.cp.Admin(), func(r *http.Request) faultproxy.Fault {
 		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
@@ -225,18 +225,18 @@ func (e *examination) injuredAudit(ctx context.Context, r *row) error {
 		return err
 	}
 	defer proxy.Close()
-	kubeconfig := filepath.Join(e.cp.Dir, "injured.kubeconfig")
+	kubeconfig := filepath.Join(e.cp.Dir, "faults.kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, proxy.Config); err != nil {
 		return err
 	}
-	audit, err := campaign.Audit(ctx, e.plugin, e.client, append(e.flags(kubeconfig), "--chunk-size=50", "--request-timeout=3s")...)
+	audit, err := faults.Audit(ctx, e.plugin, e.client, append(e.flags(kubeconfig), "--chunk-size=50", "--request-timeout=3s")...)
 	if err != nil {
 		return err
 	}
-	requests, injuries := mix.Count()
+	requests, faults := mix.Count()
 	r.pages, r.told = requests, !audit.Complete
-	for _, n := range injuries {
-		r.injured += n
+	for _, n := range faults {
+		r.faults += n
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 // Command compat runs the plugin against kube-apiserver of several minor
 // versions, with the server's retries of generated names on and off where that
 // can be chosen, and under kubectl of several, and prints what it saw as tables:
-// names tried, what "version" says of that, campaigns of creates through faults,
+// names tried, what "version" says of that, creates through faults,
 // audits. With -write they are put into a document. What is not as promised is an
 // error.
 //

@@ -6,23 +6,23 @@ import (
 	"os"
 	"strings"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/campaign"
+	"github.com/kubectl-genname/kubectl-genname/lab/faults"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // row is what was seen of a server.
 type row struct {
 	server
-	tries     int  // names tried, by what etcd was asked
-	admin     said // by the plugin to an administrator
-	user      said // to a user without the right to read metrics
-	campaigns []*campaign.Result
-	audited   int64 // objects
-	pages     int   // asked for by the audit through faults
-	injured   int   // of these
-	told      bool  // by it, that not all was counted
-	watched   *campaign.Followed
-	broken    error
+	tries   int  // names tried, by what etcd was asked
+	admin   said // by the plugin to an administrator
+	user    said // to a user without the right to read metrics
+	creates []*faults.Result
+	audited int64 // objects
+	pages   int   // asked for by the audit through faults
+	faults  int   // of these
+	told    bool  // by it, that not all was counted
+	watched *faults.Followed
+	broken  error
 }
 
 // said is how many names are tried, by what the plugin says, and how it knows.
@@ -59,9 +59,9 @@ func table(rows []row) string {
 	b.WriteString("|---|---|--:|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |", r.version, r.gate, r.tries, r.admin, r.user)
-		for _, c := range r.campaigns {
+		for _, c := range r.creates {
 			fmt.Fprintf(&b, " %d, %d, %d, ", c.Asked, c.Present, c.Duplicates)
-			if c.Contestant.Name == "keyed" {
+			if c.Client.Name == "keyed" {
 				fmt.Fprintf(&b, "%d |", c.Missing)
 			} else {
 				fmt.Fprintf(&b, "%d, %d |", c.Unknown, c.Failed+c.NotAttempted)
@@ -71,7 +71,7 @@ func table(rows []row) string {
 		if r.told {
 			how = "not all, and said so"
 		}
-		fmt.Fprintf(&b, " %d, as listed | %d, %d: %s |", r.audited, r.pages, r.injured, how)
+		fmt.Fprintf(&b, " %d, as listed | %d, %d: %s |", r.audited, r.pages, r.faults, how)
 		fmt.Fprintf(&b, " %d, %d; %d, %d |\n", r.watched.Creates, r.watched.SeenCreates, r.watched.Deletes, r.watched.SeenDeletes)
 	}
 	return b.String()

@@ -126,7 +126,7 @@ func (i *instance) choose(r *http.Request) faultproxy.Fault {
 		i.idle.Reset(cmp.Or(t.Patience, patience))
 	}
 	t.count(r)
-	injury := t.mix(i.scenario, r)
+	fault := t.mix(i.scenario, r)
 	return func(next http.Handler) http.Handler {
 		watched := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(&answered{ResponseWriter: w, with: func(code int) {
@@ -137,10 +137,10 @@ func (i *instance) choose(r *http.Request) faultproxy.Fault {
 				}
 			}}, r)
 		})
-		if injury == nil {
+		if fault == nil {
 			return watched
 		}
-		return injury(watched)
+		return fault(watched)
 	}
 }
 

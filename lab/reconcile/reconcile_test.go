@@ -45,7 +45,7 @@ func TestExactlyOnce(t *testing.T) {
 			if broken := test.way == "generate"; (r.Duplicates > 0) != broken {
 				t.Errorf("%d objects too many", r.Duplicates)
 			}
-			if (r.Kills > 0) != (scenario.Kills > 0) || (r.Injured > 0) != (scenario.Rate > 0) {
+			if (r.Kills > 0) != (scenario.Kills > 0) || (r.Faults > 0) != (scenario.Rate > 0) {
 				t.Errorf("not what should happen: %s", r)
 			}
 		})

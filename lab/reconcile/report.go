@@ -14,7 +14,7 @@ func (r *Result) String() string {
 	return fmt.Sprintf("%s, %s: %d purposes, %d objects too many, %d missing, %d unsettled; "+
 		"%d POSTs (%d conflicts), %d GETs, %d lists, of which %d met a fault; %d processes, %d killed, %s",
 		r.Way.Name, r.Scenario.Name, r.Purposes, r.Duplicates, r.Missing, r.Unsettled,
-		r.Posts, r.Conflicts, r.Gets, r.Lists, r.Injured, r.Processes, r.Kills, r.Took.Round(time.Second))
+		r.Posts, r.Conflicts, r.Gets, r.Lists, r.Faults, r.Processes, r.Kills, r.Took.Round(time.Second))
 }
 
 // Check returns the promises of pkg/once that were broken. Other ways promise nothing.
@@ -30,7 +30,7 @@ func (r *Result) Check() error {
 		(r.Posts != r.Purposes || r.Gets+r.Lists > 0) {
 		broken = append(broken, errors.New("not one POST and no read for each purpose, although nothing went wrong"))
 	}
-	if r.Gets > r.Injured+r.Conflicts+3*r.Refused {
+	if r.Gets > r.Faults+r.Conflicts+3*r.Refused {
 		broken = append(broken, errors.New("more than one GET for each fault and conflict, and three more for a refusal"))
 	}
 	if len(broken) == 0 {
@@ -58,7 +58,7 @@ func Section(s Settings, version string, results []*Result) string {
 	for _, r := range results {
 		if name := r.Scenario.Name; name == "calm" || name == "faults" || name == "all" {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %d | %d |\n",
-				r.Way.Title, r.Scenario.Title, r.each(r.Posts), r.each(r.Gets), r.Lists, r.Injured, r.Unsettled)
+				r.Way.Title, r.Scenario.Title, r.each(r.Posts), r.each(r.Gets), r.Lists, r.Faults, r.Unsettled)
 		}
 	}
 	b.WriteString(end)

@@ -41,14 +41,14 @@ var Scenarios = []Scenario{
 
 // landLate is a load balancer that gives up on a request, which the server then carries
 // out.
-var landLate = faultproxy.Injury{
+var landLate = faultproxy.NamedFault{
 	Name:    "504, and carried out after that",
 	Fault:   faultproxy.RefuseSecondEarly(http.StatusGatewayTimeout, "upstream request timeout", 300*time.Millisecond),
 	Carried: true, WritesOnly: true,
 }
 
-// injuries are the faults of the proxy, without the one that waits until a client gives
+// faults are the faults of the proxy, without the one that waits until a client gives
 // up: client-go has no timeout.
-func injuries() []faultproxy.Injury {
-	return append(faultproxy.InjuriesBut("carried out after the deadline"), landLate)
+func faults() []faultproxy.NamedFault {
+	return append(faultproxy.FaultsBut("carried out after the deadline"), landLate)
 }

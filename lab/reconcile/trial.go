@@ -44,11 +44,11 @@ type Result struct {
 	// when nothing went wrong any more.
 	Unsettled int
 	// Posts, Gets and Lists are the requests for the objects, Conflicts the
-	// POSTs that were answered so, Injured the requests that met a fault, and
+	// POSTs that were answered so, Faults the requests that met a fault, and
 	// Refused those of them that were refused because of a copy of theirs.
-	Posts, Gets, Lists, Conflicts, Injured, Refused int
-	Processes, Kills                                int
-	Took                                            time.Duration
+	Posts, Gets, Lists, Conflicts, Faults, Refused int
+	Processes, Kills                               int
+	Took                                           time.Duration
 }
 
 // trial is one way through one scenario, in a namespace of its own.
@@ -75,10 +75,10 @@ type trial struct {
 func Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings, way Way, scenario Scenario) (*Result, error) {
 	t := &trial{
 		Settings: s, way: way, cp: cp, namespace: way.Name + "-" + scenario.Name,
-		faults: &faultproxy.Mix{Seed: s.Seed, Rate: scenario.Rate, Of: injuries()},
+		faults: &faultproxy.Mix{Seed: s.Seed, Rate: scenario.Rate, Of: faults()},
 	}
 	if scenario.Strangers {
-		t.faults.Of = append(t.faults.Of, faultproxy.Injury{
+		t.faults.Of = append(t.faults.Of, faultproxy.NamedFault{
 			Name: "the name taken by a stranger, and freed", Fault: t.stranger, WritesOnly: true,
 		})
 	}
@@ -168,9 +168,9 @@ func (t *trial) compare(ctx context.Context) (duplicates, missing int, err error
 func (t *trial) fill(r *Result) {
 	r.Posts, r.Gets, r.Lists = int(t.posts.Load()), int(t.gets.Load()), int(t.lists.Load())
 	r.Conflicts, r.Processes, r.Kills = int(t.conflicts.Load()), int(t.processes.Load()), t.killed
-	_, injured := t.faults.Count()
-	for name, n := range injured {
-		r.Injured += n
+	_, faults := t.faults.Count()
+	for name, n := range faults {
+		r.Faults += n
 		if strings.Contains(name, "refused") {
 			r.Refused += n
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// onPage injures the lists of ConfigMaps, which are numbered from 1.
+// onPage injects a fault into the lists of ConfigMaps, which are numbered from 1.
 func onPage(choose func(n int64) faultproxy.Fault) func(*http.Request) faultproxy.Fault {
 	var pages atomic.Int64
 	return func(r *http.Request) faultproxy.Fault {
@@ -68,7 +68,7 @@ func TestAuditThroughFaults(t *testing.T) {
 		case 1:
 			return cutAfter(300)
 		case 2:
-			return faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later.")
+			return faultproxy.Respond(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later.")
 		case 3:
 			return cutAfter(2000)
 		case 4:
@@ -266,7 +266,7 @@ func TestAuditWithoutMetrics(t *testing.T) {
 		if r.URL.Path != "/metrics" {
 			return nil
 		}
-		return faultproxy.Answer(http.StatusServiceUnavailable, http.Header{"Retry-After": {"30"}}, "not now")
+		return faultproxy.Respond(http.StatusServiceUnavailable, http.Header{"Retry-After": {"30"}}, "not now")
 	})
 	began := time.Now()
 	harness.As(t, proxy.Config).Run("audit", "configmaps", "-A", "-o=jsonpath={.server.attempts} {.server.attemptsSource}").Expect(t, 0, `8 default`, `.*`)

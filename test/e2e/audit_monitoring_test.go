@@ -29,7 +29,7 @@ func TestAuditWithoutAPIServices(t *testing.T) {
 		if !strings.HasSuffix(r.URL.Path, "/apis/apiregistration.k8s.io/v1/apiservices") || r.URL.Query().Has("limit") {
 			return nil
 		}
-		return faultproxy.Answer(http.StatusGatewayTimeout, nil, "the request timed out")
+		return faultproxy.Respond(http.StatusGatewayTimeout, nil, "the request timed out")
 	})
 	u := harness.As(t, proxy.Config)
 	u.Run("audit", "-n", "default").Expect(t, 1, `.*`,

@@ -331,7 +331,7 @@ func reviewsAhead(ahead time.Duration) func(*http.Request) faultproxy.Fault {
 		if !strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
 			return nil
 		}
-		return faultproxy.Answer(http.StatusCreated, http.Header{"Content-Type": {"application/json"}},
+		return faultproxy.Respond(http.StatusCreated, http.Header{"Content-Type": {"application/json"}},
 			`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1",`+
 				`"metadata":{"creationTimestamp":"`+time.Now().Add(ahead).UTC().Format(time.RFC3339)+`"}}`)
 	}
@@ -582,7 +582,7 @@ func TestAuditInterrupted(t *testing.T) {
 			return nil
 		case asked.Add(1) == 1: // ConfigMaps are counted meanwhile
 			<-listed
-			return faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later.")
+			return faultproxy.Respond(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later.")
 		}
 		interrupt()
 		return faultproxy.DropRequest

@@ -35,7 +35,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
-// watches are the injuries of watches: each is cut a time after it has told something, and
+// watches are the faults of watches: each is cut a time after it has told something, and
 // while they are away none is opened; those that are opened after it ask for a state long
 // gone.
 type watches struct {
@@ -55,7 +55,7 @@ func (w *watches) choose(r *http.Request) faultproxy.Fault {
 	defer w.mu.Unlock()
 	w.opened++
 	if w.away {
-		return faultproxy.Answer(http.StatusServiceUnavailable, nil, "away")
+		return faultproxy.Respond(http.StatusServiceUnavailable, nil, "away")
 	}
 	old := w.old
 	w.old = false
@@ -538,7 +538,7 @@ func TestAuditWatchInterruptedInTheFirstCount(t *testing.T) {
 			return nil
 		}
 		asked <- struct{}{}
-		return faultproxy.Answer(http.StatusTooManyRequests, nil, "Too many requests, please try again later.")
+		return faultproxy.Respond(http.StatusTooManyRequests, nil, "Too many requests, please try again later.")
 	}).Config), "configmaps,secrets", "-n", ns)
 	<-asked
 	w.stop()

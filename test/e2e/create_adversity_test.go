@@ -81,7 +81,7 @@ func TestCreateWhileTheCredentialEnds(t *testing.T) {
 				case !harness.Creates(r) || ended.Swap(true):
 					return nil
 				case lost:
-					return faultproxy.DropAnswer
+					return faultproxy.DropResponse
 				}
 				return faultproxy.RefuseSecond(401, faultproxy.Unauthorized)
 			})

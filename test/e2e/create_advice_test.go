@@ -88,7 +88,7 @@ func TestAdviceAboutALostAnswer(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault faultproxy.Fault
 		there bool
-	}{"lost on the way": {faultproxy.DropRequest, false}, "carried out": {faultproxy.DropAnswer, true}} {
+	}{"lost on the way": {faultproxy.DropRequest, false}, "carried out": {faultproxy.DropResponse, true}} {
 		t.Run(name, func(t *testing.T) {
 			ns := harness.Namespace(t, single)
 			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -146,7 +146,7 @@ func TestAdviceAfterAFailure(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if harness.Creates(r) && strings.Contains(string(faultproxy.Body(r)), "bad-") {
-			return faultproxy.Answer(http.StatusBadRequest, http.Header{"Content-Type": {"application/json"}},
+			return faultproxy.Respond(http.StatusBadRequest, http.Header{"Content-Type": {"application/json"}},
 				`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"BadRequest","code":400}`)
 		}
 		return nil
@@ -200,7 +200,7 @@ func TestALoadBalancerWithoutAServer(t *testing.T) {
 	for contentType, body := range map[string]string{"text/html": "<html><body>503</body></html>", "text/plain": "no healthy upstream"} {
 		t.Run(contentType, func(t *testing.T) {
 			ns := harness.Namespace(t, single)
-			answer := faultproxy.Answer(http.StatusServiceUnavailable, http.Header{"Content-Type": {contentType}}, body)
+			answer := faultproxy.Respond(http.StatusServiceUnavailable, http.Header{"Content-Type": {contentType}}, body)
 			var posts atomic.Int32
 			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 				if harness.Creates(r) {
@@ -226,7 +226,7 @@ func TestATypeThatDoesNotGetThrough(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if strings.Contains(r.URL.Path, "/configmaps") {
-			return faultproxy.Answer(http.StatusServiceUnavailable, nil, "busy")
+			return faultproxy.Respond(http.StatusServiceUnavailable, nil, "busy")
 		}
 		return nil
 	})
@@ -238,7 +238,7 @@ func TestATypeThatDoesNotGetThrough(t *testing.T) {
 			args = append(args, key)
 			proxy = faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 				if strings.Contains(r.URL.Path, "/configmaps") && !r.URL.Query().Has("labelSelector") {
-					return faultproxy.Answer(http.StatusServiceUnavailable, nil, "busy")
+					return faultproxy.Respond(http.StatusServiceUnavailable, nil, "busy")
 				}
 				return nil
 			})

@@ -30,7 +30,7 @@ func TestAgainAfterAnInterruptWithAKey(t *testing.T) {
 
 // forbidden is the answer of RBAC, which nothing that the POST has done can
 // cause.
-var forbidden = faultproxy.Answer(http.StatusForbidden, http.Header{"Content-Type": {"application/json"}},
+var forbidden = faultproxy.Respond(http.StatusForbidden, http.Header{"Content-Type": {"application/json"}},
 	`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps is forbidden: User \"x\" cannot create resource \"configmaps\" in API group \"\" in the namespace \"y\"","reason":"Forbidden","details":{"kind":"configmaps"},"code":403}`)
 
 // Some copies of a run without a key are refused: the advice creates the rest
@@ -71,7 +71,7 @@ func TestExamplePipelineAfterALostAnswer(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	harness.Grant(t, retrying, ns, "pipeline", []string{"create", "list", "watch"}, "jobs")
 	endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
-	proxy := faultproxy.New(t, retrying.User("pipeline"), firstPost(faultproxy.DropAnswer))
+	proxy := faultproxy.New(t, retrying.User("pipeline"), firstPost(faultproxy.DropResponse))
 	cmd := exec.CommandContext(t.Context(), "bash", "pipeline.sh", ns, "4f1d2e8")
 	cmd.Dir, cmd.Env = harness.Root+"examples", append(harness.Environment(t, harness.As(t, proxy.Config).Kubeconfig), "PAUSES=0 0")
 	var stderr strings.Builder

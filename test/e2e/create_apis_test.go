@@ -118,7 +118,7 @@ func createThings(t *testing.T, cp *controlplane.ControlPlane, group string) {
 	input := harness.File(t, "thing.yaml", strings.ReplaceAll(thing, "GROUP", group))
 	created := `thing.` + group + `/thing-` + harness.Suffix + ` created\n`
 	for name, fault := range map[string]faultproxy.Fault{
-		"no fault": nil, "answer lost": faultproxy.DropAnswer, "request lost": faultproxy.DropRequest, "repeated": faultproxy.RepeatSecond,
+		"no fault": nil, "answer lost": faultproxy.DropResponse, "request lost": faultproxy.DropRequest, "repeated": faultproxy.RepeatSecond,
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := countMarked(t, things)

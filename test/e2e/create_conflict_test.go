@@ -58,7 +58,7 @@ func TestCreateConflict(t *testing.T) {
 			})
 			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 				if test.age > 0 && strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
-					return faultproxy.Answer(http.StatusCreated, http.Header{"Content-Type": {"application/json"}}, fmt.Sprintf(
+					return faultproxy.Respond(http.StatusCreated, http.Header{"Content-Type": {"application/json"}}, fmt.Sprintf(
 						`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1","metadata":{"creationTimestamp":%q}}`,
 						time.Now().Add(test.age).UTC().Format(time.RFC3339)))
 				}

@@ -35,9 +35,9 @@ var (
 	refusal    = `[Ee]rror[^\n]*error when creating "[^\n]*\n`
 )
 
-// injured is what the plugin does when an injury happens to the first POST of
+// expected is what the plugin does when a fault happens to the first POST of
 // an object.
-type injured struct {
+type expected struct {
 	stderr string // of a user who may do everything; the object is created
 	// unknown: a user who may create and not get is told that the outcome is
 	// unknown.
@@ -49,15 +49,15 @@ type injured struct {
 	twice bool
 }
 
-var whenInjured = map[string]injured{
+var expectedOf = map[string]expected{
 	"request dropped":                               {stderr: notThere, unknown: true},
-	"answer dropped":                                {stderr: readsBack, unknown: true},
+	"response dropped":                              {stderr: readsBack, unknown: true},
 	"reset within the request":                      {stderr: notThere, unknown: true},
-	"reset within the answer":                       {stderr: readsBack, unknown: true},
-	"answer broken off":                             {stderr: readsBack, unknown: true},
+	"reset within the response":                     {stderr: readsBack, unknown: true},
+	"response broken off":                           {stderr: readsBack, unknown: true},
 	"carried out after the deadline":                {stderr: readsBack + `(` + sendsAgain + `)?`, unknown: true},
-	"repeated and the first answer passed on":       {},
-	"repeated and the second answer passed on":      {twice: true},
+	"repeated and the first response passed on":     {},
+	"repeated and the second response passed on":    {twice: true},
 	"stored and a second copy refused by a quota":   {refused: true},
 	"stored and a second copy refused by a webhook": {refused: true},
 	"stored after a second copy was refused":        {stderr: rechecks, refused: true},
@@ -74,8 +74,8 @@ var whenInjured = map[string]injured{
 	"etcd timed out before":                         {stderr: notThere, unknown: true},
 	"etcd timed out after":                          {stderr: readsBack, unknown: true},
 	"webhook not called":                            {stderr: sendsAgain},
-	"answer cut in half":                            {stderr: readsBack, unknown: true},
-	"another's answer":                              {stderr: readsBack, unknown: true},
+	"response cut in half":                          {stderr: readsBack, unknown: true},
+	"another's response":                            {stderr: readsBack, unknown: true},
 	"stored and another object's 201":               {stderr: readsBack, unknown: true},
 	"stored and another object's 409":               {stderr: readsBack, unknown: true},
 	"another object's 404":                          {stderr: notThere, unknown: true},
@@ -89,31 +89,31 @@ var (
 	theUsual      = []faultproxy.Protocol{faultproxy.HTTP2}
 )
 
-// injuredUser is a user whose first POST is injured.
-type injuredUser struct {
+// faultyUser is a user whose first POST meets a fault.
+type faultyUser struct {
 	harness.User
-	faultproxy.Injury
+	faultproxy.NamedFault
 	namespace, file string
 	proxy           *faultproxy.Proxy
 }
 
-// eachInjury runs test for all injuries over the protocols, with a user that
+// eachFault runs test for all faults over the protocols, with a user that
 // configured makes.
-func eachInjury(t *testing.T, protocols []faultproxy.Protocol, configured func(t *testing.T, namespace string) *rest.Config, test func(*testing.T, injuredUser)) {
+func eachFault(t *testing.T, protocols []faultproxy.Protocol, configured func(t *testing.T, namespace string) *rest.Config, test func(*testing.T, faultyUser)) {
 	for _, protocol := range protocols {
-		for _, injury := range faultproxy.Injuries {
-			if injury.HTTP2Only && protocol != faultproxy.HTTP2 {
+		for _, fault := range faultproxy.Faults {
+			if fault.HTTP2Only && protocol != faultproxy.HTTP2 {
 				continue
 			}
-			t.Run(protocol.String()+"/"+injury.Name, func(t *testing.T) {
+			t.Run(protocol.String()+"/"+fault.Name, func(t *testing.T) {
 				t.Parallel()
 				ns := harness.Namespace(t, single)
-				proxy, err := faultproxy.Start(protocol, configured(t, ns), firstPost(injury.Fault))
+				proxy, err := faultproxy.Start(protocol, configured(t, ns), firstPost(fault.Fault))
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(proxy.Close)
-				test(t, injuredUser{harness.As(t, proxy.Config), injury, ns, harness.File(t, "cm.yaml", configMap), proxy})
+				test(t, faultyUser{harness.As(t, proxy.Config), fault, ns, harness.File(t, "cm.yaml", configMap), proxy})
 			})
 		}
 	}
@@ -124,7 +124,7 @@ func admin(*testing.T, string) *rest.Config { return single.Admin() }
 // create runs the command, and returns when nothing of it is under way. What
 // is late is so after six seconds; nothing else needs a deadline, which a
 // busy machine may miss.
-func (u injuredUser) create(flags ...string) harness.Result {
+func (u faultyUser) create(flags ...string) harness.Result {
 	args := append([]string{"create", "-n", u.namespace, "-f", u.file}, flags...)
 	if strings.HasSuffix(u.Name, "after the deadline") {
 		args = append(args, "--request-timeout=6s")
@@ -135,7 +135,7 @@ func (u injuredUser) create(flags ...string) harness.Result {
 
 // there fails the test unless n objects are there, and returns the name of the
 // last one.
-func (u injuredUser) there(t *testing.T, n int) (name string) {
+func (u faultyUser) there(t *testing.T, n int) (name string) {
 	t.Helper()
 	found := harness.ConfigMaps(t, single, u.namespace)
 	if len(found) != n {
@@ -149,12 +149,12 @@ func (u injuredUser) there(t *testing.T, n int) (name string) {
 
 const oneCreated = `configmap/demo-` + harness.Suffix + ` created\n`
 
-// Whatever happens to the POST of an object or to its answer, one object is
+// Whatever happens to the POST of an object or to its response, one object is
 // there in the end. kubectl create reports an error for most of these, and a
 // re-run makes a duplicate.
-func TestCreateInjuredEndsInOneObject(t *testing.T) {
-	eachInjury(t, bothProtocols, admin, func(t *testing.T, u injuredUser) {
-		want, ok := whenInjured[u.Name]
+func TestCreateWithFaultsEndsInOneObject(t *testing.T) {
+	eachFault(t, bothProtocols, admin, func(t *testing.T, u faultyUser) {
+		want, ok := expectedOf[u.Name]
 		if !ok {
 			t.Fatal("what the plugin does is not in the table")
 		}
@@ -165,14 +165,14 @@ func TestCreateInjuredEndsInOneObject(t *testing.T) {
 
 // An outcome that cannot be known is said, with exit code 4, and not guessed:
 // this user may create the object and not read it.
-func TestCreateInjuredWithoutReading(t *testing.T) {
+func TestCreateWithFaultsWithoutReading(t *testing.T) {
 	creator := func(t *testing.T, ns string) *rest.Config {
 		harness.Grant(t, single, ns, "creator", []string{"create"}, "configmaps")
 		return single.User("creator")
 	}
-	eachInjury(t, bothProtocols, creator, func(t *testing.T, u injuredUser) {
+	eachFault(t, bothProtocols, creator, func(t *testing.T, u faultyUser) {
 		r := u.create()
-		want := whenInjured[u.Name]
+		want := expectedOf[u.Name]
 		if n := strings.Count(r.Stderr, "Warning: no permission to get configmaps in "); n > 1 { // none, if the question went with the connection
 			t.Errorf("told %d times that nothing can be read back:\n%s", n, r.Stderr)
 		}
@@ -201,13 +201,13 @@ func TestCreateInjuredWithoutReading(t *testing.T) {
 	})
 }
 
-// With a key, a run is repeated to its end: what the injured one created is
+// With a key, a run is repeated to its end: what the one with a fault created is
 // left as it is, and nothing is there twice.
-func TestCreateInjuredWithKey(t *testing.T) {
-	eachInjury(t, theUsual, admin, func(t *testing.T, u injuredUser) {
+func TestCreateWithFaultsAndKey(t *testing.T) {
+	eachFault(t, theUsual, admin, func(t *testing.T, u faultyUser) {
 		flags := []string{"--idempotency-key=" + u.namespace, "--count=2", "--concurrency=1"}
 		end := closing(u.namespace, "configmaps", u.namespace)
-		u.create(flags...).Expect(t, 0, `(`+oneCreated+`){2}`, whenInjured[u.Name].stderr+end)
+		u.create(flags...).Expect(t, 0, `(`+oneCreated+`){2}`, expectedOf[u.Name].stderr+end)
 		u.create(flags...).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` exists\n){2}`, end)
 		u.there(t, 2)
 	})
@@ -216,10 +216,10 @@ func TestCreateInjuredWithKey(t *testing.T) {
 // When the server picks the name, an outcome that is not known cannot be
 // settled, and nothing is sent again; what is certain is as with client
 // naming. What a proxy repeats is there twice.
-func TestCreateInjuredServerNaming(t *testing.T) {
-	eachInjury(t, theUsual, admin, func(t *testing.T, u injuredUser) {
+func TestCreateWithFaultsServerNaming(t *testing.T) {
+	eachFault(t, theUsual, admin, func(t *testing.T, u faultyUser) {
 		r := u.create("--naming=server")
-		switch want := whenInjured[u.Name]; {
+		switch want := expectedOf[u.Name]; {
 		case u.Name == "another object's 404": // without a creation ID, it is kubectl's refusal
 			u.there(t, 0)
 			r.Expect(t, 1, ``, refusal+`(nothing was created[^\n]*\n)?`)
@@ -244,7 +244,7 @@ func TestCreateInjuredServerNaming(t *testing.T) {
 func TestCreateTwoRunsWithOneKey(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	// Two 401s of an object are its end.
-	mix := &faultproxy.Mix{Seed: 1, Rate: 0.1, Of: faultproxy.InjuriesBut("401")}
+	mix := &faultproxy.Mix{Seed: 1, Rate: 0.1, Of: faultproxy.FaultsBut("401")}
 	var lists atomic.Int32 // neither run creates anything before both have looked
 	bothListed := make(chan struct{})
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -279,8 +279,8 @@ func TestCreateTwoRunsWithOneKey(t *testing.T) {
 	}
 }
 
-// expired is kube-apiserver's answer to a credential that has just expired.
-var expired = faultproxy.Answer(http.StatusUnauthorized, http.Header{"Content-Type": {"application/json"}}, faultproxy.Unauthorized)
+// expired is kube-apiserver's response to a credential that has just expired.
+var expired = faultproxy.Respond(http.StatusUnauthorized, http.Header{"Content-Type": {"application/json"}}, faultproxy.Unauthorized)
 
 // A credential that expires among the copies costs one POST, and no object: a second
 // one of the same object would.

@@ -137,7 +137,7 @@ func TestInterruptWhileACredentialPluginHangs(t *testing.T) {
 			if err := os.WriteFile(hang, nil, 0o600); err != nil {
 				t.Error(err)
 			}
-			faultproxy.DropAnswer(next).ServeHTTP(w, r)
+			faultproxy.DropResponse(next).ServeHTTP(w, r)
 		})
 	}))
 	kubeconfig := kubeconfigOf(t, proxy.Config)

@@ -31,11 +31,11 @@ func TestCreateNamedAfterRetryAfterAsKubectl(t *testing.T) {
 		fault faultproxy.Fault
 		times int32
 	}{
-		{"503 twice", faultproxy.Answer(503, http.Header{"Retry-After": {"0"}}, "busy"), 2},
-		{"429 twice", faultproxy.Answer(429, http.Header{"Retry-After": {"0"}}, "busy"), 2},
-		{"503 for ever", faultproxy.Answer(503, http.Header{"Retry-After": {"0"}}, "busy"), 1 << 30},
-		{"503 without Retry-After", faultproxy.Answer(503, nil, "busy"), 1},
-		{"503 once it is stored", faultproxy.AnswerAfter(503, http.Header{"Retry-After": {"0"}}, "busy"), 1},
+		{"503 twice", faultproxy.Respond(503, http.Header{"Retry-After": {"0"}}, "busy"), 2},
+		{"429 twice", faultproxy.Respond(429, http.Header{"Retry-After": {"0"}}, "busy"), 2},
+		{"503 for ever", faultproxy.Respond(503, http.Header{"Retry-After": {"0"}}, "busy"), 1 << 30},
+		{"503 without Retry-After", faultproxy.Respond(503, nil, "busy"), 1},
+		{"503 once it is stored", faultproxy.RespondAfter(503, http.Header{"Retry-After": {"0"}}, "busy"), 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

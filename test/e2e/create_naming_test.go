@@ -139,7 +139,7 @@ func TestWebhookThatSaysAlreadyExists(t *testing.T) {
 // Conflict): the request is repeated.
 func TestQuotaConflict(t *testing.T) {
 	ns := harness.Namespace(t, single)
-	conflict := faultproxy.Answer(409, http.Header{"Content-Type": {"application/json"}},
+	conflict := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409,"details":{"name":"q","kind":"resourcequotas"},"message":"Operation cannot be fulfilled on resourcequotas \"q\": the object has been modified; please apply your changes to the latest version and try again"}`)
 	proxy := faultproxy.New(t, single.Admin(), harness.First(2, conflict)())
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`,
@@ -214,9 +214,9 @@ func TestSuffixLength(t *testing.T) {
 // --naming=server is kubectl's way, with a retry on a conflict; a lost answer
 // is not sent again.
 func TestServerNaming(t *testing.T) {
-	conflicting := faultproxy.Answer(409, http.Header{"Content-Type": {"application/json"}},
+	conflicting := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409,"details":{"name":"demo-bbbbb","kind":"configmaps","retryAfterSeconds":1},"message":"configmaps \"demo-bbbbb\" already exists, the server was not able to generate a unique name for the object"}`)
-	elsewhere := faultproxy.Answer(409, http.Header{"Content-Type": {"application/json"}},
+	elsewhere := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409,"details":{"name":"fixed","kind":"configmaps"},"message":"configmaps \"fixed\" already exists"}`)
 	for _, test := range []struct {
 		name           string
@@ -229,8 +229,8 @@ func TestServerNaming(t *testing.T) {
 		{"conflict", conflicting, nil, 0, 1, `configmap/demo-` + harness.Suffix + ` created\n`, retried("configmap/demo-", messages.NextServerName)},
 		{"conflict in one attempt", conflicting, []string{"--attempts=1"}, 1, 0, ``, `Error from server \(AlreadyExists\): error when creating "[^"]*": configmaps "demo-bbbbb" already exists, the server was not able to generate a unique name for the object\n`},
 		{"another's name", elsewhere, nil, 4, 0, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `configmaps "fixed" already exists \(the response is about another object\)`) + checkAlone},
-		{"answer lost", faultproxy.DropAnswer, nil, 4, 1, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `[^\n]*`) + checkAlone},
-		{"answer lost in one attempt", faultproxy.DropAnswer, []string{"--attempts=1"}, 4, 1, ``, `error: error when creating "[^"]*": Post [^\n]*\n`},
+		{"answer lost", faultproxy.DropResponse, nil, 4, 1, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `[^\n]*`) + checkAlone},
+		{"answer lost in one attempt", faultproxy.DropResponse, []string{"--attempts=1"}, 4, 1, ``, `error: error when creating "[^"]*": Post [^\n]*\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ns := harness.Namespace(t, single)

@@ -52,7 +52,7 @@ func TestCreateInterrupted(t *testing.T) {
 	}
 }
 
-// countPosts counts POSTs, and injures them with fault.
+// countPosts counts POSTs, and injects the fault.
 func countPosts(posts *atomic.Int64, fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
 	return func(r *http.Request) faultproxy.Fault {
 		if !harness.Creates(r) {
@@ -226,7 +226,7 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 	proxy := faultproxy.New(t, single.Admin(), firstPost(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			interrupt()
-			faultproxy.DropAnswer(next).ServeHTTP(w, r)
+			faultproxy.DropResponse(next).ServeHTTP(w, r)
 		})
 	}))
 	u := harness.As(t, proxy.Config)
@@ -282,7 +282,7 @@ func TestClosedPipe(t *testing.T) {
 // is said to be one.
 func TestNamedObjectWithALostAnswer(t *testing.T) {
 	ns := harness.Namespace(t, single)
-	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropAnswer))
+	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropResponse))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "generateName: demo-", "name: own"))).
 		Expect(t, 4, ``, unknownOutcome(`configmap/own -n `+ns, `[^\n]*`)+fixedNames)
 }

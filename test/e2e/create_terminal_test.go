@@ -30,7 +30,7 @@ func TestCreateOnATerminal(t *testing.T) {
 	var posts atomic.Int64
 	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if harness.Creates(r) && posts.Add(1) == 2 {
-			return shown.before(oneYet, faultproxy.Answer(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "slow down"))
+			return shown.before(oneYet, faultproxy.Respond(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "slow down"))
 		}
 		return nil
 	}).Config)

@@ -152,7 +152,7 @@ func TestCreateUnderAPolicyThatPicksNames(t *testing.T) {
 		}
 		return err
 	})
-	proxy := faultproxy.New(t, cp.Admin(), firstPost(faultproxy.DropAnswer))
+	proxy := faultproxy.New(t, cp.Admin(), firstPost(faultproxy.DropResponse))
 	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))
 	if r.Code != 4 || !strings.Contains(r.Stderr, "configmap/picked") || r.Stdout != "" {
 		t.Errorf("%+v", r)

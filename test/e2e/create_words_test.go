@@ -26,7 +26,7 @@ func TestRenamedAndLost(t *testing.T) {
 	webhook(t, single, ns, true, func() *admissionv1.AdmissionResponse {
 		return patch(fmt.Sprintf(`[{"op":"add","path":"/metadata/name","value":"picked-%d"}]`, picked.Add(1)))()
 	})
-	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropAnswer))
+	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropResponse))
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k"}
 	first := harness.As(t, proxy.Config).Run(args...)
 	if n := len(harness.ConfigMaps(t, single, ns)); first.Code == 0 || n != 2 {

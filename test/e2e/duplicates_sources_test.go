@@ -35,7 +35,7 @@ func TestDuplicatesOfLostResponses(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]faultproxy.Fault{
 		"a proxy that repeats POSTs":   faultproxy.RepeatFirst,
-		"a retry after lost responses": faultproxy.AnswerAfter(http.StatusGatewayTimeout, nil, "upstream request timeout"),
+		"a retry after lost responses": faultproxy.RespondAfter(http.StatusGatewayTimeout, nil, "upstream request timeout"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

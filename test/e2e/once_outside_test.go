@@ -57,7 +57,7 @@ func TestOnceOutside(t *testing.T) {
 	var posts atomic.Int32
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
 		if harness.Creates(r) && posts.Add(1)%3 == 0 {
-			return faultproxy.DropAnswer
+			return faultproxy.DropResponse
 		}
 		return nil
 	})

@@ -252,7 +252,7 @@ func TestPruneSettlesLostResponses(t *testing.T) {
 		}
 		switch seen.Add(1) % 3 {
 		case 0:
-			return faultproxy.DropAnswer
+			return faultproxy.DropResponse
 		case 1:
 			return faultproxy.DropRequest
 		}
@@ -271,7 +271,7 @@ func TestPruneOfAServerThatGoesAway(t *testing.T) {
 	createMaps(t, ns, 20, metav1.ObjectMeta{GenerateName: "away-"})
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
 		if strings.Contains(r.URL.Path, "/configmaps/") {
-			return faultproxy.DropAnswer
+			return faultproxy.DropResponse
 		}
 		return nil
 	})
@@ -310,7 +310,7 @@ func TestPruneIsGentle(t *testing.T) {
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
 		if deletes(r) && busy.Add(1) == 1 {
 			header := http.Header{"Content-Type": {"text/plain"}, "Retry-After": {"2"}}
-			return faultproxy.Answer(http.StatusTooManyRequests, header, "Too many requests, please try again later.\n")
+			return faultproxy.Respond(http.StatusTooManyRequests, header, "Too many requests, please try again later.\n")
 		}
 		return nil
 	})
@@ -334,7 +334,7 @@ func TestPruneRefused(t *testing.T) {
 	refused := fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"denied by policy","reason":"Forbidden","details":{"name":%q},"code":403}`, names[2])
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
 		if deletes(r) && strings.HasSuffix(r.URL.Path, names[2]) {
-			return faultproxy.Answer(http.StatusForbidden, http.Header{"Content-Type": {"application/json"}}, refused)
+			return faultproxy.Respond(http.StatusForbidden, http.Header{"Content-Type": {"application/json"}}, refused)
 		}
 		return nil
 	})

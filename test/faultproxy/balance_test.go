@@ -9,7 +9,7 @@ import (
 )
 
 // Requests go to all servers in turn, or, of a connection, to one of them; the
-// balancer itself answers for a server that is away.
+// balancer itself responses for a server that is away.
 func TestStartBalancer(t *testing.T) {
 	t.Parallel()
 	for name, spread := range map[string]Spread{"by request": ByRequest, "by connection": ByConnection} {
@@ -38,7 +38,7 @@ func TestStartBalancer(t *testing.T) {
 			}
 			for range 10 {
 				if code := post(); code != http.StatusCreated {
-					t.Fatalf("the answer is a %d", code)
+					t.Fatalf("the response is a %d", code)
 				}
 			}
 			atA, atB := a.carriedOut.Load(), b.carriedOut.Load()
@@ -48,7 +48,7 @@ func TestStartBalancer(t *testing.T) {
 			a.Close()
 			b.Close()
 			if code := post(); code != http.StatusBadGateway {
-				t.Errorf("without a server, the answer is a %d", code)
+				t.Errorf("without a server, the response is a %d", code)
 			}
 		})
 	}

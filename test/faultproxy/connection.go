@@ -34,7 +34,7 @@ func connectionOf(r *http.Request) *connection {
 // lateKey finds a request's late copy in its context.
 type lateKey struct{}
 
-// late is a copy of a request that is sent when its client has its answer.
+// late is a copy of a request that is sent when its client has its response.
 type late struct{ send func() }
 
 func withLate(r *http.Request) (*http.Request, *late) {
@@ -42,7 +42,7 @@ func withLate(r *http.Request) (*http.Request, *late) {
 	return r.WithContext(context.WithValue(r.Context(), lateKey{}, l)), l
 }
 
-// sendLate sends a copy of the request once the client has its answer, after
+// sendLate sends a copy of the request once the client has its response, after
 // another while.
 func sendLate(next http.Handler, r *http.Request, after time.Duration) {
 	r.Context().Value(lateKey{}).(*late).send = func() {
@@ -67,7 +67,7 @@ const maxStream = 1<<31 - 1
 // and closes the connection. last is the last stream that may have been seen.
 func goAway(r *http.Request, last uint32, code http2.ErrCode) {
 	conn := connectionOf(r)
-	_ = http2.NewFramer(conn, nil).WriteGoAway(last, code, []byte("injured"))
+	_ = http2.NewFramer(conn, nil).WriteGoAway(last, code, []byte("fault"))
 	_ = conn.Close()
 	panic(http.ErrAbortHandler)
 }

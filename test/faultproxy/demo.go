@@ -11,7 +11,7 @@ import (
 // balancer.
 func LoseEverySecond() func(*http.Request) Fault {
 	var posts atomic.Int64
-	lose := AnswerAfter(http.StatusGatewayTimeout, isText, "upstream request timeout\n")
+	lose := RespondAfter(http.StatusGatewayTimeout, isText, "upstream request timeout\n")
 	return func(r *http.Request) Fault {
 		creates := r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/namespaces/") // no review of permissions
 		if creates && posts.Add(1)%2 == 1 {

@@ -12,7 +12,7 @@ import (
 )
 
 // A Fault replaces the way from the client to the server: next forwards the
-// request and passes the answer back.
+// request and passes the response back.
 type Fault func(next http.Handler) http.Handler
 
 // DropRequest gives up before the server sees the request: over HTTP/1.1 it
@@ -21,9 +21,9 @@ func DropRequest(http.Handler) http.Handler {
 	return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 }
 
-// DropAnswer gives up in the same way after the server has carried out the
+// DropResponse gives up in the same way after the server has carried out the
 // request.
-func DropAnswer(next http.Handler) http.Handler {
+func DropResponse(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		carryOut(next, r)
 		panic(http.ErrAbortHandler)
@@ -42,20 +42,20 @@ func ResetRequest(next http.Handler) http.Handler {
 	})
 }
 
-// ResetAnswer carries out the request, passes half of the answer on, and
+// ResetResponse carries out the request, passes half of the response on, and
 // resets the connection to the client.
-func ResetAnswer(next http.Handler) http.Handler { return half(next, reset) }
+func ResetResponse(next http.Handler) http.Handler { return half(next, reset) }
 
-// BreakAnswer does the same and then gives up as DropAnswer does.
-func BreakAnswer(next http.Handler) http.Handler {
+// BreakResponse does the same and then gives up as DropResponse does.
+func BreakResponse(next http.Handler) http.Handler {
 	return half(next, func(*http.Request) { panic(http.ErrAbortHandler) })
 }
 
-// half passes half of the answer on before it ends the request.
+// half passes half of the response on before it ends the request.
 func half(next http.Handler, end func(*http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := carryOut(next, r)
-		passOn(w, answer, answer.Body.Bytes()[:answer.Body.Len()/2])
+		response := carryOut(next, r)
+		passOn(w, response, response.Body.Bytes()[:response.Body.Len()/2])
 		_ = http.NewResponseController(w).Flush()
 		end(r)
 	})
@@ -63,7 +63,7 @@ func half(next http.Handler, end func(*http.Request)) http.Handler {
 
 // LandLate keeps the request until the client has given up, and another time
 // after that, and only then sends it to the server. A client that does not
-// give up is answered after patience.
+// give up gets a response after patience.
 func LandLate(patience, after time.Duration) Fault {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,34 +72,34 @@ func LandLate(patience, after time.Duration) Fault {
 				time.Sleep(after)
 			case <-time.After(patience):
 			}
-			answer := carryOut(next, r)
-			passOn(w, answer, answer.Body.Bytes())
+			response := carryOut(next, r)
+			passOn(w, response, response.Body.Bytes())
 		})
 	}
 }
 
 // RepeatFirst sends the request to the server twice, as a proxy does that
-// retries on its own, and passes the first answer on.
+// retries on its own, and passes the first response on.
 func RepeatFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := carryOut(next, r)
+		response := carryOut(next, r)
 		carryOut(next, r)
-		passOn(w, answer, answer.Body.Bytes())
+		passOn(w, response, response.Body.Bytes())
 	})
 }
 
-// RepeatSecond does the same and passes the second answer on.
+// RepeatSecond does the same and passes the second response on.
 func RepeatSecond(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		carryOut(next, r)
-		answer := carryOut(next, r)
-		passOn(w, answer, answer.Body.Bytes())
+		response := carryOut(next, r)
+		passOn(w, response, response.Body.Bytes())
 	})
 }
 
 // RefuseSecond sends the request to the server twice, as far as its client can
 // tell: the first copy is carried out, and the second one refused because of
-// that, with the status. If the first copy stored nothing, its answer is passed
+// that, with the status. If the first copy stored nothing, its response is passed
 // on.
 func RefuseSecond(code int, status string) Fault {
 	return func(next http.Handler) http.Handler {
@@ -108,7 +108,7 @@ func RefuseSecond(code int, status string) Fault {
 				passOn(w, first, first.Body.Bytes())
 				return
 			}
-			answer(code, isJSON, status).ServeHTTP(w, r)
+			respond(code, isJSON, status).ServeHTTP(w, r)
 		})
 	}
 }
@@ -119,44 +119,44 @@ func RefuseSecondEarly(code int, status string, after time.Duration) Fault {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			sendLate(next, r, after)
-			answer(code, isJSON, status).ServeHTTP(w, r)
+			respond(code, isJSON, status).ServeHTTP(w, r)
 		})
 	}
 }
 
-// Garble carries out the request and passes on an answer that is cut in half,
+// Garble carries out the request and passes on an response that is cut in half,
 // as if that were all of it.
 func Garble(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := carryOut(next, r)
-		answer.Header().Del("Content-Length")
-		passOn(w, answer, answer.Body.Bytes()[:answer.Body.Len()/2])
+		response := carryOut(next, r)
+		response.Header().Del("Content-Length")
+		passOn(w, response, response.Body.Bytes()[:response.Body.Len()/2])
 	})
 }
 
-// Answer keeps the request from the server and answers itself.
-func Answer(code int, header http.Header, body string) Fault {
-	return func(http.Handler) http.Handler { return answer(code, header, body) }
+// Respond keeps the request from the server and responses itself.
+func Respond(code int, header http.Header, body string) Fault {
+	return func(http.Handler) http.Handler { return respond(code, header, body) }
 }
 
-// AnswerAfter is Answer once the server has carried out the request.
-func AnswerAfter(code int, header http.Header, body string) Fault {
+// RespondAfter is Respond once the server has carried out the request.
+func RespondAfter(code int, header http.Header, body string) Fault {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			carryOut(next, r)
-			answer(code, header, body).ServeHTTP(w, r)
+			respond(code, header, body).ServeHTTP(w, r)
 		})
 	}
 }
 
-// GoAway passes the answer on and asks the client to use another connection
+// GoAway passes the response on and asks the client to use another connection
 // from then on: a GOAWAY frame, as kube-apiserver sends them with
 // --goaway-chance, or over HTTP/1.1 the header that means the same.
 func GoAway(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := carryOut(next, r)
-		answer.Header().Set("Connection", "close")
-		passOn(w, answer, answer.Body.Bytes())
+		response := carryOut(next, r)
+		response.Header().Set("Connection", "close")
+		passOn(w, response, response.Body.Bytes())
 	})
 }
 
@@ -209,25 +209,25 @@ func Interim(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusContinue)
 		w.WriteHeader(http.StatusEarlyHints)
-		answer := carryOut(next, r)
-		passOn(w, answer, answer.Body.Bytes())
+		response := carryOut(next, r)
+		passOn(w, response, response.Body.Bytes())
 	})
 }
 
 // carryOut has the server carry out the request, whether or not the client is
 // still there.
 func carryOut(next http.Handler, r *http.Request) *httptest.ResponseRecorder {
-	answer := httptest.NewRecorder()
-	next.ServeHTTP(answer, withBody(r.WithContext(context.WithoutCancel(r.Context())), Body(r)))
-	return answer
+	response := httptest.NewRecorder()
+	next.ServeHTTP(response, withBody(r.WithContext(context.WithoutCancel(r.Context())), Body(r)))
+	return response
 }
 
-// passOn answers with the code and the header of the server, and with body.
+// passOn responses with the code and the header of the server, and with body.
 func passOn(w http.ResponseWriter, from *httptest.ResponseRecorder, body []byte) {
-	answer(from.Code, from.Header(), string(body)).ServeHTTP(w, nil)
+	respond(from.Code, from.Header(), string(body)).ServeHTTP(w, nil)
 }
 
-func answer(code int, header http.Header, body string) http.Handler {
+func respond(code int, header http.Header, body string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for name, values := range header {
 			w.Header()[name] = values

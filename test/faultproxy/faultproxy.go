@@ -1,7 +1,7 @@
 // Package faultproxy stands between a client and a real API server, over TLS
-// and HTTP/1.1 or HTTP/2, and injures requests: the network, the load
-// balancers and the bad moments that a server has (fault.go). Which requests
-// it injures and how is what a test says, or follows from a seed (mix.go).
+// and HTTP/1.1 or HTTP/2, and injects faults into requests: the network, the load
+// balancers and the bad moments that a server has (fault.go). A test
+// chooses the faults, or they follow from a seed (mix.go).
 package faultproxy
 
 import (
@@ -53,7 +53,7 @@ func Start(protocol Protocol, user *rest.Config, choose func(*http.Request) Faul
 }
 
 // StartBalancer is Start before several servers that user's credentials are
-// good for. It answers 502 for one that cannot be reached, as balancers do, and
+// good for. It responses 502 for one that cannot be reached, as balancers do, and
 // tries no other.
 func StartBalancer(
 	protocol Protocol, spread Spread, user *rest.Config, servers []string, choose func(*http.Request) Fault,
@@ -68,7 +68,7 @@ func StartBalancer(
 	}
 	p := &Proxy{}
 	quiet := log.New(io.Discard, "", 0)
-	p.server = httptest.NewUnstartedServer(p.injure(choose, &httputil.ReverseProxy{
+	p.server = httptest.NewUnstartedServer(p.inject(choose, &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target(r.In)) },
 		Transport:     transport,
 		FlushInterval: -1,
@@ -110,9 +110,9 @@ func (p *Proxy) Close() {
 	p.server.Close()
 }
 
-// injure is the handler of all requests. Each is read to its end first, so
+// inject is the handler of all requests. Each is read to its end first, so
 // that it can be sent whenever and as often as a fault wants.
-func (p *Proxy) injure(choose func(*http.Request) Fault, forward http.Handler) http.Handler {
+func (p *Proxy) inject(choose func(*http.Request) Fault, forward http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.underWay.RLock()
 		r, late := withLate(r)

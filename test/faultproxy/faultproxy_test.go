@@ -51,8 +51,8 @@ func (b *backend) user() *rest.Config {
 	return &rest.Config{Host: b.URL, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}
 }
 
-// send sends one POST and tells how it was answered.
-func send(ctx context.Context, t *testing.T, config *rest.Config) (answer string, err error) {
+// send sends one POST and returns the response.
+func send(ctx context.Context, t *testing.T, config *rest.Config) (response string, err error) {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -72,60 +72,60 @@ func send(ctx context.Context, t *testing.T, config *rest.Config) (answer string
 	return fmt.Sprintf("%d %s", resp.StatusCode, body), err
 }
 
-// Every injury does what it says: the request is carried out as often as it
+// Every fault does what it says: the request is carried out as often as it
 // should be, and the client is left with what it should be.
-func TestInjuries(t *testing.T) {
+func TestFaults(t *testing.T) {
 	for _, protocol := range []Protocol{HTTP1, HTTP2} {
-		for _, injury := range Injuries {
-			if injury.HTTP2Only && protocol == HTTP1 {
+		for _, fault := range Faults {
+			if fault.HTTP2Only && protocol == HTTP1 {
 				continue
 			}
-			t.Run(protocol.String()+"/"+injury.Name, func(t *testing.T) {
+			t.Run(protocol.String()+"/"+fault.Name, func(t *testing.T) {
 				t.Parallel()
 				b := newBackend(t)
 				ctx, giveUp := context.WithCancel(t.Context())
-				var injured atomic.Bool
+				var done atomic.Bool
 				p, err := Start(protocol, b.user(), func(r *http.Request) Fault {
-					if strings.HasSuffix(injury.Name, "after the deadline") {
+					if strings.HasSuffix(fault.Name, "after the deadline") {
 						giveUp()
 					}
 					if r.ProtoMajor != int(protocol) {
 						t.Errorf("the client speaks %s", r.Proto)
 					}
-					if injured.Swap(true) {
+					if done.Swap(true) {
 						return nil
 					}
-					return injury.Fault
+					return fault.Fault
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				answer, err := send(ctx, t, p.Config)
+				response, err := send(ctx, t, p.Config)
 				p.Close()
-				if want := carriedOut(injury); int(b.carriedOut.Load()) != want {
+				if want := carriedOut(fault); int(b.carriedOut.Load()) != want {
 					t.Errorf("the request was carried out %d times, want %d", b.carriedOut.Load(), want)
 				}
-				if whole := err == nil && answer == "201 "+stored; whole != unnoticed[injury.Name] {
-					t.Errorf("the client is left with %q, %v", answer, err)
+				if whole := err == nil && response == "201 "+stored; whole != unnoticed[fault.Name] {
+					t.Errorf("the client is left with %q, %v", response, err)
 				}
 			})
 		}
 	}
 }
 
-// unnoticed are the injuries of which this client notices nothing.
+// unnoticed are the faults of which this client notices nothing.
 var unnoticed = map[string]bool{
-	"repeated and the first answer passed on":  true,
-	"repeated and the second answer passed on": true, // of this backend, which knows no conflict
+	"repeated and the first response passed on":  true,
+	"repeated and the second response passed on": true, // of this backend, which knows no conflict
 	"GOAWAY":        true,
 	"GOAWAY before": true, // it was sent again by net/http
 }
 
-func carriedOut(injury Injury) int {
+func carriedOut(fault NamedFault) int {
 	switch {
-	case strings.HasPrefix(injury.Name, "repeated"):
+	case strings.HasPrefix(fault.Name, "repeated"):
 		return 2
-	case injury.Carried, injury.Name == "GOAWAY before":
+	case fault.Carried, fault.Name == "GOAWAY before":
 		return 1
 	}
 	return 0
@@ -155,7 +155,7 @@ func decisions(seed uint64, bodies ...string) map[string]string {
 	return decided
 }
 
-// decision is the name of the injury that the mix chooses.
+// decision is the name of the fault that the mix chooses.
 func decision(mix *Mix, method, path, body string) string {
 	_, before := mix.Count()
 	mix.Choose(withBody(httptest.NewRequest(method, path, nil), []byte(body)))
@@ -168,7 +168,7 @@ func decision(mix *Mix, method, path, body string) string {
 	return ";"
 }
 
-// The same seed injures the same object in the same way, in whatever order
+// The same seed gives the same object the same faults, in whatever order
 // requests come; another seed in another way.
 func TestMixFollowsItsSeed(t *testing.T) {
 	var bodies []string
@@ -186,7 +186,7 @@ func TestMixFollowsItsSeed(t *testing.T) {
 }
 
 // Names that a client picks at random change nothing: the n-th object of a
-// generateName is injured in the same way, when it is sent, sent again, and
+// generateName meets the same faults, when it is sent, sent again, and
 // read back.
 func TestMixTakesNoNoticeOfRandomNames(t *testing.T) {
 	const path = "/api/v1/namespaces/ns/configmaps"
@@ -206,28 +206,28 @@ func TestMixTakesNoNoticeOfRandomNames(t *testing.T) {
 		t.Errorf("%v is not %v", again, first)
 	}
 	if slices.Equal(first[:3], first[3:6]) && slices.Equal(first[:3], first[6:9]) {
-		t.Errorf("all objects are injured alike: %v", first)
+		t.Errorf("all objects meet the same faults: %v", first)
 	}
 }
 
-// Of many requests the share that is injured is the rate, and every injury
+// Of many requests the share that meets a fault is the rate, and every fault
 // that is possible occurs; requests that read call no webhook.
 func TestMixRate(t *testing.T) {
 	mix := &Mix{Seed: 1, Rate: 0.1}
 	for i := range 10000 {
 		mix.Choose(withBody(httptest.NewRequest(http.MethodGet, fmt.Sprintf("/api/v1/%d", i), nil), nil))
 	}
-	requests, injuries := mix.Count()
-	injured := 0
-	for _, n := range injuries {
-		injured += n
+	requests, faults := mix.Count()
+	met := 0
+	for _, n := range faults {
+		met += n
 	}
-	if requests != 10000 || injured < 900 || injured > 1100 {
-		t.Errorf("%d of %d requests were injured", injured, requests)
+	if requests != 10000 || met < 900 || met > 1100 {
+		t.Errorf("%d of %d requests met a fault", met, requests)
 	}
-	over1 := slices.DeleteFunc(slices.Clone(Injuries), func(i Injury) bool { return i.HTTP2Only || i.WritesOnly })
-	if len(injuries) != len(over1) {
-		t.Errorf("%d kinds of injuries occurred, want %d: %v", len(injuries), len(over1), injuries)
+	over1 := slices.DeleteFunc(slices.Clone(Faults), func(i NamedFault) bool { return i.HTTP2Only || i.WritesOnly })
+	if len(faults) != len(over1) {
+		t.Errorf("%d kinds of faults occurred, want %d: %v", len(faults), len(over1), faults)
 	}
 }
 
@@ -236,18 +236,18 @@ func TestNoServer(t *testing.T) {
 	b := newBackend(t)
 	p := New(t, b.user(), func(*http.Request) Fault { return nil })
 	b.Close()
-	if answer, err := send(t.Context(), t, p.Config); err != nil || answer != "502 " {
-		t.Error(errors.Join(errors.New(answer), err))
+	if response, err := send(t.Context(), t, p.Config); err != nil || response != "502 " {
+		t.Error(errors.Join(errors.New(response), err))
 	}
 }
 
-// docs/internals/fault-tests.md tells of every injury.
-func TestDocumentedInjuries(t *testing.T) {
+// docs/internals/fault-tests.md tells of every fault.
+func TestDocumentedFaults(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/internals/fault-tests.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, i := range Injuries {
+	for _, i := range Faults {
 		carriedOut := map[bool]string{true: "yes", false: "no"}[i.Carried]
 		if row := fmt.Sprintf("\n| %s | %s | ", i.Name, carriedOut); !strings.Contains(string(doc), row) {
 			t.Errorf("docs/internals/fault-tests.md lacks the row %q", row)

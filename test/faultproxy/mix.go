@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Injury is a fault of the mix.
-type Injury struct {
+// NamedFault is a fault of the mix.
+type NamedFault struct {
 	Name  string
 	Fault Fault
 	// Carried tells that the server carries the request out, unless it
@@ -36,16 +36,16 @@ var (
 	retryAfter = http.Header{"Content-Type": {"text/plain"}, "Retry-After": {"1"}}
 )
 
-// etcdTimedOut is what kube-apiserver answers when etcd did not answer in
+// etcdTimedOut is what kube-apiserver responses when etcd did not response in
 // time, whether or not etcd has stored the object.
 const etcdTimedOut = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"etcdserver: request timed out","code":500}`
 
 const webhookNotCalled = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Internal error occurred: failed calling webhook \"policy.example.com\": failed to call webhook: Post \"https://policy.example.com/\": context deadline exceeded","reason":"InternalError","details":{"causes":[{"message":"failed calling webhook"}]},"code":500}`
 
-// Unauthorized is kube-apiserver's answer to a credential that has expired.
+// Unauthorized is kube-apiserver's response to a credential that has expired.
 const Unauthorized = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`
 
-// QuotaExceeded is its answer to one object more than a quota allows, with 403,
+// QuotaExceeded is its response to one object more than a quota allows, with 403,
 // and WebhookDenied that to one that a webhook does not want, with 400 unless
 // the webhook names another code.
 const (
@@ -67,69 +67,69 @@ const (
 	unavailable = "<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>\n"
 )
 
-// Injuries are all that can happen to a request. "Before" and "after" are
+// Faults are all that can happen to a request. "Before" and "after" are
 // before and after the server has carried it out.
-var Injuries = []Injury{
+var Faults = []NamedFault{
 	{Name: "request dropped", Fault: DropRequest},
-	{Name: "answer dropped", Fault: DropAnswer, Carried: true},
+	{Name: "response dropped", Fault: DropResponse, Carried: true},
 	{Name: "reset within the request", Fault: ResetRequest},
-	{Name: "reset within the answer", Fault: ResetAnswer, Carried: true},
-	{Name: "answer broken off", Fault: BreakAnswer, Carried: true},
+	{Name: "reset within the response", Fault: ResetResponse, Carried: true},
+	{Name: "response broken off", Fault: BreakResponse, Carried: true},
 	{Name: "carried out after the deadline", Fault: LandLate(time.Minute, 300*time.Millisecond), Carried: true},
-	{Name: "repeated and the first answer passed on", Fault: RepeatFirst, Carried: true},
-	{Name: "repeated and the second answer passed on", Fault: RepeatSecond, Carried: true},
+	{Name: "repeated and the first response passed on", Fault: RepeatFirst, Carried: true},
+	{Name: "repeated and the second response passed on", Fault: RepeatSecond, Carried: true},
 	{Name: "stored and a second copy refused by a quota", Fault: RefuseSecond(403, QuotaExceeded), Carried: true, WritesOnly: true},
 	{Name: "stored and a second copy refused by a webhook", Fault: RefuseSecond(400, WebhookDenied), Carried: true, WritesOnly: true},
 	{Name: "stored after a second copy was refused", Fault: RefuseSecondEarly(403, QuotaExceeded, 300*time.Millisecond), Carried: true, WritesOnly: true},
-	{Name: "401", Fault: Answer(401, isJSON, Unauthorized)},
-	{Name: "429 with Retry-After", Fault: Answer(429, retryAfter, "Too many requests, please try again later.\n")},
-	{Name: "502 before", Fault: Answer(502, isText, "Bad Gateway\n")},
-	{Name: "502 page before", Fault: Answer(502, isHTML, badGateway)},
-	{Name: "502 page after", Fault: AnswerAfter(502, isHTML, badGateway), Carried: true},
-	{Name: "503 page before", Fault: Answer(503, isHTML, unavailable)},
-	{Name: "503 before", Fault: Answer(503, nil, "upstream connect error or disconnect/reset before headers")},
-	{Name: "503 with Retry-After after", Fault: AnswerAfter(503, retryAfter, "busy"), Carried: true},
-	{Name: "504 before", Fault: Answer(504, nil, "<html>504 Gateway Time-out</html>")},
-	{Name: "504 after", Fault: AnswerAfter(504, nil, "<html>504 Gateway Time-out</html>"), Carried: true},
-	{Name: "etcd timed out before", Fault: Answer(500, isJSON, etcdTimedOut)},
-	{Name: "etcd timed out after", Fault: AnswerAfter(500, isJSON, etcdTimedOut), Carried: true},
-	{Name: "webhook not called", Fault: Answer(500, isJSON, webhookNotCalled), WritesOnly: true},
-	{Name: "answer cut in half", Fault: Garble, Carried: true},
-	{Name: "another's answer", Fault: AnswerAfter(200, nil, "<html>Welcome!</html>"), Carried: true},
-	{Name: "stored and another object's 201", Fault: AnswerAfter(201, isJSON, anotherObject), Carried: true, WritesOnly: true},
-	{Name: "stored and another object's 409", Fault: AnswerAfter(409, isJSON, anotherConflict), Carried: true, WritesOnly: true},
-	{Name: "another object's 404", Fault: Answer(404, isJSON, anotherMissing), WritesOnly: true},
+	{Name: "401", Fault: Respond(401, isJSON, Unauthorized)},
+	{Name: "429 with Retry-After", Fault: Respond(429, retryAfter, "Too many requests, please try again later.\n")},
+	{Name: "502 before", Fault: Respond(502, isText, "Bad Gateway\n")},
+	{Name: "502 page before", Fault: Respond(502, isHTML, badGateway)},
+	{Name: "502 page after", Fault: RespondAfter(502, isHTML, badGateway), Carried: true},
+	{Name: "503 page before", Fault: Respond(503, isHTML, unavailable)},
+	{Name: "503 before", Fault: Respond(503, nil, "upstream connect error or disconnect/reset before headers")},
+	{Name: "503 with Retry-After after", Fault: RespondAfter(503, retryAfter, "busy"), Carried: true},
+	{Name: "504 before", Fault: Respond(504, nil, "<html>504 Gateway Time-out</html>")},
+	{Name: "504 after", Fault: RespondAfter(504, nil, "<html>504 Gateway Time-out</html>"), Carried: true},
+	{Name: "etcd timed out before", Fault: Respond(500, isJSON, etcdTimedOut)},
+	{Name: "etcd timed out after", Fault: RespondAfter(500, isJSON, etcdTimedOut), Carried: true},
+	{Name: "webhook not called", Fault: Respond(500, isJSON, webhookNotCalled), WritesOnly: true},
+	{Name: "response cut in half", Fault: Garble, Carried: true},
+	{Name: "another's response", Fault: RespondAfter(200, nil, "<html>Welcome!</html>"), Carried: true},
+	{Name: "stored and another object's 201", Fault: RespondAfter(201, isJSON, anotherObject), Carried: true, WritesOnly: true},
+	{Name: "stored and another object's 409", Fault: RespondAfter(409, isJSON, anotherConflict), Carried: true, WritesOnly: true},
+	{Name: "another object's 404", Fault: Respond(404, isJSON, anotherMissing), WritesOnly: true},
 	{Name: "GOAWAY", Fault: GoAway, Carried: true},
 	{Name: "GOAWAY before", Fault: GoAwayUnseen, HTTP2Only: true},
 	{Name: "GOAWAY after", Fault: GoAwaySeen, Carried: true, HTTP2Only: true},
 }
 
-// InjuriesBut returns Injuries without the one called name.
-func InjuriesBut(name string) []Injury {
-	return slices.DeleteFunc(slices.Clone(Injuries), func(i Injury) bool { return i.Name == name })
+// FaultsBut returns Faults without the one called name.
+func FaultsBut(name string) []NamedFault {
+	return slices.DeleteFunc(slices.Clone(Faults), func(i NamedFault) bool { return i.Name == name })
 }
 
-// Mix injures a share of all requests, each kind of injury equally often.
+// Mix injects faults into a share of all requests, each kind of fault equally often.
 //
-// Whether and how the n-th request of a kind is injured follows from Seed, the
+// Which fault the n-th request of a kind meets follows from Seed, the
 // request's method and path, its object, and n: not from the time, nor from what
-// other requests are under way. So another run with the same seed injures each
-// object in the same way, even when objects are created concurrently and in
+// other requests are in flight. So another run with the same seed injects the
+// same faults into each object, even when objects are created concurrently and in
 // another order. Objects with generateName and a name, which clients pick at
 // random, are told apart by the order in which their names first came under
 // their generateName: which of them is which, nobody can tell.
 type Mix struct {
 	Seed uint64
-	// Rate is the share of requests to injure, from 0 to 1.
+	// Rate is the share of requests that meet a fault, from 0 to 1.
 	Rate float64
-	// Of are the injuries; none for Injuries.
-	Of []Injury
+	// Of are the faults; none for Faults.
+	Of []NamedFault
 
 	mu       sync.Mutex
 	seen     map[string]uint64 // requests of each kind
 	picked   map[string]string // by the path of a name that a client picked, what stands for it
 	names    map[string]int    // how many of these there are, by their generateName
-	injuries map[string]int
+	faults   map[string]int
 	requests int
 }
 
@@ -138,7 +138,7 @@ func (m *Mix) Choose(r *http.Request) Fault {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.seen == nil {
-		m.seen, m.injuries = map[string]uint64{}, map[string]int{}
+		m.seen, m.faults = map[string]uint64{}, map[string]int{}
 		m.picked, m.names = map[string]string{}, map[string]int{}
 	}
 	kind := m.kindOf(r)
@@ -148,10 +148,10 @@ func (m *Mix) Choose(r *http.Request) Fault {
 	if random.Float64() >= m.Rate {
 		return nil
 	}
-	possible := m.injuriesOf(r)
-	injury := possible[random.IntN(len(possible))]
-	m.injuries[injury.Name]++
-	return injury.Fault
+	possible := m.possible(r)
+	fault := possible[random.IntN(len(possible))]
+	m.faults[fault.Name]++
+	return fault.Fault
 }
 
 // random makes the decisions for the n-th request of a kind.
@@ -160,12 +160,12 @@ func (m *Mix) random(kind string, n uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(hash[:]), binary.BigEndian.Uint64(hash[8:])))
 }
 
-// Count is the number of requests so far, and how many of them were injured in
-// which way.
-func (m *Mix) Count() (requests int, injuries map[string]int) {
+// Count is the number of requests so far, and how many of them met each
+// fault.
+func (m *Mix) Count() (requests int, faults map[string]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.requests, maps.Clone(m.injuries)
+	return m.requests, maps.Clone(m.faults)
 }
 
 // kindOf tells apart what is counted apart.
@@ -184,12 +184,12 @@ func (m *Mix) kindOf(r *http.Request) string {
 	return fmt.Sprintf("%s %s %s", r.Method, cmp.Or(m.picked[path], path), object.GenerateName)
 }
 
-func (m *Mix) injuriesOf(r *http.Request) []Injury {
+func (m *Mix) possible(r *http.Request) []NamedFault {
 	all := m.Of
 	if len(all) == 0 {
-		all = Injuries
+		all = Faults
 	}
-	var possible []Injury
+	var possible []NamedFault
 	for _, i := range all {
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 		if (!i.HTTP2Only || r.ProtoMajor == 2) && (!i.WritesOnly || !reads) {

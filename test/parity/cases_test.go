@@ -294,27 +294,27 @@ var cases = []parityCase{
 	// about; with --naming=server --attempts=1 kubectl's words come with the
 	// exit code of an unknown outcome.
 	{
-		args: "-f one.yaml", faults: harness.First(1, faultproxy.DropAnswer), code: 1, unknown: true, says: `error when creating "one.yaml": Post "SERVER/`,
+		args: "-f one.yaml", faults: harness.First(1, faultproxy.DropResponse), code: 1, unknown: true, says: `error when creating "one.yaml": Post "SERVER/`,
 		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: [^\n]* \(checking whether it exists\)\n`},
 	},
 	{
-		args: "-f three.yaml", faults: harness.First(1, faultproxy.AnswerAfter(504, nil, "gone")), code: 1, unknown: true, says: `c-SUFFIX created`,
+		args: "-f three.yaml", faults: harness.First(1, faultproxy.RespondAfter(504, nil, "gone")), code: 1, unknown: true, says: `c-SUFFIX created`,
 		client: &harness.Result{Stdout: `(configmap/.-SUFFIX created\n){3}`, Stderr: `configmap/a-SUFFIX: [^\n]* \(checking whether it exists\)\n`},
 	},
 	{
-		args: "-f one.yaml", faults: harness.First(1, faultproxy.AnswerAfter(500, http.Header{"Content-Type": {"application/json"}}, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","code":500}`)),
+		args: "-f one.yaml", faults: harness.First(1, faultproxy.RespondAfter(500, http.Header{"Content-Type": {"application/json"}}, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","code":500}`)),
 		code: 1, unknown: true, says: `etcdserver: request timed out`,
 		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: etcdserver: request timed out \(checking whether it exists\)\n`},
 	},
 	{
-		args: "-f one.yaml", faults: harness.First(2, faultproxy.Answer(429, http.Header{"Retry-After": {"1"}}, "busy")), says: "one-SUFFIX created\n",
+		args: "-f one.yaml", faults: harness.First(2, faultproxy.Respond(429, http.Header{"Retry-After": {"1"}}, "busy")), says: "one-SUFFIX created\n",
 		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `(configmap/one-SUFFIX: [^\n]* \(sending it again in 1s\)\n){2}`},
 	},
 	{
-		args: "-f one.yaml", faults: harness.First(1, faultproxy.Answer(503, nil, "busy")), code: 1, unknown: true, says: `the server is currently unable to handle the request (post configmaps)`,
+		args: "-f one.yaml", faults: harness.First(1, faultproxy.Respond(503, nil, "busy")), code: 1, unknown: true, says: `the server is currently unable to handle the request (post configmaps)`,
 		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: [^\n]* \(checking whether it exists\)\nconfigmap/one-SUFFIX: [^\n]* \(sending it again in [^\n]*\)\n`},
 	},
-	{args: "-f one.yaml --dry-run=server", faults: harness.First(1, faultproxy.DropAnswer), code: 1, says: `error when creating "one.yaml": Post "SERVER/`},
+	{args: "-f one.yaml --dry-run=server", faults: harness.First(1, faultproxy.DropResponse), code: 1, says: `error when creating "one.yaml": Post "SERVER/`},
 }
 
 // holdName takes the name "named".

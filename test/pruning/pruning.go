@@ -138,8 +138,8 @@ func Create(ctx context.Context, client kubernetes.Interface, prefix string, n i
 }
 
 // faults are all but those that only a create can meet.
-func faults() []faultproxy.Injury {
-	return slices.DeleteFunc(slices.Clone(faultproxy.Injuries), func(i faultproxy.Injury) bool {
+func faults() []faultproxy.NamedFault {
+	return slices.DeleteFunc(slices.Clone(faultproxy.Faults), func(i faultproxy.NamedFault) bool {
 		return strings.HasPrefix(i.Name, "stored")
 	})
 }

@@ -58,13 +58,13 @@ func release(ctx context.Context, client kubernetes.Interface, namespace string)
 }
 
 // Watches that are refused, cut off or expired, and lists that fail, cost a retry each.
-func TestInjuredWatches(t *testing.T) {
+func TestBrokenWatches(t *testing.T) {
 	t.Parallel()
-	gone := faultproxy.Answer(http.StatusGone, http.Header{"Content-Type": {"application/json"}},
+	gone := faultproxy.Respond(http.StatusGone, http.Header{"Content-Type": {"application/json"}},
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old resource version"}`)
 	for name, fault := range map[string]faultproxy.Fault{
-		"410": gone, "cut off": faultproxy.Answer(http.StatusOK, http.Header{"Content-Type": {"application/json"}}, ""), "dropped": faultproxy.DropRequest,
-		"503": faultproxy.Answer(http.StatusServiceUnavailable, nil, "try later"),
+		"410": gone, "cut off": faultproxy.Respond(http.StatusOK, http.Header{"Content-Type": {"application/json"}}, ""), "dropped": faultproxy.DropRequest,
+		"503": faultproxy.Respond(http.StatusServiceUnavailable, nil, "try later"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +77,7 @@ func TestInjuredWatches(t *testing.T) {
 						return fault
 					}
 				case lists.Add(1) == 1:
-					return faultproxy.Answer(http.StatusInternalServerError, nil, "no")
+					return faultproxy.Respond(http.StatusInternalServerError, nil, "no")
 				}
 				return nil
 			})
@@ -149,7 +149,7 @@ func TestUnknownAndFailed(t *testing.T) {
 	ns := harness.Namespace(t, server)
 	proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
 		if strings.Contains(r.URL.Path, "/configmaps") {
-			return faultproxy.DropAnswer
+			return faultproxy.DropResponse
 		}
 		return nil
 	})

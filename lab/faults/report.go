@@ -1,4 +1,4 @@
-package campaign
+package faults
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 // markers are what the section of a document is replaced between: each number
 // of objects has its own.
 func (s Settings) markers() (begin, end string) {
-	name := "campaign"
+	name := "faults"
 	if s.Follows > 0 {
 		name = "followed"
 	}
@@ -48,34 +48,34 @@ func (s Settings) servers() string {
 func (r *Result) String() string {
 	return fmt.Sprintf("%s: %d objects asked for, %d reported created, %d unknown, %d failed, %d not attempted, %d there, %d too many, %d missing, "+
 		"%d there and never reported, %d reported and not there, %d found in the end after %d POSTs, last exit code %d; "+
-		"%d runs, of which %d were killed, %d failures of the control plane, %d of %d requests injured, %s",
-		r.Contestant.Name, r.Asked, r.Reported, r.Unknown, r.Failed, r.NotAttempted, r.Present, r.Duplicates, r.Missing,
+		"%d runs, of which %d were killed, %d failures of the control plane, %d of %d requests with a fault, %s",
+		r.Client.Name, r.Asked, r.Reported, r.Unknown, r.Failed, r.NotAttempted, r.Present, r.Duplicates, r.Missing,
 		r.Unaccounted, r.NotThere, r.Exist, r.PostsAgain, r.LastCode,
-		r.runs, r.clientKills, r.serverKills, r.Injured, r.Requests, r.Took.Round(time.Second))
+		r.runs, r.clientKills, r.serverKills, r.Faults, r.Requests, r.Took.Round(time.Second))
 }
 
-// Section is the part of docs/internals/benchmarks.md that says how the campaign went.
+// Section is the part of docs/internals/benchmarks.md that says how the fault test went.
 func Section(s Settings, results []*Result) string {
 	var b strings.Builder
 	begin, end := s.markers()
 	b.WriteString(begin)
-	fmt.Fprintf(&b, "Measured on %s with seed %d over %s: %g%% of all requests injured, %s, "+
+	fmt.Fprintf(&b, "Measured on %s with seed %d over %s: %g%% of all requests with a fault, %s, "+
 		"clients that may be killed %d times; --request-timeout=%s, --concurrency=%d of the plugin; %d cores, %s.\n\n",
 		time.Now().UTC().Format(time.DateOnly), s.Seed, s.Protocol, 100*s.Rate, s.servers(),
 		s.ClientKills, s.RequestTimeout, s.Concurrency, runtime.NumCPU(), runtime.Version())
-	b.WriteString("| | asked for | reported created | reported unknown | failed, not attempted | on the server | too many | missing | there, never reported | runs (killed) | requests (injured) | time |\n")
+	b.WriteString("| | asked for | reported created | reported unknown | failed, not attempted | on the server | too many | missing | there, never reported | runs (killed) | requests (with a fault) | time |\n")
 	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, r := range results {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d, %d | %d | **%d** | **%d** | %d | %d (%d) | %d (%d) | %s |\n",
-			r.Contestant.Title, r.Asked, r.Reported, r.Unknown, r.Failed, r.NotAttempted, r.Present, r.Duplicates, r.Missing, r.Unaccounted,
-			r.runs, r.clientKills, r.Requests, r.Injured, r.Took.Round(time.Second))
+			r.Client.Title, r.Asked, r.Reported, r.Unknown, r.Failed, r.NotAttempted, r.Present, r.Duplicates, r.Missing, r.Unaccounted,
+			r.runs, r.clientKills, r.Requests, r.Faults, r.Took.Round(time.Second))
 	}
 	b.WriteString(end)
 	return b.String()
 }
 
 // FindSection fails unless the document at path has a section for such a
-// campaign.
+// fault test.
 func (s Settings) FindSection(path string) error {
 	_, _, err := s.around(path)
 	return err

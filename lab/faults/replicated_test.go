@@ -1,4 +1,4 @@
-package campaign
+package faults
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func TestReplicated(t *testing.T) {
 		s := Full()
 		s.Plugin, s.Log = a.plugin, t.Output()
 		s.Documents, s.Count, s.ServerKills, s.Replicated, s.Spread = 20, 10, 3, true, faultproxy.ByRequest
-		c := contestant(t, "keyed")
+		c := client(t, "keyed")
 		r, err := c.Run(t.Context(), cp, s)
 		if err != nil {
 			t.Fatal(err)
@@ -169,10 +169,10 @@ func (a *audits) during(t *testing.T, f failure) {
 // balanced has a balancer answer itself each second time.
 func (a *audits) balanced(t *testing.T) {
 	answers := []faultproxy.Fault{
-		faultproxy.Answer(http.StatusBadGateway, http.Header{"Content-Type": {"text/html"}}, "<html>502 Bad Gateway</html>"),
-		faultproxy.Answer(http.StatusServiceUnavailable, nil, "upstream connect error or disconnect/reset before headers"),
-		faultproxy.AnswerAfter(http.StatusGatewayTimeout, nil, "upstream request timeout"),
-		faultproxy.ResetAnswer,
+		faultproxy.Respond(http.StatusBadGateway, http.Header{"Content-Type": {"text/html"}}, "<html>502 Bad Gateway</html>"),
+		faultproxy.Respond(http.StatusServiceUnavailable, nil, "upstream connect error or disconnect/reset before headers"),
+		faultproxy.RespondAfter(http.StatusGatewayTimeout, nil, "upstream request timeout"),
+		faultproxy.ResetResponse,
 	}
 	var given atomic.Int64
 	a.expect(t, a.through(t, a.cp.Servers, func(n int64) faultproxy.Fault {
@@ -202,7 +202,7 @@ func (a *audits) isTold(t *testing.T) {
 		if n < 2 {
 			return nil
 		}
-		return faultproxy.Answer(http.StatusBadGateway, nil, "Bad Gateway\n")
+		return faultproxy.Respond(http.StatusBadGateway, nil, "Bad Gateway\n")
 	})
 	report, err := Audit(t.Context(), a.plugin, a.client, append(flags, "--retry-timeout=2s")...)
 	if err != nil {

@@ -1,4 +1,4 @@
-package campaign
+package faults
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// Contestant is one way to get all objects created.
-type Contestant struct {
+// Client is one way to get all objects created.
+type Client struct {
 	// Name is for namespaces and the -only flag, Title for the report.
 	Name, Title string
-	// Check tells what the contestant promises and did not keep.
+	// Check tells what the client promises and did not keep.
 	Check func(*Result) error
 	// survives tells whether the client may be killed.
 	survives bool
@@ -26,8 +26,8 @@ type Contestant struct {
 // exists is what the plugin says of an object that is there already.
 const exists = "exists"
 
-// Contestants are all of them.
-var Contestants = []Contestant{
+// Clients are all of them.
+var Clients = []Client{
 	{"keyed", "`kubectl genname create --idempotency-key`, run again until it exits 0", exact, true, (*trial).keyed},
 	{"keyless", "`kubectl genname create`, run once, not killed", neverTwo, false, (*trial).keyless},
 	{"server", "`kubectl genname create --naming=server`, repeating what was not reported", nothing, true, (*trial).serverNaming},
@@ -83,10 +83,10 @@ func once(r *Result) error {
 // nothing is promised.
 func nothing(*Result) error { return nil }
 
-// Run is the way of the contestant through a campaign on the control plane. It
-// fails if the campaign could not be carried out; what became of the objects
+// Run is the way of the client through a fault test on the control plane. It
+// fails if the fault test could not be carried out; what became of the objects
 // is in the Result.
-func (c Contestant) Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings) (*Result, error) {
+func (c Client) Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings) (*Result, error) {
 	if !c.survives {
 		s.ClientKills = 0
 	}
@@ -105,8 +105,8 @@ func (c Contestant) Run(ctx context.Context, cp *controlplane.ControlPlane, s Se
 		return nil, err
 	}
 	result := said.settle(present)
-	result.Contestant, result.Took, result.tally = c, took, t.log
-	result.Requests, result.Injured = t.injured()
+	result.Client, result.Took, result.tally = c, took, t.log
+	result.Requests, result.Faults = t.counts()
 	return result, nil
 }
 
@@ -115,7 +115,7 @@ func (c Contestant) Run(ctx context.Context, cp *controlplane.ControlPlane, s Se
 func (t *trial) keyed(ctx context.Context) (*statement, error) {
 	names, want := mixed(t.Documents, t.Count)
 	args, err := t.create(names, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency),
-		"--idempotency-key=campaign-"+strconv.FormatUint(t.Seed, 10))
+		"--idempotency-key=faults-"+strconv.FormatUint(t.Seed, 10))
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,8 @@
-// Command run carries out a campaign on a control plane of its own, prints its
-// result, and with -write puts it into a document. A campaign that failed is
+// Command run carries out a fault test on a control plane of its own, prints its
+// result, and with -write puts it into a document. A fault test that failed is
 // replayed by its seed and the other flags.
 //
-//	go run ./lab/campaign/run -seed 1 -only keyed -objects 500
+//	go run ./lab/faults/run -seed 1 -only keyed -objects 500
 package main
 
 import (
@@ -16,20 +16,20 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/campaign"
+	"github.com/kubectl-genname/kubectl-genname/lab/faults"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
 func main() {
-	s := campaign.Full()
+	s := faults.Full()
 	s.Log = os.Stderr
 	flag.StringVar(&s.Plugin, "plugin", "bin/kubectl-genname", "the plugin's binary")
-	flag.Uint64Var(&s.Seed, "seed", s.Seed, "decides which requests are injured, and how")
+	flag.Uint64Var(&s.Seed, "seed", s.Seed, "decides which requests meet which fault")
 	objects := flag.Int("objects", s.Objects(), "objects to create")
 	flag.IntVar(&s.Count, "count", s.Count, "how many of them are made of one document of a keyed run")
 	flag.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "creates that the plugin has in flight")
-	flag.Float64Var(&s.Rate, "rate", s.Rate, "share of the requests to injure")
+	flag.Float64Var(&s.Rate, "rate", s.Rate, "share of the requests that meet a fault")
 	flag.IntVar(&s.ClientKills, "client-kills", s.ClientKills, "how often the client is killed")
 	flag.IntVar(&s.ServerKills, "server-kills", s.ServerKills, "how often kube-apiserver is killed, or something of a replicated control plane fails")
 	flag.DurationVar(&s.RequestTimeout, "request-timeout", s.RequestTimeout, "deadline of the clients' requests")
@@ -37,7 +37,7 @@ func main() {
 	byRequest := flag.Bool("by-request", false, "the balancer spreads requests, not connections")
 	http1 := flag.Bool("http1", false, "clients speak HTTP/1.1 instead of HTTP/2")
 	flag.DurationVar(&s.Follows, "follow", 0, "have audit --watch follow what comes and goes for so long, instead of creating objects")
-	only := flag.String("only", "", "contestants, separated by commas: keyed, keyless, server, kubectl, fixed, apply (default all)")
+	only := flag.String("only", "", "clients, separated by commas: keyed, keyless, server, kubectl, fixed, apply (default all)")
 	write := flag.String("write", "", "document to write the result into, between its markers")
 	flag.Parse()
 	if *http1 {
@@ -53,7 +53,7 @@ func main() {
 	}
 }
 
-func run(s campaign.Settings, only, write string) (err error) {
+func run(s faults.Settings, only, write string) (err error) {
 	if write != "" {
 		if err := s.FindSection(write); err != nil {
 			return err
@@ -77,9 +77,9 @@ func run(s campaign.Settings, only, write string) (err error) {
 	if s.Follows > 0 {
 		return follow(ctx, cp, s, write)
 	}
-	var results []*campaign.Result
+	var results []*faults.Result
 	var broken error // promises
-	for _, c := range campaign.Contestants {
+	for _, c := range faults.Clients {
 		if only != "" && !strings.Contains(","+only+",", ","+c.Name+",") {
 			continue
 		}
@@ -91,17 +91,17 @@ func run(s campaign.Settings, only, write string) (err error) {
 		fmt.Fprintln(os.Stderr, r)
 		broken = errors.Join(broken, c.Check(r))
 	}
-	section := campaign.Section(s, results)
+	section := faults.Section(s, results)
 	fmt.Print(section)
 	if write != "" && broken == nil {
-		return campaign.Write(write, s, section)
+		return faults.Write(write, s, section)
 	}
 	return broken
 }
 
 // follow has audit --watch follow what comes and goes of all types.
-func follow(ctx context.Context, cp *controlplane.ControlPlane, s campaign.Settings, write string) error {
-	f, err := campaign.Follow(ctx, cp, s)
+func follow(ctx context.Context, cp *controlplane.ControlPlane, s faults.Settings, write string) error {
+	f, err := faults.Follow(ctx, cp, s)
 	if err != nil {
 		return err
 	}
@@ -111,5 +111,5 @@ func follow(ctx context.Context, cp *controlplane.ControlPlane, s campaign.Setti
 	if write == "" {
 		return nil
 	}
-	return campaign.Write(write, s, section)
+	return faults.Write(write, s, section)
 }

@@ -1,4 +1,4 @@
-package campaign
+package faults
 
 import (
 	"testing"
@@ -28,7 +28,7 @@ func TestSettle(t *testing.T) {
 		Asked: 6, Reported: 5, Unknown: 1, Failed: 7, NotAttempted: 9, Present: 6, Duplicates: 1, Missing: 1,
 		Unaccounted: 1, NotThere: 1, LastCode: 1,
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Result{}), cmpopts.IgnoreFields(Result{}, "Contestant")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Result{}), cmpopts.IgnoreFields(Result{}, "Client")); diff != "" {
 		t.Error(diff)
 	}
 	if n := s.reportedAs(exists); n != 1 {

@@ -1,4 +1,4 @@
-package campaign
+package faults
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// statement is what a contestant said of the objects, over all of its runs.
+// statement is what a client said of the objects, over all of its runs.
 type statement struct {
 	want     want
 	reported map[string]string // names, with the last word on them
@@ -63,11 +63,11 @@ func (s *statement) settledPrefixes() map[string]bool {
 	return settled
 }
 
-// Result is what became of the objects of a campaign.
+// Result is what became of the objects of a fault test.
 //
 // Every object that is there is one that was asked for or a duplicate.
 type Result struct {
-	Contestant Contestant
+	Client Client
 	// Asked is how many objects were asked for, Reported how many different
 	// ones were reported created or there, and Unknown how many were reported
 	// unknown and by no run created. Failed and NotAttempted are what the last
@@ -85,8 +85,8 @@ type Result struct {
 	// LastCode is the exit code of the last run.
 	LastCode int
 
-	Requests, Injured int
-	Took              time.Duration
+	Requests, Faults int
+	Took             time.Duration
 	tally
 }
 

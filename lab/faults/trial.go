@@ -1,4 +1,4 @@
-package campaign
+package faults
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// trial is one contestant's way through the campaign, in a namespace of its
+// trial is one client's way through the fault test, in a namespace of its
 // own, behind a proxy of its own.
 type trial struct {
 	Settings
@@ -107,11 +107,11 @@ func (t *trial) finish() error {
 
 func (t *trial) path(name string) string { return filepath.Join(t.dir, name) }
 
-// choose injures as the mix says, and watches what is stored.
+// choose returns the fault that the mix chooses, and counts stored objects.
 func (t *trial) choose(r *http.Request) faultproxy.Fault {
-	injury := t.mix.Choose(r)
+	fault := t.mix.Choose(r)
 	if !creates(r) { // a review of permissions, say
-		return injury
+		return fault
 	}
 	t.mu.Lock()
 	t.posts++
@@ -120,10 +120,10 @@ func (t *trial) choose(r *http.Request) faultproxy.Fault {
 		watched := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(&watch{w, t.objectStored}, r)
 		})
-		if injury == nil {
+		if fault == nil {
 			return watched
 		}
-		return injury(watched)
+		return fault(watched)
 	}
 }
 
@@ -201,11 +201,11 @@ func (t *trial) postsSoFar() int {
 	return t.posts
 }
 
-// injured counts the requests, and those of them that were injured.
-func (t *trial) injured() (requests, injured int) {
-	requests, injuries := t.mix.Count()
-	for _, n := range injuries {
-		injured += n
+// counts returns the number of requests, and of those that met a fault.
+func (t *trial) counts() (requests, faults int) {
+	requests, each := t.mix.Count()
+	for _, n := range each {
+		faults += n
 	}
-	return requests, injured
+	return requests, faults
 }

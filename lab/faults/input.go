@@ -1,4 +1,4 @@
-package campaign
+package faults
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func manifest(names []string) string {
 		if strings.HasSuffix(name, "-") {
 			field = "generateName"
 		}
-		fmt.Fprintf(&b, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {%s: %s}\ndata: {of: campaign}\n", field, name)
+		fmt.Fprintf(&b, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {%s: %s}\ndata: {of: faults}\n", field, name)
 	}
 	return b.String()
 }

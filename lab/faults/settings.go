@@ -1,4 +1,4 @@
-package campaign
+package faults
 
 import (
 	"io"
@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// Settings are what a campaign follows from.
+// Settings are what a fault test follows from.
 type Settings struct {
 	// Plugin and Kubectl are paths of the programs.
 	Plugin, Kubectl string
@@ -22,7 +22,7 @@ type Settings struct {
 	RequestTimeout time.Duration
 	// Protocol is what clients speak.
 	Protocol faultproxy.Protocol
-	// Seed decides which of the requests are injured and how, and Rate is
+	// Seed decides which of the requests meet a fault, and which fault, and Rate is
 	// their share.
 	Seed uint64
 	Rate float64
@@ -31,7 +31,7 @@ type Settings struct {
 	Replicated bool
 	Spread     faultproxy.Spread
 	// Follows is for how long an audit --watch follows what comes and goes, in the
-	// place of a campaign of creates; of what is above it heeds Plugin, Protocol and
+	// place of a fault test of creates; of what is above it heeds Plugin, Protocol and
 	// Seed.
 	Follows time.Duration
 	// ClientKills is how often the client is killed, and ServerKills how often
@@ -41,7 +41,7 @@ type Settings struct {
 	Log io.Writer
 }
 
-// Full is the campaign whose result is documented.
+// Full is the fault test whose result is documented.
 func Full() Settings {
 	return Settings{
 		Documents: 500, Count: 10, Concurrency: 8, RequestTimeout: 3 * time.Second,

@@ -1,4 +1,4 @@
-package campaign
+package faults
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// maxRuns bounds a loop: no campaign needs as many.
+// maxRuns bounds a loop: no fault test needs as many.
 const maxRuns = 200
 
 // run is what one run of a client left.

@@ -1,4 +1,4 @@
-package campaign
+package faults
 
 import (
 	"context"
@@ -67,19 +67,19 @@ func plugin(t *testing.T) string {
 	return path
 }
 
-func contestant(t *testing.T, name string) Contestant {
+func client(t *testing.T, name string) Client {
 	t.Helper()
-	i := slices.IndexFunc(Contestants, func(c Contestant) bool { return c.Name == name })
+	i := slices.IndexFunc(Clients, func(c Client) bool { return c.Name == name })
 	if i < 0 {
-		t.Fatalf("there is no contestant %q", name)
+		t.Fatalf("there is no client %q", name)
 	}
-	return Contestants[i]
+	return Clients[i]
 }
 
-// Short campaigns: what is promised holds, and what is not promised does not,
-// so that it is the plugin's doing and not a campaign in which nothing
+// Short fault tests: what is promised holds, and what is not promised does not,
+// so that it is the plugin's doing and not a fault test in which nothing
 // happens. "make chance" runs it with another seed.
-func TestCampaign(t *testing.T) {
+func TestFaults(t *testing.T) {
 	cp := controlplane.New(t)
 	for _, seed := range seeds(t) {
 		t.Logf("GENNAME_SEED=%d", seed)
@@ -89,23 +89,23 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
-// short has three contestants go through short campaigns.
+// short has three clients go through short fault tests.
 func short(t *testing.T, cp *controlplane.ControlPlane, s Settings) {
 	for _, test := range []struct {
-		contestant string
-		protocol   faultproxy.Protocol
-		settings   func(*Settings)
-		broken     bool
+		client   string
+		protocol faultproxy.Protocol
+		settings func(*Settings)
+		broken   bool
 	}{
 		{"keyed", faultproxy.HTTP2, func(s *Settings) { s.Documents, s.Count = 30, 20 }, false},
 		{"keyless", faultproxy.HTTP1, func(s *Settings) { s.Documents, s.Count, s.ServerKills = 10, 20, 1 }, false},
 		{"kubectl", faultproxy.HTTP2, func(s *Settings) { s.Documents, s.Count, s.Rate, s.ServerKills, s.ClientKills = 60, 1, 0.4, 0, 1 }, true},
 	} {
-		t.Run(fmt.Sprint(test.contestant, s.Seed), func(t *testing.T) {
+		t.Run(fmt.Sprint(test.client, s.Seed), func(t *testing.T) {
 			s := s
 			s.Protocol = test.protocol
 			test.settings(&s)
-			c := contestant(t, test.contestant)
+			c := client(t, test.client)
 			r, err := c.Run(t.Context(), cp, s)
 			if err != nil {
 				t.Fatal(err)
