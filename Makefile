@@ -190,7 +190,7 @@ foreign: control-plane ## Try the linux/arm64 program under qemu (Debian: qemu-u
 figures: build ## Draw the pictures of docs/figures, by the commands of docs/internals/kep-4420.md
 	@grep -o '^    kubectl genname report --plot .*' docs/internals/kep-4420.md | sed 's|kubectl genname|bin/kubectl-genname|' | sh -ex > /dev/null
 
-schemas: ## Write docs/schemas and the tables of docs/reference/output-formats.md from the Go types
+schemas: ## Write docs/schemas and docs/reference/formats from the Go types
 	$(GO) test ./test/schema -run Generated -update
 
 rules: ## Write docs/rules from the rules of lint

@@ -165,7 +165,7 @@ func barsOf(path string) Values {
 
 // generated are the pages that programs write. The help and the rules that they are
 // written from are measured instead.
-var generated = regexp.MustCompile(`^docs/(reference/commands/.*|rules/.*)\.md$`)
+var generated = regexp.MustCompile(`^docs/(reference/(commands|formats)/.*|rules/.*)\.md$`)
 
 // pages returns the text of all pages by their paths.
 func pages(t *testing.T) map[string]string {

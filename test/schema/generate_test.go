@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -18,7 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-var update = flag.Bool("update", false, "write docs/schemas and the tables of docs/reference/output-formats.md")
+var update = flag.Bool("update", false, "write docs/schemas and docs/reference/formats")
 
 // kinds are those that are published.
 var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.DuplicateReport{}, v1alpha1.LintReport{}, v1alpha1.PruneReport{}, v1alpha1.VersionReport{}}
@@ -148,16 +147,10 @@ func fields(of reflect.Type) func(func(reflect.StructField) bool) {
 	}
 }
 
-// The published schemas and the tables of docs/reference/output-formats.md are what the types
-// of pkg/api/v1alpha1 say.
+// The published schemas and the pages of docs/reference/formats are what the types of
+// pkg/api/v1alpha1 say.
 func TestGenerated(t *testing.T) {
 	g := generator{t, readComments(t)}
-	formats := filepath.Join(docs(), "reference", "output-formats.md")
-	document, err := os.ReadFile(formats)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(document)
 	for _, kind := range kinds {
 		of := reflect.TypeOf(kind)
 		schema := g.schemaOf(of)
@@ -166,9 +159,12 @@ func TestGenerated(t *testing.T) {
 			t.Fatal(err)
 		}
 		compare(t, path(of.Name()), append(data, '\n'))
-		text = withTable(t, text, of.Name(), table(t, schema))
+		file := strings.ToLower(of.Name())
+		page := fmt.Sprintf("# %s\n\n%s These are its fields. "+
+			"The [JSON Schema](../../schemas/v1alpha1/%s.json) has them, too, and [output formats](../output-formats.md) has the rules for all fields.\n\n%s",
+			of.Name(), schema.Description, file, table(t, schema))
+		compare(t, filepath.Join(docs(), "reference", "formats", file+".md"), []byte(page))
 	}
-	compare(t, formats, []byte(text))
 }
 
 func compare(t *testing.T, path string, want []byte) {
@@ -189,14 +185,6 @@ func compare(t *testing.T, path string, want []byte) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s is not what the types say; make schemas writes it", path)
 	}
-}
-
-func withTable(t *testing.T, text, kind, table string) string {
-	place := regexp.MustCompile("(?s)<!-- " + kind + " -->\n.*?<!-- end -->")
-	if !place.MatchString(text) {
-		t.Fatalf("docs/reference/output-formats.md has no place for %s", kind)
-	}
-	return place.ReplaceAllLiteralString(text, "<!-- "+kind+" -->\n"+table+"<!-- end -->")
 }
 
 // table is a row for each field, by its path.

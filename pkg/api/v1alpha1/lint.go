@@ -17,7 +17,7 @@ const (
 	LintNote LintLevel = "note"
 )
 
-// LintReport has the findings in manifests.
+// LintReport lists the findings in manifests.
 type LintReport struct {
 	metav1.TypeMeta `json:",inline"`
 
