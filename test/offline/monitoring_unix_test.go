@@ -28,7 +28,7 @@ func TestTextfile(t *testing.T) {
 			file := filepath.Join(directory, "genname.prom")
 			write(t, file, old)
 			write(t, filepath.Join(bin, "kubectl-genname"), "#!/bin/sh\nprintf %s '"+test.prints+"'\nexit "+test.exits+"\n")
-			script := exec.Command("sh", "../../examples/monitoring/textfile.sh", directory)
+			script := exec.Command("sh", "../../examples/textfile-collector/textfile.sh", directory)
 			script.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 			_ = script.Run() // its exit code is looked at
 			got, err := os.ReadFile(file)
