@@ -21,9 +21,9 @@ RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
 OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/(test/(e2e|offline|lint|census|faultproxy|release)|lab/faults)$$')
 
-# What a release needs that is no file here: syft for SBOMs, and cosign with
-# its service for signatures.
-SKIP       ?= sbom,sign
+# A release needs programs that are not built here: syft for SBOMs, cosign with
+# its service for signatures, and docker with a registry for the image.
+SKIP       ?= sbom,sign,docker
 GORELEASER := $(GO) tool -modfile=tools/release/go.mod goreleaser
 # goreleaser forgets the commit where there is no remote.
 REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/kubectl-genname/kubectl-genname
@@ -73,7 +73,7 @@ bare: control-plane ## Run the quick tests, and those that kubectl runs in, in a
 test: control-plane build ## Run all tests but those of a release, on a real control plane (minutes)
 	@echo "The tests that need no race detector: 2 to 3 minutes"
 	$(GO) test -timeout 20m $(OTHERS)
-	@echo "The tests of examples/monitoring, and at first Prometheus, which they are of: 2 minutes"
+	@echo "The alerts and the dashboard in Prometheus' engine, which is built at first: 2 minutes"
 	$(GO) test -C test/monitoring ./...
 	@echo "The library at its lowest versions: a minute at first"
 	$(LIBRARY) ./...
@@ -141,12 +141,12 @@ docs: ## Write the command reference, and pictures of the recorded terminals
 release-commit: ## Commit the requirements of a release, after the library's tag: make release-commit VERSION=v0.1.0
 	@.ci/release-commit '$(VERSION)'
 
-release-snapshot: ## Make a release of all platforms into dist/ and test it; SKIP= adds SBOMs and signatures
+release-snapshot: ## Make a release of all platforms into dist/ and test it; SKIP= adds SBOMs, signatures and images
 	$(REMOTE) $(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))
 	$(GO) run ./krew/render dist > dist/genname.yaml
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
 
-release: # Make a draft release of the tag that is checked out, with SBOMs and signatures, and test it (.github/workflows/release.yaml)
+release: # Make a draft release of the tag that is checked out, with SBOMs, signatures and the image, and test it (.github/workflows/release.yaml)
 	$(GORELEASER) release --clean
 	$(GO) run ./krew/render dist > dist/genname.yaml
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
@@ -214,15 +214,16 @@ admission: ## Test examples/admission on an API server of another version: make 
 # What builds the image, and from where its certificates are.
 CONTAINER    ?= $(shell command -v podman || command -v docker)
 CERTIFICATES ?= /etc/ssl/certs/ca-certificates.crt
-IMAGE        ?= ghcr.io/kubectl-genname/kubectl-genname:v0.1.0
+# The image of deploy/exporter, with the version that .ci/release-commit writes there.
+IMAGE        ?= $(shell awk '/- name:/ {name=$$3} /newTag:/ {print name ":" $$2}' deploy/exporter/base/kustomization.yaml)
 ARCH         := $(shell $(GO) env GOARCH)
 
 .PHONY: image
 image: ## Build the exporter's image with podman or docker; IMAGE= CONTAINER=
 	@test -n "$(CONTAINER)" || { echo "error: neither podman nor docker is installed" >&2; exit 1; }
-	mkdir -p bin/image/linux/$(ARCH)
+	mkdir -p bin/image/linux/$(ARCH) bin/image/bin
 	GOOS=linux $(GO) build -ldflags="-s -w" -o bin/image/linux/$(ARCH)/ ./cmd/kubectl-genname
-	cp $(CERTIFICATES) bin/image/ca-certificates.crt
+	cp $(CERTIFICATES) bin/image/bin/ca-certificates.crt
 	$(CONTAINER) build --build-arg TARGETPLATFORM=linux/$(ARCH) --file packaging/image/Dockerfile --tag $(IMAGE) bin/image
 
 published: ## Lint what others have published, into test/lint/published/findings.txt (downloads 22 Go modules)

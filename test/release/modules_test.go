@@ -231,6 +231,9 @@ func TestReleaseCommit(t *testing.T) {
 	w.must(w.repository, "git", "tag", "--force", "pkg/once/"+version)
 	w.publish(library, version)
 	w.must(w.repository, "bash", ".ci/release-commit", version)
+	if _, tag := deployed(t, w.repository); tag != version {
+		t.Errorf("deploy/exporter has the image of %s after the release commit of %s", tag, version)
+	}
 	for _, module := range []string{"lab/bench", "test/monitoring", "test/outside", "lab/reconcile", "examples/controller"} {
 		w.online().must(filepath.Join(w.repository, module), "go", "list", "-mod=readonly", "./...")
 	}

@@ -81,6 +81,7 @@ func snapshot(temp, folder string) error {
 	for all, ours := range map[string]string{
 		"goos: [linux, darwin, windows]": "goos: [" + runtime.GOOS + "]",
 		"goarch: [amd64, arm64]":         "goarch: [" + runtime.GOARCH + "]",
+		"[linux/amd64, linux/arm64]":     "[linux/" + runtime.GOARCH + "]",
 	} {
 		if !bytes.Contains(config, []byte(all)) {
 			return fmt.Errorf(".goreleaser.yaml does not have %q", all)
@@ -96,7 +97,11 @@ func snapshot(temp, folder string) error {
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=remote.origin.url",
 		"GIT_CONFIG_VALUE_0=https://github.com/kubectl-genname/kubectl-genname",
 	}
-	_, err = run(remote, "go", "tool", "-modfile=tools/release/go.mod", "goreleaser", "release",
+	images, err := recordImages(temp)
+	if err != nil {
+		return err
+	}
+	_, err = run(append(remote, images...), "go", "tool", "-modfile=tools/release/go.mod", "goreleaser", "release",
 		"--snapshot", "--clean", "--skip=sbom,sign", "--config="+path)
 	return err
 }
