@@ -205,7 +205,7 @@ wait-types: control-plane ## Have create --wait follow each custom resource that
 prune-trial: control-plane ## Delete 60,000 of 100,000 objects with prune while all goes wrong, and compare it with kubectl (15 minutes)
 	$(GO) run ./test/pruning/run $(if $(SEED),-seed $(SEED))
 
-reconcile: control-plane ## Have controllers create 1,000 objects under faults, into the pages (15 minutes); VERSION= is the server's
+reconcile: control-plane ## Have controllers create 1,000 objects under faults, into docs/internals/reconcile.md (15 minutes); VERSION= is the server's
 	$(GO) run -C lab/reconcile ./run -write ../../docs $(if $(VERSION),-version=$(VERSION))
 
 admission: ## Test examples/admission on an API server of another version: make admission VERSION=v1.30.14

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 )
@@ -51,7 +50,7 @@ func Section(s Settings, version string, results []*Result) string {
 	fmt.Fprintf(&b, "%sMeasured on %s with kube-apiserver %s, %d purposes, seed %d, %d cores and %s.\n\n"+
 		"Duplicates, and missing objects:\n\n", begin,
 		time.Now().UTC().Format(time.DateOnly), version, s.Purposes, s.Seed, runtime.NumCPU(), runtime.Version())
-	b.WriteString(table(results, func(Scenario) bool { return true }))
+	b.WriteString(table(results))
 	b.WriteString("\nRequests and errors:\n\n" +
 		"| way | scenario | POSTs per purpose | GETs per purpose | lists | requests with a fault | errors in the reconcile after |\n" +
 		"|---|---|--:|--:|--:|--:|--:|\n")
@@ -65,20 +64,11 @@ func Section(s Settings, version string, results []*Result) string {
 	return b.String()
 }
 
-// Summary returns the duplicates in the scenarios that a guide names.
-func Summary(results []*Result) string {
-	short := []string{"calm", "behind", "faults", "two"}
-	return begin + table(results, func(s Scenario) bool { return slices.Contains(short, s.Name) }) + end
-}
-
 // table returns a row for each way and a column for each scenario.
-func table(results []*Result, shown func(Scenario) bool) string {
+func table(results []*Result) string {
 	head, rule, way := "| way |", "|---|", ""
 	var rows strings.Builder
 	for _, r := range results {
-		if !shown(r.Scenario) {
-			continue
-		}
 		if way != r.Way.Name {
 			way = r.Way.Name
 			fmt.Fprintf(&rows, "\n| %s |", r.Way.Title)

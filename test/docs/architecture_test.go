@@ -56,7 +56,7 @@ func TestEnginesAreLibraries(t *testing.T) {
 	}
 }
 
-// packages are those of the plugin, each with what it imports of them.
+// packages are those of the plugin, each with its imports of them.
 func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := map[string][]string{}

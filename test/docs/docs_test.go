@@ -1,7 +1,6 @@
-// Package docs tests what the documentation says that can be tested without a
-// cluster: that what it shows of a terminal was really recorded, and that its
-// links lead somewhere, that its tables are whole, and that the packages are
-// layered as it says. That the recordings are still true is tested by test/e2e.
+// Package docs tests the claims of the documentation that need no cluster:
+// terminals were recorded, links lead somewhere, tables are whole, and packages
+// are layered as documented. test/e2e tests that the recordings are still true.
 package docs
 
 import (
@@ -163,7 +162,7 @@ func reasonNotToRun(command string) int {
 	return -1
 }
 
-// What a page calls "make TARGET" is in the Makefile, and a program or test
+// Each "make TARGET" of a page is in the Makefile, and a program or test
 // that it runs by "go run" is in its folder.
 func TestTargetsExist(t *testing.T) {
 	makefile := read(t, "Makefile")
@@ -207,7 +206,7 @@ func TestManifestsAreExamples(t *testing.T) {
 	}
 }
 
-// What a page shows of Go is a part of a program or an example that is compiled
+// The Go of a page is a part of a program or an example that is compiled
 // and run, whatever its indentation.
 func TestGoIsRun(t *testing.T) {
 	flat := func(text string) string {

@@ -8,7 +8,7 @@ import (
 )
 
 // Every row of a table has as many cells as its heading: GitHub leaves out
-// what is too much without a word. A | in a cell is written as \|, in code too.
+// surplus cells silently. A | in a cell is written as \|, in code too.
 func TestTables(t *testing.T) {
 	tables := 0
 	for _, p := range pages(t) {

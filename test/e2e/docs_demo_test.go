@@ -84,7 +84,7 @@ func withoutChance(text string) string {
 	} {
 		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.by)
 	}
-	if strings.Contains(text, " rate ") { // the width of a table follows from what was measured
+	if strings.Contains(text, " rate ") { // the width of a table follows from the rates
 		text = regexp.MustCompile(` {2,}`).ReplaceAllString(text, "  ")
 	}
 	return text

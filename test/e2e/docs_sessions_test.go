@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The sessions that the documentation quotes are what a terminal shows: each
+// The sessions that the documentation quotes are those of a terminal: each
 // is run again, from its own commands, on a control plane of its own.
 func TestSessions(t *testing.T) {
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// script is a session without what was printed: the lines of commands, which
+// script is a session without its output: the lines of commands, which
 // begin with "$ ", and of comments, which begin with "# ", with an empty line
 // before.
 func script(session string) []string {
@@ -77,7 +77,7 @@ var columns = regexp.MustCompile(`in a terminal of (\d+) columns`)
 // folder examples, and returns the session.
 func play(t *testing.T, cp *controlplane.ControlPlane, script []string) string {
 	t.Helper()
-	const end = "\x1e" // of what a command prints
+	const end = "\x1e" // of a command's output
 	var program strings.Builder
 	for _, line := range script {
 		if command, is := strings.CutPrefix(line, "$ "); is {
@@ -103,7 +103,7 @@ func play(t *testing.T, cp *controlplane.ControlPlane, script []string) string {
 	return session.String()
 }
 
-// output runs a program, on a terminal if its width is given, and returns what it printed.
+// output runs a program, on a terminal if its width is given, and returns its output.
 // Progress, which a terminal erases, is not in it. The exit code is that of the last command.
 func output(t *testing.T, program *exec.Cmd, width []string) string {
 	t.Helper()

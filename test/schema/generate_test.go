@@ -136,7 +136,7 @@ func (g generator) owner(of reflect.Type, field reflect.StructField) reflect.Typ
 	return of.FieldByIndex(field.Index[:len(field.Index)-1]).Type
 }
 
-// fields are those of a struct and of what is embedded in it.
+// fields are those of a struct and of its embedded structs.
 func fields(of reflect.Type) func(func(reflect.StructField) bool) {
 	return func(yield func(reflect.StructField) bool) {
 		for _, field := range reflect.VisibleFields(of) {
@@ -147,8 +147,8 @@ func fields(of reflect.Type) func(func(reflect.StructField) bool) {
 	}
 }
 
-// The published schemas and the pages of docs/reference/formats are what the types of
-// pkg/api/v1alpha1 say.
+// The published schemas and the pages of docs/reference/formats follow from the types
+// of pkg/api/v1alpha1.
 func TestGenerated(t *testing.T) {
 	g := generator{t, readComments(t)}
 	for _, kind := range kinds {

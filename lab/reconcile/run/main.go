@@ -63,9 +63,7 @@ func run(s reconcile.Settings, version, only, in, write string) (err error) {
 	section := reconcile.Section(s, version, results)
 	fmt.Print(section)
 	if write != "" && broken == nil {
-		return errors.Join(
-			reconcile.Write(filepath.Join(write, "internals/reconcile.md"), section),
-			reconcile.Write(filepath.Join(write, "guides/controllers.md"), reconcile.Summary(results)))
+		return reconcile.Write(filepath.Join(write, "internals/reconcile.md"), section)
 	}
 	return broken
 }
