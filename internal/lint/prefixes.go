@@ -20,8 +20,10 @@ const maxPrefixes = 10_000
 
 // Prefixes checks objects while they are created: each prefix once.
 type Prefixes struct {
-	seen  map[prefix]bool
-	pools map[prefix][]rules.Facts
+	seen map[prefix]bool
+	// first has the first truncated prefix of each name pool: all later ones share the
+	// pool with it.
+	first map[prefix]rules.Facts
 }
 
 // prefix is a generateName, or an effective prefix, of one kind in one namespace.
@@ -38,15 +40,17 @@ func (p *Prefixes) Errors(object *unstructured.Unstructured) (found []rules.Find
 		return nil
 	}
 	if p.seen == nil {
-		p.seen, p.pools = map[prefix]bool{}, map[prefix][]rules.Facts{}
+		p.seen, p.first = map[prefix]bool{}, map[prefix]rules.Facts{}
 	}
 	p.seen[at] = true
 	m := rules.NewManifest(&manifest.Object{Unstructured: object}, "", rules.Tree{})
 	var facts rules.Facts
 	facts.Add(m)
 	pool := prefix{at.kind, at.namespace, names.EffectivePrefix(at.text)}
-	p.pools[pool] = append(p.pools[pool], facts)
-	in := rules.NewInput(NewestMinor, p.pools[pool]...)
+	in := rules.NewInput(NewestMinor, p.first[pool], facts)
+	if len(p.first[pool].Objects) == 0 && m.Truncated() {
+		p.first[pool] = facts
+	}
 	for _, rule := range rules.All {
 		for _, f := range append(rule.Check(NewestMinor, m), rule.Compare(in)...) {
 			if f.Level == v1alpha1.LintError && isAbout(f, at.text) {

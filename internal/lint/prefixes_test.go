@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,9 +10,40 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// long returns the n-th of many prefixes that are truncated to one.
+func long(n int) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	object.SetGenerateName(fmt.Sprintf("%s%05d-", strings.Repeat("a", 60), n))
+	return object
+}
+
+// A prefix costs as much after many others that are truncated to the same one as after
+// a few.
+func TestPrefixesOfOnePool(t *testing.T) {
+	var p Prefixes
+	n := 0
+	next := func() {
+		if found := p.Errors(long(n)); len(found) != min(n, 1) {
+			t.Fatalf("prefix %d: %+v", n, found)
+		}
+		n++
+	}
+	next()
+	few := testing.AllocsPerRun(10, next)
+	for n < 200 {
+		next()
+	}
+	if many := testing.AllocsPerRun(10, next); many > 2*few {
+		t.Errorf("%.0f allocations after 200 prefixes, %.0f after a few", many, few)
+	}
+}
+
 // Each prefix is checked once, alone and together with the earlier ones.
 func TestPrefixes(t *testing.T) {
 	long := strings.Repeat("a", 60)
+	secret := func(end, annotation string) string {
+		return "{apiVersion: v1, kind: Secret, metadata: {generateName: " + long + end + "-, namespace: a, annotations: {" + annotation + "}}}"
+	}
 	var p Prefixes
 	for _, step := range []struct{ object, want string }{
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: fine-}}", ""},
@@ -22,6 +54,10 @@ func TestPrefixes(t *testing.T) {
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-one-, namespace: a}}", ""},
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-two-, namespace: b}}", ""},
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-two-, namespace: a}}", "truncated-prefix"},
+		{secret("hook", "argocd.argoproj.io/hook: PreSync"), ""}, // another tool deletes it before each create
+		{secret("one", ""), ""},
+		{secret("two", ""), "truncated-prefix"},
+		{secret("three", ""), "truncated-prefix"},
 		{"{apiVersion: batch/v1, kind: CronJob, metadata: {generateName: " + long[:50] + "-}, spec: {schedule: '0 3 * * *'}}", "child-names"},
 	} {
 		object := &unstructured.Unstructured{}

@@ -23,7 +23,7 @@ Bytes after the 58th are not in the name. Two prefixes with the same first 58 by
 	compare: func(in *Input, tell func(*Object, Finding)) {
 		done := map[*Object]bool{}
 		for _, o := range in.Objects {
-			if !truncated(o) || done[o] {
+			if !o.Truncated() || done[o] {
 				continue
 			}
 			finding := Finding{
@@ -83,8 +83,9 @@ metadata:
 	},
 }
 
-// truncated reports whether the server truncates the prefix of an object.
-func truncated(o *Object) bool {
+// Truncated reports whether the server truncates the prefix of an object, so that names
+// of other prefixes can be the same.
+func (o *Object) Truncated() bool {
 	return o.generates() && len(o.GenerateName) > names.MaxPrefixLength &&
 		!o.exported && !o.hook() && !o.Placeholder() && !fixedNames[o.kind()].refused
 }
@@ -95,7 +96,7 @@ func (in *Input) sharing(o *Object) []*Object {
 	var others []*Object
 	differ := false
 	for _, other := range in.pools[in.poolOf(o)] {
-		if other == o || !truncated(other) || o.Namespace == "" && !o.together(other) {
+		if other == o || !other.Truncated() || o.Namespace == "" && !o.together(other) {
 			continue
 		}
 		others = append(others, other)
