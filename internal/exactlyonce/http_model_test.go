@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/choices"
 )
 
 // The HTTP model goes where the first one does not: through requests, answers,
@@ -83,7 +84,7 @@ type httpModel struct {
 func (m httpModel) explore(t *testing.T) (ends map[ending]int, broken error) {
 	ends = map[ending]int{}
 	synctest.Test(t, func(t *testing.T) { // one for all: what a bubble costs the race detector is never freed
-		for c, more := (&histories{depth: m.depth}), true; more && broken == nil; more = c.advance() {
+		for c, more := (&choices.Choices{Depth: m.depth}), true; more && broken == nil; more = c.Advance() {
 			var kind ending
 			kind, broken = m.run(t.Context(), c)
 			ends[kind]++
@@ -96,7 +97,7 @@ func (m httpModel) explore(t *testing.T) (ends map[ending]int, broken error) {
 // history is one script, and what has come of it so far.
 type history struct {
 	model   httpModel
-	choices *histories
+	choices *choices.Choices
 	server  *oncetest.Server
 	stop    context.CancelFunc // ends the context given to Create
 	killed  bool
@@ -107,7 +108,7 @@ type history struct {
 	there   bool   // when the last process had ended
 }
 
-func (m httpModel) run(ctx context.Context, c *histories) (ending, error) {
+func (m httpModel) run(ctx context.Context, c *choices.Choices) (ending, error) {
 	ctx = klog.NewContext(ctx, logr.Discard()) // client-go logs answers that break off
 	h := &history{model: m, choices: c, server: oncetest.NewServer()}
 	h.server.SetClock(func() time.Time { return time.Now().Add(m.ahead) })
@@ -172,7 +173,7 @@ func (h *history) next(r *oncetest.Request) oncetest.Fault {
 	}
 	accidents := map[string][]accident{"create": postAccidents, "get": getAccidents, "": reviewAccidents}[r.Verb]
 	accidents = append(slices.Clip(accidents), h.more()...)
-	a := accidents[h.choices.choose(len(accidents))]
+	a := accidents[h.choices.Choose(len(accidents))]
 	h.script = append(h.script, r.Verb+" "+r.Name+": "+a.name)
 	h.hidden |= a.hides
 	if a.before != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/internal/choices"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/choices"
 )
 
 // The model explores every way in which a server, the network between and other

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/internal/choices"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/choices"
 )
 
 const ourID = "ours"

@@ -1,5 +1,5 @@
-// Package choices enumerates the histories of a model, for the tests of pkg/once
-// and of its protocol.
+// Package choices enumerates the histories of a model, for the tests of the protocol
+// and of its clients. Like the protocol, it makes no compatibility promise.
 package choices
 
 // Choices replays a prefix of choices and takes the first alternative from
