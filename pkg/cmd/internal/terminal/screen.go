@@ -15,8 +15,10 @@ import (
 
 // What is sent to a terminal, as xterm and all since understand it.
 const (
-	enterScreen = "\x1b[?1049h\x1b[?25l" // the other screen, without a cursor
-	leaveScreen = "\x1b[?25h\x1b[?1049l"
+	// The other screen has no cursor. Its lines don't wrap, because some characters are two
+	// columns wide, and because the terminal can become smaller while it is painted.
+	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
+	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	beginUpdate = "\x1b[?2026h\x1b[H" // nothing is shown until the end, where the terminal knows that
 	restOfLine  = "\x1b[K"
 	endUpdate   = "\x1b[?2026l"
