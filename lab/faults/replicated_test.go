@@ -58,6 +58,7 @@ func TestReplicated(t *testing.T) {
 		s.Plugin, s.Spread = a.plugin, faultproxy.ByRequest
 		follow(t, cp, s, "configmaps,secrets,serviceaccounts")
 	})
+	t.Run("a watch, and a server that lags", a.lagging)
 	t.Run("an audit, and the balancer's own answers", a.balanced)
 	t.Run("an audit of what is in no cache yet", a.isFresh)
 	t.Run("an audit that nobody answers", a.isTold)
