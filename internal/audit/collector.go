@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// Options is what an audit counts, what it shows of that, and what its gate lets
-// pass.
+// Options are the scope of an audit, the rows that it shows, and the limits of its gate.
 type Options struct {
 	// Namespace is the only one that is counted; empty for all.
 	Namespace string
@@ -168,12 +167,12 @@ func (o *Options) named() (all []named) {
 	return all
 }
 
-// RetriesOf returns how many names are tried per create in one API, and in words
-// what else is known of that, or nothing. Several goroutines may call it at once.
+// RetriesOf returns the attempts per create in one API, and a note about them that may be
+// empty. Several goroutines may call it at once.
 type RetriesOf func(schema.GroupVersion) (retries v1alpha1.Retries, note string)
 
-// Collector takes the spaces of a census as they come and keeps what a report
-// shows: its memory grows with that, not with the number of prefixes.
+// Collector takes the name pools of a census as they come, and keeps the rows that a report
+// shows. Its memory grows with these rows, not with the number of prefixes.
 type Collector struct {
 	options   Options
 	retriesOf RetriesOf
@@ -197,13 +196,12 @@ func NewCollector(options Options, retriesOf RetriesOf) (*Collector, error) {
 // Begin returns the batch of one list, as census.Scanner wants it.
 func (c *Collector) Begin() census.Batch { return &batch{collector: c, into: &c.kept} }
 
-// clientAttempts is how many names kubectl genname create tries for one object,
-// unless it is told otherwise.
+// clientAttempts is the default of kubectl genname create for the attempts per object.
 const clientAttempts = 16
 
-// retries returns how many names are tried per create in a space, and in words what
-// else is known of that, or nothing. What a client names, the server does not retry:
-// kubectl genname create does so itself, others do not.
+// retries returns the attempts per create in a name pool, and a note about them that may be
+// empty. The server doesn't retry client-generated names. kubectl genname create retries
+// them itself, and other clients don't.
 func (c *Collector) retries(space census.NamePool) (retries v1alpha1.Retries, why string) {
 	byClient := func(attempts int) v1alpha1.Retries {
 		return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
@@ -217,8 +215,8 @@ func (c *Collector) retries(space census.NamePool) (retries v1alpha1.Retries, wh
 	return c.retriesOf(space.Resource.GroupVersion())
 }
 
-// attemptsInForce returns how many names are tried per create in a space; where that is
-// unknown, how many kube-apiserver itself tries, and one if that is unknown too.
+// attemptsInForce returns the attempts per create in a name pool. If they are unknown, it
+// returns those of kube-apiserver's own types, or one if these are unknown, too.
 func (c *Collector) attemptsInForce(space census.NamePool) int {
 	retries, _ := c.retries(space)
 	if retries.Attempts == nil {
@@ -230,8 +228,8 @@ func (c *Collector) attemptsInForce(space census.NamePool) int {
 	return *retries.Attempts
 }
 
-// nextFails returns the chance that the next create in a space fails with the
-// attempts in force; unknown attempts count as one.
+// nextFails returns the chance that the next create in a name pool fails with the attempts
+// in force. Unknown attempts count as one.
 func (c *Collector) nextFails(space census.NamePool) (float64, error) {
 	attempts := 1
 	if retries, _ := c.retries(space); retries.Attempts != nil {
@@ -241,7 +239,7 @@ func (c *Collector) nextFails(space census.NamePool) (float64, error) {
 	return model.NextFails(space.Names), err
 }
 
-// batch is what is kept of one list until all of it is known to be right.
+// batch keeps the rows of one list until the list is complete.
 type batch struct {
 	collector *Collector
 	into      *kept
@@ -256,8 +254,8 @@ func (b *batch) Begin() census.Batch { return &batch{collector: b.collector, int
 // Add implements census.Batch.
 func (b *batch) Add(space census.NamePool) { b.add(&space, nil) }
 
-// add takes a space, and what was seen of it, if anything. There may be a million spaces,
-// so items are made only of those that the report shows, at the end; nor does a list wait
+// add takes a name pool, and its events if it was watched. There may be a million of them.
+// So items are made at the end, and only of those that the report shows. A list doesn't wait
 // for the server's retries, unless there is a gate or a Top.
 func (b *batch) add(space *census.NamePool, seen *live.Row) {
 	options := &b.collector.options

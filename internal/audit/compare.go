@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// baseline is an earlier audit, with which another is compared as far as both
-// read the same. There may be none: nil.
+// baseline is an earlier audit. Another audit is compared with it as far as both have read
+// the same types and namespaces. It is nil without --compare.
 type baseline struct {
 	report *v1alpha1.AuditReport
 	hidden v1alpha1.AuditHidden // and folded
@@ -49,9 +49,8 @@ func keyOf(space census.NamePool) spaceKey {
 	return key
 }
 
-// newBaseline returns an earlier audit that another is compared with, or why that is
-// not possible. Each is dated by what it counted: at the beginning of a scan, and at
-// the end of a watch.
+// newBaseline returns an earlier audit that another is compared with, or why they can't be
+// compared. The time of a scan is its beginning, and the time of a watch is its end.
 func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, error) {
 	if report == nil {
 		return nil, nil
@@ -93,14 +92,14 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 	return b, nil
 }
 
-// LeastAge is the age below which an earlier audit says little of a day: of a burst, of
-// what came and has not gone yet, or of nothing at all a day is made.
+// LeastAge is the age below which growth since an earlier audit says little about a day: a
+// burst, or nothing at all, is extrapolated.
 const LeastAge = 10 * time.Minute
 
 // young reports whether the earlier audit is younger than that.
 func (b *baseline) young() bool { return b.days < LeastAge.Hours()/day.Hours() }
 
-// skip notes what the earlier audit did not read.
+// skip notes a type, or a namespace of it, that the earlier audit did not read.
 func (b *baseline) skip(s v1alpha1.Skipped) {
 	resource := schema.GroupResource{Group: s.Group, Resource: s.Resource}
 	if s.Namespace == "" || s.Namespace == b.report.Scope.Namespace {
@@ -110,7 +109,7 @@ func (b *baseline) skip(s v1alpha1.Skipped) {
 	b.holes[place{resource, s.Namespace}] = true
 }
 
-// covers reports whether the earlier audit counted what a space counts.
+// covers reports whether the earlier audit counted the objects of a name pool.
 func (b *baseline) covers(key spaceKey) bool {
 	scope := b.report.Scope
 	return b.types[key.resource] && !b.holes[key.place] &&
@@ -118,8 +117,8 @@ func (b *baseline) covers(key spaceKey) bool {
 		(len(scope.Prefixes) == 0 || slices.Contains(scope.Prefixes, key.prefix))
 }
 
-// before returns how many names a space had: from one number to another, of which
-// the first is negative if it is not known.
+// before returns how many names a name pool had: at least and at most. The first is negative
+// if it is unknown.
 func (b *baseline) before(key spaceKey, clientGenerated bool) (least, most int64) {
 	if before, shown := b.names[key]; shown {
 		return before, before
@@ -140,7 +139,7 @@ func (b *baseline) before(key spaceKey, clientGenerated bool) (least, most int64
 	return 0, max(most, min(scope.MinCount-1, hidden.Names))
 }
 
-// growthOf returns how a space has grown since, nil if that cannot be told.
+// growthOf returns how a name pool has grown since, nil if that is unknown.
 func (b *baseline) growthOf(space census.NamePool, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
 	if b == nil {
 		return nil
@@ -161,8 +160,8 @@ func (b *baseline) growthOf(space census.NamePool, options *Options, retries v1a
 	return growth
 }
 
-// daysToGate returns when a space passes a gate on its names, or on the chance that
-// the next create fails, at a rate of growth; nil if it never does.
+// daysToGate returns the days until a name pool exceeds a gate at a rate of growth, nil if
+// it never does.
 func daysToGate(space census.NamePool, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
 	limit := math.Inf(1)
 	if options.FailAboveCount != nil {
@@ -186,8 +185,8 @@ func daysToGate(space census.NamePool, options *Options, retries v1alpha1.Retrie
 	}
 }
 
-// gone returns the prefixes that the earlier audit had and that were looked for in
-// vain: seen are those that have names, and read reports whether a place was read.
+// gone returns the prefixes that the earlier audit had and that have no names now. seen are
+// those that have names, and read reports whether a place was read.
 func (b *baseline) gone(seen map[spaceKey]bool, read func(spaceKey) bool) []v1alpha1.AuditGone {
 	if b == nil {
 		return nil

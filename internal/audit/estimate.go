@@ -20,8 +20,8 @@ const (
 // another, the shortest first.
 var Windows = []time.Duration{10 * time.Minute, time.Hour, day, 7 * day}
 
-// estimator works out what counts mean, and remembers what takes long: of many
-// prefixes most look like others. Several goroutines may use it at once.
+// estimator calculates rates and forecasts, and remembers those that take long, because most
+// prefixes have the numbers of others. Several goroutines may use it at once.
 type estimator struct {
 	windows []time.Duration
 
@@ -98,14 +98,14 @@ type futureKey struct {
 	names                  int64
 }
 
-// future is what lies before a space, whatever the rate.
+// future is the part of a forecast that doesn't depend on the rate.
 type future struct {
 	next  float64
 	room  int64
 	first analyze.FirstFailure // at one create a day
 }
 
-// outlook is what lies before a space if a create tries a number of names.
+// outlook is the forecast for a name pool with a number of attempts.
 type outlook struct {
 	next            float64
 	room            *int64
@@ -114,8 +114,7 @@ type outlook struct {
 	reused          float64 // per day
 }
 
-// outlook returns what lies before a space at a rate of creation, some of it for a
-// number of days.
+// outlook returns the forecast for a name pool at a rate of creation, over a number of days.
 func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days float64) (outlook, error) {
 	model, err := modelOf(space, attempts)
 	if err != nil {
@@ -138,7 +137,7 @@ func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days fl
 	}, err
 }
 
-// future returns what lies before a space if a create tries a number of names.
+// future returns the future of a name pool with a number of attempts.
 func (e *estimator) future(space census.NamePool, attempts int) (future, error) {
 	key := futureKey{space.SuffixLength, attempts, space.Names}
 	return e.futures.get(key, func() (future, error) {

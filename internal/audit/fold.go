@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// foldKey is what the prefixes of one fold have in common.
+// foldKey is the place and the kind of owner that the prefixes of one fold share.
 type foldKey struct {
 	place
 	ownerKind string
@@ -21,7 +21,7 @@ type fold struct {
 	distinct                          int      // how many of these are sorted, and different
 }
 
-// foldOrHide takes a space with fewer names than Options.MinCount.
+// foldOrHide takes a name pool with fewer names than Options.MinCount.
 func (k *kept) foldOrHide(space *census.NamePool, options *Options) {
 	if space.OwnerKind == "" {
 		k.hide(space)

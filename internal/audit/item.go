@@ -16,8 +16,7 @@ import (
 // roomProbability is the chance of any failure up to which there is room.
 const roomProbability = 0.001
 
-// item returns what the count of one space means. old is the audit that it is
-// compared with, or nil.
+// item returns the item of one name pool. old is the audit that it is compared with, or nil.
 func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
 	space := r.NamePool
 	retries, why := c.retries(space)
@@ -58,7 +57,7 @@ func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
 	return item, err
 }
 
-// count sets what was created lately, and whether the space is close to failing.
+// count sets the numbers of recent creates, and whether the name pool is close to failing.
 func (c *Collector) count(item *v1alpha1.AuditItem, space *census.NamePool) (err error) {
 	if c.watched {
 		return nil
@@ -69,7 +68,7 @@ func (c *Collector) count(item *v1alpha1.AuditItem, space *census.NamePool) (err
 	return err
 }
 
-// foresee sets what lies before the space of an item at a rate of creation.
+// foresee sets the forecast of an item at a rate of creation.
 func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.NamePool, perDay float64) error {
 	item.Room.Probability = roomProbability
 	item.Forecast.Days = c.options.Forecast.Hours() / day.Hours()
@@ -137,7 +136,7 @@ func creatorsOf(m census.Creator) []v1alpha1.Creator {
 	return []v1alpha1.Creator{{Kind: m.Kind, Name: m.Name, Manager: m.Manager, Guess: m.Kind == "" && !m.Certain}}
 }
 
-// modelOf returns the model of a create that tries a number of names in a space.
+// modelOf returns the model of creates in a name pool with a number of attempts.
 func modelOf(space census.NamePool, attempts int) (analyze.Model, error) {
 	size, err := analyze.NamePoolSize(space.SuffixLength)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// maxExceeded is how many of the spaces that exceed a gate a report names.
+// maxExceeded is how many of the name pools that exceed a gate a report lists.
 const maxExceeded = 1000
 
-// kept is what is kept of the spaces seen, by one list or by all.
+// kept has the rows and the sums of one list, or of all lists.
 type kept struct {
 	rows          []*row
 	exceeded      []v1alpha1.AuditExceeded
@@ -26,14 +26,14 @@ type kept struct {
 	err           error             // the first
 }
 
-// row is a space that the report may show.
+// row is a name pool that the report may show.
 type row struct {
 	census.NamePool
 	measured *v1alpha1.Measured // nil if it is not followed
 	rank     float64            // trim sets it
 }
 
-// merge adds what a list has kept.
+// merge adds the rows and the sums of a list.
 func (k *kept) merge(list *kept) {
 	k.rows = append(k.rows, list.rows...)
 	k.exceeded = append(k.exceeded, list.exceeded...)
@@ -80,7 +80,7 @@ func (k *kept) trim(c *Collector) (below []*row) {
 	return below
 }
 
-// exceed remembers a space that exceeds a gate, unless there are many worse.
+// exceed remembers a name pool that exceeds a gate, unless there are many worse.
 func (k *kept) exceed(space v1alpha1.AuditExceeded) {
 	k.exceededCount++
 	k.exceeded = append(k.exceeded, space)
@@ -89,7 +89,7 @@ func (k *kept) exceed(space v1alpha1.AuditExceeded) {
 	}
 }
 
-// trimExceeded sorts what exceeds a gate and forgets all but the worst.
+// trimExceeded sorts the name pools that exceed a gate, and forgets all but the worst.
 func (k *kept) trimExceeded() {
 	slices.SortFunc(k.exceeded, func(a, b v1alpha1.AuditExceeded) int {
 		return cmp.Or(
@@ -99,7 +99,7 @@ func (k *kept) trimExceeded() {
 	k.exceeded = k.exceeded[:min(len(k.exceeded), maxExceeded)]
 }
 
-// hide counts a space that the report does not show.
+// hide counts a name pool that the report doesn't show.
 func (k *kept) hide(space *census.NamePool) {
 	k.hidden.Prefixes++
 	k.hidden.Names += space.Names
@@ -114,7 +114,7 @@ func (k *kept) hideBelowTop(c *Collector, r *row) {
 	k.hidden.BelowTop++
 }
 
-// see remembers that a space which the earlier audit shows has names.
+// see remembers that a name pool of the earlier audit has names.
 func (k *kept) see(old *baseline, space *census.NamePool) {
 	if old == nil || space.Names == 0 { // which has gone, though it may be shown
 		return

@@ -51,8 +51,8 @@ const truncatedClaimsLeast, truncatedClaimsMost = 54, 57
 // out.
 const etcdFirst = 1_000_000
 
-// notes returns what a person should know of a space. closeness is the note on the next
-// failure, why is what is to be known of the server's retries; both may be empty.
+// notes returns the notes on a name pool. closeness is the note on the next failure, and why
+// is the note on the server's retries. Both may be empty.
 func notes(space census.NamePool, closeness, why string) []string {
 	notes := []string{}
 	add := func(note string) {

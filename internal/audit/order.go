@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// NextFails returns the chance that the next create fails with the
-// attempts in force; unknown attempts count as one.
+// NextFails returns the chance that the next create fails with the attempts in force.
+// Unknown attempts count as one.
 func NextFails(item v1alpha1.AuditItem) float64 {
 	if item.NextCreate.ServerRetry != nil {
 		return *item.NextCreate.ServerRetry
@@ -70,7 +70,7 @@ func (o Order) compare(a, b *row) int {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(b.Names, a.Names), byPrefix(a, b))
 }
 
-// byPrefix orders spaces by what no two share all of.
+// byPrefix orders name pools by the fields that tell them apart.
 func byPrefix(a, b *row) int {
 	return cmp.Or(
 		cmp.Compare(a.Prefix, b.Prefix), cmp.Compare(a.Namespace, b.Namespace),

@@ -11,26 +11,26 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Scan is what was scanned for an audit, and when.
+// Scan describes the scan of an audit.
 type Scan struct {
 	Server v1alpha1.AuditServer
-	// Ended is when all was counted.
+	// Ended is when everything was counted.
 	Ended time.Time
 	// Resources are the types that were to be counted.
 	Resources []census.Resource
-	// Skipped is what was left out before the scan.
+	// Skipped are the types that were left out before the scan.
 	Skipped []census.Skipped
-	// Summary is what the scan did; what it could not read is in its Skipped.
+	// Summary is that of the scan. The types that it could not read are in its Skipped.
 	Summary census.Summary
 }
 
-// Result is a finished report, and what a command says beside it.
+// Result is a finished report, and the facts that a command prints beside it.
 type Result struct {
 	Report *v1alpha1.AuditReport
 	// NotFound are those of the prefixes that were named, as TYPE/PREFIX where they were
 	// named so, that no counted name has; and none that is in Gone.
 	NotFound []string
-	// Uncounted are the objects that say a prefix which was not counted.
+	// Uncounted are the objects that have a generateName whose prefix was not counted.
 	Uncounted []v1alpha1.TypeObjects
 	// OnlyBefore and OnlyNow are the types, as RESOURCE.GROUP, that were not
 	// compared, because only the earlier audit read them, or only this one.
@@ -45,9 +45,8 @@ type Result struct {
 	OnlyPrefixes []string
 }
 
-// Report returns the report of all lists that have been committed; scan says
-// what else is in it. It fails if the attempts that the server is said to make are
-// no number that pkg/analyze takes.
+// Report returns the report of all committed lists. scan has the rest of its content. It
+// fails if pkg/analyze doesn't take the number of attempts.
 func (c *Collector) Report(scan Scan) (*Result, error) {
 	c.kept.trim(c)
 	folded := c.folded()
@@ -97,8 +96,8 @@ func (c *Collector) Report(scan Scan) (*Result, error) {
 	return result, nil
 }
 
-// notFound returns the prefixes that were named and that no counted name has, but for
-// those that are gone: the earlier audit shows that they were right.
+// notFound returns the named prefixes that no counted name has, except those that are gone:
+// they had names in the earlier audit.
 func (c *Collector) notFound(gone []v1alpha1.AuditGone) (missing []string) {
 	for _, g := range gone {
 		c.kept.find(c.options.asNamed(schema.GroupResource{Group: g.Group, Resource: g.Resource}, g.Prefix))
@@ -111,7 +110,7 @@ func (c *Collector) notFound(gone []v1alpha1.AuditGone) (missing []string) {
 	return missing
 }
 
-// scope returns what was counted.
+// scope returns the scope of the report.
 func (c *Collector) scope(resources []string) v1alpha1.AuditScope {
 	scope := v1alpha1.AuditScope{
 		AllNamespaces: c.options.Namespace == "", Namespace: c.options.Namespace,
@@ -127,7 +126,7 @@ func (c *Collector) scope(resources []string) v1alpha1.AuditScope {
 	return scope
 }
 
-// whole returns the types of which anything was read.
+// whole returns the types of which at least a part was read.
 func (c *Collector) whole(scan Scan) []census.Resource {
 	return slices.DeleteFunc(slices.Clone(scan.Resources), func(r census.Resource) bool {
 		return slices.ContainsFunc(scan.Summary.Skipped, func(s census.Skipped) bool {
@@ -136,8 +135,7 @@ func (c *Collector) whole(scan Scan) []census.Resource {
 	})
 }
 
-// wasRead reports whether all names of a space that the earlier audit shows were
-// looked at.
+// wasRead reports whether all names of a name pool of the earlier audit were read now.
 func (c *Collector) wasRead(key spaceKey, read []census.Resource, skipped []census.Skipped) bool {
 	if c.options.Namespace != "" && key.namespace != "" && key.namespace != c.options.Namespace ||
 		!c.options.Takes(key.resource, key.prefix) {
@@ -161,7 +159,7 @@ func typeObjects(counts []census.TypeCount) []v1alpha1.TypeObjects {
 	return result
 }
 
-// items returns an item for each space that is shown, in their order, instead of its row.
+// items returns an item for each name pool that is shown, in their order.
 func (c *Collector) items() ([]v1alpha1.AuditItem, error) {
 	items := make([]v1alpha1.AuditItem, len(c.kept.rows))
 	for i, r := range c.kept.rows {
@@ -173,7 +171,7 @@ func (c *Collector) items() ([]v1alpha1.AuditItem, error) {
 	return items, c.kept.err
 }
 
-// gate returns what exceeds a gate, or nil if there is none.
+// gate returns the limits and the name pools that exceed them, nil without a limit.
 func (c *Collector) gate() *v1alpha1.AuditGate {
 	if !c.options.Gated() {
 		return nil
@@ -186,10 +184,9 @@ func (c *Collector) gate() *v1alpha1.AuditGate {
 	}
 }
 
-// complete reports whether everything was counted that was to be. A gate must
-// not pass because nothing may be read, so a scan of no type at all is not
-// complete, whatever the reasons. Neither may it pass on an inconsistent list, which can
-// have missed objects.
+// complete reports whether everything in the scope was counted. A gate must not pass because
+// the user can read nothing, so a scan that read no type is never complete. A gate must not
+// pass on an inconsistent list either, which can miss objects.
 func (c *Collector) complete(scan Scan, skipped []census.Skipped) bool {
 	missed := len(scan.Summary.Uncounted) + len(scan.Summary.Inconsistent)
 	if len(scan.Resources) > 0 && len(c.whole(scan)) == 0 || c.options.Gated() && missed > 0 {
@@ -198,10 +195,9 @@ func (c *Collector) complete(scan Scan, skipped []census.Skipped) bool {
 	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool { return !c.mayMiss(s) })
 }
 
-// uncounted are the groups of APIs, each behind a server of its own, that have no
-// type with objects that can be created, so that nothing is missing where that
-// server is away: measurements (k8s.io/metrics), and lists that are made up when
-// they are asked for.
+// uncounted are the API groups of other servers that have no type whose objects can be
+// created: measurements (k8s.io/metrics), and lists that are computed on request. A report is
+// complete without them if their server is unreachable.
 var uncounted = map[string]bool{
 	"metrics.k8s.io":                true,
 	"custom.metrics.k8s.io":         true,
@@ -211,9 +207,8 @@ var uncounted = map[string]bool{
 	"subresources.kubevirt.io":      true,
 }
 
-// mayMiss reports whether a report is complete without what was skipped: what
-// never holds generated names, and, without a gate, what a scan of all types may
-// not list.
+// mayMiss reports whether a report is complete without a skipped type: one that never has
+// generated names or, without a gate, one that a scan of all types can't list.
 func (c *Collector) mayMiss(s census.Skipped) bool {
 	switch s.Reason {
 	case census.Excluded:
@@ -232,7 +227,7 @@ func (c *Collector) isPart(s census.Skipped) bool {
 	return c.options.Namespace == "" && s.Namespace != ""
 }
 
-// skippedOf returns what was skipped as the report has it.
+// skippedOf returns the skipped types as the report has them.
 func skippedOf(skipped []census.Skipped) []v1alpha1.Skipped {
 	result := make([]v1alpha1.Skipped, len(skipped))
 	for i, s := range skipped {

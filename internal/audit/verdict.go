@@ -28,7 +28,7 @@ const (
 	mostCreatedShown = 3
 )
 
-// verdict is what the verdict needs of the spaces that have been judged.
+// verdict is the part of the verdict that is known so far.
 type verdict struct {
 	close       int64
 	closest     *v1alpha1.AuditClosest
@@ -103,7 +103,7 @@ func (v *verdict) trim() {
 	v.createdMost = v.createdMost[:min(len(v.createdMost), mostCreatedShown)]
 }
 
-// judge adds a space to a verdict.
+// judge adds a name pool to a verdict.
 func (c *Collector) judge(v *verdict, space *census.NamePool) error {
 	v.create(c.createdIn(space))
 	resource := space.Resource.GroupResource()
@@ -133,7 +133,7 @@ func (c *Collector) judge(v *verdict, space *census.NamePool) error {
 	return nil
 }
 
-// createdIn returns what was created in a space in the last ten minutes.
+// createdIn returns the number of creates in a name pool in the last ten minutes.
 func (c *Collector) createdIn(space *census.NamePool) v1alpha1.AuditMostCreated {
 	created := v1alpha1.AuditMostCreated{
 		Group: space.Resource.Group, Resource: space.Resource.Resource, Namespace: space.Namespace,
@@ -154,8 +154,8 @@ func knownAttempts(retries v1alpha1.Retries) int {
 }
 
 // closeness returns the chance that the next create fails, and the days until one failure is
-// expected if the space grows by what was created in the last 24 hours every day: nil if
-// that is more than a year.
+// expected if the name pool grows every day by the creates of the last 24 hours. The days are
+// nil if they are more than a year.
 func (c *Collector) closeness(space *census.NamePool, attempts int) (chance float64, days *float64, err error) {
 	model, err := modelOf(*space, attempts)
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *Collector) closeness(space *census.NamePool, attempts int) (chance floa
 	return chance, &high, err
 }
 
-// verdict returns the verdict on all spaces, of which the rows have not been judged.
+// verdict returns the verdict on all name pools. The rows have not been added to it yet.
 func (c *Collector) verdict(folded []v1alpha1.AuditFolded) (*v1alpha1.AuditVerdict, error) {
 	if c.watched {
 		return nil, nil

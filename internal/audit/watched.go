@@ -11,16 +11,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Watched makes the report of what an engine counts. It takes the rows of a snapshot one
-// by one, so that its memory grows with those that the report shows, and not with those
-// that there are.
+// Watched makes the report of an engine's counts. It takes the rows of a snapshot one by one,
+// so that its memory grows with the rows that the report shows only.
 type Watched struct {
 	collector      *Collector
 	shown, fullest *batch
 }
 
-// Watched returns one that finds so many spaces with the most names, too. It is called once
-// for each Collector.
+// Watched returns a Watched that finds a number of the fullest name pools, too. It is called
+// once for each Collector.
 func (c *Collector) Watched(fullest int) *Watched {
 	c.watched = true
 	options := c.options
@@ -39,8 +38,8 @@ func (w *Watched) Add(seen live.Row) {
 	w.fullest.add(&seen.Space, &seen)
 }
 
-// Report returns the report of a snapshot whose rows have been added. skipped is what was
-// left out before.
+// Report returns the report of a snapshot whose rows have been added. skipped are the types
+// that discovery left out.
 func (w *Watched) Report(s live.Snapshot, server v1alpha1.AuditServer, skipped []census.Skipped) (*Result, error) {
 	for _, small := range s.Small {
 		w.shown.kept.prefixes += small.Prefixes
@@ -57,7 +56,7 @@ func (w *Watched) Report(s live.Snapshot, server v1alpha1.AuditServer, skipped [
 	})
 }
 
-// Fullest returns the spaces with the most names of the rows that have been added, in order.
+// Fullest returns the name pools with the most names among the added rows, in order.
 func (w *Watched) Fullest() ([]census.NamePool, error) {
 	w.fullest.Commit()
 	var spaces []census.NamePool
@@ -67,15 +66,14 @@ func (w *Watched) Fullest() ([]census.NamePool, error) {
 	return spaces, w.fullest.into.err
 }
 
-// NextFails returns the chance that the next create in a space fails with the
-// attempts in force, unknown ones counted as one. Several goroutines may call it at
-// once.
+// NextFails returns the chance that the next create in a name pool fails with the attempts in
+// force. Unknown attempts count as one. Several goroutines may call it at once.
 func (c *Collector) NextFails(space census.NamePool) float64 {
 	chance, _ := c.nextFails(space) // retries that are no number make no report either
 	return chance
 }
 
-// measure sets what was seen of a space as a report has it, nil if it is not followed.
+// measure sets the measured creates and deletes of a row, nil if it is not watched.
 func (e *estimator) measure(r *row, seen *live.Row) error {
 	seconds := seen.At.Sub(seen.Since).Seconds()
 	if !seen.Followed || seconds <= 0 {
@@ -113,14 +111,14 @@ func (e *estimator) measure(r *row, seen *live.Row) error {
 }
 
 const (
-	// leastWatched is how many seconds a space is watched before it has a rate.
+	// leastWatched is how many seconds a name pool is watched before it has a rate.
 	leastWatched = 10
 	// leastChanges is how many creates and deletes a window has that makes a rate.
 	leastChanges = 10
 )
 
-// ratePerDay returns how fast a space grows, over the shortest of the windows that is long
-// enough to tell; NaN if it has not been watched for long.
+// ratePerDay returns how fast a name pool grows, over the shortest window that has enough
+// changes. It is NaN if the pool has not been watched for long enough.
 func ratePerDay(windows []v1alpha1.MeasuredWindow, seconds float64) float64 {
 	if seconds < leastWatched {
 		return math.NaN()
@@ -136,14 +134,13 @@ func ratePerDay(windows []v1alpha1.MeasuredWindow, seconds float64) float64 {
 	return windows[at].CreatesPerDay - windows[at].DeletesPerDay
 }
 
-// shortestTrend is the window from which on one that is faster than the next is more
-// than a batch of creates.
+// shortestTrend is the shortest window whose acceleration is more than a batch of creates.
 const shortestTrend = 10 * time.Minute
 
-// accelerates reports whether the creates of a window are for certain faster than
-// those of the next longer one, and it is followed for twice that window at least. The
-// weights of a decaying window are those of twice as many events with half of its
-// length: their mean is the rate times the length, and their variance half of that.
+// accelerates reports whether the creates of a window are certainly faster than those of the
+// next longer one. The name pool must have been watched for twice that window. A decaying
+// window has the mean of the rate times its length, and half of that as its variance. So it
+// counts like twice as many events over twice the length.
 func accelerates(m *v1alpha1.Measured) bool {
 	if m == nil {
 		return false

@@ -126,7 +126,7 @@ func (c *counter) happened(since, at time.Time, creates, deletes int32) *seen {
 }
 
 // says reports whether the object of an event has the generateName, and no list has counted
-// that.
+// it yet.
 func (c *counter) says(id spaces.ID, what *changed) bool {
 	return generates(id, &what.object) && (c.seen == nil || what.version > c.seen.said)
 }

@@ -28,7 +28,7 @@ type Engine struct {
 	// Recent are the times over which lists count recent creations, before their
 	// beginning, as for census.Scanner.Since, but one fewer.
 	Recent []time.Duration
-	// Types are what is counted, in one Namespace or, if it is empty, in all.
+	// Types are counted in one Namespace or, if it is empty, in all.
 	Types     []census.Resource
 	Namespace string
 	// Policy says which name pools have a counter.
@@ -43,8 +43,8 @@ type Engine struct {
 	// Ahead is how far the server's clock is ahead of that of this computer. All times are
 	// the server's.
 	Ahead time.Duration
-	// Tell, if set, is told what a user should know at once. It is called by one
-	// goroutine at a time, and must not call the engine.
+	// Tell, if set, takes the notices. It is called by one goroutine at a time, and must not
+	// call the engine.
 	Tell func(Notice)
 
 	counted chan struct{}
@@ -66,10 +66,10 @@ type Notice struct {
 	Cause    error     // of a Gap, or why a type is Unwatched
 }
 
-// Happening is what a Notice is about.
+// Happening is the kind of a Notice.
 type Happening string
 
-// What can happen.
+// The kinds of notices.
 const (
 	Gap       Happening = "gap"       // a type was counted again, and what it hid is not known
 	Unwatched Happening = "unwatched" // a type cannot be watched, and is counted again and again

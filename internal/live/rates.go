@@ -12,17 +12,17 @@ var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * 
 type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
 
 // rates counts creates and deletes in exponentially decaying windows (Leskovec,
-// Rajaraman and Ullman, "Mining of Massive Datasets", 4.7): what happened a window's
-// length ago weighs 1/e. So each takes two numbers, however much happens. The sum of
-// the weights since the beginning makes the rate unbiased from the first second on.
+// Rajaraman and Ullman, "Mining of Massive Datasets", 4.7). An event that happened a window's
+// length ago weighs 1/e. So a window takes two numbers, however many events there are. The
+// sum of the weights since the beginning makes the rate unbiased from the first second on.
 // Times are those of a clock.
 type rates struct {
 	last             time.Time // until when they are decayed
 	creates, deletes [len(Windows)]float64
 }
 
-// add counts what happened evenly from one time to another, which is not before the
-// last one: the mean of exp(-t/window) over that time is what each weighs.
+// add counts creates and deletes that came evenly from one time to another, which is not
+// before the last one. Each weighs the mean of exp(-t/window) over that time.
 func (r *rates) add(from, now time.Time, creates, deletes float64) {
 	r.decay(now)
 	lasted := max(r.last.Sub(from).Seconds(), 0)
@@ -49,7 +49,7 @@ func (r *rates) decay(now time.Time) {
 	r.last = now
 }
 
-// at returns the rates at a time, of what has been counted since another.
+// at returns the rates at a time, of the events since another time.
 func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
 	passed := now.Sub(since).Seconds()
 	if passed <= 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// shared is what the poller and all reflectors have in common.
+// shared are the fields that the poller and all reflectors share.
 type shared struct {
 	source   source
 	types    roster

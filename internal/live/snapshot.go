@@ -15,22 +15,21 @@ import (
 
 var errUncounted = errors.New("not counted yet")
 
-// Snapshot is what is counted at an instant, but for its rows.
+// Snapshot has the counts of a moment, except its rows.
 type Snapshot struct {
 	At    time.Time
 	Began time.Time // when all had been counted
 	// Types are all that there are now.
 	Types []census.Resource
-	// Objects are those of all types, Requests what has been asked for, watches not
-	// included.
+	// Objects are those of all types. Requests doesn't include watches.
 	Objects, Requests int64
 	// Skipped are the types that have not been read, or are not up to date.
 	Skipped []census.Skipped
 	// Inconsistent are the types whose last list is not all of one state.
 	Inconsistent []census.Resource
-	// Unprefixed are the objects under no prefix that counts, Uncounted those that say
-	// a prefix which was not counted, and Small the prefixes of fewer names than
-	// MinCount: as of each type's last list.
+	// Unprefixed are the objects under no prefix that counts. Uncounted are those that have a
+	// generateName whose prefix was not counted. Small are the prefixes of fewer names than
+	// MinCount. All are as of each type's last list.
 	Unprefixed, Uncounted []census.TypeCount
 	Small                 []Small
 	// Watched, Quiet and Unwatched are how many types are followed, only asked for
@@ -59,8 +58,8 @@ type Row struct {
 	Since            time.Time // from when on
 	At               time.Time // that of the Snapshot
 	Creates, Deletes int64
-	// Gaps is how often its type was counted again since: above 0, creates and
-	// deletes are at least so many.
+	// Gaps is how often its type was counted again since. Above 0, creates and deletes are
+	// lower bounds.
 	Gaps int
 	// Conflicts is how many creates have failed beside those seen, on average: the
 	// sum of the chances of the creates seen.
@@ -130,7 +129,7 @@ func (s *store) addTo(all *Snapshot, named bool, each func(Row)) {
 	all.Skipped = append(all.Skipped, s.missing()...)
 }
 
-// addFacts adds what the last list of the type has shown.
+// addFacts adds the facts of the type's last list.
 func (s *store) addFacts(all *Snapshot) {
 	listed := &s.listed
 	if listed.hidden.prefixes > 0 {

@@ -56,8 +56,7 @@ func (s *standing) isBehind() bool {
 	}
 }
 
-// isLost reports whether the server has said that it doesn't have the type any more, and
-// that is new.
+// isLost reports whether the server has just lost the type.
 func (s *standing) isLost() bool { return s.state != gone && s.isSkipped(census.NotFound) }
 
 // fallBehind notes that a watch failed with err, if it is an error.

@@ -26,7 +26,7 @@ type store struct {
 	inspection inspection
 }
 
-// outline is what a store knows of its type as a whole.
+// outline has the facts about a type as a whole.
 type outline struct {
 	standing standing
 	at       position

@@ -136,8 +136,8 @@ func ageText(created *metav1.Time, now time.Time) string {
 	return duration.HumanDuration(now.Sub(created.Time))
 }
 
-// growthText returns the growth per day since the audit of --compare: a number, a
-// range, or what is not known.
+// growthText returns the growth per day since the audit of --compare: a number, a range, or
+// that it is unknown.
 func growthText(g *v1alpha1.Growth) string {
 	switch {
 	case g == nil || g.PerDay == nil:

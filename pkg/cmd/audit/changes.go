@@ -20,7 +20,7 @@ func (r *row) key() rowKey {
 	return rowKey{schema.GroupResource{Group: r.Group, Resource: r.Resource}, r.Namespace, r.Prefix, r.SuffixLength}
 }
 
-// rowState is what makes a row worth showing again.
+// rowState has the fields of a row whose change makes it worth printing again.
 type rowState struct {
 	names, creates, deletes int64
 	notes                   string
@@ -34,7 +34,7 @@ func (r *row) state() rowState {
 	return state
 }
 
-// changes remembers what has been shown, and in which round it was there last.
+// changes remembers the rows that were printed, and the last round that had them.
 type changes struct {
 	rows  map[rowKey]shownRow
 	round int

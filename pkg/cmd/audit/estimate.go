@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// tellRest returns a function that says why nothing happens for long.
+// tellRest returns a function that prints how long a polite scan pauses.
 func tellRest(tell func(text string)) func(time.Duration) {
 	return func(pause time.Duration) {
 		tell(fmt.Sprintf(messages.Resting, pause.Round(time.Second)))
 	}
 }
 
-// printEstimate prints what an audit of the types would read.
+// printEstimate prints how much an audit of the types would read.
 func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progress *terminal.Progress) error {
 	progress.Say(messages.Estimating)
 	estimates, skipped, err := scanner.Estimate(ctx, r.types, r.config.about.Namespace)

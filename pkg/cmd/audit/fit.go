@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// gap is what kubectl's printer leaves between columns.
+	// gap is the space between columns, as kubectl's printer has it.
 	gap = 3
 	// leastCell is the width below which a column gives way only once the notes have gone
 	// below their rows, and narrow that below which none does.
@@ -15,10 +15,10 @@ const (
 	ellipsis  = "…"
 )
 
-// fit returns the table with cells shortened so that rows fit into a width, if they can: the
-// creators and the types first, then what else tells rows apart, of which no two that differ
-// look the same afterwards. Notes are never shortened: if that is not enough, they go below
-// their rows. If that is not enough either, the creators go.
+// fit returns the table with cells shortened so that rows fit into a width, if they can. It
+// shortens the creators and the types first, and then the other columns that tell rows apart.
+// No two different cells look the same afterwards. Notes are never shortened. If rows are
+// still too wide, the notes go below their rows, and then the creators go.
 func (g grid) fit(width int) grid {
 	fitted := g.shrunk(width, leastCell)
 	if fitted.width() > width {
@@ -125,8 +125,8 @@ func cutTo(text string, width int) string {
 	return string(runes[:width-1]) + ellipsis
 }
 
-// distinct returns a short form of each text, without its middle, no two of them the
-// same: those that would be are shortened elsewhere, or less.
+// distinct returns a short form of each text, without its middle. No two forms are the same:
+// texts that would be alike are shortened elsewhere, or less.
 func distinct(texts map[string]bool, width int) map[string]string {
 	short, taken := map[string]string{}, map[string]bool{}
 	long := []string{}
@@ -146,7 +146,7 @@ func distinct(texts map[string]bool, width int) map[string]string {
 	return short
 }
 
-// group returns the texts by what each would be without its middle, in an order.
+// group groups the texts that are the same without their middle, in an order.
 func group(texts []string, width int) [][]string {
 	slices.Sort(texts)
 	at := map[string]int{}
@@ -196,7 +196,7 @@ func formsOf(texts []string, width int, taken map[string]bool) []form {
 	return whole
 }
 
-// heads returns how many characters to keep before what is left out of a text, the
+// heads returns the numbers of characters to keep before the omitted part of a text, the
 // middle first.
 func heads(width int) []int {
 	order := []int{width / 2}

@@ -117,8 +117,8 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 	return terminal.Sprintf(messages.GateExceededBySeveral, count, above, named, listed(gate), next)
 }
 
-// worstOf returns what is the farthest above the limit of a gate: by the chance, which
-// the report goes by, unless the gate is only about names, or only about growth.
+// worstOf returns the prefix that exceeds a gate by most: by the chance, as the report sorts
+// them, unless the gate is only about names or only about growth.
 func worstOf(gate *v1alpha1.AuditGate) v1alpha1.AuditExceeded {
 	return slices.MaxFunc(gate.Exceeded, func(a, b v1alpha1.AuditExceeded) int {
 		switch {

@@ -32,7 +32,7 @@ func unitOf(rows []row) rateUnit {
 	return rateUnits[len(rateUnits)-1]
 }
 
-// text returns how fast a row grows; before ten seconds that is not known.
+// text returns how fast a row grows. This is unknown in the first ten seconds.
 func (u rateUnit) text(r *row) string {
 	m := r.Creates.Measured
 	if m == nil || m.RatePerDay == nil {
@@ -75,8 +75,8 @@ func watchColumns(rows []row, p *printing) []column {
 // quiet are prefixes under which nothing was created or deleted since the start.
 type quiet struct{ prefixes, names int64 }
 
-// split returns the rows of a report, and what is quiet. Prefixes that can't be watched are
-// rows.
+// split returns the rows of a report, and the quiet prefixes. Prefixes that can't be watched
+// are rows.
 func split(report *v1alpha1.AuditReport) (rows []row, still quiet) {
 	for _, item := range report.Items {
 		if m := item.Creates.Measured; m != nil && m.Creates == 0 && m.Deletes == 0 {

@@ -15,19 +15,19 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// showing is how a watch is shown.
+// showing prints a watch.
 type showing interface {
 	show(*v1alpha1.AuditReport, live.Snapshot) error
 	notice(text string)
 	resized() <-chan struct{} // may be nil, as quit
 	quit() <-chan struct{}
-	// end gives back what was taken, and last shows the report of the end after it.
+	// end gives the terminal back. last prints the last report after that.
 	end() error
 	last(report *v1alpha1.AuditReport) error
 }
 
-// newShowing returns the one for where stdout goes: reports for machines, a screen,
-// or rows in a pipe.
+// newShowing returns the showing for stdout: reports for programs, a screen, or rows in a
+// pipe.
 func (r *run) newShowing() (showing, error) {
 	prints, out := &r.config.prints, r.streams.Out
 	if prints.forMachines() {
@@ -84,7 +84,7 @@ func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	return a.print(changed)
 }
 
-// goneText returns why a row is not shown any more, as far as that is known.
+// goneText returns why a row is no longer printed, as far as that is known.
 func goneText(r *v1alpha1.AuditReport) string {
 	if top := *r.Scope.Top; top > 0 && len(r.Items) == top {
 		return fmt.Sprintf(messages.NotFirst, top)
@@ -95,9 +95,8 @@ func goneText(r *v1alpha1.AuditReport) string {
 // printedAtOnce is of how many rows the text is in memory at the same time.
 const printedAtOnce = 1000
 
-// print prints rows, after the header if they are the first. Their text is made twice: it
-// takes as much memory as all else of them, and the first of it has to be as wide as the
-// last.
+// print prints rows, after the header if they are the first. Their text is made twice,
+// because it takes much memory, and the first line has to be as wide as the last.
 func (a *appending) print(rows []row) error {
 	columns, header := watchColumns(rows, a.prints), a.widths == nil && !a.prints.noHeaders
 	for some := range slices.Chunk(rows, printedAtOnce) {
@@ -198,7 +197,7 @@ func belowText(r *v1alpha1.AuditReport, below int) string {
 	return fmt.Sprintf(messages.Below, rows)
 }
 
-// statusText returns how long is watched, and how complete that is.
+// statusText returns how long the watch has run, and how complete it is.
 func statusText(s live.Snapshot, duration time.Duration) string {
 	passed := s.At.Sub(s.Began).Round(time.Second).String()
 	if duration > 0 {

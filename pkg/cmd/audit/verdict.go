@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// verdictLines returns the verdict of a report, at most five lines: whether all was read,
-// whether a create is close to failing, and what was created most lately.
+// verdictLines returns the verdict of a report, at most five lines: whether all types were
+// read, whether a create is close to failing, and the rows with the most recent creates.
 func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	if read, all := report.Summary.ResourceTypes, len(report.Scope.Resources); read < all {
 		types := humanize.Count(all, "type")
@@ -57,7 +57,8 @@ func quotedIn(argument, namespace string) string {
 	return quoted(argument) + " -n " + quoted(namespace)
 }
 
-// closeLine returns whether a create is close to failing, and what that assumes.
+// closeLine returns whether a create is close to failing, and for how many types it assumes
+// one attempt.
 func closeLine(report *v1alpha1.AuditReport) string {
 	v, server := report.Verdict, report.Server.Attempts
 	c, line := v.Closest, ""
@@ -97,7 +98,7 @@ func placeText(namespace string) string {
 	return " in " + namespace
 }
 
-// createdLine returns what was created most lately.
+// createdLine returns the rows with the most recent creates.
 func createdLine(v *v1alpha1.AuditVerdict) string {
 	var parts []string
 	for _, m := range v.MostCreated {
@@ -109,7 +110,7 @@ func createdLine(v *v1alpha1.AuditVerdict) string {
 	return terminal.Sprintf(messages.MostCreated, strings.Join(parts, "; "))
 }
 
-// createdText returns what was created under one prefix, or in one fold.
+// createdText returns the recent creates under one prefix, or in one fold.
 func createdText(m v1alpha1.AuditMostCreated) string {
 	what := resourceText(m.Group, m.Resource)
 	if m.OwnerKind != "" {

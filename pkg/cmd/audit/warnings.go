@@ -41,7 +41,8 @@ func (r *run) warn(result *audit.Result) {
 	}
 }
 
-// sayCompared prints what could not be compared, and what is gone.
+// sayCompared prints the types and prefixes that could not be compared, and the prefixes
+// that are gone.
 func (r *run) sayCompared(result *audit.Result) {
 	report, file := result.Report, r.config.compare
 	var gone []string
@@ -72,7 +73,7 @@ func (r *run) sayCompared(result *audit.Result) {
 	}
 }
 
-// fewNamed is how many things a line names where there may be very many.
+// fewNamed is how many things a line names at most.
 const fewNamed = 5
 
 // few returns the first of some things, and how many others there are.

@@ -17,15 +17,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// reuseOf is of how many of the fullest prefixes the re-use of names is counted.
+// reuseOf is the number of the fullest prefixes whose reuse of names is counted.
 const reuseOf = 20
 
-// mostPainted is how many rows a screen is painted of, unless --top says so: there may be
-// a hundred thousand, of which nobody sees more than a screenful, and which take a hundred
-// times the memory of what is counted.
+// mostPainted is how many rows a painted report has without --top. There may be a hundred
+// thousand, which would take a hundred times the memory of the counts.
 const mostPainted = 1000
 
-// garbagePercent is how much garbage there may be, of what is in use.
+// garbagePercent is the share of garbage at which the collector runs.
 const garbagePercent = 25
 
 // watched is an audit that goes on.
@@ -36,21 +35,21 @@ type watched struct {
 	shows  showing
 }
 
-// newWatched returns one that has not started.
+// newWatched returns a watch that has not started.
 func newWatched(r *run) *watched {
 	types := r.cluster.Types(r.types, r.skipped, r.config.named(), r.config.about.Namespace)
 	return &watched{run: r, types: types}
 }
 
-// start counts, watches what changes, shows it, and evaluates the gates at the end.
+// start counts, watches, prints changes, and evaluates the gates at the end.
 func (w *watched) start(ctx context.Context, progress *terminal.Progress) error {
 	c, about := w.run.cluster, w.run.config.about
 	collector, err := audit.NewCollector(about, c.RetriesOf)
 	if err != nil {
 		return fmt.Errorf(messages.NotComparable, w.run.config.compare, err)
 	}
-	// What is counted stays, and little garbage is made: looking for it four times as often
-	// as usual costs little, and there is a quarter as much.
+	// The counts stay in use, and little garbage is made. So four times as many collections
+	// cost little, and leave a quarter of the garbage.
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	c.Retries()                                   // the engine asks for them while all else waits
 	c.Config = connection.Uninterrupted(c.Config) // the counts are verified after an interrupt
@@ -140,14 +139,14 @@ func (w *watched) newEngine(collector *audit.Collector, progress *terminal.Progr
 	return engine
 }
 
-// tellOf makes the engine tell what a user should know at once.
+// tellOf makes the engine report events that a user should know at once.
 func (w *watched) tellOf(tell func(text string)) {
 	patience := cluster.Patience{For: w.run.config.lists.retryTimeout, Say: tell}
 	w.engine.Scanner.Absent, w.engine.Scanner.Resting = patience.Tell, tellRest(tell)
 	w.engine.Tell = func(n live.Notice) { tell(noticeText(n)) }
 }
 
-// follow shows what changes until the user wants no more, or the time is up.
+// follow prints changes until the user quits, or the time is up.
 func (w *watched) follow(ctx context.Context, notices <-chan string) (err error) {
 	if w.shows, err = w.run.newShowing(); err != nil {
 		return err
@@ -193,7 +192,7 @@ func (w *watched) bound() {
 	}
 }
 
-// show shows what is counted now.
+// show prints the counts of now.
 func (w *watched) show() error {
 	snapshot, result, err := w.report()
 	if err != nil {
@@ -202,7 +201,7 @@ func (w *watched) show() error {
 	return w.shows.show(result.Report, snapshot)
 }
 
-// report returns what is counted, as an audit reports it.
+// report returns the counts of now, as an audit reports them.
 func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err error) {
 	about := w.run.config.about
 	about.AsOf = w.engine.Now()
@@ -222,8 +221,8 @@ func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err er
 	return snapshot, result, err
 }
 
-// finish prints the last report, and evaluates the gates. That the user has ended the watch
-// is no failure once all is counted.
+// finish prints the last report, and evaluates the gates. An interrupt after the first count
+// is no failure.
 func (w *watched) finish(ctx context.Context) error {
 	snapshot, result, err := w.report()
 	if err != nil {
@@ -248,8 +247,8 @@ func (w *watched) finish(ctx context.Context) error {
 	return w.run.evaluate(context.WithoutCancel(ctx), result)
 }
 
-// watchedText returns what was watched, and how much of that was for nothing: a
-// watch has no way to leave updates out.
+// watchedText returns how many types and events were watched, and the share of events that
+// changed no count: a watch can't leave out updates.
 func watchedText(s live.Snapshot) string {
 	types, gaps := humanize.Count(s.Watched, "type"), humanize.Count(s.Gaps, "gap")
 	events := humanize.Count(s.Events, "event")
