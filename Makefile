@@ -13,13 +13,12 @@ export GOFLAGS
 export CGO_ENABLED := 0
 WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
 
-# The tests that need the race detector, because much runs at the same time in
-# their own process; those that need no control plane; and those of neither, of
-# which test/release is run by itself.
+# The packages in which much runs at the same time. "make test" has their tests run
+# under the race detector, and "make race" all tests that run the plugin's code.
 RACE    := $(WITHC) $(GO) test -race
-RACES   := ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./lab/faults ./test/faultproxy
+ENGINES := $(addprefix ./internal/,census create duplicates exactlyonce exporter live prune serverinfo wait)
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
-OTHERS   = $(shell $(GO) list ./... | grep -vE '/(pkg|internal)/|/(test/(e2e|offline|lint|census|faultproxy|release)|lab/faults)$$')
+ALL      = $(shell $(GO) list ./... | grep -v '/test/release$$')
 
 # A release needs programs that are not built here: syft for SBOMs, cosign with
 # its service for signatures, and docker with a registry for the image.
@@ -48,7 +47,7 @@ LIBRARY := $(GO) test -C pkg/once
 CONTROLLERS := pkg/once/oncecr examples/controller lab/reconcile
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test unit bare release-test cover chance fuzz fuzz-targets lint bench faults churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff exports release-commit release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test race unit bare release-test cover chance fuzz fuzz-targets lint bench faults churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff exports release-commit release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,21 +70,22 @@ bare: control-plane ## Run the quick tests, and those that kubectl runs in, in a
 	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion' ./test/e2e
 
 test: control-plane build ## Run all tests but those of a release, on a real control plane (minutes)
-	@echo "The tests that need no race detector: 2 to 3 minutes"
-	$(GO) test -timeout 20m $(OTHERS)
+	@echo "kube-controller-manager, for the demo: 2 minutes at first"
+	$(GO) run ./test/controlplane/run --controllers=job-controller true
+	@echo "All tests of the plugin: 6 minutes"
+	$(GO) test -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(ALL)
+	@$(MAKE) --no-print-directory cover
 	@echo "The alerts and the dashboard in Prometheus' engine, which is built at first: 2 minutes"
 	$(GO) test -C test/monitoring ./...
 	@echo "The library at its lowest versions: a minute at first"
 	$(LIBRARY) ./...
-	@echo "What is for controllers, and at first controller-runtime: 2 minutes"
+	@echo "The modules for controllers, and at first controller-runtime: 2 minutes"
 	for module in $(CONTROLLERS); do $(GO) test -C $$module ./... || exit 1; done
-	@echo "kube-controller-manager, for the demo: 2 minutes at first"
-	$(GO) run ./test/controlplane/run --controllers=job-controller true
-	@echo "The libraries of Kubernetes for the race detector: 3 minutes at first"
-	$(WITHC) $(GO) build -race -v $(filter %/...,$(RACES)) ./test/harness 2>&1 | awk 'NR % 200 == 0 { print NR " packages"; fflush() } / |:/'
-	@echo "The tests under the race detector: 5 minutes, most of them test/e2e"
-	$(RACE) -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(RACES)
-	@$(MAKE) --no-print-directory cover
+	@echo "The engines under the race detector, and at first Kubernetes' libraries: 3 minutes"
+	$(RACE) -short -timeout 20m $(ENGINES)
+
+race: control-plane ## Run all tests that run the plugin's code under the race detector (20 minutes)
+	$(RACE) -timeout 30m ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./lab/faults ./test/faultproxy
 
 release-test: control-plane ## Make a release of this platform and take it apart (goreleaser: 3 minutes at first)
 	@echo "goreleaser, whose libraries are those of three clouds: 3 minutes at first"

@@ -47,6 +47,9 @@ func TestHTTPModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() {
+				test.depth = 2 // the race detector sees the same code
+			}
 			ends, err := test.explore(t)
 			if err != nil {
 				t.Fatal(err)

@@ -105,7 +105,7 @@ func TestPlanAndDelete(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if plan.Chosen != 2000 || plan.Left[TooYoung] != 1000 || len(plan.First) != maxFirst || plan.First[0].Name != "run-22222" ||
-		len(told) != 2 || told[1] != 2000 || len(server.deleted) != 0 {
+		len(told) < 2 || told[len(told)-1] != 2000 || len(server.deleted) != 0 {
 		t.Errorf("%+v, told %v, deleted %d", plan, told, len(server.deleted))
 	}
 	var names []string
@@ -177,8 +177,11 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 // However many names a prefix has, no more objects are held than a page has, and the
 // newest that are kept.
 func TestNoMoreIsHeldThanAPage(t *testing.T) {
-	keep := 100
-	server := &paged{objects: 60_000, object: generated}
+	keep, objects := 100, 60_000
+	if testing.Short() {
+		objects = 30_000
+	}
+	server := &paged{objects: objects, object: generated}
 	p := server.pruner(t, Criteria{Keep: &keep})
 	targets := []Target{{configMaps, []string{"run-"}}}
 	plan, err := p.Plan(t.Context(), targets, time.Unix(1e6, 0), nil)
@@ -190,7 +193,7 @@ func TestNoMoreIsHeldThanAPage(t *testing.T) {
 		largest, all = max(largest, len(page)), all+len(page)
 		return nil
 	})
-	if limit := slices.Max(server.limits); err != nil || all != 60_000-keep || largest > limit || limit > 25_000 {
+	if limit := slices.Max(server.limits); err != nil || all != objects-keep || largest > limit || limit > 25_000 {
 		t.Errorf("%d objects, at most %d of a page of %d: %v", all, largest, limit, err)
 	}
 }
