@@ -41,7 +41,7 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 	}
 	result, err := watched.Report(live.Snapshot{
 		At: watchBegan.Add(2 * time.Hour), Began: watchBegan, Objects: 77, Types: []census.Resource{rows[0].Space.Resource},
-		Small: []live.Small{{Resource: rows[0].Space.Resource, Prefixes: 3, Names: 9}},
+		Small: live.Small{Prefixes: 3, Names: 9},
 	}, v1alpha1.AuditServer{}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -10,9 +10,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
+func isGone(r *reflector) bool { return r.is(gone) }
+
 // discover finds types that are new, and types that the server doesn't have any more.
 func (e *Engine) discover(ctx context.Context) {
-	if e.Discover == nil || e.Named && !slices.ContainsFunc(e.types.list(), (*reflector).isAway) {
+	if e.Discover == nil || e.Named && !slices.ContainsFunc(e.types.list(), isGone) {
 		return
 	}
 	found, err := e.Discover(ctx)
@@ -31,9 +33,6 @@ func (e *Engine) discover(ctx context.Context) {
 		}
 	}
 }
-
-// isAway reports whether the server doesn't have the type any more.
-func (r *reflector) isAway() bool { return r.is(gone) }
 
 // noteDiscovery notes whether the types could be discovered, and reports a first failure.
 func (e *Engine) noteDiscovery(ctx context.Context, err error) {
@@ -56,7 +55,7 @@ func (e *Engine) discovered(resource census.Resource) {
 	case r == nil:
 		e.types.add(e.newReflector(resource))
 		e.tell(Notice{What: Appeared, Resource: resource.GroupResource()})
-	case r.isAway():
+	case isGone(r):
 		back := r.successor(resource) // it may be served in another version
 		if back.store.standing.isSkipped(census.NotFound) {
 			back.store.standing.skipped = nil // it is asked for its number
@@ -67,8 +66,10 @@ func (e *Engine) discovered(resource census.Resource) {
 
 // drop ends a type.
 func (e *Engine) drop(r *reflector) {
-	r.session.end()
-	if e.types.replace(r, nil) && !r.isAway() { // which would have been reported
+	if end := r.ends.Load(); end != nil {
+		(*end)()
+	}
+	if e.types.replace(r, nil) && !isGone(r) { // which would have been reported
 		e.tell(Notice{What: Vanished, Resource: r.resource.GroupResource()})
 	}
 }

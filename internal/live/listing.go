@@ -27,7 +27,7 @@ type found struct {
 	counters map[spaces.ID]*counter
 	few      numbers
 	long     members
-	hidden   small
+	hidden   Small
 	newest   int64
 	prefixes int64
 }
@@ -85,8 +85,7 @@ func (b *batch) Add(pool census.NamePool) {
 		b.few.remove(hashOf(id))
 		return
 	}
-	b.hidden.prefixes++
-	b.hidden.names += pool.Names
+	b.hidden.add(Small{1, pool.Names})
 	b.addFew(id, pool)
 }
 
@@ -107,8 +106,7 @@ func (b *batch) Commit() {
 	into.long.merge(b.long)
 	into.newest = max(into.newest, b.newest)
 	into.prefixes += b.prefixes
-	into.hidden.prefixes += b.hidden.prefixes
-	into.hidden.names += b.hidden.names
+	into.hidden.add(b.hidden)
 }
 
 // complete adds what the census reports of the whole list.

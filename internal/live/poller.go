@@ -26,12 +26,12 @@ type poller struct{ *shared }
 func (p *poller) round(ctx context.Context) {
 	var well, failing []census.Resource
 	for _, r := range p.types.list() {
-		switch standing := r.store.look().standing; standing.turn() {
-		case turnNow:
-			well = append(well, r.resource)
-		case turnLast:
+		switch s := r.store.look().standing; {
+		case s.isResting():
+		case s.fails():
 			failing = append(failing, r.resource)
-		case turnNone:
+		default:
+			well = append(well, r.resource)
 		}
 	}
 	p.ask(ctx, well, p.source.scanner.RetryTimeout)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -32,70 +32,21 @@ type reflector struct {
 	*shared
 	resource census.Resource
 	store    *store
-	session  session
-}
-
-// session is the goroutine of a reflector, and its open watch.
-type session struct {
-	mu     sync.Mutex
-	cancel context.CancelFunc      // nil if the goroutine does not run
-	broken context.CancelCauseFunc // ends the watch; nil if none is open
-}
-
-// begin returns the context of the goroutine, unless there is one.
-func (s *session) begin(ctx context.Context) (_ context.Context, begun bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cancel != nil {
-		return nil, false
-	}
-	ctx, s.cancel = context.WithCancel(ctx)
-	return ctx, true
-}
-
-// end ends the goroutine.
-func (s *session) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cancel != nil {
-		s.cancel()
-	}
-}
-
-// opened notes how to end the watch that is open; nil if none is open any more.
-func (s *session) opened(broken context.CancelCauseFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.broken = broken
-}
-
-// isOpen reports whether a watch is open.
-func (s *session) isOpen() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.broken != nil
-}
-
-// interrupt ends the watch, if one is open.
-func (s *session) interrupt(cause error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.broken != nil {
-		s.broken(cause)
-	}
+	// ends ends the goroutine; nil if there was none. breaks ends the open watch; nil if none
+	// is open.
+	ends   atomic.Pointer[context.CancelFunc]
+	breaks atomic.Pointer[context.CancelCauseFunc]
 }
 
 // follow begins to follow a type that has been listed, if it has prefixes.
 func (r *reflector) follow(ctx context.Context) {
-	if !r.is(watched) {
-		return
-	}
-	ctx, begun := r.session.begin(ctx)
-	if !begun {
+	ctx, end := context.WithCancel(ctx)
+	if !r.is(watched) || !r.ends.CompareAndSwap(nil, &end) {
+		end()
 		return
 	}
 	r.running.Go(func() {
-		defer r.session.end()
+		defer end()
 		r.run(ctx)
 	})
 }
@@ -152,8 +103,8 @@ func (r *reflector) watch(ctx context.Context, from uint64, buffer []byte, b *ba
 	}
 	defer func() { _ = body.Close() }()
 	b.opened()
-	r.session.opened(cancel)
-	defer r.session.opened(nil)
+	r.breaks.Store(&cancel)
+	defer r.breaks.Store(nil)
 	r.store.update((*standing).catchUp)
 	asked := decode.Asked{Creator: r.store.whenCreator, Updated: spaces.MayBeLong}
 	err = decode.Watch(body, buffer, asked, func(event *decode.Event) error {
@@ -213,9 +164,9 @@ func (r *reflector) compareNumber(asked census.Estimate) (isWatched bool) {
 	if !r.is(watched) {
 		return false
 	}
-	if r.session.isOpen() {
+	if breaks := r.breaks.Load(); breaks != nil {
 		if err := r.store.compare(asked); err != nil {
-			r.session.interrupt(err)
+			(*breaks)(err)
 		}
 	}
 	return true

@@ -31,7 +31,7 @@ type Snapshot struct {
 	// generateName whose prefix was not counted. Small are the prefixes of fewer names than
 	// MinCount. All are as of each type's last list.
 	Unprefixed, Uncounted []census.TypeCount
-	Small                 []Small
+	Small                 Small
 	// Watched, Quiet and Unwatched are how many types are followed, only asked for
 	// their number, and counted again and again.
 	Watched, Quiet, Unwatched int
@@ -43,11 +43,12 @@ type Snapshot struct {
 	Resources []ResourceCount
 }
 
-// Small are the prefixes of a type that have fewer names than MinCount, and the names
-// under them.
-type Small struct {
-	Resource        census.Resource
-	Prefixes, Names int64
+// Small are the prefixes that have fewer names than MinCount, and the names under them.
+type Small struct{ Prefixes, Names int64 }
+
+func (s *Small) add(more Small) {
+	s.Prefixes += more.Prefixes
+	s.Names += more.Names
 }
 
 // Row is a name pool and its events.
@@ -132,9 +133,7 @@ func (s *store) addTo(all *Snapshot, named bool, each func(Row)) {
 // addFacts adds the facts of the type's last list.
 func (s *store) addFacts(all *Snapshot) {
 	listed := &s.listed
-	if listed.hidden.prefixes > 0 {
-		all.Small = append(all.Small, Small{s.resource, listed.hidden.prefixes, listed.hidden.names})
-	}
+	all.Small.add(listed.hidden)
 	if listed.unprefixed > 0 {
 		all.Unprefixed = append(all.Unprefixed, census.TypeCount{Resource: s.resource, Objects: listed.unprefixed})
 	}

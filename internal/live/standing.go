@@ -40,9 +40,6 @@ func (s *standing) isSkipped(reasons ...census.Reason) bool {
 	return slices.ContainsFunc(s.skipped, func(s census.Skipped) bool { return slices.Contains(reasons, s.Reason) })
 }
 
-// isForbidden reports whether a type was skipped for a reason that seldom passes.
-func (s *standing) isForbidden() bool { return s.isSkipped(census.Forbidden, census.NotListable) }
-
 // isBehind reports whether a type is not up to date. A type that is only asked for its
 // number is not from its first request without a response, which comes late.
 func (s *standing) isBehind() bool {
@@ -101,26 +98,13 @@ func (s *store) leaveOut(skipped []census.Skipped, counted time.Time) {
 	}
 }
 
-// turn is when a type is asked for its number.
-type turn int
-
-const (
-	turnNone turn = iota
-	turnNow
-	turnLast
-)
-
-// turn returns when the type is asked for its number.
-func (s *standing) turn() turn {
-	fails := s.skipped != nil
-	switch {
-	case s.state == unwatched, fails && time.Now().Before(s.rests):
-		return turnNone
-	case fails, !s.behind.IsZero():
-		return turnLast
-	}
-	return turnNow
+// isResting reports whether the type is not asked for its number now.
+func (s *standing) isResting() bool {
+	return s.state == unwatched || s.skipped != nil && time.Now().Before(s.rests)
 }
+
+// fails reports whether the last list or watch of the type failed.
+func (s *standing) fails() bool { return s.skipped != nil || !s.behind.IsZero() }
 
 // unanswered notes that the type was asked for its number in vain, since when. It reports
 // whether the type was not found.
@@ -131,7 +115,7 @@ func (s *standing) unanswered(skipped census.Skipped, since time.Time) (notFound
 		return false // its list or its watch shows that, too
 	case s.state == gone, s.state == uncounted && s.skipped == nil, notFound:
 		s.skipped = []census.Skipped{skipped}
-	case s.isForbidden():
+	case s.isSkipped(census.Forbidden, census.NotListable):
 		s.rests = time.Now().Add(tryAgain) // permissions may change
 	case s.state == quiet && s.behind.IsZero():
 		s.behind, s.cause = since, errors.New(skipped.Message)

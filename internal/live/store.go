@@ -41,12 +41,9 @@ type facts struct {
 	objects    int64
 	unprefixed int64
 	uncounted  int64
-	hidden     small
+	hidden     Small
 	unsteady   bool // the list is not of one state
 }
-
-// small are the prefixes with fewer names than MinCount.
-type small struct{ prefixes, names int64 }
 
 var (
 	errBackwards = errors.New("the server tells of an earlier state than before")

@@ -85,7 +85,7 @@ func (r *reflector) agrees(ctx context.Context, asked census.Estimate) bool {
 	}
 	number := expected{state, asked.Objects}
 	gaps := r.store.look().totals.gaps
-	err = r.store.compareAtEnd(number)
+	err = r.store.compare(asked)
 	for deadline := time.Now().Add(arrives); err == nil && time.Now().Before(deadline); {
 		if agrees, known := r.store.agreement(number, gaps); known {
 			return agrees
@@ -93,13 +93,6 @@ func (r *reflector) agrees(ctx context.Context, asked census.Estimate) bool {
 		err = apistatus.Sleep(ctx, arrives/100)
 	}
 	return false
-}
-
-// compareAtEnd compares the counts with the number of the server.
-func (s *store) compareAtEnd(number expected) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.comparison.with(number, s.at.version)
 }
 
 // agreement reports whether the counts come to the number of the server, and whether that
