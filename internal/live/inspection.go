@@ -94,16 +94,12 @@ func (i *inspection) refuse(id spaces.ID, said bool, names int64) {
 }
 
 // note keeps a change of a name pool that is being inspected.
-func (i *inspection) note(id spaces.ID, c changed) {
-	if i.flight == nil {
-		return
-	}
-	pool := i.flight.pools[id]
+func (f *flight) note(id spaces.ID, c changed) {
+	pool := f.pools[id]
 	if pool == nil || !generates(id, &c.object) {
 		return
 	}
-	i.flight.noted++
-	if i.flight.noted > maxNoted {
+	if f.noted++; f.noted > maxNoted {
 		return
 	}
 	by := int32(1)

@@ -46,9 +46,11 @@ func (s *store) change(c changed) {
 	if in.Prefix != "" && c.what != decode.Modified && s.takes(in) {
 		s.changeIn(in, c)
 	}
-	s.changeLong(c)
-	if said.Prefix != "" && s.takes(said) {
-		s.saidBy(said, said != in, c)
+	if spaces.MayBeLong(o) {
+		s.changeLong(c)
+	}
+	if said.Prefix != "" && (said != in || c.what == decode.Modified) && s.takes(said) {
+		s.saidBy(said, c)
 	}
 }
 
@@ -58,7 +60,9 @@ func (s *store) takes(id spaces.ID) bool {
 
 // changeIn counts a create or a delete in a name pool.
 func (s *store) changeIn(id spaces.ID, c changed) {
-	s.inspection.note(id, c)
+	if s.inspection.flight != nil {
+		s.inspection.flight.note(id, c)
+	}
 	counter := s.pools.counters[id]
 	switch {
 	case counter == nil:
@@ -111,9 +115,6 @@ func (s *store) getsCounter(id spaces.ID, n number) bool {
 // changeLong counts an event in the name pool of a longer suffix. An update may add an
 // object to it or remove one, which is no create and no delete.
 func (s *store) changeLong(c changed) {
-	if !spaces.MayBeLong(&c.object) {
-		return
-	}
 	id, is := spaces.Long(&c.object)
 	if !s.takes(id) {
 		return
@@ -151,15 +152,15 @@ func (s *store) moveLong(id spaces.ID, in bool, c changed) {
 }
 
 // saidBy inspects a name pool that an object's generateName has, or had, if it may be the
-// first such object or the last one. A stray is not in the name pool itself.
-func (s *store) saidBy(id spaces.ID, stray bool, c changed) {
+// first such object or the last one. The object is not in the name pool, or was updated.
+func (s *store) saidBy(id spaces.ID, c changed) {
 	counter := s.pools.counters[id]
 	switch {
 	case counter == nil && c.what != decode.Deleted:
 		if n := s.pools.few.of(hashOf(id)); int64(n.names) >= s.policy.MinCount {
 			s.inspection.ask(id, true, int64(n.names))
 		}
-	case counter != nil && c.what == decode.Deleted && stray && counter.pool.Generated <= 0:
+	case counter != nil && c.what == decode.Deleted && counter.pool.Generated <= 0:
 		s.inspection.ask(id, true, 0)
 	}
 }
