@@ -33,16 +33,8 @@ type young struct {
 func (s *store) change(c changed) {
 	o := &c.object
 	in, said := spaces.Of(o)
-	switch c.what {
-	case decode.Added:
-		s.totals.objects++
-		s.at.newest = max(s.at.newest, o.Created)
-	case decode.Deleted:
-		s.totals.objects--
-	}
-	if s.isName(o, in, said) {
-		s.totals.change(c.what)
-	}
+	s.at.newest = max(s.at.newest, o.Created)
+	s.totals.change(c.what, s.isName(o, in, said))
 	if in.Prefix != "" && c.what != decode.Modified && s.takes(in) {
 		s.changeIn(in, c)
 	}

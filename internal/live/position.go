@@ -33,27 +33,31 @@ type backlog struct {
 	until uint64
 }
 
-// goTo goes to the state of an event. It reports whether the event was counted before, and
-// whether its state is not an earlier one.
-func (p *position) goTo(version uint64, event *decode.Event) (known, ok bool) {
+// goTo goes to the state of an event. It returns the time from which on the event may have
+// come. It reports whether the event was counted before, and whether its state is not an
+// earlier one.
+func (p *position) goTo(version uint64, event *decode.Event, now time.Time) (since time.Time, known, ok bool) {
 	ends := version == p.version && event.Type == decode.Deleted && len(p.ended.names) > 0
-	switch {
-	case version == p.version && event.Type == decode.Bookmark:
-		return true, true
-	case version <= p.version && !ends:
-		return false, false
-	case !ends:
+	isBookmark := version == p.version && event.Type == decode.Bookmark
+	if version <= p.version && !ends && !isBookmark {
+		return now, false, false
+	}
+	p.heard = now
+	if version > p.version {
 		p.ended, p.version = ended{p.version, p.ended.names[:0]}, version
 	}
+	since = now
+	if version <= p.backlog.until {
+		since = p.backlog.since
+	}
 	if event.Type != decode.Deleted {
-		return false, true
+		return since, isBookmark, true
 	}
 	name := event.Object.Namespace + "/" + event.Object.Name
-	if slices.Contains(p.ended.names, name) {
-		return true, true
+	if known = slices.Contains(p.ended.names, name); !known {
+		p.ended.names = append(p.ended.names, name)
 	}
-	p.ended.names = append(p.ended.names, name)
-	return false, true
+	return since, known, true
 }
 
 // resumesAt returns the state from which a watch goes on.
@@ -62,14 +66,6 @@ func (p *position) resumesAt() uint64 {
 		return p.ended.before
 	}
 	return p.version
-}
-
-// since returns the time from which on an event of a version may have come.
-func (p *position) since(version uint64, now time.Time) time.Time {
-	if version <= p.backlog.until {
-		return p.backlog.since
-	}
-	return now
 }
 
 // caughtUp returns the last time at which all events had been counted.

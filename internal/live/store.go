@@ -87,12 +87,11 @@ func (s *store) Apply(event *decode.Event) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known, ok := s.at.goTo(version, event)
+	now := s.clock.now()
+	since, known, ok := s.at.goTo(version, event, now)
 	if !ok {
 		return fmt.Errorf("%w: %d after %d", errBackwards, version, s.at.version)
 	}
-	now := s.clock.now()
-	s.at.heard = now
 	if s.comparison.missed(version, event.Type, s.totals.objects) {
 		return errMissed
 	}
@@ -103,7 +102,7 @@ func (s *store) Apply(event *decode.Event) error {
 	if event.Type == decode.Modified {
 		s.totals.idle++
 	}
-	s.change(changed{version, event.Type, *event.Object, s.at.since(version, now), now})
+	s.change(changed{version, event.Type, *event.Object, since, now})
 	s.comparison.note(s.at.version, s.totals.objects)
 	return nil
 }

@@ -34,14 +34,19 @@ type totals struct {
 	events, idle int64
 }
 
-// change counts an event of an object whose name is under a prefix.
-func (t *totals) change(event decode.EventType) {
+// change counts an event of an object, whose name may be under a prefix.
+func (t *totals) change(event decode.EventType, isName bool) {
+	by := int64(0)
 	switch event {
 	case decode.Added:
-		t.names++
-		t.creates++
+		by = 1
 	case decode.Deleted:
-		t.names = max(t.names-1, 0)
+		by = -1
+	}
+	t.objects += by
+	if isName {
+		t.names = max(t.names+by, 0)
+		t.creates += max(by, 0)
 	}
 }
 

@@ -119,6 +119,9 @@ func TestOneServerForgets(t *testing.T) {
 			if left := refuses.Load(); left > 0 {
 				return fmt.Sprintf("%d requests are still to be refused", left)
 			}
+			if n := len(e.notices(Gap)); n < gaps {
+				return fmt.Sprintf("%d gaps were reported, want %d", n, gaps)
+			}
 			return e.differs(map[string]int64{"pods prod/run-": 9})
 		})
 		if row := e.Snapshot().Rows[0]; len(e.notices(Gap)) != gaps || row.Gaps != gaps || row.Creates != 3 {
