@@ -73,10 +73,10 @@ Controllers derive names of other objects, and values of labels, from the name o
 name can be. The rule [child-names](rules/child-names.md) uses these tables. A generated name is 5 bytes longer than its
 prefix, and has 63 bytes at most.
 
-- *Refused*: the create fails.
-- *Truncated*: the derived name loses the end of the owner's name, and with it the random characters.
-- *Broken*: the object exists, and its controller can't create its children.
-- *Fits*: every name is short enough.
+- *Refused*: The create fails.
+- *Truncated*: The derived name loses the end of the owner's name, and with it the random characters.
+- *Broken*: The object exists, and its controller can't create its children.
+- *Fits*: Every name is short enough.
 
 ## Kubernetes
 
