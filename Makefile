@@ -226,6 +226,18 @@ image: ## Build the exporter's image with podman or docker; IMAGE= CONTAINER=
 	cp $(CERTIFICATES) bin/image/bin/ca-certificates.crt
 	$(CONTAINER) build --build-arg TARGETPLATFORM=linux/$(ARCH) --file packaging/image/Dockerfile --tag $(IMAGE) bin/image
 
+# The Prometheus server without its web pages and without service discovery of clouds.
+bin/prometheus: tools/prometheus/go.mod
+	@echo "Prometheus: 4 minutes at first"
+	$(GO) build -C tools/prometheus -ldflags="-s -w" -tags remove_all_sd -o $(CURDIR)/$@ github.com/prometheus/prometheus/cmd/prometheus
+
+# Of 10,000 names each, the 300 prefixes need about 16 GiB of memory.
+CROWD ?= 1000
+
+.PHONY: exporter
+exporter: control-plane build image bin/prometheus ## Run the exporter's image through incidents with a real Prometheus, into docs/internals/exporter.md (45 minutes); CONTAINER= CROWD=
+	$(GO) run ./lab/exporter -container $(CONTAINER) -crowd $(CROWD) -write docs/internals/exporter.md incidents figure guide memory
+
 published: ## Lint what others have published, into test/lint/published/findings.txt (downloads 22 Go modules)
 	$(GO) run ./test/lint/published
 

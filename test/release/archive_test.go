@@ -26,7 +26,7 @@ import (
 const thirdParty = "THIRD_PARTY_LICENSES"
 
 // largest is how big the program may be.
-const largest = 60 << 20
+const largest = 64 << 20
 
 // entry is a regular file of an archive.
 type entry struct {

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
+)
+
+// readyTimeout is how long a first count may take.
+const readyTimeout = 5 * time.Minute
+
+// exporter is a container of the image, as the Deployment says. A new one takes another
+// address of the loopback network, as a new Pod has another IP.
+type exporter struct {
+	lab     *lab
+	spec    corev1.Container
+	flags   []string // of the container runtime
+	name    string   // of the container
+	started int
+}
+
+func newExporter(l *lab) (*exporter, error) {
+	pod := l.deployment.Spec.Template.Spec
+	if len(pod.Containers) != 1 {
+		return nil, errors.New("the Deployment has more than one container")
+	}
+	flags, err := runFlags(pod)
+	if err != nil {
+		return nil, err
+	}
+	return &exporter{lab: l, spec: pod.Containers[0], flags: flags}, nil
+}
+
+// runFlags returns the flags of a container runtime that do what a Pod says. It fails for a
+// setting of the container that it doesn't know.
+func runFlags(pod corev1.PodSpec) (flags []string, err error) {
+	user := ptr.Deref(pod.SecurityContext, corev1.PodSecurityContext{})
+	flags = append(flags, fmt.Sprintf("--user=%d:%d", ptr.Deref(user.RunAsUser, 0), ptr.Deref(user.RunAsGroup, 0)))
+	c := pod.Containers[0]
+	for _, env := range c.Env {
+		flags = append(flags, "--env="+env.Name+"="+env.Value)
+	}
+	if limit := c.Resources.Limits.Memory(); !limit.IsZero() {
+		flags = append(flags, "--memory="+strconv.FormatInt(limit.Value(), 10), "--memory-swap="+strconv.FormatInt(limit.Value(), 10))
+	}
+	security := ptr.Deref(c.SecurityContext, corev1.SecurityContext{})
+	if ptr.Deref(security.ReadOnlyRootFilesystem, false) {
+		flags = append(flags, "--read-only")
+	}
+	if !ptr.Deref(security.AllowPrivilegeEscalation, true) {
+		flags = append(flags, "--security-opt=no-new-privileges")
+	}
+	for _, capability := range ptr.Deref(security.Capabilities, corev1.Capabilities{}).Drop {
+		flags = append(flags, "--cap-drop="+string(capability))
+	}
+	known := corev1.Container{
+		Name: c.Name, Image: c.Image, Args: c.Args, Env: c.Env, Ports: c.Ports, Resources: c.Resources,
+		LivenessProbe: c.LivenessProbe, ReadinessProbe: c.ReadinessProbe,
+		SecurityContext: &corev1.SecurityContext{
+			ReadOnlyRootFilesystem: security.ReadOnlyRootFilesystem, Capabilities: security.Capabilities,
+			AllowPrivilegeEscalation: security.AllowPrivilegeEscalation,
+		},
+		ImagePullPolicy: c.ImagePullPolicy, TerminationMessagePath: c.TerminationMessagePath,
+		TerminationMessagePolicy: c.TerminationMessagePolicy,
+	}
+	if !equality.Semantic.DeepEqual(known, c) {
+		return nil, fmt.Errorf("the container has a setting that is not played here: %v", c)
+	}
+	return flags, nil
+}
+
+// start starts a new container.
+func (e *exporter) start(ctx context.Context) error {
+	e.started++
+	e.name = fmt.Sprintf("genname-exporter-%d-%d", os.Getpid(), e.started)
+	server, err := url.Parse(e.lab.Servers[0].URL)
+	if err != nil {
+		return err
+	}
+	args := slices.Concat([]string{"run", "--detach", "--name=" + e.name, "--pull=never", "--network=host"}, e.flags, []string{
+		"--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096",
+		"--env=KUBERNETES_SERVICE_HOST=" + server.Hostname(), "--env=KUBERNETES_SERVICE_PORT=" + server.Port(),
+		"--volume=" + e.lab.account + ":/var/run/secrets/kubernetes.io/serviceaccount:ro", e.spec.Image,
+	}, e.spec.Args)
+	logf("%s %s", e.lab.container, strings.Join(args, " "))
+	_, err = e.runtime(ctx, args...)
+	return err
+}
+
+// runtime runs podman or docker, and returns what it prints.
+func (e *exporter) runtime(ctx context.Context, args ...string) (string, error) {
+	if strings.HasSuffix(e.lab.container, "podman") {
+		args = append([]string{"--cgroup-manager=cgroupfs"}, args...)
+	}
+	out, err := exec.CommandContext(ctx, e.lab.container, args...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s", e.lab.container, strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// stop ends the container by SIGTERM, as a kubelet does, and checks that it exits with 0.
+func (e *exporter) stop(ctx context.Context) error {
+	if _, err := e.runtime(ctx, "stop", "--time=30", e.name); err != nil {
+		return err
+	}
+	code, err := e.runtime(ctx, "inspect", "--format={{.State.ExitCode}}", e.name)
+	if err == nil && code != "0" {
+		err = errors.New("the exporter exited with code " + code)
+	}
+	return err
+}
+
+// remove ends all containers, and keeps their logs.
+func (e *exporter) remove() error {
+	if e == nil {
+		return nil
+	}
+	var errs []error
+	for n := 1; n <= e.started; n++ {
+		name := strings.TrimSuffix(e.name, strconv.Itoa(e.started)) + strconv.Itoa(n)
+		logs, _ := e.runtime(context.Background(), "logs", name)
+		_, err := e.runtime(context.Background(), "rm", "--force", name)
+		errs = append(errs, err, os.WriteFile(e.lab.path(name+".log"), []byte(logs), 0o600))
+	}
+	return errors.Join(errs...)
+}
+
+// host is the address of the loopback network by which this container is reached.
+func (e *exporter) host() string { return fmt.Sprintf("127.0.0.%d", e.started) }
+
+// port is the number of a named port.
+func (e *exporter) port(name string) int32 {
+	at := slices.IndexFunc(e.spec.Ports, func(p corev1.ContainerPort) bool { return p.Name == name })
+	return e.spec.Ports[at].ContainerPort
+}
+
+// address is where Prometheus scrapes.
+func (e *exporter) address() string { return fmt.Sprintf("%s:%d", e.host(), e.port("metrics")) }
+
+// probe does what a kubelet does, and returns the status code.
+func (e *exporter) probe(ctx context.Context, p *corev1.Probe) (int, error) {
+	address := fmt.Sprintf("http://%s:%d%s", e.host(), e.port(p.HTTPGet.Port.StrVal), p.HTTPGet.Path)
+	code, _, err := get(ctx, address)
+	return code, err
+}
+
+// waitReady polls the readiness probe, and returns how long that took.
+func (e *exporter) waitReady(ctx context.Context) (time.Duration, error) {
+	began := time.Now()
+	err := eventually(ctx, readyTimeout, func() error {
+		code, err := e.probe(ctx, e.spec.ReadinessProbe)
+		if err == nil && code != http.StatusOK {
+			err = fmt.Errorf("readiness: status code %d", code)
+		}
+		return err
+	})
+	return time.Since(began), err
+}
+
+// scrape returns the exposition, and how long it took.
+func (e *exporter) scrape(ctx context.Context) ([]byte, time.Duration, error) {
+	began := time.Now()
+	code, text, err := get(ctx, "http://"+e.address()+"/metrics")
+	if err == nil && code != http.StatusOK {
+		err = fmt.Errorf("scrape: status code %d", code)
+	}
+	return text, time.Since(began), err
+}
+
+// highWater is the most resident memory that the container has had, in bytes.
+func (e *exporter) highWater(ctx context.Context) (int64, error) {
+	pid, err := e.runtime(ctx, "inspect", "--format={{.State.Pid}}", e.name)
+	if err != nil {
+		return 0, err
+	}
+	status, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	var kilobytes int64
+	_, err = fmt.Sscan(rest, &kilobytes)
+	return kilobytes << 10, err
+}
+
+func get(ctx context.Context, address string) (int, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	return response.StatusCode, body, err
+}
+
+// eventually repeats try until it succeeds, for so long.
+func eventually(ctx context.Context, most time.Duration, try func() error) error {
+	for began := time.Now(); ; {
+		err := try()
+		if err == nil || ctx.Err() != nil || time.Since(began) > most {
+			return errors.Join(err, ctx.Err())
+		}
+		sleep(ctx, 200*time.Millisecond)
+	}
+}
+
+// sleep returns after d, or when ctx is done.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
