@@ -21,8 +21,8 @@ type holder struct {
 	id     string // the creation ID that it lacks
 }
 
-// hold notes, in a run with a key, the object that has the name of another one, if it
-// may be of this run: without a creation ID, or with the run's label.
+// hold records, in a run with a key, an object that has the name of another one and may be of this
+// run. Such an object has no creation ID, or it has the run's label.
 func (r *results) hold(d *create.Document, id exactlyonce.ID, result exactlyonce.Result) {
 	if result.Object == nil || result.Object.GetName() != result.Name || r.flags.key == "" ||
 		len(r.holders)+len(r.otherIDs) >= maxShown {
@@ -38,7 +38,7 @@ func (r *results) hold(d *create.Document, id exactlyonce.ID, result exactlyonce
 	}
 }
 
-// doubt notes where to look for an object of a run without a key.
+// doubt records the command that checks for an object of a run without a key.
 func (r *results) doubt(e create.Unknown) {
 	if r.flags.key != "" {
 		return
@@ -49,8 +49,8 @@ func (r *results) doubt(e create.Unknown) {
 	}
 }
 
-// likelyName is the name of an object that may be there: the one that came, if the
-// response was about another than was sent.
+// likelyName is the name of an object that may exist. It is the name in the response if that
+// differs from the sent name.
 func likelyName(e create.Unknown) string {
 	if errors.Is(e.Err, exactlyonce.ErrRenamed) && e.Result.Object != nil {
 		return e.Result.Object.GetName()
@@ -58,8 +58,8 @@ func likelyName(e create.Unknown) string {
 	return e.Result.Name
 }
 
-// whereToLook is the command that shows an object that may be there: with all
-// others of its type, if the server was to pick its name.
+// whereToLook is the command that shows an object that may exist. If the server was to pick its
+// name, the command lists all objects of its type.
 func whereToLook(e create.Unknown) string {
 	if name := likelyName(e); name != "" {
 		return fmt.Sprintf(messages.Get, e.Document.Argument(name))
@@ -68,8 +68,8 @@ func whereToLook(e create.Unknown) string {
 	return fmt.Sprintf(messages.GetNewest, reference.In(resource, e.Document.Namespace))
 }
 
-// howToGoOn is what to do about a run that has left objects open. counted says
-// that they were counted.
+// howToGoOn returns the advice after a run that isn't complete. counted reports whether the closing
+// lines have counts.
 func (r *results) howToGoOn(counted bool) []string {
 	lines := r.aboutHolders()
 	switch {
@@ -89,8 +89,7 @@ func (r *results) howToGoOn(counted bool) []string {
 	return append(lines, advice...)
 }
 
-// hint returns a sentence that says what to do, after the cause is fixed if there is
-// one.
+// hint returns a sentence with advice. If something failed, the sentence begins with fixing that.
 func (r *results) hint(text string) string {
 	if r.totals.failed+r.totals.renamed > 0 || len(r.holders) > 0 {
 		return messages.AfterFix + text
@@ -98,8 +97,8 @@ func (r *results) hint(text string) string {
 	return capitalized(text)
 }
 
-// aboutHolders says what to do about names that are held by objects that may be the
-// run's own.
+// aboutHolders returns the advice about objects that hold names of the run and may be the run's
+// own.
 func (r *results) aboutHolders() (lines []string) {
 	for _, h := range r.holders {
 		lines = append(lines, fmt.Sprintf(messages.Holder, h.object, h.object, exactlyonce.Annotation, h.id,
@@ -111,7 +110,7 @@ func (r *results) aboutHolders() (lines []string) {
 	return lines
 }
 
-// aboutRest says how to create what is left of a run without a key.
+// aboutRest returns the commands that create the rest of a run without a key.
 func (r *results) aboutRest() []string {
 	if r.rest.left == 0 && r.unread() == "" {
 		return nil
@@ -119,8 +118,8 @@ func (r *results) aboutRest() []string {
 	return []string{r.hint(r.rest.command(r.end.Documents, r.unread())), r.notUnchanged()}
 }
 
-// aboutUnknown says how to find out what a run without a key has left, and what to do
-// then.
+// aboutUnknown returns the commands that check the unknown objects of a run without a key, and the
+// next step.
 func (r *results) aboutUnknown() []string {
 	if r.totals.unknown == 0 {
 		return nil
@@ -145,7 +144,7 @@ func (r *results) aboutUnknown() []string {
 	return append(lines, r.notUnchanged())
 }
 
-// notUnchanged says what the same command would do.
+// notUnchanged warns about running the same command again.
 func (r *results) notUnchanged() string {
 	return fmt.Sprintf(messages.NotUnchanged, humanize.Count(r.again, "object"))
 }

@@ -31,7 +31,7 @@ func (r run) expect(t *testing.T, has, lacks string) {
 	}
 }
 
-// What was stored under another name is there: the same command makes another one.
+// An object with another name exists, so the same command would create a second one.
 func TestRenamedIsSomething(t *testing.T) {
 	d := numbered(1, 5)
 	see(t, "--count=5", fate{}, []create.Event{
@@ -45,8 +45,7 @@ func TestRenamedIsSomething(t *testing.T) {
 	}, create.NotAttempted{Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 4), nothing), "")
 }
 
-// An object that is in doubt, and was answered for under another name, is looked
-// for under that.
+// The advice for an unknown object has the name in the response if that differs from the sent name.
 func TestUnknownAndRenamed(t *testing.T) {
 	see(t, "", fate{}, []create.Event{create.Unknown{
 		Document: demo(), Result: exactlyonce.Result{Name: "sent", Object: configMap("picked")},
@@ -74,8 +73,7 @@ func TestWhatIsLeftOfTwoFiles(t *testing.T) {
 		fmt.Sprintf(messages.RestObjects, fmt.Sprintf(messages.Left, 2, "configmap/bad- -n prod", "b.yaml"))+"\n"+twice(8), "document")
 }
 
-// What is left is told in the order of the input, ten at most, and all of it is
-// counted in bounded memory.
+// The rest is printed in the order of the input, at most ten lines, and counted in bounded memory.
 func TestManyAreLeft(t *testing.T) {
 	var r remainder
 	for n := 200; n > 0; n-- {
@@ -106,8 +104,8 @@ func TestManyAreLeft(t *testing.T) {
 	}
 }
 
-// The rest of a file that could not be read is not counted, and the same command
-// would create a second time what comes before it.
+// The unreadable rest of a file isn't counted. The same command would create the documents before
+// it a second time.
 func TestRestOfAFileThatCannotBeRead(t *testing.T) {
 	events := []create.Event{
 		created(numbered(1, 1), "demo-1"), create.Problem{Err: errors.New("error parsing demo.yaml"), After: 1}, readTo(1),
@@ -159,7 +157,7 @@ func TestNamesInAnotherNamespace(t *testing.T) {
 	}
 }
 
-// Names of RBAC's types can hold what a shell or a terminal would carry out.
+// Names of RBAC objects can contain text that a shell or a terminal would interpret.
 func TestNamesCannotHarm(t *testing.T) {
 	const evil = "\x1b[31m$(touch x)"
 	const quoted = `$'configmap/\x1b[31m$(touch x)' -n prod`
@@ -201,8 +199,8 @@ func TestUnprintedCopies(t *testing.T) {
 		sum(messages.NotAllPrinted, 3, 0, 0, 0, 0), messages.NotAllCreated)
 }
 
-// Copies that fail for different reasons say each, and each name that was picked;
-// those whose errors differ in their own name only say one.
+// Copies that fail for different reasons print each reason and each picked name. Copies whose
+// errors differ only in the name print one error.
 func TestReasonsOfCopies(t *testing.T) {
 	d := numbered(1, 7)
 	taken := func(name string) create.Event {

@@ -14,9 +14,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
-// explainArguments returns what is wrong with the arguments, of which there should
-// be none, if there is a better message than kubectl's: they are files, or belong
-// to a command that only kubectl has.
+// explainArguments returns a better error than kubectl's for unexpected arguments: files, or a
+// subcommand that only kubectl has.
 func (o *options) explainArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || o.flags.kubectlsWords() {
 		return nil

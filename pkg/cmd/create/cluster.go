@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// cluster is where a run creates; it implements create.Cluster.
+// cluster implements create.Cluster.
 type cluster struct {
 	creator *exactlyonce.Creator
 	options *options
@@ -119,7 +119,7 @@ func (c *cluster) rename(object sent, name string) sent {
 	return to
 }
 
-// end notes the object's end. What exists is in progress until it is printed.
+// end records the object's end. A created object is in progress until it is printed.
 func (c *cluster) end(object sent, err error) {
 	switch {
 	case err == nil:
@@ -169,8 +169,7 @@ func (c *cluster) MayGet(ctx context.Context, resource schema.GroupVersionResour
 	return c.may(ctx, "get", resource, namespace)
 }
 
-// may reports whether the user has permission for a verb. It is true if that cannot be
-// found out.
+// may reports whether the user has permission for a verb. It is true if the review fails.
 func (c *cluster) may(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{

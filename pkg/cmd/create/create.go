@@ -1,6 +1,5 @@
-// Package create is the command that creates each object exactly once: its
-// flags, how its input is read, and what it prints and counts. It never decides
-// what is sent: internal/create does.
+// Package create is the command that creates each object exactly once. It owns the flags, the
+// reading of input, the output and the counts. internal/create decides which requests are sent.
 package create
 
 import (
@@ -91,7 +90,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	o.flags.addTo(cmd)
 	flagvalue.ReadableNumbers(cmd.Flags())
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		// It may be a subcommand that is unknown, and not its flags.
+		// It may be an unknown subcommand.
 		if explained := o.explainArguments(cmd, cmd.Flags().Args()); explained != nil {
 			return explained
 		}
@@ -119,7 +118,7 @@ func (o *options) addKubectlFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("output", formats) // fails only for a flag that is not there
 }
 
-// Complete takes from the command line what kubectl create does.
+// Complete completes the options as kubectl create does.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	if err := o.explainArguments(cmd, args); err != nil {
 		return err
@@ -138,7 +137,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Validate returns what is wrong with the flags.
+// Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
 	if err := o.flags.validate(); err != nil {
 		return err
@@ -191,7 +190,7 @@ func (o *options) create(ctx context.Context) error {
 	return results.finish()
 }
 
-// config returns what the run shall do.
+// config returns the configuration of the run.
 func (o *options) config(cluster *cluster) create.Config {
 	return create.Config{
 		Cluster: cluster,
@@ -219,6 +218,6 @@ var dryRuns = map[cmdutil.DryRunStrategy]create.DryRun{
 	cmdutil.DryRunServer: create.ServerDryRun,
 }
 
-// readGrace is how long reading goes on after an interrupt, so that what is
-// not attempted can be counted.
+// readGrace is how long reading goes on after an interrupt, to count the objects that are not
+// attempted.
 const readGrace = time.Second

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// totals are what has become of the objects of a run.
+// totals count the objects of a run by outcome.
 type totals struct {
 	created, exist, failed, unknown, notAttempted int
 
@@ -38,8 +38,7 @@ func (t totals) String() string {
 // objects is how many there were.
 func (t totals) objects() int { return t.created + t.exist + t.failed + t.unknown + t.notAttempted }
 
-// finish makes the command's error of what failed and of what is not known or
-// was not done.
+// finish makes the command's error from the objects that failed, are unknown or were not attempted.
 func (r *results) finish() error {
 	if r.hasObjects() {
 		r.say(r.objectsOfTheRun())
@@ -89,9 +88,8 @@ func (r *results) hasObjects() bool {
 	return r.totals.created+r.totals.exist+r.totals.unknown > 0 || r.unexpected || r.dryRun()
 }
 
-// together returns the errors in the order of the input, as kubectl's reading
-// of files does, which has errors of its own together in one: so its words for
-// them come out.
+// together returns the errors in the order of the input. It keeps kubectl's words for errors in
+// files, which kubectl joins in one error.
 func (r *results) together() error {
 	slices.SortStableFunc(r.errs, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	var errs []error
@@ -117,8 +115,8 @@ func (r *results) interrupted() bool {
 
 func (r *results) dryRun() bool { return r.DryRunStrategy != cmdutil.DryRunNone }
 
-// unread is the part of the input that cannot be counted, as a line of what is
-// left; empty for none.
+// unread is the line about the part of the input that can't be counted. It is empty if there is
+// none.
 func (r *results) unread() string {
 	switch {
 	case r.cutOff():
@@ -132,13 +130,13 @@ func (r *results) unread() string {
 // cutOff reports whether an interrupt has ended the reading of the input.
 func (r *results) cutOff() bool { return r.end.Unread && !r.end.Incomplete }
 
-// unreadable reports whether a part of the input of a run without a key could not
-// be read; one with a key creates nothing then.
+// unreadable reports whether a part of the input of a run without a key could not be read. A run
+// with a key then creates nothing.
 func (r *results) unreadable() bool { return r.problems && r.flags.key == "" }
 
-// closing says, if not all was done, what was, why no more, and how to go on.
-// kubectl says nothing of the kind, so who asks for its words gets no more than
-// what its words leave out.
+// closing returns the lines at the end of an incomplete run: counts, the reason, and advice.
+// kubectl prints no such lines. In kubectl's words, closing has only the counts that those words
+// leave out.
 func (r *results) closing() []string {
 	t := r.totals
 	counted := t.notAttempted > 0 || r.cutOff() || r.unsaid
@@ -158,7 +156,7 @@ func (r *results) closing() []string {
 	return lines
 }
 
-// summary counts what was done, and says why no more was.
+// summary has the counts, and the reason for stopping.
 func (r *results) summary() string {
 	line := fmt.Sprintf(messages.Summary, r.why(), r.totals)
 	switch {
@@ -196,7 +194,7 @@ func (r *results) why() string {
 	return messages.StoppedAfterFailure
 }
 
-// objectsOfTheRun says how to find them.
+// objectsOfTheRun returns the hint with the command that lists them.
 func (r *results) objectsOfTheRun() string {
 	if n := r.end.Unlabelled; n > 0 {
 		return fmt.Sprintf(messages.RunObjectsBut, n, r.ofTheRun())
@@ -204,8 +202,8 @@ func (r *results) objectsOfTheRun() string {
 	return fmt.Sprintf(messages.RunObjects, r.ofTheRun())
 }
 
-// sayNamespaces says, after names alone, in which namespaces they are, if the next
-// command would look in another one.
+// sayNamespaces prints the namespaces of the objects, if the output has only names and the next
+// command would use another namespace.
 func (r *results) sayNamespaces() {
 	delete(r.namespaces, r.namespace)
 	delete(r.namespaces, "")
@@ -221,7 +219,7 @@ func (r *results) sayNamespaces() {
 	}
 }
 
-// sayChanged says what of the objects that exist is not as it was created.
+// sayChanged warns about existing objects whose spec was changed after their creation.
 func (r *results) sayChanged() {
 	if len(r.changed) > 0 {
 		r.warn(fmt.Sprintf(messages.SpecChanged, some(r.changed)))

@@ -90,7 +90,7 @@ func (f *ownCreateFlags) kubectlsWords() bool {
 	return f.naming.Value == namingServer && f.attempts == 1
 }
 
-// validate returns what is wrong with the flags.
+// validate returns an error if the flags are invalid.
 func (f *ownCreateFlags) validate() error {
 	switch {
 	case f.attempts < 1, f.attempts > maxAttempts:
@@ -119,7 +119,7 @@ func (f *ownCreateFlags) validate() error {
 	return f.validateWait()
 }
 
-// validateWait returns what is wrong with the flags of the wait.
+// validateWait returns an error if the flags of the wait are invalid.
 func (f *ownCreateFlags) validateWait() error {
 	for _, name := range []string{"wait-timeout", "for"} {
 		if f.set.Changed(name) && !f.wait {
@@ -130,9 +130,9 @@ func (f *ownCreateFlags) validateWait() error {
 	return err
 }
 
-// validateKubectlsOwn returns what is wrong with the flags beside --edit and --raw,
-// which kubectl's own code carries out: what it would ignore is refused. It takes
-// names from the server and makes one attempt, so these flags may have these values.
+// validateKubectlsOwn returns an error for flags beside --edit and --raw, which kubectl's own code
+// runs and which ignore our flags. That code lets the server pick names and makes one attempt, so
+// the flags can have these values.
 func (o *options) validateKubectlsOwn() error {
 	flag := "--raw"
 	if o.EditBeforeCreate {

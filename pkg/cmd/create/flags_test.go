@@ -18,9 +18,9 @@ var ownFlags = map[string]bool{
 	"concurrency": true, "suffix-length": true, "qps": true, "burst": true, "wait": true, "wait-timeout": true, "for": true,
 }
 
-// Every flag of kubectl create is there, with the same name, shorthand, type,
-// default, bare value, help, deprecation and completion; and none more than
-// the documented ones. (test/e2e compares the global flags.)
+// Every flag of kubectl create exists with the same name, shorthand, type, default, bare value,
+// help, deprecation and completion. Only the documented flags are added. test/e2e compares the
+// global flags.
 func TestCreateHasKubectlsFlags(t *testing.T) {
 	streams := genericiooptions.NewTestIOStreamsDiscard()
 	conn := connection.New(streams)
@@ -40,7 +40,7 @@ func TestCreateHasKubectlsFlags(t *testing.T) {
 	}
 }
 
-// flagFacts are what a user can notice of a flag.
+// flagFacts are the properties of a flag that a user can notice.
 type flagFacts struct {
 	Shorthand, Type, Default, Bare, Usage string
 	Hidden                                bool

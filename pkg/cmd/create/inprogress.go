@@ -69,7 +69,7 @@ func decrease(counts map[sent]int, object sent) {
 	}
 }
 
-// count notes what has become of the objects.
+// count records the totals.
 func (p *inProgress) count(t totals) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -33,20 +33,19 @@ type input struct {
 	ctx     context.Context // done when the user interrupts
 	yield   func(create.Item, error) bool
 	encoder runtime.Encoder
-	// within returns an error for an object of another namespace than the user
-	// has named; nil if all may come.
+	// within returns an error for an object in another namespace than --namespace. It is nil if all
+	// namespaces are allowed.
 	within  resource.VisitorFunc
 	stopped bool // no more documents are taken
 
 	prefixes lint.Prefixes
 
 	typesCome    bool // by a document that was handed over
-	typesMayCome bool // by one that may not have been created yet
+	typesMayCome bool // by a document that may not have been created yet
 	changed      bool // something was created, and no type was checked again since
 }
 
-// documents starts to read the input, as kubectl create does, and returns what
-// is in it.
+// documents starts to read the input, as kubectl create does, and returns its documents.
 func (o *options) documents(ctx context.Context) (iter.Seq2[create.Item, error], error) {
 	factory := o.conn.Factory
 	schema, err := o.validator()
@@ -81,8 +80,8 @@ func (o *options) documents(ctx context.Context) (iter.Seq2[create.Item, error],
 	}, objects.Err()
 }
 
-// visit hands over one document after the other, and at the end what could not
-// be read. kubectl goes on after that, and so do we.
+// visit hands over the documents in order, and the read errors at the end. It continues after an
+// unreadable document, as kubectl does.
 func (in *input) visit(objects *resource.Result) {
 	err := objects.Visit(func(info *resource.Info, _ error) error { // the errors come at the end
 		if in.stopped {
@@ -95,7 +94,7 @@ func (in *input) visit(objects *resource.Result) {
 		in.hand(create.Item{Document: document}, err)
 		return nil
 	})
-	if err != nil && in.ctx.Err() != nil { // what reading says then is the interrupt's
+	if err != nil && in.ctx.Err() != nil { // the error then comes from the interrupt
 		err = create.ErrUnread
 	}
 	if err != nil {
@@ -157,8 +156,8 @@ func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.R
 	}
 }
 
-// recordAsPlugin makes --record say "kubectl genname", as it was called. kubectl's
-// recorder has the command line from os.Args, so that is checked.
+// recordAsPlugin makes --record write "kubectl genname". kubectl's recorder has the command line
+// from os.Args, so recordAsPlugin checks that.
 func (o *options) recordAsPlugin() {
 	recorded := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := o.Recorder.Record(recorded); err != nil {

@@ -19,16 +19,16 @@ const (
 	// maxStopping is how long the command goes on after an interrupt: the grace period
 	// of the objects in progress, and time to end.
 	maxStopping = exactlyonce.Grace + 4*time.Second
-	// sameInterrupt is the time in which further signals belong to the first: a runner
-	// may signal a process and its group.
+	// sameInterrupt is the time in which further signals count as the first. A runner may signal a
+	// process and its group.
 	sameInterrupt = time.Second
-	// maxPrinting is how long the last lines may take, of which no reader may be left.
+	// maxPrinting is the time limit of the last lines, because their reader may be gone.
 	maxPrinting = 500 * time.Millisecond
 )
 
-// interruptible runs the command, and ends some time after an interrupt, or at a second
-// one, whatever hangs: a credential plugin takes no context, and neither does a pipe
-// without a reader. What hangs then ends with the process.
+// interruptible runs the command. It ends maxStopping after an interrupt, or at a second interrupt,
+// even if something hangs. A credential plugin and a pipe without a reader take no context. They
+// end with the process.
 func (o *options) interruptible(ctx context.Context, run func(context.Context) error) error {
 	done := make(chan error, 1)
 	go func() { done <- run(ctx) }()
@@ -64,8 +64,8 @@ func (o *options) sayInProgress() {
 	}
 }
 
-// giveUp ends the command while something hangs: it prints what is known of the objects
-// in progress.
+// giveUp ends the command while something hangs. It prints the known state of the objects in
+// progress.
 func (o *options) giveUp(why string) error {
 	unknown, stored, counts := o.inProgress.left()
 	counts.unknown += len(unknown)
@@ -107,7 +107,7 @@ func (o *options) sayInTime(text string) {
 	}
 }
 
-// say writes lines on stderr.
+// say prints lines on stderr.
 func (o *options) say(text string) {
 	o.saying.Lock()
 	defer o.saying.Unlock()

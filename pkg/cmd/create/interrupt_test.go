@@ -46,7 +46,7 @@ func TestInProgress(t *testing.T) {
 	expect(nil, nil)
 }
 
-// What is known when something hangs is printed, and nothing after it.
+// giveUp prints the known state, and nothing is printed after it.
 func TestGiveUp(t *testing.T) {
 	for name, test := range map[string]struct {
 		key     string
@@ -83,7 +83,7 @@ func TestGiveUp(t *testing.T) {
 	}
 }
 
-// A stderr that nobody reads holds nothing up.
+// say doesn't block if stderr has no reader.
 func TestSayInTime(t *testing.T) {
 	block := make(blocked)
 	defer close(block)

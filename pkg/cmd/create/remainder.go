@@ -11,18 +11,17 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
-// remainder is what a run has left of its input: copies that failed, or that were
-// not attempted. Documents have no numbers here: those that a user would count in
-// a file are not those that were handed over.
+// remainder is the part of a run's input that failed or was not attempted. It doesn't number
+// documents, because a user counts the documents of a file differently.
 type remainder struct {
 	left   int
 	shares []share         // of the first that were left
 	files  map[string]int  // by source, the number of the first document that was left
-	begun  map[string]bool // sources of which something is there, or may be
-	index  map[share]int   // of shares, by what they are of
+	begun  map[string]bool // sources with an object that exists, or may exist
+	index  map[share]int   // of shares, by their object and source
 }
 
-// share is what is left of the documents of one source that look the same.
+// share is the rest of the similar documents of one source.
 type share struct {
 	object, source string
 	first, left    int // the number of the first one, and how many
@@ -53,7 +52,7 @@ func (r *remainder) leave(d *create.Document, n int) {
 	}
 }
 
-// begin notes that one copy of the document is there, or may be.
+// begin records that one copy of the document exists, or may exist.
 func (r *remainder) begin(d *create.Document) {
 	if r.begun == nil {
 		r.begun = map[string]bool{}
@@ -61,8 +60,8 @@ func (r *remainder) begin(d *create.Document) {
 	r.begun[d.Source] = true
 }
 
-// command says how to create what is left and nothing else. documents is how
-// many the input has; unread, if not empty, what it has beside them.
+// command returns the command that creates exactly the rest. documents is the number of documents
+// in the input. unread is the line about its unread part, or empty.
 func (r *remainder) command(documents int, unread string) string {
 	if documents == 1 && unread == "" {
 		return fmt.Sprintf(messages.RestCount, r.left)
@@ -77,7 +76,7 @@ func (r *remainder) command(documents int, unread string) string {
 	return fmt.Sprintf(messages.RestObjects, strings.Join(input, "\n"))
 }
 
-// objects says which objects are left, in lines.
+// objects returns lines that list the remaining objects.
 func (r *remainder) objects() (lines []string) {
 	shares := slices.Clone(r.shares)
 	slices.SortFunc(shares, func(a, b share) int { return cmp.Compare(a.first, b.first) })

@@ -26,8 +26,8 @@ import (
 // errNotWritten is why a run stops whose results can't be written.
 var errNotWritten = errors.New("the results cannot be written")
 
-// results prints what becomes of the objects of a run, and counts them. One
-// goroutine has it.
+// results prints the outcome of each object of a run, and counts the outcomes. Only one goroutine
+// uses it.
 type results struct {
 	*options
 	ctx  context.Context
@@ -45,11 +45,11 @@ type results struct {
 	problems bool // the input could not be read, or not all of it
 
 	rest     remainder // of the input
-	maybe    remainder // what is not known to be there, without a key
-	unknowns []string  // arguments of kubectl for what may be there, as far as they are shown
+	maybe    remainder // objects that may exist, without a key
+	unknowns []string  // the first of them, as arguments of kubectl
 	holders  []holder
 	otherIDs []string // objects of the run with another creation ID than was sent
-	changed  []string // of what exists, that whose spec was changed
+	changed  []string // existing objects whose spec was changed
 	again    int      // objects that the same command would create a second time, without a key
 
 	waiting waiting
@@ -138,7 +138,7 @@ func (r *results) take(event create.Event) {
 	}
 }
 
-// begin notes that a copy of the document is there, or may be.
+// begin records that a copy of the document exists, or may exist.
 func (r *results) begin(d *create.Document) {
 	r.rest.begin(d)
 	switch {
@@ -149,8 +149,8 @@ func (r *results) begin(d *create.Document) {
 	}
 }
 
-// fail says why an object failed, and notes what that leaves. One that is there
-// under another name is printed, and its error names it.
+// fail prints and records the failure of an object. If the object exists with another name, fail
+// prints it, and the error has that name.
 func (r *results) fail(e create.Failed) {
 	if errors.Is(e.Kind, exactlyonce.ErrRenamed) && e.Result.Object != nil {
 		r.totals.created++
@@ -185,8 +185,8 @@ func nameIn(err error) string {
 	return status.Status().Details.Name
 }
 
-// searching prints how far the search for what a key has created is, on a terminal
-// and, once it takes long, elsewhere.
+// searching prints the progress of the search for objects of a key. Without a terminal it prints
+// only if the search takes long.
 func (r *results) searching(e create.Searching) {
 	text := fmt.Sprintf(messages.Searching, e.Done, humanize.Count(e.Places, "list"))
 	if r.progress != nil {
@@ -281,8 +281,8 @@ func (r *results) failure(d *create.Document, err error) error {
 	return cmdutil.AddSourceToErr("creating", d.Source, err)
 }
 
-// explainBoth corrects the server's words for a conflict of an object with a
-// name and a generateName, which say that a name could not be generated.
+// explainBoth corrects the server's error for a conflict of an object with a name and a
+// generateName. The server reports that it could not generate a name.
 func explainBoth(err error, object *unstructured.Unstructured) error {
 	if object.GetGenerateName() == "" || object.GetName() == "" || !apierrors.IsAlreadyExists(err) {
 		return err
@@ -303,9 +303,9 @@ func (r *results) warnOfAnnotations(err error, object *unstructured.Unstructured
 	}
 }
 
-// unknown says the line of an object whose outcome is not known, at once: a
-// run that is killed must not keep it. For a dry run it is a failure; and who
-// asked for kubectl's words gets those.
+// unknown prints the line of an object with an unknown outcome at once, because a killed run could
+// not print it later. A dry run counts it as a failure. So does a run in kubectl's words, which
+// prints kubectl's error.
 func (r *results) unknown(e create.Unknown) error {
 	if r.DryRunStrategy == cmdutil.DryRunServer {
 		r.totals.failed++

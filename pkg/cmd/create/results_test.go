@@ -84,13 +84,13 @@ func unknown(d *create.Document, name string) create.Event {
 	return create.Unknown{Document: d, Result: exactlyonce.Result{Name: name}, Err: reset}
 }
 
-// run is what a user sees of a run.
+// run is the output and exit code of a run.
 type run struct {
 	stdout, stderr string
 	code           int
 }
 
-// fate is what befalls a run beside its events.
+// fate is the environment of a run.
 type fate struct {
 	stdout    io.Writer                  // nil for one that takes everything
 	dryRun    cmdutil.DryRunStrategy     // of the run
@@ -98,8 +98,8 @@ type fate struct {
 	interrupt bool                       // before the end
 }
 
-// see feeds the events of a run with the flags to results, as Run does, and
-// returns what Execute would make of it.
+// see feeds the events of a run with these flags to results, as Run does. It returns the result of
+// Execute.
 func see(t *testing.T, args string, f fate, events []create.Event) run {
 	t.Helper()
 	var stdout, stderr strings.Builder
@@ -154,8 +154,7 @@ func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 // lines joins texts.
 func lines(texts ...string) string { return strings.Join(texts, "\n") }
 
-// sum is the line that counts what was created, exists, failed, is unknown, and was
-// not attempted.
+// sum is the line with the counts: created, exist, failed, unknown, not attempted.
 func sum(why string, counts ...any) string {
 	return fmt.Sprintf(messages.Summary, why, fmt.Sprintf(messages.Counts, counts...))
 }
@@ -165,7 +164,7 @@ func only(n int) string {
 	return fmt.Sprintf(messages.RestObjects, fmt.Sprintf(messages.Left, n, "configmap/demo- -n prod", "demo.yaml"))
 }
 
-// twice is the warning of what the same command would do, and what would help.
+// twice is the warning about running the same command again, and the hint to use a key.
 func twice(n int) string {
 	return lines(fmt.Sprintf(messages.NotUnchanged, humanize.Count(n, "object")), messages.UseKey)
 }
@@ -182,15 +181,15 @@ func selected(resources, namespace string) string {
 	return fmt.Sprintf(messages.Get, resources+" -n "+namespace+" -l "+exactlyonce.RunLabel+"="+idempotency.Key("k").RunLabel())
 }
 
-// aboutHolder is what to do about an object without a creation ID.
+// aboutHolder is the advice about an object without a creation ID.
 func aboutHolder(name string) string {
 	object := "configmap/" + name + " -n prod"
 	return fmt.Sprintf(messages.Holder, object, object, exactlyonce.Annotation, "v1-1", object, exactlyonce.RunLabel,
 		idempotency.Key("k").RunLabel(), object)
 }
 
-// What comes of each object is on stdout, and of the run on stderr and in the
-// exit code.
+// The outcome of each object is on stdout. The outcome of the run is on stderr and in the exit
+// code.
 func TestResults(t *testing.T) {
 	d, other, tenfold := numbered(1, 1), numbered(2, 1), numbered(1, 10)
 	elsewhere, own := numbered(2, 1), numbered(1, 1)
@@ -595,7 +594,7 @@ type gone struct{}
 
 func (gone) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
-// An error names so many unexpected objects that one sees what they are.
+// An error names enough unexpected objects to recognize them.
 func TestUnexpectedObjectsAreCounted(t *testing.T) {
 	var objects []string
 	for n := range maxShown + 5 {
@@ -610,8 +609,8 @@ func TestUnexpectedObjectsAreCounted(t *testing.T) {
 	}
 }
 
-// With a name and a generateName the server speaks of a name that it could not
-// generate; kubectl's words stay kubectl's.
+// For an object with a name and a generateName, the server reports that it could not generate a
+// name. In kubectl's words that error stays.
 func TestFailureOfBothNames(t *testing.T) {
 	d := demo()
 	d.Object.SetName("demo")
@@ -625,8 +624,8 @@ func TestFailureOfBothNames(t *testing.T) {
 	}
 }
 
-// A run that fails keeps what is said of its documents, and not the documents: an
-// input that is created a second time may have a million.
+// A run that fails keeps its error lines, but not the documents. An input of creates that would be
+// repeated may have a million documents.
 func TestResultsKeepNoDocuments(t *testing.T) {
 	r := &results{options: &options{}, printed: map[reason]bool{}}
 	kept := func() weak.Pointer[create.Document] {

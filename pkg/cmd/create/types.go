@@ -10,9 +10,8 @@ import (
 	"k8s.io/kubectl/pkg/validation"
 )
 
-// waitingTypes is a RESTClientGetter for reading ahead: a type that is not on
-// the server waits for the documents before it, for one of them may bring it,
-// and is then checked again.
+// waitingTypes is a RESTClientGetter for reading ahead. If the server lacks a type, it waits for
+// the earlier documents, because one of them may create the type, and then checks again.
 type waitingTypes struct {
 	genericclioptions.RESTClientGetter
 	mapper waitingMapper
@@ -22,8 +21,8 @@ func newWaitingTypes(getter genericclioptions.RESTClientGetter, in *input) *wait
 	return &waitingTypes{getter, waitingMapper{input: in, known: map[kindIn]*meta.RESTMapping{}}}
 }
 
-// ToRESTConfig returns the configuration of no server: the builder makes a client
-// of it for every document, and nothing of what is read asks one.
+// ToRESTConfig returns a configuration without a server. The builder makes a client from it for
+// every document, but reading sends no request.
 func (t *waitingTypes) ToRESTConfig() (*rest.Config, error) { return &rest.Config{}, nil }
 
 // ToRESTMapper returns the mapper that waits.
@@ -32,8 +31,7 @@ func (t *waitingTypes) ToRESTMapper() (_ meta.RESTMapper, err error) {
 	return &t.mapper, err
 }
 
-// waitingMapper keeps what it has found: the mapper of a server goes through all
-// of its groups for every document.
+// waitingMapper caches the mappings. A server's mapper searches all its groups for every document.
 type waitingMapper struct {
 	meta.RESTMapper
 	input *input
@@ -41,13 +39,13 @@ type waitingMapper struct {
 	again bool // the server was asked again for its types
 }
 
-// kindIn is a kind in the versions that are asked for.
+// kindIn is a kind and the requested versions.
 type kindIn struct {
 	schema.GroupKind
 	versions string
 }
 
-// RESTMapping finds a type, now or after what comes before it.
+// RESTMapping finds a type now, or after the earlier documents are created.
 func (m *waitingMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	at := kindIn{kind, strings.Join(versions, ",")}
 	if mapping := m.known[at]; mapping != nil {
@@ -60,9 +58,9 @@ func (m *waitingMapper) RESTMapping(kind schema.GroupKind, versions ...string) (
 	return mapping, err
 }
 
-// find looks for a type, and again after the documents before it. Where none of the
-// input brings types, it does so once for all that are missing, as kubectl does: to
-// ask for a server's types takes longer than to create an object.
+// find gets the mapping of a type. If it is missing, find waits for the earlier documents and tries
+// again. If no document of the input brings types, find does so once for all missing types, as
+// kubectl does, because discovery takes longer than a create.
 func (m *waitingMapper) find(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	mapping, err := m.RESTMapper.RESTMapping(kind, versions...)
 	if err == nil || !meta.IsNoMatchError(err) || m.again && !m.input.typesCome || !m.input.waitForOthers() {
@@ -74,8 +72,8 @@ func (m *waitingMapper) find(kind schema.GroupKind, versions ...string) (*meta.R
 	return m.RESTMapper.RESTMapping(kind, versions...)
 }
 
-// waitingValidator validates a document after those before it that bring types,
-// because what it knows of the server's types it asks for once.
+// waitingValidator validates a document after earlier documents that bring types, because it gets
+// the server's types only once.
 type waitingValidator struct {
 	validation.Schema
 	input *input
@@ -90,8 +88,7 @@ func (v *waitingValidator) ValidateBytes(data []byte) error {
 	return v.Schema.ValidateBytes(data)
 }
 
-// bringsTypes are the kinds of objects after which a server may have other
-// types than before.
+// bringsTypes are the kinds of objects that can add types to a server.
 var bringsTypes = map[schema.GroupKind]bool{
 	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: true,
 	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             true,

@@ -29,8 +29,8 @@ func (s *server) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 	return &meta.RESTMapping{GroupVersionKind: kind.WithVersion(versions[0])}, nil
 }
 
-// A type is looked for once, and one that is not there again after the documents
-// before it: what is on the server then is another matter.
+// A type is looked up once. A missing type is looked up again after the earlier documents are
+// created.
 func TestTypesAreLookedForOnce(t *testing.T) {
 	s := &server{types: []string{"A.v1", "A.v2"}}
 	waited := 0
@@ -55,8 +55,7 @@ func TestTypesAreLookedForOnce(t *testing.T) {
 	}
 }
 
-// What is missing for good is not looked for again for each document, unless
-// there is one that brings types.
+// A missing type isn't looked up again for each document, unless a document brings types.
 func TestMissingTypes(t *testing.T) {
 	s := &server{}
 	waited := 0

@@ -13,11 +13,10 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// serverValidation is kubectl's validation, which checks of each document that
-// the server validates its fields itself, and validates them only where it does
-// not. That is looked up here, once for each type, in as much of the server's
-// OpenAPI as says it: to parse the whole takes longer than to create an object.
-// Whatever is not a plain yes is left to kubectl's own code.
+// serverValidation is kubectl's validation with a faster check. kubectl checks for each document
+// whether the server validates its fields, and validates them only if it doesn't. serverValidation
+// checks that once for each type, in the part of the server's OpenAPI that has it, because parsing
+// the whole takes longer than a create. It leaves everything but a plain yes to kubectl's own code.
 type serverValidation struct {
 	validation.Schema
 	openAPI openapi.Client
@@ -28,7 +27,7 @@ type serverValidation struct {
 // requests: that is where kubectl looks.
 type operations map[schema.GroupVersionKind]bool
 
-// validator returns what validates documents.
+// validator returns the validator of documents.
 func (o *options) validator() (validation.Schema, error) {
 	kubectls, err := o.conn.Factory.Validator(o.ValidationDirective)
 	if err != nil || o.ValidationDirective == metav1.FieldValidationIgnore {
@@ -55,7 +54,8 @@ func (v *serverValidation) ValidateBytes(data []byte) error {
 	return nil
 }
 
-// by returns the operations of a group and version; none if they cannot be had.
+// by returns the operations of a group and version. They are empty if the server doesn't return
+// them.
 func (v *serverValidation) by(version schema.GroupVersion) operations {
 	path := "apis/" + version.String()
 	if version.Group == "" {

@@ -22,7 +22,7 @@ func (a *asked) ValidateBytes([]byte) error {
 	return errAsked
 }
 
-// served is a server's OpenAPI. What is empty cannot be had.
+// served is a server's OpenAPI. The server doesn't return an empty document.
 type served map[string]string
 
 func (s served) Paths() (map[string]openapi.GroupVersion, error) {
@@ -82,7 +82,7 @@ func TestServerValidation(t *testing.T) {
 	} {
 		kubectls := &asked{}
 		v := &serverValidation{kubectls, server, map[string]operations{}}
-		for range 2 { // what was looked up is known
+		for range 2 { // the second time from the cache
 			switch err := v.ValidateBytes([]byte(document)); {
 			case byServer && err != nil:
 				t.Errorf("%s: %v", document, err)
@@ -93,7 +93,7 @@ func TestServerValidation(t *testing.T) {
 	}
 }
 
-// parsed is what validated returns, from the whole document.
+// parsed returns the same as validated, from the parsed document.
 func parsed(t *rapid.T, document []byte) operations {
 	var read struct {
 		Paths map[string]struct {
@@ -115,8 +115,8 @@ func parsed(t *rapid.T, document []byte) operations {
 	return found
 }
 
-// To search a document finds the same as to parse it, whatever its texts say and
-// its schemas' fields are called.
+// Searching a document finds the same operations as parsing it, whatever its texts and field names
+// are.
 func TestValidatedFindsWhatIsParsed(t *testing.T) {
 	text := rapid.SampledFrom([]string{"", "fieldValidation", "query", "patch", `"patch":` + patch("", "Job", "fieldValidation", "query")})
 	parameter := rapid.Custom(func(t *rapid.T) any {

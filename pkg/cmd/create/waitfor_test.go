@@ -105,7 +105,7 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 	return object
 }
 
-// kubectlsOptions is what kubectl wait makes of a value of --for.
+// kubectlsOptions are the options of kubectl wait for a value of --for.
 func kubectlsOptions(value string) (*kubectlwait.WaitOptions, error) {
 	server := "http://server"
 	getter := genericclioptions.NewConfigFlags(false)

@@ -57,8 +57,8 @@ func (r *results) await(d *create.Document, object *unstructured.Unstructured, n
 	r.waiting.objects = append(r.waiting.objects, o)
 }
 
-// awaitCreated notes an object that was created. One that was found after a lost
-// response may have finished.
+// awaitCreated records a created object to wait for. An object that was found after a lost response
+// may have finished already, so it has no version.
 func (r *results) awaitCreated(e create.Created) {
 	version := ""
 	if object := e.Result.Object; object != nil && e.Result.Outcome == exactlyonce.Created {
@@ -188,7 +188,7 @@ func (r *results) printFinal(e wait.Ended) {
 // nameOf names an object in a sentence.
 func nameOf(o wait.Object) string { return terminal.OneLine(reference.Name(o.Mapping, o.Name)) }
 
-// nextCommand is what to run after a failure.
+// nextCommand is the command to run after a failure.
 func nextCommand(o wait.Object) string {
 	switch o.Mapping.GroupVersionKind.GroupKind() {
 	case schema.GroupKind{Group: "batch", Kind: "Job"}:
@@ -238,7 +238,7 @@ func (w *waiting) failed() bool { return w.ended[wait.Failed] > 0 }
 // succeeded reports whether all objects have.
 func (w *waiting) succeeded() bool { return w.ended[wait.Succeeded] == len(w.objects) }
 
-// waitClosing says how the wait has ended, and how to go on.
+// waitClosing returns the lines about the end of the wait, and the advice.
 func (r *results) waitClosing() []string {
 	w := &r.waiting
 	if w.ended == nil {
@@ -255,7 +255,7 @@ func (r *results) waitClosing() []string {
 	return append(lines, fmt.Sprintf(messages.NotWaited, r.whyNot(), w.counts()))
 }
 
-// aboutRunning names the objects that go on running, and says how to go on.
+// aboutRunning names the unfinished objects, and the command to wait for them again.
 func (r *results) aboutRunning() []string {
 	n := r.waiting.unfinished()
 	if n == 0 {

@@ -101,8 +101,8 @@ type heldInput struct {
 	types     bool // some of them bring types
 }
 
-// skip answers a place to wait where nothing was passed on. It is false if the
-// documents before it have to be created first.
+// skip calls the Reached function of an item if nothing was passed on. It is false if the earlier
+// documents have to be created first.
 func (h *heldInput) skip(item create.Item) bool {
 	if h.types {
 		h.release()

@@ -61,7 +61,7 @@ func textOfKeyed(warning create.Warning) string {
 	return fmt.Sprint(warning)
 }
 
-// action returns the words for what is done about a failed request.
+// action returns the words for the action after a failed request.
 func action(e exactlyonce.Event) string {
 	switch {
 	case e.Action == exactlyonce.NextName && e.NextName == "":
@@ -89,7 +89,7 @@ func causeOf(change *create.Change) string {
 	return fmt.Sprintf(messages.Differs, change.Document, change.Object, "  "+strings.Join(change.Fields, "\n  "))
 }
 
-// explain is err of the whole run in words that say what to do about it.
+// explain rewords an error of the whole run, with the next command.
 func explain(err error) error {
 	var stale *idempotency.StaleListError
 	if errors.As(err, &stale) {

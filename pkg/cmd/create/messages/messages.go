@@ -260,7 +260,7 @@ const (
 
 // Closing lines of a run that did not create everything.
 const (
-	// Counts is what became of the objects.
+	// Counts are the objects of a run by outcome.
 	Counts = "%d created, %d exist, %d failed, %d unknown, %d not attempted"
 	// CountsRenamed is Counts where something picked other names.
 	CountsRenamed = "%d created (%d renamed by a webhook or policy), %d exist, %d failed, %d unknown, %d not attempted"
@@ -307,7 +307,8 @@ const (
 	// RunAgainFixedNames is for a run without a key that created only fixed names.
 	RunAgainFixedNames = "run the same command again. " +
 		"It reports AlreadyExists for existing objects, and creates the rest."
-	// RestCount, RestFiles and RestObjects create what is left of a run without a key.
+	// RestCount, RestFiles and RestObjects are the commands that create the rest of a run without a
+	// key.
 	RestCount   = "create the rest with the same command and this flag:\n  --count=%d"
 	RestFiles   = "create the rest with the same command and these files:\n  %s"
 	RestObjects = "create the rest with the same command and only this input:\n%s"

@@ -1,10 +1,9 @@
-// Package buildinfo owns what the program is: its name and its version. It knows
-// nothing of what the program does.
+// Package buildinfo owns the name and the version of the program. It knows no command.
 package buildinfo
 
 import "runtime/debug"
 
-// Name is what users of kubectl call the plugin.
+// Name is the name of the plugin, as in "kubectl genname".
 const Name = "genname"
 
 // release is the version of a release build, set by the linker.

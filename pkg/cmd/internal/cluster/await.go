@@ -25,9 +25,8 @@ const (
 	longestPause = 8 * time.Second
 )
 
-// Patience is how long a server that is away is waited for by what has to be asked
-// before anything can be counted, and what writes a line about that. Its zero value has
-// none.
+// Patience is how long the first requests of a command wait for an unreachable server, and the
+// function that prints a line about that. The zero value doesn't wait.
 type Patience struct {
 	For time.Duration
 	Say func(line string)
@@ -36,10 +35,10 @@ type Patience struct {
 // Forever is a patience that doesn't end.
 const Forever = 100 * 365 * 24 * time.Hour
 
-// Await asks the server something until there is an answer. One that is away is waited
-// for; so is one that has just come back, until it says that it is ready: before that it
-// knows neither all its types nor the rights of its users. When the time is up it is asked
-// once more, ready or not: what it lacks may not matter. Other errors are final.
+// Await calls ask until it gets a response. It retries while the server is unreachable, and then
+// until the server is ready. A server that isn't ready yet doesn't know all its types, nor its
+// users' permissions. When the time is up, Await calls ask once more, because the missing part may
+// not matter. Other errors are final.
 func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	var retrier *apistatus.Retrier // from the first failure on
 	var ready, timeUp bool
@@ -65,8 +64,8 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	}
 }
 
-// untilReady waits after cause until the server says that it is ready, or will not say
-// whether it is, or the time is up.
+// untilReady waits after cause until the server reports that it is ready, refuses to report that,
+// or the time is up.
 func (c *Cluster) untilReady(
 	ctx context.Context, retrier *apistatus.Retrier, cause error,
 ) (ready, timeUp bool, err error) {
@@ -83,11 +82,11 @@ func (c *Cluster) untilReady(
 	}
 }
 
-// readyz returns why the server does not say that it is ready, or nil.
+// readyz returns why the server isn't ready, or nil.
 func (c *Cluster) readyz(ctx context.Context) error {
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {
-		return err // who asks has the same configuration, and says it
+		return err // ask has the same configuration, and reports the error
 	}
 	return client.RESTClient().Get().MaxRetries(0).AbsPath("/readyz").Do(ctx).Error()
 }
@@ -100,7 +99,7 @@ func (p Patience) Tell(cause error, after time.Duration) {
 		return
 	}
 	if request := (*url.Error)(nil); errors.As(cause, &request) {
-		cause = request.Err // the first request to fail says nothing about the cause
+		cause = request.Err // the URL of the first failed request isn't part of the cause
 	}
 	if p.For >= Forever {
 		p.Say(terminal.Sprintf(messages.UnreachableForever, cause))
@@ -109,10 +108,9 @@ func (p Patience) Tell(cause error, after time.Duration) {
 	p.Say(terminal.Sprintf(messages.Unreachable, p.For, cause))
 }
 
-// isAway reports whether err is of a server that may be there soon: the network did
-// not lead to it, the connection broke off, no answer came in time, or it is busy or in
-// trouble. A name that nobody knows, or a certificate that does not fit, will not do
-// soon.
+// isAway reports whether err is from a server that may soon be reachable. Such a server can't be
+// dialed, closes the connection, doesn't respond in time, is busy, or has an internal error. A host
+// name that doesn't exist and a wrong certificate are not such errors.
 func isAway(err error) bool {
 	var unknown *net.DNSError
 	var op *net.OpError
@@ -129,5 +127,5 @@ func isAway(err error) bool {
 		errors.As(err, &stream) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
-// nowhere reports whether a server is one that nobody has named.
+// nowhere reports whether host is the default, because the kubeconfig names no server.
 func nowhere(host string) bool { return host == clientcmd.ClusterDefaults.Server }

@@ -27,8 +27,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
-// comingBack is a server that answers dials and requests as it is told, one after the
-// other, and then as one that is there.
+// comingBack is a server that first fails as many dials and requests as the fields state, and then
+// works.
 type comingBack struct {
 	mu      sync.Mutex
 	refuse  int   // dials
@@ -75,8 +75,7 @@ func (b *comingBack) start(t *testing.T) *rest.Config {
 	return &rest.Config{Host: server.URL, Dial: b.dial}
 }
 
-// A server that is away when it is asked for the first time is waited for, and until it
-// is ready; and that is said.
+// New waits for an unreachable server until it is ready, and prints both.
 func TestNewWaitsForTheServer(t *testing.T) {
 	back := &comingBack{refuse: 1, answers: []int{http.StatusInternalServerError}}
 	var said []string
@@ -95,8 +94,8 @@ func TestNewWaitsForTheServer(t *testing.T) {
 	}
 }
 
-// When the time is up, or was none, the error is that of the last request; so it is of a
-// server that nobody has named.
+// When the time is up, New returns the error of the last request. Without patience, and for a
+// server that the kubeconfig doesn't name, it doesn't wait.
 func TestNewGivesUp(t *testing.T) {
 	unreachable := strings.TrimSuffix(messages.GaveUp, "%w")
 	for _, test := range []struct {
@@ -119,7 +118,7 @@ func TestNewGivesUp(t *testing.T) {
 	}
 }
 
-// What will not do soon is told at once, and an interrupt ends the wait.
+// Await returns other errors at once, and an interrupt ends the wait.
 func TestAwait(t *testing.T) {
 	back := &comingBack{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -130,8 +129,8 @@ func TestAwait(t *testing.T) {
 	if err := c.Await(ctx, func() error { asked++; return wrong }); !errors.Is(err, wrong) || asked != 1 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
-	// A server that has just come back does not know its rules, nor who may know whether it
-	// is ready.
+	// A server that has just started knows neither its RBAC rules nor who has permission for
+	// /readyz.
 	forbidden := apierrors.NewForbidden(v1.Resource("pods"), "", nil)
 	answers := []error{io.ErrUnexpectedEOF, forbidden, wrong}
 	asked, back.answers = 0, []int{http.StatusForbidden}
@@ -150,7 +149,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// A server that never says that it is ready is asked all the same when the time is up.
+// Await calls ask when the time is up, even if the server never reports that it is ready.
 func TestNeverReady(t *testing.T) {
 	back := &comingBack{readyz: http.StatusInternalServerError}
 	c := &Cluster{Config: back.start(t), patience: Patience{500 * time.Millisecond, func(string) {}}}

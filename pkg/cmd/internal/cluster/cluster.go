@@ -1,6 +1,5 @@
-// Package cluster owns a cluster whose names are counted, as audit and report
-// need it: its types, and what its server does on a conflict. It never counts, and
-// draws no conclusion.
+// Package cluster owns the cluster whose names audit and report count: its resource types, and the
+// server's behavior on a conflict. It never counts, and draws no conclusion.
 package cluster
 
 import (
@@ -25,8 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
-// Cluster is a cluster whose names are counted, and what its server does on a
-// conflict.
+// Cluster is a cluster whose names are counted, and the behavior of its server on a conflict.
 type Cluster struct {
 	Config *rest.Config // of the lists
 
@@ -41,9 +39,8 @@ type Cluster struct {
 // more than encoding the list does.
 const near = 5 * time.Millisecond
 
-// New asks the server what it is, and for its retries, unless the flag
-// says them: in the background, for they are needed last. A server that is away is
-// waited for with patience.
+// New gets the server's version. It gets the server's attempts in the background, because they are
+// needed last, unless the flag sets them. New waits with patience for an unreachable server.
 func New(
 	ctx context.Context, factory cmdutil.Factory, flag *flagvalue.Attempts, patience Patience,
 ) (*Cluster, error) {
@@ -71,8 +68,8 @@ func New(
 // GitVersion returns the version of the server.
 func (c *Cluster) GitVersion() string { return c.server.Version.GitVersion }
 
-// ListsLike returns the version whose lists the server makes: the one that it
-// emulates, if it says so, else its own.
+// ListsLike returns the version whose lists the server returns: the emulated version if the server
+// reports one, else its own version.
 func (c *Cluster) ListsLike() string {
 	if v := c.server.Version; v.EmulationMajor != "" && v.EmulationMinor != "" {
 		return v.EmulationMajor + "." + v.EmulationMinor
@@ -80,7 +77,7 @@ func (c *Cluster) ListsLike() string {
 	return c.GitVersion()
 }
 
-// Retries returns what the server itself does on a conflict.
+// Retries returns the attempts that the server itself makes.
 func (c *Cluster) Retries() v1alpha1.Retries {
 	if c.flag.Given() {
 		return c.flag.Retries()
@@ -88,7 +85,7 @@ func (c *Cluster) Retries() v1alpha1.Retries {
 	return c.server.Retries()
 }
 
-// RetriesOf returns what is done on a conflict in one API.
+// RetriesOf returns the attempts that the server of one API makes.
 func (c *Cluster) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, note string) {
 	if c.flag.Given() {
 		return c.flag.Retries(), ""
@@ -118,7 +115,7 @@ func (c *Cluster) resources(named []string, namespace string) ([]census.Resource
 		return census.Resolve(mapper, named)
 	}
 	if _, silent := c.Config.WarningHandler.(rest.NoWarnings); !silent {
-		c.Config = rest.CopyConfig(c.Config)        // the other may be in use
+		c.Config = rest.CopyConfig(c.Config)        // c.Config may be in use
 		c.Config.WarningHandler = rest.NoWarnings{} // that a type is deprecated does not concern who counts all
 	}
 	// Not from kubectl's cache: a new type must not be missed.
@@ -143,8 +140,8 @@ func (c *Cluster) resources(named []string, namespace string) ([]census.Resource
 	return namespaced, skipped, nil
 }
 
-// HasNamespace returns an error unless a namespace is there, and reports whether the
-// user may know that.
+// HasNamespace returns an error unless the namespace exists. It reports whether the user has
+// permission to know that.
 func (c *Cluster) HasNamespace(ctx context.Context, name string) (known bool, err error) {
 	client, err := c.factory.KubernetesClientSet()
 	if err != nil {
@@ -160,12 +157,12 @@ func (c *Cluster) HasNamespace(ctx context.Context, name string) (known bool, er
 	return true, err
 }
 
-// AskAgain makes Resources and RetriesOf say what is true now of the APIs that other
-// servers serve. They may be called meanwhile.
+// AskAgain makes Resources and RetriesOf return the present state of the APIs of other servers. It
+// can run at the same time as them.
 func (c *Cluster) AskAgain(ctx context.Context) { c.server.AskAgain(ctx) }
 
-// unavailable returns the groups of servers that cannot be reached, but for those
-// that are known to discovery; and that it could not be asked which those are.
+// unavailable returns the groups of unreachable servers that are not in known. If it can't list
+// them, it returns that as one skipped item.
 func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 	var skipped []census.Skipped
 	if err := c.server.Unanswered(); err != nil {
@@ -186,7 +183,7 @@ func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 	return skipped
 }
 
-// ShowScan returns a function that makes progress say how far a scan is.
+// ShowScan returns a function that prints the progress of a scan.
 func ShowScan(progress *terminal.Progress) func(census.Progress) {
 	return func(at census.Progress) {
 		types, objects := humanize.Count(at.Types, "type"), humanize.Count(at.Objects, "object")

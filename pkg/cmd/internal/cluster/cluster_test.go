@@ -20,8 +20,8 @@ type factory struct {
 
 func (f factory) ToRESTConfig() (*rest.Config, error) { return f.config, nil }
 
-// Types are looked for again and again while lists go on: a configuration that others
-// may have is not written to.
+// Resources runs again while lists are in flight, so it must not write to a configuration that
+// others have.
 func TestResourcesLeavesTheConfiguration(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -18,10 +18,10 @@ type Types struct {
 	skipped []census.Skipped
 }
 
-// findFunc finds all resource types, and returns what it leaves out.
+// findFunc returns all resource types, and those that it leaves out.
 type findFunc func(context.Context) ([]census.Resource, []census.Skipped, error)
 
-// Types returns what Resources has found, for Discover to find again.
+// Types returns the types that Resources found. Its Discover finds them again.
 func (c *Cluster) Types(known []census.Resource, skipped []census.Skipped, named bool, namespace string) *Types {
 	find := func(ctx context.Context) ([]census.Resource, []census.Skipped, error) {
 		c.AskAgain(ctx)
@@ -37,7 +37,7 @@ func (t *Types) Known() []census.Resource {
 	return t.known
 }
 
-// Skipped returns what discovery left out.
+// Skipped returns the types that discovery left out.
 func (t *Types) Skipped() []census.Skipped {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,7 +69,7 @@ func (t *Types) Discover(ctx context.Context) ([]census.Resource, error) {
 	}
 }
 
-// take takes what discovery has found, and returns the types that there are.
+// take stores the discovered types, and returns those that exist.
 func (t *Types) take(found []census.Resource, skipped []census.Skipped) []census.Resource {
 	t.mu.Lock()
 	defer t.mu.Unlock()

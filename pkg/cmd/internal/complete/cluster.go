@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// completionTime is what a user waits for at most after Tab. What has been
-	// found until then is offered.
+	// completionTime is the longest time that a user waits after Tab. After it, the values found so
+	// far are offered.
 	completionTime = 1500 * time.Millisecond
 	// completionPage is the number of objects asked for in one request.
 	completionPage = 2_000
 )
 
-// finder offers what could stand in the place of word.
+// finder offers the values that can replace word.
 type finder func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error
 
-// inTime returns a completer that asks find. It takes completionTime at most and never
-// complains: a cluster that does not answer has nothing to offer. The
-// credential plugins that the user's kuberc forbids are not run for it either.
+// inTime returns a completer that calls find. It takes completionTime at most and prints no error.
+// If the cluster doesn't respond, it offers nothing. It doesn't run credential plugins that the
+// user's kuberc forbids.
 func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, find finder) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
@@ -53,8 +53,8 @@ func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, fin
 	}
 }
 
-// gather returns what starts with word, of what is found until there is no more or
-// ctx is done.
+// gather returns the found values that begin with word. It ends when found is closed or ctx is
+// done.
 func gather(ctx context.Context, found <-chan string, word string) []cobra.Completion {
 	offered := map[string]bool{}
 	for {
@@ -72,7 +72,7 @@ func gather(ctx context.Context, found <-chan string, word string) []cobra.Compl
 	}
 }
 
-// Types returns what completes TYPE[,TYPE...].
+// Types returns the completer of TYPE[,TYPE...].
 func Types(conn *connection.Connection) cobra.CompletionFunc {
 	return inTime(conn, cobra.ShellCompDirectiveNoFileComp,
 		func(_ context.Context, conn *connection.Connection, word string, offer func(string)) error {
@@ -81,7 +81,7 @@ func Types(conn *connection.Connection) cobra.CompletionFunc {
 		})
 }
 
-// Prefixes returns what completes TYPE/PREFIX.
+// Prefixes returns the completer of TYPE/PREFIX.
 func Prefixes(conn *connection.Connection) cobra.CompletionFunc {
 	types := inTime(conn, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace,
 		func(_ context.Context, conn *connection.Connection, _ string, offer func(string)) error {
@@ -101,7 +101,7 @@ func Prefixes(conn *connection.Connection) cobra.CompletionFunc {
 	}
 }
 
-// TypesOrPrefixes returns what completes TYPE[,TYPE...], and TYPE/PREFIX.
+// TypesOrPrefixes returns the completer of TYPE[,TYPE...] and TYPE/PREFIX.
 func TypesOrPrefixes(conn *connection.Connection) cobra.CompletionFunc {
 	types, prefixes := Types(conn), Prefixes(conn)
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -112,8 +112,8 @@ func TypesOrPrefixes(conn *connection.Connection) cobra.CompletionFunc {
 	}
 }
 
-// PrefixesOfTypes returns what completes a flag PREFIX[,PREFIX...]: the prefixes of the
-// types that the arguments name, or of all.
+// PrefixesOfTypes returns the completer of a flag PREFIX[,PREFIX...]. It offers the prefixes of the
+// types in the arguments, or of all types.
 func PrefixesOfTypes(conn *connection.Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		find := func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {

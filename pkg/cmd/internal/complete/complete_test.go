@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 )
 
-// offered returns what a flag offers after Tab, where nothing is to be asked.
+// offered returns the values that a flag offers after Tab without a request.
 func offered(t *testing.T, cmd *cobra.Command, flag, word string) ([]string, cobra.ShellCompDirective) {
 	t.Helper()
 	complete, has := cmd.GetFlagCompletionFunc(flag)
@@ -26,8 +26,8 @@ func offered(t *testing.T, cmd *cobra.Command, flag, word string) ([]string, cob
 	return complete(cmd, nil, word)
 }
 
-// A flag that knows its words is asked for them; the others complete by their
-// names, on commands below as well; and what a command completes itself stays.
+// A flag with a list of words offers them. Other flags complete by their names, also on
+// subcommands. A completer that a command registers itself stays.
 func TestFlags(t *testing.T) {
 	root, child := &cobra.Command{Use: "root"}, &cobra.Command{Use: "child"}
 	root.AddCommand(child)
@@ -64,8 +64,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// completed returns what find offers for word, and how long that takes, on a machine that
-// takes no time.
+// completed returns the values that find offers for word, and the time of that, by a fake clock.
 func completed(t *testing.T, find finder, word string) (got []string, took time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,8 +77,7 @@ func completed(t *testing.T, find finder, word string) (got []string, took time.
 	return got, took
 }
 
-// What begins with the word is offered once, in order, and an error is none of
-// the user's concern.
+// Values that begin with the word are offered once and sorted. The completer prints no error.
 func TestInTime(t *testing.T) {
 	t.Setenv("KUBECTL_KUBERC", "false")
 	got, _ := completed(t, func(_ context.Context, _ *connection.Connection, _ string, offer func(string)) error {
@@ -93,14 +91,13 @@ func TestInTime(t *testing.T) {
 	}
 }
 
-// A cluster that stops to answer does not keep the user waiting, and what it has
-// said is offered.
+// If a cluster stops responding, the completer ends in time and offers the values that it has.
 func TestInTimeWithoutAnswer(t *testing.T) {
 	t.Setenv("KUBECTL_KUBERC", "false")
 	got, took := completed(t, func(ctx context.Context, _ *connection.Connection, _ string, offer func(string)) error {
 		offer("run-a")
 		<-ctx.Done()
-		offer("run-b") // to nobody
+		offer("run-b") // the completer has ended
 		return nil
 	}, "")
 	if !slices.Equal(got, []string{"run-a"}) || took != completionTime {

@@ -1,6 +1,6 @@
-// Package complete owns what Tab offers for flags and arguments: fixed values,
-// files, and what the kubeconfig or the cluster has. It never complains, and never
-// takes longer than a user waits.
+// Package complete owns the values that Tab offers for flags and arguments: fixed values, files,
+// and values from the kubeconfig or the cluster. It never prints an error, and it always ends in
+// time.
 package complete
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
 
-// enum is a flag that says itself what it takes.
+// enum is a flag that lists its own values.
 type enum interface{ Words() []string }
 
-// kubectlsWords are what flags of kubectl take, which do not say so, and the
-// values of --server-attempts that servers have.
+// kubectlsWords are the values of kubectl's flags, which don't list them, and the usual values of
+// --server-attempts.
 var kubectlsWords = map[string][]string{
 	"dry-run":         {"none", "client", "server"},
 	"profile":         {"none", "cpu", "heap", "goroutine", "threadcreate", "block", "mutex", "trace"},
@@ -26,8 +26,7 @@ var kubectlsWords = map[string][]string{
 	"validate":        {"strict", "warn", "ignore"},
 }
 
-// fileExtensions are the extensions of the files that flags name; none for any
-// file.
+// fileExtensions are the extensions of the files that flags name. A nil value allows any file.
 var fileExtensions = map[string][]string{
 	"certificate-authority": nil,
 	"client-certificate":    nil,
@@ -40,7 +39,7 @@ var fileExtensions = map[string][]string{
 	"web.config.file":       {"yml", "yaml"},
 }
 
-// folders are the flags that name a folder.
+// folders are the flags that name a directory.
 var folders = map[string]bool{"cache-dir": true, "kustomize": true}
 
 // Flags makes the flags of cmd, and of all commands below it, complete
@@ -58,7 +57,7 @@ func Flags(conn *connection.Connection, cmd *cobra.Command) {
 	}
 }
 
-// completerOf returns what completes a flag.
+// completerOf returns the completer of a flag.
 func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.CompletionFunc {
 	if e, is := flag.Value.(enum); is {
 		return cobra.FixedCompletions(e.Words(), cobra.ShellCompDirectiveNoFileComp)
@@ -75,7 +74,7 @@ func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.Completion
 	return cobra.FixedCompletions(kubectlsWords[flag.Name], cobra.ShellCompDirectiveNoFileComp)
 }
 
-// completeFiles returns what completes files with one of the extensions.
+// completeFiles returns the completer of files with one of the extensions.
 func completeFiles(extensions []string) cobra.CompletionFunc {
 	if extensions == nil {
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
@@ -83,8 +82,8 @@ func completeFiles(extensions []string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
-// finderOf returns what finds the values of flags that are in the cluster or in the
-// kubeconfig; nil for other flags.
+// finderOf returns the finder of a flag whose values are in the cluster or in the kubeconfig. It is
+// nil for other flags.
 func finderOf(flag string) finder {
 	switch flag {
 	case "namespace":

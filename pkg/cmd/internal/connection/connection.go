@@ -1,7 +1,6 @@
-// Package connection owns how commands reach the cluster: kubectl's connection
-// flags, and the one configuration of every client, with a deadline for every
-// request, the user's policy for credential plugins, and kubectl's headers. What is
-// asked over it is no concern of its.
+// Package connection owns how commands reach the cluster. It has kubectl's connection flags and the
+// one configuration of every client: a deadline for every request, the user's policy for credential
+// plugins, and kubectl's headers. It makes no request of its own.
 package connection
 
 import (
@@ -26,8 +25,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 )
 
-// defaultRequestTimeout bounds every request for which --request-timeout says
-// nothing; kube-apiserver itself gives a create 34 s and a list 60 s.
+// defaultRequestTimeout bounds every request if --request-timeout isn't set. kube-apiserver itself
+// gives a create 34 s and a list 60 s.
 const defaultRequestTimeout = time.Minute
 
 // Connection is how all commands reach the cluster: kubectl's connection
@@ -72,8 +71,7 @@ func New(streams genericiooptions.IOStreams) *Connection {
 // initLogs sets up the logs, of which a process has one.
 var initLogs = sync.OnceFunc(logs.InitLogs)
 
-// AddTo gives root and all commands below it the flags, and what goes with
-// them before and after a run.
+// AddTo gives root and all commands below it the flags, and the hooks before and after a run.
 func (c *Connection) AddTo(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	c.flags.AddFlags(flags)

@@ -68,8 +68,8 @@ func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	return resp, nil
 }
 
-// bound returns the context of a request. A watch has no deadline: it lasts as long
-// as it was asked to, and whoever reads it gives it up when nothing comes.
+// bound returns the context of a request. A watch has no deadline, because its timeoutSeconds
+// limits it, and its reader closes a watch without events.
 func (t *boundedTransport) bound(req *http.Request) (context.Context, context.CancelFunc) {
 	if req.URL.Query().Get("watch") == "true" {
 		return context.WithCancel(req.Context())
@@ -80,7 +80,7 @@ func (t *boundedTransport) bound(req *http.Request) (context.Context, context.Ca
 // WrappedRoundTripper lets client-go reach the transport below.
 func (t *boundedTransport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// releasingBody releases what bounds a request once its answer is read.
+// releasingBody releases the context of a request after its response is read.
 type releasingBody struct {
 	io.ReadCloser
 	release func()

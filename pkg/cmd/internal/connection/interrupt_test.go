@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Every request ends in time, whoever makes it, and also while its answer is
-// read.
+// Every request of every client has a deadline, also while its response is read.
 func TestRequestsHaveADeadline(t *testing.T) {
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -63,7 +63,7 @@ func (p *profiling) finish() error {
 	case "trace":
 		trace.Stop()
 	case "heap":
-		runtime.GC() // so that it shows what is held, not what was left
+		runtime.GC() // so that the profile shows live objects, not garbage
 	case "block":
 		defer runtime.SetBlockProfileRate(0)
 	case "mutex":

@@ -1,5 +1,5 @@
-// Package exitcode owns the exit codes, the error that carries one, and what is
-// said on stderr of a command that failed. It never prints, and never exits.
+// Package exitcode owns the exit codes, the error that carries one, and the text for stderr when a
+// command fails. It never prints, and never exits.
 package exitcode
 
 import (
@@ -17,11 +17,11 @@ const (
 	Gate         = 3   // a --fail-above gate was exceeded, whether or not all could be read
 	Unknown      = 4   // the outcome of at least one create or deletion is unknown
 	ObjectFailed = 5   // an object that the command waited for has failed
-	Interrupted  = 130 // stopped by SIGINT, SIGTERM or SIGHUP, as a shell says it of the first
+	Interrupted  = 130 // stopped by SIGINT, SIGTERM or SIGHUP, with a shell's code for SIGINT
 )
 
-// Error is an error with an exit code of its own, and with lines to print
-// after the error, without a prefix. Err may be nil.
+// Error is an error with an exit code, and with lines to print after the error without a prefix.
+// Err can be nil.
 type Error struct {
 	Code  int
 	Err   error
@@ -37,8 +37,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Describe returns the text for stderr and the exit code of what a command
-// returned.
+// Describe returns the text for stderr and the exit code of a command's error.
 func Describe(err error) (message string, code int) {
 	var exit *Error
 	if !errors.As(err, &exit) {
@@ -52,7 +51,7 @@ func Describe(err error) (message string, code int) {
 	return strings.Join(lines, "\n"), exit.Code
 }
 
-// fatal guards kubectl's global for what to do with a fatal error.
+// fatal guards kubectl's global function for fatal errors.
 var fatal sync.Mutex
 
 // inKubectlsWords returns the text that kubectl prints for err, and its exit code.

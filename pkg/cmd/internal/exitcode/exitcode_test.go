@@ -44,7 +44,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// What is wrapped is found, and the text has all there is.
+// errors.Is finds the wrapped error, and the text has all lines.
 func TestErrorWraps(t *testing.T) {
 	cause := errors.New("no")
 	err := error(&Error{Code: Gate, Err: cause, Lines: []string{"first", "second"}})

@@ -11,15 +11,14 @@ import (
 const (
 	// MaxAttempts keeps numbers of attempts, and products of two, sane.
 	MaxAttempts = 1024
-	// ClientAttempts is how many names create tries unless the user says
-	// otherwise, and so what reports count with.
+	// ClientAttempts is the default of create's --attempts. Reports count with it.
 	ClientAttempts = 16
 )
 
 // Attempts is the flag --server-attempts: auto, or a number of attempts.
 type Attempts struct{ attempts int }
 
-// Set takes what the user said.
+// Set parses auto or a number of attempts.
 func (a *Attempts) Set(text string) error {
 	if text == "auto" {
 		a.attempts = 0
@@ -46,12 +45,12 @@ func (a *Attempts) Type() string { return "auto|N" }
 // Given reports whether the user said a number.
 func (a *Attempts) Given() bool { return a.attempts != 0 }
 
-// Retries returns what the user said.
+// Retries returns the value of the flag.
 func (a *Attempts) Retries() v1alpha1.Retries {
 	return v1alpha1.Retries{Attempts: &a.attempts, AttemptsSource: v1alpha1.SourceFlag}
 }
 
-// Or returns what the user said, or otherwise what is known.
+// Or returns the value of the flag if it is set, else known.
 func (a *Attempts) Or(known v1alpha1.Retries) v1alpha1.Retries {
 	if a.Given() {
 		return a.Retries()

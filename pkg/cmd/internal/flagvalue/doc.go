@@ -1,3 +1,3 @@
-// Package flagvalue owns what flags take: words, probabilities, durations with days,
-// numbers of attempts, numbers as people write them. It knows no command.
+// Package flagvalue owns the types of flag values: words, probabilities, durations with days,
+// numbers of attempts, and numbers as people write them. It knows no command.
 package flagvalue

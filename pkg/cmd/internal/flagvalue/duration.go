@@ -14,7 +14,7 @@ import (
 // 1d12h, 90m.
 type Duration time.Duration
 
-// Set takes what the user said.
+// Set parses a duration that can have days, like "1d12h".
 func (d *Duration) Set(text string) error {
 	rest := text
 	var days float64

@@ -20,7 +20,7 @@ type Enum[T ~string] struct {
 // they are shown.
 func NewEnum[T ~string](value T, words ...T) Enum[T] { return Enum[T]{Value: value, words: words} }
 
-// Set takes what the user said.
+// Set takes one of the words.
 func (e *Enum[T]) Set(text string) error {
 	if !slices.Contains(e.words, T(text)) {
 		return fmt.Errorf(messages.BadWord, alternatives(e.Words()))
@@ -34,7 +34,7 @@ func (e *Enum[T]) String() string { return string(e.Value) }
 // Type names the value in help.
 func (e *Enum[T]) Type() string { return "string" }
 
-// Words returns what the flag takes.
+// Words returns the values that the flag takes.
 func (e *Enum[T]) Words() []string {
 	words := make([]string, 0, len(e.words))
 	for _, word := range e.words {
@@ -43,8 +43,8 @@ func (e *Enum[T]) Words() []string {
 	return words
 }
 
-// Usage returns the flag's help: what it is, and the words, each with its meaning
-// where it does not say that itself.
+// Usage returns the flag's help. It has a description and the words, each with its meaning if
+// meanings has one.
 func (e *Enum[T]) Usage(what string, meanings map[T]string) string {
 	words := e.Words()
 	for i, word := range e.words {

@@ -18,7 +18,7 @@ const (
 	blue  color = "blue"
 )
 
-// Whatever is said of the words follows from the one list.
+// The help, the error and the completion have the words of the one list.
 func TestEnum(t *testing.T) {
 	e := NewEnum(green, red, green, blue)
 	usage := e.Usage("Color", map[color]string{red: "as blood", blue: "as the sky"})

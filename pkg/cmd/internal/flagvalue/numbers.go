@@ -34,7 +34,7 @@ func (n numberValue) Set(text string) error {
 	return fmt.Errorf(messages.BadNumber, text, numbersOf[n.Type()])
 }
 
-// numbersOf are what pflag's types take, in words.
+// numbersOf describe the values of pflag's types.
 var numbersOf = map[string]string{
 	"int": messages.Whole, "int64": messages.Whole, "float64": messages.Fraction, "int64Slice": messages.Wholes,
 }

@@ -20,7 +20,7 @@ func TestNumberValue(t *testing.T) {
 		{"--int64=-14,348,907", ""},
 		{"--float=1,000", ""},
 		{"--float=0.5", ""},
-		{"--list=1,500,20", ""}, // a list has commas of its own
+		{"--list=1,500,20", ""}, // commas separate the items of a list
 		{"--int=ten", fmt.Sprintf(messages.BadNumber, "ten", messages.Whole)},
 		{"--int=", fmt.Sprintf(messages.BadNumber, "", messages.Whole)},
 		{"--int64=1.5", fmt.Sprintf(messages.BadNumber, "1.5", messages.Whole)},

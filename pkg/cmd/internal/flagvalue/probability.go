@@ -15,7 +15,7 @@ type Probability struct {
 	given bool
 }
 
-// Set takes what the user said.
+// Set parses a fraction or a percentage.
 func (p *Probability) Set(text string) error {
 	digits, percent := strings.CutSuffix(text, "%")
 	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)

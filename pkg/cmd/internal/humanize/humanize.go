@@ -21,9 +21,8 @@ func Grouped(n int64) string {
 	return digits
 }
 
-// Chance returns a probability for people, of which also the decimal logarithm is
-// given, since the probability itself may be too small for a number: "0",
-// "1 in 1.6e13", "0.87%", "> 99.99%".
+// Chance returns a probability for people: "0", "1 in 1.6e13", "0.87%", "> 99.99%". It takes the
+// decimal logarithm, too, because the probability may be too small for a float64.
 func Chance(p, log10 float64) string {
 	switch {
 	case math.IsInf(log10, -1):
@@ -109,7 +108,7 @@ var exponents = strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e-")
 // ChanceOf returns a probability that is not too small for a number, for people.
 func ChanceOf(p float64) string { return Chance(p, math.Log10(p)) }
 
-// Expected returns a mean number of events for people; nil is without bound.
+// Expected returns a mean number of events for people. A nil mean is unbounded.
 func Expected(mean *float64) string {
 	if mean == nil {
 		return "unbounded"
@@ -117,7 +116,7 @@ func Expected(mean *float64) string {
 	return Significant(*mean)
 }
 
-// Room returns a room for people; nil is without bound.
+// Room returns a number of creates for people. A nil number is unbounded.
 func Room(creates *int64) string {
 	if creates == nil {
 		return "unbounded"

@@ -1,6 +1,5 @@
-// Package manifest tells kubectl's builder where the manifests of -f and -k
-// are. It reads a kustomization by internal/kustomize, which takes generateName;
-// all else the builder does itself.
+// Package manifest gives the manifests of -f and -k to kubectl's builder. It builds a kustomization
+// with internal/kustomize, which accepts generateName. The builder does the rest itself.
 package manifest
 
 import (
@@ -13,9 +12,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 )
 
-// FilenameParam is the builder's own, but that objects of -k may have
-// generateName. It returns what is wrong with the kustomization, or early when
-// ctx is done.
+// FilenameParam is the builder's FilenameParam, except that objects of -k can have generateName. It
+// returns an error if the kustomization is invalid, or early when ctx is done.
 func FilenameParam(
 	ctx context.Context, b *resource.Builder, enforceNamespace bool, o *resource.FilenameOptions,
 ) (*resource.Builder, error) {

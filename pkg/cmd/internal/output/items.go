@@ -15,7 +15,7 @@ import (
 // one: of a hundred thousand, the text as a whole takes a gigabyte.
 type itemsPrinter struct {
 	whole               printers.ResourcePrinter
-	none                string // what it prints where there are no items, instead of which come
+	none                string // printed instead of begin, items and end if there are no items
 	begin, between, end string
 	item                func(any) ([]byte, error)
 }
@@ -68,7 +68,7 @@ func (p *itemsPrinter) PrintObj(object runtime.Object, out io.Writer) error {
 	return err
 }
 
-// takeItems returns an object without its items, and these; nil if there are none.
+// takeItems returns an object without its items, and the items. They are nil if there are none.
 func takeItems(object runtime.Object) (empty runtime.Object, items *reflect.Value) {
 	of := reflect.ValueOf(object).Elem()
 	all := of.FieldByName("Items")

@@ -21,9 +21,8 @@ import (
 // Wide is the format of a table with all its columns.
 const Wide = "wide"
 
-// Flags are kubectl's -o for an object of ours: json, yaml, kyaml, jsonpath,
-// go-template and custom-columns, and the formats that the command has of its own.
-// There is no -o name: a report has none.
+// Flags are kubectl's -o for an object of ours: json, yaml, kyaml, jsonpath, go-template and
+// custom-columns, and the command's own formats. There is no -o name, because a report has no name.
 type Flags struct {
 	kubectls *genericclioptions.PrintFlags
 	columns  *get.CustomColumnsPrintFlags
@@ -48,7 +47,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for a flag that is not there
 }
 
-// formats returns what -o takes, in the order of its help.
+// formats returns the values of -o, in the order of its help.
 func (f *Flags) formats() []string {
 	formats := append(f.kubectls.AllowedFormats(), f.columns.AllowedFormats()...)
 	for _, own := range f.own {
@@ -61,8 +60,8 @@ func (f *Flags) formats() []string {
 	return formats
 }
 
-// Take reports whether the user asked for a format of the command's own, and
-// takes it out of the flags: what is left of them is for machines.
+// Take reports whether -o is the command's own format, and removes that format from the flags. The
+// remaining formats are for machines.
 func (f *Flags) Take(own string) bool {
 	f.own = slices.DeleteFunc(f.own, func(format string) bool { return format == own })
 	if *f.kubectls.OutputFormat != own {
@@ -119,9 +118,8 @@ func (f *Flags) printer() (printers.ResourcePrinter, error) {
 	return byItem(*f.kubectls.OutputFormat, printer), err
 }
 
-// contentPrinter prints the content of an object of ours as kubectl's printers
-// print what a cluster has: integers have all their digits in jsonpath, and
-// custom columns have a row for each item.
+// contentPrinter prints the content of our objects as kubectl's printers print objects of a
+// cluster. Integers have all their digits in jsonpath, and custom columns have a row for each item.
 type contentPrinter struct{ printer printers.ResourcePrinter }
 
 func (p contentPrinter) PrintObj(object runtime.Object, out io.Writer) error {

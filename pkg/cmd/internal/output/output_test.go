@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// parsed returns the flags of a command line, and what the help says of -o.
+// parsed returns the flags of a command line, and the help of -o.
 func parsed(t *testing.T, args string, own ...string) (*Flags, string) {
 	t.Helper()
 	f, cmd := NewFlags(own...), &cobra.Command{}
@@ -28,8 +28,7 @@ func parsed(t *testing.T, args string, own ...string) (*Flags, string) {
 const kubectls = "json, yaml, kyaml, go-template, go-template-file, template, templatefile, " +
 	"jsonpath, jsonpath-as-json, jsonpath-file, custom-columns, custom-columns-file"
 
-// The help and the error of a format that there is not know the same ones; the
-// error has them in the order of the alphabet.
+// The help and the error of an unknown format list the same formats. The error sorts them.
 func TestFormats(t *testing.T) {
 	for _, test := range []struct {
 		own  []string

@@ -1,5 +1,4 @@
-// Package runner owns the steps in which every command runs, as kubectl's do. It
-// never knows what a command does.
+// Package runner owns the steps of every command, which are kubectl's. It knows no command.
 package runner
 
 import (
@@ -8,9 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Options are those of a command: Complete turns the command line and the
-// kubeconfig into typed values, Validate returns what is wrong with them, and
-// Run does the work.
+// Options are the options of a command. Complete turns the command line and the kubeconfig into
+// typed values, Validate returns an error if they are invalid, and Run does the work.
 type Options interface {
 	Complete(cmd *cobra.Command, args []string) error
 	Validate() error

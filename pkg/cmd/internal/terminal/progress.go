@@ -22,12 +22,12 @@ type Progress struct {
 	ended   chan struct{}
 	stopped sync.WaitGroup
 
-	mu    sync.Mutex // guards what follows, and the terminal
+	mu    sync.Mutex // guards the fields below, and the terminal
 	text  string
 	shown bool
 }
 
-// StartProgress begins to show what is said, after a second, if out is a terminal.
+// StartProgress starts to show the text of Say after a second, if out is a terminal.
 func StartProgress(out io.Writer) *Progress {
 	p := &Progress{out: out, ended: make(chan struct{})}
 	if IsTerminal(out) {
@@ -36,14 +36,14 @@ func StartProgress(out io.Writer) *Progress {
 	return p
 }
 
-// Say sets what is shown.
+// Say sets the text of the line.
 func (p *Progress) Say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text = text
 }
 
-// Line writes a line of its own above what is shown.
+// Line writes a permanent line above the progress line.
 func (p *Progress) Line(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *Progress) Line(text string) {
 	fmt.Fprintln(p.out, text)
 }
 
-// End erases the line. What is written after it is alone on the terminal.
+// End erases the line. Text written after it is alone on the terminal.
 func (p *Progress) End() {
 	select {
 	case <-p.ended:

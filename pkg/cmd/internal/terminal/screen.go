@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
-// What is sent to a terminal, as xterm and all since understand it.
+// The control sequences of xterm, which all later terminals understand.
 const (
 	// The other screen has no cursor. Its lines don't wrap, because some characters are two
 	// columns wide, and because the terminal can become smaller while it is painted.
@@ -24,8 +24,7 @@ const (
 	endUpdate   = "\x1b[?2026l"
 )
 
-// Screen is the whole of a terminal, which is painted again and again. What was on it
-// comes back at the end.
+// Screen is a whole terminal that is painted repeatedly. Its earlier content comes back at the end.
 type Screen struct {
 	in, out  *os.File
 	quit     chan struct{} // closed when the user wants to
@@ -34,8 +33,8 @@ type Screen struct {
 	restore  func()
 }
 
-// StartScreen takes the terminal that in and out are; nil if they are none, or one that
-// is dumb. Where in is one, keys are read as they are pressed.
+// StartScreen takes over the terminal of in and out. It returns nil if out isn't a terminal, or is
+// a dumb one. If in is a terminal, keys are read without Enter.
 func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 	if checked, ok := out.(*output.CheckedWriter); ok {
 		out = checked.Writer
@@ -93,7 +92,7 @@ func (s *Screen) readKeys() {
 // Quit is closed when the user presses q or Ctrl-C.
 func (s *Screen) Quit() <-chan struct{} { return s.quit }
 
-// Resized has something when the terminal may have another size.
+// Resized receives when the size of the terminal may have changed.
 func (s *Screen) Resized() <-chan struct{} { return s.resized }
 
 // Size returns how many columns and lines the screen has.
@@ -105,8 +104,8 @@ func (s *Screen) Size() (width, height int) {
 	return width, height
 }
 
-// Paint shows lines, in one write so that nothing flickers, and last at the bottom.
-// What does not fit is cut off.
+// Paint shows lines, and last at the bottom, in one write so that nothing flickers. It cuts off
+// text that doesn't fit.
 func (s *Screen) Paint(lines []string, last string) error {
 	width, height := s.Size()
 	var all bytes.Buffer
@@ -123,8 +122,8 @@ func (s *Screen) Paint(lines []string, last string) error {
 	return err
 }
 
-// fill returns what makes a line of a screen look like this. One that is full leaves the
-// cursor on its last character, which is not to be erased with the rest.
+// fill returns the text that replaces a line of the screen. A full line leaves the cursor on its
+// last character, so the rest must not be erased then.
 func fill(line string, width int) string {
 	if runes := []rune(line); len(runes) >= width {
 		return string(runes[:width])
@@ -134,6 +133,6 @@ func fill(line string, width int) string {
 
 // End gives the terminal back as it was.
 func (s *Screen) End() {
-	_, _ = io.WriteString(s.out, leaveScreen) // there is nobody to tell
+	_, _ = io.WriteString(s.out, leaveScreen) // an error could not be shown
 	s.restore()
 }

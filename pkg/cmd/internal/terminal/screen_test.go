@@ -14,8 +14,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// A screen is painted in one piece with what fits, its keys and its size are noticed,
-// and the terminal is as it was at the end.
+// A screen is painted in one write with the text that fits. It reads keys, notices a new size, and
+// restores the terminal at the end.
 func TestScreen(t *testing.T) {
 	ptmx, tty, err := pty.Open()
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// understand makes a terminal understand sequences, which all do but those of
-// Windows, and returns what undoes it.
+// understand makes a terminal interpret control sequences, and returns the function that undoes it.
+// Only Windows needs that.
 func understand(*os.File) (undo func(), err error) { return func() {}, nil }
 
-// watchSize returns what tells that the size of the terminal may have changed, and
-// what ends it.
+// watchSize returns a channel that receives when the size of the terminal may have changed, and the
+// function that ends it.
 func watchSize() (resized <-chan struct{}, stop func()) {
 	signals, told, ended := make(chan os.Signal, 1), make(chan struct{}, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGWINCH)

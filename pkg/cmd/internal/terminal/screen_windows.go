@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// understand makes a console understand sequences, and returns what undoes it.
+// understand makes a console interpret control sequences, and returns the function that undoes it.
 func understand(out *os.File) (undo func(), err error) {
 	console := windows.Handle(out.Fd())
 	var before uint32

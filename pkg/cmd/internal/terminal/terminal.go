@@ -1,6 +1,5 @@
-// Package terminal owns what depends on a terminal: whether there is one, how
-// wide it is, a line of progress on it, and text that is safe for it. It knows no
-// command and no engine.
+// Package terminal owns everything that depends on a terminal: whether there is one, its width, a
+// line of progress on it, and text that is safe for it. It knows no command and no engine.
 package terminal
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 )
 
-// ttyOf returns what w writes to, as kubectl sees terminals.
+// ttyOf returns kubectl's view of the terminal that w writes to.
 func ttyOf(w io.Writer) term.TTY {
 	if checked, ok := w.(*output.CheckedWriter); ok {
 		w = checked.Writer

@@ -64,7 +64,7 @@ func TestProgressInAPipe(t *testing.T) {
 	})
 }
 
-// What is behind a CheckedWriter is still seen as what it is.
+// IsTerminal and Width find the terminal behind a CheckedWriter.
 func TestTerminalOfAWriter(t *testing.T) {
 	if IsTerminal(&strings.Builder{}) || Width(&strings.Builder{}) != 80 {
 		t.Error("a string is a terminal")
@@ -111,7 +111,7 @@ func testProgressOnATerminal(t *testing.T, columns uint16, width int) {
 	p.Line("Warning: slow")
 	p.End()
 	_ = tty.Close()
-	rest, _ := io.ReadAll(ptmx) // ends with an error, since nobody has the other end
+	rest, _ := io.ReadAll(ptmx) // ends with an error, because the other end is closed
 	got := strings.ReplaceAll(string(rest), text, "")
 	if want := blank + "\rWarning: slow\r\n" + blank + "\r"; got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -31,8 +31,8 @@ func escape(text, keep string) string {
 	return out.String()
 }
 
-// Sprintf formats a message of a command. Values that may have text from a cluster are
-// escaped, so that line breaks are those of the format.
+// Sprintf formats a message of a command. It escapes values that can have text from a cluster, so
+// only the format has line breaks.
 func Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {
@@ -48,7 +48,7 @@ func Sprintf(format string, args ...any) string {
 	return fmt.Sprintf(format, safe...)
 }
 
-// lineWidth is the width of a terminal that does not say its own.
+// lineWidth is the width of a terminal that doesn't report its own, and of Wrapped's lines.
 const lineWidth = 80
 
 // Wrapped returns text with line breaks, so that it fits a terminal.
