@@ -19,26 +19,27 @@ import (
 // pool is a name pool within one resource type.
 type pool struct{ namespace, prefix string }
 
-// sink takes what a chooser decides.
+// sink receives the decisions of a chooser.
 type sink interface {
 	chosen(o Object)
 	left(of pool, reason Reason, objects int64)
 }
 
-// chooser decides of each object of one list whether it is deleted.
+// chooser decides for each object of a list whether to delete it.
 type chooser struct {
 	resource census.Resource
 	criteria Criteria
-	until    time.Time                  // objects created after it are left, and none of Criteria.Keep
-	prefixes map[string]bool            // effective ones
-	said     map[string]map[string]bool // by a truncated prefix: the generateNames that belong to it
+	until    time.Time                  // newer objects are left, and Criteria.Keep ignores them
+	prefixes map[string]bool            // effective prefixes
+	said     map[string]map[string]bool // truncated prefix → generateNames that belong to it
 	to       sink
 	sorted   bool
-	newest   map[pool]*newest // of Criteria.Keep
+	newest   map[pool]*newest // for Criteria.Keep
 }
 
-// newChooser returns the chooser of a target, for a plan of that time. said has the
-// generateNames that may share a truncated prefix; all may if it has none of a prefix.
+// newChooser returns the chooser of a target. until is the time of the plan. said has the
+// generateNames that belong to each truncated prefix. If said has no entry for a prefix, all
+// generateNames belong to it.
 func newChooser(
 	target Target, criteria Criteria, until time.Time, said map[string]map[string]bool, to sink,
 ) *chooser {
@@ -52,15 +53,15 @@ func newChooser(
 	return c
 }
 
-// asked is what must be read of each object.
+// asked returns the fields that the decoder must read of each object.
 func (c *chooser) asked() decode.Asked {
 	return decode.Asked{Identity: true, Whole: c.criteria.Finished}
 }
 
-// begin makes the chooser ready for a list from its beginning.
+// begin prepares the chooser to read a list from its beginning.
 func (c *chooser) begin(sorted bool) { c.sorted, c.newest = sorted, map[pool]*newest{} }
 
-// visit decides of one object.
+// visit decides whether to delete an object.
 func (c *chooser) visit(o *decode.Object) {
 	c.leavePools(o.Namespace, o.Name)
 	of, generated, concerned := c.poolOf(o)
@@ -88,9 +89,9 @@ func (c *chooser) visit(o *decode.Object) {
 	c.to.chosen(found)
 }
 
-// poolOf returns the name pool of an object that concerns the user, and whether its
-// name was generated there: by the census's rule its generateName has the prefix, and
-// its name is that prefix and a suffix.
+// poolOf returns the name pool of an object. concerned reports whether its prefix is one of the
+// target's. generated reports whether the object's name was generated in the pool: by the rule of the
+// census, its generateName has the prefix, and its name is the prefix and a suffix.
 func (c *chooser) poolOf(o *decode.Object) (of pool, generated, concerned bool) {
 	in, said := spaces.Of(o)
 	if c.prefixes[said.Prefix] {
@@ -100,12 +101,12 @@ func (c *chooser) poolOf(o *decode.Object) (of pool, generated, concerned bool) 
 	return pool{o.Namespace, in.Prefix}, false, c.prefixes[in.Prefix]
 }
 
-// belongs reports whether a generateName may have a prefix that is shared.
+// belongs reports whether a generateName belongs to a prefix, which several generateNames can share.
 func (c *chooser) belongs(prefix, generateName string) bool {
 	return len(c.said[prefix]) == 0 || c.said[prefix][generateName]
 }
 
-// leaves returns why an object is left, or "".
+// leaves returns the reason to leave an object, or "".
 func (c *chooser) leaves(o *decode.Object, generated bool) Reason {
 	switch {
 	case !generated || o.UID == "":
@@ -134,8 +135,8 @@ func controlled(o *decode.Object) bool {
 	return false
 }
 
-// hasFinished reports whether an object has finished. The items of a list do not all
-// say their kinds.
+// hasFinished reports whether an object has finished. It sets the kind from the resource type because
+// not all items of a list have one.
 func hasFinished(resource census.Resource, raw []byte) bool {
 	var read struct {
 		Status map[string]any `json:"status"`
@@ -155,8 +156,8 @@ func Finishes(r census.Resource) bool {
 	return finished.Knows(schema.GroupKind{Group: r.Group, Kind: r.Kind})
 }
 
-// keep puts a candidate among the newest of its pool, and returns the one that is not
-// among them any more, if there is one.
+// keep adds a candidate to the newest objects of its pool. It returns the object that this pushes out,
+// if any.
 func (c *chooser) keep(of pool, found Object) (Object, bool) {
 	held := c.newest[of]
 	if held == nil {
@@ -166,8 +167,7 @@ func (c *chooser) keep(of pool, found Object) (Object, bool) {
 	return held.add(found)
 }
 
-// leavePools forgets the newest of the pools that a sorted list has passed when it
-// comes to a name.
+// leavePools drops the state of the pools that a sorted list has passed when it reaches a name.
 func (c *chooser) leavePools(namespace, name string) {
 	if !c.sorted {
 		return
@@ -179,7 +179,7 @@ func (c *chooser) leavePools(namespace, name string) {
 	}
 }
 
-// end says what has been kept, once the list is at its end.
+// end reports the kept objects of the remaining pools at the end of the list.
 func (c *chooser) end() {
 	for of := range c.newest {
 		c.leavePool(of)
@@ -193,7 +193,7 @@ func (c *chooser) leavePool(of pool) {
 	delete(c.newest, of)
 }
 
-// olderThan orders objects by age; of one second, by name.
+// olderThan orders objects by creation time, then by name.
 func (o Object) olderThan(other Object) bool {
 	return cmp.Or(o.Created.Compare(other.Created), strings.Compare(o.Name, other.Name)) < 0
 }

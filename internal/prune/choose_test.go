@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// decided is what a chooser has decided. It is a sink.
+// decided records the decisions of a chooser. It is a sink.
 type decided struct {
 	names []string
 	why   map[Reason]int64
@@ -28,7 +28,7 @@ func (d *decided) chosen(o Object) { d.names = append(d.names, o.Namespace+"/"+o
 
 func (d *decided) left(_ pool, reason Reason, objects int64) { d.why[reason] += objects }
 
-// choose returns what a chooser decides of objects.
+// choose returns the decisions of a chooser about objects.
 func choose(objects []decode.Object, sorted bool, target Target, criteria Criteria) (c *chooser, d *decided) {
 	d = &decided{why: map[Reason]int64{}}
 	c = newChooser(target, criteria, time.Unix(1000, 0), nil, d)
@@ -82,7 +82,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// What has finished is known by the status, whatever the list says of kinds.
+// The status shows whether an object has finished, even if the list omits kinds.
 func TestChooseFinished(t *testing.T) {
 	jobs := census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job", Namespaced: true}
 	if !Finishes(jobs) || Finishes(configMaps) {
@@ -104,8 +104,7 @@ func TestChooseFinished(t *testing.T) {
 	}
 }
 
-// Whatever the objects and their order, exactly those are chosen that a naive reading
-// of the rules chooses.
+// For any objects in any order, the chooser chooses exactly those of a naive implementation.
 func TestChoiceIsTheOracles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		objects := drawObjects(rt)
@@ -185,7 +184,7 @@ func oracle(objects []decode.Object, prefixes []string, criteria Criteria) (chos
 	return chosen
 }
 
-// concerned is how many objects say a prefix, or look like it.
+// concerned counts the objects whose generateName or name has one of the prefixes.
 func concerned(objects []decode.Object, prefixes []string) (n int64) {
 	for _, o := range objects {
 		in, _, _ := names.Split(o.Name)
@@ -196,7 +195,7 @@ func concerned(objects []decode.Object, prefixes []string) (n int64) {
 	return n
 }
 
-// The newest of N are all that is held.
+// The chooser holds only the newest N objects.
 func TestKeepHoldsNoMore(t *testing.T) {
 	keep := 10
 	d := &decided{why: map[Reason]int64{}}

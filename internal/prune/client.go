@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
-// client sends the requests about one object, each once.
+// client sends requests about one object, without retries.
 type client struct {
 	rest    rest.Interface
 	limiter flowcontrol.RateLimiter // nil for none
@@ -41,7 +41,7 @@ func newClient(config *rest.Config) (*client, error) {
 	return &client{rest: made}, err
 }
 
-// object is the part of an object, and of a Status, that a response is read for.
+// object has the fields of an object or a Status that the client reads from a response.
 type object struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -52,8 +52,8 @@ type object struct {
 	Details *metav1.StatusDetails `json:"details"`
 }
 
-// delete asks for an object to be deleted, if it still has its UID. A response that
-// is not about that object is a lost one.
+// delete requests the deletion of an object if it still has its UID. A response about another object
+// counts as a lost response.
 func (c *client) delete(ctx context.Context, o Object) error {
 	if err := c.turn(ctx); err != nil {
 		return err
@@ -78,8 +78,8 @@ func (c *client) delete(ctx context.Context, o Object) error {
 	return nil
 }
 
-// isOf reports whether a response is about the object with a UID. Not every Status
-// says which object it is about.
+// isOf reports whether a response is about the object with a UID. A Status without a UID is accepted
+// because not every Status names its object.
 func (o object) isOf(uid types.UID) bool {
 	if o.Kind != "Status" {
 		return o.Metadata.UID == uid
@@ -87,7 +87,7 @@ func (o object) isOf(uid types.UID) bool {
 	return o.Details == nil || o.Details.UID == "" || o.Details.UID == uid
 }
 
-// metadataOnly spares the content of an object.
+// metadataOnly requests the metadata without the content.
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 // get reads the object that has the name now, with a quorum read.
@@ -102,7 +102,7 @@ func (c *client) get(ctx context.Context, o Object) (object, error) {
 	return found, about(err, o)
 }
 
-// path is the URL's path of an object.
+// path returns the URL path of an object.
 func path(o Object) []string {
 	r := o.Resource
 	path := []string{"apis", r.Group, r.Version}
@@ -115,11 +115,11 @@ func path(o Object) []string {
 	return append(path, r.Resource, o.Name)
 }
 
-// maxResponse is how much of a response is read: metadata of one object.
+// maxResponse limits the bytes read of a response, which is the metadata of one object.
 const maxResponse = 2 << 20
 
-// read sends a request and reads the response. Stream doesn't log a response that
-// breaks off, as Do does on stderr.
+// read sends a request and reads the response. It uses Stream because Do logs a truncated response on
+// stderr.
 func read(ctx context.Context, request *rest.Request) (object, error) {
 	body, err := request.MaxRetries(0).SetHeader("Accept", metadataOnly).Stream(ctx)
 	if err != nil {
@@ -137,8 +137,8 @@ func read(ctx context.Context, request *rest.Request) (object, error) {
 	return read, nil
 }
 
-// about returns err, but takes the code from one that is not the API server's, or is
-// about another object: nothing is known then.
+// about returns err. If err isn't a response of the API server about this object, the returned error
+// has no status code, so the outcome counts as unknown.
 func about(err error, o Object) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {

@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	// Pauses between retries grow from the first to the longest.
+	// Pauses between retries grow from firstPause to longestPause.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
-	// absentFor is how long after a request without a response a 401 or 403 may be from
-	// a server that does not know its rules yet.
+	// absentFor is how long a 401 or 403 can be temporary after a request got no response. A restarted
+	// server can send them before it has loaded its authorization rules.
 	absentFor = 30 * time.Second
-	// maxUnauthorized is how often one object is retried after a 401.
+	// maxUnauthorized limits the retries of one object after a 401.
 	maxUnauthorized = 4
-	// grace is how long a deletion in flight may go on after an interrupt.
+	// grace is how long a request in flight can continue after an interrupt.
 	grace = 3 * time.Second
 )
 
-// Outcome is what became of an object that was to be deleted.
+// Outcome is the outcome of one object's deletion.
 type Outcome string
 
-// The outcomes. Reasons Replaced and Gone are outcomes of LeftAlone.
+// The outcomes. LeftAlone has the reason Replaced or Gone.
 const (
-	Deleted   Outcome = "deleted" // or its deletion has begun: finalizers may hold it
+	Deleted   Outcome = "deleted" // or its deletion has begun and waits for finalizers
 	LeftAlone Outcome = "left"
-	Failed    Outcome = "failed"   // it still exists
+	Failed    Outcome = "failed"   // it still exists, as far as known
 	Unknown   Outcome = "unknown"  // it may be deleted
-	NotTried  Outcome = "notTried" // an interrupt came first
+	NotTried  Outcome = "notTried" // interrupted before a DELETE could take effect
 )
 
 // Result is the outcome of one object.
@@ -44,31 +44,31 @@ type Result struct {
 	Outcome Outcome
 	Reason  Reason // of LeftAlone
 	Err     error  // of Failed and Unknown
-	// GaveUp is whether the time for retries was up.
+	// GaveUp reports whether RetryTimeout ended the retries.
 	GaveUp bool
 }
 
-// deleter deletes objects one by one. It is for several goroutines.
+// deleter deletes objects one by one. It is safe for concurrent use.
 type deleter struct {
 	client       *client
 	retryTimeout time.Duration
 	absent       atomic.Int64 // when a request last got no response, in Unix nanoseconds
 }
 
-// deletion is one object on its way.
+// deletion is the deletion of one object in progress.
 type deletion struct {
 	*deleter
 	object  Object
-	retrier *apistatus.Retrier // from the first failure on
-	lost    bool               // a DELETE may have been carried out, although no response says so
-	late    bool               // one of these may still be carried out
-	settled bool               // a GET has shown the object after the last DELETE
+	retrier *apistatus.Retrier // nil before the first failure
+	lost    bool               // a DELETE got no usable response and may have taken effect
+	late    bool               // such a DELETE may still take effect
+	settled bool               // a GET has found the object after the last DELETE
 
-	unauthorized int // how often a DELETE was answered with 401
+	unauthorized int // number of 401 responses to DELETE
 }
 
-// delete deletes an object, and retries until its outcome is known. ctx is done when
-// the user interrupts; a request in flight goes on for a while then.
+// delete deletes an object, and retries until its outcome is known. ctx is done when the user
+// interrupts. A request in flight then continues for the grace period.
 func (d *deleter) delete(ctx context.Context, o Object) Result {
 	inFlight, cancel := outlive(ctx)
 	defer cancel()
@@ -91,7 +91,7 @@ func (d *deleter) delete(ctx context.Context, o Object) Result {
 	}
 }
 
-// outlive returns a context that is done some time after ctx is.
+// outlive returns a context that is done the grace period after ctx.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var timer atomic.Pointer[time.Timer]
@@ -105,7 +105,7 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// note remembers that a request got no response.
+// note records the time if a request got no response.
 func (d *deletion) note(err error) error {
 	if err != nil && apistatus.Code(err) == 0 {
 		d.absent.Store(time.Now().UnixNano())
@@ -113,9 +113,8 @@ func (d *deletion) note(err error) error {
 	return err
 }
 
-// take says what the response to a DELETE means, and whether it is final. If an
-// earlier DELETE may have been carried out, the object that is not there was deleted
-// by that.
+// take interprets the response to a DELETE, and reports whether it is final. A 404 after a lost
+// response counts as deleted because the earlier DELETE may have taken effect.
 func (d *deletion) take(err error) (Result, bool) {
 	code := apistatus.Code(err)
 	switch {
@@ -135,8 +134,8 @@ func (d *deletion) take(err error) (Result, bool) {
 	return d.fails(err), true
 }
 
-// mayPass reports whether a 401 or 403 may pass: from a server that has just started,
-// or about a credential that has just expired.
+// mayPass reports whether a 401 or 403 may be temporary: the server has just started, or a credential
+// has just expired.
 func (d *deletion) mayPass(code int) bool {
 	if code == http.StatusUnauthorized {
 		d.unauthorized++
@@ -145,12 +144,12 @@ func (d *deletion) mayPass(code int) bool {
 	return again || time.Since(time.Unix(0, d.absent.Load())) < absentFor
 }
 
-// asksBack reports whether a GET must say what a response to a DELETE has not said.
+// asksBack reports whether only a GET can find the outcome of a DELETE.
 func (d *deletion) asksBack(err error) bool {
 	return d.lost || apistatus.Code(err) == http.StatusConflict
 }
 
-// settle reads what has the name now, and returns the outcome if that says it.
+// settle reads the object that has the name now. It returns the outcome if that object determines it.
 func (d *deletion) settle(ctx context.Context) (Result, bool) {
 	found, err := d.client.get(ctx, d.object)
 	err = d.note(err)
@@ -168,7 +167,7 @@ func (d *deletion) settle(ctx context.Context) (Result, bool) {
 	return Result{}, false
 }
 
-// absence is the outcome of an object that does not exist.
+// absence returns the outcome of an object that does not exist.
 func (d *deletion) absence() Result {
 	if d.lost {
 		return d.is(Deleted)
@@ -176,7 +175,7 @@ func (d *deletion) absence() Result {
 	return d.leftAs(Gone)
 }
 
-// wait waits for the next DELETE after err, or returns the outcome if there is none.
+// wait waits before the next DELETE. If there is no next DELETE, it returns the outcome.
 func (d *deletion) wait(ctx context.Context, err error) (Result, bool) {
 	if d.retrier == nil {
 		d.retrier = apistatus.NewRetrier(firstPause, longestPause, d.retryTimeout)
@@ -195,10 +194,10 @@ func (d *deletion) wait(ctx context.Context, err error) (Result, bool) {
 	return d.is(NotTried), true
 }
 
-// open reports whether a DELETE may have been carried out, or may still be.
+// open reports whether a DELETE may have taken effect, or still may.
 func (d *deletion) open() bool { return d.late || d.lost && !d.settled }
 
-// fails is the outcome of an object that was not deleted, as far as that is known.
+// fails returns the outcome after a final error: Failed, or Unknown if a DELETE may have taken effect.
 func (d *deletion) fails(err error) Result {
 	outcome := Failed
 	if d.open() {

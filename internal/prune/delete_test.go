@@ -24,8 +24,7 @@ var configMaps = census.Resource{
 	Kind:                 "ConfigMap", Namespaced: true,
 }
 
-// responses are what a server answers, one after the other, to DELETE and GET. The
-// last one is repeated.
+// responses are a server's responses to DELETE and GET, in order. The last one repeats.
 type responses struct {
 	mu       sync.Mutex
 	of       map[string][]func(http.ResponseWriter)
@@ -53,7 +52,7 @@ func (r *responses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// status answers with a Status of the API server.
+// status responds with a Status of the API server.
 func status(code int, reason string, details string) func(http.ResponseWriter) {
 	return answer(code, fmt.Sprintf(
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"message":"m","details":{%s},"code":%d}`, reason, details, code))
@@ -70,7 +69,7 @@ func answer(code int, body string) func(http.ResponseWriter) {
 	}
 }
 
-// What the tests' servers answer. A nil answer is a connection that breaks off.
+// The responses of the tests' servers. A nil response is a connection that breaks off.
 var (
 	success      = answer(200, `{"kind":"Status","status":"Success","details":{"name":"run-bbbbb","uid":"u1"}}`)
 	held         = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z"}}`)
@@ -148,7 +147,7 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 	}
 }
 
-// checkDeletions looks at what each DELETE has asked for.
+// checkDeletions checks the options of each DELETE.
 func checkDeletions(t *testing.T, server *responses) {
 	t.Helper()
 	for _, body := range server.bodies {
@@ -187,7 +186,7 @@ func TestDeleteInterrupted(t *testing.T) {
 	}
 }
 
-// hanging answers nothing until its request is given up.
+// hanging never responds.
 type hanging struct{}
 
 func (hanging) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -207,7 +206,7 @@ func TestDeleteInFlightOutlivesAnInterruptForAWhile(t *testing.T) {
 	})
 }
 
-// newDeleter returns a deleter that retries for half a minute.
+// newDeleter returns a deleter that retries for 30 seconds.
 func newDeleter(t *testing.T, server http.RoundTripper) *deleter {
 	t.Helper()
 	client, err := newClient(&rest.Config{Host: "http://server", Transport: server, QPS: -1})

@@ -2,14 +2,14 @@ package prune
 
 import "container/heap"
 
-// newest holds the newest objects of one pool, at most so many.
+// newest holds the newest objects of one pool, at most `most` of them.
 type newest struct {
 	most int
 	heap ages
 }
 
-// add adds an object, and returns the one that is too many. It has at least most
-// newer ones, so it can be deleted before the list is at its end.
+// add adds an object. If that exceeds most, add returns the oldest object. At least `most` objects are
+// newer than that object, so it can be deleted before the end of the list.
 func (n *newest) add(o Object) (tooMany Object, is bool) {
 	if n.most == 0 {
 		return o, true

@@ -15,34 +15,33 @@ import (
 )
 
 const (
-	// maxFirst is how many objects a plan names.
+	// maxFirst limits the objects that a plan names.
 	maxFirst = 5
-	// maxSaid is how many generateNames of a truncated prefix are told apart.
+	// maxSaid limits the generateNames that are recorded for a truncated prefix.
 	maxSaid = 20
 )
 
-// Ages are the limits of the ages that a plan counts, in ascending order. The last
-// count is of all older objects.
+// Ages are the upper limits of the ages that Pool.ByAge counts, in ascending order. The last count of
+// Pool.ByAge covers all older objects.
 var Ages = [3]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
 
-// Pool is what a plan has found in one name pool.
+// Pool is the plan for one name pool.
 type Pool struct {
 	Resource          census.Resource
 	Namespace, Prefix string
 
 	Chosen         int64 // objects to delete
 	ByAge          [len(Ages) + 1]int64
-	Oldest, Newest time.Time // of those to delete
+	Oldest, Newest time.Time // creation times of the objects to delete
 	Left           map[Reason]int64
 }
 
-// Plan is what would be deleted, at one time.
+// Plan lists the objects to delete, as of one time.
 type Plan struct {
-	Time  time.Time // by which ages are
-	Pools []Pool    // those with objects, by resource, namespace and prefix
-	First []Object  // of those to delete, in the order of the lists
-	// Chosen is how many objects are to be deleted, and Left how many are left, and
-	// why, in all pools.
+	Time  time.Time // reference time of the ages
+	Pools []Pool    // pools with objects, by resource type, namespace and prefix
+	First []Object  // first objects to delete, in the order of the lists
+	// Chosen counts the objects to delete in all pools. Left counts the other objects by reason.
 	Chosen int64
 	Left   map[Reason]int64
 
@@ -50,8 +49,8 @@ type Plan struct {
 	said map[census.Resource]map[string]map[string]bool
 }
 
-// SharedError says that a prefix is truncated, and that generateNames that were not
-// named share it.
+// SharedError reports that several generateNames share a truncated prefix, and that the user did not
+// name all of them.
 type SharedError struct {
 	Resource      census.Resource
 	Prefix        string
@@ -62,8 +61,8 @@ func (e *SharedError) Error() string {
 	return fmt.Sprintf("%d generateNames share the truncated prefix %s", len(e.GenerateNames), e.Prefix)
 }
 
-// Plan reads the objects of the targets and returns which would be deleted. Progress
-// is told how many objects of them have been found.
+// Plan reads the objects of the targets and returns the plan of the deletions. It passes the number of
+// objects chosen so far to progress.
 func (p *Pruner) Plan(ctx context.Context, targets []Target, now time.Time, progress func(found int64)) (*Plan, error) {
 	plan := &Plan{
 		Time: now, Left: map[Reason]int64{}, at: map[census.Resource]string{},
@@ -126,13 +125,13 @@ func (p *Pruner) walk(
 	return at, err
 }
 
-// visitor is what a walk is for.
+// visitor receives the objects of a walk.
 type visitor interface {
 	census.PageVisitor
 	asked() decode.Asked
 }
 
-// add adds what has been found of one resource type.
+// add adds the results of one resource type.
 func (p *Plan) add(t *tally) {
 	p.First = append(p.First, t.first...)
 	p.First = p.First[:min(len(p.First), maxFirst)]
@@ -151,18 +150,18 @@ func (p *Plan) add(t *tally) {
 	})
 }
 
-// tally counts what the chooser of one list decides. It implements sink and visitor.
+// tally counts the decisions of a chooser. It implements sink and visitor.
 type tally struct {
 	*chooser
 	target   Target
 	now      time.Time
 	progress func(int64)
-	before   int64 // chosen of other resource types
+	before   int64 // objects chosen in earlier resource types
 
 	pools  map[pool]*Pool
 	first  []Object
 	chose  int64
-	shared map[string]map[string]bool // by truncated prefix: the generateNames seen
+	shared map[string]map[string]bool // truncated prefix → generateNames seen
 }
 
 // Begin implements census.PageVisitor.
@@ -185,8 +184,7 @@ func (t *tally) EndPage(context.Context) error {
 	return nil
 }
 
-// see notes a generateName that shares a truncated prefix, also of an object that
-// will be left.
+// see records a generateName that has a truncated prefix, even if the object will be left.
 func (t *tally) see(generateName string) {
 	prefix := names.EffectivePrefix(generateName)
 	if len(prefix) < names.MaxPrefixLength || !t.prefixes[prefix] {
@@ -200,8 +198,8 @@ func (t *tally) see(generateName string) {
 	}
 }
 
-// shares returns which generateNames belong to each truncated prefix. Of a prefix that
-// several share, each must have been named.
+// shares returns the generateNames of each truncated prefix. If several generateNames share a prefix,
+// the user must have named each of them.
 func (t *tally) shares() (map[string]map[string]bool, error) {
 	belong := map[string]map[string]bool{}
 	for prefix, said := range t.shared {
@@ -239,7 +237,7 @@ func (t *tally) chosen(o Object) {
 	t.chose++
 }
 
-// ageOf returns the index in Pool.ByAge of an age.
+// ageOf returns the index of an age in Pool.ByAge.
 func ageOf(age time.Duration) int {
 	i := 0
 	for i < len(Ages) && age >= Ages[i] {
@@ -250,7 +248,7 @@ func ageOf(age time.Duration) int {
 
 func (t *tally) left(of pool, reason Reason, objects int64) { t.pool(of).Left[reason] += objects }
 
-// pool returns what has been found in a name pool.
+// pool returns the counts of a name pool, and creates them if needed.
 func (t *tally) pool(of pool) *Pool {
 	found := t.pools[of]
 	if found == nil {

@@ -21,8 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// paged is a server that lists ConfigMaps in pages, without holding them, and deletes
-// all that it is asked to.
+// paged is a server that generates a list of ConfigMaps page by page, and accepts every DELETE.
 type paged struct {
 	objects int
 	object  func(i int) metav1.ObjectMeta // in the order of storage
@@ -61,7 +60,7 @@ func (p *paged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "]}")
 }
 
-// pruner returns one of that server.
+// pruner returns a Pruner of that server.
 func (p *paged) pruner(t testing.TB, criteria Criteria) *Pruner {
 	t.Helper()
 	server := httptest.NewServer(p)
@@ -73,8 +72,8 @@ func (p *paged) pruner(t testing.TB, criteria Criteria) *Pruner {
 	}
 }
 
-// generated is the i-th of many objects with generated names, in order, each a second
-// younger than the last.
+// generated returns the i-th of many objects with generated names, in the order of storage. Each
+// object is one second younger than the one before it.
 func generated(i int) metav1.ObjectMeta {
 	const sorted = "2456789bcdfghjklmnpqrstvwxz"
 	digits := []byte("22222")
@@ -126,7 +125,7 @@ func TestPlanAndDelete(t *testing.T) {
 	}
 }
 
-// What several generateNames share is refused, unless each was named.
+// Plan refuses a truncated prefix that several generateNames share, unless each was named.
 func TestPlanOfATruncatedPrefix(t *testing.T) {
 	long := strings.Repeat("x", 58)
 	said := []string{long + "-one-", long + "-one-", long + "-two-"}
@@ -174,8 +173,8 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 	}
 }
 
-// However many names a prefix has, no more objects are held than a page has, and the
-// newest that are kept.
+// However many names a prefix has, prune holds only one page of objects and the newest objects to
+// keep.
 func TestNoMoreIsHeldThanAPage(t *testing.T) {
 	keep, objects := 100, 60_000
 	if testing.Short() {
@@ -198,8 +197,8 @@ func TestNoMoreIsHeldThanAPage(t *testing.T) {
 	}
 }
 
-// A list that is begun again after objects were handed over cannot be told apart from
-// what was there: naming them is refused.
+// If a list is restarted after objects were handed over, some of them might repeat. Each then stops
+// with ErrListChanged.
 func TestEachOfAListThatIsBegunAgain(t *testing.T) {
 	to := &pageOf{take: func(_ context.Context, _ []Object, again bool) error {
 		if again {
@@ -223,7 +222,7 @@ func TestEachOfAListThatIsBegunAgain(t *testing.T) {
 	}
 }
 
-// What refuses a hundred deletions in a row, refuses the next one.
+// Delete stops after 100 failures in a row.
 func TestDeleteStops(t *testing.T) {
 	refusing := &paged{objects: 3000, object: generated}
 	p := refusing.pruner(t, Criteria{Before: time.Unix(5000, 0)})
@@ -258,8 +257,7 @@ func TestDeleteStops(t *testing.T) {
 	}
 }
 
-// BenchmarkMillion plans the deletion of a million objects: its memory is that of a
-// page.
+// BenchmarkMillion plans the deletion of a million objects. Memory must stay at one page.
 func BenchmarkMillion(b *testing.B) {
 	server := &paged{objects: 1_000_000, object: generated}
 	p := server.pruner(b, Criteria{Before: time.Unix(1<<40, 0)})

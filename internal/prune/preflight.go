@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// ErrNoTime says that the server does not tell its time.
+// ErrNoTime reports that the server doesn't provide its time.
 var ErrNoTime = errors.New("the server does not tell its time")
 
-// Now returns the server's time: a SelfSubjectReview has it, which every user can
-// create and which is not stored.
+// Now returns the server's time from a SelfSubjectReview. Every user can create a SelfSubjectReview by
+// default, and the server does not store it.
 func (p *Pruner) Now(ctx context.Context) (now time.Time, err error) {
 	err = p.ask(ctx, func(client kubernetes.Interface) error {
 		review, err := client.AuthenticationV1().SelfSubjectReviews().
@@ -35,7 +35,7 @@ func (p *Pruner) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// Permission is one that a user lacks.
+// Permission is a permission that the user lacks.
 type Permission struct {
 	Verb      string
 	Resource  census.Resource
@@ -62,8 +62,8 @@ func (p *Pruner) Missing(ctx context.Context, targets []Target) (missing []Permi
 	return missing, nil
 }
 
-// allows reports whether the user has a permission. An authorizer that cannot say it
-// may allow the request itself.
+// allows reports whether the user has a permission. If the authorizer reports an evaluation error,
+// allows returns true because the request may still be allowed.
 func (p *Pruner) allows(ctx context.Context, needed Permission) (allowed bool, err error) {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -81,7 +81,7 @@ func (p *Pruner) allows(ctx context.Context, needed Permission) (allowed bool, e
 	return allowed, err
 }
 
-// ask asks the server something until there is a response.
+// ask repeats a request until it gets a response or a lasting error.
 func (p *Pruner) ask(ctx context.Context, question func(kubernetes.Interface) error) error {
 	client, err := kubernetes.NewForConfig(p.Lists)
 	if err != nil {

@@ -3,13 +3,13 @@
 // is known. It lists through internal/census, keeps a page in memory, and prints
 // nothing.
 //
-// # What it promises
+// # Guarantees
 //
-// An object is deleted only if its own generateName has a prefix that was named, its
-// name was generated from it, and all criteria choose it. The plan and the deletions
-// read the same resourceVersion where the server still has it. Each DELETE has the UID
-// as a precondition: an object that was deleted and created again under its name is
-// left. A DELETE without a response is settled by a GET.
+// Prune deletes an object only if its own generateName has a prefix that the user named, its name was
+// generated from that generateName, and it meets all criteria. The plan and the deletions read the
+// same resourceVersion if the server still has it. Each DELETE has the UID as a precondition. This
+// keeps an object that was deleted and created again under its name. If a DELETE gets no response, a
+// GET finds the outcome.
 package prune
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// MaxKeep is the largest number of newest objects to keep: they are in memory.
+// MaxKeep is the largest number of newest objects to keep. They are held in memory.
 const MaxKeep = 100_000
 
 // Target is a resource type, and the prefixes of the objects to delete.
@@ -35,8 +35,8 @@ type Target struct {
 type Criteria struct {
 	// Before, if it is set, chooses objects created before it.
 	Before time.Time
-	// Keep, if it is not nil, keeps so many newest objects per namespace and prefix, of
-	// those that can be deleted whatever their age.
+	// Keep, if it is not nil, is the number of newest objects to keep per namespace and prefix. It counts
+	// the objects that meet all criteria except Before.
 	Keep *int
 	// Finished chooses objects that have finished.
 	Finished bool
@@ -48,12 +48,12 @@ type Criteria struct {
 
 // Pruner plans and deletes.
 type Pruner struct {
-	// Lists reaches the cluster for everything that reads many objects.
+	// Lists is the configuration for requests that read many objects, and for reviews.
 	Lists *rest.Config
-	// Deletions reaches the cluster for requests about one object, which may outlive an
+	// Deletions is the configuration for requests about one object. These requests can outlive an
 	// interrupt.
 	Deletions *rest.Config
-	// Version is the server's, by which pages have their size.
+	// Version is the server's version. It determines the page size.
 	Version   string
 	Namespace string // empty for all
 	Criteria  Criteria
@@ -61,39 +61,39 @@ type Pruner struct {
 	Concurrency int
 	// Limiter, if set, limits the requests about one object.
 	Limiter flowcontrol.RateLimiter
-	// RetryTimeout is how long one request is retried.
+	// RetryTimeout limits the time for retries of one request.
 	RetryTimeout time.Duration
-	// Absent, if set, is told that the server does not respond, and that it does again.
+	// Absent, if set, is called when the server stops responding, and when it responds again.
 	Absent func(cause error, after time.Duration)
 }
 
-// Object is an object that is to be deleted.
+// Object is an object to delete.
 type Object struct {
 	Resource        census.Resource
 	Namespace, Name string
 	UID             string
-	Prefix          string // the effective one
+	Prefix          string // effective prefix
 	Created         time.Time
 }
 
-// Reason is why an object is left. The values are part of the report.
+// Reason is the reason to leave an object. The values are part of the report.
 type Reason string
 
-// The reasons. The last two are found when an object is deleted.
+// The reasons. Only a deletion can find Replaced and Gone.
 const (
-	NotGenerated Reason = "notGenerated" // the name looks like it, but was not generated from the prefix
+	NotGenerated Reason = "notGenerated" // the name looks generated from the prefix, but was not
 	BeingDeleted Reason = "beingDeleted"
 	Controlled   Reason = "controlled"
 	NotFinished  Reason = "notFinished"
 	UnknownAge   Reason = "unknownAge" // no creationTimestamp
-	Newest       Reason = "newest"     // among those of Criteria.Keep
+	Newest       Reason = "newest"     // kept by Criteria.Keep
 	TooYoung     Reason = "tooYoung"
 
 	Replaced Reason = "replaced" // deleted and created again by another client
 	Gone     Reason = "gone"     // deleted by another client
 )
 
-// Reasons are all reasons, in the order in which they are shown.
+// Reasons are all reasons in display order.
 var Reasons = []Reason{
 	TooYoung, Newest, NotFinished, Controlled, BeingDeleted, NotGenerated, UnknownAge, Replaced, Gone,
 }

@@ -12,22 +12,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// maxFailures is how many deletions in a row may fail before the rest is not tried:
-// what refuses all of them, refuses the next one.
+// maxFailures is the number of failures in a row after which the run stops. A cause that refuses so
+// many deletions will refuse the next one, too.
 const maxFailures = 100
 
-// ErrListChanged says that a list had to be begun again after objects of it were
-// handed over.
+// ErrListChanged reports that a list was restarted after some of its objects were handed over.
 var ErrListChanged = errors.New("the list expired while it was read")
 
-// stopped is why the rest of the objects is not tried.
+// stopped carries the reason why the run stopped before it tried the remaining objects.
 type stopped struct{ cause error }
 
 func (s *stopped) Error() string { return "stopped: " + s.cause.Error() }
 func (s *stopped) Unwrap() error { return s.cause }
 
-// Each hands over the objects of a plan, page by page, in the order of the lists. The
-// error of take ends it.
+// Each passes the objects of a plan to take, in the order of the lists. An error of take stops it.
 func (p *Pruner) Each(ctx context.Context, targets []Target, plan *Plan, take func(Object) error) error {
 	return p.pages(ctx, targets, plan, func(_ context.Context, page []Object, again bool) error {
 		if again {
@@ -42,9 +40,9 @@ func (p *Pruner) Each(ctx context.Context, targets []Target, plan *Plan, take fu
 	})
 }
 
-// Delete deletes the objects of a plan, and tells done of each; done is called by one
-// goroutine at a time. The error is why the rest was not tried, also if the context was
-// done.
+// Delete deletes the objects of a plan, and passes the result of each to done. Calls of done don't
+// overlap. The error is the reason why the remaining objects were not tried. If ctx is done, Delete
+// returns an error, too.
 func (p *Pruner) Delete(ctx context.Context, targets []Target, plan *Plan, done func(Result)) error {
 	client, err := newClient(p.Deletions)
 	if err != nil {
@@ -60,8 +58,8 @@ func (p *Pruner) Delete(ctx context.Context, targets []Target, plan *Plan, done 
 	})
 }
 
-// pages reads the lists of a plan once more, and hands over the objects that are chosen
-// page by page. again is whether objects of an earlier page may come once more.
+// pages reads the lists of a plan again, and passes the chosen objects to take page by page. again
+// reports whether the page can repeat objects of an earlier page.
 func (p *Pruner) pages(
 	ctx context.Context, targets []Target, plan *Plan, take func(ctx context.Context, page []Object, again bool) error,
 ) error {
@@ -79,14 +77,13 @@ func (p *Pruner) pages(
 	return nil
 }
 
-// pageOf collects the objects that are chosen of a page. It implements sink and
-// visitor.
+// pageOf collects the chosen objects of a page. It implements sink and visitor.
 type pageOf struct {
 	*chooser
 	take  func(ctx context.Context, page []Object, again bool) error
 	page  []Object
-	taken bool // a page with objects was handed over
-	again bool // and after that the list was begun again
+	taken bool // take got a page with objects
+	again bool // the list was restarted after that
 }
 
 // Begin implements census.PageVisitor.
@@ -122,8 +119,7 @@ type run struct {
 	failures int // in a row
 }
 
-// deletePage deletes the objects of a page, in their order and several at once, until
-// something stops the run.
+// deletePage deletes the objects of a page, several at once and in their order, until the run stops.
 func (r *run) deletePage(ctx context.Context, page []Object) error {
 	var group errgroup.Group
 	var next atomic.Int64
@@ -150,7 +146,7 @@ func (r *run) deletePage(ctx context.Context, page []Object) error {
 	return nil
 }
 
-// note tells of a result, and returns why the run stops after it, or nil.
+// note reports a result to done. It returns the reason to stop the run, or nil.
 func (r *run) note(result Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,8 +1,7 @@
-// Package testenv gives tests an environment of their own, so that what they
-// see does not depend on whose machine it is: a home and a folder for temporary
-// files, a PATH with the programs that tests may run and no others (no plugins
-// of kubectl's above all), and no variable but those named here. It is for tests
-// only, and knows nothing of what they test.
+// Package testenv gives tests their own environment, so that their results don't depend on the
+// machine. The environment has its own home and directory for temporary files. Its PATH holds the
+// programs that tests may run, and no others, in particular no kubectl plugins. It has only the
+// variables that this package names. Only tests use this package.
 package testenv
 
 import (
@@ -18,42 +17,39 @@ import (
 	"syscall"
 )
 
-// programs are what tests run of the machine's, if it has them; go comes to
-// them. A shell that says "command not found" in a test wants one more.
+// programs are the programs of the machine that tests may run, if it has them. link adds go. If a
+// shell prints "command not found" in a test, add the program here.
 var programs = []string{
 	"awk", "basename", "bash", "cat", "chmod", "cp", "date", "dirname", "dpkg-deb", "env", "false", "fish", "git",
 	"grep", "head", "ln", "ls", "mkdir", "mktemp", "mv", "printf", "rm", "sed", "sh", "sleep", "sort", "tail", "tar",
 	"touch", "tr", "true", "uname", "uniq", "wc", "xargs", "zsh",
 }
 
-// kept are the variables that tests see as they are: what a person asks of
-// tests, and what the go command needs to reach the network.
+// kept are the variables that tests inherit: settings for test runs, and the proxies and certificates
+// with which the go command reaches the network.
 var kept = []string{
 	"CI", "GENNAME_SEED", "GOMAXPROCS", "GORACE", "GOTRACEBACK", "RAPID_SEED",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_DIR", "SSL_CERT_FILE",
 }
 
-// ofGo are the go command's settings, most of which it would look for in the
-// home, or at the side of what is there.
+// ofGo are the settings of the go command. By default it derives most of them from the home.
 var ofGo = []string{
 	"GOCACHE", "GOENV", "GOFLAGS", "GOINSECURE", "GOMODCACHE", "GONOPROXY", "GONOSUMDB", "GOPATH", "GOPRIVATE",
 	"GOPROXY", "GOSUMDB", "GOTOOLCHAIN", "GOVCS", "GOWORK",
 }
 
-// cacheVariable has what Cache returns.
+// cacheVariable names the variable that Cache reads.
 const cacheVariable = "KUBECTL_GENNAME_CACHE"
 
-// marker holds the id of the process that runs in an environment of its own.
+// marker names the variable with the id of the process that runs in its own environment.
 const marker = "GENNAME_TESTENV"
 
-// Run runs the tests of a package in an environment of their own and returns
-// their exit code; TestMain calls it first, and os.Exit with what it returns.
-// Packages read the environment as soon as they are initialized, so the
-// process replaces itself by one that begins with it. Programs that tests
-// start inherit it. What they leave in the folders stays there if they fail.
+// Run runs the tests of a package in their own environment and returns their exit code. TestMain calls
+// Run first, and passes the exit code to os.Exit. Packages read the environment when they are
+// initialized, so the process replaces itself by a process that starts with the new environment.
+// Programs that tests start inherit it. If the tests fail, the directories of the environment stay.
 //
-// On Windows, where nothing runs that needs a control plane, the environment
-// stays as it is.
+// On Windows the environment stays as it is. No test that needs a control plane runs there.
 func Run(tests func() int) int {
 	if runtime.GOOS == "windows" {
 		return tests()
@@ -69,7 +65,7 @@ func Run(tests func() int) int {
 	}
 }
 
-// inside runs the tests, and removes the folders if they pass.
+// inside runs the tests, and removes the directories if they pass.
 func inside(tests func() int) int {
 	if err := settle(); err != nil {
 		fmt.Fprintln(os.Stderr, "an environment for tests:", err)
@@ -82,9 +78,9 @@ func inside(tests func() int) int {
 	return code
 }
 
-// settle writes what programs should find in the home: git trusts the
-// repository, which may be another user's, as in a container, and the go
-// command keeps no statistics, which it would write after it has ended.
+// settle writes the configuration of programs to the home. git trusts the repository even if another
+// user owns it, as in a container. The go command writes no telemetry, which it would write after the
+// tests.
 func settle() error {
 	config, err := os.UserConfigDir()
 	if err != nil {
@@ -98,7 +94,7 @@ func settle() error {
 	)
 }
 
-// enter starts this program anew, and returns only if it cannot.
+// enter replaces this process by the same program in the new environment. It returns only on failure.
 func enter() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -115,8 +111,7 @@ func enter() error {
 	return syscall.Exec(self, os.Args, env)
 }
 
-// environment makes the folders of an environment below folder, and returns its
-// variables.
+// environment creates the directories of an environment below folder, and returns its variables.
 func environment(folder string) ([]string, error) {
 	settings, root, err := goSettings()
 	if err != nil {
@@ -136,7 +131,7 @@ func environment(folder string) ([]string, error) {
 		marker + "=" + strconv.Itoa(os.Getpid()), cacheVariable + "=" + cache,
 		"HOME=" + home, "TMPDIR=" + temporary, "PATH=" + bin,
 		"LANG=C.UTF-8", "TERM=xterm", "TZ=UTC",
-		"CGO_ENABLED=0", // as make has it: what it has compiled is not compiled again
+		"CGO_ENABLED=0", // as in the Makefile, so that the build cache is shared
 	}
 	for _, name := range kept {
 		if value, is := os.LookupEnv(name); is {
@@ -146,9 +141,8 @@ func environment(folder string) ([]string, error) {
 	return append(env, settings...), nil
 }
 
-// Cache returns the folder in which what takes long to build is kept from one
-// run of the tests to the next: that of the variable KUBECTL_GENNAME_CACHE, or
-// one in the user's cache directory.
+// Cache returns the directory that keeps slow builds between test runs. It is the value of
+// KUBECTL_GENNAME_CACHE, or a directory in the user's cache directory.
 func Cache() (string, error) {
 	if folder := os.Getenv(cacheVariable); folder != "" {
 		return folder, nil
@@ -157,8 +151,8 @@ func Cache() (string, error) {
 	return filepath.Join(folder, "kubectl-genname"), err
 }
 
-// goSettings are the variables of the go command, and the folder that it is
-// installed in: what is called go on PATH may need more than its own folder.
+// goSettings returns the variables of the go command and its GOROOT. The go program on PATH can be a
+// wrapper, so a link to it isn't enough.
 func goSettings() (settings []string, root string, err error) {
 	out, err := exec.Command("go", append([]string{"env", "-json", "GOROOT"}, ofGo...)...).Output()
 	if err != nil {
@@ -168,7 +162,7 @@ func goSettings() (settings []string, root string, err error) {
 	if err := json.Unmarshal(out, &values); err != nil {
 		return nil, "", err
 	}
-	if !strings.Contains(values["GOFLAGS"], "-trimpath") { // as make has it
+	if !strings.Contains(values["GOFLAGS"], "-trimpath") { // as in the Makefile
 		values["GOFLAGS"] = strings.TrimSpace(values["GOFLAGS"] + " -trimpath")
 	}
 	for _, name := range ofGo {
@@ -179,7 +173,7 @@ func goSettings() (settings []string, root string, err error) {
 	return settings, values["GOROOT"], nil
 }
 
-// link fills a folder with the programs.
+// link links the programs into a directory.
 func link(bin, goRoot string) error {
 	if err := os.Symlink(filepath.Join(goRoot, "bin", "go"), filepath.Join(bin, "go")); err != nil {
 		return err

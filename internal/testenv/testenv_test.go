@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Run(m.Run)) }
 
-// However much the machine has set, tests see a home without a kubeconfig, an
-// empty folder for temporary files, one folder on PATH, and no variable of anyone else.
+// However many variables the machine has, tests get a home without a kubeconfig, an empty directory
+// for temporary files, one directory on PATH, and only the variables that this package names.
 func TestEnvironment(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the environment stays as it is")
@@ -57,8 +57,8 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// Every package has this environment whose tests start programs or run a
-// command, and every one of the commands' that knows of kubeconfigs.
+// A package needs this environment if its tests start programs or run a command. A package below
+// pkg/cmd also needs it if it imports packages that read kubeconfigs.
 func TestEveryPackageHasIt(t *testing.T) {
 	const root = "../.."
 	needs := regexp.MustCompile(`\t"(os/exec|github\.com/kubectl-genname/kubectl-genname/(pkg/cmd(/.*)?|test/(controlplane|harness)))"\n`)
