@@ -13,9 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// audit measures the audit against a bare download of the same objects, against
-// kubectl with sort and uniq, and against discovery alone; and what it does to an
-// old server. Each part is a section of its own.
+// audit compares the audit with a bare download of the same objects, with kubectl, sort and uniq, and with discovery
+// alone. It also measures the load that the audit causes on an old server. Each part is a section.
 var audit = []section{
 	auditPart("namespaces", manyNamespaces),
 	auditPart("namespace", oneNamespace),
@@ -28,7 +27,7 @@ var audit = []section{
 	auditPart("oldtenants", inManyNamespaces),
 }
 
-// auditPart is a part of the audit, which is measured on a fresh control plane.
+// auditPart returns a section of the audit, which runs on a fresh control plane.
 func auditPart(name string, part func(context.Context, *bench, *controlplane.ControlPlane) (string, error)) section {
 	s := section{name: "audit, " + name, old: strings.HasPrefix(name, "old")}
 	s.measure = func(ctx context.Context, b *bench) (string, error) {
@@ -40,8 +39,7 @@ func auditPart(name string, part func(context.Context, *bench, *controlplane.Con
 	return s
 }
 
-// onControlPlane measures on a fresh control plane, which is of the version asked
-// for unless the options say another.
+// onControlPlane runs part on a fresh control plane. Its version is b.server unless the options set another one.
 func onControlPlane(
 	ctx context.Context, b *bench, part func(context.Context, *bench, *controlplane.ControlPlane) (string, error),
 	options ...controlplane.Option,
@@ -61,8 +59,7 @@ func (b *bench) kubeconfig() string { return filepath.Join(b.dir, "kubeconfig") 
 
 func (b *bench) size(objects int) int { return max(1, int(float64(objects)*b.scale)) }
 
-// command is a way of a contest: a program with the kubeconfig, whose output
-// must be right.
+// command returns a way of a contest: a program that runs with the kubeconfig. right checks its output.
 func (b *bench) command(right func(stdout string) error, args ...string) func(context.Context) (sample, error) {
 	return func(ctx context.Context) (sample, error) {
 		s, err := child(ctx, []string{"KUBECONFIG=" + b.kubeconfig(), "KUBECACHEDIR=" + b.dir}, args...)
@@ -73,7 +70,7 @@ func (b *bench) command(right func(stdout string) error, args ...string) func(co
 	}
 }
 
-// audits is a way of a contest: an audit that must find so many names.
+// audits returns a way of a contest: an audit that must find the given number of names.
 func (b *bench) audits(names int, args ...string) func(context.Context) (sample, error) {
 	args = append([]string{b.plugin, "audit", "-o", "json"}, args...)
 	return b.command(func(stdout string) error {
@@ -100,12 +97,12 @@ func grouped(n int) string {
 }
 
 const (
-	pageOfBar   = 10_000 // of the download that the bar is about
-	pageOfAudit = 25_000 // of the audit's later pages
+	pageOfBar   = 10_000 // for the bare download that the bar refers to
+	pageOfAudit = 25_000 // for the later pages of the audit
 	mebibyte    = float64(1<<20) / 1e6
 )
 
-// manyNamespaces is a million objects over 40 namespaces.
+// manyNamespaces measures a million objects in 40 namespaces.
 func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 40, 0, 0}
 	few := population{"secrets", "Secret", b.size(100_000), 40, 0, 0}
@@ -127,8 +124,7 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 		b.memoryVerdict(c.memory[1], c.memory[2])), nil
 }
 
-// oneNamespace is a million objects in one namespace, each with a prefix of its
-// own.
+// oneNamespace measures a million objects in one namespace, each with another prefix.
 func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	many := population{"configmaps", "ConfigMap", b.size(1_000_000), 1, 1, 0}
 	few := population{"secrets", "Secret", b.size(100_000), 1, 1, 0}
@@ -151,23 +147,23 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 		b.memoryVerdict(c.memory[1], c.memory[2])), nil
 }
 
-// ownPrefixes is a million objects over 900 namespaces, each with a prefix of its
-// own, of which the audit shows a hundred.
+// ownPrefixes measures a million objects in 900 namespaces, each with another prefix. The audit shows 100 of the
+// prefixes.
 func ownPrefixes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	text, err := b.spread(ctx, cp, b.size(900), 1)
 	return fmt.Sprintf("### %s ConfigMaps over %s namespaces, each with a prefix of its own\n\n%s",
 		grouped(b.size(1_000_000)), grouped(b.size(900)), text), err
 }
 
-// manyTenants is a million objects over 20,000 namespaces.
+// manyTenants measures a million objects in 20,000 namespaces.
 func manyTenants(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	text, err := b.spread(ctx, cp, b.size(20_000), 0)
 	return fmt.Sprintf("### %s ConfigMaps over %s namespaces\n\n%s",
 		grouped(b.size(1_000_000)), grouped(b.size(20_000)), text), err
 }
 
-// spread measures the memory of the audit with objects and prefixes over many
-// namespaces, beside a tenth of the objects in forty.
+// spread measures the memory of the audit with objects and prefixes in many namespaces. It compares with a tenth of
+// the objects in 40 namespaces.
 func (b *bench) spread(
 	ctx context.Context, cp *controlplane.ControlPlane, namespaces, perPrefix int,
 ) (string, error) {
@@ -188,19 +184,19 @@ func (b *bench) spread(
 	return c.table(true) + "\n" + b.memoryVerdict(c.memory[0], c.memory[1]), nil
 }
 
-// memoryVerdict compares the memory for many objects with that for few.
+// memoryVerdict compares the peak memory for many objects with the peak memory for few.
 func (b *bench) memoryVerdict(many, few series) string {
 	return fmt.Sprintf("Peak memory in 80 MiB: %s. Peak memory in that for a tenth of the objects: %s.\n",
 		b.verdict(many.median()/(80*mebibyte), 1), b.verdict(many.median()/few.median(), 1.1))
 }
 
-// besideKubectl is 200,000 objects, counted with kubectl, sort and uniq.
+// besideKubectl measures 200,000 objects, which kubectl, sort and uniq count, too.
 func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, 0, 0}
 	if err := store(ctx, cp, p); err != nil {
 		return "", err
 	}
-	// The regular expression cuts the suffix off.
+	// The regular expression removes the suffix.
 	pipe := func(flags string) []string {
 		return []string{"sh", "-c", fmt.Sprintf("%s get configmaps -A -o name %s | sed -E 's/.{5}$//' | sort | uniq -c | sort -rn", cp.Binaries.Kubectl, flags)}
 	}
@@ -224,12 +220,12 @@ func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 		b.verdict(memory/c.memory[0].median(), 1./30), memory/c.memory[1].median()), nil
 }
 
-// table is the contest in Markdown.
+// table formats the contest in Markdown.
 func (c *contest) table(memory bool) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "| %d repetitions | time | CPU | CPU, servers included | peak memory |\n|---|---|---|---|---|\n", len(c.seconds[0]))
 	cell := func(s series, format, unit string) string {
-		if s.median() == 0 { // it was not measured
+		if s.median() == 0 { // not measured
 			return ""
 		}
 		return s.in(format, unit)

@@ -22,13 +22,12 @@ import (
 )
 
 const (
-	// podRate is how many Pods begin a life each second, in which their status changes
-	// so many times.
+	// podRate is the number of Pods that are created per second. The status of each Pod changes podChanges times.
 	podRate    = 30
 	podChanges = 5
 )
 
-// busyPods measures what a watch of Pods whose status changes costs a server.
+// busyPods measures the processor time of a server while a client watches Pods whose status changes.
 func busyPods(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	config := cp.Admin()
 	config.QPS = -1
@@ -84,8 +83,8 @@ func busyPods(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (str
 		bytes.median()*1000/events.median(), bytes.in("%.0f", "kB a second"), alone.in("%.3f", "s"), beside.in("%.3f", "s")), nil
 }
 
-// metered leads connections to an address, until ctx is done, and returns where they are
-// to be made, and the bytes that have come back over them.
+// metered forwards connections to an address until ctx is done. It returns its own address, and a counter of the
+// bytes that were sent back to the clients.
 func metered(ctx context.Context, to string) (sent *atomic.Int64, address string, err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -105,7 +104,7 @@ func metered(ctx context.Context, to string) (sent *atomic.Int64, address string
 	return sent, listener.Addr().String(), nil
 }
 
-// meteredConn counts what is written to it.
+// meteredConn counts the bytes that are written to it.
 type meteredConn struct {
 	net.Conn
 	bytes *atomic.Int64
@@ -117,19 +116,19 @@ func (m meteredConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom hides that of the connection, which would not count.
+// ReadFrom hides the method of the embedded connection, which would bypass the counter.
 func (m meteredConn) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{m}, r)
 }
 
-// podLife is the life of Pods.
+// podLife creates, updates and deletes Pods.
 type podLife struct {
 	client kubernetes.Interface
 	pods   typedcorev1.PodInterface
-	size   atomic.Int64 // of the last one at its end, in JSON
+	size   atomic.Int64 // of the last Pod at its end, in JSON
 }
 
-// run lets Pods live for churnTime, and returns the processor time of the server a second.
+// run creates Pods for churnTime and returns the processor time that the server used per second.
 func (l *podLife) run(ctx context.Context) (float64, error) {
 	before, err := serverSeconds(ctx, l.client)
 	if err != nil {
@@ -163,7 +162,7 @@ func (l *podLife) one(ctx context.Context) error {
 	return l.pods.Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
 }
 
-// busyPod is a Pod as the controller of Jobs makes it.
+// busyPod returns a Pod like those that the Job controller creates.
 func busyPod() *corev1.Pod {
 	labels := map[string]string{
 		"app.kubernetes.io/name": "report", "batch.kubernetes.io/job-name": "nightly-report-29384712",
@@ -187,8 +186,8 @@ func busyPod() *corev1.Pod {
 	return pod
 }
 
-// changeStatus is what a kubelet says of a Pod when it is seen, has addresses, begins, is
-// ready and has ended.
+// changeStatus sets the status that a kubelet reports at each step: the Pod is seen, initialized, started, ready and
+// completed.
 func changeStatus(pod *corev1.Pod, change int) {
 	pod.Status.Phase = []corev1.PodPhase{corev1.PodPending, corev1.PodPending, corev1.PodRunning, corev1.PodRunning, corev1.PodSucceeded}[change]
 	pod.Status.Conditions = nil

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// connections returns how many connections a command makes to the server: it is
-// run once more, with a kubeconfig that leads it past a counter.
+// connections returns the number of connections that a command opens to the server. It runs the command once more,
+// with a kubeconfig that points to a counting proxy.
 func (b *bench) connections(
 	ctx context.Context, cp *controlplane.ControlPlane, way func(context.Context) (sample, error),
 ) (count int, err error) {
@@ -47,8 +47,7 @@ func (b *bench) connections(
 	return int(made.Load()), errors.Join(err, controlplane.WriteKubeconfig(b.kubeconfig(), cp.Admin()))
 }
 
-// forward copies what comes over a connection to another one, and back, until one
-// of both ends.
+// forward copies bytes in both directions until one of the connections ends.
 func forward(from net.Conn, address string) {
 	defer func() { _ = from.Close() }()
 	to, err := net.Dial("tcp", address)

@@ -23,12 +23,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// created is the object of all contests of create but one.
+// created is the object of all contests of create except one.
 const created = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"bench-","labels":{"app":"bench"}},"data":{"key":"value"}}`
 
-// The bars of create, in kubectl's time and memory and, of copies, in wrk's rate.
-// Memory may grow with the number of copies by no more than flat, and there may be
-// as many connections as requests in flight.
+// The bars of create. They are ratios to kubectl's time and memory, and copiesBar is a ratio to the rate of wrk.
+// Memory for all copies is at most flat times the memory for a tenth of them. There are at most as many connections
+// as requests in flight.
 const (
 	oneBar     = 0.8
 	orderBar   = 0.85
@@ -40,7 +40,7 @@ const (
 	concurrent = "--concurrency=16"
 )
 
-// create measures creating beside kubectl and beside a load generator.
+// create measures creating beside kubectl and beside wrk, a load generator.
 func create(ctx context.Context, b *bench) (string, error) {
 	var text strings.Builder
 	for _, part := range []func(context.Context, *bench, *controlplane.ControlPlane) (string, error){
@@ -55,8 +55,7 @@ func create(ctx context.Context, b *bench) (string, error) {
 	return text.String(), nil
 }
 
-// creates is a way of a contest: a program that must print n lines of created
-// (or existing) objects.
+// creates returns a way of a contest: a program that must print n lines of created (or existing) objects.
 func (b *bench) creates(n int, args ...string) func(context.Context) (sample, error) {
 	return b.command(func(stdout string) error {
 		if lines := strings.Count(stdout, "/bench-"); lines != n {
@@ -66,8 +65,9 @@ func (b *bench) creates(n int, args ...string) func(context.Context) (sample, er
 	}, args...)
 }
 
-// elsewhere keeps the objects of others apart: they have no creation id, so
-// that one of the same name is too young to be told from the plugin's own.
+// elsewhere keeps the objects of kubectl and of --naming=server in another namespace. They have no creation ID
+// annotation. If the plugin met a recent one of the same name, it could not exclude that its own request had created
+// it.
 const elsewhere = "--namespace=kube-public"
 
 // input writes a file of n documents.
@@ -76,7 +76,7 @@ func (b *bench) input(n int) (string, error) {
 	return path, os.WriteFile(path, []byte(strings.Repeat(created+"\n---\n", n)), 0o600)
 }
 
-// mixedInput writes a file of n documents whose types and namespaces alternate.
+// mixedInput writes a file of n documents with alternating types and namespaces.
 func (b *bench) mixedInput(n int, prefix string) (string, error) {
 	var text strings.Builder
 	for i := range n {
@@ -91,10 +91,9 @@ func (b *bench) mixedInput(n int, prefix string) (string, error) {
 	return path, os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
-// newContest returns a contest before each run of which the server collects what
-// it no longer needs of its memory. It does that by itself about once in a
-// thousand creates, for a fifth of a second of a processor, so that without this
-// one way met it once, and another one twice, run after run.
+// newContest returns a contest that triggers a garbage collection of the server before each run. By itself the server
+// collects about once per 1,000 creates, which takes 0.2 s of a processor. Without the trigger, some ways would meet
+// one collection and others two, in every repetition.
 func newContest(cp *controlplane.ControlPlane) (*contest, error) {
 	client, err := kubernetes.NewForConfig(cp.Admin())
 	if err != nil {
@@ -124,7 +123,7 @@ func oneObject(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (st
 		b.verdict(c.seconds[1].median()/c.seconds[0].median(), oneBar), b.peaks(c, 1)), nil
 }
 
-// peaks compares the peak memory of ways with that of the first, which is kubectl.
+// peaks compares the peak memory of ways with the peak memory of the first way, which is kubectl.
 func (b *bench) peaks(c *contest, ways ...int) string {
 	var most float64
 	for _, i := range ways {
@@ -154,8 +153,8 @@ func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 		grouped(n), c.table(true), b.besideKubectl(c), c.seconds[3].median()/c.seconds[0].median(), b.peaks(c, 1, 2)), nil
 }
 
-// besideKubectl compares the time of the second and third way, in order and many
-// at once, with that of the first, which is kubectl.
+// besideKubectl compares the second way (in order) and the third way (concurrent) with the first way, which is
+// kubectl.
 func (b *bench) besideKubectl(c *contest) string {
 	kubectl := c.seconds[0].median()
 	return fmt.Sprintf("Time in that of kubectl: %s. With `%s`: %s; the processor time that the client and the servers need for it, on %d cores, is alone %.2f.",
@@ -187,7 +186,7 @@ func mixedDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 		grouped(n), c.table(false), b.besideKubectl(c)), nil
 }
 
-// manyCopies is --count beside wrk, which posts the same object.
+// manyCopies measures --count beside wrk, which posts the same object.
 func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	n := b.size(10_000)
 	path, err := b.input(1)
@@ -233,9 +232,8 @@ func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (s
 
 var requestsPerSecond = regexp.MustCompile(`Requests/sec: +([0-9.]+)`)
 
-// besideWrk returns a load generator that posts the object for five seconds, and
-// gives the plugin the same credential: wrk has no client certificates, which the
-// server verifies with every request.
+// besideWrk returns a load generator that posts the object for 5 seconds. wrk supports no client certificates, which
+// the server verifies with every request. The plugin therefore gets the same token.
 func (b *bench) besideWrk(ctx context.Context, cp *controlplane.ControlPlane) (func(context.Context) (float64, sample, error), error) {
 	program, err := exec.LookPath("wrk")
 	if err != nil {
@@ -270,7 +268,7 @@ func (b *bench) besideWrk(ctx context.Context, cp *controlplane.ControlPlane) (f
 	}, nil
 }
 
-// serviceAccountToken authenticates a user who may do everything.
+// serviceAccountToken returns a token of a user with permission for everything.
 func serviceAccountToken(ctx context.Context, cp *controlplane.ControlPlane) (string, error) {
 	client, err := kubernetes.NewForConfig(cp.Admin())
 	if err != nil {
@@ -293,7 +291,7 @@ func serviceAccountToken(ctx context.Context, cp *controlplane.ControlPlane) (st
 	return token.Status.Token, nil
 }
 
-// repeatedRun is a run with a key that finds all of its objects.
+// repeatedRun measures a run with a key that finds all of its objects.
 func repeatedRun(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	n := b.size(10_000)
 	path, err := b.input(1)
@@ -323,8 +321,7 @@ func repeatedRun(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (
 	return fmt.Sprintf("### A finished run of %s objects with a key, repeated\n\n%s\nPOSTs of ConfigMaps that the server saw during the repetitions: %d.\n", grouped(n), c.table(true), after-before), nil
 }
 
-// posts is how many ConfigMaps the server was asked to create, by its own
-// metrics.
+// posts returns the number of POSTs of ConfigMaps that the metrics of the server report.
 func posts(ctx context.Context, cp *controlplane.ControlPlane) (total int, err error) {
 	client, err := kubernetes.NewForConfig(cp.Admin())
 	if err != nil {

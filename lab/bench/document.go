@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// conditions says on what, when and how a section was measured.
+// conditions describes the machine, the date and the versions of a measurement.
 func (b *bench) conditions(server string) string {
 	command := "go run -C lab/bench . " + strings.Join(os.Args[1:], " ")
 	return fmt.Sprintf("Measured on %s with `%s`: %d cores (%s), %s, commit %s; kube-apiserver %s, and etcd on the same machine, whose load average was %s before. A number is the median, with the least and the greatest in brackets.\n",
 		time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(command), runtime.NumCPU(), cpuModel(), runtime.Version(), b.commit, server, b.load)
 }
 
-// loadAverage is how many processes wanted a processor in the last minute: what
-// was measured on a busy machine should be measured again.
+// loadAverage is the load average of the last minute. Measurements on a busy machine should be repeated.
 func loadAverage() string {
 	data, _ := os.ReadFile("/proc/loadavg")
 	load, _, _ := strings.Cut(string(data), " ")
@@ -42,7 +41,7 @@ func commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-// writeSection puts text between the markers of the section called name.
+// writeSection replaces the text between the markers of the section called name.
 func writeSection(path, name, text string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

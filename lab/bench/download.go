@@ -15,9 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// download reads a list in pages and throws it away: the least that any client
-// can do. It is one connection, without compression, and asks for the same
-// metadata as the audit does.
+// download reads a list in pages and discards it, which is the least work that any client can do. It uses one
+// connection without compression, and requests the same metadata as the audit.
 func download(ctx context.Context, config *rest.Config, path string, limit int) (sample, error) {
 	config = rest.CopyConfig(config)
 	config.DisableCompression = true
@@ -65,9 +64,8 @@ func downloadPage(ctx context.Context, client *http.Client, url string) (token s
 	return token, err
 }
 
-// continueToken finds the token, which comes before the items: the envelope's
-// fields are TypeMeta and the list, the list's ListMeta and items, ListMeta's
-// third the token.
+// continueToken finds the continue token, which comes before the items. The fields of the envelope are TypeMeta and
+// the list. The fields of the list are ListMeta and the items. The token is field 3 of ListMeta.
 func continueToken(r *bufio.Reader) (string, error) {
 	if _, err := r.Discard(len("k8s\x00")); err != nil {
 		return "", err

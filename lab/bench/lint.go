@@ -13,22 +13,20 @@ import (
 )
 
 const (
-	// lintedFiles is how many files a folder to be linted has.
+	// lintedFiles is the number of files in a directory to lint.
 	lintedFiles = 1000
-	// lintSeconds and lintMegabytes are what linting 1,000 small files may take,
-	// where there is no kube-linter.
+	// lintSeconds and lintMegabytes are the bars for 1,000 small files if kube-linter is not installed.
 	lintSeconds, lintMegabytes = 0.20, 60
 )
 
-// lintedModules are where the published manifests are from, as in make published.
+// lintedModules are the modules that contain the published manifests, as in make published.
 var lintedModules = []string{
 	"github.com/argoproj/argo-workflows/v3@v3.7.0",
 	"github.com/tektoncd/pipeline@v1.6.0",
 	"k8s.io/kubernetes@v1.34.4",
 }
 
-// lint measures how long the plugin takes for 1,000 manifests, beside kube-linter
-// if there is one on the PATH.
+// lint measures the plugin with 1,000 manifests. It also measures kube-linter if that is on the PATH.
 func lint(ctx context.Context, b *bench) (string, error) {
 	var text strings.Builder
 	for _, corpus := range []struct {
@@ -59,7 +57,7 @@ func lint(ctx context.Context, b *bench) (string, error) {
 	return text.String(), nil
 }
 
-// lintVerdict compares the plugin with what it may take, or with kube-linter.
+// lintVerdict compares the plugin with kube-linter, or with fixed bars if kube-linter was not measured.
 func (b *bench) lintVerdict(c contest) string {
 	if len(c.names) == 1 {
 		return fmt.Sprintf("Time in %.2f s: %s. Memory in %d MB: %s.", lintSeconds, b.verdict(c.seconds[0].median()/lintSeconds, 1),
@@ -70,13 +68,13 @@ func (b *bench) lintVerdict(c contest) string {
 		b.verdict(c.memory[0].median()/c.memory[1].median(), 1))
 }
 
-// ending is a command that is to end with the exit code.
+// ending returns a command that must exit with the code.
 func ending(code int, args ...string) func(context.Context) (sample, error) {
 	shell := []string{"sh", "-c", fmt.Sprintf(`"$@"; [ $? -eq %d ]`, code), "sh"}
 	return func(ctx context.Context) (sample, error) { return child(ctx, nil, append(shell, args...)...) }
 }
 
-// writeJobs writes files of a Job each.
+// writeJobs writes files with one Job each.
 func writeJobs(_ context.Context, dir string, files int) error {
 	for n := range files {
 		job := fmt.Sprintf(`apiVersion: batch/v1

@@ -16,12 +16,12 @@ import (
 
 const (
 	churnTime = 15 * time.Second
-	// newNames is from how many names on a prefix is shown.
+	// newNames is the number of names from which the watch shows a prefix.
 	newNames = 10
 )
 
-// live measures audit --watch of many objects, while some are created and deleted, and
-// what a watch of busy Pods costs a server.
+// live measures audit --watch of many objects while objects are created and deleted. It also measures the load on the
+// server while a client watches busy Pods.
 var live = []section{
 	livePart("few", "under forty prefixes", 0, 100*time.Millisecond),
 	livePart("own", "each with a prefix of its own", 1, 100*time.Millisecond),
@@ -31,7 +31,7 @@ var live = []section{
 	}},
 }
 
-// livePart is a million objects, of which reports come in an interval.
+// livePart returns a section about a watch of a million objects that reports in an interval.
 func livePart(name, title string, perPrefix int, interval time.Duration) section {
 	return section{name: "live, " + name, measure: func(ctx context.Context, b *bench) (string, error) {
 		p := population{"configmaps", "ConfigMap", b.size(1_000_000), 2, perPrefix, 0}
@@ -42,7 +42,7 @@ func livePart(name, title string, perPrefix int, interval time.Duration) section
 	}}
 }
 
-// watchChurn measures one population, and returns its section.
+// watchChurn measures one population and returns its section.
 func watchChurn(
 	ctx context.Context, b *bench, cp *controlplane.ControlPlane, p population, interval time.Duration,
 ) (string, error) {
@@ -76,12 +76,12 @@ func watchChurn(
 	return text, nil
 }
 
-// withoutTop returns what the rows of a report take if all are shown.
+// withoutTop measures the memory of a watch that shows all rows.
 func (b *bench) withoutTop(ctx context.Context) (string, error) {
 	var memory []any
 	for _, output := range []string{"wide", "json", "jsonpath={.summary.prefixes}"} {
 		s, err := child(ctx, []string{"KUBECONFIG=" + b.kubeconfig(), "KUBECACHEDIR=" + b.dir},
-			"sh", "-c", `exec "$@" > /dev/null`, "sh", // reports may be long
+			"sh", "-c", `exec "$@" > /dev/null`, "sh", // because reports can be long
 			b.plugin, "audit", "configmaps", "-A", "--watch", "--duration=2s", "--interval=1s", "-o", output)
 		if err != nil {
 			return "", err
@@ -91,8 +91,8 @@ func (b *bench) withoutTop(ctx context.Context) (string, error) {
 	return fmt.Sprintf("\nWithout `--top`, which shows all: %d MiB in a pipe, %d MiB as JSON, and %d MiB with `jsonpath`.\n", memory...), nil
 }
 
-// watched runs the loads beside a watch, and returns what came of it. alone is the
-// processor time of the server without.
+// watched runs the loads beside a watch, and returns the results. alone is the processor time of the server without a
+// watch.
 func (l *load) watched(ctx context.Context, b *bench, w *watchRun, interval time.Duration, alone float64) (string, error) {
 	before, created := len(l.answers(lagPrefix)), len(l.answers(churnPrefix))
 	beside, err := l.run(ctx, 0)
@@ -137,11 +137,11 @@ func sorted(lags []time.Duration) []time.Duration {
 
 func median(sorted []time.Duration) time.Duration { return sorted[len(sorted)/2] }
 
-// most is what 99 of 100 do not exceed.
+// most returns the 99th percentile.
 func most(sorted []time.Duration) time.Duration { return sorted[len(sorted)*99/100] }
 
-// passage creates so many names of a prefix that had few before that it is shown, and
-// returns how long that took: what begins while it is watched takes no longer than others.
+// passage creates names of a prefix that had few names until the watch shows the prefix. It returns how long that
+// took. A prefix that appears during the watch must not take longer than others.
 func (l *load) passage(ctx context.Context, w *watchRun) (time.Duration, error) {
 	for range newNames - fewNames {
 		if _, err := l.create(ctx, newPrefix); err != nil {
@@ -158,7 +158,7 @@ func (l *load) passage(ctx context.Context, w *watchRun) (time.Duration, error) 
 	return 0, errors.New("a new prefix was not counted in two minutes")
 }
 
-// serverMetric is a metric of kube-apiserver that has no labels.
+// serverMetric returns the value of a kube-apiserver metric without labels.
 func serverMetric(ctx context.Context, client kubernetes.Interface, name string) (float64, error) {
 	metrics, err := client.CoreV1().RESTClient().Get().AbsPath("/metrics").Do(ctx).Raw()
 	if err != nil {
@@ -172,7 +172,7 @@ func serverMetric(ctx context.Context, client kubernetes.Interface, name string)
 	return 0, fmt.Errorf("the server does not say %s", name)
 }
 
-// serverSeconds is the processor time that kube-apiserver has used.
+// serverSeconds returns the processor time that kube-apiserver has used.
 func serverSeconds(ctx context.Context, client kubernetes.Interface) (float64, error) {
 	return serverMetric(ctx, client, "process_cpu_seconds_total")
 }

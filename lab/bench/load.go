@@ -18,29 +18,29 @@ import (
 )
 
 const (
-	// churnRate is how many ConfigMaps are created a second, and as many deleted.
+	// churnRate is the number of ConfigMaps that are created per second. As many are deleted.
 	churnRate   = 500
 	churnPrefix = "gone-"
-	// lagEvery is how often one of them is created that stays.
+	// lagEvery is the interval between ConfigMaps that are not deleted.
 	lagEvery  = 20 * time.Millisecond
 	lagPrefix = "lag-"
-	// burstSize is how many are created at once every now and then, and deleted.
+	// burstSize is the number of ConfigMaps that are created at once, every burstEvery, and deleted.
 	burstSize   = 2000
 	burstEvery  = 5 * time.Second
 	burstPrefix = "burst-"
 	newPrefix   = "new-"
-	fewNames    = 4 // of newPrefix there are before
+	fewNames    = 4 // names of newPrefix that exist before the watch
 )
 
-// load is ConfigMaps that are created and deleted in one namespace.
+// load creates and deletes ConfigMaps in one namespace.
 type load struct {
 	client kubernetes.Interface
 	etcd   *clientv3.Client
-	bursts int           // objects, so far
-	lasted time.Duration // the longest burst
+	bursts int           // number of burst objects so far
+	lasted time.Duration // duration of the longest burst
 
 	mu       sync.Mutex
-	answered map[string][]time.Time // by prefix: when each create was
+	answered map[string][]time.Time // by prefix: the times of the responses to creates
 }
 
 func newLoad(cp *controlplane.ControlPlane) (*load, error) {
@@ -56,8 +56,8 @@ func newLoad(cp *controlplane.ControlPlane) (*load, error) {
 
 func (l *load) end() { _ = l.etcd.Close() }
 
-// prepare makes the prefixes that are not to be new. Of bursts, creates are timed, not
-// names.
+// prepare creates names of the prefixes that must exist before the watch. It drops the times of burstPrefix, because
+// the watch counts its creates and not its names.
 func (l *load) prepare(ctx context.Context) error {
 	for range newNames {
 		for _, prefix := range []string{churnPrefix, lagPrefix, burstPrefix} {
@@ -75,7 +75,7 @@ func (l *load) prepare(ctx context.Context) error {
 	return nil
 }
 
-// answers returns when the creates of a prefix were answered, in order.
+// answers returns the sorted times of the responses to creates of a prefix.
 func (l *load) answers(prefix string) []time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +100,8 @@ func (l *load) create(ctx context.Context, prefix string) (name string, err erro
 	return created.Name, nil
 }
 
-// run creates and deletes for churnTime, with bursts of so many, and returns the
-// processor time of the server in seconds.
+// run creates and deletes for churnTime, with bursts of the given size. It returns the processor time of the server
+// in seconds.
 func (l *load) run(ctx context.Context, burst int) (float64, error) {
 	before, err := serverSeconds(ctx, l.client)
 	if err != nil {
@@ -137,8 +137,8 @@ func (l *load) run(ctx context.Context, burst int) (float64, error) {
 	return after - before, err
 }
 
-// every returns a channel on which something comes so often during churnTime, as far as
-// it is taken, until ctx is done.
+// every returns a channel that sends at each interval during churnTime or until ctx is done. It sends less often if
+// the receivers are slow.
 func every(ctx context.Context, interval time.Duration) <-chan struct{} {
 	due := make(chan struct{})
 	go func() {
@@ -157,7 +157,7 @@ func every(ctx context.Context, interval time.Duration) <-chan struct{} {
 	return due
 }
 
-// churn creates an object each time, and deletes it.
+// churn creates and deletes an object for each value of due.
 func (l *load) churn(ctx context.Context, due <-chan struct{}) error {
 	for range due {
 		name, err := l.create(ctx, churnPrefix)
@@ -171,8 +171,7 @@ func (l *load) churn(ctx context.Context, due <-chan struct{}) error {
 	return nil
 }
 
-// burst writes so many objects into etcd, each with a revision of its own, and deletes
-// them.
+// burst writes objects into etcd, each with its own revision, and deletes them.
 func (l *load) burst(ctx context.Context, objects int) error {
 	p := population{resource: "configmaps", kind: "ConfigMap"}
 	began := time.Now()
@@ -206,7 +205,7 @@ func (l *load) burst(ctx context.Context, objects int) error {
 	return err
 }
 
-// side calls do with the numbers below n, some at once.
+// side calls do with the numbers below n, up to writers of them at once.
 func side(n int, do func(i int) error) error {
 	var group errgroup.Group
 	group.SetLimit(writers)

@@ -1,11 +1,11 @@
-// Command bench measures the plugin beside what people use today, on real API
-// servers, and writes what it finds into docs/internals/benchmarks.md: each section
-// between markers of its own, with the conditions of its run.
+// Command bench measures the plugin beside the tools that people use today, on real API servers. It writes the
+// results into docs/internals/benchmarks.md. Each section is between two markers and names the conditions of its run.
 //
 //	make bench
 //	go run -C lab/bench . audit
 //	go run -C lab/bench . -scale 0.1 -runs 1 -print audit
 //
+// It has its own module because it writes populations directly into etcd.
 // It is a module of its own because it writes populations straight into etcd.
 package main
 
@@ -24,14 +24,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// section is what is between two markers of docs/internals/benchmarks.md.
+// section is the text between two markers of docs/internals/benchmarks.md.
 type section struct {
 	name    string
 	measure func(context.Context, *bench) (string, error)
-	old     bool // of the server that reads pages from etcd
+	old     bool // for the server that reads pages from etcd
 }
 
-// sections are what can be measured, by the name that is to be given.
+// sections are all measurements by the name on the command line.
 var sections = map[string][]section{
 	"audit":   audit,
 	"create":  {{name: "create", measure: create}},
@@ -43,14 +43,14 @@ var sections = map[string][]section{
 // bench is one run of the program.
 type bench struct {
 	runs   int
-	scale  float64 // of the populations; 1 is what the bars are about
-	load   string  // of the machine, before
-	commit string  // that is measured
+	scale  float64 // of the populations; the bars refer to 1
+	load   string  // of the machine, before the measurement
+	commit string  // of the plugin
 	server string  // version of the servers
 	old    string  // version of the server that reads pages from etcd
-	part   string  // the only part of a section to be measured; empty for all
+	part   string  // the only part of a section to measure; empty for all
 	plugin string  // path of the binary, built as .goreleaser.yaml does
-	dir    string  // for what children need
+	dir    string  // for files of child processes
 }
 
 const (
@@ -109,8 +109,7 @@ func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err er
 	return nil
 }
 
-// write measures a section, prints it, and writes it into the document unless it is
-// only to be printed.
+// write measures a section and prints it. It also writes the section into the document unless printOnly is set.
 func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
 	b.load = loadAverage()
 	text, err := s.measure(ctx, b)
@@ -134,7 +133,7 @@ func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
 	return writeSection(document, s.name, text)
 }
 
-// logf says on stderr what is going on.
+// logf prints progress on stderr.
 func logf(format string, args ...any) {
 	fmt.Fprintln(os.Stderr, strings.TrimSuffix(fmt.Sprintf(format, args...), "\n"))
 }

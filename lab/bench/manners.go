@@ -19,17 +19,16 @@ import (
 )
 
 const (
-	wholeObject = 12 << 10 // bytes of an object, most of which an audit does not ask for
-	// betweenRequests is how long somebody else waits between two small requests.
+	wholeObject = 12 << 10 // bytes of an object, most of which an audit does not request
+	// betweenRequests is the time that the other client waits between two small requests.
 	betweenRequests = 20 * time.Millisecond
 	idleRequests    = 200
-	// settled is for how long the memory of a server that has just started must
-	// not have grown.
+	// settled is the time without growth after which the memory of a new server counts as stable.
 	settled = 3 * time.Second
 )
 
-// inOneNamespace is what an audit of large objects in one namespace does to a
-// server that reads pages from etcd, and inManyNamespaces over many.
+// inOneNamespace measures the load that an audit of large objects in one namespace causes on a server that reads
+// pages from etcd. inManyNamespaces measures it with many namespaces.
 func inOneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	return b.manners(ctx, cp, 1)
 }
@@ -38,9 +37,9 @@ func inManyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPla
 	return b.manners(ctx, cp, b.size(2_000))
 }
 
-// manners measures what the audit and kubectl do to the server and to somebody
-// else's small requests. No user is exempt from priority and fairness, and the server
-// is started anew for each way, so that none finds what another has left.
+// manners measures the load that the audit and kubectl cause, on the server and on the small requests of another
+// client. No user is exempt from API Priority and Fairness. The server restarts before each run, so that earlier runs
+// have no effect.
 func (b *bench) manners(ctx context.Context, cp *controlplane.ControlPlane, namespaces int) (string, error) {
 	user, err := ordinaryUser(ctx, cp)
 	if err != nil {
@@ -94,7 +93,7 @@ func (b *bench) mannersTable(ways []*imposition) string {
 	return text.String()
 }
 
-// imposition is what a way to read the objects does to the server and to others.
+// imposition is one way to read the objects, and the load that it causes on the server and on another client.
 type imposition struct {
 	name string
 	way  func(context.Context) (sample, error)
@@ -146,8 +145,8 @@ func (i *imposition) measure(ctx context.Context, cp *controlplane.ControlPlane,
 	return nil
 }
 
-// waits makes small requests, n of them or until ctx is done, and returns how long
-// each took, in milliseconds, and the most memory that the server had meanwhile.
+// waits sends n small requests, or as many as it can until ctx is done if n is 0. It returns the duration of each in
+// milliseconds, and the peak memory of the server in that time.
 func waits(ctx context.Context, user *rest.Config, pid, n int) (waits series, most float64, err error) {
 	client, err := kubernetes.NewForConfig(user)
 	if err != nil {
@@ -170,8 +169,7 @@ func waits(ctx context.Context, user *rest.Config, pid, n int) (waits series, mo
 	return waits, most, nil
 }
 
-// settledMemory waits until a server that has just started grows no more, and
-// returns how much memory it has.
+// settledMemory waits until the memory of a new server stops growing, and returns it.
 func settledMemory(ctx context.Context, pid int) (memory float64, err error) {
 	for since := time.Now(); time.Since(since) < settled && ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
 		now, err := residentMemory(pid)
@@ -185,8 +183,7 @@ func settledMemory(ctx context.Context, pid int) (memory float64, err error) {
 	return memory, ctx.Err()
 }
 
-// residentMemory is the bytes of memory that a process has (proc(5): the second
-// number of statm, in pages).
+// residentMemory returns the resident memory of a process in bytes (proc(5): the second number of statm, in pages).
 func residentMemory(pid int) (float64, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
@@ -196,7 +193,7 @@ func residentMemory(pid int) (float64, error) {
 	return float64(pages * os.Getpagesize()), err
 }
 
-// serverProcess is the id of the kube-apiserver that this process has started.
+// serverProcess returns the ID of the kube-apiserver that this process has started.
 func serverProcess() (int, error) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
@@ -213,7 +210,7 @@ func serverProcess() (int, error) {
 	return 0, errors.New("no kube-apiserver runs")
 }
 
-// ordinaryUser may do everything, and is not exempt from priority and fairness.
+// ordinaryUser has permission for everything, and is not exempt from API Priority and Fairness.
 func ordinaryUser(ctx context.Context, cp *controlplane.ControlPlane) (*rest.Config, error) {
 	const name = "bench"
 	client, err := kubernetes.NewForConfig(cp.Admin())

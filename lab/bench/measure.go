@@ -18,12 +18,12 @@ import (
 type sample struct {
 	Seconds float64
 	CPU     float64 // seconds of all processors
-	MaxRSS  int64   // bytes, of the greatest of its processes
+	MaxRSS  int64   // bytes, of the largest of its processes
 	Stdout  string
 	Stderr  string
 }
 
-// measurer is the program that measures children (measure/main.go).
+// measurer is the path of the program that measures child processes (measure/main.go).
 var measurer string
 
 // child runs a command with the environment env added, and measures it.
@@ -40,7 +40,7 @@ func child(ctx context.Context, env []string, args ...string) (sample, error) {
 	return s, err
 }
 
-// series is repeated measurements of one thing.
+// series is a list of repeated measurements of one value.
 type series []float64
 
 func (s series) median() float64 {
@@ -58,16 +58,16 @@ func (s series) in(format, unit string) string {
 	return fmt.Sprintf("%s %s [%s, %s]", number(s.median()), unit, number(slices.Min(s)), number(slices.Max(s)))
 }
 
-// contest is several ways to do one thing, run in turns, so that what else
-// happens on the machine meets all of them.
+// contest compares several ways to do the same work. It runs them in turns, so that other load on the machine affects
+// all of them.
 type contest struct {
 	names   []string
 	ways    []func(context.Context) (sample, error)
 	seconds []series
 	memory  []series                    // MB
 	client  []series                    // seconds of all processors
-	cpu     []series                    // the same, the servers' included
-	before  func(context.Context) error // each run, if it is not nil; it is not measured
+	cpu     []series                    // like client, plus the servers
+	before  func(context.Context) error // runs before each way, not measured; nil for nothing
 }
 
 func (c *contest) add(name string, way func(context.Context) (sample, error)) {
@@ -103,9 +103,8 @@ func (c *contest) run(ctx context.Context, runs int) error {
 	return ctx.Err()
 }
 
-// cpuSeconds is the processor time that this process and all its children have
-// used, those that run included. What else runs on the machine makes it longer
-// by little, where it makes the time longer by much.
+// cpuSeconds returns the processor time that this process and all its children have used, including children that
+// still run. Other load on the machine increases processor time a little and elapsed time a lot.
 func cpuSeconds() float64 {
 	total := 0.0
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
@@ -123,9 +122,8 @@ func cpuSeconds() float64 {
 
 func seconds(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
 
-// runningChild is the processor time of the process that a /proc/PID/stat is
-// of, if it is a child of this one (proc(5): the fields 4, 14 and 15 are the
-// parent and, in hundredths of a second, the times).
+// runningChild returns the processor time of the process that a /proc/PID/stat file describes, or 0 if it is not our
+// child. In proc(5), field 4 is the parent, and fields 14 and 15 are the times in hundredths of a second.
 func runningChild(stat string) float64 {
 	content, err := os.ReadFile(stat)
 	if err != nil { // it has ended
@@ -141,11 +139,10 @@ func runningChild(stat string) float64 {
 	return (user + system) / 100
 }
 
-// verdict says whether a ratio of medians keeps a bar, which is about the full
-// size of a population, and that it shall not be above.
+// verdict tells whether a ratio of medians is at most bar. A bar refers to the full size of a population.
 func (b *bench) verdict(ratio, bar float64) string { return b.judged(ratio, bar, ratio <= bar) }
 
-// verdictAtLeast is verdict for a bar that the ratio shall not be below.
+// verdictAtLeast tells whether a ratio is at least bar.
 func (b *bench) verdictAtLeast(ratio, bar float64) string { return b.judged(ratio, bar, ratio >= bar) }
 
 func (b *bench) judged(ratio, bar float64, isKept bool) string {

@@ -19,22 +19,21 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// population is objects of a core type that has nothing but metadata, with the
-// labels and managedFields that objects of pipelines have; or ConfigMaps with data.
+// population is a set of objects of a core type with metadata only, or of ConfigMaps with data. The metadata has the
+// labels and managedFields that objects of pipelines have.
 type population struct {
 	resource, kind string
 	objects        int
 	namespaces     int
-	perPrefix      int // objects that share a prefix; 0: few prefixes have all
-	bytes          int // of an object, about; 0: no more than metadata
+	perPrefix      int // objects that share a prefix; 0 for few prefixes
+	bytes          int // approximate size of an object; 0 for metadata only
 }
 
 const writers = 64
 
-// store writes populations into etcd, as kube-apiserver stores them, which is a
-// hundred times faster than through it. Each object has a revision of its own,
-// as if it had been created. kube-apiserver is down meanwhile: its cache would
-// fall behind a watch of so many events, and reads wait for the cache.
+// store writes populations into etcd as kube-apiserver stores them, which is 100 times faster than creating them.
+// Each object has its own revision, as if it had been created. kube-apiserver is stopped in that time. Its cache
+// would fall behind a watch of so many events, and reads wait for the cache.
 func store(ctx context.Context, cp *controlplane.ControlPlane, populations ...population) error {
 	began := time.Now()
 	for _, p := range populations {
@@ -46,7 +45,7 @@ func store(ctx context.Context, cp *controlplane.ControlPlane, populations ...po
 		if err := p.awaitServed(ctx, cp); err != nil {
 			return err
 		}
-		// At first pages come from etcd itself, which takes five times as long.
+		// The first pages come from etcd, which takes five times as long.
 		if _, err := download(ctx, cp.Admin(), "/api/v1/"+p.resource, pageOfBar); err != nil {
 			return err
 		}
@@ -55,7 +54,7 @@ func store(ctx context.Context, cp *controlplane.ControlPlane, populations ...po
 	return nil
 }
 
-// storeCold is store without waiting until the server's cache has the objects.
+// storeCold stores a population and does not wait until the server's cache has the objects.
 func (p population) storeCold(ctx context.Context, cp *controlplane.ControlPlane) error {
 	began := time.Now()
 	if err := p.makeNamespaces(ctx, cp); err != nil {
@@ -100,7 +99,7 @@ func (p population) write(ctx context.Context, client *clientv3.Client) error {
 	return group.Wait()
 }
 
-// put writes one key, again if etcd is too busy.
+// put writes one key, and retries if etcd is too busy.
 func put(ctx context.Context, client *clientv3.Client, key, value string) error {
 	for tries := 1; ; tries++ {
 		_, err := client.Put(ctx, key, value)
@@ -110,7 +109,7 @@ func put(ctx context.Context, client *clientv3.Client, key, value string) error 
 	}
 }
 
-// key is where kube-apiserver stores an object.
+// key returns the key under which kube-apiserver stores an object.
 func (p population) key(meta metav1.ObjectMeta) string {
 	return fmt.Sprintf("/registry/%s/%s/%s", p.resource, meta.Namespace, meta.Name)
 }
@@ -139,7 +138,7 @@ func (p population) makeNamespaces(ctx context.Context, cp *controlplane.Control
 	return group.Wait()
 }
 
-// prefixesPerNamespace is what a busy namespace has.
+// prefixesPerNamespace is typical of a busy namespace.
 const prefixesPerNamespace = 20
 
 func (p population) prefix(i int) string {
@@ -170,7 +169,7 @@ func (p population) meta(i int) metav1.ObjectMeta {
 var managedFields = metav1.NewFieldsV1(`{"f:data":{".":{},"f:log":{},"f:result":{}},"f:metadata":{"f:generateName":{},"f:labels":{".":{},` +
 	`"f:app.kubernetes.io/managed-by":{},"f:app.kubernetes.io/name":{},"f:pipeline":{},"f:run":{}},"f:ownerReferences":{".":{},"k:{\"uid\":\"0d0f0f6e-2d4b-4f6f-9c58-2d5f4f5a9a11\"}":{}}}}`)
 
-// suffix is a suffix for i, another for each.
+// suffix returns a different suffix for each i.
 func suffix(i int) string {
 	const alphabet, names = "bcdfghjklmnpqrstvwxz2456789", 27 * 27 * 27 * 27 * 27
 	n := i * 7919317 % names // a bijection: 3 does not divide the factor
@@ -182,8 +181,7 @@ func suffix(i int) string {
 	return string(b[:])
 }
 
-// encode makes the bytes that kube-apiserver stores. Of all core types,
-// metadata is the first field.
+// encode returns the bytes that kube-apiserver stores. metadata is the first field of all core types.
 func (p population) encode(meta metav1.ObjectMeta) ([]byte, error) {
 	object := corev1.ConfigMap{ObjectMeta: meta}
 	if p.bytes > 0 {

@@ -11,18 +11,15 @@ import (
 )
 
 const (
-	// startupBar is how long what needs no cluster may take, as a multiple of
-	// kubectl's own "version --client".
+	// startupBar limits the time of commands that need no cluster, as a multiple of kubectl's "version --client".
 	startupBar = 1.5
-	// sizeBar is how big the program of a release may be, in MiB.
+	// sizeBar is the maximum size of the released program in MiB.
 	sizeBar = 60
-	// startsPerRun is how often a program is started per repetition: it takes
-	// some hundredths of a second only.
+	// startsPerRun is the number of starts per repetition, because one start takes less than 0.1 s.
 	startsPerRun = 10
 )
 
-// startup measures how long the program of a release takes for what needs no
-// cluster, beside kubectl, and how big both are.
+// startup measures the time of commands that need no cluster, beside kubectl, and the sizes of both programs.
 func startup(ctx context.Context, b *bench) (string, error) {
 	binaries, err := controlplane.Build(ctx, os.Stderr)
 	if err != nil {
@@ -53,7 +50,7 @@ func startup(ctx context.Context, b *bench) (string, error) {
 	return c.startupTable() + size, err
 }
 
-// startupTable compares the median of every way with that of the first.
+// startupTable compares the median of every way with the median of the first way.
 func (c *contest) startupTable() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "| %d repetitions | time | of kubectl's |\n|---|---|---|\n", len(c.seconds[0]))
@@ -72,7 +69,7 @@ func (c *contest) startupTable() string {
 	return text.String()
 }
 
-// sizes tells how big the programs are.
+// sizes reports the sizes of the programs.
 func sizes(plugin, kubectl string) (string, error) {
 	var mebibytes [2]float64
 	for i, path := range []string{plugin, kubectl} {

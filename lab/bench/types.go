@@ -18,12 +18,11 @@ import (
 )
 
 const (
-	customTypes = 250 // some 50 are built in
-	inFlight    = 4   // the audit's default
+	customTypes = 250 // about 50 are built in
+	inFlight    = 4   // the default of the audit
 )
 
-// manyTypes is a cluster of 300 types and few objects, beside its discovery and
-// one empty list for each type.
+// manyTypes measures a cluster of 300 types and few objects, beside its discovery and one empty list for each type.
 func manyTypes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	if err := makeTypes(ctx, cp.Admin(), b.size(customTypes)); err != nil {
 		return "", err
@@ -45,7 +44,7 @@ func manyTypes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (st
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// makeTypes makes n types in groups of ten, and waits until all are served.
+// makeTypes creates n types in groups of ten, and waits until the server serves all of them.
 func makeTypes(ctx context.Context, config *rest.Config, n int) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -83,8 +82,7 @@ func makeTypes(ctx context.Context, config *rest.Config, n int) error {
 	}
 }
 
-// discoverAndList is discovery and one list of at most one object for each type
-// that can be listed and created.
+// discoverAndList runs discovery and then lists at most one object of each type that can be listed and created.
 func discoverAndList(ctx context.Context, config *rest.Config) (sample, int, error) {
 	began := time.Now()
 	finder, err := discovery.NewDiscoveryClientForConfig(config)

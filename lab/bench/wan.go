@@ -13,10 +13,10 @@ import (
 
 const (
 	roundTrip = 50 * time.Millisecond
-	bandwidth = 100e6 / 8 // bytes a second, in each direction
+	bandwidth = 100e6 / 8 // bytes per second, in each direction
 )
 
-// farAway is a server behind 50 ms and 100 Mbit/s.
+// farAway measures a server behind a connection of 50 ms and 100 Mbit/s.
 func farAway(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, 0, 0}
 	if err := store(ctx, cp, p); err != nil {
@@ -49,8 +49,7 @@ func farAway(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (stri
 		b.verdict(c.seconds[2].median()/c.seconds[0].median(), 1./5)), nil
 }
 
-// relay leads connections to an address that is far away, until ctx is done, and
-// returns where they are to be made.
+// relay forwards connections to an address with delay until ctx is done. It returns its own address.
 func relay(ctx context.Context, to string) (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -75,16 +74,15 @@ func relay(ctx context.Context, to string) (string, error) {
 	return listener.Addr().String(), nil
 }
 
-// parcel is bytes on their way.
+// parcel is data in flight.
 type parcel struct {
 	bytes   []byte
 	arrives time.Time
 }
 
-// carry carries what comes from one end to the other, slowly, and closes both
-// when it ends.
+// carry copies data from one end to the other with delay and limited bandwidth, and closes both at the end.
 func carry(from io.ReadCloser, to io.WriteCloser) {
-	// The line holds what is sent in a round trip, as TCP's window does.
+	// The channel holds the data of one round trip, as TCP's window does.
 	line := make(chan parcel, 1+int(bandwidth*roundTrip.Seconds())/(16<<10))
 	go func() {
 		defer func() { _, _ = from.Close(), to.Close() }()

@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// watchRun is a run of audit --watch, and what it has said of the prefixes that are
-// timed.
+// watchRun is a run of audit --watch, and the counts that it printed for the timed prefixes.
 type watchRun struct {
 	cmd    *exec.Cmd
 	read   sync.WaitGroup
@@ -23,17 +22,16 @@ type watchRun struct {
 	memory int64 // bytes, at most
 
 	mu   sync.Mutex
-	seen map[string][]time.Time // by prefix: when it had so many, from one on
+	seen map[string][]time.Time // by prefix: the times at which it had 1, 2, 3, … names
 }
 
-// timed are the prefixes, and what of each is looked at: the names that stay, or the
-// creates of those that do not.
+// timed are the prefixes that are timed, and the field that counts each. The field is names if the objects stay. It
+// is creates if they are deleted.
 var timed = []struct{ prefix, field string }{
 	{lagPrefix, "names"}, {burstPrefix, "creates.measured.creates"}, {newPrefix, "names"},
 }
 
-// startWatch starts one that prints a line at each interval, and waits until it has
-// counted.
+// startWatch starts a watch that prints a line at each interval, and waits for the first line.
 func startWatch(ctx context.Context, b *bench, interval time.Duration, args ...string) (*watchRun, error) {
 	format := "-o=jsonpath="
 	for _, t := range timed {
@@ -60,7 +58,7 @@ func startWatch(ctx context.Context, b *bench, interval time.Duration, args ...s
 	}
 }
 
-// readAll notes what each line says, and closes counted after the first.
+// readAll records the counts of each line, and closes counted after the first.
 func (w *watchRun) readAll(out io.Reader, counted chan<- struct{}) {
 	lines := bufio.NewScanner(out)
 	for first := true; lines.Scan(); first = false {
@@ -71,7 +69,7 @@ func (w *watchRun) readAll(out io.Reader, counted chan<- struct{}) {
 		w.mu.Lock()
 		w.memory = max(w.memory, highWater(w.cmd.Process.Pid))
 		for i, t := range timed {
-			n, _ := strconv.Atoi(fields[i]) // empty where there is no row
+			n, _ := strconv.Atoi(fields[i]) // empty if the prefix has no row
 			for len(w.seen[t.prefix]) < n {
 				w.seen[t.prefix] = append(w.seen[t.prefix], time.Now())
 			}
@@ -80,7 +78,7 @@ func (w *watchRun) readAll(out io.Reader, counted chan<- struct{}) {
 	}
 }
 
-// has returns when a prefix had so many, or a zero time if that has not been seen.
+// has returns the time at which a prefix had n names, or the zero time if it has fewer.
 func (w *watchRun) has(prefix string, n int) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +88,7 @@ func (w *watchRun) has(prefix string, n int) time.Time {
 	return time.Time{}
 }
 
-// end ends it, once it has told of all that there was.
+// end stops the watch after it has had time to report all objects.
 func (w *watchRun) end(interval time.Duration) error {
 	time.Sleep(time.Second + 2*interval)
 	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -104,8 +102,7 @@ func (w *watchRun) end(interval time.Duration) error {
 	return nil
 }
 
-// lags returns how long the creates of a prefix took to be seen, which were answered at
-// these times.
+// lags returns the delays between the responses to creates of a prefix and the reports of the watch.
 func (w *watchRun) lags(prefix string, answered []time.Time) (lags []time.Duration, err error) {
 	for i, at := range answered {
 		seen := w.has(prefix, i+1)
@@ -117,8 +114,8 @@ func (w *watchRun) lags(prefix string, answered []time.Time) (lags []time.Durati
 	return lags, nil
 }
 
-// events returns how many events it says at its end that it has seen, and how many of a
-// hundred for nothing.
+// events returns the number of events that the watch reports at its end, and the percentage of them that changed no
+// count.
 func (w *watchRun) events() (events, percent int, err error) {
 	_, said, _ := strings.Cut(w.err.String(), "Watched 1 type: ")
 	said = strings.ReplaceAll(said, ",", "")
@@ -128,8 +125,8 @@ func (w *watchRun) events() (events, percent int, err error) {
 	return events, percent, nil
 }
 
-// highWater is the most memory that a process has had, in bytes, and 0 if it has ended.
-// What wait4(2) says of a child counts the memory of the process that started it.
+// highWater returns the peak memory of a process in bytes, or 0 if it has ended. wait4(2) is no alternative, because
+// its value for a child includes the memory of the process that started it.
 func highWater(pid int) int64 {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")

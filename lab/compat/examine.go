@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// examination is one kube-apiserver, and who looks at it.
+// examination is one kube-apiserver and the clients that examine it.
 type examination struct {
 	cp         *controlplane.ControlPlane
 	client     kubernetes.Interface
@@ -33,12 +33,12 @@ type examination struct {
 	kubeconfig string
 }
 
-// flags are those of a connection.
+// flags returns the connection flags of the plugin.
 func (e *examination) flags(kubeconfig string) []string {
 	return []string{"--kubeconfig=" + kubeconfig, "--cache-dir=" + filepath.Join(e.cp.Dir, "cache")}
 }
 
-// examine starts the server and returns what was seen of it.
+// examine starts the server and returns the observations as a row of the table.
 func (s server) examine(ctx context.Context, plugin string) (r row, err error) {
 	r.server = s
 	if r.tries, err = s.triesSeen(ctx); err != nil {
@@ -73,16 +73,15 @@ func (s server) start(ctx context.Context, plugin string, options ...controlplan
 	return e, errors.Join(err, controlplane.WriteKubeconfig(e.kubeconfig, config))
 }
 
-// triesSeen is how many names the server tries in one create under a prefix
-// whose names are all taken, by what it asked of etcd. A prefix has 27 names on
-// the server that this is seen on.
+// triesSeen returns the number of names that the server tries in one create if all names of the prefix exist. It
+// counts the server's requests to etcd. On this server a prefix has only 27 names.
 func (s server) triesSeen(ctx context.Context) (tries int, err error) {
 	e, err := s.start(ctx, "", append(s.options, controlplane.SuffixLength(1))...)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, e.cp.Stop(), e.cp.Remove()) }()
-	secrets := e.client.CoreV1().Secrets(metav1.NamespaceDefault) // the server makes none itself
+	secrets := e.client.CoreV1().Secrets(metav1.NamespaceDefault) // the server creates no Secrets itself
 	for _, c := range names.Alphabet {
 		object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "full-" + string(c)}}
 		if _, err := secrets.Create(ctx, object, metav1.CreateOptions{}); err != nil {
@@ -101,7 +100,7 @@ func (s server) triesSeen(ctx context.Context) (tries int, err error) {
 	return after - before, err
 }
 
-// creates is how many Secrets the server has tried to put into etcd.
+// creates returns the number of Secrets that the server has tried to write to etcd.
 func (e *examination) creates(ctx context.Context) (int, error) {
 	data, err := e.client.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
@@ -119,7 +118,7 @@ func (e *examination) creates(ctx context.Context) (int, error) {
 	return 0, errors.New("/metrics does not count creates of secrets in etcd")
 }
 
-// run runs the plugin and decodes what it prints.
+// run runs the plugin and decodes its output.
 func (e *examination) run(ctx context.Context, kubeconfig string, into any, args ...string) error {
 	cmd := exec.CommandContext(ctx, e.plugin, append(args, e.flags(kubeconfig)...)...)
 	var stderr bytes.Buffer
@@ -131,8 +130,8 @@ func (e *examination) run(ctx context.Context, kubeconfig string, into any, args
 	return json.Unmarshal(out, into)
 }
 
-// says is what the plugin says of the server's tries, to an administrator and to
-// a user who may not read metrics.
+// says records the number of attempts that the plugin reports to an administrator, and to a user without permission
+// to read metrics.
 func (e *examination) says(ctx context.Context, r *row) (err error) {
 	user := filepath.Join(e.cp.Dir, "user.kubeconfig")
 	if err := controlplane.WriteKubeconfig(user, e.cp.User("user")); err != nil {
@@ -156,7 +155,7 @@ func (e *examination) said(ctx context.Context, kubeconfig string) (said, error)
 	return said{*version.Server.Attempts, version.Server.AttemptsSource}, nil
 }
 
-// faultTests runs small ones of create with a key and without.
+// faultTests runs small fault-injection tests of create, with and without a key.
 func (e *examination) faultTests(ctx context.Context, r *row) error {
 	settings := faults.Full()
 	settings.Plugin = e.plugin
@@ -176,8 +175,8 @@ func (e *examination) faultTests(ctx context.Context, r *row) error {
 	return nil
 }
 
-// audits counts all that the fault tests have left, in pages that are read in
-// peace and in pages that meet faults, and has the first prefix reported.
+// audits counts all objects that the fault-injection tests have left, first without faults and then with faults. It
+// also compares the count of the first prefix with a report.
 func (e *examination) audits(ctx context.Context, r *row) error {
 	audit, err := faults.Audit(ctx, e.plugin, e.client, e.flags(e.kubeconfig)...)
 	if err != nil {
@@ -198,8 +197,8 @@ func (e *examination) audits(ctx context.Context, r *row) error {
 	return e.auditWithFaults(ctx, r)
 }
 
-// watches has audit --watch follow what comes and goes: nothing fails, so that all is
-// to be seen.
+// watches runs audit --watch while objects are created and deleted. No faults are injected, so the watch must see all
+// of them.
 func (e *examination) watches(ctx context.Context, r *row) (err error) {
 	settings := faults.Full()
 	settings.Plugin, settings.ServerKills, settings.Follows = e.plugin, 0, 5*time.Second
@@ -212,7 +211,7 @@ func (e *examination) watches(ctx context.Context, r *row) (err error) {
 	return nil
 }
 
-// auditWithFaults is an audit of which every third page meets a fault.
+// auditWithFaults runs an audit through a proxy that injects a fault into every third page.
 func (e *examination) auditWithFaults(ctx context.Context, r *row) error {
 	mix := &faultproxy.Mix{Seed: 1, Rate: 0.33}
 	proxy, err := faultproxy.Start(faultproxy.HTTP2, e.cp.Admin(), func(r *http.Request) faultproxy.Fault {

@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// kubectl is one that runs the plugin, as a user's does.
+// kubectl is a kubectl binary that runs the plugin.
 type kubectl struct {
 	binary string
 	env    []string
-	dir    string // of what it reads
+	dir    string // for the manifest
 }
 
-// underKubectls tries the plugin under each of controlplane.KubectlVersions on
-// one control plane, and returns what was seen as a table.
+// underKubectls runs the plugin under each of controlplane.KubectlVersions on one control plane. It returns the
+// results as a table.
 func underKubectls(ctx context.Context, plugin string) (text string, err error) {
 	cp, err := controlplane.Start(ctx, os.Stderr)
 	if err != nil {
@@ -59,8 +59,7 @@ func underKubectls(ctx context.Context, plugin string) (text string, err error) 
 	return b.String(), nil
 }
 
-// try returns the cells of a row, or how the plugin does something else under
-// this kubectl than it should.
+// try returns the cells of a row, or an error if the plugin misbehaves under this kubectl.
 func (k kubectl) try(ctx context.Context, version string) (seen []string, err error) {
 	var report v1alpha1.VersionReport
 	if err := k.decode(ctx, &report, "genname", "version", "-o", "json"); err != nil {
@@ -111,7 +110,7 @@ func (k kubectl) try(ctx context.Context, version string) (seen []string, err er
 	}, nil
 }
 
-// decode runs kubectl and decodes what it prints.
+// decode runs kubectl and decodes its output.
 func (k kubectl) decode(ctx context.Context, into any, args ...string) error {
 	out, _, err := k.run(ctx, args...)
 	if err != nil {

@@ -1,9 +1,7 @@
-// Command compat runs the plugin against kube-apiserver of several minor
-// versions, with the server's retries of generated names on and off where that
-// can be chosen, and under kubectl of several, and prints what it saw as tables:
-// names tried, what "version" says of that, creates through faults,
-// audits. With -write they are put into a document. What is not as promised is an
-// error.
+// Command compat runs the plugin against several minor versions of kube-apiserver, and under several versions of
+// kubectl. If a kube-apiserver has a gate for retries of generated names, it runs with the gate on and off. The
+// command prints tables: names tried, the number that "version" reports, creates through faults, and audits. With
+// -write it also writes them into a document. Broken promises are errors.
 //
 //	go run ./lab/compat -only v1.30.14
 //	go run ./lab/compat -only kubectl
@@ -71,7 +69,7 @@ func run(plugin, only, write, section string) error {
 	return replace(write, section, seen.String())
 }
 
-// unknown is a word of -only that chooses nothing.
+// unknown returns the first word of -only that selects nothing.
 func unknown(only string) string {
 	for _, name := range strings.FieldsFunc(only, func(r rune) bool { return r == ',' }) {
 		if name != "kubectl" && !slices.Contains(controlplane.ServerVersions, name) {
@@ -81,8 +79,7 @@ func unknown(only string) string {
 	return ""
 }
 
-// examineAll examines the servers of the versions that are chosen. What is not
-// as promised of one keeps no other from being examined.
+// examineAll examines the servers of the chosen versions. broken joins the broken promises of all of them.
 func examineAll(ctx context.Context, plugin string, chosen func(version string) bool) (rows []row, broken, err error) {
 	for _, s := range servers {
 		if !chosen(s.version) {
@@ -99,11 +96,11 @@ func examineAll(ctx context.Context, plugin string, chosen func(version string) 
 	return rows, broken, nil
 }
 
-// server is a kind of kube-apiserver to examine.
+// server is a configuration of kube-apiserver to examine.
 type server struct {
 	version string
-	gate    string // of the server's retries
-	tries   int    // names it tries per create
+	gate    string // for the server's retries
+	tries   int    // names that it must try per create
 	options []controlplane.Option
 }
 
@@ -114,8 +111,8 @@ var (
 	emulatedGate = "off, emulating 1.31"
 )
 
-// servers are all that are examined: those of controlplane.ServerVersions, with
-// the gate as it is, and otherwise where that can be chosen.
+// servers are all configurations of controlplane.ServerVersions: the default of the gate, and the other value if it
+// can be set.
 var servers = []server{
 	{"v1.30.14", "off by default", 1, nil},
 	{"v1.30.14", "on", 8, []controlplane.Option{gateOn}},

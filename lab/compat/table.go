@@ -10,22 +10,22 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// row is what was seen of a server.
+// row contains the observations of one server.
 type row struct {
 	server
-	tries   int  // names tried, by what etcd was asked
-	admin   said // by the plugin to an administrator
-	user    said // to a user without the right to read metrics
+	tries   int  // names tried, counted by requests to etcd
+	admin   said // the plugin's report to an administrator
+	user    said // to a user without permission to read metrics
 	creates []*faults.Result
 	audited int64 // objects
-	pages   int   // asked for by the audit through faults
-	faults  int   // of these
-	told    bool  // by it, that not all was counted
+	pages   int   // requested by the audit through faults
+	faults  int   // in these pages
+	told    bool  // whether that audit reported an incomplete count
 	watched *faults.Followed
 	broken  error
 }
 
-// said is how many names are tried, by what the plugin says, and how it knows.
+// said is the number of attempts that the plugin reports, and its source.
 type said struct {
 	tries  int
 	source v1alpha1.AttemptsSource
@@ -33,8 +33,8 @@ type said struct {
 
 func (s said) String() string { return fmt.Sprintf("%d (%s)", s.tries, s.source) }
 
-// check returns what is not as promised: the wrong number of tries is one said
-// for certain, for a default may have been changed.
+// check returns the broken promises. A wrong reported number of attempts is one, unless its source is the default,
+// because an administrator can change the default.
 func (r row) check() error {
 	err := r.broken
 	if r.tries != r.server.tries {
@@ -77,8 +77,7 @@ func table(rows []row) string {
 	return b.String()
 }
 
-// replace puts what was seen into the section of the document at path, instead
-// of what is there.
+// replace replaces the section of the document at path by seen.
 func replace(path, section, seen string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // distribution is the probability of each number 0, 1, 2, …
 type distribution []float64
 
-// firstConflict is that of the number of creates up to and including the first
-// that fails, starting from no names.
+// firstConflict returns the distribution of the number of creates up to and including the first that fails. No names
+// exist at the start.
 func firstConflict(m analyze.Model) distribution {
 	d := make(distribution, m.Names()+2)
 	alive := 1.0
@@ -23,7 +23,7 @@ func firstConflict(m analyze.Model) distribution {
 	return d
 }
 
-// binomial is that of the number of creates, of n, that fail with probability p.
+// binomial returns the distribution of the number of failures in n creates that each fail with probability p.
 func binomial(n int, p float64) distribution {
 	lnFactorial := func(n int) float64 {
 		ln, _ := math.Lgamma(float64(n + 1))
@@ -36,7 +36,7 @@ func binomial(n int, p float64) distribution {
 	return d
 }
 
-// sum is that of the sum of n independent numbers, n >= 1.
+// sum returns the distribution of the sum of n independent numbers, n >= 1.
 func (d distribution) sum(n int) distribution {
 	switch {
 	case n == 1:
@@ -49,8 +49,8 @@ func (d distribution) sum(n int) distribution {
 	}
 }
 
-// plus is that of the sum of two independent numbers. What has a probability of
-// 1e-15 is left out.
+// plus returns the distribution of the sum of two independent numbers. It ignores tails with a probability of 1e-15
+// or less.
 func (d distribution) plus(e distribution) distribution {
 	const negligible = 1e-15
 	low, high := d.bounds(negligible)
@@ -64,8 +64,7 @@ func (d distribution) plus(e distribution) distribution {
 	return sum
 }
 
-// bounds are the narrowest outside of which lies no more than tail on either
-// side.
+// bounds returns the narrowest range outside of which each side has a probability of at most tail.
 func (d distribution) bounds(tail float64) (low, high int) {
 	high = len(d) - 1
 	for below := d[0]; below <= tail && low < high; below += d[low] {
@@ -77,7 +76,7 @@ func (d distribution) bounds(tail float64) (low, high int) {
 	return low, high
 }
 
-// within is the probability of low to high.
+// within returns the probability of low to high.
 func (d distribution) within(low, high int) float64 {
 	var p float64
 	for i := max(low, 0); i <= min(high, len(d)-1); i++ {
@@ -103,9 +102,8 @@ func (d distribution) deviation() float64 {
 	return math.Sqrt(sum)
 }
 
-// chiSquare compares what was seen with the distribution, by Pearson's test in
-// up to 20 classes of about the same probability, about 8 or more expected in
-// each.
+// chiSquare compares the observed numbers with the distribution by Pearson's test. It uses up to 20 classes of about
+// the same probability. About 8 or more numbers are expected in each.
 func (d distribution) chiSquare(seen []int) Fit {
 	classes := min(max(len(seen)/8, 2), 20)
 	var fit Fit
@@ -130,12 +128,11 @@ func (d distribution) chiSquare(seen []int) Fit {
 	return fit.withProbability()
 }
 
-// Fit is the outcome of a chi-square test.
+// Fit is the result of a chi-square test.
 type Fit struct {
 	ChiSquare float64 `json:"chiSquare"`
 	Degrees   int     `json:"degreesOfFreedom"`
-	// Probability is that of a chi-square at least as large if the model is
-	// right.
+	// Probability of a chi-square at least as large, if the model is right.
 	Probability float64 `json:"probability"`
 }
 
@@ -143,9 +140,8 @@ func (f Fit) String() string {
 	return fmt.Sprintf("χ² = %.1f (%d), p = %.2f", f.ChiSquare, f.Degrees, f.Probability)
 }
 
-// withProbability adds the upper tail of the chi-square distribution, the
-// regularized incomplete gamma function Q(degrees/2, chiSquare/2), by its
-// recurrence Q(a+1, x) = Q(a, x) + x^a e^-x / Gamma(a+1).
+// withProbability adds the upper tail of the chi-square distribution. The tail is the regularized incomplete gamma
+// function Q(degrees/2, chiSquare/2). Its recurrence is Q(a+1, x) = Q(a, x) + x^a e^-x / Gamma(a+1).
 func (f Fit) withProbability() Fit {
 	x := f.ChiSquare / 2
 	a, q := 0.5, math.Erfc(math.Sqrt(x))

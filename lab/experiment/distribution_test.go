@@ -12,8 +12,7 @@ func near(t *testing.T, what string, got, want, relative float64) {
 	}
 }
 
-// The distribution, made step by step, has the mean that pkg/analyze computes
-// in another way.
+// The distribution, computed step by step, has the mean that pkg/analyze computes in another way.
 func TestFirstConflict(t *testing.T) {
 	for _, tries := range []int{1, 2, 7, 8, 64} {
 		m := mustModel(t, tries)
@@ -34,7 +33,7 @@ func TestBinomial(t *testing.T) {
 	near(t, "the probability of 3 of 4", binomial(4, 0.5)[3], 0.25, 1e-12)
 }
 
-// Bounds leave out as much as they may, and no more.
+// No narrower bounds are possible.
 func TestBounds(t *testing.T) {
 	d := binomial(1000, 0.3)
 	for _, tail := range []float64{1e-9, 1e-7, 0.025} {
@@ -48,7 +47,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Percentage points of the chi-square distribution, as tables have them.
+// The values are percentage points from tables of the chi-square distribution.
 func TestChiSquareProbability(t *testing.T) {
 	for _, row := range []struct {
 		degrees                int
@@ -58,7 +57,7 @@ func TestChiSquareProbability(t *testing.T) {
 	}
 }
 
-// What follows the model fits, and what follows another does not.
+// Data from the model fits it, and data from another model does not.
 func TestShape(t *testing.T) {
 	sample := func(tries int) (seen []int) {
 		left, alive := 0.0, 1000.0

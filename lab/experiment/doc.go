@@ -1,9 +1,7 @@
-// Package experiment measures conflicts of generated names on a real
-// kube-apiserver and compares them with the model of pkg/analyze. The server
-// appends two random characters instead of five (controlplane.SuffixLength), so
-// that a prefix has 729 names and conflicts are common; all else is
-// Kubernetes'.
+// Package experiment measures conflicts of generated names on a real kube-apiserver and compares them with
+// pkg/analyze. The server appends two random characters instead of five (controlplane.SuffixLength). A prefix then
+// has 729 names, and conflicts are common. The rest of the server is unchanged.
 //
-// The tests are a small version of the experiment. "make measure" runs the
-// large one and writes docs/internals/measured.md and docs/measured/.
+// The tests are a small version of the experiment. "make measure" runs the large one and writes
+// docs/internals/measured.md and docs/measured/.
 package experiment

@@ -8,18 +8,17 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// tail bounds false alarms. If the model is right, what a test counts has an
-// exact distribution; the test fails if the count lies so far out, on one side,
-// that this far or further has a probability of tail or less. With four counts
-// and two sides that is fewer than 8e-7 false alarms per run, less than one in
-// a million runs. TestPower says which wrong servers the counts find.
+// tail bounds false alarms. If the model is right, each count of a test has a known exact distribution. A test fails
+// if its count lies in a tail of this probability, on either side. With four counts and two sides, a run has a false
+// alarm with a probability below 8e-7, which is less than one in a million. TestPower shows which wrong servers the
+// counts detect.
 const tail = 1e-7
 
-// count is something to count on a server that makes a number of tries.
+// count is a number to measure on a server that makes tries attempts per create.
 type count struct {
 	name  string
 	tries int
-	// expected is its distribution on a server whose model it is.
+	// expected is the distribution of the number under the model of the server.
 	expected func(analyze.Model) distribution
 	measure  func(*testing.T, *Server) int
 }
@@ -28,11 +27,10 @@ var counts = []count{
 	firstConflicts(1, 40),
 	firstConflicts(8, 8),
 	conflicts(1, 182, 125),
-	conflicts(8, 569, 1500), // with about so many names, one try more or less shows best
+	conflicts(8, 569, 1500), // with about this many names, one attempt more or less shows best
 }
 
-// firstConflicts counts the creates under prefixes, together, up to and
-// including the first that fails under each.
+// firstConflicts measures the sum, over all prefixes, of the creates up to and including the first that fails.
 func firstConflicts(tries, prefixes int) count {
 	return count{
 		"creates to the first conflict", tries,
@@ -50,8 +48,7 @@ func firstConflicts(tries, prefixes int) count {
 	}
 }
 
-// conflicts counts the creates that fail while a number of names exist, of so
-// many under each of four prefixes.
+// conflicts counts the failures of creates under four prefixes, each with the given number of existing names.
 func conflicts(tries, existing, creates int) count {
 	const prefixes = 4
 	return count{
@@ -67,9 +64,8 @@ func conflicts(tries, existing, creates int) count {
 	}
 }
 
-// Real servers, with and without retries, make as many tries as they should and
-// meet conflicts as often as the model says. (KEP-4420 calls this not testable
-// end to end.)
+// Real servers, with and without retries, make the expected number of attempts, and have as many conflicts as the
+// model predicts. (KEP-4420 calls this not testable end to end.)
 func TestServersFollowTheModel(t *testing.T) {
 	controlplane.SkipIfShort(t)
 	for _, tries := range []int{1, 8} {
@@ -100,15 +96,14 @@ func TestServersFollowTheModel(t *testing.T) {
 	}
 }
 
-// A server that makes another number of tries passes a count with these
-// probabilities at most. The rate of conflicts alone finds 7 tries instead of 8
-// in 999 of 1000 runs, 9 in 96 of 100, and any other number practically always;
-// the number of tries under a full prefix is compared exactly besides. A
-// kube-apiserver built with maxNameGenerationCreateAttempts = 7 failed both.
+// TestPower bounds the probability that a server with a wrong number of attempts passes a count. The conflict rate
+// alone detects 7 attempts instead of 8 in 99.9% of runs and 9 in 96%. It detects any other number almost always. In
+// addition, TestServersFollowTheModel compares the number of attempts under a full prefix exactly. A kube-apiserver
+// built with maxNameGenerationCreateAttempts = 7 failed both.
 func TestPower(t *testing.T) {
 	for _, test := range []struct {
 		count
-		wrong int // tries
+		wrong int // attempts
 		most  float64
 	}{
 		{counts[0], 2, 1e-12},

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FirstConflicts creates objects under so many new prefixes, each until a
-// create fails, and returns the number of creates up to and including that one.
-// A create is so many attempts (POSTs), until one makes an object.
+// FirstConflicts creates objects under new prefixes. It stops under each prefix after the first create that fails. It
+// returns the number of creates under each prefix, including the one that failed. A create consists of up to the
+// given number of POSTs, until one creates an object.
 func (s *Server) FirstConflicts(ctx context.Context, prefixes, attempts int) ([]int, error) {
 	creates := make([]int, prefixes)
 	err := underEach(ctx, fmt.Sprintf("first-%d", attempts), prefixes, func(ctx context.Context, i int, prefix string) error {
@@ -27,10 +27,9 @@ func (s *Server) FirstConflicts(ctx context.Context, prefixes, attempts int) ([]
 	return creates, err
 }
 
-// Conflicts returns, for each of the populations, which rise, how many creates
-// failed while so many names of a prefix existed: so many creates under each of
-// so many prefixes. An object that is made is deleted before the next, so that
-// all creates of a population have the same chance.
+// Conflicts returns the number of failed creates for each population, a number of existing names of a prefix. The
+// populations must rise. For each of them, it makes the given number of creates under each prefix. It deletes a
+// created object before the next create, so that all creates of a population have the same chance.
 func (s *Server) Conflicts(ctx context.Context, populations []int, prefixes, creates int) ([]int, error) {
 	conflicts := make([][]int, prefixes)
 	err := underEach(ctx, "rate", prefixes, func(ctx context.Context, i int, prefix string) (err error) {
@@ -72,9 +71,8 @@ func (s *Server) conflicts(ctx context.Context, prefix string, populations []int
 	return conflicts, nil
 }
 
-// Tries returns how many names the server tries in one create that fails: it
-// creates objects under a prefix whose names all exist, and counts the writes
-// to etcd that the server says it made.
+// Tries returns the number of names that the server tries in one create that fails. It creates objects under a prefix
+// whose names all exist, and counts the writes to etcd in the server's metrics.
 func (s *Server) Tries(ctx context.Context) (int, error) {
 	const creates = 10
 	if err := s.fill(ctx, "full-", 0, Names); err != nil {
@@ -103,8 +101,8 @@ func (s *Server) Tries(ctx context.Context) (int, error) {
 	return (after - before) / creates, nil
 }
 
-// writes returns how many Secrets the server tried to put into etcd so far
-// (k8s.io/apiserver, pkg/storage/etcd3/metrics).
+// writes returns the number of Secrets that the server has tried to write to etcd (k8s.io/apiserver,
+// pkg/storage/etcd3/metrics).
 func (s *Server) writes(ctx context.Context) (int, error) {
 	const metric = "etcd_requests_total"
 	scrape, err := s.metrics.Get().AbsPath("/metrics").SetHeader("Accept", string(expfmt.NewFormat(expfmt.TypeTextPlain))).Stream(ctx)

@@ -7,20 +7,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 )
 
-// Results are what an experiment measured, beside what the model says.
+// Results are the measurements of an experiment and the predictions of the model.
 type Results struct {
 	Conditions     Conditions      `json:"conditions"`
 	Names          int             `json:"names"`
 	Tries          []Tries         `json:"tries"`
 	FirstConflicts []FirstConflict `json:"firstConflicts"`
-	// Means is the test of all means of FirstConflicts together.
+	// Means tests all means of FirstConflicts together.
 	Means Fit    `json:"means"`
 	Rates []Rate `json:"rates"`
-	// AllRates is the test of all Rates together.
+	// AllRates tests all Rates together.
 	AllRates Fit `json:"allRates"`
 }
 
-// Conditions are under which it was measured.
+// Conditions describe the date, the versions and the machine of the measurement.
 type Conditions struct {
 	Date       string `json:"date"`
 	Kubernetes string `json:"kubernetes"`
@@ -30,40 +30,38 @@ type Conditions struct {
 	Minutes    int    `json:"minutes"`
 }
 
-// Tries is how many names a server tried in a create, by its own count.
+// Tries is the number of names that a server tried in a create, by its own count.
 type Tries struct {
 	Expected int `json:"expected"`
 	Measured int `json:"measured"`
 }
 
-// FirstConflict is the number of creates up to and including the first that
-// fails.
+// FirstConflict is the number of creates up to and including the first that fails.
 type FirstConflict struct {
 	ServerTries int `json:"serverTries"`
 	Attempts    int `json:"attempts"`
 	Prefixes    int `json:"prefixes"`
-	// Mean and Deviation are those of the prefixes; Error is the standard
-	// error of the mean.
+	// Mean and Deviation are taken over the prefixes. Error is the standard error of the mean.
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"deviation"`
 	Error     float64 `json:"standardError"`
-	// Expected is analyze.Model.MeanCreatesToFirstFailure, and
-	// ExpectedDeviation the model's standard deviation of one prefix.
+	// Expected is analyze.Model.MeanCreatesToFirstFailure. ExpectedDeviation is the model's standard deviation for
+	// one prefix.
 	Expected          float64 `json:"expected"`
 	ExpectedDeviation float64 `json:"expectedDeviation"`
-	// Z is how many of the model's standard errors the mean is off.
+	// Z is the difference of Mean and Expected in standard errors of the model.
 	Z float64 `json:"z"`
 	// Shape compares the whole distribution with the model's.
 	Shape Fit `json:"shape"`
 }
 
-// Tries is the number of names that one create tried, at most.
+// Tries is the maximum number of names that one create tried.
 func (f FirstConflict) Tries() int { return f.ServerTries * f.Attempts }
 
-// Off is by how many percent the mean is off.
+// Off is the difference of Mean and Expected in percent.
 func (f FirstConflict) Off() float64 { return 100 * (f.Mean/f.Expected - 1) }
 
-// Rate is how many creates failed while a number of names existed.
+// Rate is the share of creates that failed while a number of names existed.
 type Rate struct {
 	ServerTries int     `json:"serverTries"`
 	Existing    int     `json:"existing"`
@@ -75,7 +73,7 @@ type Rate struct {
 	Z           float64 `json:"z"`
 }
 
-// NewFirstConflict compares what was seen under each prefix with the model.
+// NewFirstConflict compares the number of creates under each prefix with the model.
 func NewFirstConflict(serverTries, attempts int, seen []int) (FirstConflict, error) {
 	m, err := newModel(serverTries * attempts)
 	if err != nil {
@@ -111,8 +109,8 @@ func NewRate(serverTries, existing, creates, conflicts int) (Rate, error) {
 	}, nil
 }
 
-// Prefixes is the number of prefixes for which the mean number of creates to
-// the first conflict has a relative standard error.
+// Prefixes returns the number of prefixes that are needed for a relative standard error of the mean number of creates
+// to the first conflict.
 func Prefixes(tries int, relativeError float64) (int, error) {
 	m, err := newModel(tries)
 	if err != nil {
@@ -135,7 +133,7 @@ func (r *Results) Conclude() {
 	r.Means, r.AllRates = r.Means.withProbability(), r.AllRates.withProbability()
 }
 
-// Farthest is the z of the mean that is farthest off.
+// Farthest returns the Z with the largest absolute value.
 func (r Results) Farthest() (z float64) {
 	for _, f := range r.FirstConflicts {
 		if math.Abs(f.Z) > math.Abs(z) {
@@ -145,7 +143,7 @@ func (r Results) Farthest() (z float64) {
 	return z
 }
 
-// LeastShape is the smallest probability of a shape.
+// LeastShape returns the smallest probability of a shape.
 func (r Results) LeastShape() float64 {
 	least := 1.0
 	for _, f := range r.FirstConflicts {
@@ -154,21 +152,21 @@ func (r Results) LeastShape() float64 {
 	return least
 }
 
-// FarthestByChance is how likely one of so many means is as far off, or further,
-// if the model is right.
+// FarthestByChance returns the probability that at least one of these means is as far off as Farthest, if the model
+// is right.
 func (r Results) FarthestByChance() float64 {
 	return r.oneOf(math.Erfc(math.Abs(r.Farthest()) / math.Sqrt2))
 }
 
-// LeastShapeByChance is how likely one of so many shapes has so small a
-// probability, or a smaller one, if the model is right.
+// LeastShapeByChance returns the probability that at least one of these shapes has a probability of at most
+// LeastShape, if the model is right.
 func (r Results) LeastShapeByChance() float64 { return r.oneOf(r.LeastShape()) }
 
 func (r Results) oneOf(p float64) float64 {
 	return 1 - math.Pow(1-p, float64(len(r.FirstConflicts)))
 }
 
-// Creates is how many creates were made in all.
+// Creates returns the total number of creates.
 func (r Results) Creates() int {
 	var sum float64
 	for _, f := range r.FirstConflicts {

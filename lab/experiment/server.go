@@ -27,22 +27,21 @@ const (
 	Names = len(names.Alphabet) * len(names.Alphabet)
 
 	requestTimeout = time.Minute
-	// parallel is the number of prefixes under which objects are created at a
-	// time. Under one prefix it is one object after the other, as in the model.
+	// parallel is the number of prefixes that are used at once. Under one prefix creates are sequential, as in the
+	// model.
 	parallel = 16
 )
 
-// Server is where objects are created: a control plane of its own, whose
-// prefixes have 729 names. The objects are Secrets, because a kube-apiserver
-// without controllers makes none itself (Tries counts them).
+// Server is a separate control plane whose prefixes have 729 names. The objects are Secrets, because a kube-apiserver
+// without controllers creates none itself (Tries counts them).
 type Server struct {
 	cp      *controlplane.ControlPlane
 	secrets typedcorev1.SecretInterface
 	metrics rest.Interface
 }
 
-// Start starts a server that makes the given number of tries per create: 8, as
-// Kubernetes 1.32 and later do, or 1. The caller calls Stop.
+// Start starts a server that makes the given number of attempts per create. The number is 8, the default of
+// Kubernetes 1.31 and later, or 1. The caller calls Stop.
 func Start(ctx context.Context, log io.Writer, tries int) (*Server, error) {
 	options := []controlplane.Option{controlplane.SuffixLength(SuffixLength)}
 	switch tries {
@@ -82,8 +81,8 @@ func (s *Server) Stop() error {
 	return errors.Join(s.cp.Stop(), s.cp.Remove())
 }
 
-// create makes an object with a generated name, in so many attempts (POSTs) at
-// most, and returns its name: "" if all of them conflict.
+// create creates an object with a generated name in at most the given number of POSTs. It returns the name, or "" if
+// all of them conflict.
 func (s *Server) create(ctx context.Context, prefix string, attempts int) (string, error) {
 	object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix}}
 	for range attempts {
@@ -101,8 +100,8 @@ func (s *Server) create(ctx context.Context, prefix string, attempts int) (strin
 	return "", nil
 }
 
-// fill makes the names of a prefix from number from up to, but not including,
-// number to. Which names exist does not matter to the model.
+// fill creates names number from up to, but not including, number to of a prefix. The model does not depend on which
+// names exist.
 func (s *Server) fill(ctx context.Context, prefix string, from, to int) error {
 	const alphabet = names.Alphabet
 	for i := from; i < to; i++ {
@@ -115,7 +114,7 @@ func (s *Server) fill(ctx context.Context, prefix string, from, to int) error {
 	return nil
 }
 
-// underEach calls do for n prefixes called after name, several at a time.
+// underEach calls do for n prefixes that begin with name, several at a time.
 func underEach(ctx context.Context, name string, n int, do func(ctx context.Context, i int, prefix string) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)

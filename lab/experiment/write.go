@@ -20,8 +20,8 @@ type Seen struct {
 //go:embed page.md.tmpl
 var page string
 
-// Write writes the page measured.md into docs, and into docs/measured the data
-// that it is made of: results.json, and what was seen under each prefix.
+// Write writes the page internals/measured.md into docs, and its data into docs/measured. The data are results.json
+// and the number of creates under each prefix.
 func Write(docs string, r Results, seen []Seen) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write docs/internals/measured.md from d
 
 const docs = "../../docs"
 
-// The page says what the results say.
+// The page is up to date with results.json.
 func TestPage(t *testing.T) {
 	got, err := published(t).page()
 	if err != nil {
@@ -37,7 +37,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// The results are what follows, with the model of today, from what was seen.
+// results.json follows from the numbers under each prefix and from the current model.
 func TestResults(t *testing.T) {
 	want := published(t)
 	got := want
@@ -74,7 +74,7 @@ func published(t *testing.T) (r Results) {
 	return r
 }
 
-// publishedSeen reads what table wrote.
+// publishedSeen reads the file that table wrote.
 func publishedSeen(t *testing.T) (seen []Seen) {
 	t.Helper()
 	data, err := os.ReadFile(docs + "/measured/first-conflicts.csv")

@@ -17,10 +17,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// Audit has the plugin count all ConfigMaps with these flags, and compares what
-// it counts with a list before it that nothing gets in the way of. It fails if
-// something else was counted, unless the report tells that it is not whole: then
-// it is returned without an error.
+// Audit runs the plugin's audit of all ConfigMaps with these flags, and compares the counts with an earlier list
+// without faults. It fails if the counts differ. An incomplete report is returned without a comparison and without an
+// error.
 func Audit(ctx context.Context, plugin string, server kubernetes.Interface, flags ...string) (*v1alpha1.AuditReport, error) {
 	list, err := server.CoreV1().ConfigMaps("").List(ctx, metav1.ListOptions{})
 	if err != nil {

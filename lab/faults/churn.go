@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// What comes and goes: objects of each type, in each namespace, under each prefix, of
-// which so many are there before; of lateComer none.
+// The churn creates and deletes objects of each type, in each namespace, under each prefix. Each prefix has
+// churnBefore objects before it starts, except lateComer, which has none.
 var (
 	churnTypes = map[schema.GroupVersionResource]string{
 		{Version: "v1", Resource: "configmaps"}:      "ConfigMap",
@@ -34,19 +34,19 @@ var (
 const (
 	lateComer   = "late-"
 	churnBefore = 20
-	// churnDeletes is the share of deletes in percent, churners how many changes are
-	// under way at once, and churnTimeout how long a server has to answer one.
+	// churnDeletes is the share of deletes in percent. churners is the number of changes in progress at once.
+	// churnTimeout is the deadline of one request.
 	churnDeletes = 40
 	churners     = 16
 	churnTimeout = 3 * time.Second
 )
 
-// space is a name space of the churn.
+// space is a name pool of the churn.
 type space struct {
 	group, resource, namespace, prefix string
 }
 
-// population is what has become of a space.
+// population counts the objects of a space.
 type population struct{ before, creates, deletes int64 }
 
 func (p population) names() int64 { return p.before + p.creates - p.deletes }
@@ -57,22 +57,22 @@ type member struct {
 	version, kind, name string
 }
 
-// churn is objects that come and go, each once, whatever fails: a server is asked until
-// the object is known to be there, or gone.
+// churn creates and deletes objects, each once, during all failures. It repeats a request until the object is known
+// to exist or to be deleted.
 type churn struct {
-	clients []dynamic.Interface // of each server
+	clients []dynamic.Interface // one for each server
 	seed    uint64
 	spaces  []member // each without a name
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	random *rand.Rand
-	tried  uint32 // names
+	tried  uint32 // number of names tried
 	taken  map[string]bool
 	alive  []member
 	counts map[space]*population
 }
 
-// newChurn makes the namespaces, and what is there before.
+// newChurn creates the namespaces and the first objects.
 func newChurn(ctx context.Context, cp *controlplane.ControlPlane, seed uint64) (*churn, error) {
 	c := &churn{
 		seed: seed, random: rand.New(rand.NewPCG(seed, 3)), taken: map[string]bool{}, counts: map[space]*population{},
@@ -118,7 +118,7 @@ func newChurn(ctx context.Context, cp *controlplane.ControlPlane, seed uint64) (
 	return c, err
 }
 
-// run makes so many changes a second, or as many as there can be, until the time is over.
+// run makes perSecond changes a second, or as many as it can, until the time is over.
 func (c *churn) run(ctx context.Context, lasts time.Duration, perSecond int) error {
 	var group errgroup.Group
 	group.SetLimit(churners)
@@ -135,7 +135,7 @@ func (c *churn) run(ctx context.Context, lasts time.Duration, perSecond int) err
 	return group.Wait()
 }
 
-// step is one change.
+// step makes one change.
 func (c *churn) step(ctx context.Context) error {
 	c.mu.Lock()
 	if len(c.alive) > 0 && c.random.IntN(100) < churnDeletes {
@@ -151,7 +151,7 @@ func (c *churn) step(ctx context.Context) error {
 	return c.create(ctx, m)
 }
 
-// create makes an object of a space. That it exists is good: its name is nobody else's.
+// create creates an object of a space. AlreadyExists is a success, because no other client uses the name.
 func (c *churn) create(ctx context.Context, m member) error {
 	m.name = c.newName(m.prefix)
 	err := c.settle(ctx, m, apierrors.IsAlreadyExists, func(ctx context.Context, r dynamic.ResourceInterface) error {
@@ -181,7 +181,8 @@ func (c *churn) remove(ctx context.Context, m member) error {
 	return nil
 }
 
-// settle asks one server after the other until what is asked is done, or was before.
+// settle repeats a request, to each server in turn, until it succeeds or the error shows that it has already been
+// carried out.
 func (c *churn) settle(
 	ctx context.Context, m member, was func(error) bool, ask func(context.Context, dynamic.ResourceInterface) error,
 ) error {
@@ -199,7 +200,7 @@ func (c *churn) settle(
 	}
 }
 
-// newName returns one of a prefix that was not given before.
+// newName returns a new name with a prefix.
 func (c *churn) newName(prefix string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,7 +213,7 @@ func (c *churn) newName(prefix string) string {
 	}
 }
 
-// object is the member as it is sent: its creator picks the name.
+// object returns the member as the client sends it. The client picks the name.
 func (m member) object() *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": schema.GroupVersion{Group: m.group, Version: m.version}.String(), "kind": m.kind,

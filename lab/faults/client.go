@@ -12,21 +12,21 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// Client is one way to get all objects created.
+// Client is one way to create all objects.
 type Client struct {
-	// Name is for namespaces and the -only flag, Title for the report.
+	// Name appears in namespaces and in the -only flag, Title in the report.
 	Name, Title string
-	// Check tells what the client promises and did not keep.
+	// Check returns the promises that the client broke.
 	Check func(*Result) error
-	// survives tells whether the client may be killed.
+	// survives tells whether the test may kill the client.
 	survives bool
 	compete  func(*trial, context.Context) (*statement, error)
 }
 
-// exists is what the plugin says of an object that is there already.
+// exists is the plugin's word for an object that already exists.
 const exists = "exists"
 
-// Clients are all of them.
+// Clients are all clients.
 var Clients = []Client{
 	{"keyed", "`kubectl genname create --idempotency-key`, run again until it exits 0", exact, true, (*trial).keyed},
 	{"keyless", "`kubectl genname create`, run once, not killed", neverTwo, false, (*trial).keyless},
@@ -36,7 +36,7 @@ var Clients = []Client{
 	{"apply", "`kubectl apply --server-side` with fixed names, repeating what was not reported", once, true, (*trial).apply},
 }
 
-// exact: all objects are there, once, and reported, and a last run knows them.
+// exact checks that each object exists once and was reported, and that a last run finds all of them.
 func exact(r *Result) error {
 	if err := neverTwo(r); err != nil {
 		return err
@@ -47,8 +47,7 @@ func exact(r *Result) error {
 	return nil
 }
 
-// neverTwo: no object is there twice, what became of each is said and true, and
-// the exit code says the same.
+// neverTwo checks that no object exists twice, that the report of each object is true, and that the exit code agrees.
 func neverTwo(r *Result) error {
 	switch {
 	case r.Duplicates > 0 || r.NotThere > 0 || r.Unaccounted > 0:
@@ -61,7 +60,7 @@ func neverTwo(r *Result) error {
 	return nil
 }
 
-// deserved is the exit code of what was said.
+// deserved returns the exit code that agrees with the reports.
 func (r *Result) deserved() int {
 	switch {
 	case r.Unknown > 0:
@@ -72,7 +71,7 @@ func (r *Result) deserved() int {
 	return 0
 }
 
-// once: each object exists once, as fixed names ensure.
+// once checks that each object exists once, as fixed names ensure.
 func once(r *Result) error {
 	if r.Duplicates > 0 || r.Missing > 0 {
 		return fmt.Errorf("not each object exists once: %s", r)
@@ -80,12 +79,11 @@ func once(r *Result) error {
 	return nil
 }
 
-// nothing is promised.
+// nothing checks nothing, because the client promises nothing.
 func nothing(*Result) error { return nil }
 
-// Run is the way of the client through a fault test on the control plane. It
-// fails if the fault test could not be carried out; what became of the objects
-// is in the Result.
+// Run runs the client through a fault-injection test on the control plane. It fails if the test could not be carried
+// out. The Result tells which objects exist.
 func (c Client) Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings) (*Result, error) {
 	if !c.survives {
 		s.ClientKills = 0
@@ -110,8 +108,7 @@ func (c Client) Run(ctx context.Context, cp *controlplane.ControlPlane, s Settin
 	return result, nil
 }
 
-// keyed runs the plugin with the same key until it exits 0, and once more,
-// when everything must be there.
+// keyed runs the plugin with the same key until it exits 0, and then once more. The last run must find all objects.
 func (t *trial) keyed(ctx context.Context) (*statement, error) {
 	names, want := mixed(t.Documents, t.Count)
 	args, err := t.create(names, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency),
@@ -146,8 +143,7 @@ func (t *trial) untilDone(ctx context.Context, a *statement, args []string) erro
 	return fmt.Errorf("not done after %d runs", maxRuns)
 }
 
-// keyless runs the plugin once; a run that ended before it began to create is
-// none.
+// keyless runs the plugin once. A run that ended before the first create does not count.
 func (t *trial) keyless(ctx context.Context) (*statement, error) {
 	names, want := copies(t.Documents, t.Count)
 	args, err := t.create(names, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency))
@@ -187,9 +183,9 @@ func (t *trial) apply(ctx context.Context) (*statement, error) {
 	return t.loop(ctx, names, want, t.Kubectl, "apply", "--server-side")
 }
 
-// loop is a script around a command that can fail. A second after each run it runs the
-// command again with the documents that were not reported as created, until none is left.
-// A person has to settle an outcome that is reported as unknown.
+// loop is a script around a command that can fail. One second after each run it runs the command again, with the
+// documents that were not reported as created. It ends when no document is left. A person has to settle an outcome
+// that is reported as unknown.
 func (t *trial) loop(ctx context.Context, todo []string, w want, program, verb string, flags ...string) (*statement, error) {
 	a := newStatement(w)
 	for range maxRuns {

@@ -1,12 +1,8 @@
-// Package faults creates many objects through injected faults, with
-// kube-apiserver and the client killed and started again on the way, and
-// counts what is there in the end, straight from the server. It does so with
-// the plugin and a key, and beside it with what else there is: kubectl create
-// and the plugin's --naming=server in loops that repeat what was not reported
-// created.
+// Package faults runs fault-injection tests. A test creates many objects through injected faults. It kills and
+// restarts kube-apiserver and the client, and in the end counts the objects directly at the server. One client is the
+// plugin with a key. Others are kubectl create and the plugin's --naming=server, in loops that repeat the documents
+// that were not reported as created.
 //
-// A fault test's input (input.go), faults (test/faultproxy) and kills
-// (trial.go) follow from its settings, and above all from its seed. What is
-// left to chance is time: which requests are under way when something is
-// killed.
+// The input (input.go), the faults (test/faultproxy) and the kills (trial.go) of a test follow from its settings,
+// above all its seed. Only time is random. It decides which requests are in flight during a kill.
 package faults

@@ -9,16 +9,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// failure is what happens to a control plane: begin does it, and returns what
-// undoes it after so long.
+// failure is a failure of a control plane. begin starts it and returns the function that ends it after the time
+// lasts.
 type failure struct {
 	name  string
 	lasts time.Duration
 	begin func(context.Context, *controlplane.ControlPlane) (end func() error, err error)
 }
 
-// failuresOf are those that a control plane survives, in the order in which
-// they happen, again and again.
+// failuresOf returns the failures that a control plane survives. Tests repeat them in this order.
 func failuresOf(cp *controlplane.ControlPlane) []failure {
 	if len(cp.Members) == 1 {
 		return []failure{serverKilled}
@@ -71,7 +70,7 @@ var (
 		},
 	}
 	leaderSlow = failure{"etcd's leader slow", 0, slow}
-	// A member that lags still answers the clients it has.
+	// A member that lags still serves its clients.
 	followerFrozen = failure{
 		"a member of etcd frozen", 4 * time.Second,
 		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
@@ -96,8 +95,8 @@ func killing(name string, server int) failure {
 	}}
 }
 
-// slow lets the leader run for a tenth of the time, in pieces that are too
-// short for the others to choose another one.
+// slow lets the leader run for a tenth of the time. The pauses are so short that the other members don't elect
+// another leader.
 func slow(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
 	leader, err := cp.Leader(ctx)
 	return func() error {

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// seeds are GENNAME_SEED, or always the same ones, those that have failed before
-// among them: a check that blocks fails for what was changed, and not by chance.
+// seeds returns GENNAME_SEED, or the seeds of testdata/seeds, which include those that have failed before. The seeds
+// are fixed, so that a blocking check fails because of a change and not by chance.
 func seeds(t *testing.T) (seeds []uint64) {
 	t.Helper()
 	text := os.Getenv("GENNAME_SEED")
@@ -43,7 +43,7 @@ func seeds(t *testing.T) (seeds []uint64) {
 
 const pluginName = "kubectl-genname"
 
-// TestMain is also the plugin that is killed: this program under its name.
+// TestMain also runs the plugin that is killed, if this program is started under the plugin's name.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != pluginName {
 		os.Exit(testenv.Run(m.Run))
@@ -76,9 +76,8 @@ func client(t *testing.T, name string) Client {
 	return Clients[i]
 }
 
-// Short fault tests: what is promised holds, and what is not promised does not,
-// so that it is the plugin's doing and not a fault test in which nothing
-// happens. "make chance" runs it with another seed.
+// Short fault-injection tests: all promises are kept. kubectl, which promises nothing, creates duplicates. That shows
+// that the test injects faults. "make chance" runs it with another seed.
 func TestFaults(t *testing.T) {
 	cp := controlplane.New(t)
 	for _, seed := range seeds(t) {
@@ -89,7 +88,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// short has three clients go through short fault tests.
+// short runs three clients through short fault-injection tests.
 func short(t *testing.T, cp *controlplane.ControlPlane, s Settings) {
 	for _, test := range []struct {
 		client   string

@@ -21,26 +21,25 @@ import (
 )
 
 const (
-	// changesPerSecond is how many objects come or go while a watch follows them.
+	// changesPerSecond is the number of creates and deletes per second during a watch.
 	changesPerSecond = 60
-	// shownFrom is how many names a prefix has that an audit shows.
+	// shownFrom is the number of names from which an audit shows a prefix.
 	shownFrom = 10
 )
 
-// Followed is what an audit --watch has made of what came and went.
+// Followed is the result of an audit --watch while objects are created and deleted.
 type Followed struct {
-	Creates, Deletes, SeenCreates, SeenDeletes int64 // of prefixes that were there before
+	Creates, Deletes, SeenCreates, SeenDeletes int64 // of prefixes that existed before
 	Prefixes                                   int   // shown in the end, with the right names
-	Exact, Lower                               int   // of those there before: all was seen; or at least so many are told
+	Exact, Lower                               int   // of those that existed before: exact counts, or lower bounds
 	Gaps, Failures                             int
-	Watched                                    string // as it says in the end
+	Watched                                    string // the last line of the watch
 	Took                                       time.Duration
 }
 
-// Follow has audit --watch follow for s.Follows what comes and goes on a control plane
-// of which something fails s.ServerKills times meanwhile. It fails unless in the end
-// names are those of an audit that begins then, and creates and deletes are exact, or at
-// least so many where a gap was told.
+// Follow runs audit --watch for s.Follows while objects are created and deleted. In this time s.ServerKills failures
+// of the control plane happen. It fails unless the names are in the end those of a new audit. Creates and deletes
+// must be exact, or lower bounds if the watch reported a gap.
 func Follow(ctx context.Context, cp *controlplane.ControlPlane, s Settings, arguments ...string) (*Followed, error) {
 	c, err := newChurn(ctx, cp, s.Seed)
 	if err != nil {
@@ -81,8 +80,7 @@ func Follow(ctx context.Context, cp *controlplane.ControlPlane, s Settings, argu
 	return f, f.judge(last, w.said(), c.counts)
 }
 
-// failEvenly lets something of the control plane fail at even distances, and tells when
-// that is over.
+// failEvenly starts failures of the control plane at even distances. It sends the result at the end.
 func failEvenly(ctx context.Context, cp *controlplane.ControlPlane, s Settings) <-chan error {
 	over := make(chan error, 1)
 	began := time.Now()
@@ -117,13 +115,13 @@ func failEvenly(ctx context.Context, cp *controlplane.ControlPlane, s Settings) 
 	return over
 }
 
-// lostEvents is the part of the warning about a gap that is the same for all types.
+// lostEvents is the part of the warning about a gap that is equal for all types.
 var lostEvents = strings.Split(messages.Gap, "%s")[1]
 
-// judge compares the last report with what came and went.
+// judge compares the last report with the objects that were created and deleted.
 func (f *Followed) judge(last *v1alpha1.AuditReport, said string, counts map[space]*population) error {
 	f.Gaps = strings.Count(said, lostEvents)
-	for line := range strings.Lines(said) { // one built for coverage has more to say in the end
+	for line := range strings.Lines(said) { // a binary built for coverage prints more lines at the end
 		if strings.HasPrefix(line, "Watched ") {
 			f.Watched = strings.TrimSpace(line)
 		}
@@ -142,7 +140,7 @@ func (f *Followed) judge(last *v1alpha1.AuditReport, said string, counts map[spa
 	return wrong
 }
 
-// judgeOne compares one row with what came and went.
+// judgeOne compares one row with the objects that were created and deleted.
 func (f *Followed) judgeOne(s space, item v1alpha1.AuditItem, p population) error {
 	m := item.Creates.Measured
 	switch {
@@ -181,7 +179,7 @@ func (f *Followed) String() string {
 	return string(text)
 }
 
-// Section is the part of docs/internals/watch-engine.md that says how it went.
+// Section returns the result as a section of docs/internals/watch-engine.md.
 func (f *Followed) Section(s Settings) string {
 	begin, end := s.markers()
 	return begin + fmt.Sprintf("Measured on %s with seed %d: %s; %d changes asked for a second, for %s; %d cores, %s.\n\n",

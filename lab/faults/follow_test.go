@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// follow has a watch follow what comes and goes for a short time.
+// follow runs a short watch while objects are created and deleted.
 func follow(t *testing.T, cp *controlplane.ControlPlane, s Settings, arguments ...string) {
 	t.Helper()
 	s.Follows, s.Log = 8*time.Second, t.Output()
@@ -25,9 +25,8 @@ func follow(t *testing.T, cp *controlplane.ControlPlane, s Settings, arguments .
 	}
 }
 
-// Whatever is killed and started again: names are right, and a gap is told. So they are
-// when etcd was restored from a backup, and the server is at an earlier state than the
-// watch.
+// After all kills and restarts the names are right, and gaps are reported. The same holds if etcd was restored from a
+// backup, so that the server is at an earlier state than the watch.
 func TestFollow(t *testing.T) {
 	cp := controlplane.New(t)
 	s := Full()
@@ -84,14 +83,14 @@ func restored(t *testing.T, cp *controlplane.ControlPlane, plugin string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 35 were created, of which the gap may hide the 3 after it began, and none was
-	// deleted: the restored etcd never had the 30.
+	// 35 objects were created. The gap can hide the 3 that were created after it began. None was deleted, because the
+	// restored etcd never contained the 30.
 	if m := last.Items[0].Creates.Measured; m == nil || m.Gaps == 0 || m.Creates < 32 || m.Creates > 35 || m.Deletes != 0 {
 		t.Errorf("%+v", m)
 	}
 }
 
-// stopped does something while nothing of a control plane runs.
+// stopped calls what while the control plane is stopped.
 func stopped(t *testing.T, cp *controlplane.ControlPlane, what func() error) {
 	t.Helper()
 	for _, step := range []func() error{

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// want is how many objects are asked for, by generateName.
+// want is the number of requested objects by generateName.
 type want map[string]int
 
 func (w want) objects() int {
@@ -16,11 +16,10 @@ func (w want) objects() int {
 	return n
 }
 
-// prefixOf is the generateName of a generated name.
+// prefixOf returns the generateName of a generated name.
 func prefixOf(name string) string { return name[:max(0, len(name)-5)] }
 
-// manifest has a document for each generateName (they end in a dash) or name,
-// in their order.
+// manifest returns a document for each generateName (they end in a dash) or name, in their order.
 func manifest(names []string) string {
 	var b strings.Builder
 	for _, name := range names {
@@ -33,8 +32,7 @@ func manifest(names []string) string {
 	return b.String()
 }
 
-// single is an input of n documents, each with a prefix of its own, by which a
-// loop knows which of them were reported created.
+// single returns an input of n documents with different prefixes. A loop finds reported documents by the prefix.
 func single(n int) (names []string, w want) {
 	w = want{}
 	for i := range n {
@@ -45,7 +43,7 @@ func single(n int) (names []string, w want) {
 	return names, w
 }
 
-// named is the same with fixed names, which end in five characters, too.
+// named returns the same documents with fixed names, which end in five characters, too.
 func named(n int) (names []string, w want) {
 	names, w = single(n)
 	for i, prefix := range names {
@@ -54,8 +52,8 @@ func named(n int) (names []string, w want) {
 	return names, w
 }
 
-// copies is an input of n documents, every second of them equal to the one
-// before, each to be created as often as count says.
+// copies returns an input of n documents, each to be created count times. Every second document equals the previous
+// one.
 func copies(n, count int) (names []string, w want) {
 	w = want{}
 	for i := range n {
@@ -66,8 +64,8 @@ func copies(n, count int) (names []string, w want) {
 	return names, w
 }
 
-// mixed is the same number of objects, of which count have a name of their
-// own, which a key settles too. For who counts, "named-" is their prefix.
+// mixed returns the same number of objects. count of them have a fixed name, which a key settles, too. Their prefix
+// in the counts is "named-".
 func mixed(n, count int) (names []string, w want) {
 	names, w = copies(n-1, count)
 	for i := range count {

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// lag is how far one of the servers is behind. Each watch ends after watchEnds, so that the
-// next one is of the other server.
+// lag is the delay of one of the servers. Each watch ends after watchEnds, so that the next one goes to the other
+// server.
 const lag, watchEnds = 1500 * time.Millisecond, 2 * time.Second
 
 // behind delays a response by the lag.
@@ -29,7 +29,7 @@ type behind struct {
 	copied chan struct{}
 }
 
-// part is a part of a response, and when it is sent.
+// part is a part of a response and the time at which it is sent.
 type part struct {
 	data []byte
 	at   time.Time
@@ -59,10 +59,10 @@ func (b *behind) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush implements http.Flusher: each part is flushed when it is sent.
+// Flush implements http.Flusher. Each part is flushed when it is sent.
 func (b *behind) Flush() {}
 
-// oneLags makes every second watch that of a server which lags.
+// oneLags delays every second watch, like a server that lags.
 func oneLags(opened *atomic.Int64) func(*http.Request) faultproxy.Fault {
 	return func(r *http.Request) faultproxy.Fault {
 		if r.URL.Query().Get("watch") != "true" {
@@ -85,8 +85,8 @@ func oneLags(opened *atomic.Int64) func(*http.Request) faultproxy.Fault {
 	}
 }
 
-// lagging watches through a balancer, behind which one server's watches lag. No event is
-// lost, and none counts twice.
+// lagging watches through a balancer. The watches of one server behind it lag. No event is lost, and none counts
+// twice.
 func (a *audits) lagging(t *testing.T) {
 	for range 20 {
 		a.create(t, "lagging-")

@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// maxRuns bounds a loop: no fault test needs as many.
+// maxRuns bounds a loop. No fault-injection test needs as many.
 const maxRuns = 200
 
-// run is what one run of a client left.
+// run is the result of one run of a client.
 type run struct {
 	code           int // -1 if it was killed
 	stdout, stderr string
@@ -43,7 +43,7 @@ func (t *trial) run(ctx context.Context, program string, args ...string) (run, e
 	return r, ctx.Err()
 }
 
-// track says which process is the client to kill.
+// track sets the process that is killed as the client.
 func (t *trial) track(client *os.Process) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +61,7 @@ func (t *trial) logRun(r run) {
 		t.namespace, t.log.runs, r.code, len(r.reported()), t.stored, lines[len(lines)-1])
 }
 
-// reported are the names that the run printed, with what it said of them.
+// reported returns the names that the run printed, with the verb after each.
 func (r run) reported() map[string]string {
 	names := map[string]string{}
 	for line := range strings.Lines(r.stdout) {
@@ -76,11 +76,11 @@ func (r run) reported() map[string]string {
 	return names
 }
 
-// alreadyExists is the error of kubectl for an object with a fixed name that exists. It
-// doesn't tell whether an earlier run has made the object.
+// alreadyExists is the error of kubectl for an object with a fixed name that exists. It doesn't tell whether an
+// earlier run has created the object.
 var alreadyExists = regexp.MustCompile(`configmaps "(document-\d+-fixed)" already exists`)
 
-// unknown are the names of the objects whose outcome the run called unknown.
+// unknown returns the names of the objects whose outcome the run reported as unknown.
 func (r run) unknown() []string {
 	var names []string
 	for line := range strings.Lines(r.stderr) {
@@ -92,10 +92,10 @@ func (r run) unknown() []string {
 	return names
 }
 
-// count is a part of the line with which a run ends that has not done all.
+// count is a part of the last line of a run that did not create all objects.
 var count = regexp.MustCompile(`(\d+) (failed|not attempted)\b`)
 
-// totals are what the run counted; none if it did not say, so that all is done.
+// totals returns the counts of the last line. They are 0 if the run printed none, because then it did everything.
 func (r run) totals() totals {
 	counted := map[string]int{}
 	for line := range strings.Lines(r.stderr) {

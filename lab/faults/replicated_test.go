@@ -22,9 +22,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// Whatever fails of three members of etcd and two servers behind a balancer that
-// sends requests to the one and the other in turn: creates are kept, and what an
-// audit counts is right, or it tells what it could not count.
+// Three members of etcd and two servers run behind a balancer that alternates between the servers. One of them fails
+// at a time. All creates are kept. An audit counts correctly, or reports the resources that it could not count.
 func TestReplicated(t *testing.T) {
 	cp := controlplane.New(t, controlplane.Replicated)
 	a := &audits{cp: cp, plugin: plugin(t), client: clientOf(t, cp, cp.Servers[0])}
@@ -64,12 +63,12 @@ func TestReplicated(t *testing.T) {
 	t.Run("an audit that nobody answers", a.isTold)
 }
 
-// audits are those of a control plane.
+// audits runs audits on a control plane.
 type audits struct {
 	cp     *controlplane.ControlPlane
 	plugin string
 	client kubernetes.Interface // of the first server
-	made   uint32               // objects
+	made   uint32               // number of objects
 }
 
 func clientOf(t *testing.T, cp *controlplane.ControlPlane, at *controlplane.Server) kubernetes.Interface {
@@ -83,8 +82,7 @@ func clientOf(t *testing.T, cp *controlplane.ControlPlane, at *controlplane.Serv
 	return client
 }
 
-// create makes one object, however often it has to be asked for: etcd may be choosing a
-// leader.
+// create creates one object. It repeats the request, because etcd can be electing a leader.
 func (a *audits) create(t *testing.T, prefix string) {
 	t.Helper()
 	a.made++
@@ -94,15 +92,14 @@ func (a *audits) create(t *testing.T, prefix string) {
 	harness.Eventually(t, func() error {
 		_, err := a.client.CoreV1().ConfigMaps("default").Create(t.Context(), object, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
-			return nil // it was lost that it was made
+			return nil // the response to an earlier request was lost
 		}
 		return err
 	})
 }
 
-// through returns the flags of an audit through a balancer that sends one
-// request after the other to each of the servers; of lists, choose names the
-// fault of the n-th.
+// through returns the flags of an audit through a balancer that alternates between the servers. choose returns the
+// fault for the n-th list.
 func (a *audits) through(t *testing.T, servers []*controlplane.Server, choose func(n int64) faultproxy.Fault) []string {
 	t.Helper()
 	var urls []string
@@ -129,7 +126,7 @@ func (a *audits) through(t *testing.T, servers []*controlplane.Server, choose fu
 	}
 }
 
-// expect fails unless the audit is whole and right.
+// expect fails unless the audit is complete and correct.
 func (a *audits) expect(t *testing.T, flags []string) {
 	t.Helper()
 	report, err := Audit(t.Context(), a.plugin, a.client, flags...)
@@ -141,7 +138,7 @@ func (a *audits) expect(t *testing.T, flags []string) {
 	}
 }
 
-// during has the failure begin before the second page, and end when it is over.
+// during starts the failure before the second page, and ends it after its time.
 func (a *audits) during(t *testing.T, f failure) {
 	over := make(chan error, 1)
 	begin := sync.OnceFunc(func() {
@@ -167,7 +164,7 @@ func (a *audits) during(t *testing.T, f failure) {
 	}
 }
 
-// balanced has a balancer answer itself each second time.
+// balanced lets the balancer itself respond to every second list.
 func (a *audits) balanced(t *testing.T) {
 	answers := []faultproxy.Fault{
 		faultproxy.Respond(http.StatusBadGateway, http.Header{"Content-Type": {"text/html"}}, "<html>502 Bad Gateway</html>"),
@@ -197,7 +194,7 @@ func (a *audits) isFresh(t *testing.T) {
 	}
 }
 
-// isTold has nobody to ask within the time that the user gives.
+// isTold runs an audit that gets no valid response within --retry-timeout. The report must be incomplete.
 func (a *audits) isTold(t *testing.T) {
 	flags := a.through(t, a.cp.Servers, func(n int64) faultproxy.Fault {
 		if n < 2 {

@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// markers are what the section of a document is replaced between: each number
-// of objects has its own.
+// markers returns the lines around the section in the document. Each number of objects has its own section.
 func (s Settings) markers() (begin, end string) {
 	name := "faults"
 	if s.Follows > 0 {
@@ -27,7 +26,7 @@ func (s Settings) markers() (begin, end string) {
 	return "<!-- " + name + ": begin -->\n", "<!-- " + name + ": end -->\n"
 }
 
-// servers says what the clients talk to, and what fails of it.
+// servers describes the servers and their failures.
 func (s Settings) servers() string {
 	if !s.Replicated {
 		return fmt.Sprintf("kube-apiserver %s killed %d times", controlplane.ServerVersion, s.ServerKills)
@@ -54,7 +53,7 @@ func (r *Result) String() string {
 		r.runs, r.clientKills, r.serverKills, r.Faults, r.Requests, r.Took.Round(time.Second))
 }
 
-// Section is the part of docs/internals/benchmarks.md that says how the fault test went.
+// Section returns the results as a section of docs/internals/benchmarks.md.
 func Section(s Settings, results []*Result) string {
 	var b strings.Builder
 	begin, end := s.markers()
@@ -74,14 +73,13 @@ func Section(s Settings, results []*Result) string {
 	return b.String()
 }
 
-// FindSection fails unless the document at path has a section for such a
-// fault test.
+// FindSection fails unless the document at path has a section for this fault-injection test.
 func (s Settings) FindSection(path string) error {
 	_, _, err := s.around(path)
 	return err
 }
 
-// Write puts the section into the document at path, instead of the one there.
+// Write replaces the section in the document at path.
 func Write(path string, s Settings, section string) error {
 	before, after, err := s.around(path)
 	if err != nil {
@@ -90,7 +88,7 @@ func Write(path string, s Settings, section string) error {
 	return os.WriteFile(path, []byte(before+section+after), 0o644)
 }
 
-// around is what the document has before the section and after it.
+// around returns the document's text before the section and after it.
 func (s Settings) around(path string) (before, after string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -7,41 +7,37 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// Settings are what a fault test follows from.
+// Settings define a fault-injection test.
 type Settings struct {
 	// Plugin and Kubectl are paths of the programs.
 	Plugin, Kubectl string
-	// Documents is the number of documents in the input of a keyed run, and
-	// Count how often each is to be created. Runs without a key, which know
-	// no --count, have as many documents as objects are asked for.
+	// Documents is the number of documents in the input of a keyed run. Count is the number of objects for each of
+	// them. Clients without --count get one document per object.
 	Documents, Count int
-	// Concurrency is how many creates the plugin has in flight. kubectl has
-	// one.
+	// Concurrency is the number of creates that the plugin has in flight. kubectl has one.
 	Concurrency int
-	// RequestTimeout is that of every client.
+	// RequestTimeout applies to every client.
 	RequestTimeout time.Duration
-	// Protocol is what clients speak.
+	// Protocol is the HTTP version of the clients.
 	Protocol faultproxy.Protocol
-	// Seed decides which of the requests meet a fault, and which fault, and Rate is
-	// their share.
+	// Seed selects the requests that get a fault, and the faults. Rate is the share of these requests.
 	Seed uint64
 	Rate float64
-	// Replicated has three members of etcd and two kube-apiservers, and Spread
-	// is how a balancer spreads the requests over these.
+	// Replicated adds members of etcd, three in all, and a second kube-apiserver. Spread tells how a balancer
+	// distributes the requests over both.
 	Replicated bool
 	Spread     faultproxy.Spread
-	// Follows is for how long an audit --watch follows what comes and goes, in the
-	// place of a fault test of creates; of what is above it heeds Plugin, Protocol and
-	// Seed.
+	// Follows is the duration of an audit --watch while objects are created and deleted, which replaces the test of
+	// creates. Of the fields above, it uses Plugin, Protocol, Seed, Replicated and Spread.
 	Follows time.Duration
-	// ClientKills is how often the client is killed, and ServerKills how often
-	// something of the control plane fails (failure.go), at even distances.
+	// ClientKills is the number of kills of the client. ServerKills is the number of failures of the control plane
+	// (failure.go). Both happen at even distances.
 	ClientKills, ServerKills int
-	// Log takes a line for every run of a client.
+	// Log gets a line for every run of a client.
 	Log io.Writer
 }
 
-// Full is the fault test whose result is documented.
+// Full returns the settings of the fault-injection test whose result is documented.
 func Full() Settings {
 	return Settings{
 		Documents: 500, Count: 10, Concurrency: 8, RequestTimeout: 3 * time.Second,
@@ -49,5 +45,5 @@ func Full() Settings {
 	}
 }
 
-// Objects is how many objects are asked for.
+// Objects returns the number of requested objects.
 func (s Settings) Objects() int { return s.Documents * s.Count }

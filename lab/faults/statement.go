@@ -7,18 +7,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// statement is what a client said of the objects, over all of its runs.
+// statement contains everything that a client reported about the objects, over all of its runs.
 type statement struct {
 	want     want
-	reported map[string]string // names, with the last word on them
-	unknown  map[string]bool   // names whose outcome a run called unknown
+	reported map[string]string // names, with the last verb
+	unknown  map[string]bool   // names whose outcome a run reported as unknown
 	last     totals
 	lastCode int
 
 	// Of a last, superfluous run:
 
-	exist      int // objects that it found there
-	postsAgain int // requests that it sent to create something
+	exist      int // objects that it found
+	postsAgain int // create requests that it sent
 }
 
 // totals are the objects that a run counted and did not name one by one.
@@ -48,10 +48,9 @@ func (s *statement) reportedAs(verb string) int {
 	return n
 }
 
-// settledPrefixes are those of which an object was reported created or
-// unknown, for input whose documents have each a prefix of its own. A name
-// that the server picks is not known if its answer is lost: then the prefix is
-// reported.
+// settledPrefixes returns the prefixes with an object that was reported as created or unknown. Each document must
+// have another prefix. If the response to a create with a server-picked name is lost, the client doesn't know the
+// name and reports the prefix.
 func (s *statement) settledPrefixes() map[string]bool {
 	settled := map[string]bool{}
 	for name := range s.reported {
@@ -63,24 +62,23 @@ func (s *statement) settledPrefixes() map[string]bool {
 	return settled
 }
 
-// Result is what became of the objects of a fault test.
+// Result is the outcome of a fault-injection test.
 //
-// Every object that is there is one that was asked for or a duplicate.
+// Every object that exists was requested or is a duplicate.
 type Result struct {
 	Client Client
-	// Asked is how many objects were asked for, Reported how many different
-	// ones were reported created or there, and Unknown how many were reported
-	// unknown and by no run created. Failed and NotAttempted are what the last
-	// run counted as such.
+	// Asked is the number of requested objects. Reported is the number of different objects that were reported as
+	// created or existing. Unknown objects were reported as unknown, and no run reported them as created. Failed and
+	// NotAttempted are the counts of the last run.
 	Asked, Reported, Unknown, Failed, NotAttempted int
-	// Present is how many objects the server has; Duplicates of them are more
-	// than were asked for, and Missing is how many are less. Unaccounted are
-	// those that are there and that no run reported.
+	// Present is the number of objects on the server. Duplicates is the number of them that were not requested.
+	// Missing is the number of requested objects that don't exist. Unaccounted is the number of objects that exist
+	// and that no run reported.
 	Present, Duplicates, Missing, Unaccounted int
-	// NotThere is how many were reported created and are not there.
+	// NotThere is the number of objects that were reported as created and don't exist.
 	NotThere int
-	// Exist is how many a last, superfluous run reported as there, and
-	// PostsAgain how many requests it sent to create something.
+	// Exist is the number of objects that a last, superfluous run found. PostsAgain is the number of create requests
+	// that it sent.
 	Exist, PostsAgain int
 	// LastCode is the exit code of the last run.
 	LastCode int
@@ -90,7 +88,7 @@ type Result struct {
 	tally
 }
 
-// settle compares what was said with what is there.
+// settle compares the reports with the objects that exist.
 func (s *statement) settle(present []string) *Result {
 	r := &Result{
 		Asked: s.want.objects(), Reported: len(s.reported), Present: len(present),
@@ -122,8 +120,7 @@ func (s *statement) settle(present []string) *Result {
 	return r
 }
 
-// present are the names of the ConfigMaps that are there, straight from the
-// server.
+// present returns the names of the ConfigMaps, read directly from the server.
 func (t *trial) present(ctx context.Context) ([]string, error) {
 	var names []string
 	options := metav1.ListOptions{Limit: 1000}

@@ -7,8 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// The count finds what is there twice, missing, not reported, and reported
-// and not there.
+// The count finds objects that exist twice, are missing, were not reported, or were reported and don't exist.
 func TestSettle(t *testing.T) {
 	s := newStatement(want{"once-": 1, "twice-": 2, "lost-": 1, "double-": 1, "doubt-": 1})
 	s.add(run{
@@ -36,7 +35,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// A result that breaks its promise is called broken.
+// The checks reject a Result that breaks a promise.
 func TestCheck(t *testing.T) {
 	kept := Result{Asked: 3, Reported: 3, Present: 3, Exist: 3}
 	with := func(change func(*Result)) *Result {

@@ -20,36 +20,35 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// trial is one client's way through the fault test, in a namespace of its
-// own, behind a proxy of its own.
+// trial runs one client through the fault-injection test, in its own namespace and behind its own proxy.
 type trial struct {
 	Settings
 	cp        *controlplane.ControlPlane
 	server    kubernetes.Interface // not through the proxy
 	namespace string
-	dir       string // of its own
+	dir       string // of this trial only
 	mix       *faultproxy.Mix
 	proxy     *faultproxy.Proxy
 
 	kills     []kill     // in their order
 	failures  []failure  // of the control plane; the first one is next
-	recovered chan error // from the last one
-	mu        sync.Mutex // guards what follows
-	stored    int        // objects, by what passed the proxy
-	posts     int        // of objects, that the proxy was sent
+	recovered chan error // from the last failure
+	mu        sync.Mutex // guards the fields below
+	stored    int        // objects, by the responses that passed the proxy
+	posts     int        // of objects, that the proxy received
 	client    *os.Process
 	log       tally
 }
 
-// tally is what a trial counts on its way.
+// tally contains the counts of a trial.
 type tally struct {
 	runs, clientKills, serverKills int
 }
 
-// kill is what happens once so many objects are stored.
+// kill is due once the given number of objects are stored.
 type kill struct {
 	at     int
-	server bool // a failure of the control plane, and else the client
+	server bool // a failure of the control plane; otherwise a kill of the client
 }
 
 // plan spreads the kills evenly over the objects to create.
@@ -65,7 +64,7 @@ func plan(objects, clients, servers int) []kill {
 	return kills
 }
 
-// newTrial makes the namespace, the proxy and the kubeconfig.
+// newTrial creates the namespace, the proxy and the kubeconfig.
 func newTrial(ctx context.Context, s Settings, cp *controlplane.ControlPlane, name string) (*trial, error) {
 	t := &trial{
 		Settings: s, cp: cp, namespace: fmt.Sprintf("%s-%d", name, s.Seed), dir: filepath.Join(cp.Dir, name),
@@ -99,7 +98,7 @@ func addresses(cp *controlplane.ControlPlane) (urls []string) {
 	return urls
 }
 
-// finish waits for what is under way, which may still be stored.
+// finish waits for requests in flight, which can still store objects, and for the control plane to recover.
 func (t *trial) finish() error {
 	t.proxy.Close()
 	return <-t.recovered
@@ -110,7 +109,7 @@ func (t *trial) path(name string) string { return filepath.Join(t.dir, name) }
 // choose returns the fault that the mix chooses, and counts stored objects.
 func (t *trial) choose(r *http.Request) faultproxy.Fault {
 	fault := t.mix.Choose(r)
-	if !creates(r) { // a review of permissions, say
+	if !creates(r) { // for example, a review of permissions
 		return fault
 	}
 	t.mu.Lock()
@@ -127,14 +126,13 @@ func (t *trial) choose(r *http.Request) faultproxy.Fault {
 	}
 }
 
-// creates reports whether r can create a ConfigMap: a POST, or the PATCH of a server-side
-// apply.
+// creates reports whether r can create a ConfigMap. It is a POST, or the PATCH of a server-side apply.
 func creates(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/configmaps") ||
 		r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/configmaps/")
 }
 
-// watch calls stored when the server has answered that it created something.
+// watch calls stored when the server responds that it created an object.
 type watch struct {
 	http.ResponseWriter
 	stored func()
@@ -150,8 +148,7 @@ func (w *watch) WriteHeader(code int) {
 // Unwrap is for http.ResponseController.
 func (w *watch) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// objectStored carries out the kills that are due, before the client hears of
-// the object.
+// objectStored carries out the kills that are due, before the client receives the response.
 func (t *trial) objectStored() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -160,13 +157,13 @@ func (t *trial) objectStored() {
 		if t.kills[0].server {
 			t.failServer()
 		} else if !t.killClient() {
-			return // between two runs: the next one is killed
+			return // between two runs, so the next run is killed
 		}
 		t.kills = t.kills[1:]
 	}
 }
 
-// killClient tells whether there was one.
+// killClient kills the client and reports whether there was one.
 func (t *trial) killClient() bool {
 	if t.client == nil || t.client.Kill() != nil {
 		return false
@@ -176,8 +173,7 @@ func (t *trial) killClient() bool {
 	return true
 }
 
-// failServer lets the next failure of the control plane happen, once it has
-// recovered from the last one.
+// failServer starts the next failure of the control plane, once it has recovered from the last one.
 func (t *trial) failServer() {
 	err := <-t.recovered
 	next := t.failures[0]
@@ -194,14 +190,14 @@ func (t *trial) failServer() {
 	}()
 }
 
-// postsSoFar counts those that the proxy was sent.
+// postsSoFar returns the number of POSTs that the proxy received.
 func (t *trial) postsSoFar() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.posts
 }
 
-// counts returns the number of requests, and of those that met a fault.
+// counts returns the number of requests, and the number of requests with a fault.
 func (t *trial) counts() (requests, faults int) {
 	requests, each := t.mix.Count()
 	for _, n := range each {

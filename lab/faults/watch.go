@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// settles is how long a watch may take to be right once nothing changes any more: types
-// without prefixes are asked for each minute.
+// settles is the time in which a watch must become correct after the last change. It is long because the watch lists
+// types without prefixes only once a minute.
 const settles = 100 * time.Second
 
 // Watch is a plugin that runs audit --watch.
@@ -27,7 +27,7 @@ type Watch struct {
 	cmd       *exec.Cmd
 	ended     chan error
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	last   *v1alpha1.AuditReport
 	errOut bytes.Buffer
 }
@@ -51,7 +51,7 @@ func StartWatch(ctx context.Context, plugin string, arguments ...string) (*Watch
 	return w, nil
 }
 
-// watchErrors is where the plugin says what is not in its reports.
+// watchErrors collects the plugin's stderr.
 type watchErrors Watch
 
 func (w *watchErrors) Write(p []byte) (int, error) {
@@ -60,7 +60,7 @@ func (w *watchErrors) Write(p []byte) (int, error) {
 	return w.errOut.Write(p)
 }
 
-// read takes the reports, until there are no more.
+// read decodes the reports until the output ends.
 func (w *Watch) read(from io.Reader) error {
 	for d := json.NewDecoder(from); ; {
 		report := &v1alpha1.AuditReport{}
@@ -91,7 +91,7 @@ func (w *Watch) said() string {
 
 func (w *Watch) kill() { _ = w.cmd.Process.Kill() }
 
-// Until waits for a report that is whole and as it should be.
+// Until waits for a complete report that passes check.
 func (w *Watch) Until(ctx context.Context, check func(*v1alpha1.AuditReport) error) error {
 	wrong := errors.New("no report")
 	for end := time.Now().Add(settles); time.Now().Before(end); {
@@ -116,8 +116,8 @@ func (w *Watch) Until(ctx context.Context, check func(*v1alpha1.AuditReport) err
 	return fmt.Errorf("%w; it says: %s", wrong, w.said())
 }
 
-// UntilFresh waits until its names are those of an audit that begins now: nothing may
-// come or go.
+// UntilFresh waits until the watch has the names of an audit that begins now. No objects may be created or deleted in
+// this time.
 func (w *Watch) UntilFresh(ctx context.Context) error {
 	out, err := exec.CommandContext(ctx, w.plugin, append([]string{"audit"}, w.arguments...)...).Output()
 	if err != nil {
@@ -136,8 +136,8 @@ func (w *Watch) UntilFresh(ctx context.Context) error {
 	})
 }
 
-// namesOf are the names of a report. A watch shows of what it saw to come what is left, too,
-// which an audit does not.
+// namesOf returns the names of a report. It skips prefixes with fewer than shownFrom names. An audit does not show
+// them, but a watch does if they had more names before.
 func namesOf(r *v1alpha1.AuditReport) map[space]int64 {
 	counted := map[space]int64{}
 	for _, i := range r.Items {
@@ -148,7 +148,7 @@ func namesOf(r *v1alpha1.AuditReport) map[space]int64 {
 	return counted
 }
 
-// End interrupts the watch, which is a good end, and returns the last report.
+// End interrupts the watch, which must exit without an error, and returns the last report.
 func (w *Watch) End() (*v1alpha1.AuditReport, error) {
 	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
 		return nil, err

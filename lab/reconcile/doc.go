@@ -1,8 +1,6 @@
-// Package reconcile has controllers create what an owner has for many purposes,
-// on a real API server, while all goes wrong that can: caches that lag, answers
-// that are lost, processes that are killed, two leaders, and strangers that take
-// names. Afterwards it counts the objects. What goes wrong is a Scenario, and
-// how a controller creates is a Way: that of pkg/once, and those that people
-// have today. Each controller is a process of its own (process.go), behind a
-// proxy of its own (instance.go).
+// Package reconcile runs controllers that create objects for many purposes of an owner, on a real API server. It
+// injects faults. Caches lag, responses are lost, processes are killed, two leaders run, and other clients take
+// names. In the end it counts the objects. A Scenario is a set of faults. A Way is how a controller creates, with
+// pkg/once or with the means that people have today. Each controller is a process (process.go) behind its own proxy
+// (instance.go).
 package reconcile

@@ -15,9 +15,8 @@ var secrets = census.Resource{
 	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, Kind: "Secret", Namespaced: true,
 }
 
-// A search finds every object that these controllers have created one too many, and
-// nothing that pkg/once has created. The groups are only possible, because all purposes
-// have one owner.
+// A search finds every duplicate that these controllers have created, and no object that pkg/once has created. The
+// groups are only possible duplicates, because all purposes have one owner.
 func TestDuplicatesAreFound(t *testing.T) {
 	cp := controlplane.New(t)
 	for _, test := range []struct {

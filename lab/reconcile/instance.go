@@ -20,26 +20,26 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// instance is one process, and the proxy before the server that is its own.
+// instance is one process, and the proxy between it and the server.
 type instance struct {
 	trial    *trial
 	scenario Scenario
 	proxy    *faultproxy.Proxy
 	command  *exec.Cmd
-	answers  io.Reader // how many purposes have failed, a line for each reconcile
+	answers  io.Reader // the number of failed purposes, a line for each reconcile
 
 	killed bool          // trial.mu guards it
-	behind atomic.Bool   // its cache gets nothing
-	caught chan struct{} // closed when it gets all again
-	catch  func()        // closes it
-	idle   *time.Timer   // catches up what creates nothing more
+	behind atomic.Bool   // its cache gets no events
+	caught chan struct{} // closed when the cache gets events again
+	catch  func()        // closes caught
+	idle   *time.Timer   // calls catch if the process sends no more creates
 }
 
-// patience is how long a cache stays behind that of a process which waits for
-// it, unless the settings say otherwise.
+// patience is the time without creates after which a stale cache gets events again. A process that waits for its
+// cache needs this. The settings can change it.
 const patience = 2 * time.Second
 
-// start starts a process that the scenario happens to.
+// start starts a process in the scenario.
 func (t *trial) start(ctx context.Context, s Scenario) (*instance, error) {
 	i := &instance{trial: t, scenario: s, caught: make(chan struct{})}
 	i.catch = sync.OnceFunc(func() { close(i.caught) })
@@ -80,8 +80,8 @@ func (i *instance) launch(ctx context.Context) error {
 	return i.command.Start()
 }
 
-// watch follows the process until it has done its rounds, and returns false if
-// it ended before. first is how many purposes failed in its first reconcile.
+// watch reads the output of the process until it has done its rounds. It returns false if the process ended before.
+// first is the number of failed purposes in the first reconcile.
 func (i *instance) watch() (done bool, first int, err error) {
 	lines, rounds, first := bufio.NewScanner(i.answers), 0, -1
 	for n := 1; rounds < i.scenario.Rounds && lines.Scan(); n++ {
@@ -102,7 +102,7 @@ func (i *instance) watch() (done bool, first int, err error) {
 	return rounds == i.scenario.Rounds, first, lines.Err()
 }
 
-// end ends the process and waits for what is under way.
+// end kills the process and waits for requests in flight.
 func (i *instance) end() {
 	i.catch()
 	i.idle.Stop()
@@ -111,7 +111,7 @@ func (i *instance) end() {
 	i.proxy.Close()
 }
 
-// choose is what happens to a request.
+// choose returns the fault of a request.
 func (i *instance) choose(r *http.Request) faultproxy.Fault {
 	t := i.trial
 	switch {
@@ -144,7 +144,7 @@ func (i *instance) choose(r *http.Request) faultproxy.Fault {
 	}
 }
 
-// lag keeps from a watch what comes while the cache is behind.
+// lag delays the events of a watch while the cache is behind.
 func (i *instance) lag(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&lagging{w, func() {
@@ -172,7 +172,7 @@ func (l *lagging) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (l *lagging) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
-// answered calls with when the server has answered.
+// answered calls with when the server responds.
 type answered struct {
 	http.ResponseWriter
 	with func(code int)

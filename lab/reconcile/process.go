@@ -37,26 +37,26 @@ import (
 const (
 	ownerName    = "owner"
 	purposeLabel = "purpose"
-	// inFlight is how many creates a reconcile has in flight.
+	// inFlight is the number of creates that a reconcile has in flight.
 	inFlight = 8
-	// expectationsTimeout ends a wait for an object that never comes: a response can be
-	// about another object. In kube-controller-manager it is five minutes.
+	// expectationsTimeout ends the wait for an object that is never created. A response can be about another object.
+	// In kube-controller-manager it is five minutes.
 	expectationsTimeout = 10 * time.Second
 	// pause is the time from one reconcile to the next one.
 	pause = 200 * time.Millisecond
 )
 
-// task is what a process is to do.
+// task is the task of a process.
 type task struct {
 	Way, Kubeconfig, Namespace string
 	Purposes, Rounds           int
 }
 
-// taskVariable has the task of a process, in JSON.
+// taskVariable is the environment variable with the task of a process, in JSON.
 const taskVariable = "GENNAME_RECONCILE"
 
-// Process is the controller, if this program was started as one, and then
-// never returns. Main and TestMain begin with it.
+// Process runs the controller, if this program was started as one, and then never returns. main and TestMain call it
+// first.
 func Process() {
 	text := os.Getenv(taskVariable)
 	if text == "" {
@@ -82,7 +82,7 @@ type process struct {
 
 	mu       sync.Mutex
 	expected sets.Set[string] // names that were created and that the cache doesn't have
-	created  time.Time        // the last create that is expected
+	created  time.Time        // time of the last create that is expected
 }
 
 func run(ctx context.Context, text string) error {
@@ -127,7 +127,7 @@ func run(ctx context.Context, text string) error {
 	return mgr.Start(ctx)
 }
 
-// byName returns the one of all that is called name.
+// byName returns the element of all with this name.
 func byName[T any](all []T, name string, nameOf func(T) string) (found T, err error) {
 	for _, one := range all {
 		if nameOf(one) == name {
@@ -137,9 +137,8 @@ func byName[T any](all []T, name string, nameOf func(T) string) (found T, err er
 	return found, fmt.Errorf("there is no %T %q", found, name)
 }
 
-// Reconcile creates what is missing, and says on stdout how many purposes have
-// failed: that is how the trial knows. The same comes again until the process
-// has done its rounds.
+// Reconcile creates the missing objects, and prints the number of failed purposes on stdout for the trial. It
+// requeues the request until the process has done its rounds.
 func (p *process) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	again := reconcile.Result{RequeueAfter: pause}
 	owner := &corev1.Secret{}
@@ -177,11 +176,10 @@ func (p *process) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	return again, errors.Join(errs...)
 }
 
-// errNotYet: the cache does not have what was created.
+// errNotYet means that the cache does not have all created objects.
 var errNotYet = errors.New("not yet")
 
-// there returns the purposes for which an object is there, as far as the way
-// sees.
+// there returns the purposes that have an object, as far as the way can see them.
 func (p *process) there(ctx context.Context) (sets.Set[string], error) {
 	reader := client.Reader(p.client)
 	if p.way.uncached {

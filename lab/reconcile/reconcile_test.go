@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// TestMain is also the process that reconciles.
+// TestMain also runs the process that reconciles.
 func TestMain(m *testing.M) {
 	Process()
 	os.Exit(testenv.Run(m.Run))

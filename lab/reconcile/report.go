@@ -38,7 +38,7 @@ func (r *Result) Check() error {
 	return fmt.Errorf("%w: %s", errors.Join(broken...), r)
 }
 
-// The tables of a page are between these.
+// The lines around the tables of a page.
 const (
 	begin = "<!-- reconcile: begin -->\n"
 	end   = "<!-- reconcile: end -->\n"

@@ -23,35 +23,33 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// Settings are those of all trials.
+// Settings are the settings of all trials.
 type Settings struct {
 	Seed     uint64
 	Purposes int
-	Log      io.Writer     // what processes say on stderr
+	Log      io.Writer     // stderr of the processes
 	Patience time.Duration // with a cache that is behind; 0 for patience
 }
 
-// Result is what a trial has left.
+// Result is the outcome of a trial.
 type Result struct {
 	Way      Way
 	Scenario Scenario
-	// Purposes is how many objects there should be.
+	// Purposes is the number of objects that there should be.
 	Purposes int
-	// Duplicates are objects that are one too many for their purpose, and
-	// Missing the purposes without one.
+	// Duplicates is the number of extra objects for the same purposes. Missing is the number of purposes without an
+	// object.
 	Duplicates, Missing int
-	// Unsettled is how many purposes had an error in the reconcile that followed
-	// when nothing went wrong any more.
+	// Unsettled is the number of purposes with an error in the reconcile after the last fault.
 	Unsettled int
-	// Posts, Gets and Lists are the requests for the objects, Conflicts the
-	// POSTs that were answered so, Faults the requests that met a fault, and
-	// Refused those of them that were refused because of a copy of theirs.
+	// Posts, Gets and Lists are the requests for the objects. Conflicts is the number of responses with status 409.
+	// Faults is the number of requests with a fault. Refused is the number of them whose second copy was refused.
 	Posts, Gets, Lists, Conflicts, Faults, Refused int
 	Processes, Kills                               int
 	Took                                           time.Duration
 }
 
-// trial is one way through one scenario, in a namespace of its own.
+// trial runs one way through one scenario, in its own namespace.
 type trial struct {
 	Settings
 	way       Way
@@ -60,18 +58,18 @@ type trial struct {
 	namespace string
 	dir       string
 	faults    *faultproxy.Mix
-	strangers sync.WaitGroup // that have names
+	strangers sync.WaitGroup // deletions of objects of other clients that are in progress
 
 	posts, gets, lists, conflicts, processes atomic.Int32
 
 	mu      sync.Mutex
-	objects int // that were stored
+	objects int // number of stored objects
 	kills   []int
 	killed  int
 }
 
-// Run is the way through the scenario on the control plane. The error is about
-// the trial; what became of the objects is in the Result.
+// Run runs the way through the scenario on the control plane. The error is about the trial. The Result tells which
+// objects exist.
 func Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings, way Way, scenario Scenario) (*Result, error) {
 	t := &trial{
 		Settings: s, way: way, cp: cp, namespace: way.Name + "-" + scenario.Name,
@@ -107,7 +105,7 @@ func Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings, way Way
 	return r, err
 }
 
-// prepare makes the namespace and the owner.
+// prepare creates the namespace and the owner.
 func (t *trial) prepare(ctx context.Context) (err error) {
 	if t.server, err = kubernetes.NewForConfig(t.cp.Admin()); err != nil {
 		return err
@@ -120,7 +118,7 @@ func (t *trial) prepare(ctx context.Context) (err error) {
 	return errors.Join(err, err2, os.MkdirAll(t.dir, 0o755))
 }
 
-// lead runs one process after the other, until one has done its rounds.
+// lead runs processes one after another until one has done its rounds.
 func (t *trial) lead(ctx context.Context, scenario Scenario) error {
 	for range scenario.Kills + 1 {
 		i, err := t.start(ctx, scenario)
@@ -136,8 +134,7 @@ func (t *trial) lead(ctx context.Context, scenario Scenario) error {
 	return errors.Join(errors.New("a process ended that was not killed"), ctx.Err())
 }
 
-// settle reconciles once more, when nothing goes wrong any more, and returns
-// for how many purposes that fails at first.
+// settle reconciles once more without faults, and returns the number of purposes that fail in the first attempt.
 func (t *trial) settle(ctx context.Context) (failed int, err error) {
 	i, err := t.start(ctx, Scenario{Rounds: 1})
 	if err != nil {
@@ -164,7 +161,7 @@ func (t *trial) compare(ctx context.Context) (duplicates, missing int, err error
 	return len(list.Items) - len(purposes), t.Purposes - len(purposes), nil
 }
 
-// fill says what was asked of the server, and what happened to it.
+// fill copies the counts of requests, faults and kills into the result.
 func (t *trial) fill(r *Result) {
 	r.Posts, r.Gets, r.Lists = int(t.posts.Load()), int(t.gets.Load()), int(t.lists.Load())
 	r.Conflicts, r.Processes, r.Kills = int(t.conflicts.Load()), int(t.processes.Load()), t.killed
@@ -177,13 +174,13 @@ func (t *trial) fill(r *Result) {
 	}
 }
 
-// path is that of a secret, or without a name of all.
+// path returns the URL path of a Secret, or of all Secrets if name is empty.
 func (t *trial) path(name string) string {
 	return strings.TrimSuffix("/api/v1/namespaces/"+t.namespace+"/secrets/"+name, "/")
 }
 
-// count counts a request for objects. A list that takes any state is that of a
-// cache, on servers that stream no initial list.
+// count counts a request for objects. A list with a resourceVersion doesn't count. Caches send it to servers that
+// stream no initial list.
 func (t *trial) count(r *http.Request) {
 	switch {
 	case r.URL.Path == t.path("") && r.URL.Query().Has("resourceVersion"):
@@ -204,7 +201,7 @@ func (t *trial) mix(s Scenario, r *http.Request) faultproxy.Fault {
 	return t.faults.Choose(r)
 }
 
-// stored kills the process if that is due.
+// stored kills the process if a kill is due.
 func (t *trial) stored(by *instance) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -216,8 +213,8 @@ func (t *trial) stored(by *instance) {
 	}
 }
 
-// stranger is a fault: somebody else has the name that is sent, for a moment.
-// Where the server picks it, nothing happens.
+// stranger is a fault. Another client takes the name in the request for a moment. If the server picks the name,
+// nothing happens.
 func (t *trial) stranger(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var sent metav1.PartialObjectMetadata
@@ -228,8 +225,7 @@ func (t *trial) stranger(next http.Handler) http.Handler {
 	})
 }
 
-// take creates an object of nobody's, and deletes it a moment later. If the name
-// was taken, nothing happens.
+// take creates an object without an owner, and deletes it a moment later. If the name was taken, nothing happens.
 func (t *trial) take(name string) {
 	secrets := t.server.CoreV1().Secrets(t.namespace)
 	other := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -239,6 +235,6 @@ func (t *trial) take(name string) {
 	}
 	t.strangers.Go(func() {
 		time.Sleep(300 * time.Millisecond)
-		_ = secrets.Delete(ctx, name, metav1.DeleteOptions{}) // what is left is counted as missing
+		_ = secrets.Delete(ctx, name, metav1.DeleteOptions{}) // a leftover is counted as missing
 	})
 }

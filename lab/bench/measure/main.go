@@ -1,9 +1,8 @@
-// Command measure runs a command, and prints as JSON how long it took, how
-// much processor time and, at most, memory, and what it printed.
+// Command measure runs a command. It prints as JSON the elapsed time, the processor time, the peak memory and the
+// output.
 //
-// It is a small program of its own because Linux counts the memory of the
-// process that starts a child as the child's: the benchmarks, with their
-// clients of Kubernetes and etcd, have more than what they measure.
+// It is a separate program because Linux counts the memory of the process that starts a child as the child's memory.
+// The benchmarks, with their clients of Kubernetes and etcd, use more memory than the commands that they measure.
 package main
 
 import (

@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Colors that color-blind readers tell apart (Okabe and Ito 2008); the
-// shapes differ too. The background is painted, so that a page may be dark.
+// Colors that color-blind readers can distinguish (Okabe and Ito 2008). The shapes differ, too. The background is
+// painted for dark pages.
 var (
 	blue   = color.RGBA{0x00, 0x72, 0xb2, 0xff}
 	orange = color.RGBA{0xd5, 0x5e, 0x00, 0xff}
@@ -29,8 +29,7 @@ const (
 	margin = 3 * vg.Millimeter
 )
 
-// figure is measured points over what is expected, and below them how far they
-// are off.
+// figure shows measured points and expected values, and below them their difference.
 type figure struct {
 	title, x, y, deviation string
 	xMin, xMax, xStep      float64
@@ -39,15 +38,14 @@ type figure struct {
 	measured               []series
 }
 
-// curve is what is expected; crosses mark its points if there is nothing
-// between them.
+// curve is a line of expected values. Crosses mark its points if the values between them have no meaning.
 type curve struct {
 	label   string
 	points  plotter.XYs
 	crosses bool
 }
 
-// series is what is measured of one kind, and how far it is off.
+// series is a group of measured values, and their differences from the expected values.
 type series struct {
 	label              string
 	color              color.Color
@@ -78,12 +76,12 @@ func (f figure) save(path string) error {
 	if _, err := svg.WriteTo(&text); err != nil {
 		return err
 	}
-	// Where the font that the letters were placed for is missing, the nearest.
+	// Viewers without this font use a similar one.
 	drawing := bytes.ReplaceAll(text.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))
 	return os.WriteFile(path, drawing, 0o644)
 }
 
-// above is what is measured and expected.
+// above plots the measured and expected values.
 func (f figure) above() (*plot.Plot, error) {
 	p := f.plot()
 	p.Title.Text, p.Y.Label.Text = f.title, f.y
@@ -105,7 +103,7 @@ func (f figure) above() (*plot.Plot, error) {
 	return p, nil
 }
 
-// below is how far the measured values are off.
+// below plots the differences of the measured values from the expected values.
 func (f figure) below() (*plot.Plot, error) {
 	p := f.plot()
 	p.X.Label.Text, p.Y.Label.Text = f.x, f.deviation
@@ -124,7 +122,7 @@ func (f figure) below() (*plot.Plot, error) {
 	return p, nil
 }
 
-// plot is an empty plot with the figure's x axis.
+// plot returns an empty plot with the figure's x axis.
 func (f figure) plot() *plot.Plot {
 	plot.DefaultFont.Variant = "Sans"
 	p := plot.New()
@@ -146,7 +144,7 @@ func (f figure) plot() *plot.Plot {
 	return p
 }
 
-// every is a tick every so often, and a number at each.
+// every returns numbered ticks at a distance of step.
 func every(step float64) plot.TickerFunc {
 	return func(low, high float64) (ticks []plot.Tick) {
 		for i := int(math.Ceil(low / step)); float64(i)*step <= high; i++ {
@@ -202,8 +200,7 @@ func (s series) addTo(p *plot.Plot, points []point, label string) error {
 	return nil
 }
 
-// drawAligned draws two plots whose y axes stand at the same place, however
-// wide their numbers are.
+// drawAligned draws two plots whose y axes are aligned, even if the widths of their numbers differ.
 func drawAligned(above *plot.Plot, upper draw.Canvas, below *plot.Plot, lower draw.Canvas) {
 	left := above.DataCanvas(upper).Min.X - below.DataCanvas(lower).Min.X
 	right := above.DataCanvas(upper).Max.X - below.DataCanvas(lower).Max.X

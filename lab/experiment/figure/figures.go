@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// confident is how many standard errors an error bar has on either side: 95 %.
+// confident is the number of standard errors of an error bar on either side, for 95%.
 const confident = 1.96
 
 // firstConflicts is the figure of KEP-4420, with measured points.
@@ -41,7 +41,7 @@ func (r results) firstConflicts() figure {
 	return f
 }
 
-// rates is how the conflict rate grows with the names that exist.
+// rates shows the conflict rate by the number of existing names.
 func (r results) rates() figure {
 	f := figure{
 		title:     fmt.Sprintf("Creates that fail, among %d names", r.Names),

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// results is what of results.json is drawn.
+// results are the fields of results.json that the figures show.
 type results struct {
 	Names          int `json:"names"`
 	FirstConflicts []struct {

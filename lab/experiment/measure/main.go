@@ -1,6 +1,5 @@
-// Command measure runs the experiment on real servers and writes
-// docs/internals/measured.md, and into docs/measured/ the results and what was seen
-// under each prefix. "make measure" calls it and draws the figures.
+// Command measure runs the experiment on real servers and writes docs/internals/measured.md. It writes the results
+// and the numbers under each prefix into docs/measured/. "make measure" calls it and draws the figures.
 package main
 
 import (
@@ -24,8 +23,8 @@ var (
 	docs          = flag.String("docs", "docs", "folder to write to")
 )
 
-// populations are at which the conflict rate is measured, by the server's
-// tries: where it is neither too small nor too large to be told apart.
+// populations are the numbers of existing names at which the conflict rate is measured, by the attempts of the
+// server. At other numbers, the rate is too small or too large to distinguish the numbers of attempts.
 var populations = map[int][]int{
 	1: {36, 146, 292, 437, 583, 692},
 	8: {365, 437, 510, 583, 620, 656, 692, 714},
@@ -65,14 +64,14 @@ func run() error {
 	return experiment.Write(*docs, r.Results, r.seen)
 }
 
-// record is what has been measured so far.
+// record contains the measurements so far.
 type record struct {
 	experiment.Results
 	seen []experiment.Seen
 }
 
-// measure starts a server and measures what it is for: the first conflict, and
-// once per number of tries also what needs no attempts of a client.
+// measure starts a server and measures the number of creates to the first conflict. With one client attempt, it also
+// measures the server's attempts and the conflict rates.
 func (r *record) measure(ctx context.Context, tries, attempts int) (err error) {
 	server, err := experiment.Start(ctx, os.Stderr, tries)
 	if err != nil {

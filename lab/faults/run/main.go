@@ -1,6 +1,5 @@
-// Command run carries out a fault test on a control plane of its own, prints its
-// result, and with -write puts it into a document. A fault test that failed is
-// replayed by its seed and the other flags.
+// Command run carries out a fault-injection test on its own control plane, and prints the result. With -write it also
+// writes the result into a document. The seed and the other flags reproduce a failed test.
 //
 //	go run ./lab/faults/run -seed 1 -only keyed -objects 500
 package main
@@ -99,7 +98,7 @@ func run(s faults.Settings, only, write string) (err error) {
 	return broken
 }
 
-// follow has audit --watch follow what comes and goes of all types.
+// follow runs audit --watch while objects of all types are created and deleted.
 func follow(ctx context.Context, cp *controlplane.ControlPlane, s faults.Settings, write string) error {
 	f, err := faults.Follow(ctx, cp, s)
 	if err != nil {

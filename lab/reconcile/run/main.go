@@ -1,5 +1,5 @@
-// Command run runs every way in every scenario on a control plane of its own, prints
-// the results, and with -write puts them into the pages.
+// Command run runs every way in every scenario on its own control plane, and prints the results. With -write it also
+// writes them into the pages.
 //
 //	go run -C lab/reconcile ./run -only once -in all -purposes 200 -seed 7
 package main
