@@ -214,7 +214,7 @@ func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 		return "", err
 	}
 	time, memory := c.seconds[2].median(), c.memory[2].median()
-	return fmt.Sprintf("### %s ConfigMaps, beside kubectl\n\n%s\nTime of the audit in kubectl's: %s; with kubectl's pages as large: %.3f. Memory in kubectl's: %s; with pages as large: %.4f. kubectl counts wrong, too: any five characters are a suffix to `sed`, and namespaces are one.\n",
+	return fmt.Sprintf("### %s ConfigMaps, beside kubectl\n\n%s\nTime of the audit in kubectl's: %s. With kubectl's pages as large: %.3f. Memory in kubectl's: %s. With pages as large: %.4f. kubectl counts wrong, too: any five characters are a suffix to `sed`, and namespaces are one.\n",
 		grouped(p.objects), c.table(true),
 		b.verdict(time/c.seconds[0].median(), 1./20), time/c.seconds[1].median(),
 		b.verdict(memory/c.memory[0].median(), 1./30), memory/c.memory[1].median()), nil

@@ -157,7 +157,7 @@ func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 // kubectl.
 func (b *bench) besideKubectl(c *contest) string {
 	kubectl := c.seconds[0].median()
-	return fmt.Sprintf("Time in that of kubectl: %s. With `%s`: %s; the processor time that the client and the servers need for it, on %d cores, is alone %.2f.",
+	return fmt.Sprintf("Time in that of kubectl: %s. With `%s`: %s. The processor time of client and servers alone, on %d cores, is %.2f.",
 		b.verdict(c.seconds[1].median()/kubectl, orderBar), concurrent, b.verdict(c.seconds[2].median()/kubectl, atOnceBar),
 		runtime.NumCPU(), c.cpu[2].median()/float64(runtime.NumCPU())/kubectl)
 }
@@ -224,7 +224,7 @@ func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (s
 		return "", err
 	}
 	growth := c.memory[1].median() / c.memory[2].median()
-	return fmt.Sprintf("### %s copies\n\n%s\nwrk: %s; the plugin, from its start to its end: %s. In the rate of wrk: %s. Memory in that of a tenth of the copies: %s. Connections of a run, all told, in its requests in flight: %s.\n",
+	return fmt.Sprintf("### %s copies\n\n%s\nwrk: %s. The plugin, from its start to its end: %s. In the rate of wrk: %s. Memory in that of a tenth of the copies: %s. Connections of a run, all told, in its requests in flight: %s.\n",
 		grouped(n), c.table(true), load.in("%.0f", "objects a second"), rate.in("%.0f", "objects a second"),
 		b.verdictAtLeast(rate.median()/load.median(), copiesBar), b.verdict(growth, flat),
 		b.verdict(float64(connections)/atOnce, 1)), nil

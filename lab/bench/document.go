@@ -12,7 +12,8 @@ import (
 // conditions describes the machine, the date and the versions of a measurement.
 func (b *bench) conditions(server string) string {
 	command := "go run -C lab/bench . " + strings.Join(os.Args[1:], " ")
-	return fmt.Sprintf("Measured on %s with `%s`: %d cores (%s), %s, commit %s; kube-apiserver %s, and etcd on the same machine, whose load average was %s before. A number is the median, with the least and the greatest in brackets.\n",
+	return fmt.Sprintf("Measured on %s with `%s`, %d cores (%s), %s, commit %s. The machine ran kube-apiserver %s, and etcd. Its load average was %s before. "+
+		"Numbers are medians, with the least and the greatest in brackets.\n",
 		time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(command), runtime.NumCPU(), cpuModel(), runtime.Version(), b.commit, server, b.load)
 }
 

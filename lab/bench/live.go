@@ -124,7 +124,7 @@ func (l *load) watched(ctx context.Context, b *bench, w *watchRun, interval time
 	return fmt.Sprintf("| | lag, median | lag, 99 of 100 | greatest lag | the server's processor time a second, without a watch | with it |\n|---|---|---|---|---|---|\n"+
 		"| %.0f creates and as many deletes a second | %.2f s | %.2f s | %.2f s | %.2f s | %.2f s |\n"+
 		"| the same, and every %v %s creates and as many deletes within %.2f s | %.2f s | %.2f s | %.2f s | | %.2f s |\n\n"+
-		"Peak memory in 100 MiB: %s. Lag, 99 of 100, in a second: %s; with bursts: %s. A report every %v. From the tenth name of a prefix that had few before to its row: %.1f s.\n",
+		"Peak memory in 100 MiB: %s. Lag, 99 of 100, in a second: %s. With bursts: %s. A report every %v. From the tenth name of a prefix that had few before to its row: %.1f s.\n",
 		perSecond(float64(created)), median(steady).Seconds(), most(steady).Seconds(), steady[len(steady)-1].Seconds(), perSecond(alone), perSecond(beside),
 		burstEvery, grouped(burstSize), l.lasted.Seconds(), median(bursts).Seconds(), most(bursts).Seconds(), bursts[len(bursts)-1].Seconds(), perSecond(bursting),
 		b.verdict(float64(w.memory)/(100<<20), 1), b.verdict(most(steady).Seconds(), 1), b.verdict(most(bursts).Seconds(), 1), interval, passed.Seconds()), nil

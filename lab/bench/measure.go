@@ -149,5 +149,5 @@ func (b *bench) judged(ratio, bar float64, isKept bool) string {
 	if b.scale != 1 {
 		return fmt.Sprintf("%.3f (the bar, %.3f, is about the full size)", ratio, bar)
 	}
-	return fmt.Sprintf("%.3f, bar %.3f: %s", ratio, bar, kept(isKept))
+	return fmt.Sprintf("%.3f (bar %.3f, %s)", ratio, bar, kept(isKept))
 }

@@ -62,7 +62,7 @@ func (c *contest) startupTable() string {
 		compared := ""
 		if i > 0 {
 			ratio := c.seconds[i].median() / c.seconds[0].median()
-			compared = fmt.Sprintf("%.2f, bar %.1f: %s", ratio, startupBar, kept(ratio <= startupBar))
+			compared = fmt.Sprintf("%.2f (bar %.1f, %s)", ratio, startupBar, kept(ratio <= startupBar))
 		}
 		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", name, milliseconds.in("%.0f", "ms"), compared)
 	}
@@ -79,7 +79,7 @@ func sizes(plugin, kubectl string) (string, error) {
 		}
 		mebibytes[i] = float64(info.Size()) / (1 << 20)
 	}
-	return fmt.Sprintf("\nThe program of a release, stripped, has %.1f MiB, bar %d MiB: %s. kubectl, stripped too, has %.1f MiB.\n",
+	return fmt.Sprintf("\nThe program of a release, stripped, has %.1f MiB (bar %d MiB, %s). kubectl, stripped too, has %.1f MiB.\n",
 		mebibytes[0], sizeBar, kept(mebibytes[0] <= sizeBar), mebibytes[1]), nil
 }
 

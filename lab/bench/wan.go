@@ -44,7 +44,7 @@ func farAway(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (stri
 	if err := c.run(ctx, min(b.runs, 3)); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### %s ConfigMaps, 50 ms and 100 Mbit/s away\n\n%s\nTime of the audit in that without compression: %s; in kubectl's: %s.\n",
+	return fmt.Sprintf("### %s ConfigMaps, 50 ms and 100 Mbit/s away\n\n%s\nTime of the audit in that without compression: %s. In kubectl's: %s.\n",
 		grouped(p.objects), c.table(true), b.verdict(c.seconds[2].median()/c.seconds[1].median(), 1),
 		b.verdict(c.seconds[2].median()/c.seconds[0].median(), 1./5)), nil
 }
