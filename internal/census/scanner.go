@@ -13,69 +13,64 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// spacesAtOnce is how many spaces are counted in one sweep: some megabytes.
+// spacesAtOnce is how many name pools are counted in one sweep. They take some megabytes.
 const spacesAtOnce = 1 << 14
 
 // Scanner counts the names of a cluster. The zero value of all fields but
 // Config is usable.
 type Scanner struct {
-	// Config reaches the cluster. Its Timeout bounds every request, reading the
-	// answer included; without one a server that hangs is waited for.
+	// Config reaches the cluster. Its Timeout bounds every request, including the time to read
+	// the response. Without it, a server that hangs is waited for.
 	Config *rest.Config
-	// ChunkSize is the number of objects to ask for in one request; 0: chosen
-	// by the size of what is listed.
+	// ChunkSize is the number of objects per request. 0 chooses it by the size of the objects.
 	ChunkSize int64
-	// limits are those of pages; zero: those of Version. Tests on a busy machine
-	// set them.
+	// limits are those of pages; zero uses those of Version. Tests on a busy machine set them.
 	limits pageLimits
-	// Concurrency is the number of requests in flight; 0: four, and of those for
-	// more than a first page two.
+	// Concurrency is the number of requests in flight. 0 is four, of which two are for more
+	// than a first page.
 	Concurrency int
-	// Polite is one request at a time, and after each a pause of nine times what
-	// it took.
+	// Polite sends one request at a time, and pauses nine times as long as each took.
 	Polite bool
 	turns  *turns // those that it shares; nil for its own
-	// Version is the server's, like v1.34.4, or the one that it emulates. One
-	// below 1.34, or that is not known, reads pages from etcd as whole objects:
-	// pages are small then.
+	// Version is that of the server, like v1.34.4, or the one that it emulates. A server below
+	// 1.34, or of an unknown version, reads pages from etcd as whole objects. Its pages are
+	// small.
 	Version string
-	// RetryTimeout is how long one page is pursued through throttling, 5xx and
-	// broken connections, and how long a server that does not answer at all is
-	// waited for; 0: two minutes.
+	// RetryTimeout is how long a page is retried after throttling, 5xx and broken connections,
+	// and how long an unreachable server is waited for. 0 is two minutes.
 	RetryTimeout time.Duration
-	// Selector chooses the prefixes of which some object matches it: one in the
-	// space, or one that says the prefix. It lowers no counts. nil chooses all.
+	// Selector chooses the prefixes of which some object matches it: an object in the name
+	// pool, or one with its generateName. It lowers no counts. nil chooses all.
 	Selector labels.Selector
-	// Prefixes are effective prefixes that are counted, where names with them
-	// exist, even if no generateName says them.
+	// Prefixes are effective prefixes that are counted even if no object has them as
+	// generateName.
 	Prefixes []string
-	// Since is from when on a creation is recent, for each of at most MaxWindows
-	// windows.
+	// Since are the times from which on a creation is recent, at most MaxWindows.
 	Since []time.Time
-	// All is whether spaces are handed over, too, that do not count: nobody says
-	// their prefix, nor is it evident, or Selector does not choose it. Their
-	// NamePool.Extra is true. A list that is not in order has none of them.
+	// All hands over name pools that do not count, too: no object has their generateName, the
+	// prefix is not evident, or Selector doesn't choose it. Their NamePool.Extra is true. A
+	// list that is not in order has none of them.
 	All bool
-	// MinCount is from how many names on a prefix that no generateName says can
-	// be evident; 10 at least.
+	// MinCount is the number of names from which on a prefix without generateName can be
+	// evident; 10 at least.
 	MinCount int64
-	// CreatorsFrom is from how many names on it is of interest who made those of a
-	// space. Of fewer that is mostly not read: where each object has a prefix of its
-	// own it takes as long as all else.
+	// CreatorsFrom is the number of names from which on the creator is needed. Below it, the
+	// creator is mostly not read, because that takes as long as everything else if each object
+	// has a prefix of its own.
 	CreatorsFrom int64
-	// FoldBelow is below how many names NamePool.OwnerKind is set; 0 for none.
+	// FoldBelow is the number of names below which NamePool.OwnerKind is set; 0 for none.
 	FoldBelow int64
-	// Progress, if set, is told after every page and every type how far the scan
-	// is. It is called by one goroutine at a time.
+	// Progress, if set, is called after every page and every type. It is called by one
+	// goroutine at a time.
 	Progress func(Progress)
-	// Absent, if set, is told that for some seconds the server has not answered any
-	// request, and why; and then, without a cause, that it answers again, and after how
-	// long. It is called by one goroutine at a time.
+	// Absent, if set, is called if the server has not responded to any request for some
+	// seconds, with the cause. It is called again without a cause when the server responds,
+	// with the time that passed. It is called by one goroutine at a time.
 	Absent func(cause error, after time.Duration)
-	// Resting, if set, is told of each long pause of a polite scan. It is called by one
+	// Resting, if set, is called before each long pause of a polite scan. It is called by one
 	// goroutine at a time.
 	Resting func(pause time.Duration)
-	// Listed, if set, is told of each type that has been read, once its batch is
+	// Listed, if set, is called for each type that has been read, after its batch is
 	// committed. It is called by one goroutine at a time.
 	Listed func(Listed)
 }
@@ -83,23 +78,22 @@ type Scanner struct {
 // Listed is a type that has been read.
 type Listed struct {
 	Resource Resource
-	Batch    Batch // with its spaces
+	Batch    Batch // with its name pools
 	Objects  int64
-	// Prefixed is how many of the objects are in spaces that count.
+	// Prefixed is how many of the objects are in name pools that count.
 	Prefixed int64
-	// Uncounted is how many of the objects say a prefix that was not counted.
+	// Uncounted is how many of the objects have a generateName whose prefix was not counted.
 	Uncounted int64
-	// ResourceVersion is the state that was read, from which a watch goes on. It is
-	// empty if what was read is not all of one state.
+	// ResourceVersion is the state of the list, from which a watch goes on. It is empty if the
+	// list is not all of one state.
 	ResourceVersion string
 }
 
-// Scan counts the names of the resources, in one namespace or, if it is empty,
-// in all; cluster-scoped resources are counted in either case. The spaces of
-// every list come in a batch of their own that begin makes; begin is called by
-// one goroutine at a time. What fails is skipped and does not stop the rest;
-// when ctx is done, all that is not finished is skipped. The error is about
-// the configuration, before any request.
+// Scan counts the names of the resources, in one namespace or, if it is empty, in all.
+// Cluster-scoped resources are counted in either case. The name pools of every list come in a
+// batch of their own that begin makes. begin is called by one goroutine at a time. A list that
+// fails is skipped, and the others go on. When ctx is done, all unfinished lists are skipped.
+// An error is about the configuration, and comes before any request.
 func (s *Scanner) Scan(
 	ctx context.Context, resources []Resource, namespace string, begin func() Batch,
 ) (Summary, error) {
@@ -174,7 +168,7 @@ func (s *scan) count(ctx context.Context, r Resource, namespace string) {
 	s.ledger.commit(r, count)
 }
 
-// summary is what the scan has done, when it is over.
+// summary returns the summary of a finished scan.
 func (s *scan) summary() Summary {
 	summary := s.ledger.summary
 	summary.Requests = s.server.requests.Load()

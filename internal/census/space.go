@@ -18,20 +18,18 @@ const (
 	MinEvident = spaces.MinEvident
 )
 
-// NamePool is the name space of one prefix, and what exists in it.
+// NamePool has the names that exist in one name pool.
 type NamePool struct {
 	Resource  Resource
 	Namespace string // empty for cluster-scoped objects
 	Prefix    string // the effective prefix, at most 58 bytes
-	// SuffixLength is 5; or from 6 to 11 for the objects that create
-	// --suffix-length made, which have a space of their own: Prefix, cut so that
-	// the name has 63 bytes at most, and so many characters of the alphabet.
+	// SuffixLength is 5, or from 6 to 11 for the objects that create --suffix-length made. They
+	// have a name pool of their own. Its Prefix is cut so that names have 63 bytes at most.
 	SuffixLength int
-	// Names is the number of objects whose name is Prefix and five characters
-	// of the alphabet, however they came by it, terminating ones included. It
-	// is 0 for a prefix that only objects of other names say. With a longer
-	// suffix it is that of the objects that have a creation id and a generateName
-	// that says the prefix: nobody else makes such names.
+	// Names is the number of objects whose name is Prefix and five characters of the alphabet,
+	// whoever picked the name, including those that are terminating. It is 0 for a prefix that
+	// only objects of other names have as generateName. With a longer suffix it is the number
+	// of objects that have a creation ID annotation and a generateName with the prefix.
 	Names int64
 	// Generated is how many of them have a generateName with this prefix, and
 	// RawPrefixes how many different ones; MaxRawPrefixes means that or more.
@@ -46,14 +44,13 @@ type NamePool struct {
 	// in whole seconds; zero if none has one.
 	Oldest, Newest time.Time
 
-	// Creator is who made the newest of them, and Creators how many different
-	// creators were seen: only objects newer than all before them in the list are
-	// looked at. MaxCreators means that or more. With
-	// Scanner.CreatorsFrom neither may have been read of fewer names.
+	// Creator is that of the newest of them. Creators is how many different creators were
+	// seen; MaxCreators means that or more. Only objects that are newer than all before them in
+	// the list are checked. Below Scanner.CreatorsFrom names, neither may have been read.
 	Creator  Creator
 	Creators int
-	// ClientGenerated is true if no generateName says the prefix of any of them,
-	// and the names evidently come from a client's own generator.
+	// ClientGenerated is true if none of them has a generateName with the prefix, and the names
+	// evidently come from a client's own generator.
 	ClientGenerated bool
 	// ReplicaBounded is true if the number of replicas bounds that of the names:
 	// all creators seen are ReplicaSets, ReplicationControllers or DaemonSets, or,
@@ -66,14 +63,14 @@ type NamePool struct {
 	OwnerKind string
 	Owners    []uint64
 
-	// Extra is true for a space that is handed over because of Scanner.All only.
+	// Extra is true for a name pool that is handed over because of Scanner.All only.
 	Extra bool
-	// Members are the objects of a space of longer suffixes, as spaces.MemberOf has them.
+	// Members are the objects of a name pool of longer suffixes, as spaces.MemberOf has them.
 	// They are handed over because of Scanner.All only.
 	Members []uint64
 }
 
-// Creator is who made an object.
+// Creator is the creator of an object.
 type Creator struct {
 	// Kind and Name are the object's controller; empty if it has none.
 	Kind, Name string

@@ -281,7 +281,7 @@ func TestChurn(t *testing.T) {
 				t.Fatal(wrong)
 			}
 			server.mu.Lock()
-			server.injuries = seed > 1 // without them, there is no gap
+			server.faults = seed > 1 // without them, there is no gap
 			server.mu.Unlock()
 			for i := range 1200 {
 				c.step(45)
@@ -293,7 +293,7 @@ func TestChurn(t *testing.T) {
 				}
 			}
 			server.mu.Lock()
-			server.injuries = false
+			server.faults = false
 			server.mu.Unlock()
 			want := fresh(t, server, pods, jobs, nodes)
 			eventually(t, func() string { return e.differs(want) })

@@ -17,7 +17,7 @@ import (
 )
 
 // fakeServer is an API server in memory: lists by pages and at a state, watches with
-// a history, and injuries of both. Nothing in it is of the engine.
+// a history, and faults of both. It shares nothing with the engine.
 type fakeServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -27,7 +27,7 @@ type fakeServer struct {
 	oldest   int64    // the state before which there is no history
 	clock    int64
 	random   *rand.Rand
-	injuries bool
+	faults   bool
 	restarts int // watches broken at once
 	refuses  func(path string, watch bool) int
 	watches  map[string]int // opened, by path
@@ -212,8 +212,8 @@ func fail(w http.ResponseWriter, code int, message string) {
 	})
 }
 
-// chance reports whether something is injured.
-func (s *fakeServer) chance(one int) bool { return s.injuries && s.random.IntN(one) == 0 }
+// chance reports whether a fault is injected.
+func (s *fakeServer) chance(one int) bool { return s.faults && s.random.IntN(one) == 0 }
 
 func (s *fakeServer) list(w http.ResponseWriter, r *http.Request, path, namespace string) {
 	s.mu.Lock()

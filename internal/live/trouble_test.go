@@ -424,7 +424,7 @@ func TestPassageOfClusterScoped(t *testing.T) {
 
 // A server whose watches never get anywhere does not have its types listed for ever.
 func TestCountedInVain(t *testing.T) {
-	for name, injure := range map[string]func(*fakeServer){
+	for name, inject := range map[string]func(*fakeServer){
 		"all states are gone": func(s *fakeServer) {
 			s.refuses = func(_ string, watch bool) int {
 				if watch {
@@ -439,7 +439,7 @@ func TestCountedInVain(t *testing.T) {
 			t.Parallel()
 			server := newFakeServer(t, 1)
 			addRuns(server, 6)
-			injure(server)
+			inject(server)
 			e := start(t, server, pods)
 			eventually(t, func() string {
 				if n := len(e.notices(Unwatched)); n != 1 {
@@ -785,13 +785,13 @@ func TestOneRequestAtATime(t *testing.T) {
 	}
 }
 
-// followsOneMore starts an engine on six names of run-, with a server that is injured
+// followsOneMore starts an engine on six names of run-, with a server that has a fault
 // before, and waits until it has counted a seventh.
-func followsOneMore(t *testing.T, injure func(*fakeServer)) *started {
+func followsOneMore(t *testing.T, inject func(*fakeServer)) *started {
 	t.Helper()
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	injure(server)
+	inject(server)
 	e := start(t, server, pods)
 	addRuns(server, 1)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
@@ -800,13 +800,13 @@ func followsOneMore(t *testing.T, injure func(*fakeServer)) *started {
 
 // A watch that is not answered, or says nothing, is given up, and nothing is lost by that.
 func TestSilence(t *testing.T) {
-	for name, injure := range map[string]func(*fakeServer){
+	for name, inject := range map[string]func(*fakeServer){
 		"no answer": func(s *fakeServer) { s.hung = 1 },
 		"no events": func(s *fakeServer) { s.mute = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := followsOneMore(t, injure)
+			e := followsOneMore(t, inject)
 			if gaps := e.Snapshot().Gaps; gaps > 0 {
 				t.Errorf("%d gaps", gaps)
 			}
@@ -842,13 +842,13 @@ func TestStill(t *testing.T) {
 
 // Watches that tell nothing are not believed for ever.
 func TestMute(t *testing.T) {
-	for name, injure := range map[string]func(*fakeServer){
+	for name, inject := range map[string]func(*fakeServer){
 		"they end":  func(s *fakeServer) { s.empty = true },
 		"they last": func(s *fakeServer) { s.mute = 1 << 30 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := followsOneMore(t, injure)
+			e := followsOneMore(t, inject)
 			if told := e.notices(Gap); len(told) == 0 || !errors.Is(told[0].Cause, errMute) {
 				t.Errorf("%+v", told)
 			}
