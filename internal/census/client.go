@@ -12,10 +12,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// accept asks for metadata and nothing else, in protobuf if the server has it.
-// Only an aggregated server that cannot make metadata of its objects, and would
-// answer 406, gives them whole; of these, too, only the metadata is looked at.
-// client-go's metadata client asks for the same.
+// accept requests metadata only, in protobuf if the server has it. An aggregated server that
+// can't make metadata of its objects, and would respond with 406, sends whole objects. Only
+// their metadata is read. client-go's metadata client requests the same.
 const accept = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
 	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
 	"application/json"
@@ -23,7 +22,7 @@ const accept = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList
 // acceptWhole asks for whole objects.
 const acceptWhole = "application/json"
 
-// maxErrorBody is how much of the answer to a failed request is read.
+// maxErrorBody is how much of the response to a failed request is read.
 const maxErrorBody = 1 << 20
 
 // newClient makes a client for all groups. The number of requests in flight is

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxRestarts is how often a list is begun anew.
+	// maxRestarts is how often a list is read again from its beginning.
 	maxRestarts = 5
 	// maxSweeps is how many walks are made over a list that is not in order. Each
 	// counts spacesAtOnce spaces but the first, which finds them.
 	maxSweeps = 9
 )
 
-// listCount is what a list has come to.
+// listCount is the count of a list.
 type listCount struct {
 	batch        Batch // with its spaces, not committed yet
 	inconsistent bool
@@ -31,8 +31,8 @@ type counter interface {
 	WantsCreator(*decode.Object) decode.When
 }
 
-// count counts the spaces of the list, from the beginning again where it must,
-// in batches that begin makes.
+// count counts the name pools of the list, in batches that begin makes. If it must, it reads
+// the list again from the beginning.
 func (l *list) count(ctx context.Context, begin func() Batch) (listCount, error) {
 	for restarts := 0; ; restarts++ {
 		batch := begin()
@@ -46,7 +46,7 @@ func (l *list) count(ctx context.Context, begin func() Batch) (listCount, error)
 	}
 }
 
-// state is the one that has been read, or empty.
+// state is the state of the list, or empty.
 func (l *list) state() string {
 	if l.inconsistent {
 		return ""
@@ -54,8 +54,7 @@ func (l *list) state() string {
 	return l.at
 }
 
-// restart makes the list ready to be counted anew after err, or returns why
-// that is not to be.
+// restart prepares the list to be counted again after err, or returns why it is not.
 func (l *list) restart(ctx context.Context, restarts int, err error) error {
 	switch {
 	case l.pinned:
@@ -70,7 +69,7 @@ func (l *list) restart(ctx context.Context, restarts int, err error) error {
 	return err
 }
 
-// countInto adds the spaces of the list to batch.
+// countInto adds the name pools of the list to batch.
 func (l *list) countInto(ctx context.Context, batch Batch) (spaces.Count, error) {
 	if visits, is := batch.(*visits); is {
 		return visits.read(ctx, l)
@@ -89,9 +88,9 @@ func (l *list) countInto(ctx context.Context, batch Batch) (spaces.Count, error)
 	return l.sweepStrays(ctx, stems)
 }
 
-// sweepStrays walks once more for what stems have left. It must see the very
-// state that they saw, else a space could be counted by both or by none. Where it
-// cannot, all is left to sweeps, if those are few; else strays stay uncounted.
+// sweepStrays walks once more for the objects that stems have left. It must see the same
+// state, or a name pool could be counted twice or not at all. If it can't, sweeps count
+// everything if they are few. Otherwise strays stay uncounted.
 func (l *list) sweepStrays(ctx context.Context, stems *spaces.Stems) (spaces.Count, error) {
 	found := stems.Count()
 	few := found.Spaces <= int64(l.scan.rules.AtOnce)

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// unmentioned are the types that are counted only when they are named: their
-// names are not made from generateName, and there are many of them.
+// unmentioned are the types that are counted only if they are named. Their names are not made
+// from generateName, and there are many of them.
 var unmentioned = map[schema.GroupResource]bool{
 	{Resource: "events"}:                               true,
 	{Group: "events.k8s.io", Resource: "events"}:       true,
@@ -28,9 +28,9 @@ var excluded = map[schema.GroupResource]string{
 		"must be named PLURAL.GROUP; a generated name is always refused",
 }
 
-// Discover lists every type that can be listed and created, in its preferred
-// version, but for Events, Leases and what is excluded. What cannot be
-// discovered is skipped; the error is that nothing can.
+// Discover returns every type that can be listed and created, in its preferred version, except
+// Events, Leases and excluded types. Groups that can't be discovered are skipped. It is an
+// error if no group can be.
 func Discover(d discovery.ServerResourcesInterface) ([]Resource, []Skipped, error) {
 	lists, err := d.ServerPreferredResources()
 	skipped, err := undiscovered(err)

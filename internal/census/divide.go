@@ -25,14 +25,8 @@ var namespaceResource = Resource{
 	Kind:                 "Namespace",
 }
 
-// divide counts a big resource namespace by namespace, or as one list where
-// that is better or the only way.
-//
-// All namespaces are read at the resourceVersion of big, so their objects must
-// come to the number that big has; if they do, none was missed, whatever the
-// list of namespaces, which is of a later instant, does not say.
-//
-// A namespace that cannot be read is skipped, and the others count.
+// divide counts a big resource namespace by namespace, or as one list if that is better or the
+// only way.
 func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) (listCount, error) {
 	namespaces, err := s.namespaces(ctx)
 	if err == nil && s.pays(big.objects, int64(len(namespaces))) {

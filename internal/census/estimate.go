@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// Estimate is what a scan would read of one type: an estimate, because pages are
-// as large as they come quickly, and objects are not all like the first.
+// Estimate is how much a scan would read of one type. Pages have the size that comes quickly,
+// and objects are not all like the first.
 type Estimate struct {
 	Resource Resource
-	// Objects is how many there are, and Known whether that is so; if it is not,
-	// the server does not say how many there are beside the first.
+	// Objects is the number of objects. If Known is false, the server doesn't report how many
+	// there are beside the first.
 	Objects int64
 	Known   bool
 	// ResourceVersion is the state that the server is at.
@@ -32,8 +32,8 @@ type Estimate struct {
 	Seats, AtOnce int
 }
 
-// Estimate asks for the first object of each type, and returns what Scan would
-// read, most objects first. What cannot be read is skipped.
+// Estimate requests the first object of each type, and returns how much Scan would read, most
+// objects first. A type that can't be read is skipped.
 func (s *Scanner) Estimate(
 	ctx context.Context, resources []Resource, namespace string,
 ) ([]Estimate, []Skipped, error) {
@@ -69,7 +69,7 @@ func (s *Scanner) Estimate(
 	return estimates, run.summary().Skipped, nil
 }
 
-// estimate asks for one object, again if need be.
+// estimate requests one object, and retries.
 func (s *scan) estimate(ctx context.Context, r Resource, namespace string) (*Estimate, error) {
 	l := s.newList(r, namespace)
 	l.size = newPageSize(1, pageLimits{})
@@ -87,7 +87,7 @@ func (s *scan) estimate(ctx context.Context, r Resource, namespace string) (*Est
 	}
 }
 
-// estimateOf is what p, the first object of a list, says of it.
+// estimateOf returns the estimate of a list whose first object is p.
 func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
 	e := &Estimate{
 		Resource: l.resource, Objects: p.Objects + p.Remaining, ResourceVersion: p.ResourceVersion,

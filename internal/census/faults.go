@@ -25,7 +25,7 @@ func (s *server) newRetrier() *apistatus.Retrier {
 	return apistatus.NewRetrier(firstPause, longestPause, s.retryTimeout)
 }
 
-// wait waits for the next try after cause, or returns why there is none.
+// wait waits for the next attempt after cause, or returns why there is none.
 func (s *server) wait(ctx context.Context, retrier *apistatus.Retrier, cause error) error {
 	switch err := retrier.Wait(ctx, cause); {
 	case errors.Is(err, apistatus.ErrTimeUp):
@@ -50,8 +50,8 @@ func transient(ctx context.Context, err error) bool {
 	return !errors.As(err, &bad) && !errors.As(err, &gone) && !errors.As(err, &untrusted) && !isSignal(err)
 }
 
-// isAway reports whether err is of a server that is not there: no answer, or that
-// of something before it.
+// isAway reports whether err is of an unreachable server: no response, or a response of
+// something before it.
 func isAway(err error) bool {
 	code := apistatus.Code(err)
 	return code == 0 || code == http.StatusBadGateway || code == http.StatusServiceUnavailable
@@ -63,20 +63,19 @@ func isSignal(err error) bool {
 	return mustCountAgain(err) || errors.As(err, &big)
 }
 
-// mustCountAgain reports whether err says that a list cannot be counted as it
-// was begun, but in another way.
+// mustCountAgain reports whether a list can't be counted as it was begun, but in another way.
 func mustCountAgain(err error) bool {
 	return errors.Is(err, spaces.ErrUnsorted) || errors.Is(err, errStartAgain)
 }
 
-// timedOut reports whether a request had not been answered when its time, or
-// that which the server gives it, was up.
+// timedOut reports whether a request had no response within its time, or within the time that
+// the server gives it.
 func timedOut(err error) bool {
 	var timeout net.Error
 	return apistatus.Code(err) == http.StatusGatewayTimeout || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// reasonFor puts the error of a list into words of the report.
+// reasonFor returns the reason of an error as the report has it.
 func reasonFor(err error) Reason {
 	var bad decode.Malformed
 	switch code := apistatus.Code(err); {

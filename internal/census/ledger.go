@@ -18,21 +18,21 @@ type Progress struct {
 	Current Resource
 }
 
-// Summary is what a scan did.
+// Summary has the sums of a scan.
 type Summary struct {
 	// Objects is how many objects the lists had that were counted, and Requests
 	// how many requests that and all else took.
 	Objects, Requests int64
-	// Skipped is what could not be read, in order. No space of it was emitted.
+	// Skipped are the types that could not be read, in order. None of their name pools was
+	// handed over.
 	Skipped []Skipped
-	// Inconsistent are the resources whose counts are not of one instant.
+	// Inconsistent are the resources whose lists are not of one state.
 	Inconsistent []Resource
-	// Unprefixed are the objects whose names are in no space that counts: no
-	// generateName says their prefix, nor is it evident. Most first.
+	// Unprefixed are the objects whose names are in no name pool that counts: no object has
+	// their prefix as generateName, and it is not evident. Most first.
 	Unprefixed []TypeCount
-	// Uncounted are the objects that say a prefix which was not counted, because
-	// more prefixes are said only by objects of other names than one more walk
-	// over the list can count. Most first.
+	// Uncounted are the objects that have a generateName whose prefix was not counted: too
+	// many prefixes are the generateName of objects of other names only. Most first.
 	Uncounted []TypeCount
 }
 
@@ -42,7 +42,7 @@ type TypeCount struct {
 	Objects  int64
 }
 
-// sort puts into an order what came in that of the network.
+// sort sorts the results, which came in the order of the network.
 func (s *Summary) sort() {
 	slices.SortFunc(s.Skipped, func(a, b Skipped) int {
 		return cmp.Or(
@@ -62,8 +62,8 @@ func compareTypes(a, b Resource) int {
 	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 }
 
-// ledger is what the lists of a scan, which are read at once, have come to. It
-// calls the functions of the caller, one at a time.
+// ledger has the results of the lists of a scan, which are read in parallel. It calls the
+// functions of the caller, one at a time.
 type ledger struct {
 	mu       sync.Mutex
 	begin    func() Batch
@@ -79,7 +79,7 @@ func (l *ledger) newBatch() Batch {
 	return l.begin()
 }
 
-// commit makes what a resource has come to count.
+// commit adds the count of a resource.
 func (l *ledger) commit(r Resource, c listCount) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

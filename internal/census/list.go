@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// errStartAgain says that a list cannot be gone on with.
+// errStartAgain is the error of a list that can't be continued.
 var errStartAgain = errors.New("the list must be started again")
 
-// tooBig says that a list had better be read namespace by namespace.
+// tooBig is the error of a list that is read faster namespace by namespace.
 type tooBig struct {
 	objects int64
 	at      string // resourceVersion of the first page
@@ -30,10 +30,10 @@ type list struct {
 	name      string // of the only object to read; empty for all
 	selector  string // of labels; empty for all
 	size      *pageSize
-	// at is the resourceVersion to read at; empty for the latest. It is learned
-	// from a first page, so that what is read again is the same.
+	// at is the resourceVersion to read at; empty for the latest. It is that of a first page,
+	// so that pages that are read again are the same.
 	at string
-	// pinned says that it must be read there and nowhere else.
+	// pinned is true if the list must be read at that state.
 	pinned bool
 	// mayDivide lets a big list end with tooBig.
 	mayDivide bool
@@ -90,7 +90,7 @@ func (l *list) isBig(q pageRequest) bool {
 	return q.token != "" || l.pinned || q.limit > firstPage
 }
 
-// meter counts what is read.
+// meter counts the bytes that are read.
 type meter struct {
 	r     io.Reader
 	bytes int64

@@ -20,14 +20,13 @@ type Pages struct {
 
 // PageVisitor takes the objects of a list page by page.
 type PageVisitor interface {
-	// Begin says that the list is read from its beginning, for the first time or
-	// again. sorted is whether the objects come in the order of their
-	// "namespace/name".
+	// Begin is called when the list is read from its beginning, for the first time or again.
+	// sorted is whether the objects come in the order of their "namespace/name".
 	Begin(sorted bool)
 	// Visit takes an object, which it may not keep.
 	Visit(*decode.Object)
-	// EndPage says that a page has been read. No request is open then, so it may take
-	// its time. An error of it ends the list.
+	// EndPage is called after each page. No request is open then, so it can take its time. An
+	// error of it ends the list.
 	EndPage(ctx context.Context) error
 }
 

@@ -82,7 +82,7 @@ func (p *pageSize) current() int64 {
 	return p.limit
 }
 
-// pageCost is what a page of limit objects at most came to.
+// pageCost is the cost of a page of limit objects at most.
 type pageCost struct {
 	limit, objects, bytes, remaining int64
 

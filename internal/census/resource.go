@@ -24,7 +24,7 @@ func (r Resource) path(namespace string) []string {
 
 // Skipped is something that could not be read, or is left out of every census.
 type Skipped struct {
-	// Group and Resource say what; Resource is empty for a whole group.
+	// Group and Resource are the type; Resource is empty for a whole group.
 	Group, Resource string
 	// Namespace is empty if it was to be read in all namespaces, or has none.
 	Namespace string

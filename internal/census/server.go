@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// DefaultRetryTimeout is that of a Scanner that is told no other.
+	// DefaultRetryTimeout is that of a Scanner without a RetryTimeout.
 	DefaultRetryTimeout = 2 * time.Minute
-	// toldAfter is the silence of a server from which on it is told: a connection that
-	// breaks off now and then is nothing.
+	// toldAfter is the time without a response after which it is reported. Connections break
+	// now and then.
 	toldAfter = 2 * time.Second
 )
 
-// server is what a scan knows of the server: when a request may be made, and whether
-// it answers.
+// server is the state of the server in a scan: when a request can be made, and whether the
+// server responds.
 type server struct {
 	*turns
 	client       rest.Interface
@@ -37,7 +37,7 @@ type server struct {
 	gone        *abandoned // once the server is given up
 }
 
-// absence is that the server does not answer, as far as it is told.
+// absence is the time without responses, as far as it was reported.
 type absence struct {
 	tell func(cause error, after time.Duration) // may be nil
 
@@ -46,7 +46,7 @@ type absence struct {
 	told  bool
 }
 
-// newServer is a server that is asked as the scanner says.
+// newServer returns a server with the limits of the scanner.
 func newServer(s *Scanner) (*server, error) {
 	client, err := newClient(s.Config)
 	if err != nil {
@@ -61,7 +61,7 @@ func newServer(s *Scanner) (*server, error) {
 	}, nil
 }
 
-// pageRequest is what one page is asked for with.
+// pageRequest has the parameters of the request for one page.
 type pageRequest struct {
 	limit int64
 	token string // continue
@@ -100,15 +100,15 @@ func (s *server) open(ctx context.Context, path []string, q pageRequest) (io.Rea
 	return body, err
 }
 
-// abandoned is the error of a request that is not made, because the server is
-// given up: hundreds of types are not each to wait for a server that is gone.
+// abandoned is the error of a request that is not made, because the server was given up.
+// Hundreds of types must not each wait for an unreachable server.
 type abandoned struct{ cause error }
 
 func (a *abandoned) Error() string { return "not asked any more: " + a.cause.Error() }
 func (a *abandoned) Unwrap() error { return a.cause }
 
-// observe notes what became of a request that began then. If there has been no
-// answer to any for as long as one page is pursued, no more are made.
+// observe notes the result of a request that began then. If there was no response to any for
+// as long as one page is retried, no more are made.
 func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	if ctx.Err() == nil {
 		s.absence.observe(err)
@@ -127,8 +127,8 @@ func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	}
 }
 
-// silent reports whether err is one of a time without any answer that lasts as
-// long as one page is pursued.
+// silent reports whether err ends a time without any response that lasts as long as one page
+// is retried.
 func (s *server) silent(ctx context.Context, began time.Time, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +144,8 @@ func (s *server) silent(ctx context.Context, began time.Time, err error) bool {
 	return time.Since(s.silentSince) > s.retryTimeout
 }
 
-// observe tells that requests get no answer any more, once that has lasted for a while,
-// and that they do again. err is what became of one of them.
+// observe reports that requests have had no response for a while, and that they have one
+// again. err is the result of one of them.
 func (a *absence) observe(err error) {
 	if a.tell == nil {
 		return

@@ -84,20 +84,20 @@ type Creator struct {
 	Marked bool
 }
 
-// A Batch takes the spaces of one list. It is used by one goroutine at a time,
-// but Scan fills several batches at once. The spaces of a batch that is never
-// committed are incomplete or counted elsewhere: they must be forgotten.
+// A Batch takes the name pools of one list. One goroutine uses it at a time, but Scan fills
+// several batches at once. The name pools of a batch that is never committed are incomplete,
+// or counted elsewhere. Forget them.
 type Batch interface {
 	Add(NamePool)
-	// Begin makes a batch within this one, for a part of the list: its Commit
-	// adds its spaces to this one.
+	// Begin makes a batch within this one, for a part of the list. Its Commit adds its name
+	// pools to this one.
 	Begin() Batch
-	// Commit says that all spaces of the list have been added, and are right.
-	// Scan calls it, and Begin, for one batch at a time.
+	// Commit is called when all name pools of the list have been added, and are right. Scan
+	// calls it, and Begin, for one batch at a time.
 	Commit()
 }
 
-// spaceOf is what has been tallied of a space of r, as it is reported.
+// spaceOf returns the name pool of a tally, as it is reported.
 func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) NamePool {
 	return NamePool{
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,

@@ -22,7 +22,7 @@ const (
 	politePauses = 9
 )
 
-// turns is how many requests may be in flight, and when, and whether any is answered.
+// turns bounds the requests in flight, and knows whether any has a response.
 type turns struct {
 	buffers chan []byte   // one for each request that may be in flight
 	big     chan struct{} // a place for each of them for a page of a big list
@@ -34,9 +34,8 @@ type turns struct {
 	rested  time.Time // until when a polite scan makes no request; guarded by pausing
 }
 
-// ShareTurns makes all scans and estimates of a scanner, and of its copies, share what
-// Concurrency and Polite allow, and what they know of the server's absence, which each
-// has for itself otherwise.
+// ShareTurns makes all scans and estimates of a scanner, and of its copies, share the limits
+// of Concurrency and Polite, and the knowledge that the server is unreachable.
 func (s *Scanner) ShareTurns() { s.turns = newTurns(s) }
 
 func newTurns(s *Scanner) *turns {
@@ -54,8 +53,8 @@ func newTurns(s *Scanner) *turns {
 	return t
 }
 
-// toldPause is the pause of a polite scan from which on it is told: pages aim at a
-// third of a second, so that this is one after a server that hung.
+// toldPause is the pause of a polite scan from which on it is reported. Pages aim at a third
+// of a second, so this is one after a server that hung.
 const toldPause = 30 * time.Second
 
 // turn is that of a request.

@@ -7,13 +7,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// Visitor takes the objects of one list, each once. A visitor whose list fails or
-// is read again from its beginning is never committed: it must be forgotten.
+// Visitor takes the objects of one list, each once. A visitor whose list fails, or is read
+// again from its beginning, is never committed. Forget it.
 type Visitor interface {
 	// Visit takes an object, which it may not keep. An error ends the list.
 	Visit(*decode.Object) error
-	// Commit says that the list has been read to its end. It is called for one
-	// visitor at a time.
+	// Commit is called when the list has been read to its end, for one visitor at a time.
 	Commit()
 }
 
@@ -82,7 +81,7 @@ func (v *visit) Add(o *decode.Object) error {
 
 func (*visit) WantsCreator(*decode.Object) decode.When { return decode.Never }
 
-// asked is what a walk reads of each object for a counter.
+// asked are the fields of each object that a walk reads for a counter.
 func (l *list) asked(to counter) decode.Asked {
 	if visit, is := to.(*visit); is {
 		return visit.asked

@@ -65,7 +65,7 @@ func (w *walk) request(limit int64) pageRequest {
 	}
 }
 
-// check looks at what the server said about the page that has been read.
+// check checks the metadata of the page that was read.
 func (w *walk) check(p decode.Page) error {
 	if p.Continue != "" && p.Continue == w.token {
 		return decode.Malformed("the continue token of a page is its own")
@@ -84,16 +84,15 @@ func (w *walk) check(p decode.Page) error {
 	return nil
 }
 
-// learn remembers the state that a first page is of.
+// learn keeps the state of a first page.
 func (w *walk) learn(p decode.Page) {
 	if w.list.at == "" && w.token == "" && !w.list.unordered && p.ResourceVersion != "0" {
 		w.list.at = p.ResourceVersion
 	}
 }
 
-// page reads one page, again and again if need be. Objects of a page that
-// broke off are not visited twice: a page that is read again is the same one,
-// by its token or by the state it is of, and in order.
+// page reads one page, and retries. Objects of a page that broke off are not visited twice:
+// the page that is read again is the same one, by its token or by its state, and in order.
 func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	server, size := w.list.scan.server, w.list.size
 	var retrier *apistatus.Retrier // from the first failure on
@@ -120,8 +119,8 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	}
 }
 
-// recover makes the walk ready to read the page again of which p was read
-// before err, or returns why that is not to be.
+// recover prepares the walk to read a page again, of which p was read before err, or returns
+// why it is not.
 func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
 	w.learn(p)
 	l, first := w.list, w.token == ""

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// acceptEvents asks for the metadata of what changes, as accept does for lists.
+// acceptEvents requests the metadata of changed objects, as accept does for lists.
 const acceptEvents = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
 	"application/json"
@@ -17,8 +17,7 @@ const acceptEvents = "application/vnd.kubernetes.protobuf;as=PartialObjectMetada
 // Watcher opens watches of metadata.
 type Watcher struct{ client rest.Interface }
 
-// NewWatcher returns one that reaches the cluster by a configuration, whose Timeout
-// does not bound watches.
+// NewWatcher returns a watcher with a configuration, whose Timeout does not bound watches.
 func NewWatcher(config *rest.Config) (*Watcher, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0
@@ -26,10 +25,9 @@ func NewWatcher(config *rest.Config) (*Watcher, error) {
 	return &Watcher{client}, err
 }
 
-// Open asks for what has changed in a resource, in one namespace or, if it is
-// empty, in all, since a resourceVersion, and for bookmarks; the server is to end
-// the watch after a time. decode.Watch reads the answer, which the caller closes.
-// No deadline but that of ctx ends it.
+// Open opens a watch with bookmarks of a resource, in one namespace or, if it is empty, in
+// all, from a resourceVersion on. The server ends it after a time. decode.Watch reads the
+// response, which the caller closes. No deadline but that of ctx ends it.
 func (w *Watcher) Open(
 	ctx context.Context, r Resource, namespace, since string, lasts time.Duration,
 ) (io.ReadCloser, error) {
