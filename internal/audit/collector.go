@@ -231,11 +231,8 @@ func (c *Collector) attemptsInForce(space census.NamePool) int {
 // nextFails returns the chance that the next create in a name pool fails with the attempts
 // in force. Unknown attempts count as one.
 func (c *Collector) nextFails(space census.NamePool) (float64, error) {
-	attempts := 1
-	if retries, _ := c.retries(space); retries.Attempts != nil {
-		attempts = *retries.Attempts
-	}
-	model, err := modelOf(space, attempts)
+	retries, _ := c.retries(space)
+	model, err := modelOf(space, knownAttempts(retries))
 	return model.NextFails(space.Names), err
 }
 
@@ -265,7 +262,7 @@ func (b *batch) add(space *census.NamePool, seen *live.Row) {
 	}
 	b.kept.prefixes++
 	if len(options.Prefixes) > 0 {
-		b.kept.find(options.asNamed(space.Resource.GroupResource(), space.Prefix))
+		b.kept.found.add(options.asNamed(space.Resource.GroupResource(), space.Prefix))
 	}
 	b.kept.see(b.collector.old, space)
 	b.kept.fail(b.evaluate(space))

@@ -168,12 +168,8 @@ func daysToGate(space census.NamePool, options *Options, retries v1alpha1.Retrie
 		limit = float64(*options.FailAboveCount)
 	}
 	if options.FailAbove != nil {
-		attempts := 1
-		if retries.Attempts != nil {
-			attempts = *retries.Attempts
-		}
 		size, _ := analyze.NamePoolSize(space.SuffixLength) // that of a space that was counted
-		limit = min(limit, float64(size)*math.Pow(*options.FailAbove, 1/float64(attempts)))
+		limit = min(limit, float64(size)*math.Pow(*options.FailAbove, 1/float64(knownAttempts(retries))))
 	}
 	switch left := limit - float64(space.Names); {
 	case left < 0:

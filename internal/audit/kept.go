@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -21,9 +22,9 @@ type kept struct {
 	folds         map[foldKey]*fold
 	verdict       verdict
 	prefixes      int64
-	found         map[named]bool    // of those that the user named
-	seen          map[spaceKey]bool // of those that the earlier audit shows
-	err           error             // the first
+	found         set[named]    // of those that the user named
+	seen          set[spaceKey] // of those that the earlier audit shows
+	err           error         // the first
 }
 
 // row is a name pool that the report may show.
@@ -47,12 +48,8 @@ func (k *kept) merge(list *kept) {
 	}
 	k.verdict.merge(&list.verdict)
 	k.prefixes += list.prefixes
-	for n := range list.found {
-		k.find(n)
-	}
-	for key := range list.seen {
-		k.saw(key)
-	}
+	k.found.add(slices.Collect(maps.Keys(list.found))...)
+	k.seen.add(slices.Collect(maps.Keys(list.seen))...)
 	k.fail(list.err)
 }
 
@@ -120,21 +117,18 @@ func (k *kept) see(old *baseline, space *census.NamePool) {
 		return
 	}
 	if key := keyOf(*space); old.names[key] > 0 {
-		k.saw(key)
+		k.seen.add(key)
 	}
 }
 
-func (k *kept) saw(key spaceKey) {
-	if k.seen == nil {
-		k.seen = map[spaceKey]bool{}
-	}
-	k.seen[key] = true
-}
+// set is a set that can be nil.
+type set[K comparable] map[K]bool
 
-// find remembers that a prefix that was named has names.
-func (k *kept) find(n named) {
-	if k.found == nil {
-		k.found = map[named]bool{}
+func (s *set[K]) add(keys ...K) {
+	for _, key := range keys {
+		if *s == nil {
+			*s = set[K]{}
+		}
+		(*s)[key] = true
 	}
-	k.found[n] = true
 }

@@ -100,7 +100,7 @@ func (c *Collector) Report(scan Scan) (*Result, error) {
 // they had names in the earlier audit.
 func (c *Collector) notFound(gone []v1alpha1.AuditGone) (missing []string) {
 	for _, g := range gone {
-		c.kept.find(c.options.asNamed(schema.GroupResource{Group: g.Group, Resource: g.Resource}, g.Prefix))
+		c.kept.found.add(c.options.asNamed(schema.GroupResource{Group: g.Group, Resource: g.Resource}, g.Prefix))
 	}
 	for _, n := range c.options.named() {
 		if !c.kept.found[n] {

@@ -6,11 +6,7 @@ import "github.com/kubectl-genname/kubectl-genname/internal/census"
 // creates are likely to succeed, as AuditItem.Room has it. Unknown attempts count as one.
 // Several goroutines may call it at once.
 func (c *Collector) Room(space census.NamePool) (attempts *int, room int64, err error) {
-	inForce := 1
 	retries, _ := c.retries(space)
-	if retries.Attempts != nil {
-		inForce = *retries.Attempts
-	}
-	known, err := c.estimate.future(space, inForce)
+	known, err := c.estimate.future(space, knownAttempts(retries))
 	return retries.Attempts, known.room, err
 }

@@ -32,7 +32,7 @@ const (
 type verdict struct {
 	close       int64
 	closest     *v1alpha1.AuditClosest
-	unknown     map[string]bool // the resource types with unknown attempts
+	unknown     set[string] // the resource types with unknown attempts
 	createdMost []v1alpha1.AuditMostCreated
 	created     int64
 }
@@ -44,19 +44,9 @@ func (v *verdict) merge(other *verdict) {
 	if other.closest != nil {
 		v.nearer(*other.closest)
 	}
-	for resource := range other.unknown {
-		v.assume(resource)
-	}
+	v.unknown.add(slices.Collect(maps.Keys(other.unknown))...)
 	v.createdMost = append(v.createdMost, other.createdMost...)
 	v.trim()
-}
-
-// assume notes a resource type whose attempts are unknown.
-func (v *verdict) assume(resource string) {
-	if v.unknown == nil {
-		v.unknown = map[string]bool{}
-	}
-	v.unknown[resource] = true
 }
 
 // nearer keeps a prefix if it is closer to failing than all others.
@@ -109,7 +99,7 @@ func (c *Collector) judge(v *verdict, space *census.NamePool) error {
 	resource := space.Resource.GroupResource()
 	retries, _ := c.retries(*space)
 	if retries.Attempts == nil {
-		v.assume(resource.String())
+		v.unknown.add(resource.String())
 	}
 	attempts := knownAttempts(retries)
 	chance, days, err := c.closeness(space, attempts)
