@@ -29,10 +29,10 @@ type accident struct {
 type excuse int
 
 const (
-	// behindTheAnswer: the object was stored although the answer does not say
-	// so, or may be yet; that matters to objects without a mark.
-	behindTheAnswer excuse = 1 << iota
-	// unreadable: the object could not be read back for want of a right, or was
+	// behindTheResponse: the object was stored although the response does not say
+	// so, or may be yet; that matters to objects without a creation ID.
+	behindTheResponse excuse = 1 << iota
+	// unreadable: the object could not be read back for lack of permission, or was
 	// read from a cache that lags behind.
 	unreadable
 	// landsLate: the object may be stored when the process that sent it is no
@@ -41,7 +41,7 @@ const (
 	// nameGiven: something picks names.
 	nameGiven
 	// stripped: something removes annotations. A named object that is there
-	// without a mark is taken for another's, as by kubectl.
+	// without a creation ID is taken for another's, as by kubectl.
 	stripped
 )
 
@@ -56,7 +56,7 @@ var (
 	portInUse = refusedField("provided port is already allocated")
 )
 
-// refusedField answers as validation does: 422.
+// refusedField responses as validation does: 422.
 func refusedField(why string) oncetest.Fault {
 	return oncetest.Refuse(apierrors.NewInvalid(configMapKind, "", field.ErrorList{
 		field.Invalid(field.NewPath("data"), "x", why),
@@ -70,19 +70,19 @@ var postAccidents = []accident{
 	{name: "nothing"},
 
 	{name: "request lost", fault: oncetest.DropRequest},
-	{name: "answer lost", fault: oncetest.DropResponse, hides: behindTheAnswer},
-	{name: "answer cut", fault: oncetest.CutResponse, hides: behindTheAnswer},
-	{name: "no answer in time", fault: oncetest.Delay(5 * time.Minute), hides: behindTheAnswer | landsLate},
+	{name: "response lost", fault: oncetest.DropResponse, hides: behindTheResponse},
+	{name: "response cut", fault: oncetest.CutResponse, hides: behindTheResponse},
+	{name: "no response in time", fault: oncetest.Delay(5 * time.Minute), hides: behindTheResponse | landsLate},
 	{name: "504", fault: oncetest.GatewayTimeout},
-	{name: "504, stored", fault: oncetest.AfterStore(oncetest.GatewayTimeout), hides: behindTheAnswer},
-	{name: "504, lands soon", fault: oncetest.StoreLate(time.Millisecond, oncetest.GatewayTimeout), hides: behindTheAnswer},
-	{name: "504, lands late", fault: oncetest.StoreLate(afterTheEnd, oncetest.GatewayTimeout), hides: behindTheAnswer | landsLate},
-	{name: "etcd timeout, stored", fault: oncetest.AfterStore(oncetest.EtcdTimeout), hides: behindTheAnswer},
-	{name: "etcd timeout, lands late", fault: oncetest.StoreLate(afterTheEnd, oncetest.EtcdTimeout), hides: behindTheAnswer | landsLate},
-	{name: "text 503, stored", fault: oncetest.AfterStore(text503), hides: behindTheAnswer},
-	{name: "text 503, lands late", fault: oncetest.StoreLate(afterTheEnd, text503), hides: behindTheAnswer | landsLate},
+	{name: "504, stored", fault: oncetest.AfterStore(oncetest.GatewayTimeout), hides: behindTheResponse},
+	{name: "504, lands soon", fault: oncetest.StoreLate(time.Millisecond, oncetest.GatewayTimeout), hides: behindTheResponse},
+	{name: "504, lands late", fault: oncetest.StoreLate(afterTheEnd, oncetest.GatewayTimeout), hides: behindTheResponse | landsLate},
+	{name: "etcd timeout, stored", fault: oncetest.AfterStore(oncetest.EtcdTimeout), hides: behindTheResponse},
+	{name: "etcd timeout, lands late", fault: oncetest.StoreLate(afterTheEnd, oncetest.EtcdTimeout), hides: behindTheResponse | landsLate},
+	{name: "text 503, stored", fault: oncetest.AfterStore(text503), hides: behindTheResponse},
+	{name: "text 503, lands late", fault: oncetest.StoreLate(afterTheEnd, text503), hides: behindTheResponse | landsLate},
 	{name: "page 200", fault: page200},
-	{name: "page 200, stored", fault: oncetest.AfterStore(page200), hides: behindTheAnswer},
+	{name: "page 200, stored", fault: oncetest.AfterStore(page200), hides: behindTheResponse},
 
 	{name: "invalid", fault: badField},
 	{name: "quota", fault: oncetest.QuotaExceeded},
@@ -92,31 +92,31 @@ var postAccidents = []accident{
 	{name: "page 403", fault: page403},
 
 	{name: "201 of another", fault: otherResponses["201 of another name"]},
-	{name: "201 of another, stored", fault: oncetest.AfterStore(otherResponses["201 of another name"]), hides: behindTheAnswer},
-	{name: "201 of another kind, lands late", fault: oncetest.StoreLate(afterTheEnd, otherResponses["201 of another kind"]), hides: behindTheAnswer | landsLate},
+	{name: "201 of another, stored", fault: oncetest.AfterStore(otherResponses["201 of another name"]), hides: behindTheResponse},
+	{name: "201 of another kind, lands late", fault: oncetest.StoreLate(afterTheEnd, otherResponses["201 of another kind"]), hides: behindTheResponse | landsLate},
 	{name: "409 of another", fault: otherResponses["409 of another name"]},
-	{name: "409 of another, stored", fault: oncetest.AfterStore(otherResponses["409 of another name"]), hides: behindTheAnswer},
-	{name: "404 of another, stored", fault: oncetest.AfterStore(otherResponses["404 of another name"]), hides: behindTheAnswer},
-	{name: "422 of another, lands late", fault: oncetest.StoreLate(afterTheEnd, otherResponses["422 of another name"]), hides: behindTheAnswer | landsLate},
+	{name: "409 of another, stored", fault: oncetest.AfterStore(otherResponses["409 of another name"]), hides: behindTheResponse},
+	{name: "404 of another, stored", fault: oncetest.AfterStore(otherResponses["404 of another name"]), hides: behindTheResponse},
+	{name: "422 of another, lands late", fault: oncetest.StoreLate(afterTheEnd, otherResponses["422 of another name"]), hides: behindTheResponse | landsLate},
 
-	{name: "sent twice", fault: oncetest.SendTwice, hides: behindTheAnswer},
-	{name: "second refused by quota", fault: oncetest.AfterStore(oncetest.QuotaExceeded), hides: behindTheAnswer},
-	{name: "second refused by quota, first lands", fault: oncetest.StoreLate(2*time.Second, oncetest.QuotaExceeded), hides: behindTheAnswer | landsLate},
-	{name: "second denied by webhook", fault: oncetest.AfterStore(oncetest.WebhookDenied), hides: behindTheAnswer},
-	{name: "second has its port in use", fault: oncetest.AfterStore(portInUse), hides: behindTheAnswer},
-	{name: "second without right", fault: oncetest.AfterStore(oncetest.Forbidden), hides: behindTheAnswer},
-	{name: "second unauthorized", fault: oncetest.AfterStore(oncetest.Unauthorized), hides: behindTheAnswer},
-	{name: "second throttled", fault: oncetest.AfterStore(oncetest.TooManyRequests(1)), hides: behindTheAnswer},
+	{name: "sent twice", fault: oncetest.SendTwice, hides: behindTheResponse},
+	{name: "second refused by quota", fault: oncetest.AfterStore(oncetest.QuotaExceeded), hides: behindTheResponse},
+	{name: "second refused by quota, first lands", fault: oncetest.StoreLate(2*time.Second, oncetest.QuotaExceeded), hides: behindTheResponse | landsLate},
+	{name: "second denied by webhook", fault: oncetest.AfterStore(oncetest.WebhookDenied), hides: behindTheResponse},
+	{name: "second has its port in use", fault: oncetest.AfterStore(portInUse), hides: behindTheResponse},
+	{name: "second without permission", fault: oncetest.AfterStore(oncetest.Forbidden), hides: behindTheResponse},
+	{name: "second unauthorized", fault: oncetest.AfterStore(oncetest.Unauthorized), hides: behindTheResponse},
+	{name: "second throttled", fault: oncetest.AfterStore(oncetest.TooManyRequests(1)), hides: behindTheResponse},
 
 	{name: "annotations stripped", fault: stripAnnotations, hides: stripped},
 	{name: "labels stripped", fault: stripLabels},
-	{name: "stripped, answer lost", fault: oncetest.Mutate(strip, oncetest.DropResponse), hides: behindTheAnswer | stripped},
-	{name: "stripped, sent twice", fault: oncetest.Mutate(strip, oncetest.SendTwice), hides: behindTheAnswer | stripped},
+	{name: "stripped, response lost", fault: oncetest.Mutate(strip, oncetest.DropResponse), hides: behindTheResponse | stripped},
+	{name: "stripped, sent twice", fault: oncetest.Mutate(strip, oncetest.SendTwice), hides: behindTheResponse | stripped},
 	{name: "renamed", fault: rename("renamed"), hides: nameGiven},
 
-	{name: "young stranger", before: stranger(0, "")},
-	{name: "old stranger", before: stranger(24*time.Hour, "")},
-	{name: "marked stranger", before: stranger(0, "v1-theirs")},
+	{name: "young unexpected object", before: unexpected(0, "")},
+	{name: "old unexpected object", before: unexpected(24*time.Hour, "")},
+	{name: "unexpected object with another ID", before: unexpected(0, "v1-theirs")},
 }
 
 // getAccidents are those of a GET.
@@ -136,8 +136,8 @@ var getAccidents = []accident{
 	{name: "403 of another", fault: otherResponses["403 of another name"]},
 	{name: "stale", fault: oncetest.StaleRead(time.Hour), hides: unreadable},
 	{name: "deleted", before: (*oncetest.Server).Remove},
-	{name: "young stranger", before: stranger(0, "")},
-	{name: "old stranger", before: stranger(24*time.Hour, "")},
+	{name: "young unexpected object", before: unexpected(0, "")},
+	{name: "old unexpected object", before: unexpected(24*time.Hour, "")},
 }
 
 // reviewAccidents are those of a request that only asks for the server's time.
@@ -150,9 +150,9 @@ var reviewAccidents = []accident{
 	{name: "page 200", fault: page200},
 }
 
-// stranger returns what somebody else does: an object of that name, unless it
+// unexpected returns what somebody else does: an object of that name, unless it
 // is taken, which is there since an age.
-func stranger(age time.Duration, id string) func(*oncetest.Server, *unstructured.Unstructured) {
+func unexpected(age time.Duration, id string) func(*oncetest.Server, *unstructured.Unstructured) {
 	return func(s *oncetest.Server, ours *unstructured.Unstructured) {
 		for _, o := range s.Objects() {
 			if o.GetName() == ours.GetName() {

@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// changed answers with the object that a create sent, after a change.
+// changed responses with the object that a create sent, after a change.
 func changed(code int, change func(*unstructured.Unstructured)) oncetest.Fault {
 	return func(r *oncetest.Request) (*http.Response, error) {
 		other := &unstructured.Unstructured{Object: map[string]any{}}
@@ -102,7 +102,7 @@ func TestResponseOfAnotherRequestBeforeStorage(t *testing.T) {
 
 // Nothing proves that something picks names, and every response names another
 // object: a third POST is the last one, since each may have made an object.
-func TestResponsesOfOtherRequestsForEver(t *testing.T) {
+func TestResponsesOfOtherRequestsPermanently(t *testing.T) {
 	for name, response := range otherResponses {
 		server := oncetest.NewServer()
 		server.Func(func(r *oncetest.Request) oncetest.Fault {
@@ -342,10 +342,10 @@ func TestTransportThatPassesBy(t *testing.T) {
 		post oncetest.Fault
 		want error
 	}{
-		"stored":        {nil, nil},
-		"lost":          {oncetest.DropResponse, nil},
-		"refused":       {oncetest.AfterStore(badField), nil},
-		"lost for ever": {oncetest.DropResponse, ErrUnknown},
+		"stored":           {nil, nil},
+		"lost":             {oncetest.DropResponse, nil},
+		"refused":          {oncetest.AfterStore(badField), nil},
+		"lost permanently": {oncetest.DropResponse, ErrUnknown},
 	} {
 		server := oncetest.NewServer()
 		config := &rest.Config{Host: server.Config().Host, QPS: -1, ContentConfig: server.Config().ContentConfig}

@@ -30,7 +30,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// What these tests are about is what a Creator sends, and how it reads answers;
+// What these tests are about is what a Creator sends, and how it reads responses;
 // behavior against Kubernetes is tested on a real server in test/e2e.
 
 // asked returns how often the server was asked to do what verb says.
@@ -61,7 +61,7 @@ func always(fault oncetest.Fault) *oncetest.Server {
 	return server
 }
 
-// withHeader answers as fault does, and with a header.
+// withHeader responses as fault does, and with a header.
 func withHeader(fault oncetest.Fault, key, value string) oncetest.Fault {
 	return func(r *oncetest.Request) (*http.Response, error) {
 		resp, err := fault(r)
@@ -108,8 +108,8 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// A lost answer is read back, and not sent again.
-func TestLostAnswer(t *testing.T) {
+// A lost response is read back, and not sent again.
+func TestLostResponse(t *testing.T) {
 	server := oncetest.NewServer()
 	server.Next("create", "*", oncetest.DropResponse)
 	var events []Event
@@ -211,18 +211,18 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// An object with a name and without a mark is sent again when client-go sends
+// An object with a name and without a creation ID is sent again when client-go sends
 // it again, and the errors are the same.
 func TestAsClientGo(t *testing.T) {
 	full := apierrors.NewServiceUnavailable("full")
 	for name, test := range map[string]struct {
 		err        *apierrors.StatusError
 		retryAfter string
-		times      int // the error is answered, and then the truth
+		times      int // the error is returned, and then the truth
 		want       int // POSTs
 	}{
 		"503, twice":             {full, "0", 2, 3},
-		"503 for ever":           {full, "0", 99, 11},
+		"503 permanently":        {full, "0", 99, 11},
 		"503, no header":         {full, "", 99, 1},
 		"503, a date":            {full, "Sun, 22 Nov 2026 00:00:00 GMT", 99, 1},
 		"500, twice":             {apierrors.NewInternalError(errors.New("x")), "0", 2, 3},
@@ -286,8 +286,8 @@ func TestServerNamingSendsNothingTwice(t *testing.T) {
 	}
 }
 
-// An object that something has taken the marks from is another's if the server's
-// own clock says so: the Date of an answer may be a proxy's.
+// An object that something has removed the annotations of is another's if the server's
+// own clock says so: the Date of a response may be a proxy's.
 func TestAge(t *testing.T) {
 	for name, test := range map[string]struct {
 		ahead  time.Duration // of the server's clock, once the object is there
@@ -349,12 +349,12 @@ func TestUntracked(t *testing.T) {
 		t.Errorf("%v after %v", err, server.Requests())
 	}
 	if annotations := only(t, server).GetAnnotations(); annotations != nil {
-		t.Errorf("it is marked: %v", annotations)
+		t.Errorf("it has annotations: %v", annotations)
 	}
 }
 
 // A name that no path can carry (a branch's) cannot be read back. It cannot be
-// stored either, so that its refusal stands at once, also after an answer that
+// stored either, so that its refusal stands at once, also after a response that
 // was lost.
 func TestNameThatNoPathCanCarry(t *testing.T) {
 	refuses := oncetest.Refuse(apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "", field.ErrorList{
@@ -427,10 +427,10 @@ func TestBadArguments(t *testing.T) {
 
 // One Creator may be used by several goroutines, and several Creators for one
 // server share nothing: two leaders, each with goroutines that want the same,
-// amid faults.
+// during faults.
 func TestConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx := klog.NewContext(t.Context(), logr.Discard()) // client-go logs answers that break off
+		ctx := klog.NewContext(t.Context(), logr.Discard()) // client-go logs responses that break off
 		server := oncetest.NewServer()
 		server.Random("*", "*", 1, 0.3)
 		leaders := [2]*Creator{creatorFor(t, server.Config()), creatorFor(t, server.Config())}

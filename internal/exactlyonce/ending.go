@@ -67,7 +67,7 @@ func (o *operation) whyStopped(ctx context.Context, d protocol.Done) error {
 	case protocol.Interrupted:
 		return interruption{context.Cause(ctx)}
 	case protocol.WaitTooLong:
-		return fmt.Errorf("the server asks to wait %s, longer than an object is pursued (%s)", d.RetryAfter, most)
+		return fmt.Errorf("the server asks to wait %s, longer than the time for one object (%s)", d.RetryAfter, most)
 	}
 	return fmt.Errorf("not settled in %s", max(most, time.Since(o.start)).Round(time.Millisecond))
 }
@@ -97,7 +97,7 @@ func (o *operation) whyUnknown(ctx context.Context, d protocol.Done) error {
 			"%d responses were about other objects: something picks names, or mixes up responses", d.Others)
 	case d.Last == protocol.Absent:
 		return fmt.Errorf("no such object is there (read %d times): "+
-			"the API may answer reads from an older state", d.Absences)
+			"the API may serve reads from an older state", d.Absences)
 	}
 	return o.response.err
 }
@@ -111,19 +111,19 @@ func (o *operation) success(d protocol.Done) Result {
 // stripped returns the keys of the labels and annotations of ours that found
 // lacks.
 func (w wanted) stripped(found *unstructured.Unstructured) (lost []string) {
-	for _, mark := range []struct{ key, sent, has string }{
+	for _, ours := range []struct{ key, sent, has string }{
 		{Annotation, w.id.creation, idOf(found)},
 		{RunLabel, w.id.run, found.GetLabels()[RunLabel]},
 	} {
-		if mark.sent != "" && mark.has == "" {
-			lost = append(lost, mark.key)
+		if ours.sent != "" && ours.has == "" {
+			lost = append(lost, ours.key)
 		}
 	}
 	return lost
 }
 
-// failure is the error of an object that was refused, with facts that the server
-// does not tell.
+// failure is the error of an object that was refused. It adds facts that the server
+// leaves out.
 func (o *operation) failure(d protocol.Done) *Error {
 	cause := o.refusal
 	if exhausted(d) && !o.wanted.fixed() && o.settings.attempts > 1 {
@@ -171,7 +171,7 @@ func (o *operation) explainRenaming() string {
 	if o.name == "" {
 		sent = fmt.Sprintf("generateName %q", o.wanted.generateName)
 	}
-	return fmt.Sprintf(" (the server answered for this name although %s was sent: "+
+	return fmt.Sprintf(" (the server responded with this name although %s was sent: "+
 		"a webhook or policy picks names)", sent)
 }
 

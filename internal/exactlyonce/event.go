@@ -2,7 +2,7 @@ package exactlyonce
 
 import "time"
 
-// Action is what is done about something that went wrong on the way.
+// Action is the step that follows a fault.
 type Action string
 
 const (
@@ -14,18 +14,17 @@ const (
 	NextName Action = "NextName"
 	// Recheck reads the object of a name whose POST was refused, several
 	// times over some seconds, because the refusal may be due to the success
-	// of a first copy of it. It is told once, before the pauses begin; Wait is
-	// all of them. The object is not sent again: a caller that waits for it
-	// before it goes on with others may stop waiting.
+	// of a first copy of it. There is one event, before the first pause. Its Wait
+	// is the sum of the pauses. The object is not sent again, so a caller that waits
+	// for it before it goes on with others can stop waiting.
 	Recheck Action = "Recheck"
 )
 
-// Event is one retry, told before it is made: what happened to the object, and
-// what is done about it.
+// Event is one retry, reported before it is made.
 type Event struct {
-	// Name is what the object was sent under; empty if the server picks it.
+	// Name is the name that was sent; empty if the server picks it.
 	Name string
-	// Reason is the server's answer, or why there is none.
+	// Reason is the server's response, or why there is none.
 	Reason error
 	Action Action
 	// Wait is the pause before the action. It is zero for NextName, and for the

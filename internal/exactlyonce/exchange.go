@@ -129,7 +129,7 @@ func (x *exchange) admit() error {
 	return nil
 }
 
-// note keeps what the response says beside its body.
+// note keeps the facts of a response that are not in its body.
 func (x *exchange) note(resp *http.Response) {
 	x.retryAfter = resendAfter(resp)
 	x.audited = resp.Header.Get("Audit-Id") != ""

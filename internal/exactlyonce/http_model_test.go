@@ -23,8 +23,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/choices"
 )
 
-// The HTTP model goes where the first one does not: through requests, answers,
-// client-go and the transport, to a server that is scripted response by answer.
+// The HTTP model goes where the first one does not: through requests, responses,
+// client-go and the transport, to a server that is scripted response by response.
 // Every script of accidents up to a depth is tried, and the promise is checked
 // by the checker that users have.
 
@@ -112,7 +112,7 @@ type history struct {
 }
 
 func (m httpModel) run(ctx context.Context, c *choices.Choices) (ending, error) {
-	ctx = klog.NewContext(ctx, logr.Discard()) // client-go logs answers that break off
+	ctx = klog.NewContext(ctx, logr.Discard()) // client-go logs responses that break off
 	h := &history{model: m, choices: c, server: oncetest.NewServer()}
 	h.server.SetClock(func() time.Time { return time.Now().Add(m.ahead) })
 	h.server.Func(h.next)
@@ -192,7 +192,7 @@ func (h *history) more() (accidents []accident) {
 	if h.model.interrupts {
 		accidents = append(accidents,
 			accident{name: "interrupted", before: func(*oncetest.Server, *unstructured.Unstructured) { h.stop() }},
-			accident{name: "interrupted, answer lost", fault: oncetest.AfterStore(func(*oncetest.Request) (*http.Response, error) {
+			accident{name: "interrupted, response lost", fault: oncetest.AfterStore(func(*oncetest.Request) (*http.Response, error) {
 				h.stop()
 				return nil, context.Canceled
 			})})
@@ -230,7 +230,7 @@ func (h *history) excuses(v oncetest.Violation, r Result, err error) bool {
 	case h.hidden&nameGiven > 0, h.hidden&stripped > 0 && h.model.named && errors.Is(err, ErrTaken):
 		return true
 	case h.model.id.untracked:
-		return h.hidden&behindTheAnswer > 0
+		return h.hidden&behindTheResponse > 0
 	case v.Problem == failedButExists && h.behind&landsLate > 0 && !h.there:
 		return true
 	case r.Unverified && apierrors.IsUnauthorized(err): // nobody is let in who could look

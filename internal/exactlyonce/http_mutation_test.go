@@ -13,10 +13,10 @@ import (
 )
 
 // misreading is a transport that passes on what a wrong classification would
-// take an answer for.
+// take a response for.
 type misreading struct {
 	below http.RoundTripper
-	which string // answers, like "GET 403 text/html"
+	which string // responses, like "GET 403 text/html"
 	as    oncetest.Fault
 }
 
@@ -38,10 +38,10 @@ func (m misreading) RoundTrip(req *http.Request) (*http.Response, error) {
 	return m.as(nil)
 }
 
-// A wrong classification of answers is found out by the HTTP model.
+// A wrong classification of responses is found out by the HTTP model.
 func TestHTTPModelFindsWrongClassifications(t *testing.T) {
 	absent := oncetest.Refuse(apierrors.NewNotFound(configMaps, ""))
-	noRight := oncetest.Refuse(apierrors.NewForbidden(configMaps, "", nil))
+	noPermission := oncetest.Refuse(apierrors.NewForbidden(configMaps, "", nil))
 	notStored := oncetest.Refuse(apierrors.NewServiceUnavailable("apiserver is shutting down"))
 	ourClock := func(*oncetest.Request) (*http.Response, error) {
 		return oncetest.Respond(http.StatusCreated, "application/json", fmt.Sprintf(
@@ -49,23 +49,23 @@ func TestHTTPModelFindsWrongClassifications(t *testing.T) {
 			time.Now().UTC().Format(time.RFC3339)))(nil)
 	}
 	for name, test := range map[string]struct {
-		answers string
-		are     oncetest.Fault
+		responses string
+		are       oncetest.Fault
 	}{
-		"a 504 is a refusal":                 {"POST 504 application/json", badField},
-		"a 504 comes before the store":       {"POST 504 application/json", notStored},
-		"etcd's timeout is a refusal":        {"POST 500 application/json", badField},
-		"a quota's 403 stands":               {"POST 403 application/json", badField},
-		"a load balancer's 503 is the API's": {"POST 503 text/plain", notStored},
-		"a 401 is a missing right":           {"GET 401 application/json", noRight},
-		"a proxy's 403 is a missing right":   {"GET 403 text/html", noRight},
-		"a proxy's 404 is an absence":        {"GET 404 text/html", absent},
-		"the server's clock is ours":         {"REVIEW 201 application/json", ourClock},
+		"a 504 is a refusal":                    {"POST 504 application/json", badField},
+		"a 504 comes before the store":          {"POST 504 application/json", notStored},
+		"etcd's timeout is a refusal":           {"POST 500 application/json", badField},
+		"a quota's 403 stands":                  {"POST 403 application/json", badField},
+		"a load balancer's 503 is the API's":    {"POST 503 text/plain", notStored},
+		"a 401 is a missing permission":         {"GET 401 application/json", noPermission},
+		"a proxy's 403 is a missing permission": {"GET 403 text/html", noPermission},
+		"a proxy's 404 is an absence":           {"GET 404 text/html", absent},
+		"the server's clock is ours":            {"REVIEW 201 application/json", ourClock},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := httpModel{depth: 2, id: ID{creation: ourID}, ahead: -time.Hour}
-			m.wraps = func(rt http.RoundTripper) http.RoundTripper { return misreading{rt, test.answers, test.are} }
+			m.wraps = func(rt http.RoundTripper) http.RoundTripper { return misreading{rt, test.responses, test.are} }
 			if _, err := m.explore(t); err == nil {
 				t.Error("it is not found out")
 			}

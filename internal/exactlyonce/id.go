@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	// Annotation holds the creation id of an object, by which its creator
-	// knows it again.
+	// Annotation holds the creation ID of an object, by which its creator
+	// recognizes it.
 	Annotation = "genname.dev/creation-id"
-	// RunLabel marks the objects of a run that has a key.
+	// RunLabel is on the objects of a run that has a key.
 	RunLabel = "genname.dev/run"
 )
 
-// An ID says which creation it is that shall happen once: creates under equal
-// IDs are one. It is made by For, FromKey, NewID, Derived or Untracked.
+// An ID identifies a creation that happens once: creates under equal IDs make one
+// object. NewID, Derived and Untracked return IDs.
 type ID struct {
 	creation  string // the value of Annotation
 	run       string // the value of RunLabel; empty for none
-	untracked bool   // the object carries nothing
+	untracked bool   // the object has no creation ID
 	repeated  bool   // an earlier process may have sent the object under the same id
 }
 
@@ -32,12 +32,11 @@ func NewID() ID {
 	return ID{creation: version1(bits[:])}
 }
 
-// Derived returns the ID of a creation that the caller derives from what names
-// it, so that an earlier process may have used it, with the value of RunLabel
-// or an empty one. It is for callers who list what they have created before, as
-// kubectl genname does with --idempotency-key: unlike an ID of For or FromKey it
-// has next names, and without a look two objects can come of it. creation is a
-// label value; an empty one is no ID, which Create refuses.
+// Derived returns the ID of a creation that the caller computes, so that an earlier
+// process may have used it, with the value of RunLabel or an empty one. The caller
+// lists the objects of earlier runs first, as --idempotency-key does: the ID has next
+// names, and without that list there can be two objects. creation is a label value.
+// An empty one is no ID, and Create refuses it.
 func Derived(creation, run string) ID {
 	if creation == "" {
 		return ID{}
@@ -45,9 +44,9 @@ func Derived(creation, run string) ID {
 	return ID{creation: creation, run: run, repeated: true}
 }
 
-// Untracked returns the ID of an object that is created as kubectl create does:
-// it carries no mark, the server picks a generated name, and a lost answer is
-// the end, with ErrUnknown.
+// Untracked returns the ID of an object that is created as kubectl create does it:
+// without an annotation, and with a generated name of the server. A lost response
+// ends the create with ErrUnknown.
 func Untracked() ID { return ID{untracked: true} }
 
 // String returns the creation id, as the annotation has it; it is empty for
@@ -61,15 +60,14 @@ func idOf(object *unstructured.Unstructured) string {
 	return object.GetAnnotations()[Annotation]
 }
 
-// prepare makes of object what is sent, but for its name and what an object of
-// a single name carries.
+// prepare makes object ready to be sent, except for its name.
 func (id ID) prepare(object *unstructured.Unstructured) {
 	object.SetResourceVersion("") // a server refuses it in a new object
 	id.Stamp(object)
 }
 
-// Stamp gives the object the marks of id, instead of those that it may have
-// from where it was copied. Untracked leaves the object as it is.
+// Stamp gives the object the creation ID and the run label of id. They replace those
+// that a copied object has. Untracked doesn't change the object.
 func (id ID) Stamp(object *unstructured.Unstructured) {
 	if id.creation == "" {
 		return
@@ -92,8 +90,8 @@ func metadataOf(object *unstructured.Unstructured) map[string]any {
 	return entries(object.Object, "metadata")
 }
 
-// entries returns the map called field, which is made if there is none. What is
-// in it is kept as it is, also what the server will refuse.
+// entries returns the map called field, which is made if there is none. Its values
+// stay, also those that the server will refuse.
 func entries(in map[string]any, field string) map[string]any {
 	found, ok := in[field].(map[string]any)
 	if !ok {
@@ -103,9 +101,9 @@ func entries(in map[string]any, field string) map[string]any {
 	return found
 }
 
-// CanCarry reports whether the object can carry a mark and a name: whether it
-// has a name or a prefix, and labels and annotations that are maps, or none.
-// Others are for the server to refuse, with Untracked.
+// CanCarry reports whether the object can have a creation ID and a name: it has a name
+// or a prefix, and its labels and annotations are maps or absent. The server refuses
+// all others; send them with Untracked.
 func CanCarry(object *unstructured.Unstructured) bool {
 	metadata, ok := object.Object["metadata"].(map[string]any)
 	if !ok || object.GetName()+object.GetGenerateName() == "" {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A mark takes nothing away that a user wrote, and replaces one that came with
+// A creation ID removes nothing that a user wrote, and replaces one that came with
 // a copy.
 func TestStamp(t *testing.T) {
 	for name, test := range map[string]struct{ metadata, want map[string]any }{

@@ -8,7 +8,7 @@ import (
 )
 
 // labelledByTemplate are the types whose objects a server gives the labels of
-// their Pod template if they have none of their own (SetDefaults_Job,
+// their Pod template if they have no labels (SetDefaults_Job,
 // SetDefaults_ReplicationController). Other defaults do not ask for labels.
 var labelledByTemplate = map[schema.GroupKind]bool{
 	{Group: "batch", Kind: "Job"}:   true,

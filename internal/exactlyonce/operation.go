@@ -19,7 +19,7 @@ type server interface {
 	post(until, ctx context.Context, name string) response
 	get(ctx context.Context, name string) response
 	// now returns a time that the server's clock showed before now returned, or
-	// zero if the server does not tell.
+	// zero if the server doesn't serve it.
 	now(ctx context.Context) (time.Time, error)
 }
 
@@ -33,7 +33,7 @@ type wanted struct {
 // fixed reports whether there is no name to pick.
 func (w wanted) fixed() bool { return w.name != "" || w.generateName == "" }
 
-// tracked reports whether the object can be known again.
+// tracked reports whether the object can be recognized.
 func (w wanted) tracked() bool { return w.id.creation != "" }
 
 // operation is one object on its way to the server: it makes the requests that
@@ -50,7 +50,7 @@ type operation struct {
 	response  response // the last one
 	loss      error    // of the first lost POST
 	refusal   error    // of the last POST
-	rechecked bool     // an event has said so
+	rechecked bool     // there was an event for it
 }
 
 func newOperation(w wanted, to server, s settings) *operation {
@@ -101,7 +101,7 @@ func (o *operation) drive(c contexts) protocol.Done {
 		}
 		action := o.machine.Next(time.Now())
 		if !waits {
-			o.tell(action)
+			o.report(action)
 		}
 		switch a := action.(type) {
 		case protocol.Done:
@@ -163,10 +163,10 @@ func (o *operation) get(ctx context.Context, name string) protocol.Observation {
 	return observation
 }
 
-// tell tells of a retry: every request after the first one but the reading back
-// after a conflict or a refusal, which mostly comes to a next name or to nothing,
-// and the ones that kubectl repeats silently too.
-func (o *operation) tell(action protocol.Action) {
+// report sends an event before a retry. There is none before the first request,
+// before the object of a conflict or a refusal is read back, which mostly ends in a
+// next name or in nothing, and before requests that kubectl repeats silently, too.
+func (o *operation) report(action protocol.Action) {
 	if o.config.Plain() {
 		return
 	}

@@ -22,8 +22,8 @@ import (
 
 const ourID, ourRun = "v1-ours", "v1-run"
 
-// script is a server that gives one answer after the other, and the last one
-// for ever.
+// script is a server that gives one response after the other, and the last one
+// permanently.
 type script struct {
 	posts, gets []response
 	sent        []string  // names of the POSTs
@@ -49,10 +49,10 @@ func (s *script) get(ctx context.Context, _ string) response {
 // now is not told.
 func (s *script) now(context.Context) (time.Time, error) { return time.Time{}, nil }
 
-func take(answers *[]response) response {
-	first := (*answers)[0]
-	if len(*answers) > 1 {
-		*answers = (*answers)[1:]
+func take(responses *[]response) response {
+	first := (*responses)[0]
+	if len(*responses) > 1 {
+		*responses = (*responses)[1:]
 	}
 	return first
 }
@@ -158,13 +158,13 @@ func TestRetryAfterThatIsTooLong(t *testing.T) {
 		server := &script{posts: []response{{finding: protocol.NotStored, err: errors.New("throttled"), retryAfter: 5 * time.Minute}}}
 		r, err := create(t.Context(), server, WithRetryTimeout(2*time.Minute))
 		if !errors.Is(err, ErrExhausted) || r.TimeOver || len(server.sent) != 1 || time.Since(start) > 0 ||
-			!strings.HasSuffix(err.Error(), "; the server asks to wait 5m0s, longer than an object is pursued (2m0s)") {
+			!strings.HasSuffix(err.Error(), "; the server asks to wait 5m0s, longer than the time for one object (2m0s)") {
 			t.Errorf("%+v, %v, after %s", r, err, time.Since(start))
 		}
 	})
 }
 
-// After a lost answer, one for another name does not settle what became of the
+// After a lost response, one for another name does not settle what became of the
 // first POST; but what came is told, with why.
 func TestRenamedInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestRenamedInDoubt(t *testing.T) {
 		if !errors.As(err, &ended) || !errors.Is(ended.Kind, ErrUnknown) || !errors.Is(ended.Cause, ErrRenamed) || r.Object != picked {
 			t.Errorf("%v, %+v", err, r)
 		}
-		want := fmt.Sprintf("outcome unknown: EOF; created as \"picked-2\" (the server answered for this name although %q "+
+		want := fmt.Sprintf("outcome unknown: EOF; created as \"picked-2\" (the server responded with this name although %q "+
 			"was sent: a webhook or policy picks names)", r.Name)
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -240,7 +240,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// interrupting is a server during whose answer the user interrupts.
+// interrupting is a server during whose response the user interrupts.
 type interrupting struct {
 	script
 	interrupt func()
@@ -342,14 +342,14 @@ func TestUnauthorizedOnReadingBack(t *testing.T) {
 	})
 }
 
-// found is an object with a mark.
-func found(mark, value string) response {
+// found is an object with an annotation.
+func found(key, value string) response {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
-	object.SetAnnotations(map[string]string{mark: value})
+	object.SetAnnotations(map[string]string{key: value})
 	return response{finding: protocol.Anonymous, object: object}
 }
 
-// A refusal stands only when the object was looked for: once if no copy of the
+// A refusal stands only after the object was read: once if no copy of the
 // POST can be to blame, else for 13 seconds.
 func TestRefusalIsLookedFor(t *testing.T) {
 	no, gone := errors.New("no"), response{finding: protocol.Absent, err: errors.New("not found")}
@@ -366,7 +366,7 @@ func TestRefusalIsLookedFor(t *testing.T) {
 		"rejected":                {post: response{finding: protocol.Rejected, err: no}, kind: ErrRefused, reads: 1},
 		"rejected, there":         {post: response{finding: protocol.Rejected, err: no}, gets: []response{found(Annotation, ourID)}, want: Result{Outcome: Created}, reads: 1},
 		"rejected, another there": {post: response{finding: protocol.Rejected, err: no}, gets: []response{anothers()}, kind: ErrRefused, reads: 1},
-		"rejected, no right":      {post: response{finding: protocol.Rejected, err: no}, gets: []response{forbidden}, want: Result{Unverified: true}, kind: ErrRefused, reads: 1},
+		"rejected, no permission": {post: response{finding: protocol.Rejected, err: no}, gets: []response{forbidden}, want: Result{Unverified: true}, kind: ErrRefused, reads: 1},
 		"rejected, untracked there": {
 			post: response{finding: protocol.Rejected, err: no}, gets: []response{found("x", "y")}, kind: ErrUnknown, reads: 1,
 		},
@@ -378,7 +378,7 @@ func TestRefusalIsLookedFor(t *testing.T) {
 			post: response{finding: protocol.Denied, err: no}, gets: []response{gone, gone, gone, found(Annotation, ourID)},
 			want: Result{Outcome: Created}, reads: 4, took: 13 * time.Second, events: "no; Recheck for 13s\n",
 		},
-		"denied, no right": {
+		"denied, no permission": {
 			post: response{finding: protocol.Denied, err: no}, gets: []response{gone, forbidden},
 			want: Result{Unverified: true}, kind: ErrRefused, reads: 2, took: time.Second, events: "no; Recheck for 13s\n",
 		},
@@ -401,7 +401,7 @@ func TestRefusalIsLookedFor(t *testing.T) {
 }
 
 // A conflict that cannot be read back is told as unchecked also where it ends as
-// unknown, because no other name may be tried; a lost answer is none.
+// unknown, because no other name may be tried; a lost response is none.
 func TestUncheckedConflict(t *testing.T) {
 	forbidden := response{finding: protocol.NoPermission, err: errors.New("forbidden")}
 	for name, test := range map[string]struct {
@@ -430,7 +430,7 @@ func TestRefusalThatIsNotLookedFor(t *testing.T) {
 	})
 }
 
-// An interrupt amid the looking ends it: it was not looked for for long enough.
+// An interrupt during the rechecks ends it: the rechecks were too short.
 func TestInterruptWhileLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -444,7 +444,7 @@ func TestInterruptWhileLooking(t *testing.T) {
 
 // A credential that is no good can neither create nor read: the third 401 ends
 // it, and is told of as what could not be read back.
-func TestUnauthorizedForEver(t *testing.T) {
+func TestUnauthorizedPermanently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		who := apierrors.NewUnauthorized("who")
 		server := &script{posts: []response{{finding: protocol.Unauthorized, err: who}}, gets: []response{{finding: protocol.Unauthorized, err: who}}}
@@ -467,7 +467,7 @@ func TestConflictsWithNobody(t *testing.T) {
 	})
 }
 
-// Every mark that does not come back is told of, also of an object that is found.
+// Every annotation and label that is removed is reported, also of an object that is found.
 func TestMarksLost(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetLabels(map[string]string{RunLabel: ourRun})

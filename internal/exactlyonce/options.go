@@ -15,7 +15,7 @@ import (
 const (
 	// DefaultAttempts is the number of names tried per object.
 	DefaultAttempts = 16
-	// DefaultRetryTimeout is how long one object is followed.
+	// DefaultRetryTimeout is the time for retries of one object.
 	DefaultRetryTimeout = 2 * time.Minute
 	// Grace is how long Create goes on with requests in flight after its context
 	// is done. A POST has three fifths of it, so that the rest is left to read the
@@ -45,12 +45,12 @@ func defaults() settings {
 }
 
 // WithAttempts sets the number of names tried per object, at least 1. It does
-// not concern objects with a fixed name.
+// apply to objects with a fixed name.
 func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
 
-// WithRetryTimeout bounds how long one object is followed through throttling,
-// dropped connections and unknown outcomes; a request that is under way then
-// still has its own time. 0 sends one POST and, where its outcome is unknown,
+// WithRetryTimeout bounds the retries of one object after throttling, dropped
+// connections and unknown outcomes. A request that is in flight then still has its own
+// time. 0 sends one POST and, where its outcome is unknown,
 // reads the object back once, for at most 30 s. How long a refused object is
 // rechecked (ErrRefused) doesn't depend on it. A deadline of ctx ends that, too. The
 // error is ErrUnknown then, and apierrors.IsForbidden and the like are not true of it.
@@ -60,8 +60,8 @@ func WithRetryTimeout(d time.Duration) Option { return func(s *settings) { s.ret
 // names.SuffixLength, which is Kubernetes' own, to names.MaxSuffixLength.
 func WithSuffixLength(n int) Option { return func(s *settings) { s.suffixLength = n } }
 
-// WithNamespace sets where an object goes that does not say its namespace. It
-// is of no concern to objects of the cluster.
+// WithNamespace sets the namespace of an object that has none. Cluster-scoped objects
+// ignore it.
 func WithNamespace(namespace string) Option { return func(s *settings) { s.namespace = namespace } }
 
 // WithCreateOptions sets the field manager, the field validation or a dry run
@@ -72,7 +72,7 @@ func WithCreateOptions(o metav1.CreateOptions) Option {
 	return func(s *settings) { s.parameters = parameters }
 }
 
-// WithBriefObjects reads no more of what the server has stored than its
+// WithBriefObjects reads no more of a stored object than its
 // apiVersion, kind, name, namespace, uid, resourceVersion, generation,
 // creationTimestamp, labels and annotations. The Result.Object of ErrRenamed, or of
 // no error, may lack the rest. Reading takes a third of the time.
@@ -82,8 +82,7 @@ func WithBriefObjects() Option { return func(s *settings) { s.brief = true } }
 // Create, for an object that is not changed after its first create with t.
 func WithTemplate(t *Template) Option { return func(s *settings) { s.template = t } }
 
-// WithEvents has f told of every retry before it is made, by the goroutine that
-// has called Create.
+// WithEvents calls f before every retry, in the goroutine that called Create.
 func WithEvents(f func(Event)) Option {
 	if f == nil {
 		f = func(Event) {}

@@ -29,9 +29,9 @@ type request struct {
 	namespace  string
 	object     *unstructured.Unstructured
 	id         ID
-	template   *Template // nil for none: then object is a copy, and has the marks of id
+	template   *Template // nil for none: then object is a copy that is stamped
 	parameters url.Values
-	brief      bool // of what is stored, no more is read than WithBriefObjects says
+	brief      bool // WithBriefObjects was given
 	fixed      bool // the object has a fixed name
 }
 
@@ -62,8 +62,8 @@ func (r *request) post(until, ctx context.Context, name string) response {
 	if a.finding == protocol.Lost && a.unsent { // a dry run
 		a.finding = protocol.NotStored
 	}
-	// No server stores what it could not be asked for; something that picks
-	// names may, under another one, so that a lost response stays one.
+	// No server stores an object under a name that no path can have. A webhook that
+	// picks names may store it under another name, so a lost response stays lost.
 	a.unsent = a.unsent || pathError(name) != nil
 	return a
 }
@@ -133,7 +133,7 @@ func (r *request) oursAt(ctx context.Context, name string) *unstructured.Unstruc
 
 // isOther reports whether details name another object than the one sent under
 // name; without a name, the server makes one of the object's generateName. A
-// generated name tells an object of any type from all others.
+// generated name distinguishes an object of any type from all others.
 func (r *request) isOther(details *metav1.StatusDetails, name string) bool {
 	switch {
 	case details == nil, details.Name == "",
@@ -241,9 +241,9 @@ func (r *request) get(ctx context.Context, name string) response {
 	return a
 }
 
-// now has the API server review who asks: that is answered with the server's
-// time, to every user, and stored nowhere. Where it is not answered so, the time
-// is not known.
+// now sends a SelfSubjectReview. Its response has the server's time, every user has
+// permission for it, and it is stored nowhere. If the server doesn't serve it, the time
+// is unknown.
 func (r *request) now(ctx context.Context) (time.Time, error) {
 	result := r.client.Post().MaxRetries(0).
 		AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").
@@ -258,7 +258,7 @@ func (r *request) now(ctx context.Context) (time.Time, error) {
 		err = errNotAsked
 	}
 	if err != nil {
-		return time.Time{}, fmt.Errorf("the server's time cannot be had: %w", err)
+		return time.Time{}, fmt.Errorf("read the server's time: %w", err)
 	}
 	return review.GetCreationTimestamp().Time, nil
 }

@@ -13,7 +13,7 @@ import (
 // caller of Create gets it.
 type response struct {
 	finding protocol.Finding
-	// object is the one that the server stored (POST) or has (GET), if it said.
+	// object is the one that the server stored (POST) or has (GET), if known.
 	object *unstructured.Unstructured
 	// err says why the request did not bring the object.
 	err error

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A Template is what the creates of one object under many IDs have in common:
-// what is sent, but for the creation id and the name. The zero value is one, and
-// several goroutines may use it.
+// A Template is the encoded object without the creation ID and the name: the part that
+// all creates of one object have in common. The zero value is ready to use. Several
+// goroutines may use it.
 type Template struct {
 	mu     sync.Mutex
 	object *unstructured.Unstructured // that it was made of
@@ -43,7 +43,7 @@ func (t *Template) around(object *unstructured.Unstructured, id ID) ([3][]byte, 
 	if t.object == object && t.run == id.run {
 		return t.parts, nil
 	}
-	// Nothing else is like these: they have 128 random bits each.
+	// They have 128 random bits each, so nothing else in the object is equal.
 	placeholder, name := NewID(), NewID().creation
 	placeholder.run = id.run
 	stamped := object.DeepCopy()
@@ -53,10 +53,10 @@ func (t *Template) around(object *unstructured.Unstructured, id ID) ([3][]byte, 
 	if err != nil {
 		return t.parts, err
 	}
-	before, rest, marked := bytes.Cut(encoded, []byte(`"`+placeholder.creation+`"`)) // annotations come before the name
-	between, after, named := bytes.Cut(rest, []byte(`"`+name+`"`))
-	if !marked || !named {
-		return t.parts, errors.New("the object is not encoded with its creation id and then its name")
+	before, rest, hasID := bytes.Cut(encoded, []byte(`"`+placeholder.creation+`"`)) // annotations come before the name
+	between, after, hasName := bytes.Cut(rest, []byte(`"`+name+`"`))
+	if !hasID || !hasName {
+		return t.parts, errors.New("the object is not encoded with its creation ID and then its name")
 	}
 	t.object, t.run, t.parts = object, id.run, [3][]byte{before, between, after}
 	return t.parts, nil

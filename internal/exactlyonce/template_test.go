@@ -35,7 +35,7 @@ var fieldName = rapid.SampledFrom([]string{
 	Annotation, "genname.dev/creation", "genname.dev/zzz", RunLabel,
 })
 
-// drawObject draws an object without a name, that can carry a mark.
+// drawObject draws an object without a name, that can carry a creation ID.
 func drawObject(t *rapid.T) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: rapid.MapOfN(fieldName, anyValue(3), 0, 6).Draw(t, "object")}
 	metadata := rapid.MapOfN(fieldName, anyValue(2), 0, 6).Draw(t, "metadata")
@@ -50,7 +50,7 @@ func drawObject(t *rapid.T) *unstructured.Unstructured {
 	object.SetAPIVersion("batch/v1")
 	object.SetKind("Job") // the labels of its template are its own, if it has none
 	if !CanCarry(object) {
-		t.Fatal("the test draws what cannot carry a mark")
+		t.Fatal("the test draws what can't carry a creation ID")
 	}
 	return object
 }
@@ -95,7 +95,7 @@ func TestTemplateEncodesAsWithout(t *testing.T) {
 }
 
 // The copies of one object are sent as they are without a template, conflicts
-// and all, and what has a name of its own or no mark is none of its business.
+// and all, and what has a name of its own or no creation ID is sent without it.
 func TestCopiesWithATemplate(t *testing.T) {
 	server := oncetest.NewServer()
 	c := creatorFor(t, server.Config())

@@ -7,17 +7,17 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// decode reads an object of an answer.
+// decode reads the object of a response.
 func decode(body []byte) (*unstructured.Unstructured, error) {
 	var object unstructured.Unstructured
 	if err := object.UnmarshalJSON(body); err != nil {
-		return nil, fmt.Errorf("the answer cannot be read: %w", err)
+		return nil, fmt.Errorf("the response can't be read: %w", err)
 	}
 	return &object, nil
 }
 
-// decodeBriefly reads of an object what WithBriefObjects says. Of what is there,
-// it reads the same as decode does; whatever is not as expected is left to that.
+// decodeBriefly reads the fields of WithBriefObjects, as decode does. Anything
+// unexpected is left to decode.
 func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 	var brief struct {
 		APIVersion string `json:"apiVersion"`
@@ -36,17 +36,17 @@ func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &brief); err != nil || brief.Kind == "" {
 		return decode(body)
 	}
-	said := brief.Metadata
-	metadata := map[string]any{"name": said.Name, "generation": said.Generation}
+	got := brief.Metadata
+	metadata := map[string]any{"name": got.Name, "generation": got.Generation}
 	for field, value := range map[string]string{
-		"namespace": said.Namespace, "uid": said.UID, "resourceVersion": said.ResourceVersion,
-		"creationTimestamp": said.CreationTimestamp,
+		"namespace": got.Namespace, "uid": got.UID, "resourceVersion": got.ResourceVersion,
+		"creationTimestamp": got.CreationTimestamp,
 	} {
 		if value != "" {
 			metadata[field] = value
 		}
 	}
-	for field, value := range map[string]map[string]any{"labels": said.Labels, "annotations": said.Annotations} {
+	for field, value := range map[string]map[string]any{"labels": got.Labels, "annotations": got.Annotations} {
 		if value != nil {
 			metadata[field] = value
 		}

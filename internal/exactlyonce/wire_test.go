@@ -64,7 +64,7 @@ func TestBriefObjectsOfOddAnswers(t *testing.T) {
 
 func TestBriefObjectsReadTheSame(t *testing.T) {
 	text := rapid.SampledFrom([]string{"", "a", "<&>", "2026-11-22T03:26:04Z"})
-	marks := rapid.MapOfN(fieldName, rapid.Map(text, func(s string) any { return s }), 0, 4)
+	entries := rapid.MapOfN(fieldName, rapid.Map(text, func(s string) any { return s }), 0, 4)
 	rapid.Check(t, func(t *rapid.T) {
 		object := drawObject(t)
 		metadata := object.Object["metadata"].(map[string]any)
@@ -72,7 +72,7 @@ func TestBriefObjectsReadTheSame(t *testing.T) {
 			metadata[field] = text.Draw(t, field)
 		}
 		metadata["generation"] = rapid.Int64().Draw(t, "generation")
-		metadata["labels"], metadata["annotations"] = marks.Draw(t, "labels"), marks.Draw(t, "annotations")
+		metadata["labels"], metadata["annotations"] = entries.Draw(t, "labels"), entries.Draw(t, "annotations")
 		if rapid.IntRange(0, 3).Draw(t, "odd") == 0 {
 			metadata[rapid.SampledFrom(slices.Sorted(maps.Keys(metadata))).Draw(t, "field")] = anyValue(2).Draw(t, "value")
 		}

@@ -98,7 +98,7 @@ func TestWebhookThatPicksNames(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)}
 	u.Run(args...).Expect(t, 1, `configmap/fixed created\n`,
-		`error: error when creating "[^"]*": created as "fixed" \(the server answered for this name although "demo-`+harness.Suffix+`" was sent: a webhook or policy picks names\)\n`)
+		`error: error when creating "[^"]*": created as "fixed" \(the server responded with this name although "demo-`+harness.Suffix+`" was sent: a webhook or policy picks names\)\n`)
 	taken := u.Run(args...) // by an object that isn't the run's: nothing proves who picks names
 	taken.Expect(t, 4, ``, `(configmap/demo-[^\n]*\n)+`+unknownOutcome(`configmap/demo-[^\n]*`,
 		`configmaps "fixed" already exists[^\n]* \(the response is about another object\); `+
