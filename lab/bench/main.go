@@ -35,6 +35,7 @@ type section struct {
 var sections = map[string][]section{
 	"audit":   audit,
 	"create":  {{name: "create", measure: create}},
+	"earlier": {{name: "earlier", measure: besideEarlier}},
 	"lint":    {{name: "lint", measure: lint}},
 	"live":    live,
 	"startup": {{name: "startup", measure: startup}},
@@ -42,15 +43,16 @@ var sections = map[string][]section{
 
 // bench is one run of the program.
 type bench struct {
-	runs   int
-	scale  float64 // of the populations; the bars refer to 1
-	load   string  // of the machine, before the measurement
-	commit string  // of the plugin
-	server string  // version of the servers
-	old    string  // version of the server that reads pages from etcd
-	part   string  // the only part of a section to measure; empty for all
-	plugin string  // path of the binary, built as .goreleaser.yaml does
-	dir    string  // for files of child processes
+	runs    int
+	scale   float64 // of the populations; the bars refer to 1
+	load    string  // of the machine, before the measurement
+	commit  string  // of the plugin
+	server  string  // version of the servers
+	old     string  // version of the server that reads pages from etcd
+	part    string  // the only part of a section to measure; empty for all
+	earlier string  // commit that create is compared with
+	plugin  string  // path of the binary, built as .goreleaser.yaml does
+	dir     string  // for files of child processes
 }
 
 const (
@@ -65,6 +67,7 @@ func main() {
 	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, tenants, kubectl, types, far, old or oldtenants; of live few, own, tens or pods")
 	flag.StringVar(&b.server, "server", controlplane.ServerVersion, "version of kube-apiserver for all but the parts old and oldtenants")
 	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
+	flag.StringVar(&b.earlier, "earlier", "8b13d2e", "commit that the section earlier compares create with")
 	printOnly := flag.Bool("print", false, "print the sections, do not write docs/internals/benchmarks.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -78,7 +81,7 @@ func main() {
 
 func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err error) {
 	if len(names) == 0 {
-		return errors.New("name sections: audit, create, lint, live, startup")
+		return errors.New("name sections: audit, create, earlier, lint, live, startup")
 	}
 	if b.dir, err = os.MkdirTemp("", "genname-bench-"); err != nil {
 		return err
