@@ -47,7 +47,7 @@ LIBRARY := $(GO) test -C pkg/once
 CONTROLLERS := pkg/once/oncecr examples/controller lab/reconcile
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test race unit bare release-test cover chance fuzz fuzz-targets lint bench faults churn compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff exports release-commit release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test race unit bare release-test cover chance fuzz fuzz-targets lint bench faults churn clock compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff exports release-commit release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -204,6 +204,9 @@ wait-types: control-plane ## Have create --wait follow each custom resource that
 
 prune-trial: control-plane ## Delete 60,000 of 100,000 objects with prune while all goes wrong, and compare it with kubectl (15 minutes)
 	$(GO) run ./test/pruning/run $(if $(SEED),-seed $(SEED))
+
+clock: control-plane ## Run the tests of create with clocks that are an hour ahead, an hour behind, and stepping (20 minutes)
+	lab/clock/run
 
 reconcile: control-plane ## Have controllers create 1,000 objects under faults, into docs/internals/reconcile.md (15 minutes); VERSION= is the server's
 	$(GO) run -C lab/reconcile ./run -write ../../docs $(if $(VERSION),-version=$(VERSION))

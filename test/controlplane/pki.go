@@ -25,12 +25,16 @@ type authority struct {
 	pem  []byte
 }
 
+// notBefore is long ago, because the clock of a test can be an hour ahead of the
+// servers' (lab/clock).
+func notBefore() time.Time { return time.Now().Add(-2 * time.Hour) }
+
 func newAuthority() (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	crt, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "kubectl-genname-test"}, key)
+	crt, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "kubectl-genname-test", NotBefore: notBefore()}, key)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +68,7 @@ func (a *authority) issue(template x509.Certificate) (certPEM, keyPEM []byte, er
 	if err != nil {
 		return nil, nil, err
 	}
-	template.NotBefore = time.Now().Add(-time.Hour)
+	template.NotBefore = notBefore()
 	template.NotAfter = time.Now().Add(24 * time.Hour)
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	der, err := x509.CreateCertificate(rand.Reader, &template, a.cert, key.Public(), a.key)
