@@ -6,7 +6,6 @@
 //	go run -C lab/bench . -scale 0.1 -runs 1 -print audit
 //
 // It has its own module because it writes populations directly into etcd.
-// It is a module of its own because it writes populations straight into etcd.
 package main
 
 import (

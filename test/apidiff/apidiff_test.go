@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// repository is a directory of a module with the package p.
+// repository is the directory of a module with the package p.
 type repository struct {
 	t    *testing.T
 	path string
@@ -21,8 +21,7 @@ func newRepository(t *testing.T) repository {
 	return r
 }
 
-// run runs a command in the repository, and returns what it says and whether it
-// failed.
+// run runs a command in the repository, and returns its output and whether it failed.
 func (r repository) run(name string, args ...string) (string, bool) {
 	r.t.Helper()
 	command := exec.Command(name, args...)
@@ -43,7 +42,7 @@ func (r repository) write(file, text string) {
 	}
 }
 
-// script is the path of .ci/apidiff.
+// script returns the path of .ci/apidiff.
 func script(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../../.ci/apidiff")
@@ -88,7 +87,7 @@ func TestAPIDiff(t *testing.T) {
 	}
 }
 
-// A package can be of a module of its own.
+// A package can belong to another module.
 func TestAPIDiffOfAnotherModule(t *testing.T) {
 	r := newRepository(t)
 	r.write("n/go.mod", "module example.com/m/n\n\ngo 1.26.0\n")

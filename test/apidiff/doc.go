@@ -1,3 +1,2 @@
-// Package apidiff tests .ci/apidiff, which says what a change means to programs
-// that import the public packages.
+// Package apidiff tests .ci/apidiff, which reports how a change affects programs that import the public packages.
 package apidiff

@@ -1,5 +1,4 @@
-// Package census_test holds internal/census against a real API server, through
-// what it exports.
+// Package census_test tests the exported API of internal/census against a real API server.
 package census_test
 
 import (

@@ -42,7 +42,7 @@ var (
 	definitions     = resource("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", false)
 )
 
-// resource is a type, of the version v1.
+// resource returns a resource type of the version v1.
 func resource(group, name, kind string, namespaced bool) census.Resource {
 	return census.Resource{
 		GroupVersionResource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: name},
@@ -50,7 +50,7 @@ func resource(group, name, kind string, namespaced bool) census.Resource {
 	}
 }
 
-// create makes one object, and returns its name.
+// create creates one object and returns its name.
 func (c *cluster) create(t *testing.T, r census.Resource, object map[string]any) string {
 	t.Helper()
 	u := &unstructured.Unstructured{Object: object}
@@ -67,7 +67,7 @@ func (c *cluster) create(t *testing.T, r census.Resource, object map[string]any)
 	return made.GetName()
 }
 
-// populate makes objects of every sort in the namespaces team and team-b.
+// populate creates all variants of objects in the namespaces team and team-b.
 func (c *cluster) populate(t *testing.T) {
 	t.Helper()
 	c.create(t, definitions, map[string]any{
@@ -114,8 +114,8 @@ func (c *cluster) populate(t *testing.T) {
 	c.create(t, priorityClasses, map[string]any{"metadata": map[string]any{"generateName": "class-"}, "value": int64(1)})
 }
 
-// createByClients makes objects that clients name: as a generator does, in an
-// order that is not that of the names, and as create --suffix-length does.
+// createByClients creates objects with client-generated names. Some are named as a generator does, in descending
+// order. Others are named as create --suffix-length does.
 func (c *cluster) createByClients(t *testing.T, ns string) {
 	t.Helper()
 	suffixes := make([]string, 12)
@@ -138,7 +138,7 @@ func (c *cluster) createByClients(t *testing.T, ns string) {
 	}
 }
 
-// waitFor waits until the type is served.
+// waitFor waits until the server serves the resource type.
 func (c *cluster) waitFor(t *testing.T, r census.Resource) {
 	t.Helper()
 	for {
@@ -154,7 +154,7 @@ func (c *cluster) waitFor(t *testing.T, r census.Resource) {
 	}
 }
 
-// count counts plain lists, in order.
+// count counts plain lists and sorts the name pools.
 func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resources ...census.Resource) []census.NamePool {
 	t.Helper()
 	var spaces []census.NamePool
@@ -188,7 +188,7 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 	return sorted(spaces)
 }
 
-// scan returns the spaces that s finds, in order.
+// scan returns the sorted name pools that s finds.
 func scan(
 	t *testing.T, s *census.Scanner, resources []census.Resource, namespace string,
 ) ([]census.NamePool, census.Summary) {
@@ -212,14 +212,13 @@ func sorted(spaces []census.NamePool) []census.NamePool {
 	return spaces
 }
 
-// committed is the spaces of all batches that have been committed, which the
-// scanner does one at a time.
+// committed collects the name pools of all committed batches. The scanner commits one batch at a time.
 type committed struct{ spaces []census.NamePool }
 
 func (c *committed) begin() census.Batch { return &batch{to: c} }
 
-// batch is the spaces of a list, to be added to those of all, or of the list that
-// it is a part of.
+// batch collects the name pools of a list. Commit adds them to all name pools, or to the list that contains this
+// list.
 type batch struct {
 	committed
 	to *committed

@@ -17,9 +17,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 )
 
-// A type of more than 20,000 objects is read namespace by namespace at the
-// version of a first page. The real server gives just the objects that the page
-// announced, whatever came since.
+// A resource type with more than 20,000 objects is read namespace by namespace at the version of a first page. The
+// real server returns exactly the objects that this page announced, even if others were created since.
 func testDivided(t *testing.T, c *cluster) {
 	c.store(t, "team", 20_001)
 	s := census.Scanner{Config: c.Admin(), ChunkSize: 1000}
@@ -43,13 +42,13 @@ func testDivided(t *testing.T, c *cluster) {
 	lists.checkDivided(t)
 }
 
-// recorder is the requests for lists of one resource.
+// recorder records the requests for lists of one resource type.
 type recorder struct {
 	mu   sync.Mutex
 	urls []*url.URL
 }
 
-// of records the lists of r, and calls then when the first one has been answered.
+// of records the lists of r, and calls then after the first response.
 func (l *recorder) of(r census.Resource, then func()) func(http.RoundTripper) http.RoundTripper {
 	var once sync.Once
 	return func(transport http.RoundTripper) http.RoundTripper {
@@ -70,8 +69,8 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// checkDivided fails unless there was one page of all, and then each namespace
-// was read at one version.
+// checkDivided fails unless the first request was one page of all namespaces, and the others read each namespace at
+// one version.
 func (l *recorder) checkDivided(t *testing.T) {
 	t.Helper()
 	versions, paths := map[string]bool{}, map[string]bool{}
@@ -94,8 +93,7 @@ func (l *recorder) checkDivided(t *testing.T) {
 	}
 }
 
-// store writes n ConfigMaps into etcd while kube-apiserver is down, which takes
-// a hundredth of the time that creating them does.
+// store writes n ConfigMaps into etcd while kube-apiserver is stopped, which is 100 times faster than creating them.
 func (c *cluster) store(t *testing.T, namespace string, n int) {
 	t.Helper()
 	if err := c.Servers[0].Kill(); err != nil {

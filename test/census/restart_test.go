@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// checkCreators holds what a real server says of creators and clients against what
-// the population is known to be, apart from the oracle.
+// checkCreators compares the creators and clients that the scanner finds with the known population. It doesn't use
+// the oracle.
 func checkCreators(t *testing.T, got []census.NamePool) {
 	t.Helper()
 	manager := census.Creator{Manager: "census.test", Certain: true}
@@ -49,8 +49,7 @@ func checkCreators(t *testing.T, got []census.NamePool) {
 	}
 }
 
-// A server that is killed in the middle of a list, and started again, is gone on
-// with: nothing is lost, nothing counts twice.
+// If a server is killed during a list and restarted, the scanner continues. No object is lost, and none counts twice.
 func testRestart(t *testing.T, c *cluster) {
 	s := census.Scanner{Config: c.Admin(), ChunkSize: 3000}
 	want := c.count(t, &s, "", configMaps)
@@ -90,7 +89,7 @@ func testRestart(t *testing.T, c *cluster) {
 	}
 }
 
-// An estimate knows how many objects there are from one of them.
+// An estimate reads one object and still knows the number of all objects.
 func testEstimate(t *testing.T, c *cluster) {
 	s := census.Scanner{Config: c.Admin(), Version: "1.34"}
 	estimates, skipped, err := s.Estimate(t.Context(), []census.Resource{configMaps, widgets, priorityClasses}, "")

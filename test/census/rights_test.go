@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// A user who may list widgets, and ConfigMaps only in one namespace.
+// The user has permission to list widgets everywhere, and ConfigMaps only in one namespace.
 func testFewRights(t *testing.T, c *cluster) {
 	rbac, ctx, options := kubernetes.NewForConfigOrDie(c.Admin()).RbacV1(), t.Context(), metav1.CreateOptions{}
 	few, subjects := metav1.ObjectMeta{Name: "few"}, []rbacv1.Subject{{Kind: "User", Name: "few"}}
@@ -52,7 +52,7 @@ func testFewRights(t *testing.T, c *cluster) {
 	}
 }
 
-// eventually scans until it went as expected: new rights take a moment.
+// eventually repeats the scan until the result is as expected, because new permissions take a moment.
 func eventually(t *testing.T, scan func() ([]census.NamePool, census.Summary, bool)) ([]census.NamePool, census.Summary) {
 	t.Helper()
 	for {

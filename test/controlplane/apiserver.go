@@ -23,7 +23,7 @@ type Server struct {
 	process *process
 }
 
-// startServers starts so many kube-apiservers on one etcd.
+// startServers starts o.servers kube-apiservers on one etcd.
 func (cp *ControlPlane) startServers(ctx context.Context, o Option) error {
 	ports, err := cp.newPorts(o.servers)
 	if err != nil {
@@ -51,7 +51,7 @@ func (cp *ControlPlane) startServers(ctx context.Context, o Option) error {
 			"--service-account-signing-key-file=" + cp.path("service-accounts.key"),
 			"--service-account-key-file=" + cp.path("service-accounts.key"),
 			"--authorization-mode=RBAC",
-			"--disable-admission-plugins=ServiceAccount", // no controller makes the accounts
+			"--disable-admission-plugins=ServiceAccount", // no controller creates the accounts
 			"--endpoint-reconciler-type=none",
 			"--service-cluster-ip-range=10.0.0.0/16",
 		}, o.args...)
@@ -62,18 +62,16 @@ func (cp *ControlPlane) startServers(ctx context.Context, o Option) error {
 	return nil
 }
 
-// Kill ends the server at once, as a crash does.
+// Kill ends the server immediately, like a crash.
 func (s *Server) Kill() error { return s.process.kill() }
 
-// Freeze stops the server in the midst of what it does, until Thaw: its
-// connections stay open, and it answers nobody.
+// Freeze stops the server until Thaw. Its connections stay open, and it doesn't respond.
 func (s *Server) Freeze() error { return s.process.freeze() }
 
-// Thaw lets a frozen server go on.
+// Thaw lets a frozen server continue.
 func (s *Server) Thaw() error { return s.process.thaw() }
 
-// Start starts the server, again after Kill, at the same address, and returns
-// when it is ready.
+// Start starts the server at its address and returns when it is ready. It also restarts it after Kill.
 func (s *Server) Start(ctx context.Context) (err error) {
 	if s.process, err = start(s.log, s.cp.Binaries.APIServer, s.env, s.args...); err != nil {
 		return err
@@ -81,7 +79,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	return s.waitReady(ctx)
 }
 
-// waitReady polls /readyz until it answers, a server dies, or time is up.
+// waitReady polls /readyz until it responds, a server dies, or the time is up.
 func (s *Server) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -94,7 +92,7 @@ func (s *Server) waitReady(ctx context.Context) error {
 		if ready(ctx, client, s.URL+"/readyz") {
 			return nil
 		}
-		if len(s.cp.Members) == 1 { // of several, a test may have killed one
+		if len(s.cp.Members) == 1 { // with several members, a test can have killed one
 			select {
 			case <-s.cp.Members[0].process.exited:
 				return s.cp.Members[0].process.death()

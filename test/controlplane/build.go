@@ -18,37 +18,35 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 )
 
-// Versions of what is built; the modules' go.mod files pin the same.
+// Versions of the programs. The go.mod files of their modules pin the same versions.
 const (
 	ServerVersion  = "v1.34.4"
 	KubectlVersion = "v1.37.2"
 )
 
-// ServerVersions are the kube-apiservers that can be built, oldest first: those
-// that differ in what they do on a conflict, or in how lists are read.
+// ServerVersions are the kube-apiservers that Build can build, oldest first. They differ in the reaction to a
+// conflict, or in how they read lists.
 var ServerVersions = []string{"v1.30.14", "v1.31.0", "v1.33.13", ServerVersion, "v1.37.1"}
 
-// KubectlVersions are the kubectls that can be built, oldest first: one a minor
-// version older than the plugin's libraries, and that of theirs. A newer one is
-// not out.
+// KubectlVersions are the kubectls that Build can build, oldest first. One is a minor version older than the plugin's
+// libraries, and one has their version. No newer one has been released.
 var KubectlVersions = []string{"v1.36.6", KubectlVersion}
 
-// Binaries are the paths of the programs that a control plane consists of, and
-// of the reference kubectl.
+// Binaries are the paths of the programs of a control plane, and of the reference kubectl.
 type Binaries struct {
 	APIServer string
 	Etcd      string
 	Kubectl   string
 }
 
-// program is one command to build: a package of a nested module.
+// program is one command to build, a package of a nested module.
 type program struct {
 	name    string
-	module  string // folder, relative to this package's
+	module  string // directory, relative to this package
 	pkg     string // package, relative to the module
 	version string // stamped into k8s.io/component-base/version; empty for none
-	takes   string // on two cores, when nothing is compiled yet
-	pins    string // folder whose go.mod and go.sum take the place of the module's own, relative to it; or empty
+	takes   string // on two cores, with an empty build cache
+	pins    string // directory whose go.mod and go.sum replace the module's own, relative to it; or empty
 }
 
 var (
@@ -59,7 +57,7 @@ var (
 	kubectl = program{name: "kubectl", module: "kubectl", pkg: ".", version: KubectlVersion, takes: "2 minutes"}
 )
 
-// at is the program of another of the versions that it can be built of.
+// at returns the program in another version.
 func (p program) at(version string) program {
 	if p.version != version {
 		p.version, p.pins = version, filepath.Join("..", "versions", p.name, version)
@@ -67,11 +65,9 @@ func (p program) at(version string) program {
 	return p
 }
 
-// Build returns the paths of the programs that a control plane with these
-// options runs. What is not in the user's cache directory yet is built first,
-// which takes five to six minutes on two cores and is said on log. A program is
-// cached under a hash of all that goes into it, so that a fresh clone finds it
-// and a stale one is never used.
+// Build returns the paths of the programs that a control plane with these options runs. It first builds the programs
+// that are not in the user's cache directory, and prints that on log. This takes 5–6 minutes on two cores. A program
+// is cached under a hash of all its inputs. A fresh clone therefore finds it, and a stale program is never used.
 func Build(ctx context.Context, log io.Writer, options ...Option) (Binaries, error) {
 	var b Binaries
 	all := together(options)
@@ -109,13 +105,13 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 	return path, nil
 }
 
-// compile builds beside path and renames, so that what stands at path is whole.
+// compile builds into a temporary file and renames it, so that the file at path is always complete.
 func (p program) compile(ctx context.Context, dir, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	part := fmt.Sprintf("%s.%d", path, os.Getpid())
-	defer func() { _ = os.Remove(part) }() // of a build that failed
+	defer func() { _ = os.Remove(part) }() // of a failed build
 	args := append([]string{"build", "-o", part}, p.flags()...)
 	if p.pins != "" {
 		args = append(args, "-modfile="+filepath.Join(p.pins, "go.mod"))
@@ -143,8 +139,8 @@ func (p program) flags() []string {
 	return []string{"-trimpath", "-buildvcs=false", "-ldflags=" + strings.Join(ldflags, " ")}
 }
 
-// dir is the folder of the program's module, found through the main module
-// (tests run in the folder of their package).
+// dir returns the directory of the program's module, found through the main module. (Tests run in the directory of
+// their package.)
 func (p program) dir(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/kubectl-genname/kubectl-genname").Output()
 	if err != nil {
@@ -165,8 +161,8 @@ func (p program) cachePath(dir string) (string, error) {
 	return filepath.Join(cache, "control-plane", hash, p.name), nil
 }
 
-// hash covers the module's sources, go.mod and go.sum (and by them the sources
-// of every dependency), the flags, the platform and the version of Go.
+// hash covers the module's sources, go.mod and go.sum, the flags, the platform and the version of Go. go.mod and
+// go.sum cover the sources of every dependency.
 func (p program) hash(dir string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, p.name, p.pkg, p.flags(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

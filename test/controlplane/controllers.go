@@ -5,16 +5,14 @@ import (
 	"io"
 )
 
-// controllerManager is not among what Build builds: few want it, and it takes
-// minutes.
+// controllerManager is not built by Build, because few tests need it and the build takes minutes.
 var controllerManager = program{
 	name: "kube-controller-manager", module: "servers", pkg: "./kube-controller-manager",
 	version: ServerVersion, takes: "2 minutes",
 }
 
-// StartControllers runs the controllers that are named beside the servers, and
-// ends them with Stop. It builds kube-controller-manager first if it is missing,
-// which is said on log.
+// StartControllers runs the named controllers beside the servers. Stop ends them. It first builds
+// kube-controller-manager if it is missing, and prints that on log.
 func (cp *ControlPlane) StartControllers(ctx context.Context, log io.Writer, names string) error {
 	path, err := controllerManager.build(ctx, log)
 	if err != nil {

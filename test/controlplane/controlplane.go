@@ -14,19 +14,17 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// readyTimeout bounds the start of a control plane. It takes about four
-// seconds on an idle machine of two cores.
+// readyTimeout bounds the start of a control plane, which takes about 4 s on an idle machine with two cores.
 const readyTimeout = 2 * time.Minute
 
-// ControlPlane is a running etcd and kube-apiserver with RBAC, or several of
-// each. Several control planes can run side by side.
+// ControlPlane is a running etcd and kube-apiserver with RBAC, or several of each. Several control planes can run
+// side by side.
 type ControlPlane struct {
 	// Binaries are the programs it runs.
 	Binaries Binaries
-	// Dir holds its data, its certificates and its logs.
+	// Dir contains its data, its certificates and its logs.
 	Dir string
-	// Members are those of etcd, and Servers the kube-apiservers: one of each,
-	// unless Replicated says otherwise.
+	// Members are the members of etcd, and Servers the kube-apiservers. There is one of each without Replicated.
 	Members []*Member
 	Servers []*Server
 
@@ -34,12 +32,11 @@ type ControlPlane struct {
 	ports       []*port
 	network     *network // nil for a single member
 	controllers *process // nil unless they were started
-	nodes       *process // likewise
+	nodes       *process // nil unless they were started
 }
 
-// Start builds what is missing and runs a control plane, ready to serve, with
-// the options that are given. Progress of a build goes to log.
-// The caller calls Stop; if the caller dies, the servers do too.
+// Start builds missing programs and runs a control plane with the options. It returns when the servers are ready.
+// Progress of a build goes to log. The caller calls Stop. If the caller dies, the servers end, too.
 func Start(ctx context.Context, log io.Writer, options ...Option) (*ControlPlane, error) {
 	binaries, err := Build(ctx, log, options...)
 	if err != nil {
@@ -70,8 +67,7 @@ func (cp *ControlPlane) start(ctx context.Context, o Option) error {
 	return cp.startServers(ctx, o)
 }
 
-// Stop ends the servers and leaves Dir, whose logs may be wanted; Remove
-// deletes it.
+// Stop ends the servers. It keeps Dir because of the logs; Remove deletes it.
 func (cp *ControlPlane) Stop() error {
 	errs := []error{cp.nodes.kill(), cp.controllers.kill()}
 	for _, s := range cp.Servers {
@@ -90,14 +86,14 @@ func (cp *ControlPlane) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Remove deletes Dir, after Stop.
+// Remove deletes Dir. Call it after Stop.
 func (cp *ControlPlane) Remove() error { return os.RemoveAll(cp.Dir) }
 
-// Admin is a configuration for a user who may do everything.
+// Admin returns a configuration for a user with permission for everything.
 func (cp *ControlPlane) Admin() *rest.Config { return cp.User("admin", "system:masters") }
 
-// User is a configuration that authenticates as name in groups, by a client
-// certificate, at the first of the servers. Without system:masters among them RBAC grants what a test binds.
+// User returns a configuration for the first server, with a client certificate for name in groups. Without the group
+// system:masters, the user has only the permissions that a test binds.
 func (cp *ControlPlane) User(name string, groups ...string) *rest.Config {
 	crt, key, err := cp.authority.client(name, groups...)
 	if err != nil {
@@ -110,8 +106,7 @@ func (cp *ControlPlane) User(name string, groups ...string) *rest.Config {
 	}
 }
 
-// WriteKubeconfig writes a kubeconfig for config to path: one context, in the
-// namespace "default".
+// WriteKubeconfig writes a kubeconfig for config to path. It has one context, in the namespace "default".
 func WriteKubeconfig(path string, config *rest.Config) error {
 	return clientcmd.WriteToFile(api.Config{
 		Clusters: map[string]*api.Cluster{"test": {Server: config.Host, CertificateAuthorityData: config.CAData}},

@@ -21,8 +21,8 @@ import (
 
 const starterEnv = "GENNAME_TEST_STARTER"
 
-// TestMain is also the process that a test below kills: it starts a control
-// plane, says where it is, and waits.
+// TestMain also runs the process that a test below kills. The process starts a control plane, prints its address, and
+// waits.
 func TestMain(m *testing.M) {
 	if os.Getenv(starterEnv) == "" {
 		os.Exit(testenv.Run(m.Run))
@@ -36,8 +36,7 @@ func TestMain(m *testing.M) {
 	select {}
 }
 
-// Servers end with the process that started them, also when that has no chance
-// to stop them.
+// Servers end with the process that started them, even if that process has no chance to stop them.
 func TestServersEndWithTheirStarter(t *testing.T) {
 	SkipIfShort(t)
 	starter := exec.CommandContext(t.Context(), os.Args[0])
@@ -74,7 +73,7 @@ func TestServersEndWithTheirStarter(t *testing.T) {
 }
 
 func listening(address string) bool {
-	conn, err := net.DialTimeout("tcp", address, 30*time.Second) // who is not there refuses at once
+	conn, err := net.DialTimeout("tcp", address, 30*time.Second) // refused immediately if no server listens
 	if err != nil {
 		return false
 	}
@@ -82,7 +81,7 @@ func listening(address string) bool {
 	return true
 }
 
-// A server that cannot start says why, and leaves nothing running.
+// A server that cannot start reports why, and leaves no process running.
 func TestStartFails(t *testing.T) {
 	SkipIfShort(t)
 	cp, err := Start(t.Context(), os.Stderr, APIServerArgs("--no-such-flag"))
@@ -95,8 +94,7 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// kube-apiserver can be killed, and serves again after a restart, what is
-// stored included.
+// kube-apiserver can be killed. After a restart it serves the stored objects again.
 func TestRestartAPIServer(t *testing.T) {
 	cp := New(t)
 	client, err := kubernetes.NewForConfig(cp.Admin())
@@ -121,7 +119,7 @@ func TestRestartAPIServer(t *testing.T) {
 	}
 }
 
-// What is built is found again only while all that goes into it is the same.
+// A cached program is found only while all of its inputs are unchanged.
 func TestHashCoversTheSources(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {

@@ -12,7 +12,7 @@ import (
 
 // Member is one member of etcd.
 type Member struct {
-	// URL is where it answers its clients, without authentication.
+	// URL is the address for its clients, without authentication.
 	URL string
 
 	binary  string
@@ -20,10 +20,10 @@ type Member struct {
 	args    []string
 	network *network // nil for a single member
 	process *process
-	id      string // as etcd has it; empty until it was asked for
+	id      string // the ID that etcd uses; empty until the first status request
 }
 
-// startEtcd starts so many members, which are one cluster.
+// startEtcd starts the members of one cluster.
 func (cp *ControlPlane) startEtcd(members int) error {
 	ports, err := cp.newPorts(2 * members)
 	if err != nil {
@@ -70,26 +70,24 @@ func (cp *ControlPlane) startEtcd(members int) error {
 	return nil
 }
 
-// Start starts the member, again after Kill, with the data that it had.
+// Start starts the member. It also restarts it after Kill, with its earlier data.
 func (m *Member) Start() (err error) {
 	m.process, err = start(m.log, m.binary, nil, m.args...)
 	return err
 }
 
-// Kill ends the member at once, as a crash does.
+// Kill ends the member immediately, like a crash.
 func (m *Member) Kill() error { return m.process.kill() }
 
-// Freeze stops the member in the midst of what it does, until Thaw: it answers
-// nobody, and lags behind afterwards.
+// Freeze stops the member until Thaw. It doesn't respond, and lags behind afterwards.
 func (m *Member) Freeze() error { return m.process.freeze() }
 
-// Thaw lets a frozen member go on.
+// Thaw lets a frozen member continue.
 func (m *Member) Thaw() error { return m.process.thaw() }
 
-// CutOff takes the member's connections to the other members away, in both
-// directions, until Rejoin. Its clients reach it.
+// CutOff cuts the member off from the other members, in both directions, until Rejoin. Its clients still reach it.
 func (m *Member) CutOff(ctx context.Context) error {
-	if _, err := m.status(ctx); err != nil { // which learns its id
+	if _, err := m.status(ctx); err != nil { // which sets its id
 		return err
 	}
 	m.network.cutOff(m)
@@ -99,7 +97,7 @@ func (m *Member) CutOff(ctx context.Context) error {
 // Rejoin ends CutOff.
 func (m *Member) Rejoin() { m.network.rejoin(m) }
 
-// Leader returns the member that the others follow, when there is one.
+// Leader waits until the members have a leader, and returns it.
 func (cp *ControlPlane) Leader(ctx context.Context) (*Member, error) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -116,8 +114,7 @@ func (cp *ControlPlane) Leader(ctx context.Context) (*Member, error) {
 	}
 }
 
-// leader returns the member that says of itself that it leads, in the latest
-// term that any knows of.
+// leader returns the member that claims to lead in the latest term that any member reports.
 func (cp *ControlPlane) leader(ctx context.Context) (leader *Member, err error) {
 	var latest uint64
 	for _, m := range cp.Members {
@@ -139,13 +136,13 @@ func (cp *ControlPlane) leader(ctx context.Context) (leader *Member, err error) 
 	return leader, nil
 }
 
-// status is what a member says of itself.
+// status is the status that a member reports.
 type status struct {
 	leads bool
 	term  uint64
 }
 
-// status asks the member, by etcd's JSON gateway.
+// status requests the status through etcd's JSON gateway.
 func (m *Member) status(ctx context.Context) (status, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

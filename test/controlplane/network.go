@@ -11,21 +11,20 @@ import (
 	"sync"
 )
 
-// network is what several members of etcd send to one another over: each is
-// reached through a proxy of its own, which knows the sender by etcd's header
-// X-Server-From, so that a member can be cut off in both directions while its
-// clients still reach it.
+// network connects several members of etcd. Each member is reached through its own proxy. The proxy knows the sender
+// by etcd's header X-Server-From. It can therefore cut a member off in both directions while clients still reach the
+// member.
 type network struct {
 	servers []*http.Server
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	apart   map[*Member]bool
 	passing map[*passage]bool
 }
 
-// passage is one request on its way; streams of messages are requests, too.
+// passage is one request in flight. Streams of messages are requests, too.
 type passage struct {
-	from string // the sender's id; empty if it did not say
+	from string // the sender's ID; empty without the header
 	to   *Member
 	end  context.CancelFunc
 }
@@ -34,8 +33,7 @@ func newNetwork() *network {
 	return &network{apart: map[*Member]bool{}, passing: map[*passage]bool{}}
 }
 
-// lead starts the proxy before a member that listens at target, and returns
-// its address.
+// lead starts the proxy in front of a member that listens at target, and returns the proxy's address.
 func (n *network) lead(to *Member, target string) (string, error) {
 	destination, err := url.Parse(target)
 	if err != nil {
@@ -86,8 +84,7 @@ func (n *network) leave(p *passage) {
 
 func (p *passage) concerns(m *Member) bool { return p.to == m || p.from == m.id }
 
-// cutOff ends all that goes to and from the member, and lets nothing pass until
-// rejoin.
+// cutOff ends all requests to and from the member, and rejects new ones until rejoin.
 func (n *network) cutOff(m *Member) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -11,19 +11,19 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Node is the node that Pod templates name: no scheduler runs.
+// Node is the node that Pod templates must name, because no scheduler runs.
 const Node = "kwok"
 
-// stages are what KWOK does with Nodes and Pods.
+// stages configure how KWOK simulates Nodes and Pods.
 //
 //go:embed stages.yaml
 var stages []byte
 
-// kwok is not among what Build builds: few tests want it.
+// kwok is not built by Build, because few tests need it.
 var kwok = program{name: "kwok", module: "kwok", pkg: ".", takes: "2 minutes"}
 
-// StartNodes runs KWOK, which plays a node and its Pods, beside the servers, and ends it
-// with Stop. It builds KWOK first if it is missing, and reports that on log.
+// StartNodes runs KWOK beside the servers, which simulates a node and its Pods. Stop ends it. It first builds KWOK if
+// it is missing, and prints that on log.
 func (cp *ControlPlane) StartNodes(ctx context.Context, log io.Writer) error {
 	path, err := kwok.build(ctx, log)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// Option is a way in which a control plane differs from the ordinary one.
+// Option is a difference from the default control plane.
 type Option struct {
 	args, env        []string // of kube-apiserver
-	members, servers int      // 0 for what it was
-	version, kubectl string   // empty for what it was
+	members, servers int      // 0 for no change
+	version, kubectl string   // empty for no change
 }
 
-// together is the ordinary control plane with the options.
+// together returns the default control plane with all options.
 func together(options []Option) Option {
 	all := Option{members: 1, servers: 1, version: ServerVersion, kubectl: KubectlVersion}
 	for _, o := range options {
@@ -22,7 +22,7 @@ func together(options []Option) Option {
 	return all
 }
 
-// with returns both options together; of two numbers, the later one.
+// with combines both options. If both set a number or a version, it takes the one of other.
 func (o Option) with(other Option) Option {
 	return Option{
 		args:    slices.Concat(o.args, other.args),
@@ -34,26 +34,24 @@ func (o Option) with(other Option) Option {
 	}
 }
 
-// Replicated has three members of etcd, of which one may fail, and two
-// kube-apiservers.
+// Replicated runs three members of etcd, of which one can fail, and two kube-apiservers.
 var Replicated = Option{members: 3, servers: 2}
 
-// Version has a kube-apiserver of another version, one of ServerVersions.
+// Version sets the version of kube-apiserver, one of ServerVersions.
 func Version(version string) Option { return Option{version: version} }
 
-// Kubectl has a kubectl of another version, one of KubectlVersions.
+// Kubectl sets the version of kubectl, one of KubectlVersions.
 func Kubectl(version string) Option { return Option{kubectl: version} }
 
-// WithoutServerRetries switches the server's own retries of generated names off
-// (KEP-4420): the gate is not locked at the emulated version 1.31.
+// WithoutServerRetries switches off the server's own retries of generated names (KEP-4420). It emulates version 1.31,
+// in which the gate is not locked.
 var WithoutServerRetries = APIServerArgs("--emulated-version=1.31", "--feature-gates=RetryGenerateName=false")
 
-// SuffixLength makes the server append n random characters (1 to 5) to
-// generateName instead of 5, so that a prefix has 27^n names (see
-// servers/suffix).
+// SuffixLength makes the server append n random characters (1 to 5) to generateName instead of 5. A prefix then has
+// 27^n names (see servers/suffix).
 func SuffixLength(n int) Option {
 	return Option{env: []string{"KUBECTL_GENNAME_SUFFIX_LENGTH=" + strconv.Itoa(n)}}
 }
 
-// APIServerArgs adds arguments to kube-apiserver's.
+// APIServerArgs adds arguments to kube-apiserver.
 func APIServerArgs(args ...string) Option { return Option{args: args} }

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// authority is the one certificate authority of a control plane. It signs the
-// server's certificate and those of its users.
+// authority is the only certificate authority of a control plane. It signs the certificates of the server and of its
+// users.
 type authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
@@ -83,8 +83,8 @@ func encode(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})
 }
 
-// write puts what kube-apiserver reads into dir: ca.crt, apiserver.crt and
-// .key, and the key that signs service account tokens.
+// write writes the files of kube-apiserver into dir. They are ca.crt, apiserver.crt, apiserver.key, and the key that
+// signs service account tokens.
 func (a *authority) write(dir string) error {
 	crt, key, err := a.server()
 	if err != nil {

@@ -9,16 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// port is one of the loopback address that is kept for a server, also before it has
-// started and while it is dead: a socket that nobody listens on has it, and shares
-// it with those that want to share theirs (SO_REUSEPORT), as servers are told to.
-// Without that, the kernel may give it to another program in the meantime.
+// port is a port on the loopback address that is reserved for a server, also while the server doesn't run. A bound
+// socket reserves the port. No process listens on the socket. It shares the port with servers that set SO_REUSEPORT.
+// Otherwise the kernel could give the port to another program.
 type port struct {
 	number string
 	socket int
 }
 
-// newPort has the kernel choose a port that nobody has.
+// newPort lets the kernel choose a free port.
 func newPort() (*port, error) {
 	syscall.ForkLock.RLock() // no server inherits the socket
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
@@ -42,7 +41,7 @@ func newPort() (*port, error) {
 
 func (p *port) release() error { return unix.Close(p.socket) }
 
-// newPorts keeps n ports until Stop, and returns their numbers.
+// newPorts reserves n ports until Stop, and returns their numbers.
 func (cp *ControlPlane) newPorts(n int) (numbers []string, err error) {
 	for range n {
 		p, err := newPort()

@@ -10,16 +10,15 @@ import (
 	"syscall"
 )
 
-// process is a running server. It ends when kill is called, and when the
-// process that started it is gone (see servers/lifeline).
+// process is a running server. It ends when kill is called, and when the process that started it ends (see
+// servers/lifeline).
 type process struct {
 	cmd     *exec.Cmd
 	exited  chan struct{}
 	logPath string
 }
 
-// start runs path with args and with env added to the environment; what it
-// prints is appended to the file logPath.
+// start runs path with args and with env added to the environment. It appends the output to the file logPath.
 func start(logPath, path string, env []string, args ...string) (*process, error) {
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -43,8 +42,7 @@ func start(logPath, path string, env []string, args ...string) (*process, error)
 	return p, nil
 }
 
-// kill ends the process at once and waits for it. The data of a test server
-// is not worth a graceful end.
+// kill ends the process immediately and waits for it. A test server needs no graceful end.
 func (p *process) kill() error {
 	if p == nil {
 		return nil
@@ -56,12 +54,11 @@ func (p *process) kill() error {
 	return nil
 }
 
-// freeze stops the process where it is, and thaw lets it go on.
+// freeze pauses the process, and thaw lets it continue.
 func (p *process) freeze() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 func (p *process) thaw() error   { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
-// death is the error of a process that ended by itself, with the end of its
-// log.
+// death returns the error of a process that ended by itself, with the end of its log.
 func (p *process) death() error {
 	return fmt.Errorf("%s ended: %v; the end of %s:\n%s", p.cmd.Path, p.cmd.ProcessState, p.logPath, tail(p.logPath, 20))
 }

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Whatever happens to one member of etcd or to one of two servers, another
-// leads, what was stored is there, and the one that was away comes back.
+// A failure happens to the leader of etcd or to one of two servers. Another member leads, creates are stored, and the
+// failed one recovers.
 func TestReplicated(t *testing.T) {
 	cp := New(t, Replicated)
 	if len(cp.Members) != 3 || len(cp.Servers) != 2 {

@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// The server appends as many characters as it is told to, also for custom
-// resources, and 5 if it is told nothing. It cuts prefixes where it always does.
+// The server appends the configured number of characters, also for custom resources, and 5 by default. It truncates
+// prefixes at the usual length.
 func TestSuffixLength(t *testing.T) {
 	for _, server := range []struct {
 		name    string
@@ -48,7 +48,7 @@ func TestSuffixLength(t *testing.T) {
 	}
 }
 
-// A server that cannot do as it is told does not start.
+// A server with an invalid length does not start.
 func TestSuffixLengthRefused(t *testing.T) {
 	SkipIfShort(t)
 	cp, err := Start(t.Context(), os.Stderr, SuffixLength(6))
@@ -72,8 +72,8 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `
 
-// create makes an object and returns its name. It waits, for half a minute at
-// most, for a namespace or type that is not there yet.
+// create creates an object and returns its name. It waits up to 30 s for a namespace or resource type that does not
+// exist yet.
 func (cp *ControlPlane) create(t *testing.T, gvr schema.GroupVersionResource, namespace, object string) string {
 	t.Helper()
 	client, err := dynamic.NewForConfig(cp.Admin())

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// SkipIfShort leaves a test that needs a control plane out of "go test -short".
+// SkipIfShort skips a test that needs a control plane in "go test -short".
 func SkipIfShort(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -13,8 +13,8 @@ func SkipIfShort(t testing.TB) {
 	}
 }
 
-// New starts a control plane for one test, if it is not to be short. It ends
-// with the test; what it leaves behind, its logs, is kept if the test failed.
+// New starts a control plane for one test, which "go test -short" skips. It ends with the test. If the test fails,
+// its directory with the logs remains.
 func New(t testing.TB, options ...Option) *ControlPlane {
 	t.Helper()
 	SkipIfShort(t)

@@ -11,9 +11,8 @@ import (
 
 const module = "github.com/kubectl-genname/kubectl-genname/"
 
-// The table of docs/internals/architecture.md has every package of the plugin and what
-// it imports of the others, and its layers: a package imports of lower ones
-// only.
+// The table of docs/internals/architecture.md has every package of the plugin, its imports of other packages, and its
+// layer. A package imports only packages of lower layers.
 func TestArchitecture(t *testing.T) {
 	documented, layer := map[string][]string{}, map[string]int{}
 	row := regexp.MustCompile("(?m)^\\| ([1-9]) \\| `([a-z0-9/-]+)` \\| [^|]+ \\|([^|]*)\\|$")
@@ -37,8 +36,7 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// Who imports an engine gets no command line with it, and who imports the
-// mathematics nothing of Kubernetes.
+// An engine imports no command line, and the mathematics imports nothing of Kubernetes.
 func TestEnginesAreLibraries(t *testing.T) {
 	for name := range packages(t) {
 		if strings.HasPrefix(name+"/", "pkg/cmd/") || name == "cmd/kubectl-genname" {
@@ -46,7 +44,7 @@ func TestEnginesAreLibraries(t *testing.T) {
 		}
 		unwanted := regexp.MustCompile(`^(github\.com/spf13|k8s\.io/(cli-runtime|kubectl))/`)
 		if name == "pkg/analyze" {
-			unwanted = regexp.MustCompile(`^[^/]+\.[^/]+/`) // all but the standard library
+			unwanted = regexp.MustCompile(`^[^/]+\.[^/]+/`) // all except the standard library
 		}
 		for _, dependency := range golist(t, "-deps", module+name) {
 			if unwanted.MatchString(dependency) && dependency != module+name {
@@ -56,7 +54,7 @@ func TestEnginesAreLibraries(t *testing.T) {
 	}
 }
 
-// packages are those of the plugin, each with its imports of them.
+// packages returns the packages of the plugin, each with its imports of the others.
 func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := map[string][]string{}

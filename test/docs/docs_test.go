@@ -1,6 +1,5 @@
-// Package docs tests the claims of the documentation that need no cluster:
-// terminals were recorded, links lead somewhere, tables are whole, and packages
-// are layered as documented. test/e2e tests that the recordings are still true.
+// Package docs tests the claims of the documentation that need no cluster. Terminals are recorded, links work, tables
+// are complete, and packages are layered as documented. test/e2e tests that the recordings are still true.
 package docs
 
 import (
@@ -18,8 +17,7 @@ const root = "../../"
 // page is one page of the documentation.
 type page struct{ path, text string }
 
-// pages are all that people read: those made from the commands have tests of
-// their own, but for their links.
+// pages returns all pages. For generated pages, it returns the command reference but not the rules.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var pages []page
@@ -27,7 +25,7 @@ func pages(t *testing.T) []page {
 		pages = append(pages, page{path, read(t, path)})
 	}
 	err := filepath.WalkDir(root+"docs", func(path string, _ fs.DirEntry, err error) error {
-		generated := strings.Contains(filepath.ToSlash(path), "docs/rules/") // from the rules, whose tests check them
+		generated := strings.Contains(filepath.ToSlash(path), "docs/rules/") // whose tests check them
 		if err != nil || generated || filepath.Ext(path) != ".md" {
 			return err
 		}
@@ -41,8 +39,7 @@ func pages(t *testing.T) []page {
 	return pages
 }
 
-// glob lists files of the repository; a pattern that finds none is out of
-// date.
+// glob lists files of the repository. A pattern without files is out of date.
 func glob(t *testing.T, patterns ...string) []string {
 	t.Helper()
 	var found []string
@@ -67,7 +64,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// recordings are the sessions of which test/e2e checks every line.
+// recordings returns the sessions. test/e2e checks every line of them.
 func recordings(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -77,7 +74,7 @@ func recordings(t *testing.T) string {
 	return all.String()
 }
 
-// A block of a terminal is in a recording, line by line as it stands there.
+// Each block of a terminal is in a recording, line by line.
 func TestTerminalsWereRecorded(t *testing.T) {
 	recorded, shown := recordings(t), 0
 	for _, p := range pages(t) {
@@ -95,7 +92,7 @@ func TestTerminalsWereRecorded(t *testing.T) {
 	}
 }
 
-// notRun are the commands of the documentation that no test runs, and why.
+// notRun are the commands of the documentation that no test runs, and the reasons.
 var notRun = []struct{ pattern, reason string }{
 	{`^make [a-z-]+`, "the Makefile's own targets; .ci/run runs the most of them, and TestTargetsExist looks them up"},
 	{`^go (install|get) `, "needs the published module"},
@@ -117,8 +114,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^kubectl genname audit -A --compare audit.json$`, "run as an example of audit by test/e2e"},
 }
 
-// A command that is shown without its output is in a recording too, or there
-// is a reason why not; and a reason is for something.
+// A command without output is in a recording or matches a pattern of notRun. Every pattern of notRun is used.
 func TestCommandsAreRun(t *testing.T) {
 	recorded, excused := recordings(t), make([]int, len(notRun))
 	command := regexp.MustCompile(`^(name=\$\()?(kubectl|make|go|brew|sudo|curl|cosign|ln|helm|git|tar|sha256sum|jq) `)
@@ -152,7 +148,7 @@ func TestCommandsAreRun(t *testing.T) {
 	}
 }
 
-// reasonNotToRun is the index in notRun, or -1.
+// reasonNotToRun returns the index in notRun, or -1.
 func reasonNotToRun(command string) int {
 	for i, n := range notRun {
 		if regexp.MustCompile(n.pattern).MatchString(command) {
@@ -162,8 +158,8 @@ func reasonNotToRun(command string) int {
 	return -1
 }
 
-// Each "make TARGET" of a page is in the Makefile, and a program or test
-// that it runs by "go run" is in its folder.
+// Each "make TARGET" of a page is in the Makefile. Each program or test that a page runs with "go" is in its
+// directory.
 func TestTargetsExist(t *testing.T) {
 	makefile := read(t, "Makefile")
 	target := regexp.MustCompile("(?m)(?:^ *|`)make ([a-z][a-z-]*)")
@@ -188,7 +184,7 @@ func TestTargetsExist(t *testing.T) {
 	}
 }
 
-// ciSteps is the page whose YAML is of CI systems. TestPipelineGuide of test/e2e runs it.
+// ciSteps is the page with the YAML of CI systems. TestPipelineGuide of test/e2e runs it.
 const ciSteps = "docs/guides/pipelines.md"
 
 // A manifest is one of the examples, or a part of it.
@@ -206,8 +202,7 @@ func TestManifestsAreExamples(t *testing.T) {
 	}
 }
 
-// The Go of a page is a part of a program or an example that is compiled
-// and run, whatever its indentation.
+// The Go code of a page is a part of a program or an example that is compiled and run. Indentation can differ.
 func TestGoIsRun(t *testing.T) {
 	flat := func(text string) string {
 		var lines []string
@@ -237,12 +232,11 @@ func TestGoIsRun(t *testing.T) {
 	}
 }
 
-// block is a piece of a page that is shown as it stands: fenced, or indented
-// and without a language.
+// block is preformatted text of a page. It is fenced, or indented and without a language.
 type block struct {
 	language, text string
 	line           int    // of its first line
-	indent         string // of its fence, in an item of a list
+	indent         string // of its fence, in a list item
 }
 
 func blocks(text string) []block {

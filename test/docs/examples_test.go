@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// No two examples define the same object: whoever applies both would lose what
-// the first one granted.
+// No two examples define the same object. Otherwise, applying the second one would undo the permissions of the first
+// one.
 func TestExamplesDoNotOverwriteEachOther(t *testing.T) {
 	definedIn := map[string]string{}
 	err := filepath.WalkDir(root+"examples", func(path string, _ fs.DirEntry, err error) error {
@@ -23,7 +23,7 @@ func TestExamplesDoNotOverwriteEachOther(t *testing.T) {
 			return err
 		}
 		for _, o := range objects(t, path) {
-			if o.Name == "" { // generated: another one each time
+			if o.Name == "" { // generated, so each object gets another name
 				continue
 			}
 			id := strings.Join([]string{o.APIVersion, o.Kind, o.Namespace, o.Name}, " ")
@@ -42,7 +42,7 @@ func TestExamplesDoNotOverwriteEachOther(t *testing.T) {
 	}
 }
 
-// objects are the documents of a file.
+// objects returns the documents of a file.
 func objects(t *testing.T, path string) []metav1.PartialObjectMetadata {
 	t.Helper()
 	text, err := os.ReadFile(path)

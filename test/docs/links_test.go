@@ -14,8 +14,7 @@ var (
 	notInSlug  = regexp.MustCompile(`[^\p{L}\p{N}\s_-]`)
 )
 
-// Every link within the repository leads to a file that there is, and to a
-// heading that it has.
+// Every link within the repository leads to an existing file, and to an existing heading.
 func TestLinks(t *testing.T) {
 	checked := 0
 	for _, p := range pages(t) {
@@ -48,7 +47,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Every page of docs can be reached: the README, or another page, links to it.
+// The README or another page links to every page of docs.
 func TestEveryPageIsLinked(t *testing.T) {
 	linked := map[string]bool{}
 	all := pages(t)
@@ -67,7 +66,7 @@ func TestEveryPageIsLinked(t *testing.T) {
 	}
 }
 
-// slugs are the anchors that GitHub gives to the headings of a page.
+// slugs returns the anchors that GitHub gives to the headings of a page.
 func slugs(text string) map[string]bool {
 	slugs := map[string]bool{}
 	for _, match := range heading.FindAllStringSubmatch(withoutBlocks(text), -1) {
@@ -78,7 +77,7 @@ func slugs(text string) map[string]bool {
 	return slugs
 }
 
-// withoutBlocks takes fenced blocks out of a page.
+// withoutBlocks removes the fenced blocks of a page.
 func withoutBlocks(text string) string {
 	return regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(text, "")
 }

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// older are modules of versions that shall stay as they are.
+// older are the modules of older versions, which must not change.
 const older = "/test/controlplane/versions/*/*"
 
-// Dependabot keeps every module up to date, and not the plugin's only.
+// Dependabot keeps every module up to date, not only the plugin's.
 func TestDependabotKnowsAllModules(t *testing.T) {
 	var config struct {
 		Updates []struct{ Directories []string }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every row of a table has as many cells as its heading: GitHub leaves out
-// surplus cells silently. A | in a cell is written as \|, in code too.
+// Every row of a table has as many cells as its heading. GitHub silently drops surplus cells. A | in a cell is
+// written as \|, even in code.
 func TestTables(t *testing.T) {
 	tables := 0
 	for _, p := range pages(t) {
@@ -26,8 +26,8 @@ func TestTables(t *testing.T) {
 // separator is a | that ends a cell.
 var separator = regexp.MustCompile(`(^|[^\\])\|`)
 
-// checkTables counts the tables of a page, and lists the rows that are not as
-// long as the first of their table.
+// checkTables counts the tables of a page, and lists the rows that don't have as many cells as the first row of their
+// table.
 func checkTables(text string) (tables int, wrong []string) {
 	cells, fenced, number := 0, false, 0
 	for line := range strings.Lines(text) {

@@ -8,11 +8,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/prose"
 )
 
-// toTroubleshoot are the groups of messages that the page explains.
+// toTroubleshoot matches the groups of messages that the page explains.
 var toTroubleshoot = regexp.MustCompile(`^(Errors|Warnings|Closing lines)`)
 
-// notExplained are messages that the page leaves out, and why: those of a group, or
-// one.
+// notExplained are the groups and messages that the page leaves out, with the reasons.
 var notExplained = map[string]string{
 	"pkg/cmd/create/messages: Errors in flags and arguments.": "they name the flag and the fix",
 	"pkg/cmd/lint/messages: Errors in flags and arguments.":   "they name the flag and the fix",
@@ -69,8 +68,8 @@ var notExplained = map[string]string{
 	"pkg/cmd/report/messages: HasName":        "a reason of Skipped",
 }
 
-// explainThemselves are the other messages that the pages leave out, by package: they
-// name the cause and the next step.
+// explainThemselves are the other messages that the pages leave out, by package. They name the cause and the next
+// step.
 var explainThemselves = map[string]string{
 	"pkg/cmd/audit/messages": `
 		Incomplete Interrupted InterruptedIncomplete GateOtherCluster GateOneNamespace
@@ -101,10 +100,10 @@ var explainThemselves = map[string]string{
 // shownBeginning matches the beginning of a message on a page.
 var shownBeginning = regexp.MustCompile("`([^`]+)`")
 
-// Each error, warning and closing line is on a page about troubleshooting, at least its
-// beginning, or there is a reason why not; and a reason is for something.
+// A page about troubleshooting has at least the beginning of each error, warning and closing line. Otherwise there is
+// a reason for the omission. Every reason is used.
 func TestTroubleshooting(t *testing.T) {
-	beginnings := map[string]bool{} // whether it is one of a message
+	beginnings := map[string]bool{} // true for the beginning of a message
 	for _, path := range glob(t, "docs/troubleshooting.md", "docs/troubleshooting/*.md") {
 		for line := range strings.Lines(read(t, path)) {
 			message, _, isRow := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
@@ -115,7 +114,7 @@ func TestTroubleshooting(t *testing.T) {
 			}
 		}
 	}
-	excuses := map[string]bool{} // whether it is used
+	excuses := map[string]bool{} // true if it is used
 	for key := range notExplained {
 		excuses[key] = false
 	}
@@ -146,7 +145,7 @@ func TestTroubleshooting(t *testing.T) {
 	}
 }
 
-// explained reports whether a page has the beginning of a message, and notes it.
+// explained reports whether a page has the beginning of a message, and marks the beginning as used.
 func explained(m prose.Message, beginnings map[string]bool) bool {
 	found := false
 	for beginning := range beginnings {
@@ -157,7 +156,7 @@ func explained(m prose.Message, beginnings map[string]bool) bool {
 	return found
 }
 
-// excused reports whether there is a reason to leave a message out, and notes it.
+// excused reports whether there is a reason to leave a message out, and marks the reason as used.
 func excused(m prose.Message, excuses map[string]bool) bool {
 	found := false
 	for _, key := range []string{m.Package + ": " + m.Group, m.Package + ": " + m.Name} {

@@ -10,15 +10,14 @@ import (
 type Spread int
 
 const (
-	// ByConnection sends all requests of a connection to one server, as a
-	// balancer of TCP connections does.
+	// ByConnection sends all requests of a connection to one server, like a balancer of TCP connections.
 	ByConnection Spread = iota
-	// ByRequest sends one request after the other to each server in turn, as one
-	// that understands HTTP does: what one server has stored is read from another.
+	// ByRequest alternates between the servers, like a balancer of HTTP requests. A client then reads an object from
+	// another server than the one that stored it.
 	ByRequest
 )
 
-// over returns the server of each request.
+// over returns a function that chooses the server of a request.
 func (s Spread) over(servers []string) (func(*http.Request) *url.URL, error) {
 	var targets []*url.URL
 	for _, server := range servers {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Requests go to all servers in turn, or, of a connection, to one of them; the
-// balancer itself responses for a server that is away.
+// Requests go to all servers in turn, or all requests of a connection go to one server. If a server is unreachable,
+// the balancer itself responds.
 func TestStartBalancer(t *testing.T) {
 	t.Parallel()
 	for name, spread := range map[string]Spread{"by request": ByRequest, "by connection": ByConnection} {

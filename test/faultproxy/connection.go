@@ -12,15 +12,15 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// connectionKey finds a request's connection in its context.
+// connectionKey is the context key of a request's connection.
 type connectionKey struct{}
 
-// connection is one with a client.
+// connection is a connection to a client.
 type connection struct {
 	*tls.Conn
 	number   int64        // in their order
-	underWay atomic.Int32 // requests
-	requests atomic.Int32 // all of them
+	underWay atomic.Int32 // requests in flight
+	requests atomic.Int32 // all requests
 }
 
 func (p *Proxy) withConnection(ctx context.Context, conn net.Conn) context.Context {
@@ -31,10 +31,10 @@ func connectionOf(r *http.Request) *connection {
 	return r.Context().Value(connectionKey{}).(*connection)
 }
 
-// lateKey finds a request's late copy in its context.
+// lateKey is the context key of a request's late copy.
 type lateKey struct{}
 
-// late is a copy of a request that is sent when its client has its response.
+// late is a copy of a request that is sent after its client has received the response.
 type late struct{ send func() }
 
 func withLate(r *http.Request) (*http.Request, *late) {
@@ -42,8 +42,7 @@ func withLate(r *http.Request) (*http.Request, *late) {
 	return r.WithContext(context.WithValue(r.Context(), lateKey{}, l)), l
 }
 
-// sendLate sends a copy of the request once the client has its response, after
-// another while.
+// sendLate sends a copy of the request some time after its client has received the response.
 func sendLate(next http.Handler, r *http.Request, after time.Duration) {
 	r.Context().Value(lateKey{}).(*late).send = func() {
 		time.Sleep(after)
@@ -51,8 +50,7 @@ func sendLate(next http.Handler, r *http.Request, after time.Duration) {
 	}
 }
 
-// reset ends the connection of r with a TCP RST, and with it every other
-// request of an HTTP/2 connection.
+// reset ends the connection of r with a TCP RST. This also ends every other request of an HTTP/2 connection.
 func reset(r *http.Request) {
 	tcp := connectionOf(r).NetConn().(*net.TCPConn)
 	_ = tcp.SetLinger(0)
@@ -60,11 +58,11 @@ func reset(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// maxStream is the greatest number of a stream.
+// maxStream is the highest stream number.
 const maxStream = 1<<31 - 1
 
-// goAway writes a GOAWAY frame past net/http, whose own are always graceful,
-// and closes the connection. last is the last stream that may have been seen.
+// goAway writes a GOAWAY frame, bypassing net/http, whose own frames are always graceful. Then it closes the
+// connection. last is the last stream that the server might have processed.
 func goAway(r *http.Request, last uint32, code http2.ErrCode) {
 	conn := connectionOf(r)
 	_ = http2.NewFramer(conn, nil).WriteGoAway(last, code, []byte("fault"))
@@ -72,14 +70,14 @@ func goAway(r *http.Request, last uint32, code http2.ErrCode) {
 	panic(http.ErrAbortHandler)
 }
 
-// refuseStream resets the stream of r with REFUSED_STREAM, past net/http.
+// refuseStream resets the stream of r with REFUSED_STREAM, bypassing net/http.
 func refuseStream(r *http.Request) {
 	conn := connectionOf(r)
 	_ = http2.NewFramer(conn, nil).WriteRSTStream(uint32(2*conn.requests.Load()-1), http2.ErrCodeRefusedStream)
 	panic(http.ErrAbortHandler)
 }
 
-// broken is a body that breaks off.
+// broken is a body that ends with an error.
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -11,18 +11,16 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// A Fault replaces the way from the client to the server: next forwards the
-// request and passes the response back.
+// A Fault wraps the handler next, which forwards the request and passes the response back.
 type Fault func(next http.Handler) http.Handler
 
-// DropRequest gives up before the server sees the request: over HTTP/1.1 it
-// closes the connection, over HTTP/2 it resets the stream.
+// DropRequest aborts before the server receives the request. It closes an HTTP/1.1 connection, or resets an HTTP/2
+// stream.
 func DropRequest(http.Handler) http.Handler {
 	return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 }
 
-// DropResponse gives up in the same way after the server has carried out the
-// request.
+// DropResponse aborts like DropRequest after the server has carried out the request.
 func DropResponse(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		carryOut(next, r)
@@ -30,8 +28,7 @@ func DropResponse(next http.Handler) http.Handler {
 	})
 }
 
-// ResetRequest sends the server half of the request, and resets the
-// connections on both sides.
+// ResetRequest sends half of the request to the server, and resets the connections on both sides.
 func ResetRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		half := r.Clone(r.Context())
@@ -42,11 +39,10 @@ func ResetRequest(next http.Handler) http.Handler {
 	})
 }
 
-// ResetResponse carries out the request, passes half of the response on, and
-// resets the connection to the client.
+// ResetResponse carries out the request, passes half of the response on, and resets the connection to the client.
 func ResetResponse(next http.Handler) http.Handler { return half(next, reset) }
 
-// BreakResponse does the same and then gives up as DropResponse does.
+// BreakResponse carries out the request, passes half of the response on, and aborts like DropResponse.
 func BreakResponse(next http.Handler) http.Handler {
 	return half(next, func(*http.Request) { panic(http.ErrAbortHandler) })
 }
@@ -61,9 +57,8 @@ func half(next http.Handler, end func(*http.Request)) http.Handler {
 	})
 }
 
-// LandLate keeps the request until the client has given up, and another time
-// after that, and only then sends it to the server. A client that does not
-// give up gets a response after patience.
+// LandLate holds the request until the client gives up. After another delay it sends the request to the server. A
+// client that does not give up gets a response after patience.
 func LandLate(patience, after time.Duration) Fault {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -78,8 +73,7 @@ func LandLate(patience, after time.Duration) Fault {
 	}
 }
 
-// RepeatFirst sends the request to the server twice, as a proxy does that
-// retries on its own, and passes the first response on.
+// RepeatFirst sends the request to the server twice, like a proxy that retries, and passes the first response on.
 func RepeatFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		response := carryOut(next, r)
@@ -88,7 +82,7 @@ func RepeatFirst(next http.Handler) http.Handler {
 	})
 }
 
-// RepeatSecond does the same and passes the second response on.
+// RepeatSecond sends the request to the server twice, and passes the second response on.
 func RepeatSecond(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		carryOut(next, r)
@@ -97,10 +91,8 @@ func RepeatSecond(next http.Handler) http.Handler {
 	})
 }
 
-// RefuseSecond sends the request to the server twice, as far as its client can
-// tell: the first copy is carried out, and the second one refused because of
-// that, with the status. If the first copy stored nothing, its response is passed
-// on.
+// RefuseSecond simulates two copies of the request. The server carries out the first one. The client gets the status
+// that refuses the second one. If the first copy stored nothing, the client gets its response.
 func RefuseSecond(code int, status string) Fault {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -113,8 +105,8 @@ func RefuseSecond(code int, status string) Fault {
 	}
 }
 
-// RefuseSecondEarly is the same of a first copy that is still on its way when
-// the second one is refused, and is carried out that long after.
+// RefuseSecondEarly refuses the second copy while the first one is in flight. The server carries out the first copy
+// later.
 func RefuseSecondEarly(code int, status string, after time.Duration) Fault {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -124,8 +116,7 @@ func RefuseSecondEarly(code int, status string, after time.Duration) Fault {
 	}
 }
 
-// Garble carries out the request and passes on an response that is cut in half,
-// as if that were all of it.
+// Garble carries out the request and passes on half of the response as if it were complete.
 func Garble(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		response := carryOut(next, r)
@@ -134,12 +125,12 @@ func Garble(next http.Handler) http.Handler {
 	})
 }
 
-// Respond keeps the request from the server and responses itself.
+// Respond responds itself and doesn't send the request to the server.
 func Respond(code int, header http.Header, body string) Fault {
 	return func(http.Handler) http.Handler { return respond(code, header, body) }
 }
 
-// RespondAfter is Respond once the server has carried out the request.
+// RespondAfter responds itself after the server has carried out the request.
 func RespondAfter(code int, header http.Header, body string) Fault {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -149,9 +140,8 @@ func RespondAfter(code int, header http.Header, body string) Fault {
 	}
 }
 
-// GoAway passes the response on and asks the client to use another connection
-// from then on: a GOAWAY frame, as kube-apiserver sends them with
-// --goaway-chance, or over HTTP/1.1 the header that means the same.
+// GoAway passes the response on and asks the client to use another connection for later requests. It sends a GOAWAY
+// frame, like kube-apiserver with --goaway-chance, or the equivalent header of HTTP/1.1.
 func GoAway(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		response := carryOut(next, r)
@@ -160,10 +150,9 @@ func GoAway(next http.Handler) http.Handler {
 	})
 }
 
-// GoAwayUnseen ends an HTTP/2 connection with a GOAWAY frame that says that
-// its requests were not seen, so that clients send them again by themselves.
-// That is true of this one; when others are under way and do not end soon, the
-// frame says that requests may have been seen.
+// GoAwayUnseen ends an HTTP/2 connection with a GOAWAY frame that declares its requests unprocessed. HTTP libraries
+// then retry by themselves. The claim is true for this request. If other requests stay in flight, the frame declares
+// that requests might have been processed.
 func GoAwayUnseen(http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		for range 100 {
@@ -179,8 +168,8 @@ func GoAwayUnseen(http.Handler) http.Handler {
 	})
 }
 
-// GoAwaySeen carries out the request and ends the HTTP/2 connection with a
-// GOAWAY frame that says that requests may have been seen.
+// GoAwaySeen carries out the request, and ends the HTTP/2 connection with a GOAWAY frame that declares that requests
+// might have been processed.
 func GoAwaySeen(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		carryOut(next, r)
@@ -188,15 +177,13 @@ func GoAwaySeen(next http.Handler) http.Handler {
 	})
 }
 
-// RefuseStream says that an HTTP/2 request was not processed (REFUSED_STREAM), so
-// that clients send it again by themselves. RefuseStreamAfter says so after the
-// server has carried it out. The requests of the connection must come one after the
-// other, because net/http does not tell the number of a stream.
+// RefuseStream declares an HTTP/2 request unprocessed (REFUSED_STREAM). HTTP libraries then retry by themselves.
+// Requests of the connection must be sequential, because net/http does not expose the number of a stream.
 func RefuseStream(http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { refuseStream(r) })
 }
 
-// RefuseStreamAfter is RefuseStream once the server has carried out the request.
+// RefuseStreamAfter is RefuseStream after the server has carried out the request.
 func RefuseStreamAfter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		carryOut(next, r)
@@ -204,7 +191,7 @@ func RefuseStreamAfter(next http.Handler) http.Handler {
 	})
 }
 
-// Interim sends responses before the response: 100 Continue and 103 Early Hints.
+// Interim sends interim responses first: 100 Continue and 103 Early Hints.
 func Interim(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusContinue)
@@ -214,15 +201,14 @@ func Interim(next http.Handler) http.Handler {
 	})
 }
 
-// carryOut has the server carry out the request, whether or not the client is
-// still there.
+// carryOut sends the request to the server, even if the client has disconnected.
 func carryOut(next http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	response := httptest.NewRecorder()
 	next.ServeHTTP(response, withBody(r.WithContext(context.WithoutCancel(r.Context())), Body(r)))
 	return response
 }
 
-// passOn responses with the code and the header of the server, and with body.
+// passOn responds with the code and the header of the server, and with body.
 func passOn(w http.ResponseWriter, from *httptest.ResponseRecorder, body []byte) {
 	respond(from.Code, from.Header(), string(body)).ServeHTTP(w, nil)
 }

@@ -1,7 +1,6 @@
-// Package faultproxy stands between a client and a real API server, over TLS
-// and HTTP/1.1 or HTTP/2, and injects faults into requests: the network, the load
-// balancers and the bad moments that a server has (fault.go). A test
-// chooses the faults, or they follow from a seed (mix.go).
+// Package faultproxy is a proxy between a client and a real API server, over TLS and HTTP/1.1 or HTTP/2. It injects
+// faults into requests: faults of the network, of load balancers, and of servers (fault.go). A test chooses the
+// faults, or they follow from a seed (mix.go).
 package faultproxy
 
 import (
@@ -21,8 +20,8 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// Protocol is what the proxy speaks with its clients. With the server it
-// speaks what the server prefers.
+// Protocol is the HTTP version between the proxy and its clients. The server chooses the version between proxy and
+// server.
 type Protocol int
 
 // The protocols.
@@ -35,26 +34,24 @@ func (p Protocol) String() string { return [...]string{HTTP1: "HTTP/1.1", HTTP2:
 
 // Proxy forwards to a server, or balances between several.
 type Proxy struct {
-	// Config is for clients of the proxy: the user's, with the address and the
-	// certificate of the proxy. The proxy ends TLS, so it presents the user's
-	// client certificate itself; a bearer token passes.
+	// Config is the configuration for clients of the proxy. It is the user's, with the address and the certificate of
+	// the proxy. The proxy terminates TLS, so it presents the user's client certificate itself. It forwards a bearer
+	// token.
 	Config *rest.Config
 
 	server      *httptest.Server
 	connections atomic.Int64
-	underWay    sync.RWMutex // held by every request, until it has reached its end
+	underWay    sync.RWMutex // held by every request until it has ended
 }
 
-// Start starts a proxy that forwards with the credentials of user to user's
-// server. For each request choose names the fault, or nil; it may read what
-// Body returns. The caller calls Close.
+// Start starts a proxy that forwards with the credentials of user to user's server. For each request choose returns
+// the fault, or nil. It can read the body with Body. The caller calls Close.
 func Start(protocol Protocol, user *rest.Config, choose func(*http.Request) Fault) (*Proxy, error) {
 	return StartBalancer(protocol, ByConnection, user, []string{user.Host}, choose)
 }
 
-// StartBalancer is Start before several servers that user's credentials are
-// good for. It responses 502 for one that cannot be reached, as balancers do, and
-// tries no other.
+// StartBalancer is Start for several servers that accept user's credentials. If a server is unreachable, the proxy
+// responds with 502, as balancers do, and uses no other server.
 func StartBalancer(
 	protocol Protocol, spread Spread, user *rest.Config, servers []string, choose func(*http.Request) Fault,
 ) (*Proxy, error) {
@@ -84,8 +81,7 @@ func StartBalancer(
 	return p, nil
 }
 
-// New is Start over HTTP/2, which clients of Kubernetes speak, for one test.
-// The proxy ends with the test.
+// New is Start for one test, over HTTP/2, which Kubernetes clients use. The proxy ends with the test.
 func New(t testing.TB, user *rest.Config, choose func(*http.Request) Fault) *Proxy {
 	t.Helper()
 	p, err := Start(HTTP2, user, choose)
@@ -96,8 +92,8 @@ func New(t testing.TB, user *rest.Config, choose func(*http.Request) Fault) *Pro
 	return p
 }
 
-// Wait waits until every request that the proxy has not given up has been
-// carried out, also those whose clients are gone.
+// Wait waits until the server has carried out every request that the proxy has not dropped, including requests of
+// clients that have disconnected.
 func (p *Proxy) Wait() {
 	p.underWay.Lock()
 	defer p.underWay.Unlock()
@@ -110,8 +106,8 @@ func (p *Proxy) Close() {
 	p.server.Close()
 }
 
-// inject is the handler of all requests. Each is read to its end first, so
-// that it can be sent whenever and as often as a fault wants.
+// inject handles all requests. It first reads the whole body, so that a fault can send the request at any time, more
+// than once.
 func (p *Proxy) inject(choose func(*http.Request) Fault, forward http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.underWay.RLock()
@@ -143,9 +139,8 @@ func (p *Proxy) inject(choose func(*http.Request) Fault, forward http.Handler) h
 	})
 }
 
-// ignoreAbort recovers from the panic by which a ReverseProxy reports that the server has
-// closed the connection within a response. No http.Server recovers from it if the response
-// has no reader.
+// ignoreAbort recovers from the panic by which a ReverseProxy reports that the server has closed the connection
+// within a response. No http.Server recovers from it if the response has no reader.
 func ignoreAbort() {
 	cause := recover()
 	if err, ok := cause.(error); cause != nil && (!ok || !errors.Is(err, http.ErrAbortHandler)) {
@@ -153,7 +148,7 @@ func ignoreAbort() {
 	}
 }
 
-// withBody is r with a body that Body can return again.
+// withBody returns r with a body that Body can return again.
 func withBody(r *http.Request, body []byte) *http.Request {
 	r = r.WithContext(r.Context())
 	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
@@ -161,7 +156,7 @@ func withBody(r *http.Request, body []byte) *http.Request {
 	return r
 }
 
-// Body is what the client of the proxy sent.
+// Body returns the body that the client of the proxy sent.
 func Body(r *http.Request) []byte {
 	body, err := r.GetBody()
 	data, err2 := io.ReadAll(body)

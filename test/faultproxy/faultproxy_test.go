@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// backend is a server that counts the requests that it has read to the end.
+// backend is a server that counts the requests that it has read completely.
 type backend struct {
 	*httptest.Server
 	carriedOut    atomic.Int32
@@ -72,8 +72,8 @@ func send(ctx context.Context, t *testing.T, config *rest.Config) (response stri
 	return fmt.Sprintf("%d %s", resp.StatusCode, body), err
 }
 
-// Every fault does what it says: the request is carried out as often as it
-// should be, and the client is left with what it should be.
+// Every fault does as documented. The request is carried out the right number of times, and the client gets the right
+// result.
 func TestFaults(t *testing.T) {
 	for _, protocol := range []Protocol{HTTP1, HTTP2} {
 		for _, fault := range Faults {
@@ -113,12 +113,12 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// unnoticed are the faults of which this client notices nothing.
+// unnoticed are the faults that this client doesn't notice.
 var unnoticed = map[string]bool{
 	"repeated and the first response passed on":  true,
-	"repeated and the second response passed on": true, // of this backend, which knows no conflict
+	"repeated and the second response passed on": true, // with this backend, which has no conflicts
 	"GOAWAY":        true,
-	"GOAWAY before": true, // it was sent again by net/http
+	"GOAWAY before": true, // net/http sent it again
 }
 
 func carriedOut(fault NamedFault) int {
@@ -131,7 +131,7 @@ func carriedOut(fault NamedFault) int {
 	return 0
 }
 
-// A token that the client has reaches the server.
+// The token of a client reaches the server.
 func TestBearerTokenPasses(t *testing.T) {
 	b := newBackend(t)
 	p := New(t, b.user(), func(*http.Request) Fault { return nil })
@@ -145,7 +145,7 @@ func TestBearerTokenPasses(t *testing.T) {
 	}
 }
 
-// decisions are what a mix decides on the requests, in their order.
+// decisions returns the faults that a mix chooses for the requests, in their order.
 func decisions(seed uint64, bodies ...string) map[string]string {
 	mix := &Mix{Seed: seed, Rate: 0.5}
 	decided := map[string]string{}
@@ -155,7 +155,7 @@ func decisions(seed uint64, bodies ...string) map[string]string {
 	return decided
 }
 
-// decision is the name of the fault that the mix chooses.
+// decision returns the name of the fault that the mix chooses.
 func decision(mix *Mix, method, path, body string) string {
 	_, before := mix.Count()
 	mix.Choose(withBody(httptest.NewRequest(method, path, nil), []byte(body)))
@@ -168,8 +168,7 @@ func decision(mix *Mix, method, path, body string) string {
 	return ";"
 }
 
-// The same seed gives the same object the same faults, in whatever order
-// requests come; another seed in another way.
+// The same seed gives an object the same faults in any order of requests. Another seed gives it other faults.
 func TestMixFollowsItsSeed(t *testing.T) {
 	var bodies []string
 	for i := range 100 {
@@ -185,9 +184,8 @@ func TestMixFollowsItsSeed(t *testing.T) {
 	}
 }
 
-// Names that a client picks at random change nothing: the n-th object of a
-// generateName meets the same faults, when it is sent, sent again, and
-// read back.
+// Names that a client picks at random make no difference. The n-th object of a generateName gets the same faults when
+// it is sent, sent again, and read.
 func TestMixTakesNoNoticeOfRandomNames(t *testing.T) {
 	const path = "/api/v1/namespaces/ns/configmaps"
 	follow := func(names ...string) (decided []string) {
@@ -210,8 +208,7 @@ func TestMixTakesNoNoticeOfRandomNames(t *testing.T) {
 	}
 }
 
-// Of many requests the share that meets a fault is the rate, and every fault
-// that is possible occurs; requests that read call no webhook.
+// In many requests, the share with a fault is the rate, and every possible fault occurs. Reads don't call webhooks.
 func TestMixRate(t *testing.T) {
 	mix := &Mix{Seed: 1, Rate: 0.1}
 	for i := range 10000 {
@@ -231,7 +228,7 @@ func TestMixRate(t *testing.T) {
 	}
 }
 
-// A server that is not there is a bad gateway.
+// If the server doesn't run, the response is 502 Bad Gateway.
 func TestNoServer(t *testing.T) {
 	b := newBackend(t)
 	p := New(t, b.user(), func(*http.Request) Fault { return nil })
@@ -241,7 +238,7 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// docs/internals/fault-tests.md tells of every fault.
+// docs/internals/fault-tests.md documents every fault.
 func TestDocumentedFaults(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/internals/fault-tests.md")
 	if err != nil {

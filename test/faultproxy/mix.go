@@ -20,12 +20,11 @@ import (
 type NamedFault struct {
 	Name  string
 	Fault Fault
-	// Carried tells that the server carries the request out, unless it
-	// refuses it.
+	// Carried tells that the server carries the request out, unless it refuses it.
 	Carried bool
-	// WritesOnly: it never happens to a request that only reads.
+	// WritesOnly excludes requests that only read.
 	WritesOnly bool
-	// HTTP2Only: HTTP/1.1 has nothing like it.
+	// HTTP2Only excludes HTTP/1.1, which has no such fault.
 	HTTP2Only bool
 }
 
@@ -36,25 +35,22 @@ var (
 	retryAfter = http.Header{"Content-Type": {"text/plain"}, "Retry-After": {"1"}}
 )
 
-// etcdTimedOut is what kube-apiserver responses when etcd did not response in
-// time, whether or not etcd has stored the object.
+// etcdTimedOut is kube-apiserver's response when etcd did not respond in time. etcd might have stored the object.
 const etcdTimedOut = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"etcdserver: request timed out","code":500}`
 
 const webhookNotCalled = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Internal error occurred: failed calling webhook \"policy.example.com\": failed to call webhook: Post \"https://policy.example.com/\": context deadline exceeded","reason":"InternalError","details":{"causes":[{"message":"failed calling webhook"}]},"code":500}`
 
-// Unauthorized is kube-apiserver's response to a credential that has expired.
+// Unauthorized is kube-apiserver's response to an expired credential.
 const Unauthorized = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`
 
-// QuotaExceeded is its response to one object more than a quota allows, with 403,
-// and WebhookDenied that to one that a webhook does not want, with 400 unless
-// the webhook names another code.
+// QuotaExceeded is kube-apiserver's response (403) if an object exceeds a quota. WebhookDenied is its response if a
+// webhook denies an object. Its code is 400 unless the webhook sets another one.
 const (
 	QuotaExceeded = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"one\" is forbidden: exceeded quota: small, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1","reason":"Forbidden","details":{"kind":"configmaps"},"code":403}`
 	WebhookDenied = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"admission webhook \"policy.example.com\" denied the request: there is one already","code":400}`
 )
 
-// Responses to a request of somebody else, which a balancer mixes up with the
-// client's.
+// Responses to requests of other clients, which a balancer returns to the wrong client.
 const (
 	anotherObject   = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"another","namespace":"default","uid":"6f2c9a3e-0000-4000-8000-000000000000","resourceVersion":"1","creationTimestamp":"2026-11-22T12:00:00Z"}}`
 	anotherConflict = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"another\" already exists","reason":"AlreadyExists","details":{"name":"another","kind":"configmaps"},"code":409}`
@@ -67,8 +63,7 @@ const (
 	unavailable = "<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>\n"
 )
 
-// Faults are all that can happen to a request. "Before" and "after" are
-// before and after the server has carried it out.
+// Faults are all faults. "Before" and "after" refer to the server carrying out the request.
 var Faults = []NamedFault{
 	{Name: "request dropped", Fault: DropRequest},
 	{Name: "response dropped", Fault: DropResponse, Carried: true},
@@ -109,31 +104,29 @@ func FaultsBut(name string) []NamedFault {
 	return slices.DeleteFunc(slices.Clone(Faults), func(i NamedFault) bool { return i.Name == name })
 }
 
-// Mix injects faults into a share of all requests, each kind of fault equally often.
+// Mix injects faults into a share of all requests. All faults are equally frequent.
 //
-// Which fault the n-th request of a kind meets follows from Seed, the
-// request's method and path, its object, and n: not from the time, nor from what
-// other requests are in flight. So another run with the same seed injects the
-// same faults into each object, even when objects are created concurrently and in
-// another order. Objects with generateName and a name, which clients pick at
-// random, are told apart by the order in which their names first came under
-// their generateName: which of them is which, nobody can tell.
+// Requests with the same method, path and object are of one kind. The fault of the n-th request of a kind follows
+// from Seed, the kind and n. It does not depend on time or on other requests in flight. Another run with the same
+// seed therefore injects the same faults into each object, even if objects are created concurrently and in another
+// order. Clients pick the names of objects with generateName at random. Mix identifies these objects by the order in
+// which their names first appeared under their generateName.
 type Mix struct {
 	Seed uint64
-	// Rate is the share of requests that meet a fault, from 0 to 1.
+	// Rate is the share of requests with a fault, from 0 to 1.
 	Rate float64
-	// Of are the faults; none for Faults.
+	// Of are the faults. If it is empty, the mix uses Faults.
 	Of []NamedFault
 
 	mu       sync.Mutex
 	seen     map[string]uint64 // requests of each kind
-	picked   map[string]string // by the path of a name that a client picked, what stands for it
-	names    map[string]int    // how many of these there are, by their generateName
+	picked   map[string]string // by the path of a client-picked name: the stable identifier
+	names    map[string]int    // number of identifiers by generateName
 	faults   map[string]int
 	requests int
 }
 
-// Choose is for Start.
+// Choose is a choose function for Start.
 func (m *Mix) Choose(r *http.Request) Fault {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,18 +153,17 @@ func (m *Mix) random(kind string, n uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(hash[:]), binary.BigEndian.Uint64(hash[8:])))
 }
 
-// Count is the number of requests so far, and how many of them met each
-// fault.
+// Count returns the number of requests so far, and the number of requests with each fault.
 func (m *Mix) Count() (requests int, faults map[string]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.requests, maps.Clone(m.faults)
 }
 
-// kindOf tells apart what is counted apart.
+// kindOf returns the kind of a request. Requests of one kind share a count.
 func (m *Mix) kindOf(r *http.Request) string {
 	var object metav1.PartialObjectMetadata
-	_ = json.Unmarshal(Body(r), &object) // what is no object has no name
+	_ = json.Unmarshal(Body(r), &object) // a body that is no object has no name
 	path := r.URL.Path
 	if object.Name != "" {
 		path += "/" + object.Name

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// Clientset is an administrator's client.
+// Clientset returns an administrator's client.
 func Clientset(t *testing.T, cp *controlplane.ControlPlane) kubernetes.Interface {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(cp.Admin())
@@ -29,7 +29,7 @@ func Clientset(t *testing.T, cp *controlplane.ControlPlane) kubernetes.Interface
 	return client
 }
 
-// Namespace makes a namespace of the test's own.
+// Namespace creates a namespace for the test.
 func Namespace(t *testing.T, cp *controlplane.ControlPlane) string {
 	t.Helper()
 	namespaces := Clientset(t, cp).CoreV1().Namespaces()
@@ -39,8 +39,8 @@ func Namespace(t *testing.T, cp *controlplane.ControlPlane) string {
 	})
 }
 
-// Generated returns the name of what create makes, which is asked again where the name
-// was taken: a server without retries meets that among 300 names in one of 320 runs.
+// Generated returns the name of the object that create creates. It retries after a conflict. With 300 names and a
+// server without retries, one of 320 runs has a conflict.
 func Generated(t *testing.T, create func() (metav1.Object, error)) string {
 	t.Helper()
 	var err error
@@ -56,8 +56,8 @@ func Generated(t *testing.T, create func() (metav1.Object, error)) string {
 	return ""
 }
 
-// UntilServed waits until a namespaced type of a CustomResourceDefinition, or of another
-// server, can be listed, and discovered: the one comes before the other.
+// UntilServed waits until a namespaced resource type of a CustomResourceDefinition or an aggregated API server is
+// served. Clients can list the type before they can discover it, so it waits for both.
 func UntilServed(t *testing.T, cp *controlplane.ControlPlane, resource schema.GroupVersionResource) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(cp.Admin())
@@ -90,8 +90,8 @@ func ConfigMaps(t *testing.T, cp *controlplane.ControlPlane, namespace string) [
 	return list.Items
 }
 
-// Grant binds verbs on resources in a namespace to the user called name, who has
-// these rights then.
+// Grant binds verbs on resources in a namespace to the user called name, and waits until the permissions are
+// effective.
 func Grant(t *testing.T, cp *controlplane.ControlPlane, namespace, name string, verbs []string, resources ...string) {
 	t.Helper()
 	rbac := Clientset(t, cp).RbacV1()
@@ -114,8 +114,7 @@ func Grant(t *testing.T, cp *controlplane.ControlPlane, namespace, name string, 
 	}
 }
 
-// UntilAllowed waits until the server knows of a right that was granted, which takes
-// a moment.
+// UntilAllowed waits until the server knows of a new permission, which takes a moment.
 func UntilAllowed(t *testing.T, cp *controlplane.ControlPlane, user string, right authorizationv1.ResourceAttributes) {
 	t.Helper()
 	reviews := Clientset(t, cp).AuthorizationV1().SubjectAccessReviews()
@@ -130,8 +129,8 @@ func UntilAllowed(t *testing.T, cp *controlplane.ControlPlane, user string, righ
 	})
 }
 
-// Eventually repeats try until it succeeds, for half a minute at least: so many times,
-// because the machine may be paused meanwhile.
+// Eventually repeats try until it succeeds, for at least 30 s. It counts attempts and not the time, because the
+// machine might be paused.
 func Eventually(t *testing.T, try func() error) {
 	t.Helper()
 	var err error

@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// Creates reports whether r creates an object: a question about rights is a POST,
-// too.
+// Creates reports whether r creates an object. Reviews of permissions are POSTs, too, and don't count.
 func Creates(r *http.Request) bool {
 	return r.Method == http.MethodPost && !strings.Contains(r.URL.Path, "/authorization.k8s.io/")
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// Quota allows so many ConfigMaps in a namespace that has none. No controller runs
-// here, so it does what one would: it says in the status what is used. Admission has
-// quotas in a cache: it knows the last status once it allows what it refused by the
-// one before.
+// Quota limits the ConfigMaps in a namespace that has none. No controller runs here, so Quota itself sets the used
+// number in the status. Admission caches quotas. Quota sets a full status and then an empty one. When admission
+// refuses under the first and allows under the second, its cache has the last status.
 func Quota(t *testing.T, cp *controlplane.ControlPlane, namespace, name string, most int64) {
 	t.Helper()
 	core := Clientset(t, cp).CoreV1()

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// verb is a verb of fmt, as messages have them.
+// verb is a verb of fmt in a message.
 var verb = regexp.MustCompile(`%[0-9.]*[a-z]`)
 
-// Said returns a regular expression for lines that the plugin prints by the format:
-// its verbs are, in their order, args, which are expressions, and then anything within
-// a line. The last line ends.
+// Said returns a regular expression for lines that the plugin prints with the format. The args are regular
+// expressions that replace the first verbs, in their order. Each further verb matches any text within a line. The
+// expression ends with a newline.
 func Said(format string, args ...string) string {
 	var expression strings.Builder
 	for more := true; more; {
@@ -33,5 +33,5 @@ func Said(format string, args ...string) string {
 	return expression.String() + `\n`
 }
 
-// Capital returns a text that begins a line, where in others it follows.
+// Capital capitalizes a text for the beginning of a line.
 func Capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

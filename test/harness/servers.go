@@ -1,7 +1,6 @@
-// Package harness is what the tests of the whole command line share: they start
-// servers, run the plugin as one of their users, in the test's own process or
-// through kubectl, and compare what it prints and what is in the cluster then.
-// What is right is for the tests to say.
+// Package harness is shared by the tests of the whole command line. It starts servers. It runs the plugin as a user,
+// in the test's process or through kubectl. It compares the output and the objects in the cluster with the
+// expectations of the tests.
 package harness
 
 import (
@@ -17,19 +16,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// Root is the repository's folder as a package of tests in test/ sees it.
+// Root is the repository's directory, relative to a test package in test/.
 const Root = "../../"
 
 // Server is a control plane that all tests of a package share.
 type Server struct {
 	ControlPlane **controlplane.ControlPlane // where tests find it
 	Options      []controlplane.Option
-	// Controllers run beside it, if there are any, and a node whose Pods finish.
+	// Controllers are the controllers to run. If it is not empty, a node whose Pods finish runs, too.
 	Controllers string
 }
 
-// Main runs the tests of a package in an environment of their own, beside
-// servers, and returns the exit code: TestMain calls it. With -short no test
+// Main runs the tests of a package beside servers and returns the exit code. TestMain calls it. With -short no test
 // runs.
 func Main(m *testing.M, servers ...Server) int {
 	flag.Parse()

@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// buildPlugin builds the plugin as "make build" does, once for all tests of a
-// package, into a folder that goes with their environment.
+// buildPlugin builds the plugin as "make build" does, once for all tests of a package, into a temporary directory.
 var buildPlugin = sync.OnceValues(func() (path string, err error) {
 	folder, err := os.MkdirTemp("", "plugin-")
 	if err != nil {
@@ -30,7 +29,7 @@ var buildPlugin = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
-// Plugin is the path of the plugin as a program of its own.
+// Plugin returns the path of the plugin's binary.
 func Plugin(t *testing.T) string {
 	t.Helper()
 	path, err := buildPlugin()
@@ -45,7 +44,7 @@ var buildKubectl = sync.OnceValues(func() (path string, err error) {
 	return binaries.Kubectl, err
 })
 
-// Kubectl is the path of the reference kubectl.
+// Kubectl returns the path of the reference kubectl.
 func Kubectl(t *testing.T) string {
 	t.Helper()
 	path, err := buildKubectl()
@@ -55,21 +54,21 @@ func Kubectl(t *testing.T) string {
 	return path
 }
 
-// Environment is that of a user of kubectl and the plugin.
+// Environment returns the environment of a user of kubectl and the plugin.
 func Environment(t *testing.T, kubeconfig string) []string {
 	t.Helper()
 	path := strings.Join([]string{filepath.Dir(Kubectl(t)), filepath.Dir(Plugin(t)), os.Getenv("PATH")}, string(os.PathListSeparator))
 	return append(os.Environ(), "PATH="+path, "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
 }
 
-// Shell runs kubectl as a user's shell does, with the plugin and, as after
-// "krew install" and the link that the documentation names, its shim on PATH.
+// Shell runs kubectl as a user's shell does. PATH has the plugin and its completion shim, like after "krew install"
+// and the documented link.
 type Shell struct {
 	T   *testing.T
 	Env []string
 }
 
-// NewShell makes the shell of a user of the kubeconfig.
+// NewShell returns the shell of a user of the kubeconfig.
 func NewShell(t *testing.T, kubeconfig string) Shell {
 	t.Helper()
 	env := Environment(t, kubeconfig)
@@ -85,7 +84,7 @@ func NewShell(t *testing.T, kubeconfig string) Shell {
 	return Shell{T: t, Env: env}
 }
 
-// Run runs a program, which "kubectl" names the reference kubectl.
+// Run runs a program. "kubectl" is the reference kubectl.
 func (s Shell) Run(command string, args ...string) Result {
 	s.T.Helper()
 	if command == "kubectl" {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
-// Result is what a run of the plugin left.
+// Result is the result of a run of the plugin.
 type Result struct {
 	Stdout, Stderr string
 	Code           int
@@ -30,7 +30,7 @@ type User struct {
 	Context    context.Context
 }
 
-// As makes a user of the configuration.
+// As returns a user of the configuration.
 func As(t *testing.T, config *rest.Config) User {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -40,8 +40,7 @@ func As(t *testing.T, config *rest.Config) User {
 	return User{T: t, Kubeconfig: path, Context: t.Context()}
 }
 
-// Run runs kubectl genname with args. What it prints for machines is as the
-// published schemas have it.
+// Run runs kubectl genname with args. It checks JSON and YAML output against the published schemas.
 func (u User) Run(args ...string) Result {
 	u.T.Helper()
 	var out, errOut bytes.Buffer
@@ -51,8 +50,7 @@ func (u User) Run(args ...string) Result {
 	return Result{Stdout: out.String(), Stderr: errOut.String(), Code: code}
 }
 
-// Expect compares a result with regular expressions of the whole of stdout
-// and of stderr, and with the exit code.
+// Expect compares a result with regular expressions of the whole of stdout and of stderr, and with the exit code.
 func (r Result) Expect(t *testing.T, code int, stdout, stderr string) {
 	t.Helper()
 	if r.Code != code {
@@ -68,8 +66,7 @@ func (r Result) Expect(t *testing.T, code int, stdout, stderr string) {
 // Suffix matches the random part of a generated name.
 const Suffix = "[bcdfghjklmnpqrstvwxz2456789]{5}"
 
-// File writes content under name into a folder of the test and returns the
-// path.
+// File writes content under name into a directory of the test and returns the path.
 func File(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -1,5 +1,5 @@
-// Command kubectl is the reference kubectl that the demo runs and that the
-// tests compare against, built from the module k8s.io/kubectl.
+// Command kubectl is the reference kubectl of the demo and the comparisons in tests. It is built from the module
+// k8s.io/kubectl.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/util"
 )
 
-// main is that of k8s.io/kubernetes/cmd/kubectl.
+// main is a copy of main in k8s.io/kubernetes/cmd/kubectl.
 func main() {
 	_, _ = logs.GlogSetter(cmd.GetLogVerbosity(os.Args))
 	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {

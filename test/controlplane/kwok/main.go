@@ -1,5 +1,5 @@
-// Command kwok is the real KWOK of sigs.k8s.io/kwok, which plays nodes and their Pods,
-// with a lifeline to the test that started it.
+// Command kwok is the real KWOK of sigs.k8s.io/kwok, which simulates nodes and their Pods. It ends with the test that
+// started it.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/kwok/pkg/utils/signals"
 )
 
-// main is that of sigs.k8s.io/kwok/cmd/kwok.
+// main is a copy of main in sigs.k8s.io/kwok/cmd/kwok.
 func main() {
 	endWithStarter()
 	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
@@ -33,8 +33,7 @@ func main() {
 	}
 }
 
-// endWithStarter ends the process when the one that started it ends, as
-// servers/lifeline does for the servers.
+// endWithStarter ends the process when the process that started it ends, as servers/lifeline does for the servers.
 func endWithStarter() {
 	if os.Getenv("KUBECTL_GENNAME_LIFELINE") == "" {
 		return

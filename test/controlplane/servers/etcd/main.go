@@ -1,5 +1,4 @@
-// Command etcd is the real etcd server, with a lifeline to the test that
-// started it.
+// Command etcd is the real etcd server. It ends with the test that started it.
 package main
 
 import (

@@ -1,6 +1,5 @@
-// Command kube-apiserver is the real kube-apiserver of k8s.io/kubernetes,
-// with a lifeline to the test that started it and, if asked for, short random
-// suffixes of generated names.
+// Command kube-apiserver is the real kube-apiserver of k8s.io/kubernetes. It ends with the test that started it. An
+// environment variable shortens the random suffixes of generated names.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command kube-controller-manager is the real kube-controller-manager of
-// k8s.io/kubernetes, with a lifeline to the test that started it.
+// Command kube-controller-manager is the real kube-controller-manager of k8s.io/kubernetes. It ends with the test
+// that started it.
 package main
 
 import (

@@ -1,15 +1,11 @@
-// Package suffix makes the name space of a prefix small, so that conflicts of
-// generated names can be seen: with KUBECTL_GENNAME_SUFFIX_LENGTH=2 a server
-// appends 2 random characters to generateName instead of 5, and a prefix has
-// 27^2 = 729 names. Without the variable nothing is changed. Importing the
-// package is enough.
+// Package suffix makes the name pool of a prefix small, so that conflicts of generated names are common. With
+// KUBECTL_GENNAME_SUFFIX_LENGTH=2 a server appends 2 random characters to generateName instead of 5, and a prefix has
+// 27^2 = 729 names. Without the variable nothing changes. Importing the package is enough.
 //
-// Every strategy of a built-in type copies names.SimpleNameGenerator when its
-// package is initialized, so it has to be replaced before that. Of the packages
-// that are ready, Go initializes the one with the lowest import path first
-// (https://go.dev/ref/spec#Package_initialization); this one is ready as soon
-// as names is, and "github.com/" sorts before "k8s.io/". Custom resources take
-// the generator later, when their handler is made.
+// Every strategy of a built-in type copies names.SimpleNameGenerator when its package is initialized. This package
+// must replace the generator before that. Of the packages that are ready, Go initializes the one with the lowest
+// import path first (https://go.dev/ref/spec#Package_initialization). This one is ready as soon as names is, and
+// "github.com/" sorts before "k8s.io/". Custom resources take the generator later, when their handler is created.
 package suffix
 
 import (
@@ -23,8 +19,7 @@ import (
 
 const variable = "KUBECTL_GENNAME_SUFFIX_LENGTH"
 
-// usual is the length that Kubernetes has, and the greatest: a longer suffix
-// would make names longer than 63.
+// usual is the length in Kubernetes, and the maximum. A longer suffix would make names longer than 63 characters.
 const usual = 5
 
 func init() {
@@ -40,8 +35,7 @@ func init() {
 	names.SimpleNameGenerator = generator(length)
 }
 
-// generator is names.SimpleNameGenerator for suffixes of another length. It
-// cuts the prefix where that one does.
+// generator is names.SimpleNameGenerator for suffixes of another length. It truncates the prefix at the same length.
 type generator int
 
 func (g generator) GenerateName(base string) string {
