@@ -182,12 +182,12 @@ func (f *Followed) String() string {
 // Section returns the result as a section of docs/internals/watch-engine.md.
 func (f *Followed) Section(s Settings) string {
 	begin, end := s.markers()
-	return begin + fmt.Sprintf("Measured on %s with seed %d: %s; %d changes asked for a second, for %s; %d cores, %s.\n\n",
-		time.Now().UTC().Format(time.DateOnly), s.Seed, s.servers(), changesPerSecond, s.Follows,
-		runtime.NumCPU(), runtime.Version()) +
-		"| creates made, seen | deletes made, seen | prefixes, names right | all seen | at least so many | gaps, told |\n" +
+	return begin + fmt.Sprintf("Measured on %s with seed %d, %d cores, %s. For %s, %d changes per second were requested. "+
+		"The control plane had %s.\n\n",
+		time.Now().UTC().Format(time.DateOnly), s.Seed, runtime.NumCPU(), runtime.Version(), s.Follows, changesPerSecond, s.servers()) +
+		"| creates made, seen | deletes made, seen | rows with the right names | exact rows | lower bounds | gaps |\n" +
 		"|--:|--:|--:|--:|--:|--:|\n" +
-		fmt.Sprintf("| %d, %d | %d, %d | %d, **%d** | %d | %d | %d, %d |\n\n%s.\n",
-			f.Creates, f.SeenCreates, f.Deletes, f.SeenDeletes, f.Prefixes, f.Prefixes, f.Exact, f.Lower, f.Gaps, f.Gaps, f.Watched) +
+		fmt.Sprintf("| %d, %d | %d, %d | %d of %d | %d | %d | %d |\n\n%s.\n",
+			f.Creates, f.SeenCreates, f.Deletes, f.SeenDeletes, f.Prefixes, f.Prefixes, f.Exact, f.Lower, f.Gaps, f.Watched) +
 		end
 }
