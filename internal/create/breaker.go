@@ -7,38 +7,37 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// A run ends when going on is useless:
+// These limits stop a run, or a place of a run, when further requests are useless.
 
 const (
-	// maxUnauthorized is how many objects in a row may be refused for want of a
-	// valid credential before the run stops.
+	// maxUnauthorized is the number of objects in a row that get a 401 before the run stops.
 	maxUnauthorized = 3
-	// maxProbes is how many objects in a row may get no response that settles
-	// them, each sent once, before no more are sent to their place.
+	// maxProbes is the number of objects in a row that are sent once and get no conclusive response before
+	// the breaker of their place opens.
 	maxProbes = 5
-	// maxStalled is in how many places that may be so before the run stops.
+	// maxStalled is the number of open places at which the run stops.
 	maxStalled = 3
 )
 
-// breakers are the circuit breakers of a run: one for each place, and what stops the
-// whole run, which is in End.
+// breakers are the circuit breakers of a run, one for each place. The reasons that stop the whole run
+// are in End.
 type breakers struct {
 	places       map[idempotency.Place]*breaker
-	unauthorized int // objects refused for it, one after the other
+	unauthorized int // objects in a row that got a 401
 	end          *End
 }
 
-// breaker is a circuit breaker: the ends of objects at a place decide whether further
-// ones are sent there.
+// breaker is a circuit breaker for one place. The outcomes of objects at the place decide whether more
+// objects are sent there.
 type breaker struct {
-	// probing: an object has used up its whole time, so the next ones are sent
-	// once each, until one is created.
+	// probing means that an object has used up its retry time. The next objects are probes: they are sent
+	// once each, until one of them is created.
 	probing bool
-	probes  int  // those of them that are in progress
-	losses  int  // objects, in a row, that were sent once and not settled
-	open    bool // there were too many of them: nothing is sent
-	renamed bool // something picks names here
-	created bool // this run has created something here
+	probes  int  // probes in progress
+	losses  int  // objects in a row that were sent once and have an unknown outcome
+	open    bool // too many losses: nothing more is sent
+	renamed bool // the cluster changes names at this place
+	created bool // this run has created an object here
 }
 
 // at returns the breaker of the document's place.
@@ -51,25 +50,24 @@ func (b *breakers) at(d *Document) *breaker {
 	return at
 }
 
-// allow reports whether another copy may be sent: none before it was refused, its place
-// takes objects as they are, and requests are of use.
+// allow reports whether another copy can be sent: no earlier copy was refused, the place keeps names,
+// and requests are useful.
 func (b *breakers) allow(d *Document) bool {
 	return !d.refused && !b.at(d).renamed && b.allowRequests(d)
 }
 
-// allowRequests reports whether anything may be sent to the document's place.
+// allowRequests reports whether any request can be sent to the document's place.
 func (b *breakers) allowRequests(d *Document) bool {
 	return !b.end.Unreachable && !b.end.Unauthorized && len(b.end.Stalled) < maxStalled && !b.at(d).open
 }
 
-// uncertain reports whether as many probes are in progress as settle whether the
-// document's place takes objects.
+// uncertain reports whether the probes in progress could open the breaker of the document's place.
 func (b *breakers) uncertain(d *Document) bool {
 	at := b.at(d)
 	return at.probing && at.probes > 0 && at.losses+at.probes >= maxProbes
 }
 
-// start returns the job as it is to be started.
+// start prepares a job for its start.
 func (b *breakers) start(j job) job {
 	at := b.at(j.document)
 	j.losses, j.probe = at.losses, at.probing && !j.unsent
@@ -79,8 +77,7 @@ func (b *breakers) start(j job) job {
 	return j
 }
 
-// report records the end of an object. interrupted reports that the user has
-// interrupted the run.
+// report records the outcome of an object. interrupted reports that the user has interrupted the run.
 func (b *breakers) report(e ended, interrupted bool) {
 	d, at := e.job.document, b.at(e.job.document)
 	b.end.Unreachable = b.end.Unreachable || e.unreachable
@@ -109,15 +106,15 @@ func (b *breakers) report(e ended, interrupted bool) {
 	}
 }
 
-// succeed takes note of a server that stores objects.
+// succeed records that the server stores objects at a place.
 func (b *breakers) succeed(at *breaker) {
 	at.probing, at.losses = false, 0
 	b.countUnauthorized(false)
 }
 
-// timeOver takes note of an object that used up its time. A refusal is a response, and
-// says nothing about the time of other objects. Neither do objects that were in progress
-// before the first probe.
+// timeOver records whether an object used up its retry time. A refusal is a response, so it changes
+// nothing about the time of other objects. Objects that started before the first probe don't count as
+// probes.
 func (b *breakers) timeOver(e ended, over bool) {
 	switch {
 	case !over:
@@ -128,11 +125,10 @@ func (b *breakers) timeOver(e ended, over bool) {
 	}
 }
 
-// lost takes note of an object whose response was lost and that nothing could settle,
-// so that no time was used up: it was sent once, as a probe is. Of those that were in
-// progress together, one accident may have taken all responses. An object that is
-// unknown although there was a response says nothing: it has lost its creation ID, or a
-// conflict cannot be checked.
+// lost records an object whose response was lost and that could not be read back. It counts like a
+// probe, because it was sent once and used up no time. Objects that were in progress together count
+// once, because one outage can lose all their responses. An object that got a response doesn't count:
+// it has lost its creation ID, or a conflict can't be checked.
 func (b *breakers) lost(e ended, event Unknown) {
 	result := event.Result
 	if responded := result.Object != nil || result.Unverified; result.TimeOver || responded || e.renamed() {
@@ -143,7 +139,7 @@ func (b *breakers) lost(e ended, event Unknown) {
 	}
 }
 
-// countLoss counts an object that was sent once and not settled.
+// countLoss counts an object that was sent once and has an unknown outcome.
 func (b *breakers) countLoss(d *Document) {
 	at := b.at(d)
 	if at.losses++; at.losses >= maxProbes && !at.open {
@@ -152,8 +148,7 @@ func (b *breakers) countLoss(d *Document) {
 	}
 }
 
-// countUnauthorized counts objects in a row that were refused with a 401. Objects that
-// were not sent don't count.
+// countUnauthorized counts objects in a row that got a 401. Objects that were not sent don't count.
 func (b *breakers) countUnauthorized(refused bool) {
 	b.unauthorized++
 	if !refused {

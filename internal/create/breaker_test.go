@@ -20,7 +20,7 @@ func probing(resource, namespace string) string {
 	return warningOf(Probing{idempotency.Place{Resource: schema.GroupResource{Resource: resource}, Namespace: namespace}})
 }
 
-// stuck ends every object of which is reports true for want of time.
+// stuck ends the create of every object for which is returns true because its retry time is over.
 func stuck(is func(object string) bool) func(string) (exactlyonce.Result, error) {
 	return func(object string) (exactlyonce.Result, error) {
 		if is(object) {
@@ -32,8 +32,8 @@ func stuck(is func(object string) bool) func(string) (exactlyonce.Result, error)
 
 func always(string) bool { return true }
 
-// After one object has used up its time, the next are sent once each, and after
-// five of these no more: at this place. Three such places end the run.
+// After one object has used up its time, the next objects at its place are sent once each. After five
+// losses, nothing more is sent to this place. Three such places stop the run.
 func TestStalled(t *testing.T) {
 	var documents []string
 	for _, place := range []string{"configmaps/a", "configmaps/b", "secrets/a", "secrets/b"} {
@@ -72,8 +72,7 @@ func TestStalled(t *testing.T) {
 	}
 }
 
-// Copies in flight at once do not go on for long either, whether or not documents
-// overlap.
+// Concurrent copies stop soon, too, with and without overlapping documents.
 func TestStalledCopies(t *testing.T) {
 	for _, overlap := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -94,7 +93,7 @@ func TestStalledCopies(t *testing.T) {
 	}
 }
 
-// One success lifts it, and what is refused says nothing of it.
+// One success ends probing. A refusal changes nothing.
 func TestStalledNoMore(t *testing.T) {
 	var documents []string
 	for n := range 30 {
@@ -120,8 +119,7 @@ func TestStalledNoMore(t *testing.T) {
 	}
 }
 
-// What was refused and is looked for again holds nobody up: not the next
-// documents, and not more than the end of the run.
+// A recheck after a refusal delays no later document. It can delay the end of the run.
 func TestLookingAgainHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var documents []string
@@ -145,7 +143,7 @@ func TestLookingAgainHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// They are no more than a bound.
+// The number of concurrent rechecks is limited.
 func TestLookingAgainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var documents []string
@@ -170,8 +168,8 @@ func TestLookingAgainIsBounded(t *testing.T) {
 	})
 }
 
-// While one copy is looked for again, the others of its document wait: for a
-// refusal, which is theirs, too, or for a success. Other documents do not.
+// While one copy is rechecked, the other copies of its document wait for a refusal or a success. Other
+// documents don't wait.
 func TestLookingAgainForACopy(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
@@ -205,7 +203,7 @@ func TestLookingAgainForACopy(t *testing.T) {
 	}
 }
 
-// A place to wait waits for what is looked for again, and for what waits for it.
+// A point at which the run waits also waits for rechecks and for deferred copies.
 func TestReachedAfterLookingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{looks: func(string) bool { return true }}
@@ -226,8 +224,8 @@ func TestReachedAfterLookingAgain(t *testing.T) {
 	})
 }
 
-// A user who may not read objects back is told of it once at each place, beside
-// the first create and not before it.
+// A user who can't read objects back is warned once per place. The review runs parallel to the first
+// create.
 func TestReview(t *testing.T) {
 	warning := warningOf(NoGet{idempotency.Place{Resource: schema.GroupResource{Resource: "configmaps"}, Namespace: "a"}})
 	for name, test := range map[string]struct {
@@ -261,8 +259,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// What a review of rights takes, no create waits for, and a run that is done not
-// for long.
+// No create waits for a permission review. A finished run waits only briefly.
 func TestReviewThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &slowReview{cluster{takes: time.Second}}
@@ -276,7 +273,7 @@ func TestReviewThatHangs(t *testing.T) {
 	})
 }
 
-// A webhook may deny with a conflict; its refusal is that of all copies.
+// A webhook can deny with a conflict. That refuses all copies.
 func TestDeniedWithConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		denial := &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -296,7 +293,7 @@ func TestDeniedWithConflict(t *testing.T) {
 	})
 }
 
-// looksForFirst is a cluster that looks again for the first object of x-.
+// looksForFirst is a cluster that rechecks the first object of x-.
 func looksForFirst() *cluster {
 	n := 0
 	c := &cluster{looks: func(object string) bool { return object == "x-" && n == 1 }}
@@ -308,8 +305,7 @@ func looksForFirst() *cluster {
 	return c
 }
 
-// The other copies of a document that is looked for again wait for that, and not for the end
-// of the input.
+// The other copies of a rechecked document wait for the recheck, and not for the end of the input.
 func TestAsideDoesNotWaitForInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := looksForFirst()
@@ -334,7 +330,7 @@ func TestAsideDoesNotWaitForInput(t *testing.T) {
 	})
 }
 
-// A named object also waits for copies that were put aside.
+// An object with a fixed name also waits for deferred copies.
 func TestNamedWaitsForAllBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := looksForFirst()
@@ -345,8 +341,8 @@ func TestNamedWaitsForAllBefore(t *testing.T) {
 	})
 }
 
-// The copies in flight when the first runs out of time were not sent "once each":
-// a server that is back after 2m01s is not given up.
+// Copies in flight when the first one runs out of time are no probes. A server that recovers after
+// 2m01s does not open the breaker.
 func TestCopiesInFlightAreNoProbes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -371,8 +367,8 @@ func TestCopiesInFlightAreNoProbes(t *testing.T) {
 	})
 }
 
-// Answers that are lost for objects that cannot be read back stop a run, too: no
-// time is used up, and each was sent once.
+// Lost responses of objects that can't be read back stop a run, too. They use up no time, and each
+// object was sent once.
 func TestLostForGood(t *testing.T) {
 	for name, test := range map[string]struct {
 		silent      bool
@@ -401,7 +397,7 @@ func TestLostForGood(t *testing.T) {
 	}
 }
 
-// One accident that takes the answers of all copies under way is one.
+// An outage that loses the responses of all copies in flight counts once.
 func TestOneAccident(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -420,7 +416,7 @@ func TestOneAccident(t *testing.T) {
 	})
 }
 
-// An object that came under another name while it was in doubt stops its place.
+// If an object with an unknown outcome was renamed, its place stops.
 func TestRenamedInDoubt(t *testing.T) {
 	c := &cluster{ends: func(string) (exactlyonce.Result, error) {
 		return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrUnknown, Cause: errRenamed}
@@ -429,8 +425,8 @@ func TestRenamedInDoubt(t *testing.T) {
 		"unknown x-", "1 not attempted", "end 2")
 }
 
-// A refusal that couldn't be checked is warned about, whatever was refused: the
-// object, the user or the credential. A conflict is only if another name was tried.
+// A refusal that could not be checked causes a warning, whether the object, the user or the credential
+// was refused. An unchecked conflict causes a warning only if another name was tried.
 func TestWhatNeedsGet(t *testing.T) {
 	interrupted := &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
 	for name, test := range map[string]struct {
@@ -469,8 +465,8 @@ func TestWhatNeedsGet(t *testing.T) {
 	}
 }
 
-// What is unknown although it was answered does not stop its place: an object
-// without its mark, and a conflict that cannot be read back.
+// An unknown outcome despite a response doesn't stop a place. The object lost its creation ID
+// annotation, or a conflict can't be read back.
 func TestUnknownThatWasAnswered(t *testing.T) {
 	for name, result := range map[string]exactlyonce.Result{
 		"no mark":  {Object: document("configmaps/a/x").Object},

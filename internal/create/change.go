@@ -29,8 +29,8 @@ type Change struct {
 	Fields []string
 }
 
-// change compares an unexpected object with a document that could have created it and
-// has no object. It is nil if there are no two such, or if the object can't be read.
+// change finds an unexpected object and a document without an object that could have created it. It
+// returns their differences. It returns nil if there is no such pair, or if the object can't be read.
 func (k *keyed) change(documents []*Document, unexpected map[named]bool) *Change {
 	var objects []named
 	for object := range unexpected {

@@ -20,27 +20,25 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// The engine is tested without a server: what it promises is about order,
-// overlap and accounts, and what a create does is given here. Times are those
-// of a synctest bubble.
+// These tests need no server. They test order, overlap and accounting of the engine. A fake cluster
+// determines the outcomes of creates. Times are those of a synctest bubble.
 
-// cluster is a Cluster that notes what it is asked.
+// cluster is a Cluster that records its requests.
 type cluster struct {
 	// takes is how long a create takes.
 	takes time.Duration
-	// ends says how the create of an object ends; nil: it is created.
+	// ends returns the outcome of an object's create. If it is nil, the object is created.
 	ends func(object string) (exactlyonce.Result, error)
-	// looks says whether an object is looked for again after a refusal.
+	// looks reports whether an object is rechecked after a refusal.
 	looks func(object string) bool
-	// tells are the retries that are told of each object.
+	// tells are the events that each create reports.
 	tells []exactlyonce.Event
 	// during is called while an object is created.
 	during func(object string)
 
 	existing []idempotency.Existing
 	findErr  error
-	// findTakes is how long a list takes, and later what lists find after the
-	// first ones.
+	// findTakes is how long a list takes. later is the result of lists after the first ones.
 	findTakes time.Duration
 	later     []idempotency.Existing
 	noGet     bool
@@ -51,12 +49,12 @@ type cluster struct {
 	mu          sync.Mutex
 	sent        []string // objects, in the order in which they were sent
 	ids         []exactlyonce.ID
-	briefly     int      // how many of them once each
-	finds       int      // lists under way
-	mostFinds   int      // at once
+	briefly     int      // objects sent once
+	finds       int      // lists in progress
+	mostFinds   int      // maximum of finds
 	found       []string // the places listed
 	inFlight    map[string]int
-	most        int // in flight at once
+	most        int // maximum in flight
 	overlapping map[string]bool
 }
 
@@ -89,7 +87,7 @@ func (c *cluster) Create(ctx context.Context, creation Creation) (exactlyonce.Re
 	return exactlyonce.Result{Outcome: exactlyonce.Created, Name: name, Object: o}, nil
 }
 
-// lookingAgain is how long a refusal is doubted.
+// lookingAgain is how long a refusal is rechecked.
 const lookingAgain = 13 * time.Second
 
 func (c *cluster) begin(name string, creation Creation) {
@@ -168,8 +166,7 @@ var (
 	errSilence   = &exactlyonce.Error{Kind: exactlyonce.ErrExhausted, Cause: errors.New("dial: connection refused")}
 )
 
-// document is an object of a type and namespace: "configmaps/ns/NAME"; a name
-// that ends in a dash is a generateName.
+// document returns an object from "TYPE/NAMESPACE/NAME". If NAME ends in a dash, it is a generateName.
 func document(text string) *Document {
 	part := strings.Split(text, "/")
 	object := &unstructured.Unstructured{Object: map[string]any{
@@ -190,7 +187,7 @@ func document(text string) *Document {
 	}
 }
 
-// input are the documents, one after the other.
+// input returns the documents as the input of a run.
 func input(documents ...string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for _, text := range documents {
@@ -205,7 +202,7 @@ func configOf(c *cluster) Config {
 	return Config{Cluster: c, Copies: 1, Concurrency: 8, SuffixLength: 5, Attempts: 16, ReadGrace: time.Second}
 }
 
-// words are the events of a run, one each.
+// words returns one word or phrase per event.
 func words(events iter.Seq[Event]) (told []string) {
 	for e := range events {
 		if text := word(e); text != "" {
@@ -243,7 +240,7 @@ func word(e Event) string {
 	return fmt.Sprintf("%T", e)
 }
 
-// warningOf is the word for a warning.
+// warningOf returns the text of a warning in words.
 func warningOf(w Warning) string { return fmt.Sprintf("warning %T %v", w, w) }
 
 // expect compares the events of a run with those wanted.
@@ -254,7 +251,7 @@ func expect(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// slowReview is a cluster that does not answer questions about rights.
+// slowReview is a cluster that does not respond to permission reviews.
 type slowReview struct{ cluster }
 
 func (*slowReview) MayGet(ctx context.Context, _ schema.GroupVersionResource, _ string) bool {

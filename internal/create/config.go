@@ -14,109 +14,107 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 )
 
-// Config is what a run shall do.
+// Config configures a run.
 type Config struct {
 	Cluster Cluster
-	// Copies is how often an object with generateName is created, at least 1.
+	// Copies is the number of creates per object with generateName, at least 1.
 	Copies int
-	// Concurrency is the number of creates in flight, at least 1: copies of one
-	// document and, with Overlap, all objects with generated names between two that
-	// have names of their own.
+	// Concurrency is the number of creates in flight, at least 1. They are copies of one document. With
+	// Overlap, they can also be objects with generated names of several documents, but only between two
+	// documents with fixed names.
 	Concurrency int
 	Overlap     bool
 	// ServerNaming lets the server pick all names.
 	ServerNaming bool
-	// Key makes the run repeatable; empty for a run that is not.
+	// Key makes the run repeatable. It is empty for a run without a key.
 	Key idempotency.Key
-	// DryRun says whether objects are sent, and stored.
+	// DryRun decides whether the run sends objects, and whether the server stores them.
 	DryRun DryRun
-	// SuffixLength is the number of random characters of the names that the
-	// Cluster uses, and Attempts how many names it tries per object.
+	// SuffixLength is the number of random characters of the names that the Cluster picks. Attempts is the
+	// number of names that it tries per object.
 	SuffixLength, Attempts int
-	// Whole reads objects that are there already, to be shown whole.
+	// Whole makes the run read existing objects, so that they can be printed whole.
 	Whole bool
 	// States reads the states of the first MaxStates objects that exist.
 	States bool
-	// ReadGrace is how long reading goes on after an interrupt, so that what is
-	// not attempted can be counted.
+	// ReadGrace is how long reading continues after an interrupt, so that the run can count the objects
+	// that it did not attempt.
 	ReadGrace time.Duration
 }
 
-// DryRun is what a run does instead of creating.
+// DryRun is the dry-run mode of a run.
 type DryRun int
 
 const (
-	// NoDryRun creates.
+	// NoDryRun creates objects.
 	NoDryRun DryRun = iota
 	// ClientDryRun sends nothing.
 	ClientDryRun
-	// ServerDryRun has the server check, and store nothing.
+	// ServerDryRun makes the server check objects without storing them.
 	ServerDryRun
 )
 
-// Cluster is where objects go.
+// Cluster is the cluster that gets the objects.
 type Cluster interface {
-	// Create is that of a exactlyonce.Creator.
+	// Create creates an object, as exactlyonce.Creator does.
 	Create(ctx context.Context, c Creation) (exactlyonce.Result, error)
-	// Find lists what earlier runs with the key have created of a resource in a
-	// namespace (empty for one of the cluster).
+	// Find lists the objects of a resource type in a namespace that earlier runs with the key created. The
+	// namespace is empty for cluster-scoped objects.
 	Find(ctx context.Context, resource schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error)
-	// Get reads an object of the document's type and namespace, or returns a
-	// NotFound.
+	// Get reads an object of the document's type and namespace, or returns a NotFound error.
 	Get(ctx context.Context, d *Document, name string) (*unstructured.Unstructured, error)
-	// MayGet reports whether the user may read objects of a resource in a
-	// namespace; it is true if that cannot be found out.
+	// MayGet reports whether the user can read objects of a resource type in a namespace. It is true if
+	// the check fails.
 	MayGet(ctx context.Context, resource schema.GroupVersionResource, namespace string) bool
-	// Verbs are what can be done with a resource, or with a subresource
-	// ("jobs/status"); nil if there is none, or that is not known.
+	// Verbs returns the verbs of a resource type, or of a subresource ("jobs/status"). It is nil if there
+	// are none, or if discovery failed.
 	Verbs(resource schema.GroupVersionResource) []string
-	// Responds reports whether the server responds at all.
+	// Responds reports whether the server responds.
 	Responds(ctx context.Context) bool
 }
 
-// Creation is one object that is to be created.
+// Creation is an object to create.
 type Creation struct {
 	Document *Document
 	ID       exactlyonce.ID
-	// Briefly sends the object once and, if its outcome is unknown, reads it back
-	// once: exactlyonce.WithRetryTimeout(0).
+	// Briefly sends the object once. If the outcome is unknown, it reads the object back once. It stands
+	// for exactlyonce.WithRetryTimeout(0).
 	Briefly bool
 	// Events is called before every retry.
 	Events func(exactlyonce.Event)
 }
 
-// Item is one step of the input: a document, or, without one, a place to wait.
+// Item is one step of the input: a document, or a point at which the run waits.
 type Item struct {
 	Document *Document
-	// Reached is called, where there is no Document, once nothing that came
-	// before is in flight any more. changed reports whether anything was created
-	// since the last such place.
+	// Reached is called if there is no Document, when nothing earlier is in flight anymore. changed
+	// reports whether the run has created anything since the previous such point.
 	Reached func(changed bool)
 }
 
-// Document is one object of the input. One with a generated name is created as
-// often as Config.Copies says.
+// Document is one object of the input. A document with a generated name is created Config.Copies
+// times.
 type Document struct {
 	Object  *unstructured.Unstructured
 	Mapping *meta.RESTMapping
-	// Namespace is where the object goes, also if it cannot say so; empty for
-	// one of the cluster.
+	// Namespace is the namespace of the object, even if the object does not contain it. It is empty for
+	// cluster-scoped objects.
 	Namespace string
-	// Source is where the object was read, for errors.
+	// Source is the place where the object was read, for errors.
 	Source string
 
-	// Template is what its copies have in common.
+	// Template is the common part of its copies.
 	Template exactlyonce.Template
 
-	// Number is where the document stands in the input, 1 for the first, and
-	// Copies how often it is to be created. Run sets them.
+	// Number is the position of the document in the input, from 1. Copies is the number of copies to
+	// create. Run sets both.
 	Number, Copies int
 
-	canCarryID bool // else the server will refuse it
+	canCarryID bool // else the server will refuse the object
 	generated  bool
 	byServer   bool // the server picks the name
-	refused    bool // one of the copies, as the others would be
-	rechecking int  // copies that were refused, and are rechecked
+	refused    bool // a copy was refused for a reason that holds for all copies
+	rechecking int  // copies that are rechecked after a refusal
 	place      idempotency.Place
 
 	// In a run with a key:
@@ -125,10 +123,10 @@ type Document struct {
 	first  int // number of the first copy among equal documents
 }
 
-// Namespaced reports whether the object lies in a namespace.
+// Namespaced reports whether the object has a namespace.
 func (d *Document) Namespaced() bool { return d.Mapping.Scope.Name() == meta.RESTScopeNameNamespace }
 
-// Reference returns the object under name; where the server picks it, under its
+// Reference returns the object under name. If name is empty, it uses the object's own name or its
 // prefix.
 func (d *Document) Reference(name string) string {
 	if name == "" {
@@ -137,7 +135,7 @@ func (d *Document) Reference(name string) string {
 	return reference.Name(d.Mapping, name)
 }
 
-// Argument returns Reference with the namespace, as arguments of kubectl.
+// Argument returns Reference and the namespace as arguments of kubectl.
 func (d *Document) Argument(name string) string {
 	if !d.Namespaced() {
 		return d.Reference(name)

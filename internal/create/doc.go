@@ -1,9 +1,8 @@
-// Package create is the run of creates: it takes documents from an iterator and
-// reports as events what becomes of each of their objects. Reading runs ahead of
-// the creates, and copies and neighboring documents overlap as far as the
-// order allows. It owns that order, when it is of no use to go on, who picks the
-// names, which ID an object is created under, and what a run with a key finds
-// there already; how one object is created once is in pkg/once. It knows no
-// flags and no streams, and needs no lock: all it keeps is touched by the
-// goroutine that takes the events.
+// Package create is the run of creates. It takes documents from an iterator, and reports the outcome
+// of each object as an event. Reading runs ahead of the creates. Copies and neighboring documents
+// overlap as far as the order allows. The package owns this order, the circuit breakers, the choice
+// between client and server naming, the creation IDs, and the comparison of a keyed run with the
+// objects of earlier runs. pkg/once creates a single object once. The package knows no flags and no
+// streams. It needs no lock, because only the goroutine that takes the events accesses the state of a
+// run.
 package create

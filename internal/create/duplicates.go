@@ -6,12 +6,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// DuplicateError says that runs with the key have created an object more than once:
-// two runs at the same time, of which one found a name taken that was free for the
-// other, or runs whose objects something has renamed.
+// DuplicateError reports that runs with the key created an object more than once. Either two runs
+// overlapped, and one found a name taken that was free for the other, or the cluster changed the names
+// of the runs' objects.
 type DuplicateError struct {
-	// Objects are all of them, as arguments of kubectl. There are at least two,
-	// and a run with the key goes on with the first.
+	// Objects are the duplicates as arguments of kubectl, at least two. Runs with the key use the first
+	// one.
 	Objects []string
 }
 
@@ -19,9 +19,8 @@ func (e *DuplicateError) Error() string {
 	return "runs with this key have created one object several times: " + strings.Join(e.Objects, ", ")
 }
 
-// compareAgain looks once more for what there is of a run that has created
-// something: of two runs at the same moment, the later one sees what both have
-// made.
+// compareAgain lists the objects of the run again if the run has created something. If two runs
+// overlapped, the later one finds the objects of both.
 func (k *keyed) compareAgain(documents []*Document) {
 	var places []idempotency.Place
 	for _, place := range k.end.Places {
@@ -42,9 +41,8 @@ func (k *keyed) compareAgain(documents []*Document) {
 	}
 }
 
-// reportDuplicates reports, once, where there are several objects of one ID. Those
-// whose names follow from the id were made by runs with the key; others are
-// copies.
+// reportDuplicates reports, once, each ID that several objects have. If the name of an object follows
+// from the ID, a run with the key created it. Other objects are copies.
 func (k *keyed) reportDuplicates(documents []*Document) {
 	several := map[inPlace][]idempotency.Existing{}
 	for at, found := range k.existing {
@@ -66,9 +64,9 @@ func (k *keyed) reportDuplicates(documents []*Document) {
 	}
 }
 
-// reportDuplicate reports the objects of one ID, of which the names of the first ones
-// follow from the ID. Where one does, the others are copies. Where none does, something
-// has renamed all of them, so that each may be of this run.
+// reportDuplicate reports the objects of one ID. The names of the first objects follow from the ID,
+// and follow is their number. If it is above 0, the other objects are copies. If it is 0,
+// the cluster changed all names, and each object may belong to the run.
 func (k *keyed) reportDuplicate(d *Document, found []idempotency.Existing, follow int) {
 	var objects []string
 	for _, e := range found {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// Event is one thing that a run reports. Each object ends in one of Created,
-// Exists, Shown, Failed, Unknown and NotAttempted.
+// Event is a report of a run. Each object ends in one event: Created, Exists, Shown, Failed, Unknown
+// or NotAttempted.
 type Event interface{ event() }
 
 // Created is an object that the server has stored.
@@ -19,22 +19,22 @@ type Created struct {
 	Result   exactlyonce.Result
 }
 
-// Exists is an object that an earlier run with the key has created, or another
-// one at the same time. What became of it since is not compared.
+// Exists is an object that was created by an earlier run with the key, or by a run at the same time.
+// Later changes to the object are not compared.
 type Exists struct {
 	Document *Document
 	Name     string
-	// Object is what is shown of it. It has no more than its name unless
-	// Config.Whole is set, and is nil if it could not be read then, for Err.
+	// Object is the part of the object that is printed. Without Config.Whole it has only its identity. It
+	// is nil if it could not be read. Err is the reason.
 	Object *unstructured.Unstructured
 	Err    error
-	// State is the state of the object in a word, like Complete, Failed or Running;
-	// empty if its type has none, or if it was not read.
+	// State is the state of the object in one word, like Complete, Failed or Running. It is empty if its
+	// type has no state, or if the state was not read.
 	State string
-	// Generation is the object's metadata.generation, if it is above 1 and
-	// that means that its spec was changed after it was created; else 0.
+	// Generation is the object's metadata.generation if its spec was changed after the creation. Otherwise
+	// it is 0.
 	Generation int64
-	// Stripped are those of exactlyonce.Result.
+	// Stripped is that of exactlyonce.Result.
 	Stripped []string
 }
 
@@ -44,73 +44,72 @@ type Shown struct {
 	Object   *unstructured.Unstructured
 }
 
-// Failed is an object that is not on the server by this run, or under a name
-// that was not sent (exactlyonce.ErrRenamed).
+// Failed is an object that this run did not store, or that has another name than the run sent
+// (exactlyonce.ErrRenamed).
 type Failed struct {
 	Document *Document
-	ID       exactlyonce.ID // what it was sent under
+	ID       exactlyonce.ID // the ID that was sent
 	Result   exactlyonce.Result
-	Kind     error // one of the errors of once; nil if nothing could be sent
-	Err      error // of the server, or why it was given up
+	Kind     error // an error of exactlyonce; nil if nothing could be sent
+	Err      error // error of the server, or the reason why the run gave up
 }
 
-// Unknown is an object that may be on the server.
+// Unknown is an object that may exist on the server.
 type Unknown struct {
 	Document *Document
-	ID       exactlyonce.ID // what it was sent under
+	ID       exactlyonce.ID // the ID that was sent
 	Result   exactlyonce.Result
 	Err      error
 }
 
-// NotAttempted is a number of copies that were not sent, because of an
-// interrupt or because others have shown that it would be of no use.
+// NotAttempted counts copies that were not sent because of an interrupt, or because earlier copies
+// showed that sending them is useless.
 type NotAttempted struct {
 	Document *Document
 	Copies   int
 }
 
-// Retry is something that went wrong on the way, and what is done about it.
+// Retry is a temporary failure and the reaction to it.
 type Retry struct {
 	Document *Document
 	Retry    exactlyonce.Event
 }
 
-// Searching reports how many of the places of a run with a key were listed. Late is
-// true once, when that has taken some seconds.
+// Searching reports how many places of a keyed run were listed. Late is true once, when listing has
+// taken findPatience.
 type Searching struct {
 	Done, Places int
 	Late         bool
 }
 
-// ErrUnread is what an input yields when an interrupt has cut it off.
+// ErrUnread is the error of an input that an interrupt has cut off.
 var ErrUnread = errors.New("the rest of the input was not read")
 
-// Problem is an error of the input or of the whole run, and not of one object.
+// Problem is an error of the input or of the whole run.
 type Problem struct {
 	Err error
-	// After is the number of documents of the input that came before.
+	// After is the number of earlier documents of the input.
 	After int
 }
 
 // End is the last event.
 type End struct {
-	// Documents is the number of documents that were read.
+	// Documents is the number of documents read.
 	Documents int
-	// Unread reports that an interrupt left a part of the input unread, and
-	// Incomplete that a run with a key created nothing because of a Problem.
+	// Unread reports that an interrupt left a part of the input unread. Incomplete reports that a keyed
+	// run created nothing because of a Problem.
 	Unread, Incomplete bool
 	// Unreachable reports that the run stopped because the server was unreachable.
 	Unreachable bool
-	// Unauthorized reports that the run stopped because the server did not know
-	// the credential (401), three objects in a row.
+	// Unauthorized reports that the run stopped because the server rejected the credential (401) for three
+	// objects in a row.
 	Unauthorized bool
-	// Stalled are the places in which the run stopped because one object after
-	// the other got no response that settled it.
+	// Stalled are the places whose circuit breaker is open: too many objects in a row had an unknown
+	// outcome.
 	Stalled []idempotency.Place
-	// Places are where the objects of a run with a key are.
+	// Places are the places of the objects of a keyed run.
 	Places []idempotency.Place
-	// Unlabelled is the number of objects of a run with a key that lack its
-	// label.
+	// Unlabelled counts the objects of a keyed run that lack its label.
 	Unlabelled int
 }
 

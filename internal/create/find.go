@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	// findAtOnce is the number of places that are listed at once.
+	// findAtOnce is the number of places that are listed concurrently.
 	findAtOnce = 8
-	// findPatience is the time after which it is reported.
+	// findPatience is the time after which Searching.Late is reported.
 	findPatience = 3 * time.Second
 )
 
-// inPlace is a creation ID in one place. Elsewhere the object is a copy.
+// inPlace is a creation ID at one place. An object with the same ID at another place is a copy.
 type inPlace struct {
 	place idempotency.Place
 	id    string
 }
 
-// foundAt is what was found at one place.
+// foundAt has the objects found at one place.
 type foundAt struct {
 	place idempotency.Place
 	found []idempotency.Existing
 }
 
-// find lists what the run has created in the places, by their IDs. It
-// reports its progress.
+// find lists the objects of the run at the places, and returns them by creation ID. It reports
+// progress.
 func (k *keyed) find(places []idempotency.Place) (map[inPlace][]idempotency.Existing, error) {
 	lists, failed := k.list(places)
 	late := time.NewTimer(findPatience)
@@ -54,7 +54,7 @@ func (k *keyed) find(places []idempotency.Place) (map[inPlace][]idempotency.Exis
 	}
 }
 
-// list lists the places. The error is there when the channel is closed.
+// list lists the places. The error is valid when the channel is closed.
 func (k *keyed) list(places []idempotency.Place) (lists <-chan foundAt, failed *error) {
 	found, failed := make(chan foundAt, len(places)), new(error)
 	group, ctx := errgroup.WithContext(k.ctx)
@@ -75,7 +75,7 @@ func (k *keyed) list(places []idempotency.Place) (lists <-chan foundAt, failed *
 	return found, failed
 }
 
-// listed reports whether the list has shown that the job's object is there.
+// listed reports whether the run's list has the job's object.
 func (r *run) listed(j job) bool {
 	if len(r.existing) == 0 {
 		return false
@@ -84,7 +84,7 @@ func (r *run) listed(j job) bool {
 	return id != "" && len(r.existing[inPlace{j.document.place, id}]) > 0
 }
 
-// placesOf returns where the documents go, in their order.
+// placesOf returns the places of the documents, in the order of the documents.
 func (k *keyed) placesOf(documents []*Document) (places []idempotency.Place) {
 	k.versions = map[idempotency.Place]schema.GroupVersionResource{}
 	for _, d := range documents {

@@ -11,22 +11,22 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// keyed is a run with a key, which can be repeated.
+// keyed is a run with a key. It can be repeated.
 type keyed struct {
 	*run
 	numbers  map[equal]int
-	reported map[inPlace]bool // of which there are several
+	reported map[inPlace]bool // IDs whose duplicates were reported
 	versions map[idempotency.Place]schema.GroupVersionResource
 }
 
-// equal is what equal documents have in common.
+// equal is the common part of equal documents.
 type equal struct {
 	place  idempotency.Place
 	digest digest.Sum
 }
 
-// create creates what the key has not created yet. It reads the whole input first, and
-// creates nothing unless all of what the key has created is in it.
+// create creates the objects that the key has not created yet. It reads the whole input first. It
+// creates nothing if the key has created an object that the input does not contain.
 func (k *keyed) create() {
 	documents, whole := k.readAll()
 	if !whole {
@@ -47,7 +47,7 @@ func (k *keyed) create() {
 	k.compareAgain(documents)
 }
 
-// readAll reads the input, and reports whether all of it could be used.
+// readAll reads the input, and reports whether all of it is usable.
 func (k *keyed) readAll() (documents []*Document, whole bool) {
 	whole = true
 	k.eachStep(func(s step) {
@@ -67,8 +67,8 @@ func (k *keyed) readAll() (documents []*Document, whole bool) {
 	return documents, whole && !k.end.Unread
 }
 
-// number numbers the copies of the document among those of equal documents. It is
-// false if that is not possible.
+// number numbers the copies of the document among those of equal documents. It returns false on
+// failure.
 func (k *keyed) number(d *Document) bool {
 	var err error
 	if d.digest, err = k.digest(d); err != nil {
@@ -81,8 +81,8 @@ func (k *keyed) number(d *Document) bool {
 	return true
 }
 
-// digest returns the digest of the document's content. Where the type has no status
-// subresource, the server stores a status as it is given.
+// digest returns the digest of the document's content. If the type has no status subresource, the
+// digest includes the status, because the server stores it.
 func (k *keyed) digest(d *Document) (digest.Sum, error) {
 	if d.Object.Object["status"] == nil {
 		return digest.Of(d.Object)
@@ -99,8 +99,8 @@ func (k *keyed) digest(d *Document) (digest.Sum, error) {
 	return digest.WithStatus(d.Object)
 }
 
-// compare finds what the run has created, in all places that the input names,
-// and returns an error unless all of it is in the input.
+// compare finds the objects of the run at all places of the input. It returns an error if the input
+// does not contain all of them.
 func (k *keyed) compare(documents []*Document) (err error) {
 	k.end.Places = k.placesOf(documents)
 	if k.existing, err = k.find(k.end.Places); err != nil {
@@ -117,7 +117,7 @@ func (k *keyed) compare(documents []*Document) (err error) {
 	}
 	change := k.change(documents, unexpected)
 	if len(renumbered) > 0 && (change == nil || len(change.Fields) == 0) {
-		return &OtherIDError{renumbered} // a document with a fixed name has that, whatever else was changed
+		return &OtherIDError{renumbered} // a fixed name matches its document even if other fields were changed
 	}
 	objects := make([]string, 0, len(unexpected))
 	for object := range unexpected {
@@ -127,8 +127,7 @@ func (k *keyed) compare(documents []*Document) (err error) {
 	return &UnexpectedError{objects, change}
 }
 
-// FindError says that the objects of the key could not be listed, so that nothing
-// was created.
+// FindError reports that the objects of the key could not be listed, so nothing was created.
 type FindError struct{ Err error }
 
 func (e *FindError) Error() string { return e.Err.Error() }
@@ -136,11 +135,10 @@ func (e *FindError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *FindError) Unwrap() error { return e.Err }
 
-// UnexpectedError says that earlier runs with the key have created objects that the
-// input does not contain, so that nothing was created.
+// UnexpectedError reports that earlier runs with the key created objects that the input does not
+// contain, so nothing was created.
 type UnexpectedError struct {
-	// Objects are the unexpected objects, as arguments of kubectl, in order. There
-	// is at least one.
+	// Objects are the unexpected objects as sorted arguments of kubectl, at least one.
 	Objects []string
 	// Change is the document that was probably changed, or nil.
 	Change *Change
@@ -150,10 +148,10 @@ func (e *UnexpectedError) Error() string {
 	return fmt.Sprintf("%d unexpected objects of the key, like %s", len(e.Objects), e.Objects[0])
 }
 
-// OtherIDError says that objects of the run have other creation IDs than they were
-// created with, so that nothing was created.
+// OtherIDError reports that objects of the run no longer have the creation IDs with which they were
+// created, so nothing was created.
 type OtherIDError struct {
-	// Objects are these objects, as arguments of kubectl, in order.
+	// Objects are these objects as sorted arguments of kubectl.
 	Objects []string
 }
 
@@ -169,10 +167,9 @@ type named struct {
 
 func (n named) argument() string { return n.place.Reference(n.name) }
 
-// unexpected returns the objects of the run whose IDs the input does not have, one
-// for each ID.
+// unexpected returns the objects of the run whose creation IDs are not in the input, one for each ID.
 func (k *keyed) unexpected(documents []*Document) (map[named]bool, error) {
-	unexpected := map[string]named{} // by their IDs
+	unexpected := map[string]named{} // by creation ID
 	for at, found := range k.existing {
 		if at.id != "" {
 			unexpected[at.id] = named{at.place, found[0].Name}
@@ -189,8 +186,8 @@ func (k *keyed) unexpected(documents []*Document) (map[named]bool, error) {
 	return left, err
 }
 
-// renumbered returns those of the objects whose names are the first ones of copies of
-// the input: something has changed their IDs.
+// renumbered returns the objects whose names are the first names of copies of the input. The creation
+// IDs of these objects were changed.
 func (k *keyed) renumbered(documents []*Document, objects map[named]bool) (renumbered []string, err error) {
 	err = k.eachCopy(documents, func(d *Document, id exactlyonce.ID) bool {
 		if object := (named{d.place, k.config.name(d, id, 0)}); objects[object] {
@@ -202,7 +199,7 @@ func (k *keyed) renumbered(documents []*Document, objects map[named]bool) (renum
 	return renumbered, err
 }
 
-// eachCopy calls do for each copy of the documents, until it returns false.
+// eachCopy calls do for each copy of the documents, until do returns false.
 func (k *keyed) eachCopy(documents []*Document, do func(*Document, exactlyonce.ID) bool) error {
 	for _, d := range documents {
 		for n := range d.Copies {
@@ -217,9 +214,9 @@ func (k *keyed) eachCopy(documents []*Document, do func(*Document, exactlyonce.I
 	return nil
 }
 
-// warnOfNameless warns of objects with the run's label and without an id, but
-// for those that a controller made for one of the input, and gave its labels:
-// something took the label from one of the run, or its id from it.
+// warnOfNameless warns of objects that have the run's label but no creation ID. Either an object of
+// the run lost its ID, or another object got the label. Owned objects are ignored: their controllers
+// copied the label from an object of the input.
 func (k *keyed) warnOfNameless() {
 	var nameless []string
 	for at, found := range k.existing {
@@ -234,7 +231,8 @@ func (k *keyed) warnOfNameless() {
 	}
 }
 
-// warnOfTTL warns where a key promises less than one may think.
+// warnOfTTL warns of objects that are deleted after they finish. A later run with the key creates them
+// again.
 func (k *keyed) warnOfTTL(d *Document) {
 	spec, _ := d.Object.Object["spec"].(map[string]any)
 	if spec["ttlSecondsAfterFinished"] != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// serverNaming reports whether the server picks the document's name. A run with
-// a key cannot have it so.
+// serverNaming reports whether the server picks the document's name. If the plugin can't pick names,
+// it returns an error for a run with a key.
 func (r *run) serverNaming(d *Document) (bool, error) {
 	if r.config.ServerNaming {
 		return true, nil
@@ -34,8 +34,8 @@ func (r *run) serverNaming(d *Document) (bool, error) {
 
 var ipAddresses = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
 
-// noClientNaming says why names of the resource cannot be picked here, or is
-// empty. It is empty, too, if discovery fails: then the first GET shows it.
+// noClientNaming returns the reason why the plugin can't pick names of the resource type, or "". It
+// also returns "" if discovery fails. Then the first GET shows the problem.
 func (r *run) noClientNaming(resource schema.GroupVersionResource) NamingReason {
 	if resource.GroupResource() == ipAddresses {
 		return NamesIgnored
@@ -55,7 +55,7 @@ func (r *run) noClientNaming(resource schema.GroupVersionResource) NamingReason 
 	return reason
 }
 
-// id returns which creation the document's n-th copy (0, 1, …) is.
+// id returns the creation ID of the document's n-th copy (0, 1, …).
 func (c Config) id(d *Document, n int) exactlyonce.ID {
 	switch {
 	case !d.canCarryID:
@@ -68,8 +68,7 @@ func (c Config) id(d *Document, n int) exactlyonce.ID {
 	return exactlyonce.NewID()
 }
 
-// sentAs returns the ID under which it is sent: nothing is stored in a dry run,
-// so there is nothing to know again.
+// sentAs returns the ID to send. A server dry run stores nothing, so it needs no ID.
 func (c Config) sentAs(id exactlyonce.ID) exactlyonce.ID {
 	if c.DryRun == ServerDryRun {
 		return exactlyonce.Untracked()
@@ -77,9 +76,8 @@ func (c Config) sentAs(id exactlyonce.ID) exactlyonce.ID {
 	return id
 }
 
-// ranked returns the objects that were found of one ID in the order in which their
-// names follow from it, and how many do. The name of any other object was picked by
-// something else.
+// ranked sorts the objects of one ID. Objects whose names follow from the ID come first, in the order
+// of the attempts. follow is their number. The other names were not picked by the plugin.
 func (c Config) ranked(
 	d *Document, id exactlyonce.ID, found []idempotency.Existing,
 ) (sorted []idempotency.Existing, follow int) {
@@ -99,7 +97,7 @@ func (c Config) ranked(
 	return append(sorted, rest...), len(sorted)
 }
 
-// name returns the name of an attempt at an object with the ID.
+// name returns the name of an attempt for an object with the ID.
 func (c Config) name(d *Document, id exactlyonce.ID, attempt int) string {
 	if own := d.Object.GetName(); own != "" {
 		return own
@@ -107,8 +105,8 @@ func (c Config) name(d *Document, id exactlyonce.ID, attempt int) string {
 	return names.Candidate(d.Object.GetGenerateName(), id.String(), uint32(attempt), c.SuffixLength)
 }
 
-// stamped returns what a client's dry run prints: for a run with a key, the
-// object with its creation ID, and with the first name to try.
+// stamped returns the object that a client dry run prints. For a run with a key, it has its creation
+// ID and the name of the first attempt.
 func (c Config) stamped(d *Document, id exactlyonce.ID) *unstructured.Unstructured {
 	object := d.Object.DeepCopy()
 	if id.String() == "" {

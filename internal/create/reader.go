@@ -3,16 +3,15 @@ package create
 import "iter"
 
 const (
-	// readAhead is the number of documents that are read before their turn. They
-	// may be as long as a server takes them, so there are few.
+	// readAhead is the number of documents that are read in advance. It is small because each document can
+	// be as large as the server accepts.
 	readAhead = 16
-	// readAtOnce is how many of them are read when some were taken: to wake the
-	// reader for each would cost about as much as to read it.
+	// readAtOnce is the number of documents that must be taken before the reader continues. Waking the
+	// reader for each document would cost about as much as reading the document.
 	readAtOnce = 8
 )
 
-// reader reads the input in a goroutine of its own, which may hang: then there
-// is nothing in items.
+// reader reads the input in its own goroutine. If reading hangs, items stays empty.
 type reader struct {
 	items     chan step
 	room      chan struct{} // there is room for readAtOnce
@@ -38,8 +37,8 @@ func read(input iter.Seq2[Item, error]) *reader {
 	return r
 }
 
-// hand hands over a step, and reports whether another one is wanted. Where there is
-// no room for it, it waits until there is for some.
+// hand passes on a step, and reports whether the run wants another one. If items is full, it waits for
+// room for readAtOnce steps.
 func (r *reader) hand(s step) bool {
 	if len(r.items) == readAhead {
 		select {
@@ -55,7 +54,7 @@ func (r *reader) hand(s step) bool {
 	}
 }
 
-// taken is called after each step that is taken from items.
+// taken must be called after each step that is taken from items.
 func (r *reader) taken() {
 	if len(r.items) == readAhead-readAtOnce {
 		select {
@@ -65,5 +64,5 @@ func (r *reader) taken() {
 	}
 }
 
-// abandon ends the reading at the next item, if one ever comes.
+// abandon ends the reading at the next item, if any.
 func (r *reader) abandon() { close(r.abandoned) }

@@ -24,13 +24,13 @@ import (
 
 const key = idempotency.Key("k")
 
-// idOf is the creation id of the n-th copy of configmaps/a/x- under the key.
+// idOf returns the creation ID of the n-th copy of configmaps/a/x- under the key.
 func idOf(t *testing.T, n int) string {
 	t.Helper()
 	return copyOf(t, "configmaps/a/x-", n)
 }
 
-// copyOf is that of the n-th copy of a document.
+// copyOf returns the creation ID of the n-th copy of a document.
 func copyOf(t *testing.T, text string, n int) string {
 	t.Helper()
 	d := document(text)
@@ -47,7 +47,7 @@ func withKey(c *cluster) Config {
 	return config
 }
 
-// A run with a key creates what is missing, equal documents numbered through.
+// A run with a key creates the missing objects. Equal documents are numbered consecutively.
 func TestRepeatably(t *testing.T) {
 	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 1)}}}
 	config := withKey(c)
@@ -61,8 +61,8 @@ func TestRepeatably(t *testing.T) {
 	}
 }
 
-// Nothing is created if the key has created something that the input does not
-// ask for, but what controllers copied its label to.
+// Nothing is created if the key has created an object that the input does not contain. Objects to
+// which controllers copied the key's label don't count.
 func TestUnexpected(t *testing.T) {
 	for name, test := range map[string]struct {
 		existing []idempotency.Existing
@@ -88,8 +88,8 @@ func TestUnexpected(t *testing.T) {
 	}
 }
 
-// An unexpected object is compared with the document that could have created it, unless
-// that has an object of its own.
+// An unexpected object is compared with the document that could have created it, unless that document
+// already has an object.
 func TestChange(t *testing.T) {
 	stored := document("configmaps/a/x-").Object
 	stored.SetName("x-bcdfg")
@@ -131,7 +131,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// The state of an object that exists is a word of its controller, or says that it goes on.
+// The state of an existing object is its final state, Suspended or Running.
 func TestStateOf(t *testing.T) {
 	job := func(suspend bool, conditions ...any) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{
@@ -156,7 +156,7 @@ func TestStateOf(t *testing.T) {
 	}
 }
 
-// An object whose name follows from the input, and whose ID does not, is told apart.
+// An object whose name follows from the input, but whose ID doesn't, has its own error.
 func TestOtherIDs(t *testing.T) {
 	name := names.Candidate("x-", idOf(t, 1), 0, 5)
 	c := &cluster{existing: []idempotency.Existing{{Name: name, ID: "v1-other"}}}
@@ -166,7 +166,7 @@ func TestOtherIDs(t *testing.T) {
 		"problem 1 objects of the key have another creation ID, like configmaps/"+name+" -n a", "end 1")
 }
 
-// Of objects whose names do not follow from their one ID, each may be of the run.
+// If no name follows from a shared ID, each object may belong to the run.
 func TestRenamedDuplicates(t *testing.T) {
 	id := idOf(t, 0)
 	c := &cluster{existing: []idempotency.Existing{{Name: "a", ID: id}, {Name: "b", ID: id}}}
@@ -174,7 +174,7 @@ func TestRenamedDuplicates(t *testing.T) {
 		"problem runs with this key have created one object several times: configmaps/a -n a, configmaps/b -n a", "exists a", "end 1")
 }
 
-// A status that the server stores as it is given tells documents apart.
+// If the server stores a given status, documents with different statuses differ.
 func TestStoredStatus(t *testing.T) {
 	for resource, different := range map[string]bool{"things": true, "jobs": false} {
 		c := &cluster{verbs: []string{"create", "get"}}
@@ -201,7 +201,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// An input that cannot be read whole, or a list that fails, creates nothing.
+// If the input can't be read completely or a list fails, nothing is created.
 func TestNothingIsCreatedInDoubt(t *testing.T) {
 	c := &cluster{}
 	expect(t, words(Run(t.Context(), withKey(c), func(yield func(Item, error) bool) {
@@ -214,8 +214,7 @@ func TestNothingIsCreatedInDoubt(t *testing.T) {
 	}
 }
 
-// What is there is read where it is shown whole; what is gone by then is
-// created again.
+// With Whole, existing objects are read. An object that is gone by then is created again.
 func TestExistsAndWhole(t *testing.T) {
 	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 0)}}}
 	config := withKey(c)
@@ -240,8 +239,7 @@ func TestExistsAndWhole(t *testing.T) {
 	}
 }
 
-// Copies that others made, objects that are being deleted, and those that lack
-// an id are told of.
+// The run warns of copies by others, of objects that are being deleted, and of objects without an ID.
 func TestWarnings(t *testing.T) {
 	id := idOf(t, 0)
 	own := names.Candidate("x-", id, 0, 5)
@@ -263,8 +261,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Of several objects with one id, the one that is told of is that whose name
-// follows from the id, whichever comes first in a list.
+// If several objects have one ID, the run reports the object whose name follows from the ID, in any
+// order of the list.
 func TestCopiesOfOthers(t *testing.T) {
 	id := idOf(t, 0)
 	own := names.Candidate("x-", id, 1, 5)
@@ -276,8 +274,8 @@ func TestCopiesOfOthers(t *testing.T) {
 	}
 }
 
-// Two that both follow from the id were made by two runs with the key. The later
-// of the two says so at its end, and each run after it.
+// If the names of two objects follow from one ID, two runs with the key created them. The later run
+// reports it at its end, and so does each run after it.
 func TestTwoRunsAtTheSameMoment(t *testing.T) {
 	id := idOf(t, 0)
 	first, second := names.Candidate("x-", id, 0, 5), names.Candidate("x-", id, 1, 5)
@@ -298,8 +296,7 @@ func TestTwoRunsAtTheSameMoment(t *testing.T) {
 		several, copied, "exists "+first, "created y-", "end 2")
 }
 
-// Places are looked through eight at once, which is told of when it takes long,
-// and an interrupt ends it.
+// Eight places are listed concurrently. A slow search is reported, and an interrupt stops it.
 func TestLooking(t *testing.T) {
 	var documents []string
 	for n := range 20 {
@@ -309,7 +306,7 @@ func TestLooking(t *testing.T) {
 		takes, interruptAfter, want time.Duration
 		late, notAttempted          int
 	}{
-		"soon":        {time.Millisecond, 0, 6 * time.Millisecond, 0, 0}, // before, and once more at the end
+		"soon":        {time.Millisecond, 0, 6 * time.Millisecond, 0, 0}, // before the creates, and again at the end
 		"late":        {2 * time.Second, 0, 12 * time.Second, 2, 0},
 		"interrupted": {time.Hour, time.Minute, time.Minute, 1, 20},
 	} {
@@ -345,8 +342,8 @@ func TestLooking(t *testing.T) {
 	}
 }
 
-// An object that the list has not found, for its label was removed, and that
-// its name finds, exists. One with the label is younger than the list.
+// If the list misses an object because its label was removed, but the create finds it by its name, it
+// exists. An object with the label is newer than the list.
 func TestFoundByName(t *testing.T) {
 	c := &cluster{ends: func(string) (exactlyonce.Result, error) {
 		object := document("configmaps/a/x-").Object
@@ -372,7 +369,7 @@ func TestFoundByName(t *testing.T) {
 	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))), "created x-11111", "end 1")
 }
 
-// That a spec was changed can be told where a type has a status of its own.
+// A changed spec is detected only for types with a status subresource.
 func TestGenerations(t *testing.T) {
 	for document, test := range map[string]struct{ generation, want int64 }{
 		"jobs/a/j":       {2, 2},
@@ -390,7 +387,7 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// Dry runs with a key say what a run would do, and look no further.
+// Dry runs with a key show the outcome of a run, and don't list again at the end.
 func TestDryRunsWithAKey(t *testing.T) {
 	for dryRun, created := range map[DryRun]string{ClientDryRun: "shown " + names.Candidate("x-", idOf(t, 1), 0, 5) + "x-", ServerDryRun: "created x-"} {
 		c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 0)}}}
@@ -409,7 +406,7 @@ func TestDryRunsWithAKey(t *testing.T) {
 	}
 }
 
-// What cannot be read back is named by the server, and refuses a key.
+// If objects can't be read back, the server names them, and a key is refused.
 func TestNaming(t *testing.T) {
 	for name, test := range map[string]struct {
 		document string
@@ -437,8 +434,8 @@ func TestNaming(t *testing.T) {
 	}
 }
 
-// A client's dry run shows the first name and the marks of a run with a key,
-// and nothing that was not said of another.
+// A client dry run of a run with a key prints the first name and the creation ID annotation. Without a
+// key it prints only the document.
 func TestClientDryRun(t *testing.T) {
 	config := configOf(&cluster{})
 	config.DryRun = ClientDryRun
@@ -452,7 +449,7 @@ func TestClientDryRun(t *testing.T) {
 	}
 }
 
-// What the list has shown to be there is told as that, also where others are refused.
+// Listed objects are reported as existing, even if others are refused.
 func TestExistsAfterRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{
@@ -465,7 +462,7 @@ func TestExistsAfterRefusal(t *testing.T) {
 	})
 }
 
-// An interrupt does not make it unsaid either, unless it would have to be read.
+// They are also reported after an interrupt, unless they must be read.
 func TestExistsAfterInterrupt(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -6,18 +6,17 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
-// report is what a worker, or a review of permissions, reports to the run: one of the
-// types below.
+// report is a report of a worker or of a permission review to the run. It is one of the types below.
 type report interface{ report() }
 
 // warned is a warning.
 type warned struct{ Warning }
 
-// retried is a retry that is about to be made.
+// retried reports a retry before it is sent.
 type retried struct{ Retry }
 
-// rechecking is the retry from which on an object is only rechecked after a refusal,
-// so that the run need not wait for it.
+// rechecking is the first retry that only rechecks an object after a refusal. The run need not wait
+// for the object from then on.
 type rechecking struct{ Retry }
 
 // ended is the end of a job.
@@ -26,11 +25,11 @@ type ended struct {
 	event Event
 	// rechecked reports that the object was rechecked after a refusal.
 	rechecked bool
-	// unreachable reports that the object got no response, and nothing else does.
+	// unreachable reports that neither the object nor a check of the server got a response.
 	unreachable bool
 }
 
-// reviewed is whether the user has permission to get objects at the document's place.
+// reviewed reports whether the user has permission to get objects at the document's place.
 type reviewed struct {
 	document *Document
 	readable bool
@@ -42,7 +41,7 @@ func (rechecking) report() {}
 func (ended) report()      {}
 func (reviewed) report()   {}
 
-// renamed reports whether something picks names.
+// renamed reports whether the cluster changed the name that was sent.
 func (e ended) renamed() bool {
 	switch event := e.event.(type) {
 	case Failed:

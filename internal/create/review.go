@@ -7,13 +7,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// reviewPatience is how long a run that is done waits for what it has asked
-// about permissions.
+// reviewPatience is how long a finished run waits for permission reviews.
 const reviewPatience = time.Second
 
-// reviews ask, beside the first create at a place, whether the user has permission to
-// get objects there: that it is missing would else be found out when a response is
-// lost. What cannot be found out is not reported.
+// reviews check at each place whether the user has permission to get objects there. They run in
+// parallel to the first create. Otherwise a lost response would be the first sign of a missing
+// permission. A failed review is not reported.
 type reviews struct {
 	ctx     context.Context
 	cluster Cluster
@@ -23,14 +22,14 @@ type reviews struct {
 	places  map[idempotency.Place]*permission
 }
 
-// permission is what is known of a place.
+// permission is the state of the review at one place.
 type permission struct {
 	asked      bool
-	unreadable bool // objects cannot be read
-	taken      bool // not all creates are refused, so that it matters what can be read
+	unreadable bool // the user can't get objects
+	taken      bool // not all creates are refused, so the permission to get objects matters
 }
 
-// at returns what is known of the document's place.
+// at returns the permission at the document's place.
 func (r *reviews) at(d *Document) *permission {
 	at := r.places[d.place]
 	if at == nil {
@@ -40,7 +39,7 @@ func (r *reviews) at(d *Document) *permission {
 	return at
 }
 
-// begin asks, once for each place.
+// begin starts the review of the document's place, once.
 func (r *reviews) begin(d *Document) {
 	if r.at(d).asked {
 		return
@@ -52,20 +51,20 @@ func (r *reviews) begin(d *Document) {
 	}()
 }
 
-// end takes note of a response.
+// end handles the response of a review.
 func (r *reviews) end(response reviewed) {
 	r.pending--
 	r.at(response.document).unreadable = !response.readable
 	r.warn(response.document)
 }
 
-// notRefused takes note that not all creates at the document's place are refused.
+// notRefused records that not all creates at the document's place are refused.
 func (r *reviews) notRefused(d *Document) {
 	r.at(d).taken = true
 	r.warn(d)
 }
 
-// warn warns, once, of a place where objects are created and cannot be read.
+// warn warns, once, of a place where the user can create objects but can't get them.
 func (r *reviews) warn(d *Document) {
 	if at := r.at(d); at.taken && at.unreadable {
 		at.unreadable = false

@@ -13,11 +13,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// Run creates the objects of the input, and goes on after one that fails. When
-// ctx is done, nothing more is sent, what is in flight is followed for a moment,
-// and what is left of the input is counted. Events are handled before the next
-// document is sent that waits for those before it. The run stops when its caller stops
-// taking events.
+// Run creates the objects of the input, and continues after an object that fails. When ctx is done, it
+// sends nothing more, waits briefly for requests in flight, and counts the remaining objects of the
+// input. A document that waits for earlier ones is sent only after their events were handled. The run
+// stops when its caller stops taking events.
 func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -34,8 +33,8 @@ func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.
 	}
 }
 
-// run is one run. One goroutine has it, that of the caller; workers, reviews and the
-// reader only send to its channels.
+// run is one run. Only the goroutine of the caller accesses it. Workers, reviews and the reader only
+// send to its channels.
 type run struct {
 	config Config
 	ctx    context.Context // done when the user interrupts, or stops taking events
@@ -44,15 +43,15 @@ type run struct {
 	end    End
 
 	reader    *reader
-	readUntil time.Time // when reading ends after an interrupt; zero while it need not
+	readUntil time.Time // when reading ends after an interrupt; zero before it is set
 	scheduler scheduler
 	breakers  breakers
 	reviews   reviews
 
-	unreadable map[schema.GroupVersionResource]NamingReason // why names cannot be picked here, if they cannot
+	unreadable map[schema.GroupVersionResource]NamingReason // reasons why the plugin can't pick names; empty if it can
 	changed    bool                                         // something was created since the last Item.Reached
-	existing   map[inPlace][]idempotency.Existing           // in a run with a key, what earlier runs have created
-	states     int                                          // how many objects have their states read
+	existing   map[inPlace][]idempotency.Existing           // objects of earlier runs with the key
+	states     int                                          // number of objects whose states are read
 }
 
 func newRun(
@@ -81,10 +80,10 @@ func (r *run) emit(e Event) {
 	}
 }
 
-// problem reports an error that is not one of an object.
+// problem reports an error that does not belong to one object.
 func (r *run) problem(err error) { r.emit(Problem{Err: err, After: r.end.Documents}) }
 
-// inOrder creates one document of the input after the other.
+// inOrder creates the documents of the input one after the other.
 func (r *run) inOrder() {
 	r.eachStep(func(s step) {
 		switch {
@@ -103,8 +102,8 @@ func (r *run) inOrder() {
 	r.settle()
 }
 
-// eachStep calls do for every step of the input, until its end or, after an
-// interrupt, until nothing has come for a while.
+// eachStep calls do for every step of the input, until the input ends. After an interrupt it stops
+// when the reading time is over.
 func (r *run) eachStep(do func(step)) {
 	for {
 		switch s, more := r.nextStep(); {
@@ -118,8 +117,8 @@ func (r *run) eachStep(do func(step)) {
 	}
 }
 
-// nextStep waits for the next step, and meanwhile takes the reports of what is
-// in flight, which go first: they may stop what follows.
+// nextStep waits for the next step, and takes reports in the meantime. Reports go first because they
+// can stop the next steps.
 func (r *run) nextStep() (s step, more bool) {
 	for {
 		r.scheduler.takeReady()
@@ -149,8 +148,8 @@ func (r *run) nextStep() (s step, more bool) {
 	}
 }
 
-// readingLeft returns how long reading may still go on after an interrupt, from
-// the moment on that nothing is in flight any more.
+// readingLeft returns how long reading can continue after an interrupt. The time starts when nothing
+// is in flight anymore.
 func (r *run) readingLeft() time.Duration {
 	if r.readUntil.IsZero() {
 		r.readUntil = time.Now().Add(r.config.ReadGrace)
@@ -158,8 +157,7 @@ func (r *run) readingLeft() time.Duration {
 	return time.Until(r.readUntil)
 }
 
-// prepare finds out how the document is to be created. It is false if it
-// cannot be.
+// prepare decides how to create the document. It returns false if the document can't be created.
 func (r *run) prepare(d *Document) bool {
 	r.end.Documents++
 	d.Number, d.Copies = r.end.Documents, 1
@@ -177,9 +175,9 @@ func (r *run) prepare(d *Document) bool {
 	return err == nil
 }
 
-// create starts to create the copies of a document from j on. One that may not
-// overlap waits for those before it, and those after it wait for it; one with a
-// fixed name also waits for copies that were deferred.
+// create starts to create the copies of a document, beginning with that of j. A document that does not
+// overlap waits for all earlier ones, and later documents wait for it. A document with a fixed name
+// also waits for deferred copies.
 func (r *run) create(j job) {
 	if d := j.document; !r.overlaps(d) {
 		for r.scheduler.wait(); !d.generated && len(r.scheduler.deferred) > 0; r.scheduler.wait() {
@@ -191,9 +189,8 @@ func (r *run) create(j job) {
 	r.createFrom(j)
 }
 
-// createFrom starts to create the copies of a document from j on. While one of
-// them is rechecked after a refusal, which the others would get too, they are
-// deferred.
+// createFrom starts to create the copies of a document, beginning with that of j. It defers the other
+// copies while one copy is rechecked after a refusal, because they would get the same refusal.
 func (r *run) createFrom(j job) {
 	d := j.document
 	for ; j.copy < d.Copies; j.copy++ {
@@ -215,15 +212,15 @@ func (r *run) createFrom(j job) {
 	}
 }
 
-// review asks whether the object could be read, unless it is not read back, or not sent.
+// review checks the permission to get the object, unless the object is not sent or is never read back.
 func (r *run) review(j job) {
 	if r.config.DryRun == NoDryRun && r.config.id(j.document, j.copy).String() != "" && !r.listed(j) {
 		r.reviews.begin(j.document)
 	}
 }
 
-// forgo gives up the copies of a document from j on. Those that the run's list
-// has shown exist, unless they would have to be read and nothing may be sent.
+// forgo gives up the copies of a document, beginning with that of j. Copies in the run's list are
+// reported as existing. If they must be read and no request is allowed, they count as not attempted.
 func (r *run) forgo(j job) {
 	d, missed := j.document, 0
 	silent := r.ctx.Err() != nil || !r.breakers.allowRequests(d)
@@ -240,20 +237,19 @@ func (r *run) forgo(j job) {
 	}
 }
 
-// resume goes on with copies that were deferred, when none of their documents' is
-// rechecked any more.
+// resume continues with deferred copies whose documents are no longer rechecked.
 func (r *run) resume() {
 	for _, j := range r.scheduler.ready() {
 		r.create(j)
 	}
 }
 
-// overlaps reports whether the document may be in progress together with others.
+// overlaps reports whether the document can be in progress together with others.
 func (r *run) overlaps(d *Document) bool {
 	return d.generated && r.config.Overlap && r.config.DryRun == NoDryRun
 }
 
-// settle waits for everything, and creates what was deferred.
+// settle waits for all jobs, and creates the deferred copies.
 func (r *run) settle() {
 	for r.scheduler.busy() || len(r.scheduler.deferred) > 0 {
 		r.scheduler.takeNext()
@@ -261,7 +257,7 @@ func (r *run) settle() {
 	}
 }
 
-// take takes note of a report.
+// take handles a report.
 func (r *run) take(taken report) {
 	switch t := taken.(type) {
 	case warned:
@@ -282,7 +278,7 @@ func (r *run) take(taken report) {
 	}
 }
 
-// note takes note of what the end of an object says of the run.
+// note updates the run with the outcome of an object.
 func (r *run) note(e ended) {
 	d := e.job.document
 	switch event := e.event.(type) {
@@ -311,7 +307,7 @@ func (r *run) countLabel(lost []string) {
 	}
 }
 
-// endReviews waits for the reviews that are in progress, and not for long.
+// endReviews waits for the reviews in progress, for reviewPatience at most.
 func (r *run) endReviews() {
 	over := time.After(reviewPatience)
 	for r.reviews.pending > 0 {

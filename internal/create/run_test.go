@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
-// Documents go one after the other, and the events of one have been handled
-// before the next is sent.
+// Documents are created one after the other. The events of a document are handled before the next one
+// is sent.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Second}
@@ -40,7 +40,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// Copies of one document overlap, and no more than Concurrency of them.
+// Copies of one document overlap, up to Concurrency of them.
 func TestCopiesOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Second}
@@ -57,8 +57,8 @@ func TestCopiesOverlap(t *testing.T) {
 	})
 }
 
-// With Overlap, objects with generated names are in flight together, of whatever
-// types and namespaces; a named object waits, and what follows waits for it.
+// With Overlap, objects with generated names of all types and namespaces are in flight together. A
+// document with a fixed name waits for all earlier documents. Later documents wait for it.
 func TestOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Second}
@@ -95,8 +95,8 @@ func TestDryRunsDoNotOverlap(t *testing.T) {
 	})
 }
 
-// An interrupt before the first, while one is in flight, or among the copies
-// sends nothing more, and everything is accounted for.
+// After an interrupt nothing more is sent, and every object is counted. It can come before the first
+// object, while one is in flight, or between copies.
 func TestInterrupt(t *testing.T) {
 	documents := []string{"configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-"}
 	for name, test := range map[string]struct {
@@ -127,7 +127,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// Reading that hangs holds up neither what was read before nor an interrupt.
+// If reading hangs, the documents that were read are created, and an interrupt still works.
 func TestReaderHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -153,7 +153,7 @@ func TestReaderHangs(t *testing.T) {
 	})
 }
 
-// What is in flight at the interrupt is waited for, also if reading hangs.
+// After an interrupt the run waits for requests in flight, even if reading hangs.
 func TestReaderHangsWhileOneIsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -170,7 +170,7 @@ func TestReaderHangsWhileOneIsInFlight(t *testing.T) {
 	})
 }
 
-// An input without an end does not hold up an interrupt either.
+// An interrupt stops a run with an endless input.
 func TestEndlessInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -192,7 +192,7 @@ func TestEndlessInput(t *testing.T) {
 	})
 }
 
-// Reading goes on after what it cannot read, and its errors come in order.
+// Reading continues after an error, and the errors come in order.
 func TestProblemsOfReading(t *testing.T) {
 	c := &cluster{}
 	expect(t, words(Run(t.Context(), configOf(c), func(yield func(Item, error) bool) {
@@ -202,7 +202,7 @@ func TestProblemsOfReading(t *testing.T) {
 	})), "created 1-", "problem unexpected EOF", "created 2-", "end 2")
 }
 
-// A copy that is refused stops those that would be too; a conflict does not.
+// A refusal that holds for all copies stops them. A conflict does not.
 func TestRefusals(t *testing.T) {
 	refuse := func(what string, err error, result exactlyonce.Result) func(string) (exactlyonce.Result, error) {
 		return func(object string) (exactlyonce.Result, error) {
@@ -237,7 +237,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Something that picks names in one namespace does not stop the others.
+// If objects are renamed in one namespace, the other namespaces continue.
 func TestRenamedInOneNamespace(t *testing.T) {
 	renamed := exactlyonce.Result{Object: document("configmaps/a/other").Object}
 	c := &cluster{ends: func(object string) (exactlyonce.Result, error) {
@@ -250,7 +250,7 @@ func TestRenamedInOneNamespace(t *testing.T) {
 		"failed 1-", "1 not attempted", "created 3-", "created 4-", "end 4")
 }
 
-// Whoever stops taking events, as when stdout is gone, stops the run.
+// The run stops if its caller stops taking events, for example because stdout is closed.
 func TestNobodyListens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Second}
@@ -263,7 +263,7 @@ func TestNobodyListens(t *testing.T) {
 	})
 }
 
-// Who cancels while an event is handled has nothing more sent.
+// If the caller cancels while it handles an event, nothing more is sent.
 func TestCancelledByTheListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -278,8 +278,8 @@ func TestCancelledByTheListener(t *testing.T) {
 	})
 }
 
-// A place to wait is reached when all before it has ended, and tells whether
-// anything was created: a mapping that failed may be there by now.
+// Reached is called when all earlier documents have ended. It gets whether anything was created,
+// because a missing mapping may exist by now.
 func TestReached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Second}
@@ -308,8 +308,7 @@ func TestReached(t *testing.T) {
 	})
 }
 
-// Reading runs ahead of a slow create, and not without a bound. Its goroutine is
-// woken for some documents together.
+// Reading runs ahead of a slow create, up to a limit. The reader wakes once for several documents.
 func TestReadAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Hour}
@@ -342,8 +341,7 @@ func TestReadAhead(t *testing.T) {
 	})
 }
 
-// A million copies take the memory of a few, and the goroutines of those in
-// flight.
+// A million copies take the memory of a few, and only the goroutines of the creates in flight.
 func TestMemory(t *testing.T) {
 	config := configOf(&cluster{})
 	config.Cluster = counting{}
@@ -376,7 +374,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// counting creates, and notes nothing.
+// counting creates objects and records nothing.
 type counting struct{ Cluster }
 
 func (counting) Create(context.Context, Creation) (exactlyonce.Result, error) {
@@ -385,8 +383,8 @@ func (counting) Create(context.Context, Creation) (exactlyonce.Result, error) {
 func (counting) MayGet(context.Context, schema.GroupVersionResource, string) bool { return true }
 func (counting) Verbs(schema.GroupVersionResource) []string                       { return nil }
 
-// Whatever happens, each object of the input ends in one event, nothing is sent
-// after an interrupt has been told of, and named objects are alone.
+// Each object of the input ends in one event. Nothing is sent after an interrupt was reported. Objects
+// with fixed names don't overlap with others.
 func TestEveryObjectEndsOnce(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		documents := rapid.SliceOfN(rapid.SampledFrom([]string{

@@ -1,25 +1,24 @@
 package create
 
-// scheduler has jobs done by workers, and knows what is in progress and what is
-// deferred. One goroutine has it, that of the run.
+// scheduler passes jobs to workers, and tracks the jobs in progress and the deferred jobs. Only the
+// run's goroutine accesses it.
 type scheduler struct {
 	jobs    chan job
 	reports chan report
-	take    func(report) // by the run's goroutine
+	take    func(report) // called by the run's goroutine
 	worker  func() worker
 	workers int
 
-	limit      int   // of jobs in progress
-	inProgress int   // jobs that what follows may have to wait for
-	rechecking int   // jobs that it need not wait for: refusals are rechecked
-	deferred   []job // the first jobs that were not started, while others are rechecked
+	limit      int   // limit of inProgress
+	inProgress int   // jobs that later jobs may have to wait for
+	rechecking int   // jobs that are only rechecked after a refusal; no job waits for them
+	deferred   []job // per document, the first job that was not started because a copy is rechecked
 }
 
-// maxRechecking bounds the jobs that a run goes on without.
+// maxRechecking limits the rechecks in progress.
 const maxRechecking = 1000
 
-// start gives the job to a worker. There are as many as were ever needed at
-// once; they live as long as the run.
+// start passes a job to a worker. It adds a worker if all are busy. Workers live as long as the run.
 func (s *scheduler) start(j job) {
 	if s.inProgress+s.rechecking == s.workers {
 		s.workers++
@@ -34,14 +33,14 @@ func (s *scheduler) start(j job) {
 	s.jobs <- j
 }
 
-// recheck notes that a job in progress is only rechecked.
+// recheck records that a job in progress is only rechecked from now on.
 func (s *scheduler) recheck(d *Document) {
 	s.inProgress--
 	s.rechecking++
 	d.rechecking++
 }
 
-// end notes the end of a job.
+// end records the end of a job.
 func (s *scheduler) end(e ended) {
 	if e.rechecked {
 		s.rechecking--
@@ -54,8 +53,7 @@ func (s *scheduler) end(e ended) {
 // busy reports whether any job has not ended.
 func (s *scheduler) busy() bool { return s.inProgress+s.rechecking > 0 }
 
-// makeRoom waits until another job may be started, or until, for its document, it is
-// certain whether it may.
+// makeRoom waits until another job can start. It also waits while uncertain returns true.
 func (s *scheduler) makeRoom(uncertain func() bool) {
 	for s.inProgress == s.limit || s.rechecking >= maxRechecking || uncertain() {
 		s.take(<-s.reports)
@@ -63,21 +61,21 @@ func (s *scheduler) makeRoom(uncertain func() bool) {
 	s.takeReady()
 }
 
-// wait waits for what is in progress, but not for what is rechecked.
+// wait waits for the jobs in progress, but not for rechecks.
 func (s *scheduler) wait() {
 	for s.inProgress > 0 {
 		s.take(<-s.reports)
 	}
 }
 
-// takeNext waits for the next report, if there is anything to wait for.
+// takeNext waits for the next report if any job has not ended.
 func (s *scheduler) takeNext() {
 	if s.busy() {
 		s.take(<-s.reports)
 	}
 }
 
-// takeReady takes the reports that are there, without waiting.
+// takeReady takes the available reports without waiting.
 func (s *scheduler) takeReady() {
 	for {
 		select {
@@ -89,8 +87,7 @@ func (s *scheduler) takeReady() {
 	}
 }
 
-// ready returns the deferred jobs of documents that are not rechecked any more, and
-// keeps the others.
+// ready removes and returns the deferred jobs whose documents are no longer rechecked.
 func (s *scheduler) ready() (jobs []job) {
 	deferred := s.deferred
 	s.deferred = nil
@@ -104,13 +101,13 @@ func (s *scheduler) ready() (jobs []job) {
 	return jobs
 }
 
-// job is one copy of a document, to be created.
+// job creates one copy of a document.
 type job struct {
 	document *Document
 	copy     int
-	probe    bool // send it once
-	losses   int  // breaker.losses when it was started
-	unsent   bool // report that it exists, and do not send it
-	// withState is true if the state of an existing object is to be read.
+	probe    bool // Creation.Briefly
+	losses   int  // breaker.losses at the start of the job
+	unsent   bool // report that the object exists, without sending it
+	// withState makes the worker read the state of an existing object.
 	withState bool
 }

@@ -10,7 +10,7 @@ import (
 const (
 	// MaxStates is the number of objects whose states are read.
 	MaxStates = 20
-	// statePatience is the time for one of them.
+	// statePatience is the time to read one state.
 	statePatience = 5 * time.Second
 )
 
@@ -20,8 +20,8 @@ const (
 	suspended = "Suspended"
 )
 
-// takesState reports whether the state of the job's object is to be read: it exists, its
-// type has states, and few were read before.
+// takesState reports whether to read the state of the job's object: the object exists, its type has
+// states, and fewer than MaxStates were read.
 func (r *run) takesState(j job) bool {
 	kind := j.document.Object.GroupVersionKind().GroupKind()
 	if !r.config.States || r.states == MaxStates || !finished.Knows(kind) || !r.listed(j) {
@@ -31,8 +31,7 @@ func (r *run) takesState(j job) bool {
 	return true
 }
 
-// stateOf reads the state of an object that exists. It is empty if the object can't be
-// read.
+// stateOf reads the state of an object that exists. It returns "" if the object can't be read.
 func (w *worker) stateOf(d *Document, name string) string {
 	ctx, cancel := context.WithTimeout(w.ctx, statePatience)
 	defer cancel()

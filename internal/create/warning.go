@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// Warning is an event that a user should know about and that fails nothing. The
-// same warning may come often.
+// Warning is an event that the user should know about, although nothing failed. A warning can repeat.
 type Warning interface {
 	Event
 	warning()
@@ -21,17 +20,17 @@ type ServerNames struct {
 	Reason   NamingReason
 }
 
-// NamingReason is why the plugin can't pick the names of a resource type.
+// NamingReason is the reason why the plugin can't pick the names of a resource type.
 type NamingReason string
 
 // The reasons.
 const (
-	NamesIgnored NamingReason = "names ignored"  // the server takes generateName for the name
-	NotStored    NamingReason = "not stored"     // the API only responds
-	NotReadable  NamingReason = "no verb to get" // the API has no get
+	NamesIgnored NamingReason = "names ignored"  // the server uses generateName as the name
+	NotStored    NamingReason = "not stored"     // the API responds and stores nothing
+	NotReadable  NamingReason = "no verb to get" // the API has no get verb
 )
 
-// NoClientNamingError says that a document can't be created with a key.
+// NoClientNamingError reports that a document can't be created with a key.
 type NoClientNamingError struct {
 	Resource schema.GroupResource
 	Reason   NamingReason
@@ -42,7 +41,7 @@ func (e *NoClientNamingError) Error() string {
 	return fmt.Sprintf("%s can't be named by the client: %s", e.Resource, e.Reason)
 }
 
-// MissingIDs warns of objects with the run's label and without a creation ID.
+// MissingIDs warns of objects that have the run's label but no creation ID.
 type MissingIDs struct {
 	Objects int
 	Example string // an object as arguments of kubectl
@@ -52,26 +51,25 @@ type MissingIDs struct {
 // with the key creates them again.
 type Expiring struct{ Resource schema.GroupResource }
 
-// Probing warns that the next objects of the place are sent once each.
+// Probing warns that the run sends the next objects of the place once each.
 type Probing struct{ Place idempotency.Place }
 
 // NoGet warns that the user has no permission to get objects of the place.
 type NoGet struct{ Place idempotency.Place }
 
-// Copied warns that two objects have one creation ID, and that the name of only the
-// first one follows from it. Both are arguments of kubectl.
+// Copied warns that two objects have one creation ID, and that only the name of the first follows from
+// it. Both are arguments of kubectl.
 type Copied struct{ Object, Copy string }
 
-// NotRechecked warns that it is unknown whether another run with the key has
-// created the same objects at the same time.
+// NotRechecked warns that the run could not check whether another run with the key created the same
+// objects at the same time.
 type NotRechecked struct{ Err error }
 
-// AnnotationsLost warns that objects come back without annotations or labels that
-// were sent.
+// AnnotationsLost warns that stored objects lack annotations or labels that were sent.
 type AnnotationsLost struct {
 	Resource schema.GroupResource
 	Keys     string // separated by commas
-	// Unrecognizable reports that the creation ID is among them.
+	// Unrecognizable reports that the creation ID is one of them.
 	Unrecognizable bool
 }
 
@@ -81,12 +79,12 @@ type LabelLost struct {
 	Keys   string
 }
 
-// RefusalUnverified warns that it was not checked whether an earlier copy of a
-// refused request was carried out: there is no permission to get the object.
+// RefusalUnverified warns that the plugin could not check whether an earlier copy of a refused request
+// was carried out. The user has no permission to get the object.
 type RefusalUnverified struct{ Resource schema.GroupResource }
 
-// ConflictUnverified warns that another name was tried although it was not checked
-// whose object has the first: there is no permission to get it.
+// ConflictUnverified warns that the plugin tried another name without checking which object has the
+// first name. The user has no permission to get that object.
 type ConflictUnverified struct{ Resource schema.GroupResource }
 
 // Terminating warns that an object of an earlier run is being deleted.

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// worker creates one copy after the other. It shares nothing that changes.
+// worker creates one copy after the other. It shares no mutable state.
 type worker struct {
 	config   Config
 	existing map[inPlace][]idempotency.Existing
@@ -23,7 +23,7 @@ type worker struct {
 
 func (w *worker) warn(warning Warning) { w.reports <- warned{warning} }
 
-// create creates one object, unless it is there or shall only be shown.
+// create creates one object, unless the object exists or is only printed.
 func (w *worker) create(j job) report {
 	d := j.document
 	id := w.config.id(d, j.copy)
@@ -41,8 +41,8 @@ func (w *worker) create(j job) report {
 	return w.send(j, w.config.sentAs(id))
 }
 
-// send has the object created. Once it is only rechecked after a refusal, the run
-// need not wait for it.
+// send creates the object. It reports the first recheck after a refusal separately, because the run
+// need not wait for the object from then on.
 func (w *worker) send(j job, id exactlyonce.ID) report {
 	d, rechecked, elsewhere := j.document, false, false
 	result, err := w.config.Cluster.Create(w.ctx, Creation{
@@ -61,15 +61,14 @@ func (w *worker) send(j job, id exactlyonce.ID) report {
 	return ended{j, w.eventOf(d, id, result, err), rechecked, w.unreachable(result, err)}
 }
 
-// unreachable reports whether an object has ended without a response, and the server
-// is unreachable.
+// unreachable reports whether an object got no response, and the server is unreachable.
 func (w *worker) unreachable(result exactlyonce.Result, err error) bool {
 	lost := result.TimeOver || errors.Is(err, exactlyonce.ErrUnknown) && w.ctx.Err() == nil
 	return lost && !w.config.Cluster.Responds(w.ctx)
 }
 
-// eventOf returns how a create has ended. What was found to be there, and has the
-// run's label, did not exist when the run listed its objects: it is new.
+// eventOf returns the outcome of a create. If a create finds an object with the run's label, the
+// object is newer than the run's list, so it counts as created.
 func (w *worker) eventOf(d *Document, id exactlyonce.ID, result exactlyonce.Result, err error) Event {
 	kind, cause := error(nil), err
 	if ended := (*exactlyonce.Error)(nil); errors.As(err, &ended) {
@@ -91,8 +90,8 @@ func (w *worker) eventOf(d *Document, id exactlyonce.ID, result exactlyonce.Resu
 	return Failed{d, id, result, kind, cause}
 }
 
-// warnOf warns where the promise is weaker than it should be. elsewhere says
-// whether the worker used other names.
+// warnOf warns if the exactly-once guarantee is weakened. elsewhere reports whether other names were
+// tried.
 func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsewhere bool) {
 	resource := d.Mapping.Resource.GroupResource()
 	switch lost := strings.Join(result.Stripped, ", "); {
@@ -111,8 +110,8 @@ func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsew
 	}
 }
 
-// there returns the object with the id, if it is there already: of several,
-// that whose name follows from the id, or is the document's own.
+// there returns the existing object with the ID, if any. If there are several, it prefers the object
+// whose name follows from the ID, or is the document's fixed name.
 func (w *worker) there(d *Document, id exactlyonce.ID) (idempotency.Existing, bool) {
 	found, _ := w.config.ranked(d, id, w.existing[inPlace{d.place, id.String()}])
 	if len(found) == 0 || id.String() == "" {
@@ -124,8 +123,8 @@ func (w *worker) there(d *Document, id exactlyonce.ID) (idempotency.Existing, bo
 	return found[0], true
 }
 
-// leave returns the event of an object that an earlier run has created. One
-// that is shown whole is read for that; nil says that it is gone by then.
+// leave returns the event of an object that an earlier run created. With Config.Whole it reads the
+// object. It returns nil if the object no longer exists then.
 func (w *worker) leave(j job, existing idempotency.Existing) Event {
 	d := j.document
 	object := &unstructured.Unstructured{Object: map[string]any{}}
@@ -147,9 +146,9 @@ func (w *worker) leave(j job, existing idempotency.Existing) Event {
 	return exists
 }
 
-// changed returns the generation if it says that the object's spec was changed
-// after it was created, else 0. Types without a status of their own count what
-// their controllers write there too.
+// changed returns the generation if it shows that the object's spec was changed after the creation,
+// else 0. It returns 0 for types without a status subresource, because status updates change their
+// generation, too.
 func (w *worker) changed(d *Document, generation int64) int64 {
 	if generation <= 1 {
 		return 0

@@ -20,24 +20,24 @@ import (
 )
 
 const (
-	// listedFrom is the part of the objects of a list from which on the list is read as a
-	// whole, and not each candidate by its name: a request takes a server as long as it
-	// takes to send some objects more.
+	// listedFrom decides between one list and a request per candidate. The whole list is read if at least
+	// one in listedFrom of its objects is a candidate. A request costs a server about as much as sending
+	// listedFrom more objects.
 	listedFrom = 20
-	// getsAtOnce is how many candidates are asked for at the same time. The scanner
-	// bounds the requests.
+	// getsAtOnce is the number of candidates that are requested concurrently. The scanner limits the
+	// requests in flight.
 	getsAtOnce = 8
 )
 
-// detail is what the second pass keeps of a candidate: 32 bytes.
+// detail is the data that the second pass keeps of a candidate, 32 bytes.
 type detail struct {
 	content uint64
 	uid     uid
 	failed  uint32 // Unix seconds; 0 if it has not failed
-	manager uint32 // in comparison.managers; 0 if managedFields are missing
+	manager uint32 // index in comparison.managers; 0 without managedFields
 }
 
-// uid is a UID as servers make it, or nothing.
+// uid is a binary UID. It is zero if the text is not a UID.
 type uid [16]byte
 
 func parseUID(text string) (u uid) {
@@ -54,7 +54,7 @@ func (u uid) String() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }
 
-// byKin sorts candidates by kin, content and time, so that groups follow each other.
+// byKin sorts candidates by kin, content and time, so that the members of a group are adjacent.
 type byKin struct{ *candidates }
 
 func (c byKin) Len() int { return len(c.records) }
@@ -67,13 +67,13 @@ func (c byKin) Swap(i, j int) {
 func (c byKin) Less(i, j int) bool {
 	a, b, x, y := c.records[i], c.records[j], c.details[i], c.details[j]
 	content := cmp.Compare(x.content, y.content)
-	if a.kin&hasID != 0 { // the copies of one creation are a group, whatever became of them
+	if a.kin&hasID != 0 { // objects with one creation ID are a group, whatever their content is now
 		content = 0
 	}
 	return cmp.Or(cmp.Compare(a.kin, b.kin), content, cmp.Compare(a.created, b.created), cmp.Compare(a.end, b.end)) < 0
 }
 
-// comparison reads candidates.
+// comparison reads and compares candidates.
 type comparison struct {
 	reader *census.Reader
 	seed   maphash.Seed
@@ -81,11 +81,11 @@ type comparison struct {
 
 	mu       sync.Mutex
 	done     int64
-	managers []string // the first is none
+	managers []string // the first is empty
 	skipped  []census.Skipped
 }
 
-// all fills in the details of all candidates. What cannot be read is skipped.
+// all fills in the details of all candidates. It skips lists that can't be read.
 func (c *comparison) all(ctx context.Context, all *found) {
 	lists := map[listKey][]*candidates{}
 	for _, these := range all.candidates {
@@ -108,7 +108,7 @@ func (c *comparison) all(ctx context.Context, all *found) {
 	slices.SortFunc(c.skipped, func(a, b census.Skipped) int { return strings.Compare(a.Message, b.Message) })
 }
 
-// list fills in the details of the candidates of one list, which has so many objects.
+// list fills in the details of the candidates of one list. objects is the size of the list.
 func (c *comparison) list(ctx context.Context, key listKey, these []*candidates, objects int64) error {
 	wanted := 0
 	for _, at := range these {
@@ -157,8 +157,8 @@ type listed struct {
 	at       map[string]*candidates
 }
 
-// Visit fills in the details of an object, if it is a candidate. It is safe for several
-// goroutines, as each has another object.
+// Visit fills in the details of an object that is a candidate. It is safe for concurrent use because
+// each call gets another object.
 func (l *listed) Visit(o *decode.Object) error {
 	base, end, ok := split(o)
 	these := l.at[base]
@@ -186,7 +186,7 @@ func (l *listed) Visit(o *decode.Object) error {
 
 func (*listed) Commit() {}
 
-// numberOf returns the number of a manager, and reports another candidate.
+// numberOf returns the index of a manager, and reports another compared candidate.
 func (c *comparison) numberOf(manager string) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,7 +201,7 @@ func (c *comparison) numberOf(manager string) uint32 {
 	return uint32(at)
 }
 
-// parse reads an object of a type, which the items of a list do not say.
+// parse reads an object and sets its type, because items of a list may lack it.
 func parse(of census.Resource, raw []byte) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if err := json.Unmarshal(raw, &object.Object); err != nil {
@@ -211,8 +211,8 @@ func parse(of census.Resource, raw []byte) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-// sorted puts the records and details of candidates into the order of groups, without
-// those that are gone.
+// sorted sorts the records and details of candidates in the order of groups. It drops objects that are
+// gone.
 func (c *candidates) sorted() {
 	kept := 0
 	for i := range c.records {

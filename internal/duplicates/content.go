@@ -19,17 +19,17 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 )
 
-// content is what a creator said of an object.
+// content is the part of an object that its creator wrote.
 type content struct {
 	hash    uint64
-	manager string   // empty if managedFields do not tell
-	fields  int      // that the manager owns
-	of      []string // the top-level fields that they are of
+	manager string   // empty without managedFields
+	fields  int      // number of fields that the manager owns
+	of      []string // their top-level fields
 }
 
-// contentOf returns the content of an object: the fields that the creating manager
-// owns, or without managedFields all but metadata and status. The object's own name and
-// UID count as the same text in all objects.
+// contentOf returns the content of an object: the fields that the creating manager owns. Without
+// managedFields it is everything except metadata and status. The object's own name and UID are
+// replaced by the same text in all objects.
 func contentOf(seed maphash.Seed, object *unstructured.Unstructured) content {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -60,14 +60,14 @@ func contentOf(seed maphash.Seed, object *unstructured.Unstructured) content {
 
 // write adds a field and its value to a hash.
 func write(h *maphash.Hash, own *strings.Replacer, field string, v any) {
-	text, _ := json.Marshal(v) // of what was decoded from JSON
+	text, _ := json.Marshal(v) // v was decoded from JSON
 	_, _ = h.WriteString(own.Replace(field))
 	_ = h.WriteByte(0)
 	_, _ = h.WriteString(own.Replace(string(text)))
 	_ = h.WriteByte(0)
 }
 
-// placeholders replaces what differs in equal objects.
+// placeholders replaces the name and the UID, which differ in equal objects.
 func placeholders(object *unstructured.Unstructured) *strings.Replacer {
 	own := []string{object.GetName(), "\x00name"}
 	if uid := string(object.GetUID()); uid != "" {
@@ -76,7 +76,7 @@ func placeholders(object *unstructured.Unstructured) *strings.Replacer {
 	return strings.NewReplacer(own...)
 }
 
-// authored returns the fields that authors write, in order.
+// authored returns the sorted fields that authors write.
 func authored(object map[string]any) []string {
 	fields := slices.Sorted(maps.Keys(object))
 	return slices.DeleteFunc(fields, func(field string) bool {
@@ -84,8 +84,7 @@ func authored(object map[string]any) []string {
 	})
 }
 
-// isCreationID reports whether a path is that of the creation ID: it is compared by
-// itself.
+// isCreationID reports whether a path is that of the creation ID, which is compared separately.
 func isCreationID(path fieldpath.Path) bool {
 	names := []string{"metadata", "annotations", exactlyonce.Annotation}
 	return len(path) == len(names) && slices.EqualFunc(path, names, func(e fieldpath.PathElement, name string) bool {
@@ -93,8 +92,8 @@ func isCreationID(path fieldpath.Path) bool {
 	})
 }
 
-// creation returns the entry of the create: the one that owns generateName, or the
-// oldest, of the object and not of a part like its status. It is nil if there is none.
+// creation returns the managedFields entry of the create: the entry that owns generateName, or the
+// oldest. It ignores entries of subresources like status. It returns nil if there is no entry.
 func creation(entries []metav1.ManagedFieldsEntry) *metav1.ManagedFieldsEntry {
 	var oldest *metav1.ManagedFieldsEntry
 	for i := range entries {
@@ -123,7 +122,7 @@ func ownsGenerateName(fields *metav1.FieldsV1) bool {
 	return owns
 }
 
-// at returns what a path of managedFields leads to.
+// at returns the value at a path of managedFields.
 func at(in any, path fieldpath.Path) (any, bool) {
 	for _, element := range path {
 		var ok bool
@@ -155,8 +154,7 @@ func step(in any, element fieldpath.PathElement) (any, bool) {
 	return nil, false
 }
 
-// isElement reports whether an item of a list is the one of a path: the one with these
-// keys, or with this value.
+// isElement reports whether an item of a list is the item of a path: it has these keys, or this value.
 func isElement(item any, element fieldpath.PathElement) bool {
 	if element.Value != nil {
 		return value.Equals(value.NewValueInterface(item), *element.Value)
@@ -170,8 +168,8 @@ func isElement(item any, element fieldpath.PathElement) bool {
 	return true
 }
 
-// failedAt returns when an object ended in failure, the latest time in its status, or 0.
-// What is created after that is meant.
+// failedAt returns when an object failed, or 0. The time is the latest one in its status. Objects
+// created after that are intended retries.
 func failedAt(object *unstructured.Unstructured) uint32 {
 	if status, known := finished.Of(object); !known || status.State != finished.Failed {
 		return 0

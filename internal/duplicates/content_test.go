@@ -58,7 +58,7 @@ spec:
 status: {phase: a}
 `
 
-// What the creator owns counts, and nothing else does.
+// Only fields that the creator owns count.
 func TestContent(t *testing.T) {
 	first := contentOf(seed, object(t, managed))
 	if first.manager != "creator" || first.fields != 8 || !slices.Equal(first.of, []string{"metadata", "spec"}) {

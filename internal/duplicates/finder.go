@@ -17,41 +17,39 @@ import (
 type Finder struct {
 	// Scanner reads the cluster. Its Progress is called for the first pass.
 	Scanner *census.Scanner
-	// Resources are the types whose objects are compared, in Namespace or, if that is
-	// empty, in all.
+	// Resources are the resource types whose objects are compared. If Namespace is empty, all namespaces
+	// are searched.
 	Resources []census.Resource
 	Namespace string
-	// Selector chooses the objects that are compared; nil chooses all.
+	// Selector selects the objects to compare. nil selects all.
 	Selector labels.Selector
-	// Within is the longest time between the creation of one member of a group and the
-	// next.
+	// Within is the longest time between the creation of one member of a group and the next member.
 	Within time.Duration
-	// Since is the time before which objects are not compared.
+	// Since excludes objects that were created before it.
 	Since time.Time
 	// Now is the time of the server.
 	Now time.Time
-	// ResourceOf returns the type of a kind of owner.
+	// ResourceOf returns the resource type of an owner's kind.
 	ResourceOf func(schema.GroupVersionKind) (census.Resource, error)
-	// Compared, if set, is called with the number of objects that were compared, by one
-	// goroutine at a time.
+	// Compared, if set, is called with the number of objects compared so far. Calls don't overlap.
 	Compared func(done int64)
 
 	seed maphash.Seed
 }
 
-// Result is what a Finder has found.
+// Result is the result of a Finder.
 type Result struct {
-	// Groups are in order: the most certain first.
+	// Groups are sorted by grade, the most certain first.
 	Groups []*Group
-	// Objects is how many objects were read, Recent how many of them were created since
-	// Finder.Since, and Candidates how many of those were compared.
+	// Objects counts all objects read, Recent those created since Finder.Since, and Candidates the recent
+	// ones that were compared.
 	Objects, Recent, Candidates int64
-	// Requests is how many requests the first pass took.
+	// Requests counts the requests of the first pass.
 	Requests int64
-	// Skipped is what could not be read. Groups of it, and references from it, are not in
-	// the result.
+	// Skipped lists the resource types that could not be read. The result lacks their groups and their
+	// references to other objects.
 	Skipped []census.Skipped
-	// Inconsistent are the types whose list is not of one state.
+	// Inconsistent are the resource types whose list is not consistent.
 	Inconsistent []census.Resource
 }
 
@@ -59,8 +57,8 @@ var pods = census.Resource{
 	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Kind: "Pod", Namespaced: true,
 }
 
-// Find reads the cluster. The error is about the configuration. When ctx is done, all
-// that was not read is skipped.
+// Find reads the cluster. Its error is about the configuration. When ctx is done, everything that was
+// not read is skipped.
 func (f *Finder) Find(ctx context.Context) (*Result, error) {
 	f.seed = maphash.MakeSeed()
 	all := &found{objects: map[listKey]int64{}}
@@ -100,8 +98,7 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 	return result, nil
 }
 
-// survey makes the first pass over types. Of types that are not compared, it keeps the
-// owners only.
+// survey makes the first pass over resource types. If compare is false, it keeps only the owners.
 func (f *Finder) survey(
 	ctx context.Context, all *found, types []census.Resource, namespace string, compare bool,
 ) (census.Summary, error) {
@@ -115,7 +112,7 @@ func (f *Finder) survey(
 	})
 }
 
-// readPods reads who owns Pods, unless they are among the types.
+// readPods reads the owners of Pods, unless Pods are compared anyway.
 func (f *Finder) readPods(ctx context.Context, all *found, result *Result) error {
 	isPods := func(r census.Resource) bool { return r.GroupResource() == pods.GroupResource() }
 	if slices.ContainsFunc(f.Resources, isPods) {
@@ -131,8 +128,8 @@ func (f *Finder) readPods(ctx context.Context, all *found, result *Result) error
 	return err
 }
 
-// complete reports whether all that may refer to an object was read: a type that may not
-// be listed is none of the types read, but Pods are wanted.
+// complete reports whether all objects were read that may refer to another object. A type that the
+// user can't list doesn't count, except Pods.
 func complete(skipped []census.Skipped) bool {
 	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool {
 		switch s.Reason {
@@ -145,7 +142,7 @@ func complete(skipped []census.Skipped) bool {
 	})
 }
 
-// labelKeys are the labels that a selector looks at.
+// labelKeys returns the labels that a selector needs.
 func labelKeys(selector labels.Selector) map[string]bool {
 	keys := map[string]bool{}
 	if selector != nil {

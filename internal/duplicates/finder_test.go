@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// shelf is a server with Jobs of one namespace, in the order of their names, and their
-// owners, of which the one called hidden can't be read.
+// shelf is a server with Jobs of one namespace, in the order of their names, and with their owners.
+// The owner named hidden can't be read.
 type shelf struct {
 	jobs, owners []map[string]any
 }
@@ -57,7 +57,7 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// add adds a Job that was created after a number of seconds.
+// add adds a Job that was created a number of seconds after since.
 func (s *shelf) add(prefix, name string, seconds int64, changes map[string]any) {
 	metadata := map[string]any{
 		"namespace": "n", "name": name, "generateName": prefix, "uid": fmt.Sprintf("00000000-0000-0000-0000-%012d", len(s.jobs)),
@@ -89,7 +89,7 @@ func ownedBy(name string) map[string]any {
 	return map[string]any{"ownerReferences": []any{owner}}
 }
 
-// filled returns a server with a group of each sort, and others if it is to be crowded.
+// filled returns a server with a group of each sort. If crowded, it also has many other objects.
 func filled(crowded bool) *shelf {
 	s := &shelf{}
 	for name, status := range map[string]string{"names-one": "started named-ccccc", "names-none": "running"} {
@@ -118,8 +118,8 @@ func filled(crowded bool) *shelf {
 	return s
 }
 
-// Each group gets its grade, whether the candidates are read by a list or each by its
-// name, and only the object that its owner doesn't name is proposed.
+// Each group gets its grade, whether candidates are read by a list or by name. Only the object that
+// its owner doesn't name is proposed.
 func TestFind(t *testing.T) {
 	want := []string{
 		"alone-: likely ", "id-: confirmed ", "named-: likely  named-bbbbb", "three-: possible moreThanTwo",

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// grade gives every group its grade, and drops those that are none any more.
+// grade sets the grade of every group, and drops groups that no longer exist.
 func (f *Finder) grade(ctx context.Context, result *Result, i *inspector) {
 	owned := map[kin]int{} // groups of each set of owners
 	for _, g := range result.Groups {
@@ -35,12 +35,11 @@ func (f *Finder) grade(ctx context.Context, result *Result, i *inspector) {
 	sortGroups(result.Groups)
 }
 
-// hopeless returns why a group cannot have a high grade, whatever refers to it, or
-// nothing.
+// hopeless returns the reason why a group can't have a high grade, whatever its references are, or "".
 func (g *Group) hopeless(owned map[kin]int) Reason {
 	kin := g.kin()
 	switch {
-	case kin&hasID != 0: // the names tell
+	case kin&hasID != 0: // the names decide
 		return ""
 	case g.Len() > 2:
 		return MoreThanTwo
@@ -54,7 +53,7 @@ func (g *Group) hopeless(owned map[kin]int) Reason {
 	return ""
 }
 
-// judge sets the grade of a pair that was inspected, and what is proposed of it.
+// judge sets the grade and the proposal of a pair that was inspected.
 func (g *Group) judge(f *Finder) {
 	a, b := &g.objects[0], &g.objects[1]
 	referred, other := a, b
@@ -78,10 +77,9 @@ func (g *Group) judge(f *Finder) {
 	}
 }
 
-// tells reports whether that only one member is referred to says that the other one is
-// left over. Of two that their owner wants, one may have its dependents a little
-// earlier: there only the owner's own words count. Without an owner, there has been
-// time for both.
+// tells reports whether missing references prove that the other object is superfluous. If both objects
+// have an owner, one may get its dependents a little earlier. Then only a reference by the owner
+// counts. Without an owner, both objects must have had time to get references.
 func (g *Group) tells(f *Finder, referred *Object, owned bool) bool {
 	if !owned {
 		return f.Now.Sub(g.objects[1].Created) > f.Within

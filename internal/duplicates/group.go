@@ -8,49 +8,49 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// Grade is how much evidence there is that a group was meant to be one object.
+// Grade is the strength of the evidence that a group was meant to be one object.
 type Grade string
 
 // The grades.
 const (
-	// Confirmed groups have one creation ID, and every name follows from it.
+	// Confirmed groups have one creation ID, and every name follows from this ID.
 	Confirmed Grade = "confirmed"
-	// Likely groups are pairs of which exactly one object is referred to, or that one
-	// field manager created without owners.
+	// Likely groups are pairs. Either exactly one object has references, or one field manager created both
+	// objects, and they have no owners.
 	Likely Grade = "likely"
 	// Possible groups are all others.
 	Possible Grade = "possible"
 )
 
-// Reason is why a group is only possible.
+// Reason is the reason why a group is only possible.
 type Reason string
 
 // The reasons.
 const (
-	MoreThanTwo    Reason = "moreThanTwo"    // equal objects are often meant: workers, shards
+	MoreThanTwo    Reason = "moreThanTwo"    // equal objects are often intended: workers, shards
 	OtherGroups    Reason = "otherGroups"    // the owner has other such groups
 	Replicas       Reason = "replicas"       // a workload controller of Kubernetes owns them
 	NoFieldManager Reason = "noFieldManager" // managedFields are missing
-	Unreferenced   Reason = "unreferenced"   // none or all of them are referred to
+	Unreferenced   Reason = "unreferenced"   // none or all of them have references
 	Creators       Reason = "creators"       // several field managers created them
-	Unread         Reason = "unread"         // what may refer to them could not be read
+	Unread         Reason = "unread"         // objects that may refer to them could not be read
 )
 
-// Group are objects that were probably meant to be one.
+// Group is a group of objects that were probably meant to be one object.
 type Group struct {
 	Grade     Grade
 	Reason    Reason // empty unless the grade is Possible
 	Resource  census.Resource
 	Namespace string
 	Prefix    string
-	// Owners are the objects that own all members. They are read of groups of a high
-	// grade, and of those that might have had one.
+	// Owners are the objects that own all members. They are known only if the group was inspected.
 	Owners []string
-	// Compared is what is equal, of the same groups.
+	// Compared is the equal part of the members. It is known only if the group was inspected.
 	Compared Compared
-	// StatusDiffers are the fields of status in which members differ, of the same groups.
+	// StatusDiffers are the fields of status in which members differ. They are known only if the group was
+	// inspected.
 	StatusDiffers []string
-	// ReferencesRead is false if something that may refer to members could not be read.
+	// ReferencesRead is false if objects that may refer to members could not be read.
 	ReferencesRead bool
 
 	members  candidates // those of this group
@@ -58,43 +58,43 @@ type Group struct {
 	inspected
 }
 
-// inspected is what a second look at a group has shown; nothing if there was none.
+// inspected is the result of an inspection. It is empty for a group that was not inspected.
 type inspected struct {
 	objects   []Object
-	dissolved bool // it is no group any more
+	dissolved bool // it is no longer a group
 }
 
-// Compared is what the members of a group have in common.
+// Compared is the common content of the members of a group.
 type Compared struct {
-	Fields int      // that the creating manager owns; 0 if managedFields are missing
-	Of     []string // the top-level fields that they are of
+	Fields int      // number of fields that the creating manager owns; 0 without managedFields
+	Of     []string // their top-level fields
 }
 
 // Object is a member of a group.
 type Object struct {
 	Name, UID string
 	Created   time.Time
-	Creator   string // the field manager; empty if it is not known
-	State     string // in one word, from status; empty if status has none
-	// ReferredBy is what refers to the object.
+	Creator   string // field manager; empty if unknown
+	State     string // one word from status; empty if status has none
+	// ReferredBy are the references to the object.
 	ReferredBy []Reference
-	// Proposed is true if nothing refers to this object, but something to the other one.
+	// Proposed is true if this object has no references and the other one has some.
 	Proposed bool
 }
 
-// Reference is something that refers to an object.
+// Reference is a reference to an object.
 type Reference struct {
-	// Owner is the object's owner, which names it outside of metadata.
+	// Owner is the object's owner if it names the object outside of metadata.
 	Owner string
-	// Resource are the type of objects that have the object as an owner.
+	// Resource is the type of objects that have the object as an owner.
 	Resource string
 }
 
 // Len is the number of members.
 func (g *Group) Len() int { return len(g.members.records) }
 
-// Objects returns the members, the oldest first. Those of a group that was not
-// inspected are made with each call.
+// Objects returns the members, the oldest first. If the group was not inspected, each call builds them
+// again.
 func (g *Group) Objects() []Object {
 	if g.objects != nil {
 		return g.objects
@@ -110,10 +110,10 @@ func (g *Group) Objects() []Object {
 	return objects
 }
 
-// kin returns what all members have in common.
+// kin returns the kin that all members share.
 func (g *Group) kin() kin { return g.members.records[0].kin }
 
-// group returns the groups of candidates that have been compared and sorted.
+// group returns the groups of compared and sorted candidates.
 func (f *Finder) group(c *candidates, managers []string) []*Group {
 	var groups []*Group
 	begin := 0
@@ -132,8 +132,8 @@ func (f *Finder) group(c *candidates, managers []string) []*Group {
 	return groups
 }
 
-// together reports whether a record and the next one are of one group. An object that
-// was created after the one before had failed is meant.
+// together reports whether a record and the next one belong to one group. An object that was created
+// after the previous one had failed is an intended retry.
 func (f *Finder) together(c *candidates, i int) bool {
 	a, b, x, y := c.records[i], c.records[i+1], c.details[i], c.details[i+1]
 	switch {
@@ -148,7 +148,7 @@ func (f *Finder) together(c *candidates, i int) bool {
 
 var order = map[Grade]int{Confirmed: 0, Likely: 1, Possible: 2}
 
-// compare orders groups for people: the most certain first.
+// compare orders groups, the most certain first.
 func (g *Group) compare(h *Group) int {
 	return cmp.Or(
 		cmp.Compare(order[g.Grade], order[h.Grade]),

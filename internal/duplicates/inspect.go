@@ -19,11 +19,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// maxAttempts is how many names of a creation ID are compared with those of objects.
+// maxAttempts is the number of names of a creation ID that are compared with a name.
 const maxAttempts = 100
 
-// inspector reads groups again that may get a high grade, and what refers to their
-// members.
+// inspector reads groups again that may get a high grade, and the references to their members.
 type inspector struct {
 	finder     *Finder
 	reader     *census.Reader
@@ -34,8 +33,8 @@ type inspector struct {
 	skipped []census.Skipped
 }
 
-// inspect grades one group. Its members are compared once more: since the second pass,
-// they may have changed.
+// inspect grades one group. It compares the members again because they may have changed since the
+// second pass.
 func (i *inspector) inspect(ctx context.Context, g *Group) {
 	g.ReferencesRead = i.complete
 	objects, err := i.read(ctx, g)
@@ -70,8 +69,7 @@ func (i *inspector) inspect(ctx context.Context, g *Group) {
 	}
 }
 
-// read returns the members of a group as they are now. Those that are gone, or that are
-// being deleted, are left out.
+// read returns the current members of a group, without those that are gone or being deleted.
 func (i *inspector) read(ctx context.Context, g *Group) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, o := range g.Objects() {
@@ -98,8 +96,8 @@ func (i *inspector) get(
 	return found, err
 }
 
-// equal reports whether objects have the same content, and each was created shortly
-// after the one before.
+// equal reports whether objects have the same content, and each was created shortly after the previous
+// one.
 func (i *inspector) equal(objects []*unstructured.Unstructured) bool {
 	first := contentOf(i.finder.seed, objects[0])
 	for n, object := range objects[1:] {
@@ -111,7 +109,7 @@ func (i *inspector) equal(objects []*unstructured.Unstructured) bool {
 	return true
 }
 
-// describe fills in what a group shows.
+// describe fills in the details of a group.
 func (i *inspector) describe(g *Group, objects []*unstructured.Unstructured) {
 	said := contentOf(i.finder.seed, objects[0])
 	g.Compared = Compared{Fields: said.fields, Of: said.of}
@@ -128,7 +126,7 @@ func (i *inspector) describe(g *Group, objects []*unstructured.Unstructured) {
 	}
 }
 
-// referencesTo returns the types that have the object of a UID as an owner.
+// referencesTo returns the types that have the object with a UID as an owner.
 func (i *inspector) referencesTo(uid string) (references []Reference) {
 	hash := maphash.String(i.finder.seed, uid)
 	for _, d := range i.dependents {
@@ -140,8 +138,7 @@ func (i *inspector) referencesTo(uid string) (references []Reference) {
 	return references
 }
 
-// owner adds the references of an owner to the members that it names outside of
-// metadata.
+// owner adds an owner's references to the members that it names outside of metadata.
 func (i *inspector) owner(ctx context.Context, g *Group, owner metav1.OwnerReference) error {
 	r, err := i.finder.ResourceOf(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
 	if err != nil {
@@ -189,8 +186,7 @@ func nameOf(owner metav1.OwnerReference) string {
 	return schema.GroupResource{Group: of.Group, Resource: strings.ToLower(of.Kind)}.String() + "/" + owner.Name
 }
 
-// followFromID reports whether all objects have one creation ID, and names that follow
-// from it.
+// followFromID reports whether all objects have one creation ID, and names that follow from it.
 func followFromID(objects []*unstructured.Unstructured) bool {
 	for _, o := range objects {
 		id := o.GetAnnotations()[exactlyonce.Annotation]
@@ -213,7 +209,7 @@ func follows(o *unstructured.Unstructured, id string) bool {
 	return false
 }
 
-// mentions reports whether a name stands somewhere in a value, as a whole word.
+// mentions reports whether a value contains a name as a whole word.
 func mentions(v any, name string) bool {
 	switch v := v.(type) {
 	case string:

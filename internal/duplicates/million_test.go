@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// crowd is a server with Pods of one prefix, created a while from each other.
+// crowd is a server with Pods of one prefix. `apart` is the time between two of them.
 type crowd struct {
 	objects int
 	apart   time.Duration
@@ -61,7 +61,7 @@ func (c crowd) object(i int) metav1.ObjectMeta {
 	}
 }
 
-// peak samples the heap until it is stopped, and returns the most that was live.
+// peak samples the heap until it is stopped. stop returns the peak of live memory.
 func peak() (stop func() float64) {
 	runtime.GC()
 	var before, now runtime.MemStats
@@ -94,8 +94,8 @@ func (ignoring) Add(census.NamePool) {}
 func (ignoring) Begin() census.Batch { return ignoring{} }
 func (ignoring) Commit()             {}
 
-// BenchmarkMillion compares a search of a million recent objects without candidates with
-// a census of them. The server is in the same process, and costs both the same.
+// BenchmarkMillion compares a search in a million recent objects without candidates with a census of
+// them. The server runs in the same process and adds the same cost to both.
 func BenchmarkMillion(b *testing.B) {
 	server := httptest.NewServer(crowd{1_000_000, 3 * time.Minute})
 	defer server.Close()

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// suffix is the random part of a generated name in eight bytes: the length in the
-// first, and the characters as a number.
+// suffix is the random part of a generated name in eight bytes: its length in the first byte, and its
+// characters as a number.
 type suffix uint64
 
 const lengthShift = 56
@@ -41,8 +41,8 @@ func (s suffix) String() string {
 	return string(text)
 }
 
-// split returns the two parts of a name that was generated from the object's own
-// generateName, by a server or with a longer suffix by the plugin.
+// split returns the prefix and the suffix of a name that was generated from the object's own
+// generateName. The server generated the name, or the plugin did, possibly with a longer suffix.
 func split(o *decode.Object) (base string, end suffix, ok bool) {
 	if o.GenerateName == "" {
 		return "", 0, false
@@ -60,7 +60,7 @@ func split(o *decode.Object) (base string, end suffix, ok bool) {
 	return "", 0, false
 }
 
-// after returns what follows a base in a name, if that is a suffix.
+// after returns the rest of a name after base if the rest is a suffix.
 func after(name, base string) (suffix, bool) {
 	rest, ok := strings.CutPrefix(name, base)
 	if !ok {

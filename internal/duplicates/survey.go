@@ -14,26 +14,26 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// record is what the first pass keeps of an object: 24 bytes.
+// record is the data that the first pass keeps of an object, 24 bytes.
 type record struct {
 	kin     kin
 	end     suffix
 	created uint32 // Unix seconds
 }
 
-// kin is a hash of what members of a group have in common beside the prefix: the
-// owners, and the creation ID if there is one. Its last bits say what there is.
+// kin is a hash of the owners and the creation ID, which all members of a group share. Its last bits
+// report which of these exist.
 type kin uint64
 
 const (
-	hasID         kin = 1 << iota // they have a creation ID
-	hasOwner                      // they have owners
+	hasID         kin = 1 << iota // the objects have a creation ID
+	hasOwner                      // the objects have owners
 	ownerReplaces                 // an owner is a workload controller of Kubernetes
 	kinBits       = hasID | hasOwner | ownerReplaces
 )
 
-// replacing are the controllers of Kubernetes that count what they have created before
-// they create more. They don't name their Pods outside of metadata.
+// replacing are the Kubernetes controllers that count their existing objects before they create more.
+// They don't name their Pods outside of metadata.
 var replacing = map[[2]string]bool{
 	{"v1", "ReplicationController"}: true,
 	{"apps/v1", "ReplicaSet"}:       true,
@@ -42,37 +42,35 @@ var replacing = map[[2]string]bool{
 	{"batch/v1", "Job"}:             true,
 }
 
-// place is where candidates are: the name pool that their names are from.
+// place is the name pool of candidates.
 type place struct {
 	resource          census.Resource
 	namespace, prefix string
 }
 
-// candidates are the records of one place that may be members of groups, by kin and
-// time.
+// candidates are the records of one place that may belong to groups, sorted by kin and time.
 type candidates struct {
 	place
 	records []record
-	details []detail // of the records, once they have been compared
+	details []detail // of the records, after the comparison
 }
 
-// found is what the first pass leaves.
+// found is the result of the first pass.
 type found struct {
 	mu         sync.Mutex
 	candidates []*candidates
-	objects    map[listKey]int64 // of each list that has candidates
+	objects    map[listKey]int64 // size of each list that has candidates
 	dependents []dependents
 	recent     int64 // objects that were created since Finder.Since
 }
 
-// listKey is one namespace of one resource.
+// listKey is one namespace of one resource type.
 type listKey struct {
 	resource  census.Resource
 	namespace string
 }
 
-// dependents are the UIDs of owners that the recent objects of a type name, as hashes in
-// order.
+// dependents are the owners of the recent objects of a type, as sorted hashes of UIDs.
 type dependents struct {
 	resource census.Resource
 	owners   []uint64
@@ -84,13 +82,13 @@ type survey struct {
 	resource census.Resource
 	seed     maphash.Seed
 	selector labels.Selector
-	compare  bool // or only the owners are of interest
+	compare  bool // false: only the owners matter
 	sorted   bool
 	since    int64
 	within   time.Duration
 
-	// open are the records of each prefix that more names may follow of. In a sorted
-	// list, stack are their places, the shortest prefix first.
+	// open are the records of each prefix that can still get more names. In a sorted list, stack are their
+	// places, the shortest prefix first.
 	open    map[place][]record
 	stack   []place
 	spare   []record
@@ -100,7 +98,7 @@ type survey struct {
 	recent  int64
 }
 
-// Visit takes an object.
+// Visit adds an object.
 func (s *survey) Visit(o *decode.Object) error {
 	s.objects[o.Namespace]++
 	if o.Created < s.since {
@@ -144,8 +142,8 @@ func (s *survey) kinOf(o *decode.Object) kin {
 	return kin(h.Sum64())&^kinBits | bits
 }
 
-// enter returns a place that is open. In a sorted list, it closes the places whose
-// prefix a name has left: no other name of theirs follows.
+// enter opens a place if needed. In a sorted list, it first closes the places whose prefixes don't
+// match name, because no other name of them follows.
 func (s *survey) enter(at place, name string) place {
 	if !s.sorted {
 		return at
@@ -170,7 +168,7 @@ func (s *survey) enter(at place, name string) place {
 	return at
 }
 
-// leave closes a place: what is close to nothing there is dropped.
+// leave closes a place. It drops the records that are near no other record.
 func (s *survey) leave(at place) {
 	records := s.open[at]
 	delete(s.open, at)
@@ -195,8 +193,8 @@ func (s *survey) leave(at place) {
 	}
 }
 
-// near reports whether two records that follow each other may be of one group. The
-// copies of one creation may be, however long it took.
+// near reports whether two consecutive records may belong to one group. Records with one creation ID
+// always may, whatever their distance in time.
 func (s *survey) near(a, b record) bool {
 	return a.kin == b.kin && (a.kin&hasID != 0 || isWithin(a.created, b.created, s.within))
 }
@@ -205,7 +203,7 @@ func isWithin(earlier, later uint32, within time.Duration) bool {
 	return time.Duration(int64(later)-int64(earlier))*time.Second <= within
 }
 
-// Commit adds what was found in the list.
+// Commit adds the results of the list.
 func (s *survey) Commit() {
 	for at := range s.open {
 		s.leave(at)

@@ -32,8 +32,8 @@ func newSurvey(sorted bool) *survey {
 	}
 }
 
-// drawn are objects of few prefixes, of which one begins with another, few owners and
-// few creation IDs, in the order of storage.
+// drawn returns objects with few prefixes, few owners and few creation IDs, in the order of storage.
+// One prefix begins with another.
 func drawn(t *rapid.T) []decode.Object {
 	text := func(of string, least, most int) *rapid.Generator[string] {
 		return rapid.StringOfN(rapid.SampledFrom([]rune(of)), least, most, -1)
@@ -61,14 +61,13 @@ func drawn(t *rapid.T) []decode.Object {
 	return slices.CompactFunc(objects, func(a, b decode.Object) bool { return a.Namespace == b.Namespace && a.Name == b.Name })
 }
 
-// family is what members of a group have in common, as a reader of the contract says it.
+// family returns the common part of group members, independently of the engine.
 func family(o decode.Object) string {
 	base, _, _ := split(&o)
 	return fmt.Sprint(o.Namespace, "/", base, o.Owners, o.CreationID)
 }
 
-// near are the objects that have another one of their family close by, by comparing each
-// with each.
+// near compares all pairs, and returns the objects that have a family member close in time.
 func near(objects []decode.Object) (names []string) {
 	for i, o := range objects {
 		if _, _, ok := split(&o); !ok || o.Created < since || o.Deleting {
@@ -87,8 +86,8 @@ func near(objects []decode.Object) (names []string) {
 	return names
 }
 
-// The first pass leaves the objects that have one of their family close by, whatever the
-// order of the list.
+// The first pass keeps exactly the objects with a family member close in time, in any order of the
+// list.
 func TestSurveyLeavesWhatIsNear(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		objects := drawn(t)
@@ -114,7 +113,7 @@ func TestSurveyLeavesWhatIsNear(t *testing.T) {
 	})
 }
 
-// A selector chooses what is compared, but not what may refer to it.
+// A selector limits the compared objects, but not the objects that may refer to them.
 func TestSurveySelects(t *testing.T) {
 	s := newSurvey(true)
 	s.selector = labels.SelectorFromSet(labels.Set{"app": "a"})
@@ -145,7 +144,7 @@ func TestSuffix(t *testing.T) {
 	})
 }
 
-// The name of a candidate of any length is taken apart where it was put together.
+// split finds the prefix and the suffix of a candidate of any length.
 func TestSplit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prefix := rapid.StringMatching(`[a-z][a-z-]{0,70}`).Draw(t, "prefix")
@@ -162,8 +161,8 @@ func TestSplit(t *testing.T) {
 	})
 }
 
-// The first pass keeps at most 64 bytes of each recent object, and nothing of objects
-// whose prefixes have been left.
+// The first pass keeps at most 64 bytes of each recent object. It keeps nothing of objects whose
+// prefixes have been left.
 func TestSurveyMemory(t *testing.T) {
 	const objects = 200_000
 	for name, test := range map[string]struct {
