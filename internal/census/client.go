@@ -19,18 +19,17 @@ const accept = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList
 	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
 	"application/json"
 
-// acceptWhole asks for whole objects.
+// acceptWhole requests whole objects.
 const acceptWhole = "application/json"
 
 // maxErrorBody is how much of the response to a failed request is read.
 const maxErrorBody = 1 << 20
 
-// newClient makes a client for all groups. The number of requests in flight is
-// bounded by the scan, and the server has flow control of its own: a
-// configuration that says nothing about their rate does not bound it.
+// newClient returns a client for all groups. The scan limits the requests in flight, and the server
+// has its own flow control. So a configuration without QPS has no rate limit.
 //
-// It speaks HTTP/1.1: of every HTTP/2 stream, Go's client keeps up to 4 MiB
-// that have not been decoded yet, and so the memory would grow with the pages.
+// The client speaks HTTP/1.1. For each HTTP/2 stream, Go's client buffers up to 4 MiB that have not
+// been decoded yet, so memory would grow with the pages.
 func newClient(config *rest.Config) (rest.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer = metainternalversionscheme.Codecs.WithoutConversion()
@@ -42,8 +41,8 @@ func newClient(config *rest.Config) (rest.Interface, error) {
 	return rest.UnversionedRESTClientFor(config)
 }
 
-// errorReader bounds the error responses that rest.Request reads into memory, and refuses
-// a 404 that no API server sent.
+// errorReader limits the error responses that rest.Request reads into memory. It refuses a 404 that no
+// API server sent.
 type errorReader struct{ transport http.RoundTripper }
 
 func (e errorReader) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -60,7 +59,7 @@ func (e errorReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// WrappedRoundTripper lets client-go reach the transport below.
+// WrappedRoundTripper gives client-go access to the wrapped transport.
 func (e errorReader) WrappedRoundTripper() http.RoundTripper { return e.transport }
 
 type limitedBody struct {
@@ -68,13 +67,12 @@ type limitedBody struct {
 	io.Closer
 }
 
-// errForeign is the error of a response that comes from something before the API server.
+// errForeign is the error of a 404 from a component in front of the API server.
 var errForeign = errors.New("404 Not Found from something that is not an API server")
 
-// verifyNotFound returns an error if a 404 says nothing about the resource. A load
-// balancer without a backend sends such responses, too. API servers send a Status. The
-// header is that of kube-apiserver, which sends plain text for an API group or a version
-// that it doesn't serve.
+// verifyNotFound returns an error if a 404 is not about the resource. A load balancer without a
+// backend sends such responses, too. API servers send a Status. kube-apiserver sends plain text for an
+// API group or version that it doesn't serve, with the Audit-Id header.
 func verifyNotFound(resp *http.Response) error {
 	if resp.Header.Get("Audit-Id") != "" {
 		return nil

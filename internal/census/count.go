@@ -11,23 +11,23 @@ import (
 const (
 	// maxRestarts is how often a list is read again from its beginning.
 	maxRestarts = 5
-	// maxSweeps is how many walks are made over a list that is not in order. Each
-	// counts spacesAtOnce spaces but the first, which finds them.
+	// maxSweeps limits the walks over an unsorted list. The first walk finds the name pools. Each later
+	// walk counts spacesAtOnce of them.
 	maxSweeps = 9
 )
 
 // listCount is the count of a list.
 type listCount struct {
-	batch        Batch // with its spaces, not committed yet
+	batch        Batch // with its name pools, not committed yet
 	inconsistent bool
-	at           string // the state that was read; empty if there is not one
+	at           string // the resourceVersion that was read; empty if it is not unique
 	spaces.Count
 }
 
 // counter counts the objects of one or several walks.
 type counter interface {
 	Add(*decode.Object) error
-	// WantsCreator returns when Add needs to know who made the object.
+	// WantsCreator returns when Add needs the creator of the object.
 	WantsCreator(*decode.Object) decode.When
 }
 
@@ -106,7 +106,7 @@ func (l *list) sweepStrays(ctx context.Context, stems *spaces.Stems) (spaces.Cou
 	case again && few:
 		return spaces.Count{}, spaces.ErrUnsorted
 	case again:
-		l.inconsistent = false // what stems have counted is of one instant
+		l.inconsistent = false // the counts of stems are consistent
 		return found, nil
 	case err != nil:
 		return spaces.Count{}, err
@@ -115,8 +115,7 @@ func (l *list) sweepStrays(ctx context.Context, stems *spaces.Stems) (spaces.Cou
 	return count, nil
 }
 
-// sweep walks until nothing is left to be counted, or there have been enough
-// walks.
+// sweep walks until everything is counted, or maxSweeps is reached.
 func (l *list) sweep(ctx context.Context, s *spaces.Sweep) (spaces.Count, error) {
 	for walks := 1; ; walks++ {
 		if err := l.walk(ctx, s); err != nil {

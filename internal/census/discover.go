@@ -20,7 +20,7 @@ var unmentioned = map[schema.GroupResource]bool{
 	{Group: "coordination.k8s.io", Resource: "leases"}: true,
 }
 
-// excluded are the types for which no names are generated, and why.
+// excluded are the types without generated names, and the reasons.
 var excluded = map[schema.GroupResource]string{
 	{Group: "networking.k8s.io", Resource: "ipaddresses"}: "an IPAddress is named after its address; " +
 		"nothing is added to a generateName",
@@ -55,7 +55,7 @@ func Discover(d discovery.ServerResourcesInterface) ([]Resource, []Skipped, erro
 	return found, append(skipped, never...), nil
 }
 
-// undiscovered takes the groups that could not be discovered out of err.
+// undiscovered returns the groups in err that could not be discovered.
 func undiscovered(err error) ([]Skipped, error) {
 	var failed *discovery.ErrGroupDiscoveryFailed
 	if !errors.As(err, &failed) {
@@ -76,7 +76,7 @@ func countable(r metav1.APIResource) bool {
 	return !strings.Contains(r.Name, "/") && slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "create")
 }
 
-// resourceOf is r of a list of group, which discovery may have overridden.
+// resourceOf returns the type of r. group is that of its list, which r can override.
 func resourceOf(group schema.GroupVersion, r metav1.APIResource) Resource {
 	if r.Group != "" {
 		group.Group = r.Group
@@ -87,7 +87,7 @@ func resourceOf(group schema.GroupVersion, r metav1.APIResource) Resource {
 	return Resource{group.WithResource(r.Name), r.Kind, r.Namespaced}
 }
 
-// withoutExcluded takes the excluded types out of resources, with the reasons.
+// withoutExcluded removes the excluded types, and returns them with the reasons.
 func withoutExcluded(resources []Resource) ([]Resource, []Skipped) {
 	var skipped []Skipped
 	kept := slices.DeleteFunc(resources, func(r Resource) bool {
@@ -100,10 +100,9 @@ func withoutExcluded(resources []Resource) ([]Resource, []Skipped) {
 	return kept, skipped
 }
 
-// Resolve finds the types that are named as for kubectl get: several in one
-// argument, separated by commas; plural, singular or short; with .GROUP or
-// .VERSION.GROUP. A type that is named twice is found once. Only excluded types
-// are skipped. An unknown type is kubectl's error.
+// Resolve finds the types that the user names as for kubectl get: several in one argument, separated
+// by commas; plural, singular or short; with .GROUP or .VERSION.GROUP. It returns each type once. Only
+// excluded types are skipped. The error for an unknown type is that of kubectl.
 func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, error) {
 	var found []Resource
 	for _, arg := range args {
@@ -122,7 +121,7 @@ func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, erro
 	return found, skipped, nil
 }
 
-// ResourceOf finds the type of a kind.
+// ResourceOf returns the resource type of a kind.
 func ResourceOf(mapper meta.RESTMapper, kind schema.GroupVersionKind) (Resource, error) {
 	mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
@@ -136,8 +135,7 @@ func resourceFor(mapping *meta.RESTMapping) Resource {
 	return Resource{mapping.Resource, mapping.GroupVersionKind.Kind, namespaced}
 }
 
-// mappingFor is what k8s.io/cli-runtime/pkg/resource.Builder does for an
-// argument of kubectl get.
+// mappingFor resolves an argument of kubectl get, like k8s.io/cli-runtime/pkg/resource.Builder.
 func mappingFor(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) {
 	versioned, resource := schema.ParseResourceArg(name)
 	var kind schema.GroupVersionKind
@@ -161,7 +159,7 @@ func mappingFor(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) 
 	return nil, fmt.Errorf("the server doesn't have a resource type %q", resource.Resource)
 }
 
-// kindMapping takes name as that of a kind.
+// kindMapping resolves the name of a kind.
 func kindMapping(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) {
 	versioned, kind := schema.ParseKindArg(name)
 	if versioned != nil {

@@ -14,7 +14,7 @@
 // prefixes that only objects of other names have as generateName, and some for a server that
 // doesn't sort. Objects that no sweep has counted are among [Summary].Uncounted.
 //
-// # How it behaves
+// # Load on the server
 //
 // A page aims at a third of a second of the server's time, and is small if the server reads
 // it from etcd (pagesize.go). Few requests are in flight, and fewer for pages of big lists

@@ -21,14 +21,12 @@ type Estimate struct {
 	// there are beside the first.
 	Objects int64
 	Known   bool
-	// ResourceVersion is the state that the server is at.
+	// ResourceVersion is the current version of the server.
 	ResourceVersion string
-	// Requests and Bytes are what reading them takes. Bytes are before
-	// compression.
+	// Requests and Bytes are the cost of reading the objects. Bytes are before compression.
 	Requests, Bytes int64
-	// Seats are those of API Priority and Fairness that the greatest of the
-	// requests takes at least, for a user who is not exempt, and AtOnce how many
-	// such requests are in flight.
+	// Seats is the smallest number of API Priority and Fairness seats that the largest request takes, for
+	// a user who is not exempt. AtOnce is the number of such requests in flight.
 	Seats, AtOnce int
 }
 
@@ -96,7 +94,7 @@ func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
 	e.Known = p.Continue == "" || p.Remaining > 0
 	each := l.bytes / max(p.Objects, 1)
 	e.Bytes = e.Objects * each
-	// As a list that meets pageTime with every page would ask.
+	// Simulate a list whose pages all meet pageTime.
 	pages := newPageSize(s.chunkSize, s.limits)
 	page := pages.current()
 	for left := e.Objects - page; left > 0; left -= page {
@@ -114,11 +112,11 @@ func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
 	return e
 }
 
-// Seats of a list, as k8s.io/apiserver/pkg/util/flowcontrol/request has them
-// (list_work_estimator.go): up to 1.33 one for each hundred of the objects that
-// are processed, twice those of a page from etcd, and ten at most; from 1.34 on
-// one for each 100 kB of whole objects, a hundred at most. The levels of the user
-// have less: docs/internals/audit-engine.md.
+// These constants define the seats of a list, as in k8s.io/apiserver/pkg/util/flowcontrol/request
+// (list_work_estimator.go). Up to 1.33 a list takes one seat per 100 objects processed, and ten at
+// most. A page from etcd counts each of its objects twice. From 1.34 on a list takes one seat per 100
+// kB of whole objects, and 100 at most. The priority levels of users have fewer seats:
+// docs/internals/audit-engine.md.
 const (
 	objectsPerSeat  = 100
 	mostSeatsBefore = 10
@@ -126,8 +124,7 @@ const (
 	mostSeats       = 100
 )
 
-// seats is how many a page of so many objects takes at least, of which the
-// metadata has so many bytes.
+// seats returns the smallest number of seats of a page. bytes is the size of one object's metadata.
 func (s *scan) seats(objects, bytes int64) int {
 	taken, most := float64(2*objects)/objectsPerSeat, mostSeatsBefore
 	if v, err := version.ParseGeneric(s.version); err == nil && v.AtLeast(fromCache) {

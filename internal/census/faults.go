@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// Pauses between attempts grow from the first to the longest.
+// Pauses between attempts grow from firstPause to longestPause.
 const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 8 * time.Second
 )
 
-// newRetrier paces the attempts from a first failure on.
+// newRetrier returns a retrier for the time after a first failure.
 func (s *server) newRetrier() *apistatus.Retrier {
 	return apistatus.NewRetrier(firstPause, longestPause, s.retryTimeout)
 }
@@ -36,7 +36,7 @@ func (s *server) wait(ctx context.Context, retrier *apistatus.Retrier, cause err
 	return nil
 }
 
-// transient reports whether the same request may succeed later.
+// transient reports whether the same request can succeed later.
 func transient(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
@@ -57,7 +57,7 @@ func isAway(err error) bool {
 	return code == 0 || code == http.StatusBadGateway || code == http.StatusServiceUnavailable
 }
 
-// isSignal reports whether err is one that the census sends to itself.
+// isSignal reports whether err is internal control flow of the census.
 func isSignal(err error) bool {
 	var big *tooBig
 	return mustCountAgain(err) || errors.As(err, &big)

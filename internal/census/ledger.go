@@ -8,20 +8,19 @@ import (
 	"sync"
 )
 
-// Progress is how far a scan is.
+// Progress is the progress of a scan.
 type Progress struct {
-	// Types is the number of types to be counted, Done how many of them are.
+	// Types is the number of resource types to count. Done is the number of finished ones.
 	Types, Done int
-	// Objects is how many have been read, those read again included.
+	// Objects is the number of objects read. Objects that were read again count again.
 	Objects int64
-	// Current is the type that was read from last.
+	// Current is the resource type of the last page.
 	Current Resource
 }
 
 // Summary has the sums of a scan.
 type Summary struct {
-	// Objects is how many objects the lists had that were counted, and Requests
-	// how many requests that and all else took.
+	// Objects is the number of objects in the counted lists. Requests is the number of all requests.
 	Objects, Requests int64
 	// Skipped are the types that could not be read, in order. None of their name pools was
 	// handed over.
@@ -36,7 +35,7 @@ type Summary struct {
 	Uncounted []TypeCount
 }
 
-// TypeCount is a number of objects of one type.
+// TypeCount is a number of objects of one resource type.
 type TypeCount struct {
 	Resource Resource
 	Objects  int64
@@ -70,7 +69,7 @@ type ledger struct {
 	report   func(Progress) // may be nil
 	listed   func(Listed)   // may be nil
 	progress Progress
-	summary  Summary // but for the requests
+	summary  Summary // without the requests
 }
 
 func (l *ledger) newBatch() Batch {
@@ -100,7 +99,7 @@ func (l *ledger) commit(r Resource, c listCount) {
 	}
 }
 
-// skip notes that err kept a resource from being counted.
+// skip records that err prevented the count of a resource type.
 func (l *ledger) skip(ctx context.Context, r Resource, namespace string, err error) {
 	skipped := SkippedBy(ctx, r, namespace, err)
 	l.mu.Lock()
@@ -108,7 +107,7 @@ func (l *ledger) skip(ctx context.Context, r Resource, namespace string, err err
 	l.summary.Skipped = append(l.summary.Skipped, skipped)
 }
 
-// SkippedBy returns that err kept a resource from being read.
+// SkippedBy returns the Skipped of a resource type that could not be read because of err.
 func SkippedBy(ctx context.Context, r Resource, namespace string, err error) Skipped {
 	skipped := Skipped{
 		Group: r.Group, Resource: r.Resource, Namespace: namespace,
@@ -120,12 +119,12 @@ func SkippedBy(ctx context.Context, r Resource, namespace string, err error) Ski
 	return skipped
 }
 
-// pageRead notes that a page of r, or a part of one, has been read.
+// pageRead records that a page of r, or a part of a page, was read.
 func (l *ledger) pageRead(r Resource, objects int64) {
 	l.advance(func(p *Progress) { p.Objects, p.Current = p.Objects+objects, r })
 }
 
-// typeDone notes that a resource is counted or skipped.
+// typeDone records that a resource type was counted or skipped.
 func (l *ledger) typeDone() {
 	l.advance(func(p *Progress) { p.Done++ })
 }

@@ -22,36 +22,35 @@ type tooBig struct {
 
 func (b *tooBig) Error() string { return fmt.Sprintf("%d objects in one list", b.objects) }
 
-// list is one scope: a resource in all namespaces or in one.
+// list is one resource type in all namespaces or in one.
 type list struct {
 	scan      *scan
 	resource  Resource
 	namespace string
-	name      string // of the only object to read; empty for all
-	selector  string // of labels; empty for all
+	name      string // name of the only object to read; empty for all
+	selector  string // label selector; empty for all
 	size      *pageSize
 	// at is the resourceVersion to read at; empty for the latest. It is that of a first page,
 	// so that pages that are read again are the same.
 	at string
 	// pinned is true if the list must be read at that state.
 	pinned bool
-	// mayDivide lets a big list end with tooBig.
+	// mayDivide makes a big list end with tooBig.
 	mayDivide bool
 	// pageEnd, if set, is called after each page, without a request in flight.
 	pageEnd func(context.Context) error
 
-	unordered    bool  // the server does not sort, or at is not to be had
-	inconsistent bool  // what has been read is not of one instant
-	bytes        int64 // of the last page
+	unordered    bool  // the server does not sort, or does not have resourceVersion at
+	inconsistent bool  // the objects read are not of one resourceVersion
+	bytes        int64 // size of the last page
 }
 
-// newList is a list of its own page size, to be read at the latest state.
+// newList returns a list with its own page size, read at the latest resourceVersion.
 func (s *scan) newList(r Resource, namespace string) *list {
 	return &list{scan: s, resource: r, namespace: namespace, size: newPageSize(s.chunkSize, s.limits)}
 }
 
-// get makes one request for one page. It waits for its turn. What it returns
-// along with an error has been read before it.
+// get waits for its turn and requests one page. If it fails, it returns the part that was read.
 func (l *list) get(
 	ctx context.Context, q pageRequest, asked decode.Asked, visit func(*decode.Object) error,
 ) (decode.Page, error) {
@@ -83,9 +82,9 @@ func (l *list) get(
 	return p, err
 }
 
-// isBig reports whether a page is of a list that is known to be big. The server
-// takes such a page, and one of a namespace at a version, for as many objects as
-// it may have, of all that the type has.
+// isBig reports whether a page belongs to a list that is known to be big. Flow control estimates
+// the cost of such a page by its limit and by the number of all objects of the resource type,
+// even if it lists one namespace at a resourceVersion.
 func (l *list) isBig(q pageRequest) bool {
 	return q.token != "" || l.pinned || q.limit > firstPage
 }
@@ -102,5 +101,5 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// path is the URL's path of the list.
+// path returns the URL path of the list.
 func (l *list) path() []string { return l.resource.path(l.namespace) }

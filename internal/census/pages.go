@@ -6,32 +6,31 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// Pages are the pages of one list.
+// Pages selects the pages of one list.
 type Pages struct {
 	Resource  Resource
-	Namespace string // empty for all, and for cluster-scoped resources
-	// Selector selects objects by their labels, at the server; empty selects all.
+	Namespace string // empty for all, and for cluster-scoped types
+	// Selector is a label selector for the server. An empty one selects all.
 	Selector string
-	// At is the resourceVersion to read at, if the server still has it; empty for the
-	// latest.
+	// At is the resourceVersion to read, if the server still has it. Empty means the latest.
 	At    string
 	Asked decode.Asked
 }
 
-// PageVisitor takes the objects of a list page by page.
+// PageVisitor receives the objects of a list page by page.
 type PageVisitor interface {
 	// Begin is called when the list is read from its beginning, for the first time or again.
 	// sorted is whether the objects come in the order of their "namespace/name".
 	Begin(sorted bool)
-	// Visit takes an object, which it may not keep.
+	// Visit receives an object, which it must not keep.
 	Visit(*decode.Object)
 	// EndPage is called after each page. No request is open then, so it can take its time. An
 	// error of it ends the list.
 	EndPage(ctx context.Context) error
 }
 
-// Walk visits each object of a list once, and returns the resourceVersion that was
-// read, which is empty if the objects are not all of one state.
+// Walk visits each object of a list once, and returns the resourceVersion that was read. The
+// resourceVersion is empty if the list is not consistent.
 func (r *Reader) Walk(ctx context.Context, of Pages, to PageVisitor) (at string, err error) {
 	l := r.scan.newList(of.Resource, of.Namespace)
 	l.selector, l.at, l.pageEnd = of.Selector, of.At, to.EndPage
@@ -43,7 +42,7 @@ func (r *Reader) Walk(ctx context.Context, of Pages, to PageVisitor) (at string,
 	return count.at, err
 }
 
-// inPages is the Visitor of a PageVisitor, which has nothing to commit.
+// inPages makes a PageVisitor a Visitor. It has nothing to commit.
 type inPages struct{ to PageVisitor }
 
 func (p inPages) Visit(o *decode.Object) error {

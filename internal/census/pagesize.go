@@ -8,43 +8,41 @@ import (
 )
 
 const (
-	// firstPage is the number of objects asked for at first. Most types have
-	// fewer; of others the first page says how many there are.
+	// firstPage is the size of the first page. Most types have fewer objects. For others, the first page
+	// reports the number of objects.
 	firstPage = 1_000
-	// largestPage is what pages grow to, while they come quickly, and
-	// largestFromEtcd where the server reads them from etcd as whole objects.
+	// largestPage is the largest page size, reached while pages come quickly. largestFromEtcd is the limit
+	// for servers that read pages from etcd as whole objects.
 	largestPage     = 25_000
 	largestFromEtcd = 2_000
-	// slowestPage is what pages shrink to because they are slow, kubectl's; but
-	// no further than to a fortieth of what lies behind them, because the server
-	// passes over all that for each page, which takes it as long as such a page.
+	// slowestPage is the smallest size of slow pages, that of kubectl. The size also stays above a
+	// fortieth of the remaining objects. For each page the server passes over all of them, which takes as
+	// long as a page of that size.
 	slowestPage    = 500
 	slowestDivisor = 40
-	// smallestPage is what pages shrink to, when they fail.
+	// smallestPage is the smallest size after pages failed.
 	smallestPage = 100
-	// largestBody is the number of bytes of metadata that a page is to have at
-	// most, and largestBodyFromEtcd where whole objects are read for it, which
-	// have some times as many.
+	// largestBody limits the bytes of metadata of a page. largestBodyFromEtcd is the limit for servers
+	// that read whole objects for it, which are some times larger.
 	largestBody         = 32 << 20
 	largestBodyFromEtcd = 4 << 20
-	// pageTime is the time of the server that pages aim at.
+	// pageTime is the server time that pages aim at.
 	pageTime = time.Second / 3
-	// step is the most by which one page is larger or smaller than the last.
+	// step is the largest factor between the sizes of two consecutive pages.
 	step = 5
 )
 
-// fromCache is the first version whose pages all come from its cache
-// (ListFromCacheSnapshot). Before it, all or all but the first of a list are
-// read from etcd, where an object is as large as what it carries.
+// fromCache is the first version that serves all pages from its cache (ListFromCacheSnapshot). Earlier
+// versions read all pages, or all but the first, from etcd as whole objects.
 var fromCache = version.MustParseGeneric("1.34.0")
 
-// pageLimits are how large pages may become.
+// pageLimits limit the size of pages.
 type pageLimits struct {
 	objects, bytes int64
 	time           time.Duration
 }
 
-// limitsFor returns those for a server of a version.
+// limitsFor returns the limits for a server version.
 func limitsFor(serverVersion string) pageLimits {
 	v, err := version.ParseGeneric(serverVersion)
 	if err != nil || v.LessThan(fromCache) {
@@ -53,21 +51,20 @@ func limitsFor(serverVersion string) pageLimits {
 	return pageLimits{largestPage, largestBody, pageTime}
 }
 
-// pageSize is the number of objects of one resource to ask for in a request. For
-// each page the server passes over what remains of the list, so large ones are
-// fast; but it holds a whole page in its memory, and one that has fallen out of
-// its cache as whole objects. So a list begins with few, and from then on pages
-// are as large as what the server makes in pageTime.
+// pageSize is the number of objects per request for one resource type. For each page the server passes
+// over the rest of the list, so large pages are fast. But the server holds a whole page in memory, and
+// if the page is not in its cache, whole objects. So a list begins with a small page. Later pages have
+// the size that the server serves in pageTime.
 type pageSize struct {
 	limits pageLimits
-	fixed  bool // as the user said
+	fixed  bool // set by the user
 
 	mu     sync.Mutex
 	limit  int64
-	failed bool // a page did
+	failed bool // a page has failed
 }
 
-// newPageSize is that of the user, or if it is 0 one that adapts.
+// newPageSize returns the user's size, or one that adapts if chunkSize is 0.
 func newPageSize(chunkSize int64, limits pageLimits) *pageSize {
 	if chunkSize > 0 {
 		return &pageSize{limit: chunkSize, fixed: true}
@@ -75,7 +72,7 @@ func newPageSize(chunkSize int64, limits pageLimits) *pageSize {
 	return &pageSize{limit: firstPage, limits: limits}
 }
 
-// current is how many objects to ask for.
+// current returns the number of objects to request.
 func (p *pageSize) current() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,12 +83,11 @@ func (p *pageSize) current() int64 {
 type pageCost struct {
 	limit, objects, bytes, remaining int64
 
-	took time.Duration // until the answer began, which is when it is complete at the server
+	took time.Duration // until the response began, which is when it is complete at the server
 }
 
-// succeeded notes that a page came. The next one is of the size that would have
-// taken pageTime, but no more than some times as large or small; once a page has
-// failed they grow slowly.
+// succeeded records the cost of a page. The next page gets the size that would have taken pageTime,
+// limited by the factor step. After a page has failed, sizes grow slowly.
 func (p *pageSize) succeeded(c pageCost) {
 	if p.fixed || c.objects == 0 {
 		return
@@ -106,7 +102,7 @@ func (p *pageSize) succeeded(c pageCost) {
 	if c.took > p.limits.time {
 		p.limit = min(p.limit, max(byTime, c.limit/step, slowestPage, c.remaining/slowestDivisor))
 	}
-	if full := c.objects >= c.limit; full && c.limit == p.limit { // less than a page says nothing of larger ones
+	if full := c.objects >= c.limit; full && c.limit == p.limit { // a partial page shows nothing about larger ones
 		larger := step * c.limit
 		if p.failed {
 			larger = c.limit + c.limit/4
@@ -115,8 +111,8 @@ func (p *pageSize) succeeded(c pageCost) {
 	}
 }
 
-// shrink notes that a page of limit objects did not come, and reports whether
-// the next one will be smaller.
+// shrink records that a page of limit objects failed. It reports whether the next page will be
+// smaller.
 func (p *pageSize) shrink(limit int64) (smaller bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

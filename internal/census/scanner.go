@@ -16,8 +16,7 @@ import (
 // spacesAtOnce is how many name pools are counted in one sweep. They take some megabytes.
 const spacesAtOnce = 1 << 14
 
-// Scanner counts the names of a cluster. The zero value of all fields but
-// Config is usable.
+// Scanner counts the names of a cluster. Only Config is required.
 type Scanner struct {
 	// Config reaches the cluster. Its Timeout bounds every request, including the time to read
 	// the response. Without it, a server that hangs is waited for.
@@ -75,7 +74,7 @@ type Scanner struct {
 	Listed func(Listed)
 }
 
-// Listed is a type that has been read.
+// Listed is a resource type that has been read.
 type Listed struct {
 	Resource Resource
 	Batch    Batch // with its name pools
@@ -149,7 +148,7 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 	}, nil
 }
 
-// count counts one resource.
+// count counts one resource type.
 func (s *scan) count(ctx context.Context, r Resource, namespace string) {
 	if !r.Namespaced {
 		namespace = ""

@@ -33,8 +33,8 @@ type server struct {
 	requests     atomic.Int64
 
 	mu          sync.Mutex
-	silentSince time.Time  // the first request without an answer, after the last with one
-	gone        *abandoned // once the server is given up
+	silentSince time.Time  // start of the first request without a response after the last response
+	gone        *abandoned // set when the scan gives up the server
 }
 
 // absence is the time without responses, as far as it was reported.
@@ -42,7 +42,7 @@ type absence struct {
 	tell func(cause error, after time.Duration) // may be nil
 
 	mu    sync.Mutex
-	since time.Time // the end of the first request without an answer, after the last with one
+	since time.Time // end of the first request without a response after the last response
 	told  bool
 }
 
@@ -64,15 +64,15 @@ func newServer(s *Scanner) (*server, error) {
 // pageRequest has the parameters of the request for one page.
 type pageRequest struct {
 	limit int64
-	token string // continue
-	at    string // the resourceVersion to read at, without a token
-	name  string // of the only object asked for; empty for all
-	whole bool   // objects, and not only their metadata
+	token string // continue token
+	at    string // the resourceVersion to read, without a token
+	name  string // name of the only object to list; empty for all
+	whole bool   // whole objects instead of metadata
 
-	selector string // of labels; empty for all
+	selector string // label selector; empty for all
 }
 
-// open makes one request for a page of the list at path.
+// open requests a page of the list at path.
 func (s *server) open(ctx context.Context, path []string, q pageRequest) (io.ReadCloser, error) {
 	if err := s.givenUp(); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case answers: // it is the lists that take long
+	case answers: // the server responds, but lists take long
 		s.silentSince = time.Time{}
 	case ctx.Err() == nil:
 		s.gone = &abandoned{err}
@@ -167,7 +167,7 @@ func (a *absence) observe(err error) {
 	}
 }
 
-// givenUp is the error of all requests that are not made any more, or nil.
+// givenUp returns the error of all further requests if the scan has given up the server, or nil.
 func (s *server) givenUp() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

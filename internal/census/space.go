@@ -7,14 +7,13 @@ import (
 )
 
 const (
-	// MaxRawPrefixes is up to which number different generateNames of one space
-	// are told apart.
+	// MaxRawPrefixes limits the different generateNames that are counted per name pool.
 	MaxRawPrefixes = spaces.MaxRawPrefixes
-	// MaxCreators is the same for creators.
+	// MaxCreators limits the different creators that are counted per name pool.
 	MaxCreators = spaces.MaxCreators
-	// MaxWindows is how many times Scanner.Since may have.
+	// MaxWindows limits the number of times in Scanner.Since.
 	MaxWindows = spaces.MaxWindows
-	// MinEvident is how many names a prefix has at least that no generateName says.
+	// MinEvident is the smallest number of names that can show a client's generator.
 	MinEvident = spaces.MinEvident
 )
 
@@ -31,17 +30,16 @@ type NamePool struct {
 	// only objects of other names have as generateName. With a longer suffix it is the number
 	// of objects that have a creation ID annotation and a generateName with the prefix.
 	Names int64
-	// Generated is how many of them have a generateName with this prefix, and
-	// RawPrefixes how many different ones; MaxRawPrefixes means that or more.
-	// More than one are possible only for a prefix of 58 bytes; GenerateNames is
-	// then the first eight of them, in the order of their bytes, else nil.
+	// Generated is the number of them with a generateName that has this prefix. RawPrefixes is the number
+	// of their different generateNames, at most MaxRawPrefixes. Only a prefix of 58 bytes can have
+	// several. GenerateNames has then the first eight in byte order. Otherwise it is nil.
 	Generated     int64
 	RawPrefixes   int
 	GenerateNames []string
-	// Recent is how many of Names were created since each of Scanner.Since.
+	// Recent counts the Names created since each time of Scanner.Since.
 	Recent [MaxWindows]int64
-	// Oldest and Newest are the first and the last creationTimestamp of them,
-	// in whole seconds; zero if none has one.
+	// Oldest and Newest are their first and last creationTimestamp, in whole seconds. They are zero if
+	// none has one.
 	Oldest, Newest time.Time
 
 	// Creator is that of the newest of them. Creators is how many different creators were
@@ -52,14 +50,13 @@ type NamePool struct {
 	// ClientGenerated is true if none of them has a generateName with the prefix, and the names
 	// evidently come from a client's own generator.
 	ClientGenerated bool
-	// ReplicaBounded is true if the number of replicas bounds that of the names:
-	// all creators seen are ReplicaSets, ReplicationControllers or DaemonSets, or,
-	// of EndpointSlices, Services.
+	// ReplicaBounded is true if the number of replicas limits the number of names. All creators seen are
+	// ReplicaSets, ReplicationControllers or DaemonSets, or Services for EndpointSlices.
 	ReplicaBounded bool
 
-	// OwnerKind is the kind of the objects' controllers if all are of one kind, and there
-	// are fewer names than Scanner.FoldBelow. Owners are hashes of these controllers,
-	// valid until Batch.Add returns.
+	// OwnerKind is the kind of the objects' controllers. It is set if all have one kind, and if there are
+	// fewer names than Scanner.FoldBelow. Owners are hashes of these controllers, valid until Batch.Add
+	// returns.
 	OwnerKind string
 	Owners    []uint64
 
@@ -74,13 +71,12 @@ type NamePool struct {
 type Creator struct {
 	// Kind and Name are the object's controller; empty if it has none.
 	Kind, Name string
-	// Manager is the field manager that owns the object's generateName, or if
-	// none does that of the oldest of its managedFields; empty if it has none.
-	// It is read only where there is no controller.
+	// Manager is the field manager that owns the object's generateName, or else the oldest of its
+	// managedFields. It is empty if there is none. It is read only for objects without a controller.
 	Manager string
-	// Certain is false if Manager is only that of the oldest of managedFields.
+	// Certain is false if Manager is only the oldest of managedFields.
 	Certain bool
-	// Marked is true if the object carries a creation id of this plugin.
+	// Marked is true if the object has a creation ID of this plugin.
 	Marked bool
 }
 

@@ -12,26 +12,25 @@ import (
 
 const (
 	defaultConcurrency = 4
-	// bigAtOnce is how many pages of big lists are in flight. From 1.34 on a
-	// server takes each for up to 15% of the seats of the user's priority level,
-	// which others share; before, for up to ten seats, and reads it as whole
-	// objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
+	// bigAtOnce is the number of pages of big lists in flight. From 1.34 on, each can take up to 15% of
+	// the seats of the user's priority level, which other users share. Earlier versions count up to ten
+	// seats for each, and read whole objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
 	bigAtOnce = 2
-	// politePauses is how many times as long as a request took a polite scan waits
-	// after it.
+	// politePauses is the factor between the duration of a request and the pause of a polite scan after
+	// it.
 	politePauses = 9
 )
 
 // turns bounds the requests in flight, and knows whether any has a response.
 type turns struct {
-	buffers chan []byte   // one for each request that may be in flight
-	big     chan struct{} // a place for each of them for a page of a big list
+	buffers chan []byte   // one per request that can be in flight
+	big     chan struct{} // a slot for each of them that is a page of a big list
 	polite  bool
 	resting func(pause time.Duration) // may be nil
 	absence absence
 
 	pausing sync.Mutex
-	rested  time.Time // until when a polite scan makes no request; guarded by pausing
+	rested  time.Time // the next request of a polite scan must not start earlier; guarded by pausing
 }
 
 // ShareTurns makes all scans and estimates of a scanner, and of its copies, share the limits
@@ -57,16 +56,16 @@ func newTurns(s *Scanner) *turns {
 // of a second, so this is one after a server that hung.
 const toldPause = 30 * time.Second
 
-// turn is that of a request.
+// turn is the turn of one request.
 type turn struct {
 	of     *turns
 	big    bool
-	buffer []byte // for the answer
+	buffer []byte // for the response
 	began  time.Time
 }
 
-// turn waits until another request may be made, for a page of a big list or for
-// any other. It lasts until its end.
+// turn waits until another request can be sent. big is true for a page of a big list. The caller must
+// call end after the request.
 func (s *turns) turn(ctx context.Context, big bool) (*turn, error) {
 	if big {
 		select {
@@ -90,7 +89,7 @@ func (s *turns) turn(ctx context.Context, big bool) (*turn, error) {
 	return t, nil
 }
 
-// end lets another request be made.
+// end allows the next request.
 func (t *turn) end() {
 	if s := t.of; s.polite && !t.began.IsZero() {
 		s.pausing.Lock()
@@ -107,7 +106,7 @@ func (t *turn) leave() {
 	}
 }
 
-// rest waits until a polite scan may make the next request.
+// rest waits until a polite scan can send the next request.
 func (s *turns) rest(ctx context.Context) error {
 	s.pausing.Lock()
 	pause := time.Until(s.rested)

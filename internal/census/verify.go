@@ -6,13 +6,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// A proxy or a cache can deliver the response to another request. The functions of this
-// file find out as far as a page shows it: by its kind, the namespaces of its objects, its
-// resourceVersion, and the number of objects that the page before it announced.
+// A proxy or a cache can deliver the response to another request. The functions of this file detect
+// this by the kind of a page, the namespaces of its objects, its resourceVersion, and the number of
+// objects that the previous page announced.
 
-// checkKind returns an error for a page that is no list of the resource. Custom resources
-// can have lists of any kind. Only their metadata is listed, unless whole objects are
-// requested.
+// checkKind returns an error for a page that is no list of the resource type. Lists of custom
+// resources can have any kind. It is checked only if metadata was requested.
 func (l *list) checkKind(p decode.Page, whole bool) error {
 	switch p.Kind {
 	case decode.MetadataList, "List":
@@ -26,7 +25,7 @@ func (l *list) checkKind(p decode.Page, whole bool) error {
 	return nil
 }
 
-// checkObject returns an error for an object that is in no namespace of the list.
+// checkObject returns an error for an object in a namespace outside the list.
 func (l *list) checkObject(o *decode.Object) error {
 	var list string
 	switch {
@@ -42,9 +41,8 @@ func (l *list) checkObject(o *decode.Object) error {
 	return decode.Malformed(fmt.Sprintf("an object of namespace %.64q in a list %s", o.Namespace, list))
 }
 
-// checkLater checks a page that is not the first of the walk. Pages of one list have one
-// resourceVersion. The API allows remainingItemCount to be an estimate, so a page that
-// disagrees with it only makes the list inconsistent.
+// checkLater checks a page after the first one. Pages of one list have one resourceVersion. The API
+// allows remainingItemCount to be an estimate, so a wrong one only makes the list inconsistent.
 func (w *walk) checkLater(p decode.Page) error {
 	l := w.list
 	if l.at == "" || l.inconsistent {

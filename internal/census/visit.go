@@ -10,17 +10,16 @@ import (
 // Visitor takes the objects of one list, each once. A visitor whose list fails, or is read
 // again from its beginning, is never committed. Forget it.
 type Visitor interface {
-	// Visit takes an object, which it may not keep. An error ends the list.
+	// Visit receives an object, which it must not keep. An error ends the list.
 	Visit(*decode.Object) error
 	// Commit is called when the list has been read to its end, for one visitor at a time.
 	Commit()
 }
 
-// Visit hands every object of the resources to a visitor, as Scan counts them: with
-// the same pages, retries, divided lists and skipped resources. Scanner.Selector has no
-// effect. begin makes the visitor of one list, also of one namespace of a resource. It
-// is called by several goroutines at a time, and sorted is whether the objects come in
-// the order of their "namespace/name".
+// Visit passes every object of the resource types to a visitor. Pages, retries, divided lists and
+// skipped resource types are as in Scan. Scanner.Selector has no effect. begin creates the visitor of
+// one list, or of one namespace of a divided list. Several goroutines call it. sorted reports whether
+// the objects come in the order of "namespace/name".
 func (s *Scanner) Visit(
 	ctx context.Context, resources []Resource, namespace string, asked decode.Asked,
 	begin func(r Resource, sorted bool) Visitor,
@@ -28,12 +27,12 @@ func (s *Scanner) Visit(
 	return s.Scan(ctx, resources, namespace, func() Batch { return &visits{asked: asked, begin: begin} })
 }
 
-// visits is the batch of a list whose objects are visited. It has no spaces.
+// visits is the batch of a list whose objects are visited. It has no name pools.
 type visits struct {
 	asked decode.Asked
 	begin func(Resource, bool) Visitor
-	of    *visits   // the one that this is a part of, or nil
-	done  []Visitor // of lists that were read to their ends
+	of    *visits   // the batch that contains this one, or nil
+	done  []Visitor // of lists that were read to the end
 }
 
 func (*visits) Add(NamePool) {}
@@ -60,7 +59,7 @@ func (v *visits) read(ctx context.Context, l *list) (spaces.Count, error) {
 	return spaces.Count{Objects: visit.objects, Prefixed: visit.objects}, nil
 }
 
-// visit is the counter of a walk whose objects are visited.
+// visit is the counter of a walk that visits objects.
 type visit struct {
 	asked   decode.Asked
 	to      Visitor
@@ -89,12 +88,11 @@ func (l *list) asked(to counter) decode.Asked {
 	return decode.Asked{Labels: l.scan.rules.LabelKeys(), Creator: to.WantsCreator}
 }
 
-// Reader reads objects of one resource and namespace, with the retries, the pages and
-// the limits of a Scanner.
+// Reader reads objects of one resource type and namespace, with the retries, pages and limits of a
+// Scanner.
 type Reader struct{ scan *scan }
 
-// Reader returns a reader whose requests share the limits of the scanner, if
-// ShareTurns was called.
+// Reader returns a reader. Its requests share the limits of the scanner after a call of ShareTurns.
 func (s *Scanner) Reader() (*Reader, error) {
 	scan, err := s.newScan(func() Batch { return nil })
 	if err != nil {
@@ -103,8 +101,8 @@ func (s *Scanner) Reader() (*Reader, error) {
 	return &Reader{scan}, nil
 }
 
-// List visits all objects of a resource in a namespace, which is empty for
-// cluster-scoped ones.
+// List visits all objects of a resource type in a namespace. The namespace is empty for cluster-scoped
+// types.
 func (r *Reader) List(
 	ctx context.Context, of Resource, namespace string, asked decode.Asked, begin func() Visitor,
 ) error {
@@ -117,8 +115,8 @@ func (r *Reader) List(
 	return nil
 }
 
-// Get visits the object of a name, by a list of that name: it needs no permission but
-// that of lists. An object that does not exist is not visited.
+// Get visits the object with a name. It sends a list of that name, so it needs only the permission to
+// list. An object that does not exist is not visited.
 func (r *Reader) Get(
 	ctx context.Context, of Resource, namespace, name string, asked decode.Asked, take func(*decode.Object) error,
 ) error {
@@ -127,7 +125,8 @@ func (r *Reader) Get(
 	return l.walk(ctx, &visit{asked: asked, to: only{name, take}})
 }
 
-// only is a Visitor of the objects of one name: not all servers select.
+// only is a Visitor of the object with one name. It filters because not all servers support the field
+// selector.
 type only struct {
 	name string
 	take func(*decode.Object) error

@@ -10,30 +10,31 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// walk is one reading of a list from its beginning to its end.
+// walk reads a list once from its beginning to its end.
 type walk struct {
 	list  *list
 	to    counter
 	asked decode.Asked
-	token string // of the page to be read; empty for the first one
-	// last is the last object visited. A page that is read again is taken up
-	// after it; again is then how far the reading has come, and nil otherwise.
+	token string // of the next page; empty for the first one
+	// last is the last object visited. If a page is read again, objects up to last are skipped. again is
+	// then the last object read. Otherwise it is nil.
 	last    position
 	again   *position
 	objects int64
-	// announced is how many objects follow, by the page before; 0 if it is not known.
+	// announced is the number of objects after the previous page, as the server reported it. 0 means
+	// unknown.
 	announced int64
-	away      bool // the server did not answer when the page was asked for before
+	away      bool // the server did not respond to an earlier request for this page
 }
 
-// position is where an object is in a list.
+// position is the position of an object in a list.
 type position struct{ namespace, name string }
 
 func (p position) compare(q position) int {
 	return spaces.StorageOrder(p.namespace, p.name, q.namespace, q.name)
 }
 
-// walk adds every object of the list to a counter, once.
+// walk passes every object of the list to a counter, once.
 func (l *list) walk(ctx context.Context, to counter) error {
 	w := &walk{list: l, to: to, asked: l.asked(to)}
 	for {
@@ -56,7 +57,7 @@ func (l *list) walk(ctx context.Context, to counter) error {
 	}
 }
 
-// request is that for the page that comes next.
+// request returns the request for the next page.
 func (w *walk) request(limit int64) pageRequest {
 	l := w.list
 	return pageRequest{
@@ -130,8 +131,8 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
 		w.token, l.inconsistent = token, true
 	case expired, first && l.at != "" && apistatus.Code(err) == http.StatusBadRequest:
 		return fmt.Errorf("%w: %w", errStartAgain, err)
-	case w.away && apistatus.AboutRights(err): // a server that has just started does not know its rules yet
-	case w.token != "" && apistatus.Code(err) == http.StatusUnauthorized: // a credential that has expired
+	case w.away && apistatus.AboutRights(err): // a restarted server may not have loaded its authorization rules
+	case w.token != "" && apistatus.Code(err) == http.StatusUnauthorized: // a credential that has just expired
 	case !transient(ctx, err):
 		return err
 	case p.Objects > 0 && (l.unordered || first && l.at == ""):
@@ -144,7 +145,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
 	return nil
 }
 
-// take adds an object, if it has not been before.
+// take passes on an object, unless it was visited before.
 func (w *walk) take(o *decode.Object) error {
 	at := position{o.Namespace, o.Name}
 	if w.again != nil {

@@ -8,14 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Creator is who made an object, like the decoder's.
+// Creator is the creator of an object, like decode.Creator.
 type Creator struct {
 	APIVersion, Kind, Name, Manager string
 	Certain                         bool
 }
 
-// CreatorOf is who made the object: its controller, else the field manager of its
-// generateName, else the oldest.
+// CreatorOf returns the creator of an object: its controller, else the field manager of its
+// generateName, else the oldest field manager.
 func CreatorOf(o metav1.ObjectMeta) Creator {
 	for _, owner := range o.OwnerReferences {
 		if owner.Controller != nil && *owner.Controller && owner.Kind != "" {
@@ -40,7 +40,7 @@ func CreatorOf(o metav1.ObjectMeta) Creator {
 	return Creator{Manager: head(oldest.Manager)}
 }
 
-// timeOf is the time of an entry; one without is later than any other.
+// timeOf returns the time of an entry. An entry without a time counts as the latest.
 func timeOf(entry metav1.ManagedFieldsEntry) time.Time {
 	if entry.Time.IsZero() {
 		return time.Unix(1<<40, 0)

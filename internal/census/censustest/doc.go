@@ -1,5 +1,4 @@
-// Package censustest is what the tests of the census share: a population of
-// objects, lists of them as servers write them, and an oracle that counts them
-// in a plainer way. It imports nothing of what it helps to test, and no program
-// imports it.
+// Package censustest has test data for the census: a population of objects, their lists as servers
+// encode them, and an oracle that counts them in a simpler way. It imports nothing of the code that it
+// tests, and no program imports it.
 package censustest

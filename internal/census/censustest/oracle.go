@@ -18,20 +18,19 @@ var (
 	suffix    = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]*$`)
 )
 
-// Oracle counts by the rules of the census, whose fields of these names it has.
+// Oracle counts by the rules of the census. Its fields have the names of the Scanner's.
 type Oracle struct {
 	Selector labels.Selector
 	Prefixes []string
 	Since    []time.Time
 	MinCount int64
-	// FoldBelow is below how many names owners count.
+	// FoldBelow is the number of names below which owners count.
 	FoldBelow int64
-	// Unordered is a list that is not known to be in the order of names: no
-	// prefix is evident.
+	// Unordered is set for a list that may be unsorted. Then no prefix is evident.
 	Unordered bool
 }
 
-// NamePool is a name space and what exists in it, like census.NamePool.
+// NamePool is a name pool and its names, like census.NamePool.
 type NamePool struct {
 	Namespace, Prefix string
 	SuffixLength      int
@@ -55,16 +54,15 @@ type spaceID struct {
 	suffix            int
 }
 
-// population is the objects by name space.
+// population holds the objects by name pool.
 type population struct {
 	said, chosen map[spaceID]bool
 	members      map[spaceID][]metav1.ObjectMeta
-	others       map[spaceID]int // of names that end in five letters or digits of another alphabet
+	others       map[spaceID]int // number of names that end in five letters or digits of another alphabet
 }
 
-// Count counts in another, plainer way than the census: it keeps everything.
-// Objects are in the order in which they are listed. The spaces are in the order
-// of namespace, prefix and suffix.
+// Count counts in a simpler way than the census: it keeps all objects. objects are in the order of the
+// list. The result is sorted by namespace, prefix and suffix length.
 func (r Oracle) Count(objects []metav1.ObjectMeta) []NamePool {
 	p := r.sort(objects)
 	var spaces []NamePool
@@ -82,7 +80,7 @@ func (r Oracle) Count(objects []metav1.ObjectMeta) []NamePool {
 	return spaces
 }
 
-// Unprefixed is how many objects are in no space that counts, chosen or not.
+// Unprefixed returns the number of objects in no name pool that counts, chosen or not.
 func (r Oracle) Unprefixed(objects []metav1.ObjectMeta) int64 {
 	p, prefixed := r.sort(objects), int64(0)
 	for id := range p.ids() {
@@ -178,7 +176,7 @@ func (r Oracle) sum(id spaceID, p population) NamePool {
 	return space
 }
 
-// ownedBy counts the controllers of objects that all have controllers of one kind.
+// ownedBy counts the controllers of objects if all controllers have one kind.
 func (s *NamePool) ownedBy(members []metav1.ObjectMeta) {
 	owners := map[Creator]bool{}
 	for _, o := range members {
@@ -193,7 +191,7 @@ func (s *NamePool) ownedBy(members []metav1.ObjectMeta) {
 	}
 }
 
-// newest are the objects that are newer than all before them.
+// newest returns the objects that are newer than all earlier ones.
 func newest(members []metav1.ObjectMeta) (found []metav1.ObjectMeta) {
 	for _, o := range members {
 		if len(found) == 0 || o.CreationTimestamp.After(found[len(found)-1].CreationTimestamp.Time) {
@@ -220,7 +218,7 @@ func (s *NamePool) madeBy(members []metav1.ObjectMeta) {
 	s.Creators, s.ReplicaBounded = len(creators), len(members) > 0 && bounded
 }
 
-// evident is whether the names evidently come from a client's own generator.
+// evident reports whether the evidence shows a client's own generator.
 func (r Oracle) evident(prefix string, all []metav1.ObjectMeta, others int) bool {
 	var members []metav1.ObjectMeta
 	for _, o := range all {
@@ -260,8 +258,7 @@ func (r Oracle) evident(prefix string, all []metav1.ObjectMeta, others int) bool
 	return len(symbols) >= 16 && later <= 3*earlier
 }
 
-// longSuffix is the length of the suffix of an object that create
-// --suffix-length made, or 0.
+// longSuffix returns the suffix length of an object that was created with --suffix-length, or 0.
 func longSuffix(o metav1.ObjectMeta) int {
 	if _, marked := o.Annotations["genname.dev/creation-id"]; !marked || len(o.Name) > 63 {
 		return 0
@@ -278,7 +275,7 @@ func longSuffix(o metav1.ObjectMeta) int {
 	return 0
 }
 
-// effective is what is left of generateName before a suffix of n characters.
+// effective truncates generateName for a suffix of n characters.
 func effective(generateName string, n int) string {
 	return generateName[:min(len(generateName), 63-n)]
 }

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Population is n objects in each namespace: generated ones, named ones, and
-// some that say a prefix that is not theirs.
+// Population returns n objects in each namespace: with generated names, with fixed names, and with a
+// generateName whose prefix their name lacks.
 func Population(namespaces []string, n int) []metav1.ObjectMeta {
 	var objects []metav1.ObjectMeta
 	for _, ns := range namespaces {
@@ -32,7 +32,7 @@ func Population(namespaces []string, n int) []metav1.ObjectMeta {
 	return objects
 }
 
-// SuffixOf makes different suffixes of small numbers.
+// SuffixOf returns different suffixes for small numbers.
 func SuffixOf(i int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	suffix := make([]byte, 5)
@@ -42,7 +42,7 @@ func SuffixOf(i int) string {
 	return string(suffix)
 }
 
-// JSON is the list as servers write it in JSON.
+// JSON encodes the list in JSON as servers do.
 func JSON(list *metav1.PartialObjectMetadataList) []byte {
 	body, err := json.Marshal(list)
 	if err != nil {
@@ -51,7 +51,7 @@ func JSON(list *metav1.PartialObjectMetadataList) []byte {
 	return body
 }
 
-// Protobuf is the list as servers write it in protobuf, in its envelope.
+// Protobuf encodes the list in protobuf as servers do, in its envelope.
 func Protobuf(list *metav1.PartialObjectMetadataList) []byte {
 	raw, err := list.Marshal()
 	if err != nil {

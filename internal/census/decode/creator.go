@@ -3,27 +3,26 @@ package decode
 import "bytes"
 
 const (
-	// creationID is the annotation of objects that this plugin makes, that of
-	// pkg/once.
+	// creationID is the annotation of objects that the plugin creates, that of pkg/once.
 	creationID = "genname.dev/creation-id"
-	// maxCreator is how much is kept of a text that says who made an object.
-	// Controllers and managers may have names as long as etcd takes them.
+	// maxCreator limits the bytes kept of a text that describes a creator. Names of controllers and
+	// managers can be as long as etcd accepts.
 	maxCreator = 253
-	// maxOrigin is the length of the longest Object.Origin.
+	// maxOrigin limits the length of Object.Origin.
 	maxOrigin = 4 << 10
 )
 
-// Creator is who made an object: its controller, or without one a field manager.
+// Creator is the creator of an object: its controller, or else a field manager.
 type Creator struct {
 	APIVersion, Kind, Name string // of the controller
 
 	Manager string
-	// Certain is whether Manager owns the object's generateName, and is not just
-	// that of the oldest entry of its managedFields.
+	// Certain is true for a controller, and for a Manager that owns the object's generateName. It is false
+	// if Manager is only that of the oldest entry of managedFields.
 	Certain bool
 }
 
-// controlledBy notes a controller of the object; the first counts.
+// controlledBy records a controller of the object. The first one counts.
 func (d *decoder) controlledBy(owner Creator) {
 	if d.object.Creator.Kind == "" && owner.Kind != "" {
 		owner.Certain = true
@@ -31,16 +30,16 @@ func (d *decoder) controlledBy(owner Creator) {
 	}
 }
 
-// managedEntry is what counts of an entry of managedFields.
+// managedEntry holds the needed fields of an entry of managedFields.
 type managedEntry struct {
 	manager     string
-	time        int64 // Unix seconds; 0 if not known
-	subresource bool  // of a part of the object like its status
-	owner       bool  // of metadata.generateName
+	time        int64 // Unix seconds; 0 if unknown
+	subresource bool  // the entry is for a subresource like status
+	owner       bool  // the entry owns metadata.generateName
 }
 
-// managedBy notes an entry: the first that owns generateName counts, else the
-// oldest, and of equals the first.
+// managedBy records an entry. The first entry that owns generateName counts, else the oldest. Of
+// entries with equal times, the first counts.
 func (d *decoder) managedBy(e managedEntry) {
 	m := &d.object.Creator
 	switch older := m.Manager == "" || e.time != 0 && (d.oldest == 0 || e.time < d.oldest); {
@@ -52,15 +51,15 @@ func (d *decoder) managedBy(e managedEntry) {
 	}
 }
 
-// fieldsScan finds out whether the fields of a FieldsV1, which are added as they
-// come, have metadata.generateName. Keys of them may hold any text.
+// fieldsScan finds out whether a FieldsV1 has metadata.generateName. It gets the text in chunks. Its
+// keys can contain any text.
 type fieldsScan struct {
 	owns bool
 
-	known           bool // it is, whatever comes
+	known           bool // the result is final
 	depth           int
 	inText, escaped bool
-	text            [len(fieldGenerateName) + 1]byte // of the key that is being read
+	text            [len(fieldGenerateName) + 1]byte // of the current key
 	length          int
 	inMetadata      bool
 }
@@ -91,8 +90,8 @@ func (s *fieldsScan) add(chunk []byte, last bool) {
 	}
 }
 
-// addText takes the text of a key as far as it goes in chunk, with the quotation
-// mark or the backslash after it, and returns how much that was.
+// addText reads the text of a key from chunk, including the quotation mark or the backslash after it.
+// It returns the number of bytes read.
 func (s *fieldsScan) addText(chunk []byte) (taken int) {
 	if s.escaped {
 		s.escaped = false

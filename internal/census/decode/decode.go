@@ -1,7 +1,7 @@
-// Package decode reads one page of a list, as a server answers it, from bytes as
-// they arrive: protobuf through a buffer of fixed size, JSON one object at a
-// time. It owns both formats and what is taken from an object; it keeps no
-// object, sends no request, and counts nothing but the objects of the page.
+// Package decode reads one page of a list from the bytes of a response as they arrive: protobuf
+// through a buffer of fixed size, JSON one object at a time. It owns both formats and the choice of
+// the fields that are read. It keeps no object, sends no request, and counts only the objects of the
+// page.
 package decode
 
 import (
@@ -11,89 +11,86 @@ import (
 )
 
 const (
-	// BufferSize is the memory that List needs for a page, whatever its size.
+	// BufferSize is the size of the buffer that List needs for a page of any size.
 	BufferSize = 64 << 10
-	// maxString is the longest text of an object that is looked at. Names have
-	// at most 253 bytes; a type without that rule is bounded by URLs.
+	// maxString is the longest text of an object that is accepted. Names have at most 253 bytes. For types
+	// without that rule, the length of URLs is the limit.
 	maxString = 4 << 10
-	// maxToken is the longest continue token that is taken.
+	// maxToken is the longest continue token that is accepted.
 	maxToken = 32 << 10
 )
 
-// Object is what the census reads of one object.
+// Object holds the fields that the census reads of one object.
 type Object struct {
 	Namespace, Name, GenerateName string
 
-	Created int64             // Unix seconds; 0 if it is not known
-	Labels  map[string]string // only those asked for
+	Created int64             // Unix seconds; 0 if unknown
+	Labels  map[string]string // only those of Asked.Labels
 
-	Creator Creator // if it was asked for
-	Marked  bool    // with a creation id, if the creator was asked for, now or later
-	// Origin is what says who made it, for CreatorOf, if that was asked for later.
-	// It is nil where the creator has been read nevertheless.
+	Creator Creator // if Asked.Creator returned Now
+	Marked  bool    // it has a creation ID; read if Asked.Creator returned Now or Later
+	// Origin is the input of CreatorOf, if Asked.Creator returned Later. It is nil if the creator was read
+	// at once nevertheless.
 	Origin []byte
 
-	Identity // if it was asked for
+	Identity // if Asked.Identity is set
 
-	// Raw is the whole object in JSON, if that was asked for. It is valid until visit
-	// returns.
+	// Raw is the whole object in JSON, if Asked.Whole is set. It is valid until visit returns.
 	Raw []byte
 }
 
-// When is when it is to be read who made an object, which costs as much as reading
-// all else of it.
+// When decides when to read the creator of an object. Reading the creator costs as much as reading
+// everything else.
 type When int8
 
-// What says who made an object is passed over, kept, or read.
+// The fields that show the creator are skipped, kept for later, or read now.
 const (
 	Never When = iota
 	Later
 	Now
 )
 
-// Asked is what List reads of an object beside its name, generateName and time.
+// Asked selects the fields that List reads of an object beside its namespace, name, generateName and
+// time.
 type Asked struct {
-	// Labels are the keys of labels.
+	// Labels are the keys of the labels to read.
 	Labels map[string]bool
-	// Creator returns when it is to be read who made an object, which it may not
-	// keep. It is called once its name, generateName, namespace and time have
-	// been read; nil returns Never. Protobuf must have its fields in the order of
-	// their numbers for that, as all encoders of Kubernetes write them.
+	// Creator decides when to read the creator of an object, which it must not keep. It is called after
+	// the object's name, generateName, namespace and time were read. This requires protobuf fields in the
+	// order of their numbers, as all Kubernetes encoders write them. A nil Creator means Never.
 	Creator func(*Object) When
-	// Updated reports whether Watch calls Creator for an object that was updated, too;
-	// nil is false.
+	// Updated reports whether Watch also calls Creator for an object that was updated. nil means false.
 	Updated func(*Object) bool
-	// Identity is whether Object.Identity is read.
+	// Identity makes List read Object.Identity.
 	Identity bool
-	// Whole is whether Object.Raw is kept, which only JSON has.
+	// Whole makes List keep Object.Raw. It works only for JSON.
 	Whole bool
 }
 
-// Page is what a server says about one page of a list.
+// Page is the metadata of one page of a list.
 type Page struct {
 	Kind            string // of the list; empty if the response has none
 	ResourceVersion string
-	Continue        string // the token of the page after this one; empty on the last
-	Remaining       int64  // objects after this page; 0 if it is not known
+	Continue        string // token of the next page; empty on the last
+	Remaining       int64  // objects after this page; 0 if unknown
 	Objects         int64  // on this page
 }
 
-// Malformed is the error of an answer that is not a list.
+// Malformed is the error of a response that is not a list.
 type Malformed string
 
 func (m Malformed) Error() string { return "malformed answer: " + string(m) }
 
 func malformedf(format string, args ...any) error { return Malformed(fmt.Sprintf(format, args...)) }
 
-// protobufMagic is what protobuf from a Kubernetes server starts with
+// protobufMagic is the prefix of protobuf from a Kubernetes server
 // (k8s.io/apimachinery/pkg/runtime/serializer/protobuf).
 var protobufMagic = []byte("k8s\x00")
 
-// List reads a PartialObjectMetadataList, or in JSON any list, through buffer,
-// of at least BufferSize bytes. It calls visit for every object, which visit may
-// not keep, with what is asked for; an error of visit ends the reading. A stream
-// that ends too early is an io.ErrUnexpectedEOF, one that is no list a
-// Malformed. Along with an error it returns the part of the page that has been
+// List reads a PartialObjectMetadataList, or in JSON any list. buffer must have at least BufferSize
+// bytes. It calls visit for every object, with the fields that asked selects. visit must not keep the
+// object. An error of visit ends the reading. A truncated stream gives io.ErrUnexpectedEOF, and a
+// stream that is not a list gives Malformed. With an error, List returns the part of the page that was
 // read.
 func List(r io.Reader, buffer []byte, asked Asked, visit func(*Object) error) (Page, error) {
 	w := &wire{r: r, buf: buffer}
@@ -113,24 +110,24 @@ func List(r io.Reader, buffer []byte, asked Asked, visit func(*Object) error) (P
 	return d.page, err
 }
 
-// decoder is what is known while a page is read.
+// decoder is the state of the reading of a page.
 type decoder struct {
 	asked   Asked
 	visit   func(*Object) error
 	page    Page
-	object  Object // the one that is being read
-	isAsked bool   // whether Asked.Creator has been called for it, and said when
+	object  Object // the current one
+	isAsked bool   // Asked.Creator was called for it and returned when
 	when    When
-	oldest  int64  // the time of the entry of managedFields that Creator is of
-	origin  []byte // the memory of Object.Origin
+	oldest  int64  // time of the managedFields entry that Creator comes from
+	origin  []byte // memory of Object.Origin
 
-	// These are what is being read of managedFields.
+	// The current entry of managedFields.
 	entry  managedEntry
 	fields fieldsScan
-	seen   []byte // what fields is of, if that came at once
+	seen   []byte // text of fields, if it was in the buffer as a whole
 }
 
-// whenCreator returns when it is to be read who made the object.
+// whenCreator returns when to read the creator of the object.
 func (d *decoder) whenCreator() When {
 	if !d.isAsked && d.asked.Creator != nil {
 		d.isAsked, d.when = true, d.asked.Creator(&d.object)
@@ -141,7 +138,7 @@ func (d *decoder) whenCreator() When {
 	return d.when
 }
 
-// begin makes the decoder ready for the next object, and returns the last one.
+// begin prepares the decoder for the next object, and returns the previous one.
 func (d *decoder) begin() (before Object) {
 	before = d.object
 	clear(before.Labels)
@@ -151,7 +148,7 @@ func (d *decoder) begin() (before Object) {
 	return before
 }
 
-// found hands the object that has been read to visit.
+// found passes the current object to visit.
 func (d *decoder) found() error {
 	if d.object.Name == "" {
 		return Malformed("an object without a name")
@@ -160,7 +157,7 @@ func (d *decoder) found() error {
 	return d.visit(&d.object)
 }
 
-// setLabel sets a label of the object, if it is one asked for.
+// setLabel sets a label of the object if Asked.Labels has its key.
 func (d *decoder) setLabel(key, value string) {
 	if !d.asked.Labels[key] {
 		return

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// EventType is what a watch tells of an object.
+// EventType is the type of a watch event.
 type EventType string
 
 // The types of events.
@@ -26,22 +26,21 @@ const (
 // Event is one event of a watch.
 type Event struct {
 	Type EventType
-	// ResourceVersion is that of the object, of which a deleted one has that of
-	// its deletion, or of a bookmark.
+	// ResourceVersion is that of the object or the bookmark. A deleted object has that of its deletion.
 	ResourceVersion string
-	Object          *Object // of what is no bookmark
+	Object          *Object // nil for a bookmark
 }
 
-// StatusError is the Status that a server sends in a watch before it ends it.
+// StatusError is the Status with which a server ends a watch.
 type StatusError struct {
-	Code    int // as that of an HTTP answer
+	Code    int // HTTP status code
 	Message string
 }
 
 func (s *StatusError) Error() string { return "the server ended the watch: " + s.Message }
 
-// Gone reports whether err says that a watch cannot be gone on with, because the
-// server does not know what came after its resourceVersion any more.
+// Gone reports whether a watch can't continue because the server no longer has the changes after its
+// resourceVersion.
 func Gone(err error) bool {
 	var status *StatusError
 	return errors.As(err, &status) && status.Code == http.StatusGone
@@ -62,15 +61,14 @@ const (
 	statusCode    protowire.Number = 6
 )
 
-// frameHead is the length of an event of a protobuf watch, before it
+// frameHead is the size of the length that precedes each event of a protobuf watch
 // (k8s.io/apimachinery/pkg/util/framer).
 const frameHead = 4
 
-// Watch reads the events of a watch of metadata, through buffer, of at least
-// BufferSize bytes, in protobuf or in JSON. It calls visit for each, which may not
-// keep the object; an error of visit ends the reading. A watch that the server
-// ends is no error if it ends between two events; one that it ends with a Status
-// is a StatusError.
+// Watch reads the events of a metadata watch, in protobuf or JSON. buffer must have at least
+// BufferSize bytes. It calls visit for each event. visit must not keep the object, and its error ends
+// the reading. If the server ends the watch between two events, Watch returns nil. If the server ends
+// it with a Status, Watch returns a StatusError.
 func Watch(r io.Reader, buffer []byte, asked Asked, visit func(*Event) error) error {
 	d := &eventDecoder{visit: visit}
 	d.asked = asked
@@ -85,13 +83,13 @@ func Watch(r io.Reader, buffer []byte, asked Asked, visit func(*Event) error) er
 	if done, err := w.done(); done || err != nil {
 		return err
 	}
-	if first := buffer[0]; first == 0 { // of a length below 16 MiB; JSON has none
+	if first := buffer[0]; first == 0 { // first byte of a length below 16 MiB; JSON never begins with 0
 		return d.protobuf(w)
 	}
 	return d.json(io.MultiReader(bytes.NewReader(buffer[:w.end]), r))
 }
 
-// eventDecoder is what is known while a watch is read.
+// eventDecoder is the state of the reading of a watch.
 type eventDecoder struct {
 	decoder
 	visit  func(*Event) error
@@ -99,14 +97,13 @@ type eventDecoder struct {
 	status StatusError
 }
 
-// beginEvent makes the decoder ready for the next event, and returns the object of
-// the last one.
+// beginEvent prepares the decoder for the next event, and returns the object of the previous one.
 func (d *eventDecoder) beginEvent() (before Object) {
 	d.event, d.status = Event{}, StatusError{}
 	return d.begin()
 }
 
-// end hands over the event that has been read.
+// end passes the current event to visit.
 func (d *eventDecoder) end() error {
 	switch d.event.Type {
 	case Error:
@@ -210,7 +207,7 @@ func (d *eventDecoder) statusField(w *wire, f field) error {
 	return nil
 }
 
-// jsonEvent is what is read of an event in JSON.
+// jsonEvent holds the fields that are read of an event in JSON.
 type jsonEvent struct {
 	Type   EventType `json:"type"`
 	Object struct {

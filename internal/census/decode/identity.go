@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// Identity is what tells objects apart, and who owns them.
+// Identity holds the fields that identify an object, and its owners.
 type Identity struct {
 	UID        string
 	CreationID string // the value of the creation ID annotation
@@ -21,14 +21,14 @@ type Owner struct {
 	Controller                  bool
 }
 
-// Fields of ObjectMeta and OwnerReference that only identities need.
+// Fields of ObjectMeta and OwnerReference that only Identity needs.
 const (
 	metaUID               protowire.Number = 5
 	metaDeletionTimestamp protowire.Number = 9
 	ownerUID              protowire.Number = 4
 )
 
-// identity reads a field of an identity.
+// identity reads a field of Identity.
 func (d *decoder) identity(w *wire, f field, before *Object) error {
 	o := &d.object
 	switch f.number {
@@ -44,7 +44,7 @@ func (d *decoder) identity(w *wire, f field, before *Object) error {
 	return nil
 }
 
-// creationID reads an annotation, which may be the one with the creation ID.
+// creationID reads an annotation, and keeps it if it is the creation ID.
 func (d *decoder) creationID(w *wire, f field) error {
 	is := false
 	return w.message(f, func(f field) error {
@@ -60,7 +60,8 @@ func (d *decoder) creationID(w *wire, f field) error {
 	})
 }
 
-// ownedBy reads an owner reference. Neighbors in a list mostly have equal owners.
+// ownedBy reads an owner reference. It reuses the strings of the previous object, whose owners are
+// mostly equal.
 func (d *decoder) ownedBy(w *wire, f field, before *Object) error {
 	var owner, guess Owner
 	if at := len(d.object.Owners); at < len(before.Owners) {

@@ -12,18 +12,18 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// maxJSONValue bounds the memory that one object of a list, or anything else
-// that is read at once, may take. etcd stores no object of more than 1.5 MiB.
+// maxJSONValue limits the memory of one object of a list, and of any other value that is read at once.
+// etcd stores no object of more than 1.5 MiB.
 const maxJSONValue = 4 << 20
 
-// jsonListMeta is what is read of a list's metadata.
+// jsonListMeta holds the fields that are read of a list's metadata.
 type jsonListMeta struct {
 	ResourceVersion    string            `json:"resourceVersion"`
 	Continue           string            `json:"continue"`
 	RemainingItemCount gojson.RawMessage `json:"remainingItemCount"`
 }
 
-// jsonItem is what is read of an object.
+// jsonItem holds the fields that are read of an object.
 type jsonItem struct {
 	Metadata jsonMeta `json:"metadata"`
 }
@@ -35,14 +35,14 @@ type jsonMeta struct {
 	CreationTimestamp string `json:"creationTimestamp"`
 	UID               string `json:"uid"`
 	DeletionTimestamp string `json:"deletionTimestamp"`
-	// These are read on only if something of them is asked for.
+	// These are decoded only if asked selects a part of them.
 	Labels          gojson.RawMessage `json:"labels"`
 	Annotations     gojson.RawMessage `json:"annotations"`
 	OwnerReferences gojson.RawMessage `json:"ownerReferences"`
 	ManagedFields   gojson.RawMessage `json:"managedFields"`
 }
 
-// again is empty metadata that uses the memory of m again.
+// again returns empty metadata that reuses the memory of m.
 func (m *jsonMeta) again() jsonMeta {
 	return jsonMeta{
 		Labels: m.Labels[:0], Annotations: m.Annotations[:0],
@@ -50,8 +50,8 @@ func (m *jsonMeta) again() jsonMeta {
 	}
 }
 
-// decodeJSON reads a list in JSON. What it does not know is passed over, null is
-// as good as nothing, and of a key that comes twice the last one counts.
+// decodeJSON reads a list in JSON. It skips unknown fields, and treats null as missing. If a key
+// repeats, the last one counts.
 func (d *decoder) decodeJSON(r io.Reader) error {
 	m := &meter{r: r}
 	j := jsonReader{decoder: json.NewDecoderCaseSensitivePreserveInts(m), meter: m}
@@ -82,7 +82,7 @@ func (d *decoder) jsonListMeta(j jsonReader, meta *jsonListMeta) error {
 	}
 	d.page.ResourceVersion, d.page.Continue = meta.ResourceVersion, meta.Continue
 	remaining, _ := strconv.ParseInt(string(meta.RemainingItemCount), 10, 64)
-	d.page.Remaining = max(0, remaining) // 0, not known, if it is no such number
+	d.page.Remaining = max(0, remaining) // 0, unknown, if it is not a positive number
 	return bounded(meta.ResourceVersion, meta.Continue)
 }
 
@@ -110,7 +110,7 @@ func (d *decoder) jsonItems(j jsonReader) error {
 	})
 }
 
-// jsonObject makes of meta the object that has been read.
+// jsonObject makes the object from meta the current one.
 func (d *decoder) jsonObject(meta *jsonMeta) error {
 	d.begin()
 	if err := bounded(meta.Name, meta.GenerateName, meta.Namespace); err != nil {
@@ -137,11 +137,11 @@ func (d *decoder) jsonObject(meta *jsonMeta) error {
 	if d.whenCreator() == Never {
 		return nil
 	}
-	d.object.Origin = nil // what is there has been kept as a whole already
+	d.object.Origin = nil // the raw fields have been read as a whole already
 	return d.jsonCreator(meta)
 }
 
-// jsonCreator reads what says who made the object.
+// jsonCreator reads the creator of the object.
 func (d *decoder) jsonCreator(meta *jsonMeta) error {
 	var annotations map[string]gojson.RawMessage
 	var owners []struct {
@@ -181,7 +181,7 @@ func (d *decoder) jsonCreator(meta *jsonMeta) error {
 	return nil
 }
 
-// jsonManaged is what is read of an entry of managedFields.
+// jsonManaged holds the fields that are read of an entry of managedFields.
 type jsonManaged struct {
 	Manager     string            `json:"manager"`
 	Time        string            `json:"time"`
@@ -204,7 +204,7 @@ func (m *jsonManaged) entry() (managedEntry, error) {
 	return entry, nil
 }
 
-// head is text without what is beyond maxCreator.
+// head truncates text to maxCreator bytes.
 func head(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxCreator)], "")
 }
@@ -222,7 +222,7 @@ func (d *decoder) jsonLabels(raw []byte) error {
 	return nil
 }
 
-// bounded refuses texts that are longer than any that a server needs.
+// bounded refuses texts that are longer than any text of a server.
 func bounded(texts ...string) error {
 	for _, text := range texts {
 		if len(text) > maxToken {
@@ -232,14 +232,14 @@ func bounded(texts ...string) error {
 	return nil
 }
 
-// jsonReader reads JSON value by value. The end of the stream is always
-// unexpected: who has read the list does not ask for more.
+// jsonReader reads JSON value by value. The end of the stream is always unexpected, because a reader
+// of a complete list stops before it.
 type jsonReader struct {
 	decoder json.Decoder
 	meter   *meter
 }
 
-// meter bounds what may be read, and so must be buffered, for one value.
+// meter limits the bytes that are read, and therefore buffered, for one value.
 type meter struct {
 	r    io.Reader
 	left int
@@ -254,7 +254,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// listKind reads the kind, which must be that of a list.
+// listKind reads the kind, which must end in List.
 func (d *decoder) listKind(j jsonReader) error {
 	err := j.value(&d.page.Kind)
 	if err == nil && !strings.HasSuffix(d.page.Kind, "List") {
@@ -263,7 +263,7 @@ func (d *decoder) listKind(j jsonReader) error {
 	return err
 }
 
-// object calls visit for every key of an object, to read the value.
+// object calls visit for every key of an object. visit must read the value.
 func (j jsonReader) object(visit func(key string) error) error {
 	if some, err := j.open('{', "an object"); !some {
 		return err
@@ -273,14 +273,14 @@ func (j jsonReader) object(visit func(key string) error) error {
 		if err != nil || token == gojson.Delim('}') {
 			return err
 		}
-		key, _ := token.(string) // the decoder has made sure of it
+		key, _ := token.(string) // the decoder accepts only strings as keys
 		if err := visit(key); err != nil {
 			return err
 		}
 	}
 }
 
-// array calls visit before every element of an array, to read it.
+// array calls visit before every element of an array. visit must read the element.
 func (j jsonReader) array(visit func() error) error {
 	if some, err := j.open('[', "an array"); !some {
 		return err
@@ -294,8 +294,7 @@ func (j jsonReader) array(visit func() error) error {
 	return err
 }
 
-// open reads the beginning of an object or array, and reports whether there is
-// one; null is none.
+// open reads the beginning of an object or array, and reports whether there is one. null is none.
 func (j jsonReader) open(delim gojson.Delim, expected string) (bool, error) {
 	token, err := j.token()
 	if err != nil || token == nil {
@@ -319,14 +318,14 @@ func (j jsonReader) value(v any) error {
 	return malformedJSON(j.decoder.Decode(v))
 }
 
-// token reads what begins, ends or names a value.
+// token reads a delimiter, a key or a simple value.
 func (j jsonReader) token() (gojson.Token, error) {
 	j.meter.left = maxJSONValue
 	token, err := j.decoder.Token()
 	return token, malformedJSON(err)
 }
 
-// malformedJSON is err in words of this package, where it is about the bytes.
+// malformedJSON converts errors about the content to errors of this package.
 func malformedJSON(err error) error {
 	var mismatch *gojson.UnmarshalTypeError
 	switch {

@@ -55,8 +55,7 @@ const (
 // MetadataList is the kind of a list of metadata.
 const MetadataList = "PartialObjectMetadataList"
 
-// decodeProtobuf reads the envelope, a runtime.Unknown, to the end of the
-// stream.
+// decodeProtobuf reads the envelope, a runtime.Unknown, to the end of the stream.
 func (d *decoder) decodeProtobuf(w *wire) error {
 	complete := false
 	for {
@@ -133,8 +132,8 @@ func (d *decoder) listMeta(w *wire, f field) error {
 	})
 }
 
-// item reads one object. Neighbors in a list mostly share their namespace and
-// generateName, so these are not made anew.
+// item reads one object. It reuses the namespace and generateName of the previous object, which are
+// mostly equal.
 func (d *decoder) item(w *wire, f field) error {
 	before := d.begin()
 	err := w.message(f, func(f field) error {
@@ -184,8 +183,7 @@ func (d *decoder) meta(w *wire, f field, before *Object) error {
 	return nil
 }
 
-// keep adds a field to what says who made the object. Where that becomes too
-// much, it is read now.
+// keep appends a field to Object.Origin. If that becomes too long, it reads the creator now.
 func (d *decoder) keep(w *wire, f field, before *Creator) error {
 	o := &d.object
 	if f.kind != protowire.BytesType || uint64(len(o.Origin))+f.end-w.offset > maxOrigin {
@@ -202,7 +200,7 @@ func (d *decoder) keep(w *wire, f field, before *Creator) error {
 	return err
 }
 
-// readOrigin reads what has been kept of who made the object.
+// readOrigin reads the creator from Object.Origin.
 func (d *decoder) readOrigin(before *Creator) error {
 	origin := d.object.Origin
 	d.object.Origin = nil
@@ -216,16 +214,15 @@ func (d *decoder) readOrigin(before *Creator) error {
 	return nil
 }
 
-// CreatorOf is who made the object of an Origin; it is likely to be guess, which
-// then saves memory.
+// CreatorOf returns the creator from an Object.Origin. If it equals guess, its strings are reused.
 func CreatorOf(origin []byte, guess Creator) (Creator, error) {
 	d := decoder{object: Object{Origin: origin}}
 	err := d.readOrigin(&guess)
 	return d.object.Creator, err
 }
 
-// ControllerOf returns the controller of the object of an Origin, empty if it has none. It
-// is likely to be guess, which then saves memory. It is much faster than CreatorOf.
+// ControllerOf returns the controller from an Object.Origin. It is empty if the object has none. If it
+// equals guess, its strings are reused. ControllerOf is much faster than CreatorOf.
 func ControllerOf(origin []byte, guess Creator) (Creator, error) {
 	var d decoder
 	w := &wire{r: strings.NewReader(""), buf: origin, end: len(origin)}
@@ -238,12 +235,12 @@ func ControllerOf(origin []byte, guess Creator) (Creator, error) {
 	return d.object.Creator, err
 }
 
-// creator reads a field that says who made the object.
+// creator reads a field that shows the creator of the object.
 func (d *decoder) creator(w *wire, f field, before *Creator) error {
 	if f.number == metaOwnerReferences {
 		return d.owner(w, f, before)
 	}
-	if d.object.Creator.Kind != "" { // a controller says more than a manager
+	if d.object.Creator.Kind != "" { // a controller takes precedence over a manager
 		return nil
 	}
 	return d.managed(w, f, before)
@@ -308,8 +305,8 @@ func (d *decoder) managed(w *wire, f field, before *Creator) error {
 	return err
 }
 
-// owns reports whether the FieldsV1 that is the content of f has
-// metadata.generateName. Neighbors in a list mostly have the same fields.
+// owns reports whether the FieldsV1 in f has metadata.generateName. If the previous object had the
+// same FieldsV1, owns reuses the result.
 func (d *decoder) owns(w *wire, f field) (bool, error) {
 	length := f.end - w.offset
 	ahead := w.buf[w.start:w.end]
@@ -353,8 +350,7 @@ func (d *decoder) label(w *wire, f field) error {
 	return err
 }
 
-// string reads the content of f into s; it is likely to be guess, which then
-// saves the making of another string.
+// string reads the content of f into s. If it equals guess, no new string is allocated.
 func (w *wire) string(f field, limit int, s *string, guess string) error {
 	b, err := w.text(f, limit)
 	if err != nil {
@@ -364,8 +360,7 @@ func (w *wire) string(f field, limit int, s *string, guess string) error {
 	return nil
 }
 
-// beginning is string for a text that may be longer than anybody needs: what is
-// beyond maxCreator is dropped.
+// beginning reads at most maxCreator bytes of a text into s, and skips the rest.
 func (w *wire) beginning(f field, s *string, guess string) error {
 	b, err := w.head(f, maxCreator)
 	if err != nil {

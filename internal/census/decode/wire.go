@@ -18,8 +18,8 @@ type wire struct {
 	offset uint64 // of buf[start] in the stream
 }
 
-// field is one field of a message. A number is in value; of anything else the
-// content lies ahead and stops before end.
+// field is one field of a message. value holds a number. Any other content follows in the stream up to
+// end.
 type field struct {
 	number protowire.Number
 	kind   protowire.Type
@@ -27,10 +27,10 @@ type field struct {
 	end    uint64
 }
 
-// unbounded is the end of a message that goes on to the end of the stream.
+// unbounded is the end of a message that extends to the end of the stream.
 const unbounded = math.MaxUint64
 
-// field reads the next field of a message that stops before end.
+// field reads the next field of a message that ends at end.
 func (w *wire) field(end uint64) (field, error) {
 	tag, err := w.varint()
 	if err != nil {
@@ -81,8 +81,7 @@ func (w *wire) varint() (uint64, error) {
 	}
 }
 
-// text reads the content of f, at most limit bytes. It is valid until the next
-// read.
+// text reads the content of f, at most limit bytes. The result is valid until the next read.
 func (w *wire) text(f field, limit int) ([]byte, error) {
 	if f.kind != protowire.BytesType {
 		return nil, malformedf("field %d is not text", f.number)
@@ -101,8 +100,8 @@ func (w *wire) text(f field, limit int) ([]byte, error) {
 	return b, nil
 }
 
-// head reads the content of f, but no more than limit bytes. It is valid until
-// the next read.
+// head reads the first bytes of the content of f, at most limit. The result is valid until the next
+// read.
 func (w *wire) head(f field, limit int) ([]byte, error) {
 	if f.kind == protowire.BytesType && f.end-w.offset > uint64(limit) {
 		f.end = w.offset + uint64(limit)
@@ -110,7 +109,7 @@ func (w *wire) head(f field, limit int) ([]byte, error) {
 	return w.text(f, limit)
 }
 
-// chunks hands the content of f to add as it comes.
+// chunks passes the content of f to add in chunks.
 func (w *wire) chunks(f field, add func(chunk []byte, last bool)) error {
 	if f.kind != protowire.BytesType {
 		return malformedf("field %d is not text", f.number)
@@ -128,7 +127,7 @@ func (w *wire) chunks(f field, add func(chunk []byte, last bool)) error {
 	return nil
 }
 
-// skipTo passes over what lies before end.
+// skipTo skips the stream up to end.
 func (w *wire) skipTo(end uint64) error {
 	for w.offset < end {
 		w.advance(int(min(end-w.offset, uint64(w.end-w.start))))
@@ -142,8 +141,7 @@ func (w *wire) skipTo(end uint64) error {
 	return nil
 }
 
-// message calls visit for every field of the message that is the content of f,
-// and passes over what visit leaves.
+// message calls visit for every field of the message in f. It skips content that visit does not read.
 func (w *wire) message(f field, visit func(field) error) error {
 	if f.kind != protowire.BytesType {
 		return malformedf("field %d is not a message", f.number)
@@ -163,7 +161,7 @@ func (w *wire) message(f field, visit func(field) error) error {
 	return nil
 }
 
-// done reports whether the stream has ended, where it may end.
+// done reports whether the stream has ended at a place where it can end.
 func (w *wire) done() (bool, error) {
 	if w.start < w.end {
 		return false, nil
@@ -180,7 +178,7 @@ func (w *wire) advance(n int) {
 	w.offset += uint64(n)
 }
 
-// more reads at least one byte where the stream must not end.
+// more reads at least one byte. An end of the stream is an error.
 func (w *wire) more() error {
 	err := w.fill()
 	if errors.Is(err, io.EOF) {
@@ -189,7 +187,7 @@ func (w *wire) more() error {
 	return err
 }
 
-// fill reads at least one byte, or gives io.EOF at the end of the stream.
+// fill reads at least one byte, or returns io.EOF at the end of the stream.
 func (w *wire) fill() error {
 	if w.start > 0 {
 		w.end = copy(w.buf, w.buf[w.start:w.end])

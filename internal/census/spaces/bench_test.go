@@ -13,10 +13,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// BenchmarkCreators is what the windows and the creators cost: the time of decoding and
-// counting a page with them, in that without, each the least of all passes, so that
-// what else runs does not show. A scan has the page to receive and decrypt
-// too, so that their share of it is less.
+// BenchmarkCreators measures the cost of windows and creators: the time to decode and count a page
+// with them, relative to the time without them. It takes the fastest of all passes, so that other load
+// does not matter. A scan also receives and decrypts pages, so their share is smaller there.
 func BenchmarkCreators(b *testing.B) {
 	for _, p := range []struct {
 		name        string
@@ -64,8 +63,7 @@ func countPage(b *testing.B, page, buffer []byte, minCount int64, creators bool)
 	stems.Finish()
 }
 
-// benchmarkPage is objects as pipelines make them, in order, so many with each
-// prefix.
+// benchmarkPage returns sorted objects as pipelines create them, perPrefix with each prefix.
 func benchmarkPage(objects, perPrefix int, controllers bool) []byte {
 	list := &metav1.PartialObjectMetadataList{
 		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"},
@@ -99,7 +97,7 @@ func benchmarkPage(objects, perPrefix int, controllers bool) []byte {
 	return censustest.Protobuf(list)
 }
 
-// orderedSuffix is a suffix for i, in the order of i.
+// orderedSuffix returns a suffix for i. The suffixes have the order of i.
 func orderedSuffix(i int) string {
 	const alphabet = "2456789bcdfghjklmnpqrstvwxz"
 	b := []byte("22222")

@@ -9,31 +9,28 @@ import (
 )
 
 const (
-	// MinEvident is the number of names below which nothing is evident, however
-	// few Rules.MinCount asks for.
+	// MinEvident is the smallest number of names that can be evident, even if Rules.MinCount is lower.
 	MinEvident = 10
-	// minSymbols is how many different characters of the alphabet there must be.
-	// The hashes that Kubernetes puts into names are decimal numbers in other
-	// letters (k8s.io/apimachinery/pkg/util/rand.SafeEncodeString), which have ten;
-	// hexadecimal ones would have 15. Fifty random characters have fewer than 16
-	// twice in a million times.
+	// minSymbols is the smallest number of different characters of the alphabet in evident names.
+	// Kubernetes puts hashes into names as decimal numbers with ten other letters
+	// (k8s.io/apimachinery/pkg/util/rand.SafeEncodeString). Hexadecimal hashes would have 15. The chance
+	// of fewer than 16 different characters in fifty random ones is two in a million.
 	minSymbols = 16
 )
 
-// evidence is what tells, of the names STEM and five characters, whether they
-// come from a client that calls the generator of API servers itself and sends
-// only a name. The chance that other names look like it is calculated and
-// measured by TestFalseAlarms.
+// evidence describes the names of a stem and five characters. It shows whether a client called the
+// generator of API servers itself and sent only a name. TestFalseAlarms calculates and measures the
+// chance that other names look the same.
 type evidence struct {
-	names           int64  // of objects without a generateName
-	others          int64  // other names STEM and five of [a-z0-9]: of another alphabet, or generated elsewhere
-	symbols         uint32 // a bit for each character of the alphabet that there is
-	created         int64  // of the last object, in the order of names
-	rises, declines int64  // steps from one object to the next that was created later, earlier
-	hashed          bool   // an owner's name and a hash explain a name
+	names           int64  // number of objects without a generateName
+	others          int64  // number of other names with five of [a-z0-9]: of another alphabet, or with a generateName
+	symbols         uint32 // a bit for each character of the alphabet that was seen
+	created         int64  // creation time of the last object, in the order of names
+	rises, declines int64  // steps to an object that was created later, or earlier
+	hashed          bool   // a name consists of an owner's name and a hash
 }
 
-// add takes an object of the space.
+// add adds an object of the name pool.
 func (e *evidence) add(o *decode.Object, generated bool) {
 	switch {
 	case generated:
@@ -59,7 +56,7 @@ func (e *evidence) add(o *decode.Object, generated bool) {
 	e.created = o.Created
 }
 
-// convinces reports whether the names come from a client's generator.
+// convinces reports whether the names come from a client's own generator.
 func (e *evidence) convinces(minCount int64) bool {
 	return e.names >= max(minCount, MinEvident) &&
 		20*e.names >= 19*(e.names+e.others) &&
@@ -67,9 +64,9 @@ func (e *evidence) convinces(minCount int64) bool {
 		!e.increase() && !e.hashed
 }
 
-// increase reports whether the names increase with the time of creation, as
-// counters and times do: fewer than a quarter of the steps go back. Of ten random
-// names that is so once in 75 times, of twenty once in 33,000.
+// increase reports whether the names increase with the creation time, as counters and times do: fewer
+// than a quarter of the steps go back. This happens by chance for ten random names once in 75 times,
+// and for twenty once in 33,000.
 func (e *evidence) increase() bool { return e.rises > 3*e.declines }
 
 // symbolBits has a bit for each character of the alphabet.
@@ -80,9 +77,8 @@ var symbolBits = func() (table [256]uint32) {
 	return table
 }()
 
-// isHashed reports whether the name of an object's controller, and a hash after it,
-// explain the object's: a tail of more than five letters and digits. One of just
-// five is a suffix.
+// isHashed reports whether a name is the name of the object's controller and a hash. The hash has more
+// than five letters and digits. Exactly five are a suffix.
 func isHashed(name, controller string) bool {
 	rest, ok := strings.CutPrefix(name, controller)
 	if !ok || controller == "" {
@@ -102,8 +98,8 @@ func isPlain(text string) bool {
 	return true
 }
 
-// otherStem is the length of the stem of a name that ends in five characters of
-// [a-z0-9], not all of the alphabet, or 0.
+// otherStem returns the length of a name without its last five characters. It returns 0 if these are
+// not all of [a-z0-9]. The caller has checked that not all of them are of the alphabet.
 func otherStem(name string) int {
 	cut := len(name) - names.SuffixLength
 	if cut < 1 || len(name) > names.MaxLength || !isPlain(name[cut:]) {
@@ -112,9 +108,9 @@ func otherStem(name string) int {
 	return cut
 }
 
-// longSuffix takes the name of o apart if its suffix is longer than a server's:
-// what create makes with --suffix-length, which leaves generateName in place and
-// cuts it further. That o is marked is left to be seen.
+// longSuffix splits the name of o if its suffix is longer than a server's. create with --suffix-length
+// makes such names. It keeps generateName, and truncates the prefix further. The caller must check
+// o.Marked.
 func longSuffix(o *decode.Object) (prefix string, length int, ok bool) {
 	if o.GenerateName == "" || len(o.Name) > names.MaxLength {
 		return "", 0, false

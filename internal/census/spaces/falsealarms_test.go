@@ -16,16 +16,16 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// tails is a way in which five characters at the end of names come about.
+// tails is a way to generate the last five characters of names.
 type tails struct {
 	name string
-	// symbols is what each character is chosen from, evenly and independently;
-	// empty where that is not so.
+	// symbols are the characters from which each character is drawn, uniformly and independently. It is
+	// empty for other distributions.
 	symbols string
 	make    func(random *randv2.Rand, i int) string // of the i-th name
 }
 
-// from is tails of even and independent symbols.
+// from returns tails of uniform and independent symbols.
 func from(name, symbols string) tails {
 	return tails{name, symbols, func(random *randv2.Rand, _ int) string {
 		var tail [names.SuffixLength]byte
@@ -41,7 +41,7 @@ const (
 	letters = "abcdefghijklmnopqrstuvwxyz"
 )
 
-// otherTails are those that the evidence is to tell from a generator's.
+// otherTails returns tails that the evidence must distinguish from those of a generator.
 func otherTails(t *testing.T) []tails {
 	words := wordsOf(t, "../../../LICENSE")
 	return []tails{
@@ -65,7 +65,7 @@ func otherTails(t *testing.T) []tails {
 
 func tailOf(text string) string { return text[max(0, len(text)-names.SuffixLength):] }
 
-// wordsOf is the ends of the words of a text that are long enough.
+// wordsOf returns the ends of the words of a text that are long enough.
 func wordsOf(t *testing.T, path string) (ends []string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -77,8 +77,8 @@ func wordsOf(t *testing.T, path string) (ends []string) {
 	return ends
 }
 
-// falseAlarm is the chance that n names with even and independent tails look as
-// if a generator had made them, whenever they were created.
+// falseAlarm returns the chance that n names with uniform and independent tails look like those of a
+// generator, whatever their creation times.
 func falseAlarm(n int, symbols string) float64 {
 	shared := 0
 	for i := range len(symbols) {
@@ -102,8 +102,8 @@ func binomial(n, k int) float64 {
 	return product
 }
 
-// manySymbols is the chance that so many draws of a number of symbols have at
-// least minSymbols different ones.
+// manySymbols returns the chance that a number of draws from uniform symbols has at least minSymbols
+// different ones.
 func manySymbols(draws, symbols int) (chance float64) {
 	different := make([]float64, symbols+1) // the chance of each number of different ones
 	different[0] = 1
@@ -121,8 +121,8 @@ func manySymbols(draws, symbols int) (chance float64) {
 	return chance
 }
 
-// measured is how many of so many prefixes of n names with such tails are taken
-// for a generator's. They are created at random times, counters in order.
+// measured returns how many of the prefixes, each with n names with such tails, look like those of a
+// generator. The creation times are random, but those of counters are in order.
 func measured(of tails, prefixes, n int) (evident int) {
 	random := randv2.New(randv2.NewPCG(1, 2))
 	for range prefixes {
@@ -145,8 +145,8 @@ func measured(of tails, prefixes, n int) (evident int) {
 	return evident
 }
 
-// The rates of false alarms are what docs/internals/audit-engine.md says: calculated, and measured
-// where that shows anything.
+// The rates of false alarms are those in docs/internals/audit-engine.md. They are calculated, and
+// measured if a measurement can show them.
 func TestFalseAlarms(t *testing.T) {
 	docs, err := os.ReadFile("../../../docs/internals/audit-engine.md")
 	if err != nil {
@@ -168,9 +168,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// The calculation is right where the rate can be measured: for tails that have
-// one symbol more than the alphabet, or two. Names that rise by chance are taken
-// for counters' in one case of 75.
+// The calculation is right if the rate can be measured: for tails with one or two symbols that are not
+// in the alphabet. Names that rise by chance count as counters in one case of 75.
 func TestFalseAlarmsAreCalculatedRight(t *testing.T) {
 	const prefixes, rising = 40_000, 0.01346
 	for _, symbols := range []string{names.Alphabet, names.Alphabet + "a", names.Alphabet + "ae"} {
@@ -183,7 +182,7 @@ func TestFalseAlarmsAreCalculatedRight(t *testing.T) {
 	}
 }
 
-// What explains a name otherwise.
+// isHashed recognizes an owner's name and a hash.
 func TestIsHashed(t *testing.T) {
 	for name, test := range map[string]struct {
 		object, owner string
@@ -203,8 +202,7 @@ func TestIsHashed(t *testing.T) {
 	}
 }
 
-// Names that a controller's name and a hash explain are not a generator's,
-// however they look otherwise.
+// Names that consist of a controller's name and a hash are not generated, however they look.
 func TestHashesOfOwners(t *testing.T) {
 	for owner, want := range map[string]bool{"": true, "stem": true, "other": true, "st": false} {
 		stems := NewStems(&Rules{AtOnce: 1}, func(_ ID, tally *Tally) {

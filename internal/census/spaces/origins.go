@@ -2,25 +2,25 @@ package spaces
 
 import "github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 
-// maxOrigins is from how many bytes on it is read who made the objects of a
-// space, although it may be of no interest.
+// maxOrigins is the number of bytes from which the creators of a name pool are read, although they may
+// not matter.
 const maxOrigins = 16 << 10
 
-// origins is what says who made the newest objects of a space, and has not been
-// read: most spaces never have Rules.CreatorsFrom names, where each object has a
-// prefix of its own, and reading it takes as long as all else.
+// origins are the Object.Origin of the newest objects of a name pool, not decoded yet. If each object
+// has its own prefix, most name pools never have Rules.CreatorsFrom names. Decoding them would take as
+// long as everything else.
 type origins struct {
 	objects []originOf
-	bytes   []byte // all of them, one after the other
+	bytes   []byte // of all objects, concatenated
 }
 
 type originOf struct {
 	name   string
 	marked bool
-	end    int // in bytes
+	end    int // offset in bytes
 }
 
-// addOrigin notes who made o, which is to be added, if it matters.
+// addOrigin records the creator of o before o is added, if the creator matters.
 func (t *Tally) addOrigin(r *Rules, o *decode.Object) error {
 	if t.isNewer(o) {
 		if o.Origin == nil {
@@ -43,7 +43,7 @@ func (all *origins) add(o *decode.Object) {
 	all.objects = append(all.objects, originOf{o.Name, o.Marked, len(all.bytes)})
 }
 
-// readOrigins reads who made the objects, in the order in which they came.
+// readOrigins decodes the creators of the objects in their order.
 func (t *Tally) readOrigins() error {
 	begin := 0
 	for _, o := range t.origins.objects {

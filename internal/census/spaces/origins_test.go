@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// Who made the names of a small space is not even looked at: what cannot be read
-// does no harm, until the space is no longer small.
+// The creators of a small name pool are not decoded. Malformed ones cause an error only when the name
+// pool is no longer small.
 func TestOriginsOfSmallSpacesAreNotRead(t *testing.T) {
 	const broken = "\xff"
 	stems := NewStems(&Rules{CreatorsFrom: 3, AtOnce: 1}, func(ID, *Tally) {})
@@ -40,8 +40,7 @@ func TestOriginsOfSmallSpacesAreNotRead(t *testing.T) {
 	}
 }
 
-// Neither many newest objects nor large ones take more memory than they should,
-// and who made them comes out all the same.
+// Memory stays limited with many newest objects and with large ones. The creators are still right.
 func TestOriginsAreBounded(t *testing.T) {
 	for _, manager := range []string{"short", strings.Repeat("long", 2_000)} {
 		list := &metav1.PartialObjectMetadataList{

@@ -6,15 +6,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// owners are the controllers of the objects of a space that has few names.
+// owners are the controllers of the objects of a small name pool.
 type owners struct {
 	first  decode.Creator // the controller of the first object
 	hashes hashes         // of their names
-	unlike bool           // an object has no controller, or there are several kinds, or too many objects
+	unlike bool           // an object has no controller, there are several kinds, or there are too many objects
 }
 
-// OwnerKind returns the kind of the controllers if each object has one, all are of one
-// kind, and there are fewer objects than Rules.FoldBelow. Otherwise it returns nothing.
+// OwnerKind returns the kind of the controllers if each object has one, all have one kind, and there
+// are fewer objects than Rules.FoldBelow. Otherwise it returns "".
 func (t *Tally) OwnerKind() string {
 	if t.owners.unlike {
 		return ""
@@ -22,7 +22,8 @@ func (t *Tally) OwnerKind() string {
 	return t.owners.first.Kind
 }
 
-// Owners returns hashes of the controllers of OwnerKind, nil without that. They are valid until Emit returns.
+// Owners returns hashes of these controllers, or nil if OwnerKind is empty. They are valid until Emit
+// returns.
 func (t *Tally) Owners() []uint64 {
 	if t.OwnerKind() == "" {
 		return nil
@@ -33,7 +34,7 @@ func (t *Tally) Owners() []uint64 {
 // wantsOwner reports whether the controller of the next object matters.
 func (t *Tally) wantsOwner(r *Rules) bool { return !t.owners.unlike && t.Names+1 < r.FoldBelow }
 
-// addOwner notes the controller of an object that is to be added.
+// addOwner records the controller of an object before the object is added.
 func (t *Tally) addOwner(r *Rules, o *decode.Object) (err error) {
 	if !t.wantsOwner(r) {
 		t.owners.unlike = true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shortlist keeps the first of the spaces it is offered, at most limit.
+// shortlist keeps the first of the IDs that it is offered, at most limit.
 type shortlist struct {
 	limit int
 	ids   map[ID]bool
@@ -33,7 +33,7 @@ func (l *shortlist) trim() {
 	}
 }
 
-// first is the spaces that it keeps, in their order.
+// first returns the IDs that it keeps, sorted.
 func (l *shortlist) first() []ID {
 	ids := slices.SortedFunc(maps.Keys(l.ids), ID.compare)
 	return ids[:min(len(ids), l.limit)]

@@ -1,8 +1,7 @@
-// Package spaces finds the name spaces among the objects of one list and tallies
-// what exists in each. It owns the rules of what counts, the count of a list in
-// order (stems.go), and that of any list, some spaces at a time (sweep.go). It
-// knows no server and no types; objects are dropped at once, so its memory grows
-// neither with them nor with the spaces.
+// Package spaces finds the name pools among the objects of one list, and tallies the names in each. It
+// owns the rules for name pools that count, the count of a sorted list (stems.go), and the count of
+// any list in several walks (sweep.go). It knows no server and no types. It drops objects at once, so
+// its memory grows neither with the objects nor with the name pools.
 package spaces
 
 import (
@@ -16,13 +15,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// ID names a space within one resource.
+// ID identifies a name pool within one resource type.
 type ID struct {
 	Namespace, Prefix string
 	SuffixLength      int
 }
 
-// compare orders spaces as storage orders objects.
+// compare orders name pools in the order of storage.
 func (a ID) compare(b ID) int {
 	return cmp.Or(
 		StorageOrder(a.Namespace, a.Prefix, b.Namespace, b.Prefix),
@@ -30,12 +29,11 @@ func (a ID) compare(b ID) int {
 	)
 }
 
-// server is the ID of a space of names as servers make them.
+// server returns the ID of a name pool with the suffix length of server-generated names.
 func server(namespace, prefix string) ID { return ID{namespace, prefix, names.SuffixLength} }
 
-// StorageOrder compares two objects by the order in which storage has them, by
-// the bytes of "namespace/name". That is not the order of namespaces: "a-b/"
-// comes before "a/".
+// StorageOrder compares two objects in the order of storage, by the bytes of "namespace/name". This is
+// not the order of namespaces: "a-b/" comes before "a/".
 func StorageOrder(namespace1, name1, namespace2, name2 string) int {
 	if namespace1 == namespace2 {
 		return strings.Compare(name1, name2)
@@ -50,54 +48,53 @@ func StorageOrder(namespace1, name1, namespace2, name2 string) int {
 	return cmp.Compare(namespace1[n], '/')
 }
 
-// Emit takes a space that has been counted. The tally is used again after it.
+// Emit receives a counted name pool. The tally is reused afterwards.
 type Emit func(ID, *Tally)
 
-// Count is what the objects of a list have come to, beside its spaces.
+// Count holds the counts of a list, without its name pools.
 type Count struct {
 	Objects  int64
-	Prefixed int64 // of them, in spaces that count, chosen or not
-	Spaces   int64 // that count, chosen or not
-	// Uncounted are the objects that say a prefix which has not been counted.
+	Prefixed int64 // objects in name pools that count, chosen or not
+	Spaces   int64 // name pools that count, chosen or not
+	// Uncounted is the number of objects with a generateName whose prefix was not counted.
 	Uncounted int64
 }
 
-// add adds a space that counts.
+// add adds a name pool that counts.
 func (c *Count) add(t *Tally) {
 	c.Prefixed += t.Names
 	c.Spaces++
 }
 
-// Rules are what is counted. A space counts if an object says its prefix, by
-// generateName, or Prefixes has it, or its names evidently come from a client's
-// generator, which only a list in order shows; and if Selector chooses it.
+// Rules decide which name pools count. A name pool counts if Selector chooses it and at least one of
+// these conditions holds: a generateName has its prefix, Prefixes has it, or the evidence shows a
+// client's generator. Only a sorted list has this evidence.
 type Rules struct {
 	Since    []int64         // Unix seconds from which an object is recent, at most MaxWindows
-	Selector labels.Selector // of the prefixes; nil selects all
-	Prefixes map[string]bool // count although nobody says them
+	Selector labels.Selector // chooses prefixes; nil chooses all
+	Prefixes map[string]bool // count even if no generateName has them
 
-	// MinCount is from how many names on a prefix that nobody says can be evident;
-	// 10 at least.
+	// MinCount is the number of names from which a prefix without a generateName can be evident. It is 10
+	// at least.
 	MinCount int64
 
-	// CreatorsFrom is from how many names on it is of interest who made those of a
-	// space: of fewer it is mostly not read, which saves time.
+	// CreatorsFrom is the number of names from which the creators of a name pool matter. Smaller name
+	// pools mostly skip reading them, which saves time.
 	CreatorsFrom int64
 
-	// FoldBelow is below how many names the controllers of all objects of a space are read,
-	// for Tally.OwnerKind; 0 for none.
+	// FoldBelow is the number of names below which the controllers of all objects are read, for
+	// Tally.OwnerKind. 0 means never.
 	FoldBelow int64
 
-	AtOnce int // how many spaces one sweep counts, which bounds its memory
+	AtOnce int // number of name pools per sweep, which limits its memory
 
-	// All is whether spaces are emitted, too, that do not count, or that the
-	// selector does not choose: those that a walk in order meets. Tally.Extra is
-	// true for them.
+	// All also emits name pools that don't count or that Selector does not choose, with Tally.Extra set.
+	// Only a walk in order finds them.
 	All bool
 }
 
-// Of returns the space of a server's names that the name of o is in, if it is in
-// one, and the one that its generateName says, if it says one: mostly the same.
+// Of returns two name pools with the suffix length of servers, which are mostly equal. in is the name
+// pool of o's name, and said that of its generateName. Each is empty if there is none.
 func Of(o *decode.Object) (in, said ID) {
 	if prefix, _, ok := names.Split(o.Name); ok {
 		in = server(o.Namespace, prefix)
@@ -108,25 +105,25 @@ func Of(o *decode.Object) (in, said ID) {
 	return in, said
 }
 
-// Long returns the space of names with a longer suffix that o is in, and reports
-// whether there is one.
+// Long returns the name pool with a longer suffix to which o belongs, and reports whether there is
+// one.
 func Long(o *decode.Object) (ID, bool) {
 	prefix, length, ok := longSuffix(o)
 	return ID{o.Namespace, prefix, length}, ok && o.Marked
 }
 
-// MayBeLong reports whether Long depends on whether o is marked.
+// MayBeLong reports whether the result of Long depends on o.Marked.
 func MayBeLong(o *decode.Object) bool {
 	_, _, ok := longSuffix(o)
 	return ok
 }
 
-// MemberOf returns a hash of an object, as a member of a space of longer suffixes.
+// MemberOf returns a hash of an object, as a member of a name pool with longer suffixes.
 func MemberOf(o *decode.Object) uint64 {
 	return maphash.Comparable(seed, [2]string{o.Namespace, o.Name})
 }
 
-// LabelKeys are the labels that the selector looks at.
+// LabelKeys returns the labels that the selector needs.
 func (r *Rules) LabelKeys() map[string]bool {
 	if r.Selector == nil {
 		return nil
@@ -139,8 +136,8 @@ func (r *Rules) LabelKeys() map[string]bool {
 	return keys
 }
 
-// creatorsFrom is from how many names on it is of interest who made them: also that is
-// evidence.
+// creatorsFrom returns the number of names from which creators matter. Creators are evidence, too, so
+// MinCount also lowers it.
 func (r *Rules) creatorsFrom() int64 { return min(r.CreatorsFrom, max(r.MinCount, MinEvident)) }
 
 // chooses reports whether the selector chooses the prefixes of o.

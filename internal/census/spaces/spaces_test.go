@@ -30,7 +30,7 @@ func TestStorageOrderIsThatOfKeys(t *testing.T) {
 	})
 }
 
-// counted is the spaces that were emitted, in order.
+// counted has the name pools that were emitted, in order.
 type counted []censustest.NamePool
 
 func (c *counted) emit(id ID, t *Tally) {
@@ -48,7 +48,7 @@ func (c *counted) sorted() []censustest.NamePool {
 	return *c
 }
 
-// objectsOf is the objects as they are decoded.
+// objectsOf converts objects to their decoded form.
 func objectsOf(metas []metav1.ObjectMeta) (objects []*decode.Object) {
 	for _, m := range metas {
 		objects = append(objects, &decode.Object{
@@ -58,8 +58,7 @@ func objectsOf(metas []metav1.ObjectMeta) (objects []*decode.Object) {
 	return objects
 }
 
-// sweepAll walks as often as the sweep asks for, and returns how often, and what
-// it counts in the end.
+// sweepAll walks as often as the sweep needs. It returns the number of walks and the final count.
 func sweepAll(s *Sweep, objects []*decode.Object) (walks int, count Count) {
 	for more := true; more; {
 		for _, o := range objects {
@@ -71,8 +70,7 @@ func sweepAll(s *Sweep, objects []*decode.Object) (walks int, count Count) {
 	return walks, count
 }
 
-// Stems with sweeps for what they leave, and sweeps alone in any order, come to
-// what the oracle counts.
+// Stems with a sweep of their strays, and sweeps alone in any order, count the same as the oracle.
 func TestStemsAndSweeps(t *testing.T) {
 	metas := censustest.Population([]string{"a", "a-b", "b"}, 200)
 	metas = append(metas, metav1.ObjectMeta{
@@ -127,7 +125,7 @@ func TestStemsNeedOrder(t *testing.T) {
 	}
 }
 
-// Whatever is offered, the first are kept.
+// The shortlist keeps the first IDs, whatever it is offered.
 func TestShortlist(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		offered := rapid.SliceOf(rapid.StringMatching(`[a-z]{1,2}`)).Draw(t, "offered")

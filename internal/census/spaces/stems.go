@@ -9,19 +9,16 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// ErrUnsorted says that the order of a list does not let it be counted in
-// stems.
+// ErrUnsorted reports that a list is not sorted, so stems can't count it.
 var ErrUnsorted = errors.New("the list is not in the order of names")
 
-// Stems counts the spaces of a list that comes in order, in one walk and
-// constant memory.
+// Stems counts the name pools of a sorted list in one walk and constant memory.
 //
-// Names that begin with a prefix are neighbors. The spaces that can still get
-// names when one comes are therefore those whose prefix it begins with: one of
-// each length at most. When a name no longer begins with the prefix of an open
-// space, the space is closed: it is emitted if a generateName said its prefix, or
-// its names show that a client's generator made them. What a name outside of a
-// prefix says comes too late or too early; such prefixes are strays.
+// Names with the same prefix are adjacent. So a name pool is open only while the current name has its
+// prefix, and at most one name pool per prefix length is open. When the next name lacks the prefix,
+// the name pool is closed. It is emitted if a generateName had its prefix, or if the evidence shows a
+// client's generator. A generateName whose prefix the object's own name lacks comes too late or too
+// early. Such prefixes are strays.
 type Stems struct {
 	rules  *Rules
 	emit   Emit
@@ -29,27 +26,27 @@ type Stems struct {
 	strays shortlist
 
 	namespace, name string // of the last object
-	// open is the open spaces by the length of their prefix; nil is one
-	// without names that nobody has said. None is longer than deepest.
+	// open has the open name pools by the length of their prefix. A nil entry has had no names and no
+	// generateName. No entry is longer than deepest.
 	open    [names.MaxPrefixLength + 1]*Tally
 	deepest int
-	// long is the open spaces of longer suffixes, of which there are few.
+	// long has the open name pools with longer suffixes, which are few.
 	long []openLong
 	free []*Tally
 }
 
-// openLong is an open space whose suffixes are longer than a server's.
+// openLong is an open name pool whose suffixes are longer than a server's.
 type openLong struct {
 	prefix, suffix int // their lengths
 	tally          *Tally
 }
 
-// NewStems makes the count of one list, which hands what it has counted to emit.
+// NewStems returns the count of one list. It passes counted name pools to emit.
 func NewStems(rules *Rules, emit Emit) *Stems {
 	return &Stems{rules: rules, emit: emit, strays: shortlist{limit: rules.AtOnce}}
 }
 
-// WantsCreator returns when Add needs to know who made o.
+// WantsCreator returns when Add needs the creator of o.
 func (s *Stems) WantsCreator(o *decode.Object) decode.When {
 	prefix, _, ok := names.Split(o.Name)
 	if !ok || prefix != names.EffectivePrefix(o.GenerateName) {
@@ -76,8 +73,7 @@ func (s *Stems) WantsCreator(o *decode.Object) decode.When {
 	return decode.Now
 }
 
-// Add counts o, or gives ErrUnsorted or the decoder's error. The same object twice
-// counts once.
+// Add counts o. It returns ErrUnsorted or an error of the decoder. A repeated object counts once.
 func (s *Stems) Add(o *decode.Object) error {
 	switch order := StorageOrder(s.namespace, s.name, o.Namespace, o.Name); {
 	case order > 0:
@@ -101,7 +97,7 @@ func (s *Stems) Add(o *decode.Object) error {
 	return s.addSaid(o)
 }
 
-// addSaid takes what o says.
+// addSaid counts the generateName of o.
 func (s *Stems) addSaid(o *decode.Object) error {
 	if prefix, length, ok := longSuffix(o); ok && o.Marked {
 		if err := s.longAt(len(prefix), length).addLong(s.rules, o); err != nil {
@@ -111,24 +107,24 @@ func (s *Stems) addSaid(o *decode.Object) error {
 	if prefix := names.EffectivePrefix(o.GenerateName); strings.HasPrefix(o.Name, prefix) {
 		s.at(len(prefix)).addSaid(s.rules, o)
 	} else {
-		s.count.Uncounted++ // unless a sweep counts it
+		s.count.Uncounted++ // a sweep may count it later
 		s.strays.offer(server(o.Namespace, prefix))
 	}
 	return nil
 }
 
-// Finish closes what is open at the end of the list. It reports whether there
-// are strays, which are left to a Sweep.
+// Finish closes the open name pools at the end of the list. It reports whether a Sweep must count
+// strays.
 func (s *Stems) Finish() (strays bool) {
 	s.closeBeyond(0)
 	return len(s.strays.ids) > 0
 }
 
-// Count is what has been counted, with all strays uncounted.
+// Count returns the count. All strays are uncounted.
 func (s *Stems) Count() Count { return s.count }
 
-// shared is the length of the longest prefix that the last object's name and
-// o's have in common, as far as a space can be open there.
+// shared returns the length of the longest common prefix of o's name and the previous name. It is
+// limited to deepest, the longest open prefix.
 func (s *Stems) shared(o *decode.Object) int {
 	if s.namespace != o.Namespace {
 		return 0
@@ -142,7 +138,7 @@ func (s *Stems) shared(o *decode.Object) int {
 	return n
 }
 
-// closeBeyond closes the spaces whose prefix is longer than length.
+// closeBeyond closes the name pools whose prefix is longer than length.
 func (s *Stems) closeBeyond(length int) {
 	for _, l := range s.long {
 		if l.prefix > length {
@@ -158,7 +154,7 @@ func (s *Stems) closeBeyond(length int) {
 	}
 }
 
-// close emits a space, if it counts, and keeps the memory of its tally.
+// close emits a name pool if it counts, and keeps the memory of its tally.
 func (s *Stems) close(id ID, t *Tally) {
 	counts := t.close(s.rules)
 	if counts {
@@ -172,7 +168,7 @@ func (s *Stems) close(id ID, t *Tally) {
 	s.free = append(s.free, t)
 }
 
-// at is the space whose prefix is the first length bytes of the last name.
+// at returns the name pool whose prefix is the first length bytes of the current name.
 func (s *Stems) at(length int) *Tally {
 	if s.open[length] == nil {
 		s.open[length] = s.tally()
@@ -181,7 +177,7 @@ func (s *Stems) at(length int) *Tally {
 	return s.open[length]
 }
 
-// longAt is that of names with so many characters after it.
+// longAt is like at for names with a suffix of that many characters.
 func (s *Stems) longAt(length, suffix int) *Tally {
 	for _, l := range s.long {
 		if l.prefix == length && l.suffix == suffix {
@@ -194,7 +190,7 @@ func (s *Stems) longAt(length, suffix int) *Tally {
 	return t
 }
 
-// tally is an empty one.
+// tally returns an empty tally.
 func (s *Stems) tally() *Tally {
 	last := len(s.free) - 1
 	if last < 0 {

@@ -7,17 +7,16 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// Sweep counts a bounded number of spaces in one walk, its targets, in whatever
-// order the objects come, and lists the spaces for the walk after it. The spaces
-// of a list are taken in their order, so that what has been counted need not be
-// remembered: it is all that lies at or before the last target.
+// Sweep counts a limited number of name pools per walk, its targets, with objects in any order. During
+// a walk it also collects the targets of the next walk. The name pools of a list are counted in their
+// order, so the sweep need not remember them: those up to the last target are counted.
 type Sweep struct {
 	rules      *Rules
 	emit       Emit
 	count      Count
 	afterStems bool
 	targets    map[ID]*target
-	last       ID // the greatest target, or zero
+	last       ID // the last target in order, or zero
 	later      shortlist
 }
 
@@ -26,15 +25,15 @@ type target struct {
 	chosenByStray bool
 }
 
-// NewSweep makes a count without targets, the first walk of which finds some,
-// and which hands what it has counted to emit. All spaces are swept.
+// NewSweep returns a sweep of all name pools. It passes counted name pools to emit. The first walk has
+// no targets, and only finds those of the next walk.
 func NewSweep(rules *Rules, emit Emit) *Sweep {
 	return &Sweep{rules: rules, emit: emit, later: shortlist{limit: rules.AtOnce}}
 }
 
-// NewSweepAfter makes the count of strays that stems have left, in the same state
-// of the list and in order. One walk counts those that come first; the others
-// stay uncounted, because anybody who may create an object can say any number.
+// NewSweepAfter returns a sweep of the strays of stems. It needs the same resourceVersion in the same
+// order. One walk counts the first strays, up to the limit. The others stay uncounted, because every
+// user who can create objects can add any number of strays.
 func NewSweepAfter(stems *Stems) *Sweep {
 	s := NewSweep(stems.rules, stems.emit)
 	s.afterStems, s.count = true, stems.count
@@ -42,8 +41,8 @@ func NewSweepAfter(stems *Stems) *Sweep {
 	return s
 }
 
-// WantsCreator returns when Add needs to know who made o: never later, because there
-// are many targets.
+// WantsCreator returns when Add needs the creator of o. It never returns Later because there are many
+// targets.
 func (s *Sweep) WantsCreator(o *decode.Object) decode.When {
 	if _, _, long := longSuffix(o); long && !s.afterStems {
 		return decode.Now
@@ -56,7 +55,7 @@ func (s *Sweep) WantsCreator(o *decode.Object) decode.When {
 	return decode.Never
 }
 
-// Add counts o, if it is in a target.
+// Add counts o if it belongs to a target.
 func (s *Sweep) Add(o *decode.Object) error {
 	if prefix, _, ok := names.Split(o.Name); ok {
 		id := server(o.Namespace, prefix)
@@ -79,7 +78,7 @@ func (s *Sweep) Add(o *decode.Object) error {
 	return s.addSaid(o)
 }
 
-// addStray notes that o says a prefix that its name does not have.
+// addStray counts a generateName whose prefix the object's name lacks.
 func (s *Sweep) addStray(o *decode.Object) {
 	if o.GenerateName == "" {
 		return
@@ -96,13 +95,13 @@ func (s *Sweep) addStray(o *decode.Object) {
 	}
 }
 
-// addSaid notes what o says, where no stems have been.
+// addSaid counts the generateName of o if stems did not.
 func (s *Sweep) addSaid(o *decode.Object) error {
 	s.count.Objects++
 	if o.GenerateName == "" {
 		return nil
 	}
-	left := false // for a later walk
+	left := false // a later walk counts it
 	if prefix, length, ok := longSuffix(o); ok && o.Marked {
 		id := ID{o.Namespace, prefix, length}
 		if t := s.targets[id]; t != nil {
@@ -125,8 +124,7 @@ func (s *Sweep) addSaid(o *decode.Object) error {
 	return nil
 }
 
-// propose lists a space for a later walk, and reports whether it has not had its
-// turn.
+// propose collects a name pool for a later walk, and reports whether it was not counted yet.
 func (s *Sweep) propose(id ID) bool {
 	if id.compare(s.last) <= 0 {
 		return false
@@ -135,9 +133,9 @@ func (s *Sweep) propose(id ID) bool {
 	return true
 }
 
-// Finish emits, at the end of a walk, the targets that stems have not, and
-// returns what has been counted. It reports whether another walk can count more,
-// at whose targets the sweep then aims.
+// Finish emits the targets at the end of a walk, except those that stems emitted, and returns the
+// count. more reports whether another walk can count more. The sweep then has the targets of that
+// walk.
 func (s *Sweep) Finish() (count Count, more bool) {
 	for id, t := range s.targets {
 		counted := s.afterStems && t.tally.close(s.rules)
@@ -156,7 +154,7 @@ func (s *Sweep) Finish() (count Count, more bool) {
 	return count, len(s.targets) > 0
 }
 
-// aim makes ids, which are in order, the targets.
+// aim makes ids the targets. ids must be sorted.
 func (s *Sweep) aim(ids []ID) {
 	s.targets = make(map[ID]*target, len(ids))
 	for _, id := range ids {

@@ -11,54 +11,51 @@ import (
 )
 
 const (
-	// MaxRawPrefixes is up to which number different generateNames of one space
-	// are told apart.
+	// MaxRawPrefixes limits the different generateNames that are counted per name pool.
 	MaxRawPrefixes = 64
-	// MaxCreators is the same for creators.
+	// MaxCreators limits the different creators that are counted per name pool.
 	MaxCreators = 64
-	// MaxWindows is how many times Rules.Since may have.
+	// MaxWindows limits the number of times in Rules.Since.
 	MaxWindows = 5
-	// maxGenerateNames is how many generateNames of one space are kept.
+	// maxGenerateNames limits the generateNames that are kept per name pool.
 	maxGenerateNames = 8
 )
 
-// Tally is what has been counted of one space.
+// Tally holds the counts of one name pool.
 type Tally struct {
 	Names, Generated int64
-	// Recent is how many of Names were created since each of Rules.Since.
+	// Recent counts the Names created since each time of Rules.Since.
 	Recent [MaxWindows]int64
 
-	Oldest, Newest int64 // Unix seconds; 0 if not known
+	Oldest, Newest int64 // Unix seconds; 0 if unknown
 
-	// Creator made the newest object, and Marked is whether it has a creation id.
+	// Creator is the creator of the newest object. Marked reports whether that object has a creation ID.
 	Creator decode.Creator
 	Marked  bool
 
 	ClientGenerated bool
-	// Members are the objects with a longer suffix, as MemberOf has them. They are kept
-	// with Rules.All only.
+	// Members are hashes from MemberOf of the objects with a longer suffix. They are kept only with
+	// Rules.All.
 	Members []uint64
-	// Extra is whether it is emitted because of Rules.All only.
+	// Extra is true if the name pool is emitted only because of Rules.All.
 	Extra bool
 
-	said   bool // by an object whose name begins with the prefix, or by Rules.Prefixes
-	chosen bool // by the selector, through such an object
+	said   bool // a generateName of an object whose name has the prefix has it, too, or Rules.Prefixes has it
+	chosen bool // the selector matches such an object
 
 	raw           hashes   // of the generateNames
-	generateNames []string // the first of them, if there can be several
+	generateNames []string // the first ones, if there can be several
 	creators      hashes
-	unbounded     bool // some creator seen is none whose replicas bound the names
+	unbounded     bool // for some creator seen, replicas don't limit the names
 	evidence      evidence
 	origins       origins
 	owners        owners
 }
 
-// RawPrefixes is how many different generateNames the objects have, up to
-// MaxRawPrefixes.
+// RawPrefixes returns the number of different generateNames, at most MaxRawPrefixes.
 func (t *Tally) RawPrefixes() int { return len(t.raw) }
 
-// GenerateNames is the first of them, at most eight in the order of their bytes,
-// or nil if there is only one.
+// GenerateNames returns the first eight generateNames in byte order, or nil if there is only one.
 func (t *Tally) GenerateNames() []string {
 	if len(t.raw) < 2 {
 		return nil
@@ -66,15 +63,14 @@ func (t *Tally) GenerateNames() []string {
 	return slices.Clone(t.generateNames)
 }
 
-// Creators is how many different creators the objects have that were the newest
-// when they came, up to MaxCreators.
+// Creators returns the number of different creators, at most MaxCreators. It counts only objects that
+// were newer than all earlier ones.
 func (t *Tally) Creators() int { return len(t.creators) }
 
-// ReplicaBounded reports whether all of these creators are controllers whose
-// replicas bound the number of names.
+// ReplicaBounded reports whether replicas limit the number of names for all of these creators.
 func (t *Tally) ReplicaBounded() bool { return len(t.creators) > 0 && !t.unbounded }
 
-// clear makes the tally ready for another space, and keeps its memory.
+// clear prepares the tally for another name pool, and keeps its memory.
 func (t *Tally) clear() {
 	*t = Tally{
 		raw: t.raw[:0], creators: t.creators[:0], generateNames: t.generateNames[:0],
@@ -83,11 +79,10 @@ func (t *Tally) clear() {
 	}
 }
 
-// isNewer reports whether o, which is to be added, is newer than all that have
-// been, so that it matters who made it.
+// isNewer reports whether o is newer than all earlier objects. Only then its creator matters.
 func (t *Tally) isNewer(o *decode.Object) bool { return t.Names == 0 || o.Created > t.Newest }
 
-// add counts o, whose name is in the space of prefix.
+// add counts o, whose name is in the name pool of prefix.
 func (t *Tally) add(r *Rules, o *decode.Object, prefix string) error {
 	if err := errors.Join(t.addOwner(r, o), t.addOrigin(r, o)); err != nil {
 		return err
@@ -136,15 +131,14 @@ func (t *Tally) addTime(r *Rules, created int64) {
 	t.Newest = max(t.Newest, created)
 }
 
-// addSaid notes that o, whose name begins with the prefix, says it.
+// addSaid records that the name and the generateName of o have the prefix.
 func (t *Tally) addSaid(r *Rules, o *decode.Object) {
 	t.said = true
 	t.chosen = t.chosen || r.chooses(o)
 }
 
-// close decides, when all of a list that came in order has been added, whether
-// the names come from a client's own generator, and reports whether the space
-// counts, as far as objects in it say.
+// close decides whether the names come from a client's own generator, after all objects of a sorted
+// list were added. It reports whether the name pool counts.
 func (t *Tally) close(r *Rules) bool {
 	if t.Generated == 0 && t.evidence.convinces(r.MinCount) {
 		t.ClientGenerated = true
@@ -155,7 +149,7 @@ func (t *Tally) close(r *Rules) bool {
 func (t *Tally) addRaw(generateName string) {
 	t.raw.add(maphash.String(seed, generateName), MaxRawPrefixes)
 	if len(generateName) <= names.MaxLength-names.MaxSuffixLength {
-		return // no other is cut to the same
+		return // so short that truncation can't make two of them equal
 	}
 	at, found := slices.BinarySearch(t.generateNames, generateName)
 	if found || at == maxGenerateNames {
@@ -165,7 +159,7 @@ func (t *Tally) addRaw(generateName string) {
 	t.generateNames = t.generateNames[:min(len(t.generateNames), maxGenerateNames)]
 }
 
-// addCreator notes who made an object, which is the newest.
+// addCreator records the creator of the newest object.
 func (t *Tally) addCreator(name string, creator decode.Creator, marked bool) {
 	t.Creator, t.Marked = creator, marked
 	m := &t.Creator
@@ -178,11 +172,11 @@ func (t *Tally) addCreator(name string, creator decode.Creator, marked bool) {
 	t.evidence.hashed = t.evidence.hashed || isHashed(name, creator.Name)
 }
 
-// kind is a type as owner references name it.
+// kind is a kind as owner references name it.
 type kind struct{ apiVersion, kind string }
 
-// BoundByReplicas reports whether a creator is a controller that makes no more objects
-// than it has replicas, or a Service endpoints.
+// BoundByReplicas reports whether a creator is a controller that creates no more objects than it has
+// replicas, or a Service, which has EndpointSlices.
 func BoundByReplicas(m decode.Creator) bool { return boundByReplicas[kind{m.APIVersion, m.Kind}] }
 
 var boundByReplicas = map[kind]bool{
@@ -190,12 +184,12 @@ var boundByReplicas = map[kind]bool{
 	{"v1", "ReplicationController"}: true, {"v1", "Service"}: true,
 }
 
-// hashes is a set of hashes of texts, in order.
+// hashes is a sorted set of hashes of texts.
 type hashes []uint64
 
 var seed = maphash.MakeSeed()
 
-// add adds a hash, unless there are limit ones.
+// add adds a hash, unless the set has limit hashes.
 func (h *hashes) add(hash uint64, limit int) {
 	at, found := slices.BinarySearch(*h, hash)
 	if !found && len(*h) < limit {
