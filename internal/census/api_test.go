@@ -24,16 +24,15 @@ import (
 
 var configMaps = Resource{schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "ConfigMap", true}
 
-// api is a server that lists ConfigMaps like kube-apiserver does, over real
-// HTTP, and misbehaves as a test wants. It keeps every state it was in.
+// api is an HTTP server that lists ConfigMaps like kube-apiserver. Tests can inject faults. It keeps
+// all its earlier states.
 type api struct {
 	unsorted   bool // lists in the order of objects
 	jsonOnly   bool
 	noVersions bool // no resourceVersions, and none honored
 	noCounts   bool // no remainingItemCount
 	namespaces []string
-	// fault, if set, sees every request, numbered from 0, and answers it or
-	// changes how it is answered.
+	// fault, if set, gets every request, numbered from 0. It writes the response or changes it.
 	fault func(n int, w http.ResponseWriter, r *http.Request) (handled bool)
 
 	mu       sync.Mutex
@@ -42,7 +41,7 @@ type api struct {
 	requests []string
 }
 
-// set makes objects the state of the server.
+// set makes objects the current state of the server.
 func (a *api) set(objects []metav1.ObjectMeta) {
 	objects = slices.Clone(objects)
 	if !a.unsorted {
@@ -57,7 +56,7 @@ func (a *api) set(objects []metav1.ObjectMeta) {
 
 func key(o metav1.ObjectMeta) string { return o.Namespace + "/" + o.Name }
 
-// start serves and returns how to reach it.
+// start starts the server, and returns a configuration for it.
 func (a *api) start(t testing.TB) *rest.Config {
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
@@ -75,7 +74,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.list(w, r)
 }
 
-// RoundTrip serves without a network, for tests whose time is not that of a machine.
+// RoundTrip serves without a network, for tests in synthetic time.
 func (a *api) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := httptest.NewRecorder()
 	a.ServeHTTP(answer, r)
@@ -85,11 +84,11 @@ func (a *api) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// list answers r.
+// list responds to r.
 func (a *api) list(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if r.URL.Path == "/version" { // by which a server is known that answers
+	if r.URL.Path == "/version" { // by which the scan checks whether the server responds
 		_ = json.NewEncoder(w).Encode(version.Info{GitVersion: "v1.34.4"})
 		return
 	}
@@ -113,7 +112,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) {
 	a.write(w, a.pageOf(at, namespace, start, r.URL.Query().Get("limit")))
 }
 
-// position is the state and the number of objects that r is to skip there.
+// position returns the state that r reads, and the object at which it starts.
 func (a *api) position(r *http.Request) (version int, start string, expired bool) {
 	version = len(a.states)
 	q := r.URL.Query()
@@ -198,7 +197,7 @@ func writeStatus(w http.ResponseWriter, status *metav1.Status) {
 	_ = json.NewEncoder(w).Encode(status)
 }
 
-// cut answers r with the first part of the right answer, and breaks off.
+// cut sends the first part of the right response to r, and breaks off.
 func (a *api) cut(w http.ResponseWriter, r *http.Request, part float64) {
 	recorder := httptest.NewRecorder()
 	a.list(recorder, r)
@@ -211,7 +210,7 @@ func (a *api) cut(w http.ResponseWriter, r *http.Request, part float64) {
 	panic(http.ErrAbortHandler)
 }
 
-// committed collects the committed spaces.
+// committed collects the committed name pools.
 type committed struct {
 	mu     sync.Mutex
 	spaces []NamePool
@@ -242,7 +241,7 @@ type partialBatch struct {
 
 func (b *partialBatch) Commit() { b.to.spaces = append(b.to.spaces, b.spaces...) }
 
-// sorted is the spaces in order; two of the same identity stay two.
+// sorted returns the name pools sorted, with repeated ones.
 func (l *committed) sorted() []NamePool {
 	slices.SortFunc(l.spaces, compareSpaces)
 	return l.spaces
@@ -279,8 +278,7 @@ func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
 	return l.sorted(), summary
 }
 
-// naiveCount is what the oracle counts of the objects of a resource, in the
-// order of storage.
+// naiveCount returns the oracle's count of a resource type's objects, in the order of storage.
 func naiveCount(resource Resource, objects []metav1.ObjectMeta, s *Scanner) []NamePool {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(x, y metav1.ObjectMeta) int { return cmp.Compare(key(x), key(y)) })

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// preferred is what discovery has come to.
+// preferred is a fake discovery with fixed results.
 type preferred struct {
 	discovery.ServerResourcesInterface
 	lists []*metav1.APIResourceList
@@ -21,7 +21,7 @@ func (p preferred) ServerPreferredResources() ([]*metav1.APIResourceList, error)
 	return p.lists, p.err
 }
 
-// A group that cannot be discovered is skipped; the others are found.
+// A group that can't be discovered is skipped. The others are found.
 func TestDiscoverInPart(t *testing.T) {
 	dead := schema.GroupVersion{Group: "dead.example.dev", Version: "v1"}
 	verbs := metav1.Verbs{"list", "create"}

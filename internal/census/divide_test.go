@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 )
 
-// A big type is read namespace by namespace where that is possible, and the
-// counts are those of the first page's instant whatever happens meanwhile.
+// A big type is read namespace by namespace if that is possible. The counts are those of the first
+// page's resourceVersion, whatever happens meanwhile.
 func TestDivide(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
 	objects := censustest.Population(namespaces, divideAbove/3)
@@ -30,7 +30,7 @@ func TestDivide(t *testing.T) {
 	}
 	const atVersion = "resourceVersionMatch=Exact"
 	for name, test := range map[string]struct {
-		listed  []string // what the server says its namespaces are
+		listed  []string // the namespaces that the server lists
 		fault   func(*api, http.ResponseWriter, *http.Request) bool
 		divided bool
 	}{
@@ -79,7 +79,7 @@ func TestFewObjectsAreOneRequest(t *testing.T) {
 	}
 }
 
-// A namespace that cannot be read is skipped; the others count.
+// A namespace that can't be read is skipped. The others count.
 func TestDivideSkipsANamespace(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
 	objects := censustest.Population(namespaces, divideAbove/3)

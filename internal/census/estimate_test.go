@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// An estimate asks for one object, and says about what a scan then asks for.
+// An estimate requests one object, and is close to the requests of a scan.
 func TestEstimate(t *testing.T) {
 	for _, version := range []string{"1.34", "v1.30.14"} {
 		a := &api{}
@@ -40,7 +40,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// The seats of a page, by version; worked out by hand from list_work_estimator.go.
+// The seats of a page, by version. They were calculated by hand from list_work_estimator.go.
 func TestSeats(t *testing.T) {
 	for _, test := range []struct {
 		version        string
@@ -65,8 +65,8 @@ func TestSeats(t *testing.T) {
 	}
 }
 
-// What cannot be asked for is skipped, and a server that does not say how many
-// objects there are is not taken at its word.
+// A type that can't be listed is skipped. If the server reports no number of objects, the estimate is
+// not Known.
 func TestEstimateOfLittle(t *testing.T) {
 	a := &api{noCounts: true}
 	a.set(inOrder(3))
@@ -89,7 +89,7 @@ func TestEstimateOfLittle(t *testing.T) {
 	}
 }
 
-// docs/internals/audit-engine.md says how many requests a type takes.
+// docs/internals/audit-engine.md has the number of requests per type.
 func TestRequestsInDocs(t *testing.T) {
 	docs, err := os.ReadFile("../../docs/internals/audit-engine.md")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 )
 
-// inFlight is how many requests a server has at once, at most.
+// inFlight counts the concurrent requests of a server, and their maximum.
 type inFlight struct {
 	mu        sync.Mutex
 	now, most int
@@ -41,8 +41,7 @@ func (f *inFlight) leave() {
 	f.now--
 }
 
-// waitFor waits until there are, or have been, n at once; not for ever, because there
-// may never be.
+// waitFor waits until n requests are or were in flight. It gives up after a minute.
 func (f *inFlight) waitFor(n int) {
 	late := time.After(time.Minute)
 	for {
@@ -60,8 +59,8 @@ func (f *inFlight) waitFor(n int) {
 	}
 }
 
-// Pages of big lists are few at once, because each takes the seats of many
-// requests, unless the user says how many.
+// Few pages of big lists are in flight, because each takes the seats of many requests. The user can
+// set another number.
 func TestFewBigPagesAtOnce(t *testing.T) {
 	for concurrency, want := range map[int]int{0: bigAtOnce, 1: 1, 3: 3} {
 		f := inFlight{changed: make(chan struct{})}
@@ -74,7 +73,7 @@ func TestFewBigPagesAtOnce(t *testing.T) {
 			f.enter()
 			defer f.leave()
 			f.waitFor(want)
-			time.Sleep(20 * time.Millisecond) // in which there might be more
+			time.Sleep(20 * time.Millisecond) // time for more requests to arrive
 			a.list(w, r)
 			return true
 		}
@@ -89,15 +88,15 @@ func TestFewBigPagesAtOnce(t *testing.T) {
 	}
 }
 
-// A polite scan makes one request at a time, and waits nine times as long as it
-// took; so do several that share their turns.
+// A polite scan sends one request at a time, and waits nine times its duration. Scans that share their
+// turns do so together.
 func TestPolite(t *testing.T) {
 	const takes = 10 * time.Millisecond
 	var began []time.Time
 	a := &api{}
 	a.set(inOrder(50))
 	a.fault = func(int, http.ResponseWriter, *http.Request) bool {
-		began = append(began, time.Now()) // a race, were there two at once
+		began = append(began, time.Now()) // the race detector reports concurrent requests
 		time.Sleep(takes)
 		return false
 	}
@@ -124,7 +123,7 @@ func TestPolite(t *testing.T) {
 	}
 }
 
-// A request that took very long is followed by a pause that is told.
+// A long pause after a slow request is reported.
 func TestTellsOfALongRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []time.Duration
@@ -147,8 +146,8 @@ func TestTellsOfALongRest(t *testing.T) {
 	})
 }
 
-// A server that goes away and comes back may not know its rules at first: that
-// it refuses then is no answer, and what has been read of a list is not lost.
+// A restarted server may send 401 or 403 before it has loaded its rules. These don't end the list, and
+// the part that was read is kept.
 func TestServerComesBack(t *testing.T) {
 	objects := censustest.Population([]string{"a", "b"}, 300)
 	a := &api{}
@@ -174,8 +173,8 @@ func TestServerComesBack(t *testing.T) {
 	}
 }
 
-// However many prefixes are said by objects of other names, which anybody can
-// make, there is one walk more at most; what that leaves is told.
+// However many strays users create, there is at most one more walk. The strays that it leaves are
+// reported.
 func TestManyStrays(t *testing.T) {
 	a := &api{}
 	var objects []metav1.ObjectMeta
@@ -210,8 +209,8 @@ func TestManyStrays(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 
-	// Where the state of the first walk is not to be had, many spaces are worth
-	// more than strays.
+	// If the resourceVersion of the first walk is gone, many name pools are kept, and strays stay
+	// uncounted.
 	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Query().Has("resourceVersion") {
 			writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusGone})
@@ -233,7 +232,7 @@ func TestManyStrays(t *testing.T) {
 	a.fault, a.unsorted, a.states, a.requests = nil, true, nil, nil
 	objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: "b"}, metav1.ObjectMeta{Namespace: "a", Name: "a"})
 	a.set(objects[198:])
-	for i := range 200 { // 2 + 200 spaces in no order
+	for i := range 200 { // 2 + 200 unsorted name pools
 		objects = append(objects, metav1.ObjectMeta{Namespace: "b", Name: fmt.Sprintf("p%03d-bbbbb", i), GenerateName: fmt.Sprintf("p%03d-", i)})
 	}
 	a.set(objects[198:])
@@ -243,7 +242,7 @@ func TestManyStrays(t *testing.T) {
 	}
 }
 
-// Of many namespaces no more is kept at once than of those that are being read.
+// With many namespaces, only the batches of those that are being read are kept.
 func TestNamespacesAreBatches(t *testing.T) {
 	var namespaces []string
 	for i := range 10 {
@@ -261,13 +260,13 @@ func TestNamespacesAreBatches(t *testing.T) {
 	if last := a.requests[len(a.requests)-1]; !strings.HasPrefix(last, "/api/v1/namespaces/") {
 		t.Errorf("not divided: %s", last)
 	}
-	// That of the first page, that of the type, and one for each list in flight.
+	// One batch for the first page, one for the type, and one for each list in flight.
 	if counter.most > 2+defaultConcurrency || counter.open != 1 {
 		t.Errorf("%d batches at once, %d never committed", counter.most, counter.open)
 	}
 }
 
-// batches counts batches that are not committed.
+// batches counts open batches and their maximum.
 type batches struct {
 	mu         sync.Mutex
 	open, most int
@@ -293,8 +292,7 @@ func (b countedBatch) Commit() {
 	b.of.open--
 }
 
-// Scans that share their turns tell once between them that the server is away, and that it
-// is back, whichever asks it then.
+// Scans that share their turns report an outage and its end once, whichever scan notices it.
 func TestAbsenceIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
@@ -313,8 +311,8 @@ func TestAbsenceIsShared(t *testing.T) {
 	})
 }
 
-// That no request is answered is told once it has lasted, and then that they are again;
-// of a connection that breaks off, and of answers that are errors, nothing is.
+// An outage is reported once it has lasted for a while, and its end is reported, too. A single broken
+// connection or an error response is not reported.
 func TestTellsOfAServerThatIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// paged takes the pages of a list.
+// paged records the pages of a list.
 type paged struct {
 	pages  [][]string
 	page   []string
@@ -38,7 +38,7 @@ func (p *paged) EndPage(context.Context) error {
 	return nil
 }
 
-// walkPages walks over the ConfigMaps of a server, in pages of three.
+// walkPages walks the ConfigMaps of a server, in pages of three.
 func walkPages(t *testing.T, a *api, of Pages, to PageVisitor) (string, error) {
 	t.Helper()
 	reader, err := (&Scanner{Config: a.start(t), ChunkSize: 3}).Reader()
@@ -49,7 +49,7 @@ func walkPages(t *testing.T, a *api, of Pages, to PageVisitor) (string, error) {
 	return reader.Walk(t.Context(), of, to)
 }
 
-// named are objects of these names.
+// named returns objects with these names.
 func named(names ...string) (objects []metav1.ObjectMeta) {
 	for _, name := range names {
 		objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: name})
@@ -57,7 +57,7 @@ func named(names ...string) (objects []metav1.ObjectMeta) {
 	return objects
 }
 
-// A page ends after its last object, and a page that broke off is not seen twice.
+// A page ends after its last object. A page that broke off is not visited twice.
 func TestWalkPages(t *testing.T) {
 	a := &api{}
 	a.set(named("a", "b", "c", "d", "e"))
@@ -80,7 +80,7 @@ func TestWalkPages(t *testing.T) {
 	}
 }
 
-// A walk can be at an earlier state, and is at the latest one where that has expired.
+// A walk can read an earlier resourceVersion. If it has expired, the walk reads the latest one.
 func TestWalkPagesAtAState(t *testing.T) {
 	for _, expired := range []bool{false, true} {
 		a := &api{}
@@ -101,7 +101,7 @@ func TestWalkPagesAtAState(t *testing.T) {
 	}
 }
 
-// While a page is dealt with, objects are deleted, and its token may expire.
+// While the visitor handles a page, objects are deleted, and its token may expire.
 func TestWalkPagesWhileObjectsAreDeleted(t *testing.T) {
 	a := &api{}
 	a.set(named("a", "b", "c", "d", "e", "f", "g"))
@@ -119,7 +119,7 @@ func TestWalkPagesWhileObjectsAreDeleted(t *testing.T) {
 	}
 }
 
-// The error of a page ends the walk, and nothing is tried again.
+// An error of EndPage ends the walk without a retry.
 func TestWalkPagesEndsByAnError(t *testing.T) {
 	a := &api{}
 	a.set(named("a", "b", "c", "d", "e"))

@@ -28,7 +28,7 @@ func limitsOf(t *testing.T, a *api) (limits []int64) {
 	return limits
 }
 
-// inOrder is n objects that are counted in one walk.
+// inOrder returns n objects that one walk counts.
 func inOrder(n int) (objects []metav1.ObjectMeta) {
 	for i := range n {
 		objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprintf("object-%d", i)})
@@ -41,7 +41,7 @@ func TestPagesGrow(t *testing.T) {
 		chunkSize int64
 		want      []int64
 	}{
-		// The second request is for the namespaces; then the list is begun again.
+		// The second request lists the namespaces. Then the list is restarted.
 		"chosen": {0, []int64{1000, 1000, 5000, 25000, 25000}},
 		"given":  {15_000, []int64{15000, 15000, 15000, 15000, 15000}},
 	} {
@@ -56,8 +56,8 @@ func TestPagesGrow(t *testing.T) {
 	}
 }
 
-// A server that cannot make large pages in time, and has no more patience with
-// a page than with a request, is asked for smaller ones, and goes on being so.
+// If a server can't send large pages before the timeout of a request, pages become smaller and stay
+// so.
 func TestPagesShrink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const inTime = 300
@@ -80,7 +80,7 @@ func TestPagesShrink(t *testing.T) {
 	})
 }
 
-// Pages are as large as what the server makes in a third of a second.
+// Pages have the size that the server serves in a third of a second.
 func TestPageSize(t *testing.T) {
 	p := newPageSize(0, limitsFor("v1.34.4"))
 	expect := func(what string, want int64) {
@@ -140,8 +140,7 @@ func TestPageSize(t *testing.T) {
 	expect("a slow page that is as small as can be", smallestPage)
 }
 
-// Servers that read pages from etcd as whole objects are not asked for large
-// ones, however quick they are.
+// Pages stay small on servers that read them from etcd as whole objects, however fast they are.
 func TestPagesFromEtcd(t *testing.T) {
 	for version, want := range map[string]int64{
 		"v1.30.14": largestFromEtcd, "v1.33.13+k3s1": largestFromEtcd, "1.33": largestFromEtcd,
@@ -165,7 +164,7 @@ func TestPagesFromEtcd(t *testing.T) {
 	}
 }
 
-// limitsWithTime are those of a version for a machine that may be busy.
+// limitsWithTime returns the limits of a version with another time, for a busy machine.
 func limitsWithTime(version string, aim time.Duration) pageLimits {
 	limits := limitsFor(version)
 	limits.time = aim

@@ -26,8 +26,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// drawObjects draws objects whose stems nest, collide and come late: generated
-// ones, named ones, and some that say a prefix that they do not have.
+// drawObjects draws objects whose stems nest, collide and come late: with generated names, with fixed
+// names, and with a generateName whose prefix their name lacks.
 func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 	long := strings.Repeat("b", 57)
 	prefix := rapid.OneOf(
@@ -44,11 +44,11 @@ func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 		switch rapid.IntRange(0, 5).Draw(t, "how") {
 		case 0, 1: // generated
 			o.GenerateName, o.Name = says, generatedName(t, says)
-		case 2: // named as if generated
+		case 2: // fixed name that looks generated
 			o.Name = generatedName(t, says)
-		case 3: // named, and saying anything
+		case 3: // fixed name and any generateName
 			o.GenerateName, o.Name = says, rapid.StringMatching(`[bc-]{1,12}`).Draw(t, "name")
-		case 4: // saying another prefix
+		case 4: // the generateName has another prefix
 			o.GenerateName, o.Name = says, generatedName(t, prefix.Draw(t, "other"))
 		case 5: // with a longer suffix
 			suffix := rapid.StringMatching(`[bc]{6,11}`).Draw(t, "long suffix")
@@ -71,7 +71,7 @@ func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 	return objects
 }
 
-// drawCreator draws who made an object.
+// drawCreator draws the creator of an object.
 func drawCreator(t *rapid.T, o *metav1.ObjectMeta) {
 	if rapid.Bool().Draw(t, "marked") {
 		o.Annotations = map[string]string{"genname.dev/creation-id": "x"}
@@ -90,8 +90,8 @@ func drawCreator(t *rapid.T, o *metav1.ObjectMeta) {
 	}
 }
 
-// drawClientNames draws names that a client has generated itself, and others
-// under the same stem, some of which are created in order.
+// drawClientNames draws names from a client's own generator, and other names with the same stem. Some
+// of the other names are created in order.
 func drawClientNames(t *rapid.T) (objects []metav1.ObjectMeta) {
 	add := func(suffixes []string, created func(i int) int64) {
 		for i, suffix := range suffixes {
@@ -118,8 +118,7 @@ func drawClientNames(t *rapid.T) (objects []metav1.ObjectMeta) {
 	return objects
 }
 
-// Whatever the objects, the order and the pages, the counts are those of the
-// naive oracle, each once.
+// For any objects in any order and any pages, the counts equal those of the naive oracle.
 func TestCountsAreTheOracles(t *testing.T) {
 	var a api
 	config := a.start(t)
@@ -167,7 +166,7 @@ func TestCountsAreTheOracles(t *testing.T) {
 	})
 }
 
-// forgetSmallCreators forgets who made the names of small spaces.
+// forgetSmallCreators clears the creators of small name pools.
 func forgetSmallCreators(creatorsFrom int64, counted []NamePool) {
 	for i := range counted {
 		if s := &counted[i]; s.Names < creatorsFrom {
@@ -176,8 +175,8 @@ func forgetSmallCreators(creatorsFrom int64, counted []NamePool) {
 	}
 }
 
-// forgetOwners forgets owners that a sweep, which doesn't read all of them, didn't find, and
-// which owners they are.
+// forgetOwners clears the hashes of owners, and owners that a sweep did not find. A sweep doesn't read
+// all owners.
 func forgetOwners(want, got []NamePool, sweep bool) {
 	for i := range got {
 		clear(got[i].Owners)
@@ -187,7 +186,7 @@ func forgetOwners(want, got []NamePool, sweep bool) {
 	}
 }
 
-// countOf is a number of ConfigMaps, as a summary has it.
+// countOf returns the count of ConfigMaps in a summary.
 func countOf(objects int64) []TypeCount {
 	if objects == 0 {
 		return nil
@@ -195,7 +194,7 @@ func countOf(objects int64) []TypeCount {
 	return []TypeCount{{configMaps, objects}}
 }
 
-// scanWith scans with so many targets in a sweep at most.
+// scanWith scans with a limited number of targets per sweep.
 func scanWith(t *rapid.T, s *Scanner, targets int) ([]NamePool, Summary) {
 	var l committed
 	run, err := s.newScan(l.begin)
@@ -207,7 +206,7 @@ func scanWith(t *rapid.T, s *Scanner, targets int) ([]NamePool, Summary) {
 	return l.sorted(), run.summary()
 }
 
-// The cases that chance makes rarely.
+// Cases that random tests reach rarely.
 func TestCountsOfNeighbors(t *testing.T) {
 	object := func(namespace, name, generateName string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: name, GenerateName: generateName}
@@ -251,7 +250,7 @@ func TestCountsOfNeighbors(t *testing.T) {
 	}
 }
 
-// A prefix that objects in it say, and that an object elsewhere selects.
+// A name pool counts if only an object with another name matches the selector.
 func TestSelectedFromElsewhere(t *testing.T) {
 	a := &api{}
 	a.set([]metav1.ObjectMeta{
@@ -266,7 +265,7 @@ func TestSelectedFromElsewhere(t *testing.T) {
 	}
 }
 
-// More prefixes than are told apart.
+// A prefix has more generateNames than are counted.
 func TestManyRawPrefixes(t *testing.T) {
 	long := strings.Repeat("x", 58)
 	var objects []metav1.ObjectMeta
@@ -292,7 +291,7 @@ func TestFaults(t *testing.T) {
 		api   *api
 		chunk int64
 		fault func(a *api, n int, w http.ResponseWriter, r *http.Request) bool
-		// inconsistent is whether the counts may be of several instants.
+		// inconsistent reports whether the counts may be inconsistent.
 		inconsistent bool
 	}{
 		"none":             {},
@@ -413,8 +412,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A page breaks off before it shows that the server does not sort: what is read
-// again must not be taken for what has been read.
+// A page breaks off before it shows that the server does not sort. The retry must not mistake new
+// objects for objects that were read before.
 func TestUnsortedPageCut(t *testing.T) {
 	var objects []metav1.ObjectMeta
 	for _, name := range []string{"job-bbbbb", "job-ddddd", "job-ccccc", "job-fffff"} {
@@ -434,7 +433,7 @@ func TestUnsortedPageCut(t *testing.T) {
 	}
 }
 
-// A list that went on at a later state is not of one instant, and says so.
+// A list that continued at a later resourceVersion is reported as inconsistent.
 func TestExpiredListIsInconsistent(t *testing.T) {
 	a := &api{}
 	a.set([]metav1.ObjectMeta{{Namespace: "a", Name: "job-bbbbb", GenerateName: "job-"}, {Namespace: "a", Name: "job-ccccc"}})
@@ -451,8 +450,8 @@ func TestExpiredListIsInconsistent(t *testing.T) {
 	}
 }
 
-// While a list is read and swept, objects come and go. The counts are those of
-// the instant of its first page.
+// Objects are created and deleted while a list is read and swept. The counts are those of the first
+// page's resourceVersion.
 func TestCountsAreOfOneInstant(t *testing.T) {
 	var a api
 	config := a.start(t)
@@ -475,11 +474,11 @@ func TestCountsAreOfOneInstant(t *testing.T) {
 	})
 }
 
-// What cannot be listed is skipped, with a reason, and nothing of it counts.
+// A type that can't be listed is skipped with a reason, and none of its objects counts.
 func TestSkipped(t *testing.T) {
 	answer := func(code int, body string) func(*api, http.ResponseWriter, *http.Request) {
 		return func(_ *api, w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Audit-Id", "1") // of an API server
+			w.Header().Set("Audit-Id", "1") // the header of an API server
 			w.WriteHeader(code)
 			_, _ = w.Write([]byte(body))
 		}
@@ -519,7 +518,7 @@ func TestSkipped(t *testing.T) {
 			a.set(censustest.Population([]string{"a"}, 100))
 			a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n == 0 {
-					return false // the first page is well
+					return false // the first page has no fault
 				}
 				test.fault(a, w, r)
 				return true
@@ -553,7 +552,7 @@ func TestSkippedByTimeout(t *testing.T) {
 	}
 }
 
-// An interrupted scan keeps what is finished and names what is not.
+// An interrupted scan keeps finished lists and names the others.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -602,7 +601,7 @@ func TestProgressNeverGoesBack(t *testing.T) {
 	}
 }
 
-// A server that hangs costs the time for a few requests, not for all types.
+// A server that hangs delays a scan for a few requests, not for each type.
 func TestServerHangs(t *testing.T) {
 	a := &api{fault: func(n int, _ http.ResponseWriter, r *http.Request) bool {
 		if n > 0 {
@@ -633,7 +632,7 @@ func TestServerHangs(t *testing.T) {
 	}
 }
 
-// An aggregated server that makes no metadata of its objects gives them whole.
+// An aggregated server that can't produce metadata sends whole objects.
 func TestServerWithoutMetadata(t *testing.T) {
 	objects := censustest.Population([]string{"a", "b"}, 100)
 	a := &api{}
@@ -662,8 +661,7 @@ func TestServerWithoutMetadata(t *testing.T) {
 	}
 }
 
-// Go's client keeps megabytes of an HTTP/2 stream that nobody has read yet:
-// the memory of a scan would grow with its pages.
+// Go's client buffers megabytes of each HTTP/2 stream. The memory of a scan would grow with its pages.
 func TestNoHTTP2(t *testing.T) {
 	var mu sync.Mutex
 	protocols := map[string]int{}
@@ -684,7 +682,7 @@ func TestNoHTTP2(t *testing.T) {
 	}
 }
 
-// A list that must be begun again is skipped for the reason why it had to be.
+// A list that can't be restarted is skipped with the reason of the last failure.
 func TestReasonOfStartingAgain(t *testing.T) {
 	for cause, want := range map[error]Reason{
 		io.ErrUnexpectedEOF:      Unreachable,

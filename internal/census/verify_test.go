@@ -62,7 +62,7 @@ func TestResponsesToOtherRequests(t *testing.T) {
 	}
 }
 
-// A single response to another request costs another reading of the list.
+// A single response to another request makes the scan read the list again.
 func TestOneResponseToAnotherRequest(t *testing.T) {
 	a := &api{}
 	a.set(censustest.Population([]string{"a"}, 100))

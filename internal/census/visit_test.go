@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// visited is what visitors have committed.
+// visited records the results of committed visitors.
 type visited struct {
 	mu    sync.Mutex
 	names []string
@@ -45,7 +45,7 @@ func (v *visitor) Commit() {
 	v.to.names = append(v.to.names, v.names...)
 }
 
-// owned are objects of two namespaces with all that Identity has.
+// owned returns objects in two namespaces with all fields of Identity.
 func owned(n int) (objects []metav1.ObjectMeta, want []string) {
 	for i := range n {
 		o := metav1.ObjectMeta{
@@ -59,8 +59,7 @@ func owned(n int) (objects []metav1.ObjectMeta, want []string) {
 	return objects, want
 }
 
-// Whatever fails on the way, a visitor that is committed has seen every object of its
-// list once.
+// With any fault, a committed visitor has seen every object of its list once.
 func TestVisitsEachObjectOnce(t *testing.T) {
 	objects, want := owned(300)
 	for name, a := range map[string]*api{
@@ -91,7 +90,7 @@ func TestVisitsEachObjectOnce(t *testing.T) {
 	}
 }
 
-// An error of a visitor skips the list, and nothing of it is committed.
+// An error of a visitor skips the list, and nothing is committed.
 func TestVisitorFails(t *testing.T) {
 	a := &api{}
 	objects, _ := owned(10)
@@ -111,7 +110,7 @@ type failingVisitor struct{ Visitor }
 
 func (failingVisitor) Visit(*decode.Object) error { return decode.Malformed("no") }
 
-// A reader asks for whole objects, by name or all of a namespace.
+// A reader requests whole objects, by name or all of a namespace.
 func TestReader(t *testing.T) {
 	var asked []string
 	config := (&api{fault: func(_ int, w http.ResponseWriter, r *http.Request) bool {

@@ -19,12 +19,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 )
 
-// decodeAll decodes body, which comes from r, into a page and its objects.
+// decodeAll decodes a page from r.
 func decodeAll(r io.Reader, labels map[string]bool) (Page, []Object, error) {
 	return decodeWhen(r, labels, Now)
 }
 
-// decodeWhen is the same with creators read at once, or from their origins.
+// decodeWhen is like decodeAll. It reads creators at once or from their origins.
 func decodeWhen(r io.Reader, labels map[string]bool, when When) (Page, []Object, error) {
 	var objects []Object
 	asked := Asked{Labels: labels, Creator: func(*Object) When { return when }}
@@ -41,7 +41,7 @@ func decodeWhen(r io.Reader, labels map[string]bool, when When) (Page, []Object,
 	return p, objects, err
 }
 
-// fields are FieldsV1 that own metadata.generateName, or look like it.
+// fields are FieldsV1 that own metadata.generateName, or look similar.
 var fields = []string{
 	`{}`, `{"f:metadata":{"f:name":[[{}]]}}`,
 	`{"f:metadata":{"f:generateName":{}}}`,
@@ -59,8 +59,7 @@ func inBothFormats(list *metav1.PartialObjectMetadataList) map[string][]byte {
 	return map[string][]byte{"protobuf": censustest.Protobuf(list), "JSON": censustest.JSON(list)}
 }
 
-// Whatever the metadata, what is read of it is what was written; the number of
-// bytes that come at once makes no difference.
+// The decoder reads any metadata as servers write it, whatever the size of the chunks.
 func TestDecodeReadsWhatServersWrite(t *testing.T) {
 	fill := randfill.NewWithSeed(1).NilChance(0.3).NumElements(0, 4).Funcs(
 		func(s *string, c randfill.Continue) {
@@ -114,7 +113,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 	}
 }
 
-// However a stream is cut, the end is missed.
+// A truncated stream is an error, wherever it is cut.
 func TestDecodeMissesTheEnd(t *testing.T) {
 	list := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList}}
 	for _, o := range censustest.Population([]string{"a"}, 20) {
@@ -144,7 +143,7 @@ func TestDecodeErrorOfTheReader(t *testing.T) {
 	}
 }
 
-// message is a length-delimited field of a length that need not be true.
+// message is a length-delimited field whose length can be wrong.
 func message(number protowire.Number, length uint64, content string) string {
 	b := protowire.AppendTag(nil, number, protowire.BytesType)
 	return string(protowire.AppendVarint(b, length)) + content
@@ -213,7 +212,7 @@ var hostile = map[string]string{
 	"JSON: an object without metadata":     `{"items":[{}]}`,
 }
 
-// Hostile bytes are an error, and take no memory to speak of.
+// Hostile bytes are an error, and take little memory.
 func TestDecodeHostileBytes(t *testing.T) {
 	for name, body := range hostile {
 		var before, after runtime.MemStats
@@ -229,7 +228,7 @@ func TestDecodeHostileBytes(t *testing.T) {
 	}
 }
 
-// The order of fields and keys, unknown ones and nulls do not matter.
+// The order of fields and keys, unknown fields and nulls don't matter.
 func TestDecodeLeniently(t *testing.T) {
 	meta := "\x50\x05" + "\xb5\x011234" + "\xb9\x0112345678" + bytesField(metaNamespace, "ns") + bytesField(metaName, "n")
 	item := bytesField(7, "x") + bytesField(itemMetadata, meta)
@@ -248,7 +247,7 @@ func TestDecodeLeniently(t *testing.T) {
 	}
 }
 
-// A controller or manager of any length does not keep a type from being read.
+// A controller or manager with a name of any length does not prevent reading a list.
 func TestDecodeLongCreators(t *testing.T) {
 	long := strings.Repeat("é", 100_000)
 	yes := true
@@ -278,8 +277,8 @@ func TestDecodeAllocatesLittle(t *testing.T) {
 		labels map[string]bool
 		most   float64 // allocations per object
 	}{
-		"protobuf": {body: censustest.Protobuf(list), most: 1.5}, // the name, and a generateName now and then
-		"JSON":     {body: censustest.JSON(list), most: 10},      // four texts, and what the decoder needs
+		"protobuf": {body: censustest.Protobuf(list), most: 1.5}, // the name, and sometimes a generateName
+		"JSON":     {body: censustest.JSON(list), most: 10},      // four texts, and the decoder's own allocations
 		"JSON with labels": {
 			body: censustest.JSON(list), labels: map[string]bool{"app": true}, most: 30,
 		},
@@ -296,7 +295,7 @@ func TestDecodeAllocatesLittle(t *testing.T) {
 	}
 }
 
-// bigList is n objects with the metadata that pods of Jobs have.
+// bigList returns n objects with the metadata of Pods of Jobs.
 func bigList(n int) *metav1.PartialObjectMetadataList {
 	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}}
 	fields := metav1.NewFieldsV1(`{"f:metadata":{` + strings.Repeat(`"f:labels":{".":{},"f:app":{}},`, 20) + `"f:x":{}}}`)
@@ -310,8 +309,8 @@ func bigList(n int) *metav1.PartialObjectMetadataList {
 	return list
 }
 
-// FuzzDecode looks for panics, hangs, and memory that the bytes do not account
-// for; and that an answer that comes in pieces is the same answer.
+// FuzzDecode searches for panics, hangs, and memory out of proportion to the input. It also checks
+// that a response in chunks gives the same result.
 func FuzzDecode(f *testing.F) {
 	for _, body := range hostile {
 		if len(body) < 1<<10 {
@@ -340,7 +339,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Of all objects, which is what prefixes of one object each cost, and of none.
+// The creators of all objects are read, as for prefixes with one object each, or none.
 func BenchmarkDecode(b *testing.B) {
 	const n = 1000
 	list := bigList(n)
@@ -366,7 +365,7 @@ func benchmarkDecode(b *testing.B, body []byte, asked Asked) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(objects), "ns/object")
 }
 
-// What an identity has is read from both formats, and only if it is asked for.
+// Identity is read from both formats, and only if it is requested.
 func TestDecodeIdentity(t *testing.T) {
 	deleted := metav1.Unix(5, 0)
 	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// told is what a test keeps of an event.
+// told holds the fields of an event that the tests compare.
 type told struct {
 	Type      EventType
 	Version   string
@@ -25,7 +25,7 @@ type told struct {
 	Manager   string
 }
 
-// watched reads a watch and keeps its events.
+// watched reads a watch and returns its events.
 func watched(r io.Reader) ([]told, error) {
 	var all []told
 	asked := Asked{Creator: func(*Object) When { return Now }}
@@ -40,8 +40,8 @@ func watched(r io.Reader) ([]told, error) {
 	return all, err
 }
 
-// frame is an event as a server sends it in protobuf: a length, and a WatchEvent
-// whose object is a runtime.Unknown after a magic number.
+// frame encodes an event as a server does in protobuf: a length, and a WatchEvent whose object is a
+// runtime.Unknown after a magic number.
 func frame(t *testing.T, eventType, kind string, object interface{ Marshal() ([]byte, error) }) []byte {
 	t.Helper()
 	raw, err := object.Marshal()
@@ -61,7 +61,7 @@ func frame(t *testing.T, eventType, kind string, object interface{ Marshal() ([]
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(whole))), whole...)
 }
 
-// object is the metadata of one.
+// object returns the metadata of an object.
 func object(version string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Name: "run-bbbbb", Namespace: "prod", GenerateName: "run-", ResourceVersion: version,
@@ -72,7 +72,7 @@ func object(version string) *metav1.PartialObjectMetadata {
 
 var wantTold = []told{
 	{Added, "11", "prod", "run-bbbbb", "run-", 1_700_000_000, "me"},
-	{Modified, "12", "prod", "run-bbbbb", "run-", 1_700_000_000, ""}, // nobody wants to know who made it
+	{Modified, "12", "prod", "run-bbbbb", "run-", 1_700_000_000, ""}, // the creator was not requested
 	{Type: Bookmark, Version: "13"},
 	{Deleted, "14", "prod", "run-bbbbb", "run-", 1_700_000_000, "me"},
 }
@@ -90,7 +90,7 @@ func TestWatchInProtobuf(t *testing.T) {
 			t.Errorf("%v\n%s", err, diff)
 		}
 	}
-	for cut := 1; cut < len(stream); cut += 7 { // no cut is taken for an end, but between two events
+	for cut := 1; cut < len(stream); cut += 7 { // only a cut between two events is a regular end
 		got, err := watched(bytes.NewReader(stream[:cut]))
 		if err == nil && len(got) == 0 || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%d bytes: %d events, %v", cut, len(got), err)
@@ -140,7 +140,7 @@ func TestWatchOfNonsense(t *testing.T) {
 	}
 }
 
-// Whatever bytes come, reading ends, and each event has a type and a version.
+// With any bytes, reading ends, and each event has a type and a resourceVersion.
 func FuzzWatch(f *testing.F) {
 	f.Add([]byte(`{"type":"ADDED","object":{"metadata":{"name":"x","resourceVersion":"1"}}}`))
 	f.Add([]byte("\x00\x00\x00\x02xx"))
