@@ -32,7 +32,7 @@ func onPage(choose func(n int64) faultproxy.Fault) func(*http.Request) faultprox
 	}
 }
 
-// cutAfter passes so many bytes of the answer on and breaks off.
+// cutAfter passes on a number of bytes of the response and breaks off.
 func cutAfter(bytes int) faultproxy.Fault {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,8 +57,8 @@ func (c *cutWriter) Write(p []byte) (int, error) {
 
 func (c *cutWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// Pages are throttled, refused, dropped before and in their midst: the counts
-// are those of an undisturbed list.
+// Pages are throttled, refused, or dropped before or in the middle of the response. The counts equal
+// those of an undisturbed list.
 func TestAuditThroughFaults(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	populate(t, retrying, ns)
@@ -85,8 +85,8 @@ func TestAuditThroughFaults(t *testing.T) {
 	}
 }
 
-// etcd forgets the version that a list is read at, while it is read: the list
-// goes on at a later one, nothing counts twice, and the report says so.
+// etcd compacts the version of a list while it is read. The list continues at a later version, nothing
+// counts twice, and the report names the inconsistency.
 func TestAuditOfAListThatExpires(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -102,7 +102,7 @@ func TestAuditOfAListThatExpires(t *testing.T) {
 		compact(t, single)
 	}
 	report, got := audit(t, harness.As(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=20")
-	// All but the object that came meanwhile was there at every instant.
+	// All objects existed all the time, except the one that was created meanwhile.
 	want := count(t, single, configMapResource, ns)
 	for _, counts := range [][]counted{want, got} {
 		for i := range counts {
@@ -119,7 +119,7 @@ func TestAuditOfAListThatExpires(t *testing.T) {
 	}
 }
 
-// compact makes etcd forget all but the latest version.
+// compact makes etcd compact all versions except the latest.
 func compact(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	post := func(path, body string) (revision string) {
@@ -142,8 +142,8 @@ func compact(t *testing.T, cp *controlplane.ControlPlane) {
 	post("/v3/kv/compaction", fmt.Sprintf(`{"revision":%q}`, latest))
 }
 
-// kube-apiserver is killed while a list is read, and started again: the audit
-// waits for it, and the counts are right.
+// kube-apiserver is killed while a list is read, and started again. The audit waits, and the counts
+// are right.
 func TestAuditOverARestart(t *testing.T) {
 	cp := controlplane.New(t)
 	ns := harness.Namespace(t, cp)
@@ -168,8 +168,8 @@ func TestAuditOverARestart(t *testing.T) {
 	}
 }
 
-// A server that is away when the audit begins is waited for, and that is told; when the
-// time is up, it is an error.
+// The audit waits for a server that is unreachable at its start, and reports that it waits. After the
+// retry timeout it fails.
 func TestAuditWaitsForTheServer(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -193,7 +193,7 @@ func TestAuditWaitsForTheServer(t *testing.T) {
 		harness.Said(common.Unreachable, "100ms")+harness.Said("error: "+common.GaveUp, "100ms", "ask the server for its version: .*"))
 }
 
-// Lists from a server that is far away are compressed.
+// Lists from a remote server are compressed.
 func TestAuditCompressesFromAfar(t *testing.T) {
 	var compressed, plain atomic.Int64
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -222,8 +222,8 @@ func TestAuditCompressesFromAfar(t *testing.T) {
 	}
 }
 
-// The metrics are megabytes and take a big server seconds: the scan goes on
-// meanwhile, and the audit does not ask for them if it is told the tries.
+// The metrics are megabytes and take a big server seconds. The scan continues meanwhile. The audit
+// does not request the metrics if a flag gives the attempts.
 func TestAuditWithSlowMetrics(t *testing.T) {
 	const tries = "-o=jsonpath={.server.attempts} {.server.attemptsSource}"
 	var listed atomic.Bool
@@ -259,8 +259,7 @@ func TestAuditWithSlowMetrics(t *testing.T) {
 	}
 }
 
-// Metrics that the server has no time for do not hold up a count: then the
-// default of its version is told.
+// Metrics that time out don't delay a count. The report then has the default of the server's version.
 func TestAuditWithoutMetrics(t *testing.T) {
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if r.URL.Path != "/metrics" {

@@ -22,8 +22,8 @@ import (
 
 var apiServiceResource = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 
-// A list of APIServices that does not come is no missing right: nothing then tells
-// which APIs are unavailable, and the audit says so.
+// A list of APIServices that fails is no missing permission. Nothing else shows which APIs are
+// unavailable, so the audit reports the failure.
 func TestAuditWithoutAPIServices(t *testing.T) {
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if !strings.HasSuffix(r.URL.Path, "/apis/apiregistration.k8s.io/v1/apiservices") || r.URL.Query().Has("limit") {
@@ -39,8 +39,7 @@ func TestAuditWithoutAPIServices(t *testing.T) {
 	}
 }
 
-// Discovery keeps silent about an API whose server is not there. The audit does
-// not.
+// Discovery omits an API whose server is unavailable. The audit reports it.
 func TestAuditOfAnUnavailableAPI(t *testing.T) {
 	client, err := dynamic.NewForConfig(single.Admin())
 	if err != nil {
@@ -72,7 +71,7 @@ func TestAuditOfAnUnavailableAPI(t *testing.T) {
 		})
 	}()
 	var r harness.Result
-	harness.Eventually(t, func() error { // the server looks for the service now and then
+	harness.Eventually(t, func() error { // the server checks the service periodically
 		if r = u.Run("audit", "-n", ns, "-o", "json"); r.Code == 0 {
 			return fmt.Errorf("the API is not found to be unavailable: %s", r.Stderr)
 		}

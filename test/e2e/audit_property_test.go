@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// seeded is a source of chance by GENNAME_SEED, or always the same one: a check
-// that blocks fails for what was changed. "make chance" takes a new one.
+// seeded returns a random source with GENNAME_SEED, or with a fixed seed. So a check that blocks a
+// merge fails only because of the change. "make chance" uses a new seed.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
 	seed := uint64(1)
@@ -37,15 +37,14 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// chancePrefixes nest, agree in their first 58 bytes, and are as long as they
-// may be.
+// chancePrefixes nest, share their first 58 bytes, and have the maximum length.
 var chancePrefixes = []string{
 	"a-", "a-b", "a-bbbbb", "run-", "run-bb-", "z",
 	strings.Repeat("l", 57) + "-", strings.Repeat("l", 58) + "-one-", strings.Repeat("l", 58) + "-two-", strings.Repeat("l", 57) + "bbbbbb",
 }
 
-// chanceObject draws an object: generated, named as if generated, named
-// otherwise, or saying a prefix that its name does not have.
+// chanceObject draws an object: with a generated name, with a fixed name that looks generated or not,
+// or with a generateName whose prefix its name lacks.
 func chanceObject(r *rand.Rand, kind schema.GroupVersionKind, namespace string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(kind)
@@ -75,13 +74,13 @@ func chanceObject(r *rand.Rand, kind schema.GroupVersionKind, namespace string) 
 	return o
 }
 
-// chanceType is a type with objects by chance.
+// chanceType is a resource type with random objects.
 type chanceType struct {
 	schema.GroupVersionResource
 	kind string
 }
 
-// fill makes n objects by chance, and deletes those with finalizers, which stay.
+// fill creates n random objects, and deletes those with finalizers, which remain.
 func (c chanceType) fill(t *testing.T, r *rand.Rand, namespaces []string, n int) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(retrying.Admin())
@@ -96,7 +95,7 @@ func (c chanceType) fill(t *testing.T, r *rand.Rand, namespaces []string, n int)
 			objects := client.Resource(c.GroupVersionResource).Namespace(o.GetNamespace())
 			made, err := objects.Create(t.Context(), o, metav1.CreateOptions{})
 			switch {
-			case apierrors.IsAlreadyExists(err): // chance drew a name twice
+			case apierrors.IsAlreadyExists(err): // the same name was drawn twice
 				return nil
 			case err != nil || len(made.GetFinalizers()) == 0:
 				return err
@@ -109,8 +108,8 @@ func (c chanceType) fill(t *testing.T, r *rand.Rand, namespaces []string, n int)
 	}
 }
 
-// Whatever exists, an audit finds what an independent count does: in one
-// namespace, in all, by pages of any size, and for a user who may list little.
+// For any objects, an audit finds the same counts as an independent count: in one namespace, in all,
+// with pages of any size, and for a user with few permissions.
 func TestAuditOfChance(t *testing.T) {
 	r := seeded(t)
 	gadgets := customResource(t, retrying, "gadgets")
@@ -154,12 +153,12 @@ func compare(t *testing.T, what string, want, got []counted) {
 	}
 }
 
-// compareFew audits as a user who may not list everything: what the user may is
-// right, and the rest is named.
+// compareFew audits as a user who can't list everything. The counts of the other types are right, and
+// the report names the rest.
 func compareFew(t *testing.T, u harness.User, ns string, want []counted) {
 	t.Helper()
 	var report v1alpha1.AuditReport
-	harness.Eventually(t, func() error { // new rights take a moment
+	harness.Eventually(t, func() error { // new permissions take a moment
 		r := u.Run("audit", "-n", ns, "-o", "json", "--min-count=0")
 		report = v1alpha1.AuditReport{}
 		if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// frames are what was painted on a terminal, and whether its lines wrap.
+// frames returns the frames painted on a terminal, and whether its lines wrap.
 func (s *screen) frames() (all []string, wraps bool) {
 	text := s.String()
 	for _, part := range strings.Split(text, "\x1b[?2026h\x1b[H")[1:] {
@@ -27,8 +27,8 @@ func (s *screen) frames() (all []string, wraps bool) {
 	return all, strings.LastIndex(text, "\x1b[?7l") <= strings.LastIndex(text, "\x1b[?7h")
 }
 
-// torn returns the first line of a frame that wraps on a terminal of so many columns. Some
-// characters are two columns wide.
+// torn returns the first line of a frame that wraps at a number of columns. Some characters are two
+// columns wide.
 func torn(frame string, columns int) string {
 	for line := range strings.SplitSeq(frame, "\r\n") {
 		wide := 0
@@ -45,7 +45,7 @@ func torn(frame string, columns int) string {
 	return ""
 }
 
-// A terminal that changes its size is painted again, as high as it is, and no line wraps.
+// After a terminal is resized, the frame has its new height, and no line wraps.
 func TestAuditWatchResized(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	create := func(prefix, manager string) {

@@ -18,18 +18,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// screen is what a terminal has shown.
+// screen records the output of a terminal.
 type screen struct {
 	mu    sync.Mutex
 	text  strings.Builder
 	ended chan struct{}
 }
 
-// shownOn follows what a terminal shows, until nobody has the other end.
+// shownOn records the output of a terminal until its other end is closed.
 func shownOn(terminal io.Reader) *screen {
 	s := &screen{ended: make(chan struct{})}
 	go func() {
-		_, _ = io.Copy(s, terminal) // ends with an error
+		_, _ = io.Copy(s, terminal) // always ends with an error
 		close(s.ended)
 	}()
 	return s
@@ -47,8 +47,8 @@ func (s *screen) String() string {
 	return s.text.String()
 }
 
-// before makes requests wait until the terminal has shown a text: not for ever, for the
-// test to fail that expects it.
+// before delays requests until the terminal has shown a text. It gives up after a while, so that the
+// test that expects the text fails.
 func (s *screen) before(text string, fault faultproxy.Fault) faultproxy.Fault {
 	return func(next http.Handler) http.Handler {
 		if fault != nil {
@@ -66,8 +66,8 @@ func (s *screen) before(text string, fault faultproxy.Fault) faultproxy.Fault {
 	}
 }
 
-// On a terminal, long work shows how far it is, in a line that is gone before
-// the results, and what is too long for it gives way.
+// On a terminal, long work shows its progress in one line, which is erased before the results. A text
+// that is too long for the line is shortened.
 func TestAuditOnATerminal(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -97,7 +97,7 @@ func TestAuditOnATerminal(t *testing.T) {
 		strings.Contains(table, "NOTES") || !strings.Contains(table, "\n  fails in 178d; truncated: shared by …-one-, …-two-\r\n") {
 		t.Errorf("after the progress came\n%s", table)
 	}
-	// Nothing of it in a pipe.
+	// A pipe gets no progress.
 	if r := u.Run("audit", "cm", "-n", ns); strings.Contains(r.Stderr+r.Stdout, "\r") || !strings.Contains(r.Stdout, strings.Repeat("x", 58)) {
 		t.Errorf("%+v", r)
 	}

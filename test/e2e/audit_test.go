@@ -28,7 +28,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// populate fills a namespace with what an audit must tell apart.
+// populate fills a namespace with objects that an audit must distinguish.
 func populate(t *testing.T, cp *controlplane.ControlPlane, namespace string) {
 	t.Helper()
 	maps := harness.Clientset(t, cp).CoreV1().ConfigMaps(namespace)
@@ -42,22 +42,22 @@ func populate(t *testing.T, cp *controlplane.ControlPlane, namespace string) {
 	create(metav1.ObjectMeta{Name: "run-bbbbb"})                  // counts: it takes a name
 	create(metav1.ObjectMeta{Name: "run-aaaaa"})                  // no vowels in a suffix
 	create(metav1.ObjectMeta{Name: "run-bbbbbb"})                 // too long for run-
-	create(metav1.ObjectMeta{Name: "none-bbbbb"})                 // nobody says this prefix
-	create(metav1.ObjectMeta{Name: "zzz", GenerateName: "late-"}) // says a prefix, after its names
-	create(metav1.ObjectMeta{Name: "late-bbbbb"})                 // one of them
+	create(metav1.ObjectMeta{Name: "none-bbbbb"})                 // no generateName has this prefix
+	create(metav1.ObjectMeta{Name: "zzz", GenerateName: "late-"}) // has the prefix only in generateName, and comes after its names
+	create(metav1.ObjectMeta{Name: "late-bbbbb"})                 // a name with that prefix
 	for range 15 {
 		create(metav1.ObjectMeta{GenerateName: "run-"})
 		create(metav1.ObjectMeta{GenerateName: "run-a-"})
 		create(metav1.ObjectMeta{GenerateName: long + "-one-"})
 		create(metav1.ObjectMeta{GenerateName: long + "-two-"})
 	}
-	held := create(metav1.ObjectMeta{GenerateName: "run-", Finalizers: []string{"e2e.test/hold"}}) // still there, once deleted
+	held := create(metav1.ObjectMeta{GenerateName: "run-", Finalizers: []string{"e2e.test/hold"}}) // still exists after it is deleted
 	if err := maps.Delete(t.Context(), held, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// counted is the part of a report's item that a test compares.
+// counted holds the fields of a report's item that a test compares.
 type counted struct {
 	Resource, Namespace, Prefix string
 	Names, Generated            int64
@@ -82,8 +82,8 @@ func audit(t *testing.T, u harness.User, args ...string) (v1alpha1.AuditReport, 
 	return report, counts
 }
 
-// count counts independently of the plugin's packages: all objects in memory,
-// one regular expression for each prefix.
+// count counts independently of the plugin's packages: all objects in memory, and one regular
+// expression for each prefix.
 func count(t *testing.T, cp *controlplane.ControlPlane, resource schema.GroupVersionResource, namespace string) []counted {
 	t.Helper()
 	client, err := dynamic.NewForConfig(cp.Admin())
@@ -162,7 +162,7 @@ func TestAuditEqualsAnIndependentCount(t *testing.T) {
 	}
 }
 
-// customResource makes the type plural.example.e2e of the kind Widget.
+// customResource creates the type plural.example.e2e of the kind Widget.
 func customResource(t *testing.T, cp *controlplane.ControlPlane, plural string) schema.GroupVersionResource {
 	t.Helper()
 	crd := fmt.Sprintf(`
@@ -222,7 +222,7 @@ func TestAuditRecord(t *testing.T) {
 	u.Run("audit", "run-", "-n", ns).Expect(t, 1, ``, `error: the server doesn't have a resource type "run-"\. .*\n  kubectl genname audit --prefix run-\n`)
 }
 
-// Pods of Jobs, each with a prefix of its own, are one row. JSON has it beside the items.
+// Pods of Jobs, each with its own prefix, are one row. JSON has it beside the items.
 func TestAuditFolded(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	pods := harness.Clientset(t, retrying).CoreV1().Pods(ns)
@@ -254,7 +254,7 @@ func TestAuditFolded(t *testing.T) {
 	}
 }
 
-// The objects of a plugin, a controller and a Deployment are told apart by their creators.
+// Objects of the plugin, of a controller and of a Deployment have different creators.
 func TestAuditMadeBy(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -280,7 +280,7 @@ func TestAuditMadeBy(t *testing.T) {
 		Expect(t, 0, `demo- 16 kubectl-create ;web-1- 8 ReplicaSet true;web-2- 8 ReplicaSet true;`, `.*`)
 }
 
-// An audit is compared with one that was saved before.
+// An audit is compared with an earlier saved audit.
 func TestAuditCompare(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -301,8 +301,7 @@ func TestAuditCompare(t *testing.T) {
 		`error: --compare: .*: it read namespace "`+ns+`", not "other"\n`)
 }
 
-// An audit of another cluster, or of one namespace where all are audited, is no base for a
-// gate on growth.
+// A saved audit of another cluster, or of one namespace instead of all, is no base for a growth gate.
 func TestAuditCompareWithAnotherCluster(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -324,8 +323,7 @@ func TestAuditCompareWithAnotherCluster(t *testing.T) {
 		`.*error: --fail-above-growth: `+other+` is an audit of another cluster\n`)
 }
 
-// reviewsAhead makes a server return a time that is ahead of its own, where clients ask
-// for the time.
+// reviewsAhead makes a server respond to SelfSubjectReviews with a time that is ahead of its own.
 func reviewsAhead(ahead time.Duration) func(*http.Request) faultproxy.Fault {
 	return func(r *http.Request) faultproxy.Fault {
 		if !strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
@@ -337,7 +335,7 @@ func reviewsAhead(ahead time.Duration) func(*http.Request) faultproxy.Fault {
 	}
 }
 
-// Times are the server's, and a computer whose clock differs from it is told.
+// Times are those of the server. A warning reports a local clock that differs.
 func TestAuditByTheTimeOfTheServer(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -352,15 +350,15 @@ func TestAuditByTheTimeOfTheServer(t *testing.T) {
 	if at := report.Metadata.CreationTimestamp; at.Sub(now).Abs() > time.Minute {
 		t.Errorf("counted at %v, want %v", at, now)
 	}
-	for _, item := range report.Items { // all were created an hour ago
+	for _, item := range report.Items { // by the server's time, all were created an hour ago
 		if item.Creates.Observed > 0 {
 			t.Errorf("%+v", item.Creates)
 		}
 	}
 }
 
-// What is compared with an audit that has just been saved is told to be so, and a gate
-// that could compare nothing does not pass.
+// A comparison with an audit that was saved just now causes a warning. A gate that could not compare
+// anything does not pass.
 func TestAuditCompareWithWhatSaysLittle(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -376,7 +374,7 @@ func TestAuditCompareWithWhatSaysLittle(t *testing.T) {
 		`.*`+harness.Said(auditmsg.NotComparedPrefixes, old, `run-`)+`.*`)
 	u.Run("audit", "secrets", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 1, ``,
 		`.*`+harness.Said("error: "+auditmsg.GateComparedNothing, old))
-	for _, limit := range []string{"NaN", "+Inf"} { // which nothing exceeds
+	for _, limit := range []string{"NaN", "+Inf"} { // no value exceeds these
 		u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth="+limit).Expect(t, 1, ``,
 			`error: --fail-above-growth must be a number of names per day, not `+regexp.QuoteMeta(limit)+`\n`)
 	}
@@ -385,8 +383,8 @@ func TestAuditCompareWithWhatSaysLittle(t *testing.T) {
 		`error: --compare: `+undated+` cannot be compared with: it does not say of when it is \(metadata.creationTimestamp\)\n`)
 }
 
-// A gate does not pass because the prefix that it is to look at may be misspelled, unless
-// the user says that it may have no names, or the earlier audit has it.
+// A gate does not pass if its prefix has no names, because the prefix may be misspelled. It passes if
+// the user allows missing names, or if the earlier audit has the prefix.
 func TestAuditGateOfNoPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -434,8 +432,8 @@ func TestAuditGates(t *testing.T) {
 	}
 }
 
-// A gate does not pass because its namespace is not there, whatever else it looks at;
-// one that finds nothing, and whose user may not know, says so.
+// A gate does not pass if its namespace does not exist, whatever else it checks. If it finds nothing
+// and the user can't read namespaces, it prints a warning.
 func TestAuditGateOfNoNamespace(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	admin := harness.As(t, single.Admin())
@@ -480,7 +478,7 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 	}
 }
 
-// An exceeded gate goes before a scan that is not complete, and both are said.
+// An exceeded gate takes precedence over an incomplete scan, and both are reported.
 func TestAuditGateOfAPart(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -545,8 +543,8 @@ func TestAuditBadInput(t *testing.T) {
 	}
 }
 
-// Control characters in cluster text do not reach the terminal, whichever
-// kind allows them in its names.
+// Control characters in text from the cluster don't reach the terminal, whichever kind allows them in
+// names.
 func TestAuditTableIsSafeForATerminal(t *testing.T) {
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: \"evil\\u009b31m\\u202egnp-\"}\n"
 	u := harness.As(t, single.Admin())
@@ -554,14 +552,14 @@ func TestAuditTableIsSafeForATerminal(t *testing.T) {
 	u.Run("audit", "clusterroles", "--min-count=1", "--no-headers").Expect(t, 0, `.*evil\\u009b31m\\u202egnp- .*`, `.*`)
 }
 
-// A user who may list nothing does not pass a gate.
+// A gate does not pass if the user can't list anything.
 func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 	harness.As(t, single.User("nobody")).Run("audit", "-A", "--fail-above-count=1").Expect(t, 1, ``,
 		harness.Said(auditmsg.ReadOf, `0`, `\d+ types`)+harness.Said(auditmsg.SkippedAllNamespaces, `\d+ types`)+harness.Said("error: "+auditmsg.Incomplete))
 }
 
-// An interrupt is exit code 130. What has been counted by then is shown, and
-// what has not is named; also if nothing has been read.
+// An interrupt gives exit code 130. The audit prints the counts so far, and names the other types.
+// This also holds if nothing was read.
 func TestAuditInterrupted(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)

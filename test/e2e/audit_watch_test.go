@@ -35,9 +35,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
-// watches are the faults of watches: each is cut a time after it has told something, and
-// while they are away none is opened; those that are opened after it ask for a state long
-// gone.
+// watches injects faults into watches. Each watch is cut some time after its first event. While away
+// is set, no watch can be opened. If old is set, watches ask for a version that no longer exists.
 type watches struct {
 	mu     sync.Mutex
 	lasts  time.Duration // 0 for no cut
@@ -77,7 +76,7 @@ func (w *watches) choose(r *http.Request) faultproxy.Fault {
 	}
 }
 
-// telling calls told when something has been told.
+// telling calls told after each event.
 type telling struct {
 	http.ResponseWriter
 	told func()
@@ -91,14 +90,14 @@ func (t *telling) Write(p []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (t *telling) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-// count is how many watches have been opened.
+// count returns the number of watches that were opened.
 func (w *watches) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.opened
 }
 
-// leave cuts all watches and lets none be opened, until what is done.
+// leave cuts all watches, and refuses new ones until the function returns.
 func (w *watches) leave(what func()) {
 	w.mu.Lock()
 	w.away = true
@@ -112,7 +111,7 @@ func (w *watches) leave(what func()) {
 	w.away, w.old = false, true
 }
 
-// watching is a run of audit --watch beside the test.
+// watching is a run of audit --watch in the background.
 type watching struct {
 	mu          sync.Mutex
 	out, errOut bytes.Buffer
@@ -143,7 +142,7 @@ func watch(t *testing.T, u harness.User, args ...string) *watching {
 	return w
 }
 
-// reports are those that have been printed.
+// reports returns the printed reports.
 func (w *watching) reports(t *testing.T) (all []v1alpha1.AuditReport) {
 	t.Helper()
 	w.mu.Lock()
@@ -157,14 +156,14 @@ func (w *watching) reports(t *testing.T) (all []v1alpha1.AuditReport) {
 	}
 }
 
-// said is what has been printed on stderr.
+// said returns the text on stderr.
 func (w *watching) said() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.errOut.String()
 }
 
-// expect waits until the last report has so many names of a prefix, and returns it.
+// expect waits until the last report has a number of names of a prefix, and returns the item.
 func (w *watching) expect(t *testing.T, prefix string, names int64) (item v1alpha1.AuditItem) {
 	t.Helper()
 	harness.Eventually(t, func() error {
@@ -182,7 +181,7 @@ func (w *watching) expect(t *testing.T, prefix string, names int64) (item v1alph
 	return item
 }
 
-// end interrupts, and returns the last report.
+// end interrupts the run, and returns the last report.
 func (w *watching) end(t *testing.T, code int) v1alpha1.AuditReport {
 	t.Helper()
 	w.stop()
@@ -199,7 +198,7 @@ func (w *watching) end(t *testing.T, code int) v1alpha1.AuditReport {
 	return last
 }
 
-// creator makes and deletes ConfigMaps of a prefix.
+// creator creates and deletes ConfigMaps of a prefix.
 func creator(t *testing.T, cp *controlplane.ControlPlane, namespace string) (create func(prefix string, n int), remove func(n int)) {
 	maps := harness.Clientset(t, cp).CoreV1().ConfigMaps(namespace)
 	var made []string
@@ -225,8 +224,8 @@ func creator(t *testing.T, cp *controlplane.ControlPlane, namespace string) (cre
 	return create, remove
 }
 
-// What comes and goes is counted exactly while the network cuts every watch, and an
-// interrupt is a good end.
+// Objects that are created and deleted are counted exactly while the network cuts every watch. An
+// interrupt ends the watch with success.
 func TestAuditWatch(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -239,7 +238,7 @@ func TestAuditWatch(t *testing.T) {
 	for ; rounds < 10 || faults.count() < 5; rounds++ {
 		create("run-", 4)
 		remove(2)
-		create("new-", 1) // passes --min-count on its way
+		create("new-", 1) // reaches --min-count after some rounds
 	}
 	w.expect(t, "new-", rounds)
 	item := w.expect(t, "run-", 20+2*rounds)
@@ -283,7 +282,7 @@ func TestAuditWatchFollowsTheAnnotation(t *testing.T) {
 	w.end(t, 0)
 }
 
-// A gate looks at prefixes that are hidden, as without --watch.
+// A gate checks hidden prefixes, as without --watch.
 func TestAuditWatchGateOfHidden(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -313,9 +312,8 @@ func gapOf(resource string) string {
 	return begin
 }
 
-// Where the server does not know any more what came, it is counted again: names are
-// right, creates and deletes at least so many, and the gap is told. A gate is judged at
-// the end.
+// If the server no longer has the events of a watch, the type is counted again. Names are right,
+// creates and deletes are minimums, and a warning reports the gap. Gates are evaluated at the end.
 func TestAuditWatchAfterAGap(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -342,8 +340,8 @@ func TestAuditWatchAfterAGap(t *testing.T) {
 	}
 }
 
-// A selector chooses prefixes when a type is listed. That an update moves an object in or
-// out of it is no create and no delete.
+// A selector chooses prefixes when a type is listed. If an update changes whether an object matches,
+// that is no create and no delete.
 func TestAuditWatchSelector(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -377,14 +375,14 @@ func TestAuditWatchSelector(t *testing.T) {
 	if all := w.reports(t); len(all[len(all)-1].Items) != 1 || item.Creates.Measured.Creates != 1 || item.Creates.Measured.Deletes != 0 {
 		t.Errorf("%+v", all[len(all)-1].Items)
 	}
-	faults.leave(func() { create("other-", nil) }) // so that it is listed again
+	faults.leave(func() { create("other-", nil) }) // so that the type is listed again
 	w.expect(t, "other-", 13)
 	if last := w.end(t, 0); len(last.Items) != 1 {
 		t.Errorf("%+v", last.Items)
 	}
 }
 
-// heldBack is a middlebox that answers watches and delivers no event.
+// heldBack is a middlebox that responds to watches and delivers no event.
 func heldBack(r *http.Request) faultproxy.Fault {
 	if r.URL.Query().Get("watch") != "true" {
 		return nil
@@ -399,9 +397,9 @@ func heldBack(r *http.Request) faultproxy.Fault {
 	}
 }
 
-// At the end of a watch, the counts are compared with the server before the gates are
-// evaluated: a watch that something holds back, a type without prefixes that has filled,
-// and a type that is new are counted.
+// At the end of a watch, the counts are compared with the server before the gates are evaluated. So
+// the audit counts a watch whose events are held back, a type whose first prefix is new, and a type
+// that is new.
 func TestAuditWatchVerifiesItsEnd(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -420,8 +418,7 @@ func TestAuditWatchVerifiesItsEnd(t *testing.T) {
 	}
 }
 
-// A type without prefixes that fills before the end is counted, and so is a type that is
-// new.
+// A type that gets its first prefix before the end is counted. So is a new type.
 func TestAuditWatchCountsWhatFills(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -456,8 +453,8 @@ func TestAuditWatchCountsWhatFills(t *testing.T) {
 	}
 }
 
-// A type that was named and is removed while it is watched is skipped, so that the report
-// is not complete.
+// If a type that the user named is removed during the watch, it is skipped, and the report is
+// incomplete.
 func TestAuditWatchTypeRemoved(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -496,8 +493,7 @@ func TestAuditWatchTypeRemoved(t *testing.T) {
 	}
 }
 
-// That the server is away while all is counted for the first time is told, and that it is
-// back.
+// An outage during the first count is reported, and so is its end.
 func TestAuditWatchTellsOfAnAbsence(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -526,7 +522,7 @@ func TestAuditWatchTellsOfAnAbsence(t *testing.T) {
 	w.end(t, 0)
 }
 
-// An interrupt before all is counted is 130, and shows nothing.
+// An interrupt during the first count gives exit code 130 and prints no report.
 func TestAuditWatchInterruptedInTheFirstCount(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -553,8 +549,8 @@ func TestAuditWatchInterruptedInTheFirstCount(t *testing.T) {
 	}
 }
 
-// Beside the conflicts that are to be expected are those that the server counts, by the
-// command of the page.
+// The command of the documentation shows the conflicts that the server counted beside the expected
+// ones.
 func TestConflictsOfTheServer(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(ns)

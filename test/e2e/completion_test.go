@@ -15,9 +15,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// completions is what Tab offers (shells take out what does not start with the
-// last word) after kubectl genname and words, through kubectl, and the
-// directive to the shell.
+// completions returns the words that Tab offers after kubectl genname and words, through kubectl, and
+// the directive to the shell. Shells drop words that don't start with the last word.
 func completions(s harness.Shell, words ...string) (offered []string, directive string) {
 	s.T.Helper()
 	r := s.Run("kubectl", append([]string{"__completeNoDesc", "genname"}, words...)...)
@@ -37,12 +36,12 @@ func completions(s harness.Shell, words ...string) (offered []string, directive 
 	return offered, lines[len(lines)-1]
 }
 
-// The directives of cobra that are expected.
+// The expected directives of cobra.
 const (
 	anyFile = ":0"
-	nothing = ":4" // else
-	slash   = ":6" // nothing else, and no space after it
-	files   = ":8" // with these extensions
+	nothing = ":4" // no other completion
+	slash   = ":6" // no other completion, and no space after it
+	files   = ":8" // files with these extensions
 	folder  = ":16"
 )
 
@@ -88,7 +87,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"report", "nope/"}, nil, nothing},
 	} {
 		want := slices.Sorted(slices.Values(test.want))
-		harness.Eventually(t, func() error { // a busy server may not answer in time; then one presses Tab again
+		harness.Eventually(t, func() error { // a busy server may not respond in time, and a user presses Tab again
 			got, directive := completions(s, test.words...)
 			if slices.Sort(got); !slices.Equal(got, want) || directive != test.directive {
 				return fmt.Errorf("%q: %q %s, want %q %s", test.words, got, directive, want, test.directive)
@@ -98,8 +97,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A server that accepts a connection and says nothing must not keep a user
-// waiting, nor be asked for a password on the terminal.
+// If a server accepts a connection and sends nothing, the user must not wait, and no password prompt
+// appears on the terminal.
 func TestCompletionWithoutAnswer(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -119,7 +118,7 @@ func TestCompletionWithoutAnswer(t *testing.T) {
 	}
 }
 
-// A user who forbids credential plugins has none run by Tab either.
+// If a user forbids credential plugins, Tab does not run any.
 func TestCompletionHonoursCredentialPluginPolicy(t *testing.T) {
 	kubeconfig, kuberc, ran := forbiddenPlugin(t)
 	s := harness.NewShell(t, kubeconfig)
@@ -136,15 +135,15 @@ func TestCompletionHonoursCredentialPluginPolicy(t *testing.T) {
 	})
 }
 
-// kubectl finds nothing to warn of, and what looks like a request for help is
-// one, whatever name the program answers to.
+// kubectl prints no warning about the plugin. A request for help prints help, whatever the name of the
+// program is.
 func TestKubectlListsThePlugin(t *testing.T) {
 	s := harness.NewShell(t, harness.As(t, retrying.Admin()).Kubeconfig)
 	s.Run("kubectl", "plugin", "list").Expect(t, 0, `The following compatible plugins are available:\n\n[^\n]*/kubectl-genname\n(.*/kubectl-[^\n]*\n)*`, ``)
 	s.Run("kubectl", "genname", "help", "create").Expect(t, 0, `Create objects from files or stdin like kubectl create, .*`, ``)
 }
 
-// The scripts are ones that their shells read. zsh and fish are not everywhere.
+// The shells accept the scripts. zsh and fish are not installed everywhere.
 func TestCompletionScripts(t *testing.T) {
 	s := harness.NewShell(t, harness.As(t, retrying.Admin()).Kubeconfig)
 	for shell, want := range map[string]string{"bash": "complete -o default", "zsh": "#compdef kubectl-genname", "fish": "complete -c kubectl-genname", "powershell": "Register-ArgumentCompleter -CommandName 'kubectl-genname'"} {

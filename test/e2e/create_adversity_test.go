@@ -42,9 +42,8 @@ func revoke(t *testing.T, cp *controlplane.ControlPlane, namespace, user string)
 	})
 }
 
-// A permission ends between two copies of a POST, which something on the way
-// makes: the refusal is kubectl's, and a warning says that the first copy may
-// have been carried out. It was.
+// A permission ends between two copies of a POST that a proxy repeats. The refusal is kubectl's, and a
+// warning reports that the first copy may have been carried out. It was.
 func TestCreateWhilePermissionsEnd(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
@@ -67,7 +66,7 @@ func TestCreateWhilePermissionsEnd(t *testing.T) {
 	}
 }
 
-// A credential ends there: all that follows the first copy is a 401.
+// A credential ends at the same point. All responses after the first copy are 401.
 func TestCreateWhileTheCredentialEnds(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]bool{"second copy refused": false, "after a lost response": true} {
@@ -105,8 +104,7 @@ const gadgetDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"Custom
 "spec":{"group":"gone.example.com","scope":"Namespaced","names":{"plural":"gadgets","singular":"gadget","kind":"Gadget"},
 "versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
-// A type that is gone while the discovery of it is cached is refused at once, as
-// by kubectl.
+// A type that was removed but is still in the discovery cache is refused at once, as by kubectl.
 func TestCreateOfATypeThatIsGone(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)

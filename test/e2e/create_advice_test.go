@@ -17,8 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// advised returns the part of stderr that the expression's group matches: what
-// a run says to do.
+// advised returns the part of stderr that matches the expression's group: the advice of a run.
 func advised(t *testing.T, r harness.Result, expression string) string {
 	t.Helper()
 	found := regexp.MustCompile(expression).FindStringSubmatch(r.Stderr)
@@ -28,13 +27,13 @@ func advised(t *testing.T, r harness.Result, expression string) string {
 	return found[1]
 }
 
-// follow does as it is told, in a shell.
+// follow runs an advised command in a shell.
 func follow(t *testing.T, u harness.User, command string) harness.Result {
 	t.Helper()
 	return harness.NewShell(t, u.Kubeconfig).Run("bash", "-c", command)
 }
 
-// there fails the test unless n objects are there.
+// expectConfigMaps fails the test unless n objects exist.
 func expectConfigMaps(t *testing.T, ns string, n int) {
 	t.Helper()
 	if found := harness.ConfigMaps(t, single, ns); len(found) != n {
@@ -42,8 +41,8 @@ func expectConfigMaps(t *testing.T, ns string, n int) {
 	}
 }
 
-// What a run with a key has made, and something has stripped of its marks, can
-// be marked again, or be deleted and made anew.
+// If an object of a run with a key lost its creation ID annotation, it can be annotated again, or
+// deleted and created again.
 func TestAdviceAboutAnObjectWithoutItsMark(t *testing.T) {
 	for name, expression := range map[string]string{"marked": `(kubectl annotate [^\n]*)`, "deleted": `(kubectl delete [^\n]*)`} {
 		t.Run(name, func(t *testing.T) {
@@ -66,8 +65,7 @@ func TestAdviceAboutAnObjectWithoutItsMark(t *testing.T) {
 	}
 }
 
-// A name that somebody else's object has is AlreadyExists at once, and free when
-// that is deleted.
+// A name that another object has gives AlreadyExists at once. It is free when that object is deleted.
 func TestAdviceAboutATakenName(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	u := harness.As(t, single.Admin())
@@ -82,8 +80,8 @@ func TestAdviceAboutATakenName(t *testing.T) {
 	u.Run(args...).Expect(t, 0, `configmap/own created\n`, closing(ns, "configmaps", "k"))
 }
 
-// The answer of a POST is lost for good: the command that is advised shows
-// whether the object is there, and what to do then makes it one.
+// The response of a POST is lost. The advised command shows whether the object exists. After the next
+// advised command, one object exists.
 func TestAdviceAboutALostAnswer(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault faultproxy.Fault
@@ -116,8 +114,7 @@ func TestAdviceAboutALostAnswer(t *testing.T) {
 	}
 }
 
-// Without a key, what an interrupt has left is told: how many copies, or which
-// documents.
+// Without a key, an interrupted run prints how many copies or which documents remain.
 func TestAdviceAfterAnInterrupt(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -141,7 +138,7 @@ func TestAdviceAfterAnInterrupt(t *testing.T) {
 	expectConfigMaps(t, ns, 10)
 }
 
-// Without a key, of several files those are named that nothing was created of.
+// Without a key, a run of several files names those of which it created nothing.
 func TestAdviceAfterAFailure(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -160,9 +157,8 @@ func TestAdviceAfterAFailure(t *testing.T) {
 	expectConfigMaps(t, ns, 2)
 }
 
-// Two runs with one key at the same moment, between which a name was free for
-// one of them only: the later one says so, as does every run after it, until one
-// of the objects is deleted as advised.
+// Two runs with one key overlap, and a name is free for only one of them. The later run reports it,
+// and so does every run after it, until the advised command deletes one object.
 func TestAdviceAboutTwoRunsAtTheSameMoment(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	admin := harness.As(t, single.Admin())
@@ -195,7 +191,7 @@ func TestAdviceAboutTwoRunsAtTheSameMoment(t *testing.T) {
 	expectConfigMaps(t, ns, 1)
 }
 
-// A load balancer with nobody behind it ends the run soon, whatever it answers in.
+// A load balancer without a backend ends the run soon, whatever the format of its response.
 func TestALoadBalancerWithoutAServer(t *testing.T) {
 	for contentType, body := range map[string]string{"text/html": "<html><body>503</body></html>", "text/plain": "no healthy upstream"} {
 		t.Run(contentType, func(t *testing.T) {
@@ -220,8 +216,8 @@ func TestALoadBalancerWithoutAServer(t *testing.T) {
 	}
 }
 
-// What creates of one type get no answer from does not hold up the others, and
-// not for long: the rest of that type is not attempted.
+// If creates of one type get no response, the others continue, and the type is given up soon: its
+// other objects are not attempted.
 func TestATypeThatDoesNotGetThrough(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// After an interrupt, a run with a key goes on when it is repeated.
+// After an interrupt, a repeated run with a key continues.
 func TestAgainAfterAnInterruptWithAKey(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -28,13 +28,12 @@ func TestAgainAfterAnInterruptWithAKey(t *testing.T) {
 	}
 }
 
-// forbidden is the answer of RBAC, which nothing that the POST has done can
-// cause.
+// forbidden is the response of RBAC, which can't be a consequence of the POST itself.
 var forbidden = faultproxy.Respond(http.StatusForbidden, http.Header{"Content-Type": {"application/json"}},
 	`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps is forbidden: User \"x\" cannot create resource \"configmaps\" in API group \"\" in the namespace \"y\"","reason":"Forbidden","details":{"kind":"configmaps"},"code":403}`)
 
-// Some copies of a run without a key are refused: the advice creates the rest
-// when the cause is mended.
+// Some copies of a run without a key are refused. The advised command creates the others after the
+// cause is fixed.
 func TestAgainAfterAFailureAmongCopies(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
@@ -53,7 +52,7 @@ func TestAgainAfterAFailureAmongCopies(t *testing.T) {
 	expectConfigMaps(t, ns, 5)
 }
 
-// Nothing of a run is there: it can be repeated.
+// A run that created nothing can be repeated.
 func TestAgainWhenNothingWasCreated(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
@@ -64,8 +63,7 @@ func TestAgainWhenNothingWasCreated(t *testing.T) {
 	expectConfigMaps(t, ns, 3)
 }
 
-// The example of a pipeline asks again when an outcome is not known, and gets
-// the Job that is there.
+// The example of a pipeline repeats a run with an unknown outcome, and finds the existing Job.
 func TestExamplePipelineAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)

@@ -30,8 +30,7 @@ kind: Thing
 metadata: {generateName: thing-}
 `
 
-// A custom resource is created once, also when the answer is lost, and with a
-// key the run can be repeated.
+// A custom resource is created once, even if the response is lost. With a key the run can be repeated.
 func TestCreateCustomResources(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)
@@ -54,8 +53,8 @@ spec:
 	createStatuses(t, cp)
 }
 
-// createStatuses creates Things that differ in their status alone, which the server
-// stores as it is given, because their type has no status subresource.
+// createStatuses creates Things that differ only in their status. Their type has no status
+// subresource, so the server stores the status.
 func createStatuses(t *testing.T, cp *controlplane.ControlPlane) {
 	t.Helper()
 	ns := harness.Namespace(t, cp)
@@ -72,8 +71,8 @@ func createStatuses(t *testing.T, cp *controlplane.ControlPlane) {
 	u.Run(append(args, in("B", "A"))...).Expect(t, 0, "BA", `.*`)
 }
 
-// So is an object of an aggregated API, whose server is not kube-apiserver and
-// retries nothing.
+// An object of an aggregated API is created once, too. Its server is not kube-apiserver and retries
+// nothing.
 func TestCreateAggregated(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)
@@ -151,7 +150,7 @@ func countMarked(t *testing.T, resource dynamic.ResourceInterface) int {
 	return len(list.Items)
 }
 
-// aggregated is a small API server for Things, kept in memory.
+// aggregated is a small API server that keeps Things in memory.
 type aggregated struct {
 	mu     sync.Mutex
 	things map[string]*unstructured.Unstructured

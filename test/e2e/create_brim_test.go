@@ -14,23 +14,22 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// A prefix of a server with two random characters has so many names.
+// smallSpace is the number of names of a prefix on a server with two random characters.
 const smallSpace = 27 * 27
 
-// A prefix is filled to the brim with --naming=server. Every object asked for
-// is there until no name is free; then creates fail, soon, and say how hard
-// they tried.
+// A prefix is filled completely with --naming=server. Every requested object exists while names are
+// free. After that, creates fail soon, and print the number of attempts.
 func TestCreateToTheBrim(t *testing.T) {
 	t.Parallel()
 	for _, server := range []struct {
 		name    string
 		options []controlplane.Option
-		// least is the number of objects below which no create fails, but for
-		// less than one in a million runs: the sum of (k/729)^n for k below it,
-		// where n is 16 attempts times the server's tries.
+		// least is the number of objects below which no create fails, except in one of a million runs. The
+		// chance is the sum of (k/729)^n for k below least, where n is 16 attempts of the plugin times the
+		// attempts of the server.
 		least int
-		// enough attempts try 20,000 names. Even the last free one is missed
-		// with a probability of only (728/729)^20000 < 2e-12.
+		// enough is a number of attempts that tries 20,000 names. The chance to miss the last free name is
+		// then only (728/729)^20000 < 2e-12.
 		enough int
 	}{
 		{"the server retries", nil, 600, 2500},
@@ -50,16 +49,16 @@ func TestCreateToTheBrim(t *testing.T) {
 	}
 }
 
-// brim is the prefix demo- of a namespace.
+// brim fills the prefix demo- of a namespace.
 type brim struct {
 	t                   *testing.T
 	cp                  *controlplane.ControlPlane
 	namespace, manifest string
-	there               int // objects
+	there               int // existing objects
 }
 
-// askTooMuch asks for more objects than there are names: what was made and
-// what failed add up, and the failure is said once.
+// askTooMuch requests more objects than there are names. Created and failed objects add up, and the
+// failure is printed once.
 func (b *brim) askTooMuch() {
 	const asked = 800
 	r := b.create("--count=800")
@@ -70,7 +69,7 @@ func (b *brim) askTooMuch() {
 	}
 }
 
-// fill asks for as many objects as there are names left.
+// fill requests as many objects as names are left.
 func (b *brim) fill(attempts int) {
 	left := smallSpace - b.there
 	if left == 0 {
@@ -92,11 +91,11 @@ func (b *brim) askForOneMore() {
 	}
 }
 
-// gaveUp is what is said of an object that failed.
+// gaveUp matches the message about an object that failed.
 var gaveUp = regexp.MustCompile(`(?m)^Error from server \(AlreadyExists\): .*; gave up after 16 attempts$`)
 
-// create runs the command, for two minutes at most (it takes seconds), and
-// checks that what it says it created, and nothing else, has come.
+// create runs the command for two minutes at most (it takes seconds). It checks that exactly the
+// printed objects were created.
 func (b *brim) create(args ...string) harness.Result {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
@@ -121,5 +120,5 @@ func (b *brim) create(args ...string) harness.Result {
 	return r
 }
 
-// end is the last lines of a text.
+// end returns the end of a text.
 func end(text string) string { return text[max(0, len(text)-1000):] }

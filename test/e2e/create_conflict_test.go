@@ -21,13 +21,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// A conflict: the name that the plugin picked is taken, and the next one is
-// tried, unless the holder may be the object itself.
+// A conflict: another object has the name that the plugin picked. The plugin tries the next name,
+// unless that object may be the run's own.
 func TestCreateConflict(t *testing.T) {
 	for _, test := range []struct {
 		name           string
 		holder         map[string]string // annotations
-		age            time.Duration     // of the holder, by the server's clock
+		age            time.Duration     // age of the other object, by the server's clock
 		code           int
 		stdout, stderr string
 	}{
@@ -52,7 +52,7 @@ func TestCreateConflict(t *testing.T) {
 			first := firstPost(func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					takeName(t, single, ns, r, test.holder)
-					w.Header().Set("Date", "Fri, 01 Jan 2100 00:00:00 GMT") // of a proxy
+					w.Header().Set("Date", "Fri, 01 Jan 2100 00:00:00 GMT") // the clock of a proxy
 					next.ServeHTTP(w, r)
 				})
 			})
@@ -73,8 +73,7 @@ func TestCreateConflict(t *testing.T) {
 	}
 }
 
-// takeName creates an object of somebody else under the name that the request
-// is about to use.
+// takeName creates an unexpected object under the name of a request before the request is sent on.
 func takeName(t *testing.T, cp *controlplane.ControlPlane, namespace string, r *http.Request, annotations map[string]string) {
 	var sent corev1.ConfigMap
 	body, err := io.ReadAll(r.Body)
@@ -88,8 +87,8 @@ func takeName(t *testing.T, cp *controlplane.ControlPlane, namespace string, r *
 	}
 }
 
-// Without the right to read a conflict back, the next name is taken, and a
-// warning says what that rests on.
+// Without the permission to get the object of a conflict, the plugin tries the next name and prints a
+// warning.
 func TestCreateConflictThatCannotBeReadBack(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	harness.Grant(t, single, ns, "creator", []string{"create"}, "configmaps")

@@ -26,7 +26,7 @@ func firstPost(fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
 	}
 }
 
-// What the plugin says on its way to one object.
+// Messages about retries of one object.
 var (
 	readsBack  = retried(`configmap/demo-[^\n]*`, messages.ReadBack)
 	sendsAgain = retried(`configmap/demo-[^\n]*`, messages.Resend)
@@ -35,17 +35,15 @@ var (
 	refusal    = `[Ee]rror[^\n]*error when creating "[^\n]*\n`
 )
 
-// expected is what the plugin does when a fault happens to the first POST of
-// an object.
+// expected is the expected result of a fault in the first POST of an object.
 type expected struct {
-	stderr string // of a user who may do everything; the object is created
-	// unknown: a user who may create and not get is told that the outcome is
-	// unknown.
+	stderr string // for a user with all permissions; the object is created
+	// unknown: the outcome is unknown for a user who can create and not get.
 	unknown bool
-	// refused: such a user is told of the refusal, and that it may be the first
-	// copy's success; and so is one who lets the server pick the name.
+	// refused: such a user gets the refusal, and a warning that the first copy may have succeeded. So does
+	// a user who lets the server pick the name.
 	refused bool
-	// twice: two objects are there for such a user, as he is warned.
+	// twice: two objects exist for such a user, after a warning.
 	twice bool
 }
 
@@ -89,7 +87,7 @@ var (
 	theUsual      = []faultproxy.Protocol{faultproxy.HTTP2}
 )
 
-// faultyUser is a user whose first POST meets a fault.
+// faultyUser is a user whose first POST has a fault.
 type faultyUser struct {
 	harness.User
 	faultproxy.NamedFault
@@ -97,8 +95,7 @@ type faultyUser struct {
 	proxy           *faultproxy.Proxy
 }
 
-// eachFault runs test for all faults over the protocols, with a user that
-// configured makes.
+// eachFault runs test for all faults over the protocols, with a user from configured.
 func eachFault(t *testing.T, protocols []faultproxy.Protocol, configured func(t *testing.T, namespace string) *rest.Config, test func(*testing.T, faultyUser)) {
 	for _, protocol := range protocols {
 		for _, fault := range faultproxy.Faults {
@@ -121,9 +118,8 @@ func eachFault(t *testing.T, protocols []faultproxy.Protocol, configured func(t 
 
 func admin(*testing.T, string) *rest.Config { return single.Admin() }
 
-// create runs the command, and returns when nothing of it is under way. What
-// is late is so after six seconds; nothing else needs a deadline, which a
-// busy machine may miss.
+// create runs the command, and returns when no request of it is in flight. Late requests arrive within
+// six seconds. Nothing else has a deadline, which a busy machine could miss.
 func (u faultyUser) create(flags ...string) harness.Result {
 	args := append([]string{"create", "-n", u.namespace, "-f", u.file}, flags...)
 	if strings.HasSuffix(u.Name, "after the deadline") {
@@ -133,8 +129,7 @@ func (u faultyUser) create(flags ...string) harness.Result {
 	return u.Run(args...)
 }
 
-// there fails the test unless n objects are there, and returns the name of the
-// last one.
+// there fails the test unless n objects exist, and returns the name of the last one.
 func (u faultyUser) there(t *testing.T, n int) (name string) {
 	t.Helper()
 	found := harness.ConfigMaps(t, single, u.namespace)
@@ -149,9 +144,8 @@ func (u faultyUser) there(t *testing.T, n int) (name string) {
 
 const oneCreated = `configmap/demo-` + harness.Suffix + ` created\n`
 
-// Whatever happens to the POST of an object or to its response, one object is
-// there in the end. kubectl create reports an error for most of these, and a
-// re-run makes a duplicate.
+// Whatever fault hits the POST of an object or its response, one object exists in the end. kubectl
+// create reports an error for most faults, and running it again creates a duplicate.
 func TestCreateWithFaultsEndsInOneObject(t *testing.T) {
 	eachFault(t, bothProtocols, admin, func(t *testing.T, u faultyUser) {
 		want, ok := expectedOf[u.Name]
@@ -163,8 +157,7 @@ func TestCreateWithFaultsEndsInOneObject(t *testing.T) {
 	})
 }
 
-// An outcome that cannot be known is said, with exit code 4, and not guessed:
-// this user may create the object and not read it.
+// An unknown outcome is reported with exit code 4. This user can create the object and can't get it.
 func TestCreateWithFaultsWithoutReading(t *testing.T) {
 	creator := func(t *testing.T, ns string) *rest.Config {
 		harness.Grant(t, single, ns, "creator", []string{"create"}, "configmaps")
@@ -173,10 +166,10 @@ func TestCreateWithFaultsWithoutReading(t *testing.T) {
 	eachFault(t, bothProtocols, creator, func(t *testing.T, u faultyUser) {
 		r := u.create()
 		want := expectedOf[u.Name]
-		if n := strings.Count(r.Stderr, "Warning: no permission to get configmaps in "); n > 1 { // none, if the question went with the connection
+		if n := strings.Count(r.Stderr, "Warning: no permission to get configmaps in "); n > 1 { // none if the review lost its connection
 			t.Errorf("told %d times that nothing can be read back:\n%s", n, r.Stderr)
 		}
-		r.Stderr = regexp.MustCompile(noGet).ReplaceAllString(r.Stderr, "") // whenever that was found out
+		r.Stderr = regexp.MustCompile(noGet).ReplaceAllString(r.Stderr, "") // it can come at any point
 		switch {
 		case want.unknown:
 			object := `configmap/demo-` + harness.Suffix
@@ -201,8 +194,8 @@ func TestCreateWithFaultsWithoutReading(t *testing.T) {
 	})
 }
 
-// With a key, a run is repeated to its end: what the one with a fault created is
-// left as it is, and nothing is there twice.
+// With a key, a run is repeated to its end. It leaves the objects of the run with the fault, and
+// creates no duplicate.
 func TestCreateWithFaultsAndKey(t *testing.T) {
 	eachFault(t, theUsual, admin, func(t *testing.T, u faultyUser) {
 		flags := []string{"--idempotency-key=" + u.namespace, "--count=2", "--concurrency=1"}
@@ -213,9 +206,9 @@ func TestCreateWithFaultsAndKey(t *testing.T) {
 	})
 }
 
-// When the server picks the name, an outcome that is not known cannot be
-// settled, and nothing is sent again; what is certain is as with client
-// naming. What a proxy repeats is there twice.
+// If the server picks the name, an unknown outcome can't be settled, and the plugin does not send the
+// request again. Certain outcomes are as with client naming. If a proxy repeats the POST, two objects
+// exist.
 func TestCreateWithFaultsServerNaming(t *testing.T) {
 	eachFault(t, theUsual, admin, func(t *testing.T, u faultyUser) {
 		r := u.create("--naming=server")
@@ -239,13 +232,13 @@ func TestCreateWithFaultsServerNaming(t *testing.T) {
 	})
 }
 
-// A run that was thought dead is not, and works beside the one that repeats
-// it: each object is there once, and both say of all that they are there.
+// A run that seemed dead continues in parallel to the run that repeats it. Each object exists once,
+// and both runs report all objects.
 func TestCreateTwoRunsWithOneKey(t *testing.T) {
 	ns := harness.Namespace(t, single)
-	// Two 401s of an object are its end.
+	// Two 401 responses end an object.
 	mix := &faultproxy.Mix{Seed: 1, Rate: 0.1, Of: faultproxy.FaultsBut("401")}
-	var lists atomic.Int32 // neither run creates anything before both have looked
+	var lists atomic.Int32 // neither run creates anything before both have listed
 	bothListed := make(chan struct{})
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		switch {
@@ -282,8 +275,8 @@ func TestCreateTwoRunsWithOneKey(t *testing.T) {
 // expired is kube-apiserver's response to a credential that has just expired.
 var expired = faultproxy.Respond(http.StatusUnauthorized, http.Header{"Content-Type": {"application/json"}}, faultproxy.Unauthorized)
 
-// A credential that expires among the copies costs one POST, and no object: a second
-// one of the same object would.
+// A credential that expires between copies costs one POST and no object. A second expired POST of the
+// same object would cost the object.
 func TestCreateWhileCredentialsExpire(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	var mu sync.Mutex
@@ -294,7 +287,7 @@ func TestCreateWhileCredentialsExpire(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		object := string(faultproxy.Body(r)) // has its name and its id
+		object := string(faultproxy.Body(r)) // has its name and its creation ID
 		if again := sent[object]; again {
 			return nil
 		}
@@ -310,8 +303,8 @@ func TestCreateWhileCredentialsExpire(t *testing.T) {
 	}
 }
 
-// A 401 on reading back is no missing right: with a next name, what a proxy has
-// repeated would be there twice.
+// A 401 to the GET after a POST does not count as a missing permission. If the plugin tried another
+// name, a POST that a proxy repeated would create two objects.
 func TestCreateWithACredentialThatExpiresBeforeReadingBack(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	var posts, gets atomic.Int32
@@ -331,7 +324,7 @@ func TestCreateWithACredentialThatExpiresBeforeReadingBack(t *testing.T) {
 	}
 }
 
-// A credential that is no good stops the run at the third object.
+// An invalid credential stops the run at the third object.
 func TestCreateWithoutAValidCredential(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {

@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// process is the plugin as a process of its own, which gets signals.
+// process is the plugin as a separate process, which can get signals.
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -102,7 +102,7 @@ func (p *process) ends(within time.Duration, code int) {
 	}
 }
 
-// waiting is what an interrupt prints at once.
+// waiting matches the message that an interrupt prints at once.
 var waiting = harness.Said(messages.Waiting, `\d+s`, `(  configmap/demo-[^\n]*\n?)+`)
 
 // withoutWaiting returns the result without the objects that were in progress at the
@@ -122,12 +122,12 @@ func kubeconfigOf(t *testing.T, config *rest.Config) string {
 	return path
 }
 
-// stopsWithin is how long the command may go on after an interrupt: 5 seconds of grace,
-// and 5 to end.
+// stopsWithin is how long the command can continue after an interrupt: 5 seconds of grace, and 5
+// seconds to end.
 const stopsWithin = 10 * time.Second
 
-// A credential plugin hangs after the POST was carried out and its response was lost:
-// the interrupt prints the object at once, and the command ends all the same.
+// A credential plugin hangs after the POST was carried out and its response was lost. The interrupt
+// prints the object at once, and the command still ends.
 func TestInterruptWhileACredentialPluginHangs(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
@@ -153,7 +153,7 @@ echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","s
 		harness.Said(messages.Check, `  kubectl get `+object)+`$`)
 }
 
-// withPlugin has the users of a kubeconfig get their credentials from a script.
+// withPlugin makes the users of a kubeconfig get their credentials from a script.
 func withPlugin(t *testing.T, kubeconfig, script string) {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(kubeconfig)
@@ -171,8 +171,8 @@ func withPlugin(t *testing.T, kubeconfig, script string) {
 	}
 }
 
-// Nobody reads stdout, and the pipe is full: an interrupt ends the command, and each
-// object that exists is on stdout or on stderr.
+// No process reads stdout, and the pipe is full. An interrupt ends the command, and each object that
+// exists is on stdout or on stderr.
 func TestInterruptWhileNobodyReads(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)

@@ -17,14 +17,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// closing is the line that a run with a key ends with.
+// closing matches the last line of a run with a key.
 func closing(ns, resources, key string) string {
 	return harness.Said(messages.RunObjects,
 		strings.TrimSuffix(harness.Said(messages.Get, resources+` -n `+ns+` -l genname.dev/run=`+idempotency.Key(key).RunLabel()), `\n`))
 }
 
-// A run with a key can be repeated: what is there is left alone, what is
-// missing is created, and documents may move and copies be added.
+// A run with a key can be repeated. It leaves existing objects alone, and creates missing ones.
+// Documents can move, and copies can be added.
 func TestCreateWithAKey(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -57,7 +57,7 @@ func TestCreateWithAKey(t *testing.T) {
 		harness.Said("error: "+messages.Unexpected, "3 objects", `(configmaps/demo-`+harness.Suffix+` -n `+ns+`(, )?){3}`))
 }
 
-// What is there appears in every format, whole.
+// Existing objects are printed whole in every format.
 func TestCreateWithAKeyPrintsWhatIsThere(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -73,8 +73,7 @@ func TestCreateWithAKeyPrintsWhatIsThere(t *testing.T) {
 	u.Run(append(args, "--dry-run=client")...).Expect(t, 0, regexp.QuoteMeta("configmap/"+harness.ConfigMaps(t, retrying, ns)[0].Name+" exists (dry run)\n"), closing(ns, "configmaps", "k"))
 }
 
-// The input is read whole before anything is created, and the listing needs
-// its right.
+// The whole input is read before anything is created, and listing needs its permission.
 func TestCreateWithAKeyRefuses(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	admin := harness.As(t, retrying.Admin())
@@ -110,7 +109,7 @@ func TestCreateWithAKeyRefuses(t *testing.T) {
 	}
 }
 
-// The key itself goes nowhere, and --record says the command without it.
+// The key is not sent, and --record records the command without it.
 func TestTheKeyStaysHere(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -125,7 +124,7 @@ func TestTheKeyStaysHere(t *testing.T) {
 	}
 }
 
-// Objects that a TTL deletes are created again by a later run: said before.
+// A later run creates objects again that a TTL deleted. A warning says so in advance.
 func TestCreateWithAKeyWarnsOfTTL(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	job := harness.File(t, "job.yaml", `
@@ -140,8 +139,7 @@ spec:
 		harness.Said(messages.Warning+messages.Expiring, "jobs.batch")+closing(ns, "jobs.batch", "k"))
 }
 
-// A copy that somebody made of an object of the run, and one that is being
-// deleted, are told.
+// A run reports a copy of one of its objects, and an object that is being deleted.
 func TestCreateWithAKeyTellsOfOddities(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -174,8 +172,8 @@ func TestCreateWithAKeyTellsOfOddities(t *testing.T) {
 			harness.Said(messages.Warning+messages.Terminating, "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
 }
 
-// What cannot carry a mark is sent as it is, for the server to refuse, and
-// what a user wrote is never dropped.
+// An object that can't carry a creation ID is sent as it is, and the server refuses it. No part of the
+// user's input is dropped.
 func TestCreateWithAKeyOfWhatTheServerRefuses(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	for name, metadata := range map[string]string{
@@ -204,8 +202,8 @@ func TestCreateWithAKeyOfWhatTheServerRefuses(t *testing.T) {
 	}
 }
 
-// When something removed the marks of what an earlier run has made, a re-run
-// does not take it for somebody else's.
+// If the creation ID annotations of an earlier run's objects were removed, a re-run does not treat
+// them as unexpected objects.
 func TestCreateWithAKeyAfterTheMarksAreGone(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -223,7 +221,7 @@ func TestCreateWithAKeyAfterTheMarksAreGone(t *testing.T) {
 	}
 }
 
-// Showing what is there needs get; creating what is missing goes on without.
+// Printing existing objects needs get. Without it, missing objects are still created.
 func TestCreateWithAKeyShowsWhatItMay(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	harness.Grant(t, retrying, ns, "no-get", []string{"create", "list"}, "configmaps")
@@ -237,8 +235,8 @@ func TestCreateWithAKeyShowsWhatItMay(t *testing.T) {
 	}
 }
 
-// What a controller makes of an object, with its labels and annotations, is no
-// part of the run, and neither is what is created from an export of it.
+// An object that a controller creates with the labels and annotations of a run's object does not
+// belong to the run. Neither does an object that was created from an export of it.
 func TestCreateWithAKeyIsNotMisledByCopies(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())

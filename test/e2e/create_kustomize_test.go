@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// kustomization returns the folder of a case of test/kustomize.
+// kustomization returns the directory of a case of test/kustomize.
 func kustomization(name string) string { return harness.Root + "test/kustomize/cases/" + name }
 
-// kustomizationOf writes files into a folder and returns it.
+// kustomizationOf writes files into a directory and returns it.
 func kustomizationOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -27,7 +27,7 @@ func kustomizationOf(t *testing.T, files map[string]string) string {
 	return folder
 }
 
-// What people ask of kustomize is created: kustomize#641, #586 and #4224.
+// generateName works in kustomizations: kustomize#641, #586 and #4224.
 func TestCreateFromAKustomization(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -68,7 +68,7 @@ func TestCreateFromAKustomization(t *testing.T) {
 
 func imageOf(job batchv1.Job) string { return job.Spec.Template.Spec.Containers[0].Image }
 
-// An object of a type that comes with it waits for that, as from a file.
+// An object whose type is in the same kustomization waits for the type, as from a file.
 func TestCreateFromAKustomizationWithItsType(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	folder := kustomizationOf(t, map[string]string{
@@ -84,8 +84,8 @@ func TestCreateFromAKustomizationWithItsType(t *testing.T) {
 			`workflow\.kustomize\.example\.com/hello-world-`+harness.Suffix+` created\n`, "")
 }
 
-// The ids of a run with a key do not depend on the names under which objects
-// pass kustomize: another run finds what the first has made.
+// The creation IDs of a run with a key don't depend on the names that objects have inside kustomize.
+// Another run finds the objects of the first run.
 func TestCreateFromAKustomizationWithAKey(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -114,7 +114,7 @@ func read(t *testing.T, path string) string {
 	return string(content)
 }
 
-// report counts what is under the prefixes of a kustomization.
+// report counts the names with the prefixes of a kustomization.
 func TestReportOfAKustomization(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// Somebody removes the run label: a run with the key finds the object under its
-// name, warns, and does not call it created.
+// The run label of an object was removed. A run with the key finds the object by its name, warns, and
+// does not report it as created.
 func TestCreateWithAKeyWhoseLabelIsGone(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -37,8 +37,8 @@ func TestCreateWithAKeyWhoseLabelIsGone(t *testing.T) {
 	}
 }
 
-// Who can create in the namespace and knows key and manifest can be first: that
-// object exists, and that its spec was changed shows.
+// A user with permission to create who knows the key and the manifest can create the object first.
+// Then the run finds this object, and reports that its spec was changed.
 func TestCreateWithAKeyFindsWhatSomebodyPlanted(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -57,7 +57,7 @@ func TestCreateWithAKeyFindsWhatSomebodyPlanted(t *testing.T) {
 	u.Run(args...).Expect(t, 0, `job.batch/`+name+` exists \(Suspended\)\n`, `.*Warning: [^\n]*generation[^\n]*job.batch/`+name+`[^\n]*\n.*`)
 }
 
-// A dry run with a key says what a run would do, and does nothing.
+// A dry run with a key prints the results of a run, and changes nothing.
 func TestDryRunWithAKey(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -79,8 +79,8 @@ func TestDryRunWithAKey(t *testing.T) {
 	}
 }
 
-// Endpoints take the labels of their Service, the run's too: they are not
-// taken for a part of the run that its input does not ask for.
+// Endpoints get the labels of their Service, including the run's label. The run does not treat them as
+// unexpected objects.
 func TestCreateWithAKeyBesideEndpoints(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -93,7 +93,7 @@ func TestCreateWithAKeyBesideEndpoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What the controller of Endpoints does, which does not run here.
+	// Do the work of the Endpoints controller, which does not run here.
 	copied := services.Items[0].DeepCopy()
 	mirrored := harness.File(t, "mirrored.yaml", "apiVersion: v1\nkind: Endpoints\nmetadata: {name: "+copied.Name+
 		", labels: {genname.dev/run: "+copied.Labels[exactlyonce.RunLabel]+"}}\n")
@@ -101,7 +101,7 @@ func TestCreateWithAKeyBesideEndpoints(t *testing.T) {
 	u.Run(args...).Expect(t, 0, strings.ReplaceAll(created, "created", "exists"), `.*`)
 }
 
-// clockAhead is a proxy that says its own time, which is an hour ahead.
+// clockAhead is a proxy that sends its own time, which is an hour ahead.
 func clockAhead(then faultproxy.Fault) faultproxy.Fault {
 	return func(next http.Handler) http.Handler {
 		if then != nil {
@@ -144,9 +144,8 @@ func stripped(then faultproxy.Fault) faultproxy.Fault {
 	}
 }
 
-// Something strips the marks, and a proxy whose clock is ahead repeats the
-// POST. The object that is there seems to be older than the POST by that clock,
-// and is our own: no other name is tried.
+// The annotations are removed, and a proxy whose clock is ahead repeats the POST. By that clock the
+// existing object is older than the POST, but it is the run's own: no other name is tried.
 func TestCreateThroughAProxyWhoseClockIsAhead(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	first := firstPost(stripped(faultproxy.RepeatSecond))

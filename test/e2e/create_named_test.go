@@ -12,18 +12,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// ownConfigMap is one with a name of its own.
+// ownConfigMap is a ConfigMap with a fixed name.
 var ownConfigMap = strings.ReplaceAll(configMap, "generateName: demo-", "name: own")
 
-// Copies of an object with a name there cannot be.
+// An object with a fixed name can't have copies.
 func TestCountOfANamedObject(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", ownConfigMap), "--count=2").Expect(t, 0,
 		`configmap/own created\n`, harness.Said(messages.Warning+messages.FixedNames))
 }
 
-// A named object without a key is created as kubectl does it: where a server
-// asks to be asked again, its client does so by itself, for both.
+// An object with a fixed name and without a key is created as by kubectl. If the server sends
+// Retry-After, client-go retries for both.
 func TestCreateNamedAfterRetryAfterAsKubectl(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -61,7 +61,7 @@ func TestCreateNamedAfterRetryAfterAsKubectl(t *testing.T) {
 			kubectl, ours := results[0], results[1]
 			wantCode := kubectl.Code
 			if wantCode == 1 && strings.Contains(ours.Stderr, "error: outcome unknown: ") {
-				wantCode = 4 // which kubectl does not tell from a failure
+				wantCode = 4 // kubectl does not distinguish it from a failure
 			}
 			if ours.Stdout != kubectl.Stdout || ours.Code != wantCode || sent[0] != sent[1] {
 				t.Errorf("kubectl: %s\nours: %s", inShort(kubectl, sent[0]), inShort(ours, sent[1]))

@@ -25,8 +25,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// webhook makes the server ask answer about each new ConfigMap of the
-// namespace: mutating if mutates, else validating.
+// webhook makes the server call a webhook for each new ConfigMap of the namespace. answer returns its
+// response. The webhook is mutating if mutates is set, else validating.
 func webhook(t *testing.T, cp *controlplane.ControlPlane, namespace string, mutates bool, answer func() *admissionv1.AdmissionResponse) {
 	t.Helper()
 	var asked atomic.Bool
@@ -90,8 +90,8 @@ func patch(operations string) func() *admissionv1.AdmissionResponse {
 	}
 }
 
-// A webhook that picks names: the object is there, under a name that was not
-// sent. It is printed, and the run fails; then the name is taken.
+// A webhook picks names. The object exists under a name that was not sent. The run prints it and
+// fails. The next run finds that name taken.
 func TestWebhookThatPicksNames(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	webhook(t, retrying, ns, true, patch(`[{"op":"add","path":"/metadata/name","value":"fixed"}]`))
@@ -108,8 +108,7 @@ func TestWebhookThatPicksNames(t *testing.T) {
 	}
 }
 
-// A webhook that removes annotations: the object is there, and a warning says
-// that the promise is weaker.
+// A webhook removes annotations. The object exists, and a warning says that the guarantee is weaker.
 func TestWebhookThatStripsAnnotations(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	webhook(t, retrying, ns, true, patch(`[{"op":"add","path":"/metadata/annotations","value":{}}]`))
@@ -118,7 +117,8 @@ func TestWebhookThatStripsAnnotations(t *testing.T) {
 		harness.Said(messages.Warning+messages.IDRemoved, "configmaps", exactlyonce.Annotation))
 }
 
-// A webhook that says AlreadyExists denies, and does not mean the name.
+// A webhook that responds with AlreadyExists denies the object. It does not mean that the name is
+// taken.
 func TestWebhookThatSaysAlreadyExists(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	var asked atomic.Int64
@@ -135,8 +135,7 @@ func TestWebhookThatSaysAlreadyExists(t *testing.T) {
 	}
 }
 
-// A quota that could not be charged because others were charging it (409
-// Conflict): the request is repeated.
+// A quota could not be charged because of concurrent requests (409 Conflict). The request is repeated.
 func TestQuotaConflict(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	conflict := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
@@ -146,9 +145,9 @@ func TestQuotaConflict(t *testing.T) {
 		`(`+harness.Said(messages.Retry, `configmap/demo-`+harness.Suffix, `Operation cannot be fulfilled on resourcequotas [^\n]*`, `sending it again in [^\n]*`)+`){2}`)
 }
 
-// A quota that the first POST used up. Its answer was lost, and it lands only
-// when the second is on its way: that is refused for the first's success. The
-// object is there, so it is created, not failed.
+// The first POST uses up a quota, and its response is lost. It arrives only when the second POST is in
+// flight. The second POST is refused because of the first one's success. The object exists, so it is
+// reported as created.
 func TestQuotaUsedUpByTheFirstPost(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	harness.Quota(t, single, ns, "limit", 1)
@@ -180,7 +179,7 @@ func TestQuotaUsedUpByTheFirstPost(t *testing.T) {
 	}
 }
 
-// A review is answered and never stored: there is nothing to read back.
+// The server responds to a review and never stores it, so it can't be read back.
 func TestReviewsAreNamedByTheServer(t *testing.T) {
 	review := "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}\n"
 	harness.As(t, retrying.Admin()).Run("create", "-f", harness.File(t, "r.yaml", review+"---\n"+review), "-o", "jsonpath={.status.userInfo.username} ").Expect(t, 0,
@@ -188,8 +187,8 @@ func TestReviewsAreNamedByTheServer(t *testing.T) {
 		harness.Said(messages.Warning+messages.ServerNames, "selfsubjectreviews.authentication.k8s.io", messages.NotStored))
 }
 
-// The server uses the generateName of an IPAddress as its name: once it is
-// taken, no other is tried.
+// The server uses the generateName of an IPAddress as its name. If it is taken, no other name is
+// tried.
 func TestIPAddressesAreNamedByTheServer(t *testing.T) {
 	address := harness.File(t, "ip.yaml", "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {generateName: 10.9.8.7}, spec: {parentRef: {resource: services, name: x, namespace: default}}}")
 	var posts atomic.Int64
@@ -211,8 +210,7 @@ func TestSuffixLength(t *testing.T) {
 		harness.Said(messages.Warning+messages.OtherSuffixLength, "8"))
 }
 
-// --naming=server is kubectl's way, with a retry on a conflict; a lost answer
-// is not sent again.
+// --naming=server works like kubectl, but retries after a conflict. After a lost response nothing is sent again.
 func TestServerNaming(t *testing.T) {
 	conflicting := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409,"details":{"name":"demo-bbbbb","kind":"configmaps","retryAfterSeconds":1},"message":"configmaps \"demo-bbbbb\" already exists, the server was not able to generate a unique name for the object"}`)

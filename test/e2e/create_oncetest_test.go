@@ -70,8 +70,8 @@ func TestOncetestRespondsAsKubeAPIServer(t *testing.T) {
 	}
 }
 
-// sender returns a function that sends a request to the server of config, and
-// returns what of the answer does not differ from one server to another.
+// sender returns a function that sends a request to the server of config. It returns the parts of the
+// response that don't depend on the server.
 func sender(t *testing.T, config *rest.Config) func(method, path, accept, body string) map[string]any {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -113,7 +113,7 @@ func sender(t *testing.T, config *rest.Config) func(method, path, accept, body s
 
 var withoutUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// forget removes what is another thing on every server, but not that it is there.
+// forget replaces values that differ between servers, but keeps their fields.
 func forget(content any) {
 	switch content := content.(type) {
 	case []any:

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// With --qps the requests come at most so fast: seen at the server's side.
+// --qps limits the rate of requests that arrive at the server.
 func TestQPS(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	var mu sync.Mutex
@@ -23,7 +23,7 @@ func TestQPS(t *testing.T) {
 		times = append(times, time.Now())
 		return nil
 	})
-	began := time.Now() // that of the first request may be long on its way
+	began := time.Now() // the first request can be delayed on its way
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=6", "--concurrency=6", "--qps=5", "--burst=1").
 		Expect(t, 0, `(configmap/demo-`+harness.Suffix+` created\n){6}`, ``)
 	mu.Lock()
@@ -35,9 +35,8 @@ func TestQPS(t *testing.T) {
 	}
 }
 
-// Documents with generated names overlap when --concurrency is given, whatever
-// their kinds and namespaces; without it none do, and what has a name of its own
-// never does.
+// With --concurrency, documents with generated names overlap, whatever their types and namespaces.
+// Without it none overlap. Documents with fixed names never overlap.
 func TestConcurrencyOfDocuments(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	with := func(metadata string) string {
@@ -69,7 +68,7 @@ func TestConcurrencyOfDocuments(t *testing.T) {
 						n := inFlight.Add(1)
 						defer inFlight.Add(-1)
 						for waited := 0; test.overlaps && n == 1 && inFlight.Load() == 1 && most.Load() < 2 && waited < 1000; waited++ {
-							time.Sleep(10 * time.Millisecond) // for company
+							time.Sleep(10 * time.Millisecond) // wait for another request
 						}
 						if !test.overlaps {
 							time.Sleep(50 * time.Millisecond)
@@ -95,7 +94,7 @@ func TestConcurrencyOfDocuments(t *testing.T) {
 	}
 }
 
-// raise makes value at least to.
+// raise sets value to at least to.
 func raise(value *atomic.Int64, to int64) {
 	for old := value.Load(); to > old; old = value.Load() {
 		if value.CompareAndSwap(old, to) {

@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// A prefix in which lint finds an error is warned about once, also where the server takes
-// the object.
+// A prefix with a lint error causes one warning, even if the server accepts the object.
 func TestCreateWarnsOfPrefixes(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())

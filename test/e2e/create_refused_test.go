@@ -26,8 +26,7 @@ metadata: {generateName: demo-}
 spec: {type: NodePort, ports: [{port: 80, nodePort: PORT}]}
 `
 
-// The refusals that the first copy of a POST can cause for the second one, on a
-// real server.
+// The refusals of a real server that the first copy of a POST can cause for the second copy.
 var causedByTheFirst = []struct {
 	name, input, object string
 	prepare             func(t *testing.T, namespace string)
@@ -47,13 +46,13 @@ var causedByTheFirst = []struct {
 	},
 }
 
-// What the first copy of a POST has caused is no failure: the object is there.
-// Another object is refused for the same reason, and that is one.
+// A refusal that the first copy of a POST has caused is no failure: the object exists. If another
+// object is refused for the same reason, that is a failure.
 func TestCreateRefusedBecauseOfItself(t *testing.T) {
 	for _, test := range causedByTheFirst {
 		for key, port := range map[string]string{"": "30123", "--idempotency-key=k": "30124"} {
 			t.Run(test.name+key, func(t *testing.T) {
-				t.Parallel() // what is refused is looked for again for 13 s
+				t.Parallel() // a refused object is rechecked for 13 s
 				ns := harness.Namespace(t, single)
 				test.prepare(t, ns)
 				proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.RepeatSecond))
@@ -76,7 +75,7 @@ func quotaOfOne(t *testing.T, namespace string) {
 	harness.Quota(t, single, namespace, "one", 1)
 }
 
-// webhookOfOne refuses the second ConfigMap of the namespace and those after it.
+// webhookOfOne refuses all ConfigMaps of the namespace after the first one.
 func webhookOfOne(t *testing.T, namespace string) {
 	t.Helper()
 	var seen atomic.Int32

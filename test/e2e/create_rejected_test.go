@@ -26,8 +26,8 @@ const (
 
 var sought = retried(`[a-z]+/demo-`+harness.Suffix, messages.Recheck)
 
-// Which refusals of a server stand at once, and which may be due to a first copy
-// of the POST, so that the object is looked for again.
+// Some refusals of a server are final at once. Others may be due to a first copy of the POST, so the
+// object is rechecked.
 func TestCreateRejectedOrDenied(t *testing.T) {
 	for _, test := range []struct {
 		name, input, user string
@@ -73,7 +73,7 @@ func restricted(t *testing.T, server kubernetes.Interface, namespace string) {
 	})
 }
 
-// ended deletes the namespace: no controller runs here that would finish it.
+// ended deletes the namespace. It stays terminating because no controller runs here.
 func ended(t *testing.T, server kubernetes.Interface, namespace string) {
 	if err := server.CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func ended(t *testing.T, server kubernetes.Interface, namespace string) {
 	untilRefused(t, func() error { return tryConfigMap(t, server, namespace) })
 }
 
-// limited allows containers a little memory only.
+// limited allows containers only a little memory.
 func limited(t *testing.T, server kubernetes.Interface, namespace string) {
 	little := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "little"}, Spec: corev1.LimitRangeSpec{
 		Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Mi")}}},
@@ -123,7 +123,7 @@ func forbiddenByPolicy(t *testing.T, server kubernetes.Interface, namespace stri
 	untilRefused(t, func() error { return tryConfigMap(t, server, namespace) })
 }
 
-// untilRefused waits until admission knows what was prepared.
+// untilRefused waits until admission has loaded the preparations.
 func untilRefused(t *testing.T, try func() error) {
 	t.Helper()
 	harness.Eventually(t, func() error {

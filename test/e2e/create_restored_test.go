@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// etcd is restored from a backup while the API server runs: its lists come from a
-// cache that still has what is gone. A run with a key does not report that as
-// existing, and creates it once the API server has started again.
+// etcd is restored from a backup while the API server runs. The API server lists from a cache that
+// still has lost objects. A run with a key does not report them as existing, and creates them after
+// the API server was restarted.
 func TestCreateWithAKeyAfterEtcdWasRestored(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)

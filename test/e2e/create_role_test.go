@@ -22,14 +22,14 @@ metadata: {generateName: report-}
 spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
 `
 
-// The ready ClusterRole for create is enough for it, with a key too.
+// The ready ClusterRole for create is enough, also with a key.
 func TestRoleForCreate(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)
 	u := bound(t, cp, "creator", "create.yaml", "genname-create")
 	manifest := harness.File(t, "job.yaml", job)
 	u.Run("create", "-f", manifest).Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, ``)
-	// A key looks for what an earlier run made, so it needs list too.
+	// A key lists the objects of an earlier run, so it needs list, too.
 	if create, _, err := cmd.NewCommand().Find([]string{"create"}); err != nil {
 		t.Error(err)
 	} else if create.Flags().Lookup("idempotency-key") != nil {
@@ -43,8 +43,7 @@ func TestRoleForCreate(t *testing.T) {
 		harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps")+`Error from server \(Forbidden\): .*cannot create resource "configmaps".*\n`)
 }
 
-// bound is a user who has one ClusterRole of examples/rbac, by which Jobs may be
-// listed, and nothing else.
+// bound returns a user with one ClusterRole of examples/rbac and permission to list Jobs.
 func bound(t *testing.T, cp *controlplane.ControlPlane, name, manifest, role string) harness.User {
 	t.Helper()
 	admin := harness.NewShell(t, harness.As(t, cp.Admin()).Kubeconfig)

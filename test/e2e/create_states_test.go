@@ -72,7 +72,7 @@ func TestCreateWithAKeySaysTheState(t *testing.T) {
 	harness.As(t, retrying.User("no-states")).Run(args...).Expect(t, 0, `(job.batch/state-\w+ exists\n){3}(configmap/demo-\w+ exists\n){3}`, `.*`)
 }
 
-// The states of the first objects are read, and of no more.
+// Only the states of the first objects are read.
 func TestCreateWithAKeySaysTheFirstStates(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -85,7 +85,7 @@ func TestCreateWithAKeySaysTheFirstStates(t *testing.T) {
 	}
 }
 
-// A client's dry run with a key prints how to list the objects of the run.
+// A client dry run with a key prints how to list the objects of the run.
 func TestCreateDryRunSaysTheSelector(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -96,8 +96,8 @@ func TestCreateDryRunSaysTheSelector(t *testing.T) {
 	}
 }
 
-// A changed manifest under a used key is refused with the paths of its fields, without
-// values, and with how to list the objects that exist.
+// A changed manifest with a used key is refused. The message has the paths of the changed fields,
+// without values, and the command that lists the existing objects.
 func TestCreateWithAKeyOfAChangedManifest(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -130,7 +130,7 @@ func TestCreateWithAKeyOfAChangedManifest(t *testing.T) {
 	}
 }
 
-// So is an object with a fixed name, which the changed manifest has, too.
+// The same holds for an object with a fixed name, which the changed manifest has, too.
 func TestCreateWithAKeyOfAChangedFixedName(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -143,7 +143,7 @@ func TestCreateWithAKeyOfAChangedFixedName(t *testing.T) {
 		"1 object", "configmaps/own -n "+ns, strings.TrimSuffix(harness.Said(messages.Differs, "configmap/own", "configmap/own -n "+ns, `  data\.a`), `\n`)))
 }
 
-// Names without their namespace come with the flag that the next command needs.
+// Names in another namespace are printed with the flag that the next command needs.
 func TestCreateNamesInAnotherNamespace(t *testing.T) {
 	ns, other := harness.Namespace(t, retrying), harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())

@@ -23,8 +23,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// interruptedAtFirstPost is a user who interrupts while the first POST is on
-// its way, which is carried out and answered.
+// interruptedAtFirstPost returns a user who interrupts while the first POST is in flight. The POST is
+// carried out and gets its response.
 func interruptedAtFirstPost(t *testing.T) harness.User {
 	t.Helper()
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -39,8 +39,8 @@ func interruptedAtFirstPost(t *testing.T) harness.User {
 	return u
 }
 
-// What was not attempted when the user interrupts is counted, and the rest
-// said.
+// After an interrupt, the run counts the objects that it did not attempt, and prints the rest of the
+// input.
 func TestCreateInterrupted(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := interruptedAtFirstPost(t)
@@ -63,7 +63,7 @@ func countPosts(posts *atomic.Int64, fault faultproxy.Fault) func(*http.Request)
 	}
 }
 
-// What is refused once is refused for every copy: it is not tried on.
+// If one copy is refused, the other copies are not tried.
 func TestRefusalStopsTheCopies(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	var posts atomic.Int64
@@ -76,7 +76,7 @@ func TestRefusalStopsTheCopies(t *testing.T) {
 	}
 }
 
-// What a run prints at its end: how to go on.
+// Advice at the end of a run.
 var (
 	check          = harness.Said(messages.Check, `  kubectl get [^\n]*`)
 	checkAlone     = check + harness.Said(messages.MissingOne) + useKey
@@ -89,39 +89,38 @@ var (
 	noGet = harness.Said(messages.Warning+messages.NoGet, `configmaps in "[^\n]*"`)
 )
 
-// sum is the line that counts what was created, exists, failed, is unknown, and was
-// not attempted.
+// sum is the line with the counts of created, existing, failed, unknown and not attempted objects.
 func sum(why string, counts ...any) string {
 	return regexp.QuoteMeta(fmt.Sprintf(messages.Summary, why, fmt.Sprintf(messages.Counts, counts...))) + `\n`
 }
 
-// left is a line of what is left of the input.
+// left is a line about a remaining part of the input.
 func left(n, object, source string) string {
 	return strings.TrimSuffix(harness.Said(messages.Left, n, object, source), `\n`)
 }
 
-// theRest is how to create what is left of a run without a key.
+// theRest is the advice to create the rest of a run without a key.
 func theRest(message, rest string) string {
 	return `(` + harness.Said(messages.AfterFix+message, rest) + `|` + harness.Said(harness.Capital(message), rest) + `)` +
 		harness.Said(messages.NotUnchanged, `\d+ objects?`) + `(` + useKey + `)?`
 }
 
-// missing is how to create the objects of unknown outcome that do not exist.
+// missing is the advice to create objects of unknown outcome that don't exist.
 func missing(objects string) string {
 	return harness.Said(messages.MissingObjects, objects) + `(` + harness.Said(messages.NotUnchanged, `\d+ objects?`) + `)?` + useKey
 }
 
-// retried is the line of a retry of an object.
+// retried is the line about a retry of an object.
 func retried(object, action string) string {
 	return harness.Said(messages.Retry, object, `[^\n]*`, strings.TrimSuffix(harness.Said(action), `\n`))
 }
 
-// unknownOutcome is the line of an object whose outcome is unknown.
+// unknownOutcome is the line about an object with an unknown outcome.
 func unknownOutcome(object, why string) string {
 	return harness.Said(messages.OutcomeUnknown, object, why)
 }
 
-// A server that does not answer is not asked for one object after the other.
+// If the server does not respond, the run stops instead of trying one object after the other.
 func TestDeadServerStopsTheRun(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	var posts atomic.Int64
@@ -145,7 +144,7 @@ func TestDeadServerStopsTheRun(t *testing.T) {
 	}
 }
 
-// One object that does not get through does not stop the others.
+// If one object gets no response, the others continue.
 func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -161,7 +160,7 @@ func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
 			sum(messages.NotAllCreated, 2, 0, 0, 1, 0)+check+missing(left("1", "configmap/bad- -n "+ns, `[^\n]*`)))
 }
 
-// An interrupt is accounted for, whatever kind of object comes next.
+// After an interrupt all objects are counted, with and without a generated name.
 func TestInterruptBeforeAnotherKind(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := interruptedAtFirstPost(t)
@@ -172,8 +171,7 @@ func TestInterruptBeforeAnotherKind(t *testing.T) {
 			theRest(messages.RestObjects, `(  [^\n]*\n?)+`))
 }
 
-// An interrupt ends what hangs before anything is created: discovery, and the
-// reading of the input.
+// An interrupt ends discovery and reading of the input if they hang before anything is created.
 func TestInterruptWhileNothingIsCreated(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	var interrupt context.CancelFunc // when it hangs
@@ -218,8 +216,8 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 	}
 }
 
-// A POST whose answer is lost when the user interrupts is read back: it was carried
-// out. That it may hang, pkg/once tests.
+// If the response of a POST is lost at an interrupt, the object is read back. pkg/once tests that this
+// may hang.
 func TestInterruptedPostIsReadBack(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -235,8 +233,7 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 		`configmap/demo-`+harness.Suffix+` created\n`, retried(`configmap/demo-`+harness.Suffix, messages.ReadBack))
 }
 
-// When nobody reads the results any more, nothing more is created, and what
-// was is still accounted for.
+// If the reader of stdout is gone, nothing more is created, and all created objects are counted.
 func TestClosedPipe(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	plugin := harness.Plugin(t)
@@ -262,8 +259,8 @@ func TestClosedPipe(t *testing.T) {
 	if ended.ExitCode() != 1 || !strings.Contains(stderr, want) || !strings.Contains(stderr, fmt.Sprintf(messages.Summary, messages.NotWritten, "1 created")) {
 		t.Errorf("%v, stderr\n%s", ended, stderr)
 	}
-	// Commands that only read end without an error, as kubectl get does before head. The
-	// verdict of an audit comes before its table.
+	// Commands that only read end without an error, like kubectl get before head. An audit prints its
+	// verdict before its table.
 	for _, args := range [][]string{{"audit", "configmaps", "--min-count=1"}, {"report", "--existing=5"}, {"version"}} {
 		ended, stderr := run(args...)
 		if args[0] == "audit" {
@@ -278,8 +275,8 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// A named object without a key is created as kubectl does, but a lost answer
-// is said to be one.
+// An object with a fixed name and without a key is created as by kubectl, but a lost response is
+// reported as an unknown outcome.
 func TestNamedObjectWithALostAnswer(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropResponse))
@@ -287,8 +284,8 @@ func TestNamedObjectWithALostAnswer(t *testing.T) {
 		Expect(t, 4, ``, unknownOutcome(`configmap/own -n `+ns, `[^\n]*`)+fixedNames)
 }
 
-// aboutHolder is what to do about an object without a creation ID that has the name of
-// one of a run with a key.
+// aboutHolder is the advice about an object without a creation ID that has the name of an object of a
+// run with a key.
 func aboutHolder(name, ns string) string {
 	object := `configmap/` + name + ` -n ` + ns
 	return harness.Said(messages.Holder, object, object, exactlyonce.Annotation, `[^\n ]*`, object, exactlyonce.RunLabel, `[^\n ]*`, object)

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// So does create, where the terminal does not show the results themselves; a
-// line about an object stands above it.
+// create shows its progress on a terminal, unless the terminal shows the results themselves. A line
+// about an object is printed above the progress.
 func TestCreateOnATerminal(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	terminal, tty, err := pty.Open()

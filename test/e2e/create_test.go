@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// A name whose prefix the cut at 58 bytes splits within a character is made
-// valid before it is sent, so that it is recognized when it comes back.
+// If truncation at 58 bytes splits a character of the prefix, the plugin makes the name valid before
+// it sends it. So it recognizes the name in the response.
 func TestCreateSplitCharacter(t *testing.T) {
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: " + strings.Repeat("r", 57) + "é-}\n"
 	harness.As(t, single.Admin()).Run("create", "-f", harness.File(t, "role.yaml", role)).
@@ -86,8 +86,7 @@ func TestCreateReadsAsKubectlDoes(t *testing.T) {
 	}
 }
 
-// What is wrong with the input is said in kubectl's words, and what was
-// created before it stays said on stdout.
+// Errors of the input have kubectl's words. Objects created before an error stay on stdout.
 func TestCreateBadInput(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	admin := harness.As(t, retrying.Admin())
@@ -129,8 +128,8 @@ func TestCreateBadInput(t *testing.T) {
 	})
 }
 
-// A conflict of an object with a name and a generateName is explained: the
-// server says that no name could be generated, which is not so.
+// The plugin explains a conflict of an object with a name and a generateName. The server wrongly says
+// that it could not generate a name.
 func TestCreateWithBothFields(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -140,8 +139,8 @@ func TestCreateWithBothFields(t *testing.T) {
 		`Error from server \(AlreadyExists\): error when creating ".*both.yaml": configmaps "both" already exists, .*`+harness.Said(messages.NameAndGenerateName))
 }
 
-// What comes on stdin is created too. kubectl's builder reads the process's
-// own stdin, so this runs through kubectl.
+// Objects from stdin are created. kubectl's builder reads the stdin of the process, so this runs
+// through kubectl.
 func TestCreateFromStdinThroughKubectl(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -158,8 +157,8 @@ func TestCreateFromStdinThroughKubectl(t *testing.T) {
 	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, reportmsg.NewPrefix+`.*`, harness.Said(reportmsg.GateExceeded, "0.001%", "1 row"))
 }
 
-// A document is created once it is known to end, however long stdin stays open:
-// what writes there may wait for what comes of it.
+// A document is created as soon as its end is known, however long stdin stays open. The writer may
+// wait for the result.
 func TestCreateFromAPipeThatStaysOpen(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -178,7 +177,7 @@ func TestCreateFromAPipeThatStaysOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	created := bufio.NewScanner(stdout)
-	document := "# " + strings.Repeat("x", 4096) + configMap + "---\n" // kubectl waits for so much, to see whether it is JSON
+	document := "# " + strings.Repeat("x", 4096) + configMap + "---\n" // kubectl reads that much to detect JSON
 	for i := range 20 {
 		if _, err := io.WriteString(stdin, document); err != nil || !created.Scan() {
 			t.Fatalf("document %d is not created before the next one comes: %v", i+1, err)
@@ -193,7 +192,7 @@ func TestCreateFromAPipeThatStaysOpen(t *testing.T) {
 	}
 }
 
-// partUnused ends a run without a key that created one object of its input, and could
-// not use the rest.
+// partUnused matches the end of a run without a key that created one object and could not use the rest
+// of its input.
 var partUnused = harness.Said(messages.Unreadable, strings.TrimSuffix(sum(messages.NotAllCreated, 1, 0, 0, 0, 0), `\n`)) +
 	theRest(messages.RestObjects, messages.LeftUnreadable)

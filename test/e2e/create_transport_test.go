@@ -20,10 +20,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// HTTP/2 says with REFUSED_STREAM that a request was not processed, so that Go
-// sends it again by itself. A proxy that says so of a request that was carried
-// out makes a conflict of the object with itself. HTTP/1.1 and HTTP/2 have
-// responses before the response (100 Continue, 103 Early Hints).
+// With REFUSED_STREAM, HTTP/2 reports that a request was not processed, and Go sends it again. If a
+// proxy reports this about a request that was carried out, the object conflicts with itself. HTTP/1.1
+// and HTTP/2 have interim responses (100 Continue, 103 Early Hints).
 func TestCreateThroughOtherTransports(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -42,7 +41,7 @@ func TestCreateThroughOtherTransports(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(proxy.Close)
-			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, oneCreated, `(configmap/demo-[^\n]*\n)*`) // if another request was refused
+			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, oneCreated, `(configmap/demo-[^\n]*\n)*`) // another request may be refused
 			if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 				t.Errorf("%d objects are there, want 1", n)
 			}
@@ -50,12 +49,12 @@ func TestCreateThroughOtherTransports(t *testing.T) {
 	}
 }
 
-// tunnels is an HTTP proxy that passes on connections (CONNECT), and can cut them.
+// tunnels is an HTTP proxy that passes on connections (CONNECT) and can cut them.
 type tunnels struct {
 	mu     sync.Mutex
 	open   []net.Conn
 	opened atomic.Int32
-	refuse int // so many of the next
+	refuse int // number of next connections to refuse
 }
 
 func (p *tunnels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -92,9 +91,8 @@ func (p *tunnels) cut(refuse int) {
 	p.open, p.refuse = nil, refuse
 }
 
-// The way to the server leads through an HTTP proxy (HTTPS_PROXY, or proxy-url):
-// it loses all connections when the POST is stored, or before, and is away for a
-// moment.
+// The server is reached through an HTTP proxy (HTTPS_PROXY, or proxy-url). The proxy loses all
+// connections before or after the POST is stored, and is then unreachable for a moment.
 func TestCreateThroughAnHTTPProxy(t *testing.T) {
 	t.Parallel()
 	for name, stored := range map[string]bool{"cut before storage": false, "cut after storage": true} {

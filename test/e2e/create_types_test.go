@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The marks change nothing else: of each built-in type, with and without labels
-// and annotations of its own, a server stores what it stores for kubectl.
+// Except for its creation ID annotation and label, an object of each built-in type is stored as for
+// kubectl, with and without its own labels and annotations.
 func TestCreateStoresWhatKubectlDoes(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)
@@ -57,9 +57,9 @@ func TestCreateStoresWhatKubectlDoes(t *testing.T) {
 	}
 }
 
-// readableTypes are those of the server that can be created and read, by group
-// and kind. Of the others nothing is stored. IPAddresses are left out: they take
-// no chosen name, and so no marks.
+// readableTypes returns the types that can be created and read, by group and kind. Objects of other
+// types are not stored. IPAddresses are left out because the plugin can't pick their names, so they
+// have no creation ID.
 func readableTypes(t *testing.T, cp *controlplane.ControlPlane) []string {
 	t.Helper()
 	lists, err := harness.Clientset(t, cp).Discovery().ServerPreferredResources()
@@ -83,8 +83,8 @@ func readableTypes(t *testing.T, cp *controlplane.ControlPlane) []string {
 	return types
 }
 
-// storedBy creates testdata/types.yaml with create, in a namespace called way,
-// and returns what the server has answered that it stored, by group and kind.
+// storedBy creates the objects of testdata/types.yaml in a namespace named way. It returns the
+// server's responses, by group and kind.
 func storedBy(t *testing.T, cp *controlplane.ControlPlane, way string, own map[string]string, create func(...string) harness.Result) map[string]any {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: way}}
@@ -107,8 +107,7 @@ func storedBy(t *testing.T, cp *controlplane.ControlPlane, way string, own map[s
 	}
 }
 
-// typesInput is testdata/types.yaml for the namespace way, with labels and
-// annotations of its own.
+// typesInput returns testdata/types.yaml for the namespace way, with these labels and annotations.
 func typesInput(t *testing.T, way string, own map[string]string) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/types.yaml")
@@ -134,13 +133,13 @@ func typesInput(t *testing.T, way string, own map[string]string) string {
 	}
 }
 
-// aTime is one in JSON.
+// aTime matches a time in JSON.
 var aTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"`)
 
-// withoutMarks is the object without our marks, times, and what differs from
-// one create to the next. A Job that takes the labels of its template takes with
-// them those that the server puts there, unless the server has a copy of the Job
-// for another try of a generated name: kubectl has both, so these are no part.
+// withoutMarks returns the object without the plugin's annotation and label, times, and other values
+// that differ between creates. A Job without labels gets those of its template, including the labels
+// that the server adds, unless the server retries a generated name with a copy of the Job. kubectl has
+// both variants, so these labels are removed, too.
 func withoutMarks(t *testing.T, object *unstructured.Unstructured, way string) any {
 	t.Helper()
 	metadata := object.Object["metadata"].(map[string]any)
@@ -168,8 +167,8 @@ func withoutMarks(t *testing.T, object *unstructured.Unstructured, way string) a
 	return same
 }
 
-// unmarked is a value of JSON without our marks, and without the maps that had
-// nothing but these: labels, annotations, and whose fields they are.
+// unmarked returns a JSON value without the plugin's annotation and label. It also removes maps that
+// are empty then: labels, annotations, and their managedFields.
 func unmarked(value any) any {
 	switch v := value.(type) {
 	case []any:
@@ -188,8 +187,7 @@ func unmarked(value any) any {
 	return value
 }
 
-// emptied tells whether nothing is in a map but what managedFields call the map
-// itself.
+// emptied reports whether a map has no key except the one by which managedFields name the map itself.
 func emptied(value any) bool {
 	inner, is := value.(map[string]any)
 	_, itself := inner["."]

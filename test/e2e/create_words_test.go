@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// A webhook picks names, and a response is lost: two objects have one creation ID, and
-// no name follows from it. Each run says so, and none that somebody copied one.
+// A webhook picks names, and a response is lost. Two objects have one creation ID, and no name follows
+// from it. Each run reports the duplicate, and none reports a copy.
 func TestRenamedAndLost(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
@@ -37,8 +37,8 @@ func TestRenamedAndLost(t *testing.T) {
 		harness.Said("error: "+messages.Duplicate, "2", `configmap/picked-\d+ -n `+ns+`, configmap/picked-\d+ -n `+ns, `  kubectl delete configmap/picked-\d+ -n `+ns))
 }
 
-// A webhook that overwrites the creation ID: nothing advises to run the command again,
-// which is refused, in words that name the reason.
+// A webhook overwrites the creation ID. A second run is refused with the reason, and no advice
+// suggests to run the command again.
 func TestWebhookThatOverwritesTheID(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
@@ -50,7 +50,7 @@ func TestWebhookThatOverwritesTheID(t *testing.T) {
 	u.Run(args...).Expect(t, 1, ``, `.*`+harness.Said("error: "+messages.OtherIDs, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns))
 }
 
-// Annotations that are too long only because of the plugin's.
+// The plugin's annotations exceed the limit of the size of annotations.
 func TestAnnotationsAtTheLimit(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	const limit = 256 << 10
@@ -63,8 +63,8 @@ func TestAnnotationsAtTheLimit(t *testing.T) {
 	}
 }
 
-// A name from the cluster that a shell or a terminal would carry out is quoted in what is
-// suggested, and is the name of the object for a shell.
+// A name from the cluster could be a command for a shell or a terminal. Suggested commands quote it,
+// and a shell passes on the object's name.
 func TestNamesThatWouldHarm(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	const name = "a\x1b[31m$(touch x)"

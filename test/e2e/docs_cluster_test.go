@@ -32,8 +32,8 @@ type seeding struct {
 	names                      []string // written by write
 }
 
-// write writes the objects into etcd, as kube-apiserver stores them: it would date them
-// itself. etcd takes JSON, in which a key and a value are base64.
+// write stores the objects in etcd as kube-apiserver does, because kube-apiserver would set their
+// creation times. etcd takes JSON with base64 keys and values.
 func (p *seeding) write(t *testing.T, etcd string) {
 	t.Helper()
 	random, now := rand.New(rand.NewPCG(uint64(p.count), uint64(len(p.prefix)))), time.Now().Truncate(time.Second)
@@ -84,7 +84,7 @@ func putKey(etcd, key string, value []byte) error {
 	return nil
 }
 
-// meta returns the metadata of an object, but for its time.
+// meta returns the metadata of an object without its creation time.
 func (p *seeding) meta(i int, random *rand.Rand) metav1.ObjectMeta {
 	generateName, owner := p.prefix, p.owner
 	if p.prefixOf != nil {
@@ -200,7 +200,7 @@ func seededCluster(t *testing.T) *controlplane.ControlPlane {
 	return cp
 }
 
-// definition makes a type as another project has it, without its schema.
+// definition creates a type of another project, without its schema.
 func definition(t *testing.T, cp *controlplane.ControlPlane, group, plural, kind string) {
 	t.Helper()
 	version := map[string]string{"tekton.dev": "v1", "argoproj.io": "v1alpha1"}[group]

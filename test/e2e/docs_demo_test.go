@@ -17,11 +17,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// recorded is the tour as it was.
+// recorded is the recorded tour.
 const recorded = harness.Root + "docs/demo.txt"
 
-// The tour of "make demo", through kubectl, prints what docs/demo.txt says, but
-// for what chance and the clock make.
+// The tour of "make demo", through kubectl, prints docs/demo.txt, except for random values and times.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	cp := runningCluster(t)
@@ -58,7 +57,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// runningCluster returns a cluster that runs Jobs, on a node that KWOK plays.
+// runningCluster returns a cluster that runs Jobs on a node simulated by KWOK.
 func runningCluster(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	cp := controlplane.New(t)
@@ -71,7 +70,7 @@ func runningCluster(t *testing.T) *controlplane.ControlPlane {
 	return cp
 }
 
-// withoutChance replaces what differs from run to run.
+// withoutChance replaces values that differ between runs.
 func withoutChance(text string) string {
 	for _, r := range []struct{ pattern, by string }{
 		{`(-|re)` + harness.Suffix + `\b`, `${1}xxxxx`},
@@ -79,12 +78,12 @@ func withoutChance(text string) string {
 		{`(Client Version:) \S+`, `$1 version`},
 		{`\(oldest \S+ ago, newest \S+ ago\)`, `(ages)`},
 		{`room for [\d,]+ more`, `room for more`},
-		{`(?m)^pods +\(\d+ Jobs\).*\n`, ``}, // those that the controller has created by then
-		{`\+\d+/(s|min|h)\b`, ` rate `},     // which was measured
+		{`(?m)^pods +\(\d+ Jobs\).*\n`, ``}, // the number of Jobs that the controller has created so far
+		{`\+\d+/(s|min|h)\b`, ` rate `},     // measured rates
 	} {
 		text = regexp.MustCompile(r.pattern).ReplaceAllString(text, r.by)
 	}
-	if strings.Contains(text, " rate ") { // the width of a table follows from the rates
+	if strings.Contains(text, " rate ") { // the width of a table depends on the rates
 		text = regexp.MustCompile(` {2,}`).ReplaceAllString(text, "  ")
 	}
 	return text

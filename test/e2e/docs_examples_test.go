@@ -21,8 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// Every example of every command's help works as it is printed, one after the
-// other, in the folder examples.
+// Every example of every command's help works as printed. They run in order in the directory examples.
 func TestHelpExamples(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)
@@ -68,8 +67,8 @@ func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// examplesOf are the commands among a command's examples: all lines but
-// comments, with the lines that continue them.
+// examplesOf returns the commands in a command's examples: all lines except comments, with their
+// continuation lines.
 func examplesOf(c *cobra.Command) []string {
 	var examples []string
 	joined := strings.ReplaceAll(c.Example, "\\\n", "")
@@ -81,8 +80,8 @@ func examplesOf(c *cobra.Command) []string {
 	return examples
 }
 
-// prepare makes what the examples take for granted: the namespace of a CI, the
-// folder of krew and that of fish.
+// prepare creates the prerequisites of the examples: the namespace of a CI system, and the directories
+// of krew and fish.
 func prepare(t *testing.T, cp *controlplane.ControlPlane, s harness.Shell) {
 	t.Helper()
 	ci := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ci"}}
@@ -100,8 +99,7 @@ func prepare(t *testing.T, cp *controlplane.ControlPlane, s harness.Shell) {
 	}
 }
 
-// finishJobs does what a controller and a kubelet would: every Job is complete
-// soon.
+// finishJobs does the work of a controller and a kubelet: every Job is complete soon.
 func finishJobs(ctx context.Context, t *testing.T, cp *controlplane.ControlPlane) {
 	client := harness.Clientset(t, cp)
 	for ctx.Err() == nil {
@@ -117,7 +115,7 @@ func finishJobs(ctx context.Context, t *testing.T, cp *controlplane.ControlPlane
 	}
 }
 
-// complete is the status of a Job that is, as the API server demands it.
+// complete returns the status of a complete Job, as the API server requires it.
 func complete() []byte {
 	now := metav1.Now()
 	condition := func(kind batchv1.JobConditionType) batchv1.JobCondition {
@@ -128,7 +126,7 @@ func complete() []byte {
 		Conditions: []batchv1.JobCondition{condition(batchv1.JobSuccessCriteriaMet), condition(batchv1.JobComplete)},
 	}})
 	if err != nil {
-		panic(err) // of plain values
+		panic(err) // the values can always be encoded
 	}
 	return patch
 }

@@ -38,7 +38,7 @@ func endJobs(t *testing.T, ns string, before, end batchv1.JobConditionType) {
 	})
 }
 
-// inShell runs a script in the folder of the examples.
+// inShell runs a script in the directory of the examples.
 func inShell(t *testing.T, kubeconfig string, environment []string, script ...string) (stdout string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", script...)
@@ -73,7 +73,7 @@ func TestExamplePipeline(t *testing.T) {
 	}
 }
 
-// A Job that has failed is found again, with exit code 5, until somebody deletes it.
+// A failed Job is found again, with exit code 5, until it is deleted.
 func TestExamplePipelineOfAFailedJob(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -138,7 +138,7 @@ func pipelineSteps(t *testing.T) map[string]string {
 	return steps
 }
 
-// The steps of the guide are what the CI systems would run: one Job for all of them.
+// The steps of the guide, run as by the CI systems, create one Job in all.
 func TestPipelineGuide(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)

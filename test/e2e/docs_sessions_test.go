@@ -19,15 +19,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The sessions that the documentation quotes are those of a terminal: each
-// is run again, from its own commands, on a control plane of its own.
+// Each session in the documentation is a recorded terminal. Each is run again from its own commands,
+// on its own control plane.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob(harness.Root + "docs/sessions/*.txt")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no sessions: %v", err)
 	}
-	seeded := sync.OnceValue(func() *controlplane.ControlPlane { return seededCluster(t) }) // which all of t share
+	seeded := sync.OnceValue(func() *controlplane.ControlPlane { return seededCluster(t) }) // shared by all sessions
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
 			recorded, err := os.ReadFile(path)
@@ -55,9 +55,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// script is a session without its output: the lines of commands, which
-// begin with "$ ", and of comments, which begin with "# ", with an empty line
-// before.
+// script returns a session without its output: commands, which begin with "$ ", and comments, which
+// begin with "# ", with an empty line before them.
 func script(session string) []string {
 	var script []string
 	lines := strings.Split(session, "\n")
@@ -70,14 +69,13 @@ func script(session string) []string {
 	return script
 }
 
-// columns is how a session says that it is on a terminal.
+// columns matches the comment of a session that runs on a terminal.
 var columns = regexp.MustCompile(`in a terminal of (\d+) columns`)
 
-// play runs the commands of a script, one after the other in one bash in the
-// folder examples, and returns the session.
+// play runs the commands of a script in one bash in the directory examples, and returns the session.
 func play(t *testing.T, cp *controlplane.ControlPlane, script []string) string {
 	t.Helper()
-	const end = "\x1e" // of a command's output
+	const end = "\x1e" // marks the end of a command's output
 	var program strings.Builder
 	for _, line := range script {
 		if command, is := strings.CutPrefix(line, "$ "); is {
@@ -103,8 +101,8 @@ func play(t *testing.T, cp *controlplane.ControlPlane, script []string) string {
 	return session.String()
 }
 
-// output runs a program, on a terminal if its width is given, and returns its output.
-// Progress, which a terminal erases, is not in it. The exit code is that of the last command.
+// output runs a program, on a terminal if its width is given, and returns its output. It leaves out
+// progress, which a terminal erases. The exit code is that of the last command.
 func output(t *testing.T, program *exec.Cmd, width []string) string {
 	t.Helper()
 	if width == nil {
@@ -119,13 +117,13 @@ func output(t *testing.T, program *exec.Cmd, width []string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	printed, _ := io.ReadAll(terminal) // ends with an error
+	printed, _ := io.ReadAll(terminal) // always ends with an error
 	_ = program.Wait()
 	lines := strings.ReplaceAll(string(printed), "\r\n", "\n")
 	return regexp.MustCompile(`\r[^\n]*\r`).ReplaceAllString(lines, "")
 }
 
-// examples is a copy of the folder of that name, which commands may write into.
+// examples returns a copy of the directory examples, into which commands can write.
 func examples(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -39,7 +39,7 @@ spec:
 ---
 `
 
-// serveWorkflows makes a control plane serve the types of Tekton and Argo Workflows.
+// serveWorkflows adds the types of Tekton and Argo Workflows to a control plane.
 func serveWorkflows(t *testing.T, cp *controlplane.ControlPlane, shell harness.Shell) {
 	t.Helper()
 	var definitions strings.Builder
@@ -57,9 +57,8 @@ func serveWorkflows(t *testing.T, cp *controlplane.ControlPlane, shell harness.S
 	}
 }
 
-// Examples that share a prefix are not likely duplicates if each is created once, because
-// each differs from the others in at least one field. If each is created twice, each is a
-// likely pair.
+// Examples that share a prefix are no likely duplicates if each is created once, because they differ
+// in at least one field. If each is created twice, each is a likely pair.
 func TestDuplicatesOfExamples(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// batches are ConfigMaps that a script creates one after the other: each prefix has one
-// content, so that one object of each was meant.
+// batches are ConfigMaps that a script creates one after the other. Each prefix has one content, so
+// one object of each prefix was intended.
 func batches(t *testing.T, n int) (files []string) {
 	t.Helper()
 	for i := range n {
@@ -29,8 +29,8 @@ func batches(t *testing.T, n int) (files []string) {
 	return files
 }
 
-// Duplicates of a proxy that repeats POSTs, and of a retry loop around kubectl create,
-// are found, all of them, and nothing else is.
+// All duplicates that a proxy creates by repeating POSTs are found, and nothing else. The same holds
+// for duplicates of a retry loop around kubectl create.
 func TestDuplicatesOfLostResponses(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]faultproxy.Fault{
@@ -84,7 +84,7 @@ func tooMany(t *testing.T, namespace string) (prefixes []string) {
 	return prefixes
 }
 
-// prefixes returns those of the groups of a grade.
+// prefixes returns the prefixes of the groups with a grade.
 func prefixes(report v1alpha1.DuplicateReport, grade v1alpha1.DuplicateGrade) (found []string) {
 	for _, item := range report.Items {
 		if item.Grade == grade {
@@ -95,7 +95,7 @@ func prefixes(report v1alpha1.DuplicateReport, grade v1alpha1.DuplicateGrade) (f
 	return found
 }
 
-// Where nothing was created twice, nothing is likely, whatever controllers create.
+// If nothing was created twice, no group is likely, whatever controllers create.
 func TestDuplicatesOfCleanPopulations(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)

@@ -32,7 +32,7 @@ var (
 	configType = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 )
 
-// population creates what a search is to find in a namespace of its own.
+// population creates the objects of a search in its own namespace.
 type population struct {
 	t         *testing.T
 	client    dynamic.Interface
@@ -52,7 +52,7 @@ func (p population) create(manager string, of schema.GroupVersionResource, objec
 	return stored
 }
 
-// backup creates a Backup that an owner has, or nobody if it is nil.
+// backup creates a Backup. It has no owner if owner is nil.
 func (p population) backup(prefix string, owner *unstructured.Unstructured) *unstructured.Unstructured {
 	metadata := map[string]any{"generateName": prefix}
 	if owner != nil {
@@ -67,7 +67,7 @@ func reference(owner *unstructured.Unstructured) map[string]any {
 	}
 }
 
-// owner creates a Backup with a name of its own.
+// owner creates a Backup with a fixed name.
 func (p population) owner(name string) *unstructured.Unstructured {
 	return p.create("user", backupType, map[string]any{
 		"metadata": map[string]any{"name": name}, "spec": map[string]any{"workers": int64(2)},
@@ -90,7 +90,7 @@ func (p population) config(manager string, metadata map[string]any) *unstructure
 	return p.create(manager, configType, map[string]any{"metadata": metadata, "data": map[string]any{"a": "b"}})
 }
 
-// served makes a control plane that serves Backups.
+// served returns a control plane that serves Backups.
 func served(t *testing.T) (*controlplane.ControlPlane, harness.User) {
 	t.Helper()
 	cp := controlplane.New(t)
@@ -101,8 +101,8 @@ func served(t *testing.T) (*controlplane.ControlPlane, harness.User) {
 	return cp, u
 }
 
-// Each group gets the grade that the evidence gives it, and only what nothing refers to,
-// where its owner names the other one, is proposed.
+// Each group gets the grade of its evidence. An object is proposed only if nothing refers to it, and
+// its owner names the other one.
 func TestDuplicatesGrades(t *testing.T) {
 	t.Parallel()
 	cp, u := served(t)
@@ -309,8 +309,8 @@ func TestDuplicatesRetryOfFailed(t *testing.T) {
 	}
 }
 
-// Objects are compared that were created close in time and recently. An object without
-// an owner is proposed once both had the time to get dependents.
+// Objects are compared if they were created recently and close in time. An object without an owner is
+// proposed after both had the time to get dependents.
 func TestDuplicatesTimes(t *testing.T) {
 	t.Parallel()
 	cp := retrying
@@ -322,7 +322,7 @@ func TestDuplicatesTimes(t *testing.T) {
 	first := p.config("tool", map[string]any{"generateName": "c-"})
 	orphan := p.config("tool", map[string]any{"generateName": "c-"})
 	p.config("tool", map[string]any{"name": "child", "ownerReferences": []any{reference(first)}})
-	for range 2 { // far from each other
+	for range 2 { // far apart in time
 		p.config("tool", map[string]any{"generateName": "slow-"})
 		time.Sleep(3 * time.Second)
 	}
@@ -377,7 +377,7 @@ func TestDuplicatesByTheClockOfTheServer(t *testing.T) {
 	}
 }
 
-// The answer is the first line, the table says what people need, and no output deletes.
+// The first line has the result, the table has readable values, and no output suggests a deletion.
 func TestDuplicatesOutput(t *testing.T) {
 	t.Parallel()
 	client, err := dynamic.NewForConfig(retrying.Admin())
@@ -422,7 +422,7 @@ func TestDuplicatesOutput(t *testing.T) {
 	u.Run("duplicates", "nonsuch").Expect(t, 1, ``, `error: the server doesn't have a resource type "nonsuch"\n`)
 }
 
-// What can't be read is said, fails the command, and nothing is proposed without it.
+// Types that can't be read are reported, fail the command, and prevent proposals.
 func TestDuplicatesUnread(t *testing.T) {
 	t.Parallel()
 	cp, admin := served(t)
@@ -459,8 +459,8 @@ func TestDuplicatesUnread(t *testing.T) {
 	}
 }
 
-// The ready ClusterRole is enough to find duplicates of every type but Secrets and
-// custom resources.
+// The ready ClusterRole is enough to find duplicates of every type except Secrets and custom
+// resources.
 func TestRoleForDuplicates(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// workload is the template of workloads.
+// workload is the Pod template of workloads.
 const workload = `{metadata: {labels: {app: twice}}, spec: {containers: [{name: c, image: i, env: [{name: A, value: b}]}]}}`
 
 // twice are the types that people create with generateName, without a generateName.
@@ -51,7 +51,7 @@ var twice = map[string]string{
 	"backups.example.com":                           `{apiVersion: example.com/v1, kind: Backup, spec: {volume: data}}`,
 }
 
-// backups is a type with a default.
+// backups is a custom resource type with a default.
 const backups = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -95,7 +95,7 @@ func brief(item v1alpha1.DuplicateItem) string {
 	return fmt.Sprintf("%s %s %s x%d", item.Grade, resource, item.Prefix, len(item.Objects))
 }
 
-// briefs returns the groups whose grade is one of these.
+// briefs returns the groups with one of the grades.
 func briefs(report v1alpha1.DuplicateReport, grades ...v1alpha1.DuplicateGrade) []string {
 	found := []string{}
 	for _, item := range report.Items {
@@ -107,9 +107,9 @@ func briefs(report v1alpha1.DuplicateReport, grades ...v1alpha1.DuplicateGrade) 
 	return found
 }
 
-// A pair that kubectl created is found of each type, whatever the controllers of
-// Kubernetes write into the objects; Secrets only if they are named. Objects that
-// controllers create for them are no duplicates.
+// A pair that kubectl created is found for each type, whatever Kubernetes controllers write into the
+// objects. Secrets are searched only if the user names them. Objects that controllers create for a
+// pair are no duplicates.
 func TestDuplicatesOfEachType(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)

@@ -55,13 +55,13 @@ func as[T any](t *testing.T, o *unstructured.Unstructured) (object T) {
 	return object
 }
 
-// permissions are what a client asks for, or may: a verb and a resource type or path.
+// permissions are the permissions that a client uses: a verb, and a resource type or path.
 type permissions struct {
 	mu  sync.Mutex
 	all map[string]bool
 }
 
-// note notes the permission that a request needs.
+// note records the permission that a request needs.
 func (p *permissions) note(r *http.Request) faultproxy.Fault {
 	verb := "list"
 	if r.URL.Query().Get("watch") == "true" {
@@ -70,7 +70,7 @@ func (p *permissions) note(r *http.Request) faultproxy.Fault {
 	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	what := ""
 	switch {
-	case r.Method != http.MethodGet, len(path) < 3: // SelfSubjectReviews and discovery, which all users may read
+	case r.Method != http.MethodGet, len(path) < 3: // SelfSubjectReviews and discovery, which all users can use
 	case path[0] == "api" && len(path) == 3:
 		what = verb + " " + path[2]
 	case path[0] == "apis" && len(path) == 4:
@@ -103,8 +103,8 @@ func granted(role rbacv1.ClusterRole) (all []string) {
 	return all
 }
 
-// grantedNow returns the permissions of a role that this server needs: only servers of
-// Kubernetes 1.30 to 1.34 are asked for /metrics.
+// grantedNow returns the permissions of a role that this server needs. Only servers of Kubernetes 1.30
+// to 1.34 get requests for /metrics.
 func grantedNow(role rbacv1.ClusterRole) []string {
 	return slices.DeleteFunc(granted(role), func(p string) bool { return p == "get /metrics" })
 }
@@ -130,7 +130,7 @@ func generateEach(t *testing.T, cp *controlplane.ControlPlane, ns string) {
 	}
 }
 
-// certificateRequest is a request for a certificate, whose key nobody has.
+// certificateRequest is a request for a certificate. Its key was discarded.
 const certificateRequest = "" +
 	"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIUk1Ib0NBUUF3R0RFV01CUUdBMVVFQXd3TlpYaHdiM0owWlhJ" +
 	"dGRHVnpkREJaTUJNR0J5cUdTTTQ5QWdFRwpDQ3FHU000OUF3RUhBMElBQkVFWlVoR2pJTkhJTUVWVXEySEtMUUhRblVITlluZ2JP" +
@@ -138,8 +138,8 @@ const certificateRequest = "" +
 	"SEFEQkUKQWlBWkhvWFhJc2NEQ0NibnkvcVc2QXNjd0VaUnAzK28zS3VDMWoxOWplbnhsZ0lnSDRLNzdCbTNVRm02ZnlIWAoyanVG" +
 	"MHhRUzU5cng5Qjl3OUhXdURRRVUrQkE9Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo="
 
-// The server takes the manifests. The ClusterRole is enough for the arguments of the
-// Deployment, and each of its permissions is used.
+// The server accepts the manifests. The ClusterRole is enough for the arguments of the Deployment, and
+// each of its permissions is used.
 func TestExporterManifests(t *testing.T) {
 	cp := controlplane.New(t)
 	admin := harness.As(t, cp.Admin())
@@ -174,8 +174,8 @@ func TestExporterManifests(t *testing.T) {
 	checkPodSecurity(t, cp, deployment)
 }
 
-// checkPodSecurity has the real admission check the Pod of the Deployment, and one that is
-// not allowed, in the namespace of the kustomization.
+// checkPodSecurity makes the real admission check the Pod of the Deployment, and a Pod that is not
+// allowed, in the namespace of the kustomization.
 func checkPodSecurity(t *testing.T, cp *controlplane.ControlPlane, deployment appsv1.Deployment) {
 	t.Helper()
 	pods := harness.Clientset(t, cp).CoreV1().Pods(deployment.Namespace)
@@ -190,8 +190,8 @@ func checkPodSecurity(t *testing.T, cp *controlplane.ControlPlane, deployment ap
 	}
 }
 
-// The overlay for the Prometheus Operator has everything, and the liveness of the Pod
-// doesn't depend on the API server.
+// The overlay for the Prometheus Operator is complete. The liveness of the Pod does not depend on the
+// API server.
 func TestExporterOverlay(t *testing.T) {
 	all := deployed(t, "deploy/exporter/with-prometheus-operator")
 	want := []string{

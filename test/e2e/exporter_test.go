@@ -27,7 +27,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// exporting is a run of the exporter beside the test.
+// exporting is a run of the exporter in the background.
 type exporting struct {
 	t      *testing.T
 	mu     sync.Mutex
@@ -35,7 +35,7 @@ type exporting struct {
 	stop   context.CancelFunc
 	code   chan int
 
-	metrics, health string // the addresses
+	metrics, health string // addresses
 }
 
 // export starts the exporter, and waits until it listens.
@@ -69,7 +69,7 @@ func (e *exporting) printed() string {
 	return e.errOut.String()
 }
 
-// get returns the code and the body of a response.
+// get returns the status code and the body of a response.
 func (e *exporting) get(url string) (int, string) {
 	e.t.Helper()
 	response, err := http.Get(url)
@@ -95,7 +95,7 @@ func (e *exporting) ready() {
 	})
 }
 
-// scrape returns the values of all series, by name and labels in order.
+// scrape returns the values of all series, by name and sorted labels.
 func (e *exporting) scrape() map[string]float64 {
 	e.t.Helper()
 	_, body := e.get(e.metrics + "/metrics")
@@ -132,8 +132,8 @@ func (e *exporting) until(series string, want float64) {
 	})
 }
 
-// The exporter waits for an API server that is unreachable. Then it counts, and follows
-// what is created, also over a restart of the server. Its counters never decrease.
+// The exporter waits for an API server that is unreachable. Then it counts, and watches creates, also
+// after a restart of the server. Its counters never decrease.
 func TestExporter(t *testing.T) {
 	cp := controlplane.New(t)
 	ns := harness.Namespace(t, cp)
@@ -220,7 +220,7 @@ func (e *exporting) mustNotDecrease(before map[string]float64) {
 	}
 }
 
-// A type without permission is a metric and a warning, and the exporter is ready.
+// A type without permission causes a metric and a warning, and the exporter is ready.
 func TestExporterWithoutPermission(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	harness.Grant(t, single, ns, "exporter-of-"+ns, []string{"list", "watch"}, "configmaps")
@@ -240,7 +240,7 @@ func TestExporterWithoutPermission(t *testing.T) {
 	})
 }
 
-// SIGTERM, by which Kubernetes ends a container, is no failure.
+// SIGTERM, with which Kubernetes ends a container, is no failure.
 func TestExporterTerminates(t *testing.T) {
 	for name, config := range map[string]string{
 		"counting": harness.As(t, single.Admin()).Kubeconfig, "waiting": unreachableKubeconfig(t),

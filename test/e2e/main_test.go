@@ -1,7 +1,6 @@
-// Package e2e runs the commands, as a user's words on a command line, against
-// real API servers, and compares what they print, their exit codes, and what
-// is in the cluster after them. Its files are called after the commands;
-// once_test.go is of the library.
+// Package e2e runs commands against real API servers, from the words of a command line. It compares
+// their output, their exit codes and the objects in the cluster. The names of its files begin with the
+// command. once_test.go tests the library.
 package e2e
 
 import (
@@ -13,8 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The two servers: one that retries generated names by itself, as 1.32 and
-// later do, and one that does not.
+// The two servers: retrying retries generated names, as 1.32 and later do. single does not.
 var retrying, single *controlplane.ControlPlane
 
 var update = flag.Bool("update", false, "write what is printed into docs/")

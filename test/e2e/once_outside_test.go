@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// outside runs the go command in the module of somebody else that uses the
-// library, with what all other programs are compiled with.
+// outside runs the go command in a separate module that uses the library. Its build settings are those
+// of all other programs.
 func outside(t *testing.T, args ...string) string {
 	t.Helper()
 	command := exec.Command("go", args...)
@@ -46,7 +46,7 @@ func buildOutside(t *testing.T, name string) string {
 func TestOnceOutside(t *testing.T) {
 	t.Parallel()
 	program := buildOutside(t, "withonce")
-	outside(t, "test", "-count=1", "./...") // with oncetest, as its own author would
+	outside(t, "test", "-count=1", "./...") // with oncetest, as a user of the library would
 	namespace := harness.Namespace(t, retrying)
 	owner := ownerOf(t, namespace)
 	client := harness.Clientset(t, retrying)
@@ -70,7 +70,7 @@ func TestOnceOutside(t *testing.T) {
 		if err != nil || strings.Count(string(stdout), "\n") != 9 {
 			t.Errorf("%v\n%s\n%s", err, stdout, stderr.String())
 		}
-		if n := strings.Count(string(stdout), outcome+" owner-"); n < 6 { // a lost response makes it Found
+		if n := strings.Count(string(stdout), outcome+" owner-"); n < 6 { // after a lost response, the outcome is Found
 			t.Errorf("%d were %s:\n%s", n, outcome, stdout)
 		}
 	}
@@ -83,7 +83,7 @@ func TestOnceOutside(t *testing.T) {
 	}
 }
 
-// A program that imports the library or oncetest gets no command line with it.
+// A program that imports the library or oncetest does not get packages for command lines.
 func TestOnceIsSmall(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"./withonce", "github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"} {
@@ -99,5 +99,5 @@ func TestOnceIsSmall(t *testing.T) {
 	}
 }
 
-// ofACommandLine matches the packages that no importer of the library gets.
+// ofACommandLine matches packages that a program with the library must not import.
 var ofACommandLine = regexp.MustCompile(`k8s\.io/cli-runtime|k8s\.io/kubectl|spf13/cobra|sigs\.k8s\.io/kustomize`)

@@ -22,7 +22,7 @@ import (
 // The library on a real server, as a controller uses it: typed objects, defaults,
 // owners and deletion.
 
-// ownerOf makes an object that others belong to.
+// ownerOf creates an object that owns others.
 func ownerOf(t *testing.T, namespace string) *corev1.ConfigMap {
 	t.Helper()
 	owner, err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(namespace).Create(t.Context(),
@@ -33,7 +33,7 @@ func ownerOf(t *testing.T, namespace string) *corev1.ConfigMap {
 	return owner
 }
 
-// jobOf returns a Job that an owner wants, whose Pods run a command.
+// jobOf returns a Job of an owner whose Pods run a command.
 func jobOf(owner *corev1.ConfigMap, command string) *batchv1.Job {
 	return &batchv1.Job{
 		TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
@@ -48,7 +48,7 @@ func jobOf(owner *corev1.ConfigMap, command string) *batchv1.Job {
 	}
 }
 
-// onceCreator returns a Creator with a dynamic client, as another process has it.
+// onceCreator returns a Creator with a dynamic client, as in another process.
 func onceCreator(t *testing.T) *once.Creator {
 	t.Helper()
 	config := retrying.Admin()
@@ -74,10 +74,9 @@ func onceID(t *testing.T, owner *corev1.ConfigMap, purpose string) once.ID {
 	return id
 }
 
-// The life of an ID: the object is created, and found although the server has
-// written defaults. The caller asks for other content, somebody changes the spec, the
-// object is deleted with a finalizer, it is gone, and the next call creates it again
-// under the same name.
+// The life of an ID. The object is created, and found although the server has written defaults. Then
+// the caller asks for other content, another user changes the spec, and the object is deleted with a
+// finalizer until it is gone. The next call creates it again under the same name.
 func TestOnceLifeOfAnID(t *testing.T) {
 	t.Parallel()
 	owner := ownerOf(t, harness.Namespace(t, retrying))
@@ -155,9 +154,9 @@ func TestOnceStrippedAnnotation(t *testing.T) {
 	}
 }
 
-// A server doesn't check that the owner exists: a caller with a stale cache creates
-// its object, which the garbage collector deletes. An owner that is created again is
-// another one, with its own objects.
+// A server doesn't check that the owner exists. A caller with a stale cache creates its object, and
+// the garbage collector deletes it. An owner that is created again is another owner with its own
+// objects.
 func TestOnceOwnerThatIsGone(t *testing.T) {
 	t.Parallel()
 	namespace := harness.Namespace(t, retrying)
@@ -180,8 +179,8 @@ func TestOnceOwnerThatIsGone(t *testing.T) {
 	}
 }
 
-// In a namespace that is being deleted, the server refuses all creates. A refusal
-// ends the call, also if the object exists: ErrRefused doesn't say that it doesn't.
+// In a namespace that is being deleted, the server refuses all creates. A refusal ends the call, even
+// if the object exists. ErrRefused doesn't say that it doesn't exist.
 func TestOnceTerminatingNamespace(t *testing.T) {
 	t.Parallel()
 	owner := ownerOf(t, harness.Namespace(t, retrying))

@@ -38,7 +38,7 @@ func createMaps(t *testing.T, namespace string, n int, meta metav1.ObjectMeta) (
 	return names
 }
 
-// mapNames are the names of the ConfigMaps of a namespace, sorted.
+// mapNames returns the sorted names of the ConfigMaps of a namespace.
 func mapNames(t *testing.T, namespace string) (names []string) {
 	t.Helper()
 	for _, m := range harness.ConfigMaps(t, retrying, namespace) {
@@ -47,10 +47,10 @@ func mapNames(t *testing.T, namespace string) (names []string) {
 	return names
 }
 
-// aSecondLater waits until what is created is younger than what was.
+// aSecondLater waits until new objects are younger than existing ones.
 func aSecondLater() { time.Sleep(1100 * time.Millisecond) }
 
-// worded is a message as a regular expression, with any values.
+// worded returns a message with any values as a regular expression.
 func worded(message string) string {
 	pattern := regexp.QuoteMeta(message)
 	for _, verb := range []string{"%s", "%v", "%d"} {
@@ -59,7 +59,7 @@ func worded(message string) string {
 	return pattern
 }
 
-// Exactly what the plan names is deleted, and all that only looks like it is left.
+// Exactly the planned objects are deleted, and objects that only look similar are left.
 func TestPruneDeletesWhatItPlans(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	old := createMaps(t, ns, 12, metav1.ObjectMeta{GenerateName: "run-"})
@@ -70,11 +70,11 @@ func TestPruneDeletesWhatItPlans(t *testing.T) {
 		[]string{controller},
 		createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: "run-", OwnerReferences: []metav1.OwnerReference{owner}}),
 		createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: "run-", Finalizers: []string{"e2e.test/hold"}}),
-		createMaps(t, ns, 1, metav1.ObjectMeta{Name: "run-bbbbb"}),                         // looks like it
-		createMaps(t, ns, 1, metav1.ObjectMeta{Name: "run-fixed", GenerateName: "run-"}),   // has a fixed name
+		createMaps(t, ns, 1, metav1.ObjectMeta{Name: "run-bbbbb"}),                         // no generateName
+		createMaps(t, ns, 1, metav1.ObjectMeta{Name: "run-fixed", GenerateName: "run-"}),   // fixed name
 		createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: "run-a-"}),                    // another prefix
-		createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: "ru"}),                        // a shorter one
-		createMaps(t, ns, 1, metav1.ObjectMeta{Name: "run-bbbbc", GenerateName: "other-"}), // says another
+		createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: "ru"}),                        // a shorter prefix
+		createMaps(t, ns, 1, metav1.ObjectMeta{Name: "run-bbbbc", GenerateName: "other-"}), // another generateName
 	)
 	held := left[2]
 	if err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns).Delete(t.Context(), held, metav1.DeleteOptions{}); err != nil {
@@ -120,7 +120,8 @@ func TestPruneDeletesWhatItPlans(t *testing.T) {
 	u.Run("prune", "configmaps/run-", "-n", ns, "--keep=0", "--owned", "--yes").Expect(t, 0, ``, `Deleted 4 of 4 objects\. 4 left: .*\. Failed: 0\.\n`)
 }
 
-// The newest are kept, per namespace and prefix, and with labels only those are chosen.
+// The newest objects are kept per namespace and prefix. With a selector, only matching objects are
+// chosen.
 func TestPruneKeepsTheNewest(t *testing.T) {
 	one, two := harness.Namespace(t, retrying), harness.Namespace(t, retrying)
 	var kept []string
@@ -147,7 +148,7 @@ func TestPruneKeepsTheNewest(t *testing.T) {
 		Expect(t, 0, `(configmap/keep-a-.{5}\n){2}`, `Deleted 2 of 2 objects\. .*\n`)
 }
 
-// Only what has finished is deleted.
+// Only finished objects are deleted.
 func TestPruneFinished(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(ns)
@@ -198,7 +199,7 @@ func TestPruneOfASharedPrefix(t *testing.T) {
 		Expect(t, 0, ``, `Deleted 3 of 3 objects\. Failed: 0\.\n`)
 }
 
-// Permission is checked before anything is listed.
+// Permissions are checked before any list.
 func TestPruneWithoutPermission(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: "run-"})
@@ -211,7 +212,7 @@ func TestPruneWithoutPermission(t *testing.T) {
 	}
 }
 
-// The ready ClusterRole is enough to delete, and for nothing else.
+// The ready ClusterRole is enough to delete, and allows nothing else.
 func TestRoleForPrune(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)
@@ -223,10 +224,10 @@ func TestRoleForPrune(t *testing.T) {
 	u.Run("prune", "secrets/report-", "--keep=1", "--yes").Expect(t, 1, ``, `error: you can't delete secrets in namespace default\n`)
 }
 
-// deletes are the requests that delete.
+// deletes reports whether a request deletes an object.
 func deletes(r *http.Request) bool { return r.Method == http.MethodDelete }
 
-// Lost responses are settled, whatever has the name then.
+// The outcome of a lost response is found, whichever object has the name then.
 func TestPruneSettlesLostResponses(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	names := createMaps(t, ns, 20, metav1.ObjectMeta{GenerateName: "lost-"})
@@ -265,7 +266,7 @@ func TestPruneSettlesLostResponses(t *testing.T) {
 	}
 }
 
-// A deletion whose outcome stays unknown is exit code 4, and the rest is not tried.
+// A deletion with an unknown outcome gives exit code 4, and the other objects are not tried.
 func TestPruneOfAServerThatGoesAway(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	createMaps(t, ns, 20, metav1.ObjectMeta{GenerateName: "away-"})
@@ -283,7 +284,7 @@ func TestPruneOfAServerThatGoesAway(t *testing.T) {
 	harness.As(t, retrying.Admin()).Run("prune", "configmaps/away-", "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``, `Deleted 1\d of 1\d objects\. Failed: 0\.\n`)
 }
 
-// An interrupt ends the run, and says how many are left; a rerun goes on.
+// An interrupt ends the run and prints how many objects are left. A second run continues.
 func TestPruneInterrupted(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	createMaps(t, ns, 40, metav1.ObjectMeta{GenerateName: "stop-"})
@@ -302,7 +303,7 @@ func TestPruneInterrupted(t *testing.T) {
 	harness.As(t, retrying.Admin()).Run("prune", "configmaps/stop-", "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``, `Deleted 30 of 30 objects\. Failed: 0\.\n`)
 }
 
-// Deletions wait as long as the server asks, and as --qps says.
+// Deletions wait as long as the server asks, and respect --qps.
 func TestPruneIsGentle(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	createMaps(t, ns, 4, metav1.ObjectMeta{GenerateName: "slow-"})
@@ -322,12 +323,12 @@ func TestPruneIsGentle(t *testing.T) {
 	createMaps(t, ns, 12, metav1.ObjectMeta{GenerateName: "slow-"})
 	began = time.Now()
 	harness.As(t, retrying.Admin()).Run("prune", "configmaps/slow-", "-n", ns, "--keep=0", "--yes", "--qps=5").Expect(t, 0, ``, `Deleted 12 of 12 objects\. Failed: 0\.\n`)
-	if took := time.Since(began); took < 7*time.Second/5 { // the first 5 go at once
+	if took := time.Since(began); took < 7*time.Second/5 { // the first 5 are not delayed
 		t.Errorf("it took %s with 5 requests per second", took)
 	}
 }
 
-// Deletions that a policy refuses fail, one by one, and the others are deleted.
+// Deletions that a policy refuses fail one by one, and the other objects are deleted.
 func TestPruneRefused(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	names := createMaps(t, ns, 5, metav1.ObjectMeta{GenerateName: "no-"})

@@ -33,10 +33,10 @@ func TestReportOfAPrefix(t *testing.T) {
 		harness.Said(reportmsg.NoNamesIn, "configmaps", ns, "nobody-says-")+createInstead)
 }
 
-// createInstead is the hint that a server without retries causes.
+// createInstead is the hint about a server without retries.
 var createInstead = harness.Said(reportmsg.UseCreate, "16 names")
 
-// reported is how the verdict about a prefix begins.
+// reported is the beginning of the verdict about a prefix.
 func reported(prefix, namespace, names string) string {
 	place := regexp.QuoteMeta(fmt.Sprintf(reportmsg.In, prefix, namespace))
 	words := strings.Fields(strings.ReplaceAll(harness.Said(reportmsg.Names, place, names), `\n`, ""))
@@ -60,7 +60,7 @@ items:
 
 const countsOf = `jsonpath={range .items[*]}{.resource} {.namespace} {.prefix} {.existing} {.policies[1].attempts};{end}`
 
-// The names under the prefixes of manifests are counted, each prefix once.
+// The names with the prefixes of manifests are counted, each prefix once.
 func TestReportOfManifests(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -88,8 +88,8 @@ func TestReportOfManifestsBadInput(t *testing.T) {
 	u.Run("report", "-n", ns, "nonsuches/x-").Expect(t, 1, ``, `error: the server doesn't have a resource type "nonsuches"\n`)
 }
 
-// A server that is away is waited for, as by an audit, but what is wrong with the command
-// line is told at once.
+// The report waits for a server that is unreachable, like an audit. Errors of the command line are
+// reported at once.
 func TestReportWaitsForTheServer(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -109,8 +109,8 @@ func TestReportWaitsForTheServer(t *testing.T) {
 		Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
 }
 
-// A gate does not pass because a prefix may be misspelled, unless the user says so; one of a
-// manifest is not.
+// A gate does not pass if its prefix has no names, unless the user allows that, because the prefix may
+// be misspelled. A prefix from a manifest can't be.
 func TestReportGateOfNoPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -125,7 +125,7 @@ func TestReportGateOfNoPrefix(t *testing.T) {
 	u.Run("report", "-f", path, "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, createInstead)
 }
 
-// The server's tries are its own, also under a prefix that kubectl genname create fills.
+// The report uses the attempts of the server, even if kubectl genname create uses the prefix.
 func TestReportOfWhatCreateMade(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -150,7 +150,7 @@ spec:
   - {name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
 `
 
-// A type with several versions is one type, in whichever version you name it.
+// A type with several versions is one type, whichever version the user names.
 func TestReportOfSeveralVersions(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
@@ -165,14 +165,14 @@ func TestReportOfSeveralVersions(t *testing.T) {
 	}
 }
 
-// Who may not list is told so, and nothing is reported.
+// A user without permission to list gets an error, and no report.
 func TestReportOfWhoMayNotList(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	harness.As(t, single.User("nobody")).Run("report", "secrets/x-", "-n", ns).
 		Expect(t, 1, ``, `error: .*cannot list resource "secrets".*\n`)
 }
 
-// The present population is marked in the picture.
+// The plot marks the current number of names.
 func TestReportPlotOfAPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
@@ -187,7 +187,7 @@ func TestReportPlotOfAPrefix(t *testing.T) {
 		Expect(t, 0, harness.Said(reportmsg.PlotTitleOf, "configmaps/run- -n "+ns)+`.*now: 17 names exist\n`, ``)
 }
 
-// What an audit saved is what the report counts.
+// The report of a saved audit has the counts of the audit.
 func TestReportOfAnAudit(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// forbiddenPlugin writes a kubeconfig with a credential plugin, which makes the
-// file ran, and a kuberc that forbids it.
+// forbiddenPlugin writes a kubeconfig with a credential plugin, and a kuberc that forbids the plugin.
+// The plugin creates the file ran.
 func forbiddenPlugin(t *testing.T) (kubeconfig, forbidding, ran string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,8 +41,7 @@ credentialPluginPolicy: DenyAll
 	return kubeconfig, forbidding, ran
 }
 
-// A user whose kuberc forbids credential plugins has none run, whichever
-// command asks for a client.
+// If a user's kuberc forbids credential plugins, no command runs one.
 func TestCredentialPluginPolicyIsHonoured(t *testing.T) {
 	kubeconfig, forbidding, ran := forbiddenPlugin(t)
 	u := harness.User{T: t, Kubeconfig: kubeconfig, Context: t.Context()}

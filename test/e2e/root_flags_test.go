@@ -13,8 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The global flags of kubectl are all there, with the same shorthands,
-// defaults and help, and none more.
+// All global flags of kubectl exist, with the same shorthands, defaults and help. There are no others.
 func TestGlobalFlagsAreKubectls(t *testing.T) {
 	kubectls, err := exec.CommandContext(t.Context(), retrying.Binaries.Kubectl, "options").Output()
 	if err != nil {
@@ -36,7 +35,7 @@ func TestFlagsWithUnderscores(t *testing.T) {
 			harness.Said(messages.RunObjects, `  kubectl get configmaps -n default -l genname.dev/run=v1-[0-9a-f]{32}`))
 }
 
-// --profile writes a profile, also of a run that fails.
+// --profile writes a profile, even if the run fails.
 func TestProfile(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	for _, profile := range []string{"cpu", "heap", "goroutine", "threadcreate", "block", "mutex", "trace"} {

@@ -16,9 +16,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// What an aggregated API does on a conflict is not known, whatever
-// kube-apiserver does; and who may not list APIServices does not know which
-// those are, but for Kubernetes' own groups.
+// The number of attempts of an aggregated API is unknown, whatever kube-apiserver does. A user who
+// can't list APIServices can't know which APIs are aggregated, except Kubernetes' own groups.
 func TestRetriesOfAggregatedAPIs(t *testing.T) {
 	cp := controlplane.New(t)
 	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "api.yaml", `
@@ -49,10 +48,9 @@ spec: {group: aggregated.e2e, version: v1, groupPriorityMinimum: 1, versionPrior
 	}
 }
 
-// Both servers are the same binary and say the same minor version. One emulates a
-// version in which the retries are locked, so that everybody knows; of the other only
-// the metric tells, and who may not read it is told the default, and that it is only
-// that.
+// Both servers are the same binary and report the same minor version. One emulates a version in which
+// the retries are locked, so their number is known to all users. For the other one, only the metric
+// shows it. A user who can't read the metric gets the default, and a note that it is only the default.
 func TestVersion(t *testing.T) {
 	const client = `Client Version: [^\n]+\n`
 	says := func(version, emulated string, attempts int, source string) string {
