@@ -100,9 +100,10 @@ func withoutExcluded(resources []Resource) ([]Resource, []Skipped) {
 	return kept, skipped
 }
 
-// Resolve finds the types that the user names as for kubectl get: several in one argument, separated
-// by commas; plural, singular or short; with .GROUP or .VERSION.GROUP. It returns each type once. Only
-// excluded types are skipped. The error for an unknown type is that of kubectl.
+// Resolve finds the types that the user names as for kubectl get. One argument can name several,
+// separated by commas. A name is plural, singular or short, and can end in .GROUP or .VERSION.GROUP.
+// Resolve returns each type once. Only excluded types are skipped. The error for an unknown type is
+// that of kubectl.
 func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, error) {
 	var found []Resource
 	for _, arg := range args {

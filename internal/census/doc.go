@@ -7,12 +7,12 @@
 //
 // # How it counts
 //
-// Servers list in the order of "namespace/name". A stem is a name without its last five
-// characters. It is complete as soon as names no longer start with it. The creator of its
-// newest name is known by then, and so is whether a client generated its names. Other
-// prefixes are counted in sweeps, which are further walks over the same list: one for the
-// prefixes that only objects of other names have as generateName, and some for a server that
-// doesn't sort. Objects that no sweep has counted are among [Summary].Uncounted.
+// Servers list in the order of "namespace/name". A stem is a name without its last five characters. It
+// is complete as soon as names no longer start with it. The creator of its newest name is known by
+// then, and so is whether a client generated its names. Other prefixes are counted in sweeps, which
+// are further walks over the same list. One sweep counts the prefixes that only objects with other
+// names have as generateName. A server that doesn't sort needs several. Objects that no sweep has
+// counted are among [Summary].Uncounted.
 //
 // # Load on the server
 //

@@ -30,8 +30,8 @@ type list struct {
 	name      string // name of the only object to read; empty for all
 	selector  string // label selector; empty for all
 	size      *pageSize
-	// at is the resourceVersion to read at; empty for the latest. It is that of a first page,
-	// so that pages that are read again are the same.
+	// at is the resourceVersion to read. Empty means the latest. It is set from a first page, so that
+	// later walks read the same version.
 	at string
 	// pinned is true if the list must be read at that state.
 	pinned bool
@@ -82,9 +82,9 @@ func (l *list) get(
 	return p, err
 }
 
-// isBig reports whether a page belongs to a list that is known to be big. Flow control estimates
-// the cost of such a page by its limit and by the number of all objects of the resource type,
-// even if it lists one namespace at a resourceVersion.
+// isBig reports whether a page belongs to a list that is known to be big. Flow control estimates the
+// cost of such a page by its limit and by the number of all objects of the type. It does so even for a
+// page of one namespace at a resourceVersion.
 func (l *list) isBig(q pageRequest) bool {
 	return q.token != "" || l.pinned || q.limit > firstPage
 }

@@ -23,7 +23,7 @@ const (
 	// smallestPage is the smallest size after pages failed.
 	smallestPage = 100
 	// largestBody limits the bytes of metadata of a page. largestBodyFromEtcd is the limit for servers
-	// that read whole objects for it, which are some times larger.
+	// that read whole objects for it, which are several times larger.
 	largestBody         = 32 << 20
 	largestBodyFromEtcd = 4 << 20
 	// pageTime is the server time that pages aim at.

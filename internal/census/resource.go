@@ -23,7 +23,7 @@ func (r Resource) path(namespace string) []string {
 
 // Skipped is a scope that could not be read, or that every census leaves out.
 type Skipped struct {
-	// Group and Resource are the type; Resource is empty for a whole group.
+	// Group and Resource are the resource type. Resource is empty for a whole group.
 	Group, Resource string
 	// Namespace is empty for all namespaces and for cluster-scoped types.
 	Namespace string

@@ -23,20 +23,21 @@ type Scanner struct {
 	Config *rest.Config
 	// ChunkSize is the number of objects per request. 0 chooses it by the size of the objects.
 	ChunkSize int64
-	// limits are those of pages; zero uses those of Version. Tests on a busy machine set them.
+	// limits are the limits of pages. The zero value uses those of Version. Tests on a busy machine set
+	// them.
 	limits pageLimits
 	// Concurrency is the number of requests in flight. 0 is four, of which two are for more
 	// than a first page.
 	Concurrency int
 	// Polite sends one request at a time, and pauses nine times as long as each took.
 	Polite bool
-	turns  *turns // those that it shares; nil for its own
+	turns  *turns // shared turns; nil for its own
 	// Version is that of the server, like v1.34.4, or the one that it emulates. A server below
 	// 1.34, or of an unknown version, reads pages from etcd as whole objects. Its pages are
 	// small.
 	Version string
-	// RetryTimeout is how long a page is retried after throttling, 5xx and broken connections,
-	// and how long an unreachable server is waited for. 0 is two minutes.
+	// RetryTimeout limits the retries of a page after throttling, 5xx and broken connections. It also
+	// limits the wait for an unreachable server. 0 is two minutes.
 	RetryTimeout time.Duration
 	// Selector chooses the prefixes of which some object matches it: an object in the name
 	// pool, or one with its generateName. It lowers no counts. nil chooses all.
@@ -50,14 +51,14 @@ type Scanner struct {
 	// prefix is not evident, or Selector doesn't choose it. Their NamePool.Extra is true. A
 	// list that is not in order has none of them.
 	All bool
-	// MinCount is the number of names from which on a prefix without generateName can be
-	// evident; 10 at least.
+	// MinCount is the number of names from which on a prefix without a generateName can be evident. It is
+	// 10 at least.
 	MinCount int64
 	// CreatorsFrom is the number of names from which on the creator is needed. Below it, the
 	// creator is mostly not read, because that takes as long as everything else if each object
 	// has a prefix of its own.
 	CreatorsFrom int64
-	// FoldBelow is the number of names below which NamePool.OwnerKind is set; 0 for none.
+	// FoldBelow is the number of names below which NamePool.OwnerKind is set. 0 means never.
 	FoldBelow int64
 	// Progress, if set, is called after every page and every type. It is called by one
 	// goroutine at a time.

@@ -22,17 +22,17 @@ type NamePool struct {
 	Resource  Resource
 	Namespace string // empty for cluster-scoped objects
 	Prefix    string // the effective prefix, at most 58 bytes
-	// SuffixLength is 5, or from 6 to 11 for the objects that create --suffix-length made. They
-	// have a name pool of their own. Its Prefix is cut so that names have 63 bytes at most.
+	// SuffixLength is 5, or from 6 to 11 for objects that the plugin created with --suffix-length. They
+	// have their own name pool. Its Prefix is truncated so that names have 63 bytes at most.
 	SuffixLength int
-	// Names is the number of objects whose name is Prefix and five characters of the alphabet,
-	// whoever picked the name, including those that are terminating. It is 0 for a prefix that
-	// only objects of other names have as generateName. With a longer suffix it is the number
-	// of objects that have a creation ID annotation and a generateName with the prefix.
+	// Names is the number of objects whose name is Prefix and five characters of the alphabet, whatever
+	// picked the name, including terminating objects. It is 0 for a prefix that only objects with other
+	// names have as generateName. With a longer suffix it is the number of objects that have a creation ID
+	// annotation and a generateName with the prefix.
 	Names int64
 	// Generated is the number of them with a generateName that has this prefix. RawPrefixes is the number
-	// of their different generateNames, at most MaxRawPrefixes. Only a prefix of 58 bytes can have
-	// several. GenerateNames has then the first eight in byte order. Otherwise it is nil.
+	// of their different generateNames. MaxRawPrefixes means that or more. Only a prefix of 58 bytes can
+	// have several. GenerateNames has then the first eight in byte order. Otherwise it is nil.
 	Generated     int64
 	RawPrefixes   int
 	GenerateNames []string
@@ -42,9 +42,9 @@ type NamePool struct {
 	// none has one.
 	Oldest, Newest time.Time
 
-	// Creator is that of the newest of them. Creators is how many different creators were
-	// seen; MaxCreators means that or more. Only objects that are newer than all before them in
-	// the list are checked. Below Scanner.CreatorsFrom names, neither may have been read.
+	// Creator is the creator of the newest of them. Creators is the number of different creators seen.
+	// MaxCreators means that or more. Only objects that are newer than all before them in the list are
+	// checked. Below Scanner.CreatorsFrom names, neither may have been read.
 	Creator  Creator
 	Creators int
 	// ClientGenerated is true if none of them has a generateName with the prefix, and the names

@@ -33,8 +33,8 @@ type turns struct {
 	rested  time.Time // the next request of a polite scan must not start earlier; guarded by pausing
 }
 
-// ShareTurns makes all scans and estimates of a scanner, and of its copies, share the limits
-// of Concurrency and Polite, and the knowledge that the server is unreachable.
+// ShareTurns makes all scans and estimates of a scanner, and of its copies, share the limits of
+// Concurrency and Polite. They also share the knowledge that the server is unreachable.
 func (s *Scanner) ShareTurns() { s.turns = newTurns(s) }
 
 func newTurns(s *Scanner) *turns {

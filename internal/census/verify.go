@@ -7,8 +7,8 @@ import (
 )
 
 // A proxy or a cache can deliver the response to another request. The functions of this file detect
-// this by the kind of a page, the namespaces of its objects, its resourceVersion, and the number of
-// objects that the previous page announced.
+// this by a page's kind, resourceVersion, namespaces, and number of objects, which the previous page
+// announced.
 
 // checkKind returns an error for a page that is no list of the resource type. Lists of custom
 // resources can have any kind. It is checked only if metadata was requested.

@@ -92,8 +92,8 @@ func (w *walk) learn(p decode.Page) {
 	}
 }
 
-// page reads one page, and retries. Objects of a page that broke off are not visited twice:
-// the page that is read again is the same one, by its token or by its state, and in order.
+// page reads one page, and retries. Objects of a page that broke off are not visited twice. A retry
+// reads the same page, by its token or by its state, in the same order.
 func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	server, size := w.list.scan.server, w.list.size
 	var retrier *apistatus.Retrier // from the first failure on

@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// DuplicateError reports that runs with the key created an object more than once. Either two runs
-// overlapped, and one found a name taken that was free for the other, or the cluster changed the names
-// of the runs' objects.
+// DuplicateError reports that runs with the key created an object more than once. Two runs can
+// overlap, and one finds a name taken that is free for the other. Or the cluster changes the names of
+// the runs' objects.
 type DuplicateError struct {
 	// Objects are the duplicates as arguments of kubectl, at least two. Runs with the key use the first
 	// one.

@@ -90,8 +90,8 @@ func (c *chooser) visit(o *decode.Object) {
 }
 
 // poolOf returns the name pool of an object. concerned reports whether its prefix is one of the
-// target's. generated reports whether the object's name was generated in the pool: by the rule of the
-// census, its generateName has the prefix, and its name is the prefix and a suffix.
+// target's. generated reports whether the object's name was generated in the pool by the rule of the
+// census. Then its generateName has the prefix, and its name is the prefix and a suffix.
 func (c *chooser) poolOf(o *decode.Object) (of pool, generated, concerned bool) {
 	in, said := spaces.Of(o)
 	if c.prefixes[said.Prefix] {

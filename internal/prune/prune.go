@@ -5,11 +5,11 @@
 //
 // # Guarantees
 //
-// Prune deletes an object only if its own generateName has a prefix that the user named, its name was
-// generated from that generateName, and it meets all criteria. The plan and the deletions read the
-// same resourceVersion if the server still has it. Each DELETE has the UID as a precondition. This
-// keeps an object that was deleted and created again under its name. If a DELETE gets no response, a
-// GET finds the outcome.
+// Prune deletes an object only if it meets all criteria and its name was generated from its own
+// generateName, which must have a prefix that the user named. The plan and the deletions read the same
+// resourceVersion if the server still has it. Each DELETE has the UID as a precondition. This keeps an
+// object that was deleted and created again under its name. If a DELETE gets no response, a GET finds
+// the outcome.
 package prune
 
 import (
@@ -42,7 +42,7 @@ type Criteria struct {
 	Finished bool
 	// Owned chooses objects that have a controller, too.
 	Owned bool
-	// Selector selects objects by their labels; empty selects all.
+	// Selector selects objects by their labels. An empty one selects all.
 	Selector string
 }
 

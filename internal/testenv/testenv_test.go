@@ -15,8 +15,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Run(m.Run)) }
 
-// However many variables the machine has, tests get a home without a kubeconfig, an empty directory
-// for temporary files, one directory on PATH, and only the variables that this package names.
+// Tests don't depend on the variables of the machine. They get a home without a kubeconfig, an empty
+// directory for temporary files, one directory on PATH, and only the variables that this package
+// names.
 func TestEnvironment(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the environment stays as it is")

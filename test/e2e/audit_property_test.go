@@ -43,8 +43,8 @@ var chancePrefixes = []string{
 	strings.Repeat("l", 57) + "-", strings.Repeat("l", 58) + "-one-", strings.Repeat("l", 58) + "-two-", strings.Repeat("l", 57) + "bbbbbb",
 }
 
-// chanceObject draws an object: with a generated name, with a fixed name that looks generated or not,
-// or with a generateName whose prefix its name lacks.
+// chanceObject draws an object with a generated name, or with a fixed name that looks generated or
+// not. Some objects have a generateName whose prefix their name lacks.
 func chanceObject(r *rand.Rand, kind schema.GroupVersionKind, namespace string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(kind)
@@ -108,8 +108,8 @@ func (c chanceType) fill(t *testing.T, r *rand.Rand, namespaces []string, n int)
 	}
 }
 
-// For any objects, an audit finds the same counts as an independent count: in one namespace, in all,
-// with pages of any size, and for a user with few permissions.
+// For any objects, an audit finds the same counts as an independent count. It audits one namespace and
+// all, with pages of any size, and as a user with few permissions.
 func TestAuditOfChance(t *testing.T) {
 	r := seeded(t)
 	gadgets := customResource(t, retrying, "gadgets")

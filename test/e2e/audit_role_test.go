@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The ready ClusterRole for audit is enough to count every type except Secrets and custom resources in
-// all namespaces, and to read the attempts of the server.
+// The ready ClusterRole for audit is enough to count every type in all namespaces, except Secrets and
+// custom resources. It is also enough to read the attempts of the server.
 func TestRoleForAudit(t *testing.T) {
 	cp := controlplane.New(t)
 	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "job.yaml", job), "--count=12").

@@ -249,8 +249,8 @@ func TestAuditWatch(t *testing.T) {
 	}
 }
 
-// An update that removes the creation ID annotation takes an object with a longer suffix out
-// of its name pool, and an update that adds it brings the object back.
+// An update that removes the creation ID annotation takes an object with a longer suffix out of its
+// name pool. An update that adds the annotation brings the object back.
 func TestAuditWatchFollowsTheAnnotation(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)

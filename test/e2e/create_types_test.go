@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// Except for its creation ID annotation and label, an object of each built-in type is stored as for
-// kubectl, with and without its own labels and annotations.
+// An object of each built-in type is stored as for kubectl, except for its creation ID annotation and
+// label. This holds with and without the object's own labels and annotations.
 func TestCreateStoresWhatKubectlDoes(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)
@@ -137,9 +137,9 @@ func typesInput(t *testing.T, way string, own map[string]string) string {
 var aTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"`)
 
 // withoutMarks returns the object without the plugin's annotation and label, times, and other values
-// that differ between creates. A Job without labels gets those of its template, including the labels
-// that the server adds, unless the server retries a generated name with a copy of the Job. kubectl has
-// both variants, so these labels are removed, too.
+// that differ between creates. It also removes labels that a Job without labels gets from its
+// template, including those of the server. The server omits them if it retries a generated name with a
+// copy of the Job, and kubectl has both variants.
 func withoutMarks(t *testing.T, object *unstructured.Unstructured, way string) any {
 	t.Helper()
 	metadata := object.Object["metadata"].(map[string]any)

@@ -117,8 +117,8 @@ func controlledBy(apiVersion, kind, name string) *metav1.OwnerReference {
 	return &metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: "1", Controller: &yes}
 }
 
-// seededCluster is a cluster as it is after weeks: 30 namespaces, 404 Jobs and their Pods, a
-// CronJob, the runs of Tekton and the Workflows of Argo, Deployments, and a leak.
+// seededCluster returns a cluster as it is after weeks of use. It has 30 namespaces, 404 Jobs and
+// their Pods, a CronJob, Deployments, runs of Tekton, Workflows of Argo, and a leak.
 func seededCluster(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	const day = 24 * time.Hour

@@ -55,8 +55,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// script returns a session without its output: commands, which begin with "$ ", and comments, which
-// begin with "# ", with an empty line before them.
+// script returns a session without its output. Commands begin with "$ ". Comments begin with "# " and
+// get an empty line before them.
 func script(session string) []string {
 	var script []string
 	lines := strings.Split(session, "\n")

@@ -1,7 +1,7 @@
-// Package decode reads one page of a list from the bytes of a response as they arrive: protobuf
-// through a buffer of fixed size, JSON one object at a time. It owns both formats and the choice of
-// the fields that are read. It keeps no object, sends no request, and counts only the objects of the
-// page.
+// Package decode reads one page of a list from the bytes of a response as they arrive. It reads
+// protobuf through a buffer of fixed size, and JSON one object at a time. It owns both formats and the
+// choice of the fields that are read. It keeps no object, sends no request, and counts only the
+// objects of the page.
 package decode
 
 import (

@@ -1,7 +1,7 @@
 // Package spaces finds the name pools among the objects of one list, and tallies the names in each. It
-// owns the rules for name pools that count, the count of a sorted list (stems.go), and the count of
-// any list in several walks (sweep.go). It knows no server and no types. It drops objects at once, so
-// its memory grows neither with the objects nor with the name pools.
+// owns the rules for name pools that count. It counts a sorted list in one walk (stems.go), and any
+// list in several walks (sweep.go). It knows no server and no types. It drops objects at once, so its
+// memory grows neither with the objects nor with the name pools.
 package spaces
 
 import (
@@ -66,9 +66,9 @@ func (c *Count) add(t *Tally) {
 	c.Spaces++
 }
 
-// Rules decide which name pools count. A name pool counts if Selector chooses it and at least one of
-// these conditions holds: a generateName has its prefix, Prefixes has it, or the evidence shows a
-// client's generator. Only a sorted list has this evidence.
+// Rules decide which name pools count. Selector must choose a name pool, and there must be a reason to
+// count it: a generateName has its prefix, Prefixes has it, or the evidence shows a client's
+// generator. Only a sorted list has this evidence.
 type Rules struct {
 	Since    []int64         // Unix seconds from which an object is recent, at most MaxWindows
 	Selector labels.Selector // chooses prefixes; nil chooses all

@@ -9,7 +9,8 @@ import (
 
 // Sweep counts a limited number of name pools per walk, its targets, with objects in any order. During
 // a walk it also collects the targets of the next walk. The name pools of a list are counted in their
-// order, so the sweep need not remember them: those up to the last target are counted.
+// order. So the sweep need not remember them, because all name pools up to the last target are
+// counted.
 type Sweep struct {
 	rules      *Rules
 	emit       Emit
