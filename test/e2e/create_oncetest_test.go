@@ -25,8 +25,11 @@ func TestOncetestRespondsAsKubeAPIServer(t *testing.T) {
 		return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{%s}}`, metadata)
 	}
 	const partial = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 	base := "/api/v1/namespaces/" + namespace + "/configmaps"
-	theirs, ours := sender(t, retrying.Admin()), sender(t, oncetest.NewServer().Config())
+	theirs, ours := sender(t, retrying.Admin()), sender(t, oncetest.NewServer(oncetest.Type{
+		Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRole", ClusterScoped: true,
+	}).Config())
 	for _, r := range []struct{ method, path, accept, body string }{
 		{"POST", base, "", configMap(`"name":"a","labels":{"x":"y"},"uid":"mine"`)},
 		{"POST", base, "", configMap(`"name":"a"`)},
@@ -59,6 +62,7 @@ func TestOncetestRespondsAsKubeAPIServer(t *testing.T) {
 		{"POST", base, "", configMap(`"name":"held","generateName":"x-"`)},
 		{"GET", "/api/v1/namespaces/" + namespace + "/nothing", "", ""},
 		{"GET", "/api/v1/namespaces/" + namespace + "/nothing/x", "", ""},
+		{"POST", roles + "?dryRun=All", "", `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"a","namespace":"other"},"rules":null}`},
 		{"GET", "/api/v1/nothing", "", ""},
 		{"GET", "/api/v2", "", ""},
 		{"GET", "/apis/nothing/v1", "", ""},
