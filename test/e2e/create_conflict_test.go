@@ -37,7 +37,7 @@ func TestCreateConflict(t *testing.T) {
 			stderr: retried(`configmap/demo-`+harness.Suffix, messages.NextName),
 		},
 		{
-			name: "older", age: time.Hour, code: 0,
+			name: "older", age: 2 * time.Hour, code: 0,
 			stdout: `configmap/demo-` + harness.Suffix + ` created\n`,
 			stderr: retried(`configmap/demo-`+harness.Suffix, messages.NextName),
 		},
