@@ -1,6 +1,6 @@
-// Command generate writes the generated parts of the documentation: with --markdown FOLDER
-// the command reference, with --package FOLDER the man pages and completion scripts of
-// archives and packages, and with --screens FOLDER pictures of recorded terminals.
+// Command generate writes the generated parts of the documentation. With --markdown it writes the command reference.
+// With --package it writes the man pages and completion scripts of archives and packages. With --screens it draws
+// recorded terminals.
 package main
 
 import (
@@ -38,7 +38,7 @@ func main() {
 }
 
 func run(reference, packaged string, date time.Time) error {
-	// Defaults that are in the home directory are in the reader's.
+	// Defaults below the home directory are shown as $HOME.
 	if err := errors.Join(os.Setenv("HOME", "$HOME"), os.Unsetenv("KUBECACHEDIR")); err != nil {
 		return err
 	}
@@ -88,8 +88,7 @@ func writeManual(genname *cobra.Command, folder string, date time.Time) error {
 	return doc.GenManTree(genname, &doc.GenManHeader{Section: "1", Source: "kubectl genname", Date: &date}, folder)
 }
 
-// writeCompletions writes a script per shell, under the name that each shell
-// looks for.
+// writeCompletions writes a script per shell, under the file name that the shell expects.
 func writeCompletions(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err

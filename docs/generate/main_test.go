@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The reference follows from the commands.
+// The reference agrees with the commands.
 func TestReferenceHasNotDrifted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the reference has the defaults of other systems: $HOME and a slash in paths, and their line endings")

@@ -16,7 +16,7 @@ type screen struct {
 	picture   string // name of the SVG file
 	recording string // path below docs
 	columns   int    // width of the terminal
-	from, to  string // the lines at which the part begins, and before which it ends
+	from, to  string // the first line of the part, and the line after its end
 }
 
 var screens = []screen{
@@ -35,7 +35,7 @@ const (
 	margin                = 16
 )
 
-// svg takes the width, the height, the start of the text, and its rows.
+// svg has verbs for the width, the height, the start of the text, and its rows.
 const svg = `<svg xmlns="http://www.w3.org/2000/svg"
 width="%.0f" height="%d" role="img" aria-label="A terminal">
 <style>
@@ -68,8 +68,7 @@ func writeScreens(docs, folder string) error {
 	return nil
 }
 
-// draw returns an SVG of a terminal with the text: commands are bold, comments gray, and
-// errors red.
+// draw returns an SVG of a terminal with the text. Commands are bold, comments gray, and errors red.
 func draw(text string, columns int) []byte {
 	var rows []string
 	for line := range strings.Lines(strings.TrimSpace(text) + "\n") {
@@ -98,7 +97,7 @@ func classOf(line string) string {
 	return ""
 }
 
-// wrap breaks a line between words into rows of a width; a blank line is one row.
+// wrap breaks a line between words into rows of a width. A blank line is one row.
 func wrap(line string, width int) []string {
 	rows := []string{""}
 	for i, word := range strings.SplitAfter(line, " ") {

@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// TestMain is the controller, too.
+// TestMain also runs the controller.
 func TestMain(m *testing.M) {
 	if os.Getenv("CONTROLLER") != "" {
 		main()
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Run(m.Run))
 }
 
-// workers is how many Jobs there are: enough for each kind of fault.
+// workers is the number of Jobs. It is large enough for each fault to occur.
 const workers = 20
 
 // killer kills the controller after the server has stored as many Jobs as are due, and

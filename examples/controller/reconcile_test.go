@@ -20,10 +20,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// demo asks for two workers.
+// demo requests two workers.
 var demo = types.NamespacedName{Namespace: "default", Name: "demo"}
 
-// creationOf returns the creation of a Job: its owner and its worker.
+// creationOf returns the owner and the worker of a Job, which identify its creation.
 func creationOf(o metav1.Object) string {
 	if owner := metav1.GetControllerOf(o); owner != nil {
 		return owner.Name + "/" + o.GetLabels()[label]
@@ -70,7 +70,7 @@ func reconcileUntilDone(ctx context.Context, r reconcile.Reconciler) error {
 	return err
 }
 
-// The cache doesn't see the Jobs, responses are lost, and each worker has one Job.
+// The cache doesn't see the Jobs, responses are lost, and each worker still has one Job.
 func TestNoDuplicates(t *testing.T) {
 	server := oncetest.NewServer()
 	server.Always("watch", "jobs", oncetest.StaleRead(time.Hour))

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// exporterNamespace is that of deploy/exporter.
+// exporterNamespace is the namespace of deploy/exporter.
 const exporterNamespace = "genname-exporter"
 
 // cluster is a control plane with the manifests of the exporter.

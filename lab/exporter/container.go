@@ -19,7 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// readyTimeout is how long a first count may take.
+// readyTimeout limits the time of a first count.
 const readyTimeout = 5 * time.Minute
 
 // exporter is a container of the image, as the Deployment says. A new one takes another
@@ -44,8 +44,8 @@ func newExporter(l *lab) (*exporter, error) {
 	return &exporter{lab: l, spec: pod.Containers[0], flags: flags}, nil
 }
 
-// runFlags returns the flags of a container runtime that do what a Pod says. It fails for a
-// setting of the container that it doesn't know.
+// runFlags returns the flags of a container runtime for the settings of a Pod. It fails for a setting of the
+// container that it doesn't know.
 func runFlags(pod corev1.PodSpec) (flags []string, err error) {
 	user := ptr.Deref(pod.SecurityContext, corev1.PodSecurityContext{})
 	flags = append(flags, fmt.Sprintf("--user=%d:%d", ptr.Deref(user.RunAsUser, 0), ptr.Deref(user.RunAsGroup, 0)))
@@ -100,7 +100,7 @@ func (e *exporter) start(ctx context.Context) error {
 	return err
 }
 
-// runtime runs podman or docker, and returns what it prints.
+// runtime runs podman or docker, and returns its output.
 func (e *exporter) runtime(ctx context.Context, args ...string) (string, error) {
 	if strings.HasSuffix(e.lab.container, "podman") {
 		args = append([]string{"--cgroup-manager=cgroupfs"}, args...)
@@ -151,7 +151,7 @@ func (e *exporter) port(name string) int32 {
 // address is where Prometheus scrapes.
 func (e *exporter) address() string { return fmt.Sprintf("%s:%d", e.host(), e.port("metrics")) }
 
-// probe does what a kubelet does, and returns the status code.
+// probe sends a probe like a kubelet, and returns the status code.
 func (e *exporter) probe(ctx context.Context, p *corev1.Probe) (int, error) {
 	address := fmt.Sprintf("http://%s:%d%s", e.host(), e.port(p.HTTPGet.Port.StrVal), p.HTTPGet.Path)
 	code, _, err := get(ctx, address)

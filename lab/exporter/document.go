@@ -50,7 +50,7 @@ func around(path, part string) (before, after string, err error) {
 	return before + begin, end + after, nil
 }
 
-// conditions is when and on what a part was measured.
+// conditions returns the date, the commit, the versions and the machine of a measurement.
 func conditions() string {
 	commit := "unknown"
 	if out, err := exec.Command("git", "describe", "--always", "--dirty", "--exclude=*").Output(); err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/lab/exporter/dashboard"
 )
 
-// What the picture shows ends during the second leak, so that it shows one that goes on.
+// The picture ends during the second leak, so that it shows a leak in progress.
 const (
 	pictureBefore = 2 * time.Minute
 	pictureAfter  = 10*time.Minute + 30*time.Second

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// result is what a trial measured.
+// result is the measurement of a trial.
 type result struct {
 	without, with                float64 // cores that kube-apiserver takes
 	counted, replaced, recovered time.Duration

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// TestBroken compares the errors of broken kustomizations with those of
-// kubectl's library for the same ones with names.
+// TestBroken compares the errors of broken kustomizations with the errors of kubectl's library. The library gets
+// names in place of the generateNames.
 func TestBroken(t *testing.T) {
 	folders, err := filepath.Glob("cases/broken-*")
 	if err != nil || len(folders) < 10 {
@@ -49,7 +49,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// giveNames makes all generateNames in a folder names.
+// giveNames renames all generateNames in a directory to names.
 func giveNames(folder string) error {
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -25,10 +25,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 )
 
-// TestKustomizesOwn builds the kustomizations of kustomize's own tests, which
-// its Go module has. As they are, what comes are the library's bytes and
-// errors. With any one object's name made its generateName, what comes is the
-// same up to that, or it is said that something refers to it.
+// TestKustomizesOwn builds the kustomizations of kustomize's own tests, which are in its Go module. Unchanged, they
+// give the bytes and errors of the library. Then the name of one object becomes its generateName. The result must be
+// equal except for that, or an error must report a reference to the object.
 func TestKustomizesOwn(t *testing.T) {
 	trees := ownTrees(t)
 	built, refused := 0, 0
@@ -100,11 +99,10 @@ func (k tree) build(by builder) string {
 	return objects
 }
 
-// addresses are what kustomize prints of its memory.
+// addresses are the memory addresses in kustomize's output.
 var addresses = regexp.MustCompile("0x[0-9a-f]+")
 
-// generated returns the trees in which one object of a resource has
-// generateName instead of its name.
+// generated returns the trees in which one object of a resource has a generateName instead of its name.
 func (k tree) generated() iter.Seq2[string, tree] {
 	return func(yield func(string, tree) bool) {
 		for _, path := range slices.Sorted(maps.Keys(k.files)) {
@@ -123,8 +121,7 @@ func (k tree) generated() iter.Seq2[string, tree] {
 	}
 }
 
-// isResource reports whether some kustomization says a file in its resources,
-// or might.
+// isResource reports whether some kustomization lists a file in its resources, or might do so.
 func (k tree) isResource(path string) bool {
 	for other, content := range k.files {
 		var spec struct {
@@ -164,8 +161,7 @@ func generate(content string, n int) (string, bool) {
 	return strings.Join(texts, "---\n"), true
 }
 
-// named returns objects with their generateNames, without what ends them, as
-// names.
+// named returns objects with their generateNames as names, without the suffix end.
 func named(objects, end string) string {
 	var texts []string
 	for text := range strings.SplitSeq(objects, "\n---\n") {
@@ -220,8 +216,8 @@ func ownTrees(t *testing.T) map[string]tree {
 	return trees
 }
 
-// read takes what a test writes into its file system, and what it runs, and
-// reports whether that is written there as plain strings.
+// read adds the files that a test writes into its file system, and the directory that it builds. It reports whether
+// the test has both as plain strings.
 func (k *tree) read(function *ast.FuncDecl, functions map[string]*ast.FuncDecl) bool {
 	plain := true
 	ast.Inspect(function.Body, func(node ast.Node) bool {
@@ -264,7 +260,7 @@ func (k *tree) write(call *ast.CallExpr, name, header string) bool {
 	return ok && ok2
 }
 
-// foreign reports whether a tree wants what is not in it.
+// foreign reports whether a tree refers to files outside the tree.
 func (k tree) foreign() bool {
 	for _, content := range k.files {
 		if strings.Contains(content, "://") || strings.Contains(content, "github.com") || strings.Contains(content, "git@") {

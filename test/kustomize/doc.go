@@ -1,5 +1,4 @@
-// Package kustomize holds -k to the library of kubectl: what comes of objects
-// with generateName is what comes of the same with names. In cases are
-// kustomizations, each with the objects or the error that internal/kustomize
-// makes of it.
+// Package kustomize compares -k with the library of kubectl. Objects with generateName give the same result as
+// objects with names. The directory cases contains kustomizations. Each has the objects or the error that
+// internal/kustomize returns for it.
 package kustomize

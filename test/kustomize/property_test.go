@@ -12,9 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestNamesAndGenerateNames builds random trees of overlays in two forms, with
-// names and with generateNames that are these and a dash: what comes is the
-// same up to the dash, in errors too.
+// TestNamesAndGenerateNames builds random trees of overlays in two forms, with names and with generateNames. A
+// generateName is the name and a dash. Both forms give the same result, except for the dash. This includes errors.
 func TestNamesAndGenerateNames(t *testing.T) {
 	built := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,7 +38,7 @@ func TestNamesAndGenerateNames(t *testing.T) {
 // inWords finds the generateNames in an error.
 var inWords = regexp.MustCompile(`\b((?:a-|team)*s\d{3}(?:-x|z)*)-`)
 
-// growth is a random tree, as it grows.
+// growth is a random tree while it grows.
 type growth struct {
 	*rapid.T
 	named, generated tree
@@ -50,11 +49,11 @@ type growth struct {
 // grown is an object of a random tree.
 type grown struct {
 	kind  string
-	names []string // the one in its file and those that overlays have given it
+	names []string // the name in its file, and the names that overlays have given it
 }
 
-// The dash of a generateName is written with a mark, which the one form of a
-// tree has not, and the other without.
+// dash stands for the dash of a generateName. write removes it from the form with names, and writes a dash into the
+// other form.
 const dash = "-§"
 
 func (g *growth) write(file, content string) {
@@ -68,8 +67,7 @@ func (g *growth) pick(label string, of ...string) string {
 
 func (g *growth) flip(label string) bool { return rapid.Bool().Draw(g.T, label) }
 
-// kustomization grows one with at most some levels below it, and returns what
-// comes of it.
+// kustomization grows a kustomization with up to levels levels below it, and returns its objects.
 func (g *growth) kustomization(folder string, levels int, came []grown) []grown {
 	spec := map[string]any{}
 	objects := came
@@ -147,7 +145,7 @@ func (g *growth) file(name string) (objects []grown) {
 	return objects
 }
 
-// key returns one that nothing else has.
+// key returns a unique key.
 func (g *growth) key() string {
 	g.keys++
 	return fmt.Sprintf("key%d", g.keys)
@@ -175,14 +173,14 @@ func (g *growth) patches(folder string, objects []grown) (patches []any) {
 	return patches
 }
 
-// strategic grows a strategic patch of one of some objects, by one of its names.
+// strategic grows a strategic patch of one of the objects, by one of its names.
 func (g *growth) strategic(objects []grown) string {
 	o := rapid.SampledFrom(objects).Draw(g.T, "object")
 	name := rapid.SampledFrom(o.names).Draw(g.T, "name")
 	return fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata: {name: %s, labels: {%s: strategic}}\n", o.kind, name, g.key())
 }
 
-// selector grows one of some objects, by a name in some form.
+// selector grows a selector of one of the objects, by a name in some form.
 func (g *growth) selector(objects []grown) map[string]any {
 	o := rapid.SampledFrom(objects).Draw(g.T, "object")
 	name := rapid.SampledFrom(o.names).Draw(g.T, "name")

@@ -12,7 +12,7 @@ import (
 
 const remoteJob = "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: migrate-, labels: {l: a}}\n"
 
-// repository makes a git repository of some files, and returns its URL.
+// repository creates a git repository of the files, and returns its URL.
 func repository(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := folderOf(t, files)
@@ -44,7 +44,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 	return folder
 }
 
-// A remote base is cloned by kustomize itself, and read when it is there.
+// kustomize itself clones a remote base. The plugin reads the clone.
 func TestRemoteBase(t *testing.T) {
 	url := repository(t, map[string]string{
 		"job/kustomization.yaml":  "namePrefix: base-\nresources: [job.yaml, ../more]\n",

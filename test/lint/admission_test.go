@@ -35,14 +35,14 @@ type admission struct {
 	warnings []string
 }
 
-// HandleWarningHeader takes a warning of the server.
+// HandleWarningHeader collects the warnings of the server.
 func (a *admission) HandleWarningHeader(_ int, _ string, text string) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	a.warnings = append(a.warnings, text)
 }
 
-// as returns the server as another user sees it.
+// as returns the server with the credentials of another user.
 func (a *admission) as(user string) *server {
 	return newServer(a.t, a.cp.User(user, "system:masters"), dryRun)
 }
@@ -68,8 +68,7 @@ func (a *admission) apply(directory string) {
 	}
 }
 
-// await waits until a create of the object is refused or not: the server takes policies
-// after a while.
+// await waits until the server refuses or allows a create of the object. The server applies policies after a delay.
 func (a *admission) await(o *unstructured.Unstructured, refused bool) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
@@ -96,8 +95,8 @@ func statefulSet(length int) *unstructured.Unstructured {
 		"    spec: {containers: [{name: s, image: example.com/s}]}\n")
 }
 
-// The policies refuse what the rules of lint find, and nothing else. A Deployment of
-// 58 bytes, whose Pods have a truncated prefix, gets its Pods.
+// The policies refuse the findings of the lint rules, and nothing else. A Deployment with a name of 58 bytes gets its
+// Pods, although their prefix is truncated.
 func TestAdmissionPolicies(t *testing.T) {
 	cp := controlplane.New(t, controlplane.Version(*serverVersion))
 	a := &admission{t: t, cp: cp}

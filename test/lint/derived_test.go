@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 )
 
-// docs/reference/derived-names.md, which make controllers writes of what real controllers
-// made, has the rows of the table that the rule uses, and no others.
+// docs/reference/derived-names.md has exactly the rows of the table that the rule uses. "make controllers" writes the
+// page from the observed names of real controllers.
 func TestDerivedNames(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reference/derived-names.md")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
-// tree makes a repository of the files, and goes there.
+// tree creates a repository of the files, and changes into it.
 func tree(t testing.TB, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -68,8 +68,8 @@ func pod(metadata, name string) string {
 
 const long = "integration-tests-of-the-payments-service-on-the-branch-release-"
 
-// The findings in small repositories: what a maintainer would call false is none, and
-// what is like it but wrong is one.
+// The test runs small repositories. A finding that a maintainer would call false must not occur. A similar manifest
+// that is wrong must have one.
 func TestRepositories(t *testing.T) {
 	hook := func(phase, metadata string) string {
 		return metadata + ", annotations: {argocd.argoproj.io/hook: " + phase + "}"
@@ -237,7 +237,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// A broken manifest is an error, whatever is in it. A template is not, if it is one.
+// A broken manifest is an error, even if it contains template actions. A template is no error.
 func TestTemplates(t *testing.T) {
 	const broken = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a\ndata:\n  a: \"{{ not a template }}\"\n"
 	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Name }}\n{{- if .Data }}\ndata: {{ .Data }}\n{{- end }}\n"
@@ -254,7 +254,7 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// What could not be read, and what is disabled, is in every format.
+// Every format contains unreadable files and disabled findings.
 func TestEveryFormat(t *testing.T) {
 	tree(t, map[string]string{
 		"a.yaml":      "# genname:disable no-separator: on purpose\n" + configMap("generateName: a"),
@@ -276,7 +276,7 @@ func TestEveryFormat(t *testing.T) {
 	}
 }
 
-// Files are left out by --exclude, by the configuration and by .gitignore.
+// --exclude, the configuration and .gitignore exclude files.
 func TestExcludes(t *testing.T) {
 	files := map[string]string{
 		".gitignore":        "build/\n/top.yaml\n*.tmp.yaml\n!keep.tmp.yaml\n",
@@ -301,7 +301,7 @@ func TestExcludes(t *testing.T) {
 	}
 }
 
-// The configuration is the repository's, and flags are stronger.
+// lint uses the configuration of the repository. Flags override it.
 func TestConfiguration(t *testing.T) {
 	service := "apiVersion: v1\nkind: Service\nmetadata: {generateName: 1st-}\n"
 	tree(t, map[string]string{
@@ -335,7 +335,7 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// Four times as many items of a List take four times as long, and not sixteen times.
+// A List with four times as many items takes about four times as long, and not sixteen times.
 func TestListsAreLinear(t *testing.T) {
 	const count = 1500
 	item := "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n  data: {text: " + strings.Repeat("x", 200) + "}\n"

@@ -1,6 +1,5 @@
-// Package lint runs kubectl genname lint on manifests: on a repository of its own,
-// in each format, and on what others have published. What its rules say of
-// Kubernetes is asked of a real kube-apiserver, and of the real controllers.
+// Package lint runs kubectl genname lint on its own repository of manifests, in each format, and on published
+// manifests. It compares the claims of the rules about Kubernetes with a real kube-apiserver and real controllers.
 package lint
 
 import (
@@ -38,8 +37,8 @@ func run(t testing.TB, in string, args ...string) (stdout, stderr string, code i
 	return out.String(), errOut.String(), code
 }
 
-// repository makes a copy of testdata/repository, as git has one, the folder of
-// the test, and returns the path of what is expected of it.
+// repository copies testdata/repository into the test's directory, as a git repository, and changes into it. It
+// returns the path of the expected outputs.
 func repository(t *testing.T) (golden string) {
 	t.Helper()
 	golden, err := filepath.Abs("testdata/golden")
@@ -74,7 +73,7 @@ func expect(t *testing.T, path, got string) {
 	}
 }
 
-// A folder with each kind of finding, in each format.
+// The test runs each format on a directory with each kind of finding.
 func TestFormats(t *testing.T) {
 	for _, format := range []string{"text", "json", "yaml", "sarif", "junit", "github"} {
 		t.Run(format, func(t *testing.T) {
@@ -93,7 +92,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// What is printed for machines is as the published schema has it.
+// JSON and YAML output conforms to the published schema.
 func TestSchema(t *testing.T) {
 	for _, format := range []string{"json", "yaml"} {
 		text, err := os.ReadFile(filepath.Join("testdata/golden", format))
@@ -104,13 +103,13 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// SARIF is valid by its schema, and by the rules of GitHub beyond it.
+// SARIF conforms to its schema, and to GitHub's additional rules.
 func TestSARIF(t *testing.T) {
 	text, err := os.ReadFile("testdata/sarif-schema-2.1.0.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The schema is of draft 4, in which definitions have another name.
+	// The schema uses draft 4, in which definitions have another name.
 	text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(`"definitions"`), []byte(`"$defs"`)), []byte("#/definitions/"), []byte("#/$defs/"))
 	text = bytes.Replace(text, []byte(`"$schema": "http://json-schema.org/draft-04/schema#",`), nil, 1)
 	text = regexp.MustCompile(`(?m)^  "id": .*$`).ReplaceAll(text, nil)
@@ -153,8 +152,8 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// A fingerprint does not change with what stands above, and paths are relative to
-// the repository from below it too.
+// A fingerprint does not depend on earlier lines of the file. Paths are relative to the repository, even if the
+// command runs in a subdirectory.
 func TestFingerprints(t *testing.T) {
 	fingerprints := func(args ...string) []string {
 		stdout, _, _ := run(t, "", append(args, "-o", "sarif")...)
@@ -175,7 +174,7 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
-// JUnit's counts are those of its cases.
+// The counts of JUnit agree with its cases.
 func TestJUnit(t *testing.T) {
 	repository(t)
 	stdout, _, code := run(t, "", "-R", "-f", ".", "-o", "junit", "--fail-on=warning")
@@ -210,7 +209,7 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// GitHub drops what is over ten of a kind, so that is said.
+// GitHub drops annotations after the tenth of a severity, so the output reports that.
 func TestGitHubDrops(t *testing.T) {
 	manifest := strings.Repeat("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run}\n", 12) +
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: 'Run%,:_'}\n"
@@ -236,7 +235,7 @@ func summary(count ...any) string {
 	return "^" + regexp.QuoteMeta(fmt.Sprintf(messages.Summary, count...)) + "\n"
 }
 
-// Exit codes, and what is printed about files that can't be read.
+// Exit codes, and the messages about files that can't be read.
 func TestExitCodes(t *testing.T) {
 	repository(t)
 	for _, test := range []struct {
@@ -279,7 +278,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A Service's name may begin with a digit from Kubernetes 1.36 on.
+// From Kubernetes 1.36, the name of a Service can begin with a digit.
 func TestKubernetesVersion(t *testing.T) {
 	const manifest = "apiVersion: v1\nkind: Service\nmetadata: {generateName: 1st-}\n"
 	for version, want := range map[string]int{"1.35": 3, "v1.35.4": 3, "1.36": 0, "1.37": 0} {
@@ -311,7 +310,7 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// What a manifest says is escaped before it reaches a terminal.
+// Text from a manifest is escaped before it reaches a terminal.
 func TestEscapes(t *testing.T) {
 	manifest := "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: \"\\e[31mred\\n\"}\n"
 	for _, format := range []string{"", "-o=github", "-o=junit"} {

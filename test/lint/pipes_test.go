@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
-// A pipe in a directory is skipped, and one that is named can be interrupted.
+// A pipe in a directory is skipped. A pipe that is named as an argument can be interrupted.
 func TestPipes(t *testing.T) {
 	tree(t, map[string]string{"a.yaml": configMap("generateName: a-")})
 	if err := syscall.Mkfifo("pipe.yaml", 0o644); err != nil {

@@ -33,7 +33,7 @@ type server struct {
 	options   metav1.CreateOptions
 }
 
-// newServer finds what the server can create.
+// newServer discovers the resource types that the server can create.
 func newServer(t *testing.T, config *rest.Config, options metav1.CreateOptions) *server {
 	t.Helper()
 	config.WarningHandler = rest.NoWarnings{}
@@ -61,7 +61,7 @@ func newServer(t *testing.T, config *rest.Config, options metav1.CreateOptions) 
 	return s
 }
 
-// create sends an object, into the namespace default if it says none.
+// create sends an object. It uses the namespace "default" if the object has none.
 func (s *server) create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	resource, has := s.resources[object.GroupVersionKind()]
 	if !has {
@@ -76,8 +76,8 @@ func (s *server) create(ctx context.Context, object *unstructured.Unstructured) 
 
 var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
-// What an error rule finds in a bad example, a real server refuses, or makes of it
-// what the rule says; and it takes each good one.
+// A real server refuses each bad example of an error rule, or has the result that the rule describes. It accepts each
+// good example.
 func TestServerAgrees(t *testing.T) {
 	cp := controlplane.New(t)
 	s := newServer(t, cp.Admin(), dryRun)
@@ -91,7 +91,7 @@ func TestServerAgrees(t *testing.T) {
 	t.Run("names of all types", func(t *testing.T) { s.judgeTypes(t) })
 }
 
-// judge compares what a rule says of an example with the server's answers.
+// judge compares the findings of a rule in an example with the server's responses.
 func (s *server) judge(t *testing.T, rule *rules.Rule, example rules.Example) {
 	objects, _ := manifest.Read([]byte(example.Manifest))
 	var made []string
@@ -106,7 +106,7 @@ func (s *server) judge(t *testing.T, rule *rules.Rule, example rules.Example) {
 	}
 	bad := slices.Contains(example.Finds, v1alpha1.LintError)
 	switch {
-	case rule.Name == "hook-names": // Argo CD names them: the server takes each
+	case rule.Name == "hook-names": // Argo CD picks the names, so the server accepts each
 		if len(refusals) > 0 {
 			t.Errorf("refused: %v", refusals)
 		}
@@ -128,7 +128,7 @@ func (s *server) judge(t *testing.T, rule *rules.Rule, example rules.Example) {
 		if _, err := s.create(t.Context(), named); !apierrors.IsInvalid(err) {
 			t.Errorf("something can be called %s: %v", named.GetName(), err)
 		}
-	case rule.Name == "child-names" && objects[0].GetKind() == "StatefulSet": // refused are its Pods: TestControllers
+	case rule.Name == "child-names" && objects[0].GetKind() == "StatefulSet": // the server refuses the Pods
 		if len(refusals) > 0 {
 			t.Errorf("refused: %v", refusals)
 		}
@@ -148,14 +148,13 @@ func refersToName(err error) bool {
 	})
 }
 
-// judgeTypes sends objects without a content of every type, under prefixes that
-// some types refuse: the server says all that is wrong with an object, so whether
-// its name is.
+// judgeTypes sends objects without content of every resource type, under prefixes that some types refuse. The server
+// reports all errors of an object, and therefore also whether its name is invalid.
 func (s *server) judgeTypes(t *testing.T) {
 	decided := 0
 	for kind, resource := range s.resources {
 		if kind.Group == "authorization.k8s.io" || kind.Group == "authentication.k8s.io" || strings.Contains(resource.Name, "/") {
-			continue // answered, not stored
+			continue // the server responds and stores nothing
 		}
 		for _, prefix := range []string{"ok-", "Upper-", "under_score-", "dot.ted-", "1st-", "colon:s-", "dot.-"} {
 			object := &unstructured.Unstructured{}
@@ -177,8 +176,7 @@ func (s *server) judgeTypes(t *testing.T) {
 	}
 }
 
-// refusedByRules reports whether the rules about names say that an object is
-// refused.
+// refusedByRules reports whether the rules about names predict a refusal of an object.
 func refusedByRules(object *unstructured.Unstructured) bool {
 	m := rules.NewManifest(&manifest.Object{Unstructured: object}, "", rules.Tree{})
 	var facts rules.Facts

@@ -26,7 +26,7 @@ func load(t *testing.T, name string, into any) {
 	}
 }
 
-// The hooks' commands are ones that the plugin has.
+// The plugin has the commands of the hooks.
 func TestPreCommitHooks(t *testing.T) {
 	var hooks []struct {
 		ID, Language, Entry string
@@ -49,8 +49,7 @@ func TestPreCommitHooks(t *testing.T) {
 	}
 }
 
-// The image of a hook is built by the module's own version of Go, of a program that
-// is there.
+// The Dockerfile uses the module's version of Go, and builds an existing program.
 func TestImage(t *testing.T) {
 	image, err := os.ReadFile(harness.Root + "Dockerfile")
 	if err != nil {
@@ -76,8 +75,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// The action hands what its user says to scripts through variables alone, so that
-// nothing of it is a script.
+// The action passes its inputs to scripts only through variables, so that no input is executed.
 func TestAction(t *testing.T) {
 	var action struct {
 		Runs struct {
@@ -102,8 +100,7 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// The second step runs the command, and outputs names and exit code; what is in
-// its arguments is not carried out.
+// The second step runs the command, and outputs names and exit code. It doesn't execute its arguments.
 func TestActionRuns(t *testing.T) {
 	for _, test := range []struct {
 		command, args, output string

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
 
-// onTerminal lints on a terminal of 80 columns, and returns the text that it shows.
+// onTerminal lints on a terminal with 80 columns, and returns the text on the screen.
 func onTerminal(t *testing.T, args ...string) string {
 	t.Helper()
 	ptmx, tty, err := pty.Open()
@@ -37,7 +37,7 @@ func onTerminal(t *testing.T, args ...string) string {
 	return strings.ReplaceAll(<-shown, "\r\n", "\n")
 }
 
-// colored is a terminal that shows colors, whatever the test runs in.
+// colored sets the environment of a terminal with colors.
 func colored(t *testing.T) {
 	t.Helper()
 	t.Setenv("TERM", "xterm-256color")
@@ -49,8 +49,7 @@ func colored(t *testing.T) {
 
 var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// A terminal shows the same help once, and different help each time. A pipe and a
-// narrow terminal get whole lines.
+// A terminal shows equal help only once, and different help each time. A pipe and a narrow terminal get whole lines.
 func TestHelpOnTerminal(t *testing.T) {
 	colored(t)
 	tree(t, map[string]string{

@@ -16,30 +16,30 @@ const (
 	start = 5 * time.Minute // of the incident
 )
 
-// leak are names that are created at a speed and never deleted.
+// leak returns a pool whose names are created at a constant rate and never deleted.
 func leak(prefix string, before, perSecond float64) pool {
 	names := ramp(start, perSecond, never)
 	return pool{prefix: prefix, names: sum(constant(before), names), creates: names}
 }
 
-// burst are 3,000 names that are created within 30 seconds.
+// burst returns a pool with 3,000 names that are created within 30 s.
 func burst(prefix string, before float64, from time.Duration) pool {
 	names := ramp(from, 100, 30*time.Second)
 	return pool{prefix: prefix, names: sum(constant(before), names), creates: names}
 }
 
-// steady are names that are created and deleted at a speed.
+// steady returns a pool whose names are created and deleted at a constant rate.
 func steady(prefix string, names, perSecond float64) pool {
 	return pool{prefix: prefix, names: constant(names), creates: ramp(0, perSecond, never)}
 }
 
-// with returns a pool on a server with so many attempts, and of so many generateNames.
+// with sets the number of attempts of the server, and the number of generateNames.
 func (p pool) with(attempts, generateNames int) pool {
 	p.attempts, p.generateNames = attempts, generateNames
 	return p
 }
 
-// idle are prefixes of 10,000 names, of which nothing is created.
+// idle returns prefixes with 10,000 names and without creates.
 func idle(n int) (all []pool) {
 	for i := range n {
 		all = append(all, steady(fmt.Sprintf("idle-%d-", i), 10_000, 0))
@@ -47,7 +47,7 @@ func idle(n int) (all []pool) {
 	return all
 }
 
-// Each alert fires in the incident that it is for, in time, and in no other.
+// Each alert fires in time in its incident, and in no other.
 func TestAlerts(t *testing.T) {
 	const fast = "GeneratedNamesGrowFast"
 	fires := func(names ...string) []string { return names }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// dashboard is what the test reads of deploy/exporter/grafana/genname.json.
+// dashboard contains the fields of deploy/exporter/grafana/genname.json that the test reads.
 type dashboard struct {
 	Panels []struct {
 		Type, Title string
@@ -16,8 +16,8 @@ type dashboard struct {
 	}
 }
 
-// Every query of the dashboard can be evaluated. In a leak, the first row says that
-// something grows, what, and who creates it.
+// Every query of the dashboard can be evaluated. In a leak, the first row shows the growth, the prefix and its
+// creator.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/exporter/grafana/genname.json")
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package monitoring checks deploy/exporter and the gauges of audit with Prometheus' own code. It
-// is a module of its own, so that what Prometheus needs is nothing that the
-// plugin needs.
+// Package monitoring checks deploy/exporter and the gauges of audit with Prometheus' own code. It has its own module,
+// so that the plugin doesn't depend on Prometheus' dependencies.
 package monitoring
 
 import (
@@ -23,8 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// exposition is what an audit of a real server prints: of two prefixes, of
-// which --top shows one.
+// exposition returns the output of an audit of a real server with two prefixes. --top shows one of them.
 func exposition(t *testing.T) string {
 	t.Helper()
 	cp := controlplane.New(t)
@@ -54,8 +52,8 @@ func exposition(t *testing.T) string {
 	return string(out)
 }
 
-// plugin builds the plugin. It is not imported, so that this module does not
-// change with what the plugin needs.
+// plugin builds the plugin. The test doesn't import it, so that this module does not change with the plugin's
+// dependencies.
 func plugin(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubectl-genname")
@@ -67,9 +65,8 @@ func plugin(t *testing.T) string {
 	return path
 }
 
-// What the audit prints is OpenMetrics by the parser that Prometheus scrapes
-// with: every sample has HELP and TYPE before it, no series comes twice, and the end is
-// there.
+// The parser of Prometheus accepts the output of the audit as OpenMetrics. HELP and TYPE precede every sample, no
+// series occurs twice, and the output has an end marker.
 func TestOpenMetrics(t *testing.T) {
 	text := exposition(t)
 	p := textparse.NewOpenMetricsParser([]byte(text), labels.NewSymbolTable())

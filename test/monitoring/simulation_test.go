@@ -28,22 +28,22 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 )
 
-// interval is that of scrapes and of rules.
+// interval is the interval of scrapes and of rules.
 const interval = 30 * time.Second
 
-// over is a quantity at a time since the beginning.
+// over is a quantity by the time since the beginning.
 type over func(at time.Duration) float64
 
 func constant(value float64) over { return func(time.Duration) float64 { return value } }
 
-// ramp is 0 until a time, and then rises at a speed per second for a while.
+// ramp returns a quantity that is 0 until a time, and then rises at a constant rate for a while.
 func ramp(from time.Duration, perSecond float64, lasts time.Duration) over {
 	return func(at time.Duration) float64 { return math.Floor(perSecond * min(max(at-from, 0), lasts).Seconds()) }
 }
 
 func sum(a, b over) over { return func(at time.Duration) float64 { return a(at) + b(at) } }
 
-// pool is a prefix of ConfigMaps. Names that are not left of its creates are deleted.
+// pool is a prefix of ConfigMaps. Creates that names doesn't count were deleted.
 type pool struct {
 	prefix         string
 	names, creates over
@@ -51,7 +51,7 @@ type pool struct {
 	generateNames  int
 }
 
-// away is a time in which something is away.
+// away is a period in which a component is unreachable.
 type away struct{ from, to time.Duration }
 
 func (a away) at(t time.Duration) bool { return t >= a.from && t < a.to }
@@ -62,7 +62,7 @@ type simulation struct {
 	lasts  time.Duration
 	down   away          // the exporter
 	server away          // the API server
-	anew   time.Duration // when the exporter starts again, at another address; 0 for never
+	anew   time.Duration // when the exporter restarts at another address; 0 for never
 	skips  []census.Skipped
 
 	notCounted bool
@@ -77,7 +77,7 @@ var configMaps = census.Resource{
 	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Namespaced: true,
 }
 
-// forbidden is what a user has no permission for.
+// forbidden are resource types that the user has no permission to list.
 var forbidden = []census.Skipped{{Resource: "secrets", Reason: census.Forbidden}}
 
 // Snapshot implements exporter.Source.
@@ -103,7 +103,7 @@ func (s *simulation) Snapshot(each func(live.Row)) live.Snapshot {
 	}
 }
 
-// row is the pool at a time, counted since another.
+// row returns the pool at a time. It counts creates and deletes from the time since.
 func (p pool) row(at, since time.Duration) live.Row {
 	creates := p.creates(at) - p.creates(since)
 	row := live.Row{Followed: true, Since: epoch.Add(since), Creates: int64(creates)}
@@ -138,7 +138,7 @@ type scraper struct {
 	known map[string]labels.Labels // the series of the last scrape
 }
 
-// scrape stores what a registry has, or that it can't be scraped.
+// scrape stores the metrics of a registry, or a failed scrape.
 func (p *scraper) scrape(t *testing.T, registry *prometheus.Registry, at time.Time, instance string) {
 	t.Helper()
 	appender := p.Appender(t.Context())

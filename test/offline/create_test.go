@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
-// Words that create does not take are explained where it is likely what was
-// meant; others are refused as kubectl refuses them.
+// If create gets unexpected words, it explains the likely intention. Otherwise it refuses them as kubectl does.
 func TestCreateExplainsArguments(t *testing.T) {
 	const usage = "\nSee 'kubectl genname create -h' for help and examples\n"
 	file := func(name string) string {

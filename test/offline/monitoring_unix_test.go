@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The script for node_exporter puts a whole file in its place, whatever the audit's exit
-// code is, and none that was cut off.
+// The script for node_exporter replaces its file by a complete output, with any exit code of the audit. It never
+// installs a truncated output.
 func TestTextfile(t *testing.T) {
 	const old, whole = "old 1.0\n# EOF\n", "genname_audit_complete 0.0\n# EOF\n"
 	for name, test := range map[string]struct {
@@ -30,7 +30,7 @@ func TestTextfile(t *testing.T) {
 			write(t, filepath.Join(bin, "kubectl-genname"), "#!/bin/sh\nprintf %s '"+test.prints+"'\nexit "+test.exits+"\n")
 			script := exec.Command("sh", "../../examples/textfile-collector/textfile.sh", directory)
 			script.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
-			_ = script.Run() // its exit code is looked at
+			_ = script.Run() // its exit code is checked below
 			got, err := os.ReadFile(file)
 			if left, _ := os.ReadDir(directory); err != nil || string(got) != test.want || script.ProcessState.ExitCode() != test.code || len(left) != 1 {
 				t.Errorf("exit code %d, %v, %d files, and\n%s", script.ProcessState.ExitCode(), err, len(left), got)

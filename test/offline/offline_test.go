@@ -1,5 +1,5 @@
-// Package offline runs the commands, as a user's words on a command line, where
-// no cluster is: whatever needs one is tested by test/e2e.
+// Package offline runs the commands with the arguments of a user and without a cluster. test/e2e tests the commands
+// that need a cluster.
 package offline
 
 import (
@@ -16,14 +16,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
-// run runs the real command line without a cluster. What it prints for
-// machines is as the published schemas have it.
+// run runs the real command line without a cluster. It checks JSON and YAML output against the published schemas.
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	return runWith(t, "", args...)
 }
 
-// runWith is run with something on stdin.
+// runWith is run with input on stdin.
 func runWith(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errOut bytes.Buffer
@@ -49,12 +48,12 @@ func TestHelpSaysKubectlGenname(t *testing.T) {
 	}
 }
 
-// full is a standard output on which nothing can be written.
+// full is a standard output that rejects all writes.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// A result that is lost is no success.
+// If the result can't be written, the command fails.
 func TestResultsThatCannotBeWritten(t *testing.T) {
 	for _, args := range [][]string{{"report"}, {"report", "-o", "json"}, {"version", "--client"}} {
 		var stderr bytes.Buffer

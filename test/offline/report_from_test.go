@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// savedAudit is what an audit of two prefixes printed: one of an API whose
-// server's retries are unknown.
+// savedAudit is the output of an audit of two prefixes. The server's retries are unknown for the API of one of them.
 const savedAudit = "testdata/audit.json"
 
 func readSavedAudit(t *testing.T) string {
@@ -24,7 +23,7 @@ func readSavedAudit(t *testing.T) string {
 	return string(data)
 }
 
-// What the audit said of each item's attempts is used, and so is the flag.
+// The report uses the attempts of each item of the audit, unless the flag overrides them.
 func TestReportFrom(t *testing.T) {
 	const columns = "custom-columns=RESOURCE:.resource,NS:.namespace,PREFIX:.prefix,EXISTING:.existing,TRIES:.policies[*].attempts"
 	const want = `RESOURCE   NS   PREFIX           EXISTING   TRIES
@@ -107,8 +106,7 @@ without retries                 4.76%    97.3%      100%        100%          62
 	}
 }
 
-// A saved audit of the first version, and one that says that its counts are not of one
-// instant.
+// The report accepts a saved audit of the first version, and one with inconsistent counts.
 func TestReportFromTheFirstVersion(t *testing.T) {
 	const first = "../../pkg/api/v1alpha1/testdata/audit-first-version.json"
 	stdout, stderr, code := run(t, "report", "--from="+first, "--creates=10", "-o", "jsonpath={.items[*].prefix}")
@@ -122,7 +120,7 @@ func TestReportFromTheFirstVersion(t *testing.T) {
 	}
 }
 
-// An audit that did not see all is said to be one, and passes no gate.
+// The report warns about an incomplete audit, which passes no gate.
 func TestReportFromIncomplete(t *testing.T) {
 	incomplete := strings.Replace(readSavedAudit(t), `"complete": true`, `"complete": false`, 1)
 	incomplete = strings.Replace(incomplete, `"prefixes": 0,`, `"prefixes": 3,`, 1)

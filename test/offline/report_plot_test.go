@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// The pictures in docs/figures are what the commands of docs/internals/kep-4420.md draw.
+// The commands of docs/internals/kep-4420.md draw the pictures in docs/figures.
 func TestFigures(t *testing.T) {
 	document, err := os.ReadFile("../../docs/internals/kep-4420.md")
 	if err != nil {
@@ -62,7 +62,7 @@ func TestReportPlotPNG(t *testing.T) {
 	}
 }
 
-// A picture replaces the one that was there, and leaves nothing else behind.
+// A picture replaces the existing file and leaves no other files.
 func TestReportPlotReplaces(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "odds.svg")
@@ -104,7 +104,7 @@ func TestReportPlotInTheTerminal(t *testing.T) {
 	}
 }
 
-// Policies with as many attempts are one curve, those with unknown attempts none.
+// Policies with equal attempts share a curve. Policies with unknown attempts have none.
 func TestReportPlotPolicies(t *testing.T) {
 	stdout, _, _ := run(t, "report", "--plot=-", "--server-attempts=1", "--client-attempts=2")
 	if !strings.Contains(stdout, "a  none, server (1 attempt)           ") || !strings.Contains(stdout, "b  client, server+client (2 attempts)  ") {
@@ -121,8 +121,7 @@ func TestReportPlotPolicies(t *testing.T) {
 	}
 }
 
-// A plot that cannot be made is an error that names the flag; nothing is
-// printed, and nothing is left where the picture should be.
+// If the plot fails, the error names the flag. Nothing is printed, and no file remains.
 func TestReportPlotBadInput(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "folder.svg")

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// The numbers are those of KEP-4420, where it is right: 0.0062% for a million creates, and
-// 170 creates without retries, not 500, for 0.1%. All of it fits a terminal.
+// The numbers are those of KEP-4420 where it is right: 0.0062% for a million creates. For a chance of 0.1% without
+// retries, the KEP has 500 creates and the report 170. The output fits a terminal.
 func TestReportOffline(t *testing.T) {
 	const want = `A new prefix has no names. No problem: a server of Kubernetes 1.32 or later
 tries 8 names per create, and after 1,362,494 more creates the chance that any
@@ -44,7 +44,7 @@ in 10^9. 0.1% AT is the number of creates after which the chance is 0.1%.
 	}
 }
 
-// The example of the specification, whose numbers are exact: 3,000 names.
+// The example of the specification has 3,000 names and exact numbers.
 func TestReportExisting(t *testing.T) {
 	const want = `
 AFTER … MORE CREATES     1,000   10,000   100,000   1 million     0.1% AT
@@ -82,7 +82,7 @@ func TestReportVerdict(t *testing.T) {
 	}
 }
 
-// A server that doesn't retry has no row without retries, and all digits follow.
+// If the server doesn't retry, there is no row without retries. All digits follow.
 func TestReportWide(t *testing.T) {
 	const want = `A prefix has 5,000 names. Creates might fail: a server tries 1 name per create
 (--server-attempts), and after 2 more creates the chance that any has failed is
@@ -129,7 +129,7 @@ It assumes one deletion before each create.
 	}
 }
 
-// What is too small for a number is not zero, and what cannot be is.
+// A value that is too small to print is not zero. An impossible event has the value zero.
 func TestReportWideBeyondNumbers(t *testing.T) {
 	stdout, _, _ := run(t, "report", "--creates=1,100,14348908", "-o", "wide")
 	for _, want := range []string{
@@ -314,7 +314,7 @@ func TestReportBadInput(t *testing.T) {
 	}
 }
 
-// After Ctrl-C, no report is half printed.
+// After Ctrl-C, no partial report is printed.
 func TestReportInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
@@ -325,8 +325,7 @@ func TestReportInterrupted(t *testing.T) {
 	}
 }
 
-// More creates than the space has names are certain to conflict; that is an
-// answer, not an error.
+// More creates than the name pool has names are certain to conflict. The report says so without an error.
 func TestReportPastTheSpace(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--creates=14348908,9223372036854775807", "-o", "jsonpath={.items[*].policies[*].anyFails}")
 	if stdout != "1 1 1 1 1 1 1 1" || stderr != "" || code != 0 {
@@ -334,7 +333,7 @@ func TestReportPastTheSpace(t *testing.T) {
 	}
 }
 
-// The limits of the gates are printed as they may be given.
+// Flags accept the numbers as reports print them.
 func TestNumbersAreReadAsPrinted(t *testing.T) {
 	if stdout, stderr, code := run(t, "report", "--existing=5,000", "--creates=10", "-o", "jsonpath={.items[0].existing}"); stdout != "5000" || code != 0 {
 		t.Errorf("code %d, %q, %q", code, stdout, stderr)

@@ -13,7 +13,7 @@ import (
 )
 
 var cases = []parityCase{
-	// Where objects come from.
+	// Sources of objects.
 	{args: "-f one.yaml", says: "configmap/one-SUFFIX created\n"},
 	{args: "-f named.yaml", says: "configmap/named created\n"},
 	{args: "-f both.yaml", says: "configmap/both created\n"},
@@ -59,7 +59,7 @@ var cases = []parityCase{
 	{args: "-f -", stdin: "empty.yaml", code: 1, says: "error: no objects passed to create"},
 	{args: "-f -", stdin: "syntax.yaml", code: 1, says: "error: error parsing STDIN: "},
 
-	// What is in them.
+	// Contents of files.
 	{args: "-f empty.yaml", code: 1, says: "error: no objects passed to create\n"},
 	{args: "-f comments.yaml", code: 1, says: "error: no objects passed to create\n"},
 	{args: "-f null.yaml", code: 1, says: "error: no objects passed to create\n"},
@@ -122,7 +122,7 @@ var cases = []parityCase{
 		client: &harness.Result{Code: 1, Stderr: `Error from server \(Forbidden\): error when creating "one.yaml": configmaps "one-SUFFIX" is forbidden: unable to create new content in namespace NAMESPACE because it is being terminated\n`},
 	},
 
-	// Which of them.
+	// Selection.
 	{args: "-f labels.yaml -l app=b", says: "configmap/b-SUFFIX created\n"},
 	{args: "-f labels.yaml --selector app!=b", says: "configmap/a-SUFFIX created\n"},
 	{args: "-f labels.yaml -l app=c", code: 1, says: "error: no objects passed to create\n"},
@@ -214,7 +214,7 @@ var cases = []parityCase{
 	{args: "-f job.yaml -o=name", says: "job.batch/job-SUFFIX\n"},
 	{args: "-f list.yaml -o yaml", says: "---\n"},
 
-	// What goes with the objects.
+	// Annotations and managed fields.
 	{args: "-f one.yaml --save-config -o yaml", says: `"generateName":"one-"`},
 	{args: "-f secret.yaml --save-config -o yaml", says: `hunter2`},
 	{args: "-f applied.yaml -o yaml", says: `"generateName":"a-"`},
@@ -267,7 +267,7 @@ var cases = []parityCase{
 	{args: "-f one.yaml --disable-compression --cache-dir=cache", says: "one-SUFFIX created\n"},
 	{args: "-f one.yaml --warnings_as_errors --save_config", says: "one-SUFFIX created\n"},
 
-	// kubectl's own ways.
+	// kubectl's own features.
 	{args: "-f one.yaml --edit", editor: "true", says: "Edit cancelled, no changes made.\n"},
 	{args: "-f three.yaml --edit", editor: "sed -i s/generateName:/generateName:/;s/-$/-x-/", says: "configmap/c-x-SUFFIX created\n"},
 	{args: "-f one.yaml --edit -o json", editor: "sed -i s/one-/two-/", says: `"name": "two-SUFFIX"`},
@@ -290,9 +290,8 @@ var cases = []parityCase{
 	{args: "-f missing.json --raw=/api", code: 1, says: "missing.json"},
 	{args: "--raw=/api", code: 1, says: "error: must specify one of -f and -k"},
 
-	// The network and the server's bad moments: by default, they are gone
-	// about; with --naming=server --attempts=1 kubectl's words come with the
-	// exit code of an unknown outcome.
+	// Faults of the network and the server. By default, the plugin handles them. With --naming=server --attempts=1 it
+	// prints kubectl's error, and exits with the code of an unknown outcome.
 	{
 		args: "-f one.yaml", faults: harness.First(1, faultproxy.DropResponse), code: 1, unknown: true, says: `error when creating "one.yaml": Post "SERVER/`,
 		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: [^\n]* \(checking whether it exists\)\n`},
@@ -326,7 +325,7 @@ func holdName(t *testing.T, namespace string) {
 	}
 }
 
-// endHolder takes it with an object that is being deleted.
+// endHolder takes the name "named" with an object that is being deleted.
 func endHolder(t *testing.T, namespace string) {
 	t.Helper()
 	holdName(t, namespace)
@@ -335,8 +334,7 @@ func endHolder(t *testing.T, namespace string) {
 	}
 }
 
-// endNamespace deletes the namespace, which stays, being terminated: nobody
-// finalizes it.
+// endNamespace deletes the namespace. It stays in termination, because no controller finalizes it.
 func endNamespace(t *testing.T, namespace string) {
 	t.Helper()
 	if err := harness.Clientset(t, retrying).CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{}); err != nil {
@@ -350,8 +348,8 @@ func quotaOfTwo(t *testing.T, namespace string) {
 	harness.Quota(t, retrying, namespace, "two", 2)
 }
 
-// mayDoNothing is what the plugin prints to a user without permissions: beside
-// kubectl's refusal, it warns that it can't check it.
+// mayDoNothing returns the plugin's output for a user without permissions. Before kubectl's refusal, the plugin warns
+// that it can't check the refusal.
 func mayDoNothing(user string) *harness.Result {
 	return &harness.Result{Code: 1, Stderr: harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps") +
 		`Error from server \(Forbidden\): error when creating "one.yaml": configmaps is forbidden: User "` + user +

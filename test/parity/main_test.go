@@ -1,5 +1,5 @@
-// Package parity gives command lines of kubectl create to the reference kubectl
-// and to the plugin, on a real API server, and compares all that they do.
+// Package parity runs command lines of kubectl create with the reference kubectl and with the plugin, on a real API
+// server, and compares all results.
 package parity
 
 import (

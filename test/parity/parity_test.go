@@ -31,23 +31,21 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// parityCase is one command line, given to the reference kubectl and to the
-// plugin. What they print, their exit codes and the objects that they leave
-// must be the same.
+// parityCase is one command line for the reference kubectl and the plugin. Outputs, exit codes and the resulting
+// objects must be equal.
 type parityCase struct {
-	args string // after "create"; the files are those of testdata/files
+	args string // after "create"; the files are in testdata/files
 	code int    // kubectl's exit code
-	says string // a part of what kubectl prints: the case is what it seems
+	says string // a part of kubectl's output, which proves that the case tests its subject
 
 	stdin   string                                      // a file
 	editor  string                                      // KUBE_EDITOR
 	user    string                                      // "admin" if empty
-	prepare func(t *testing.T, namespace string)        // done before
-	faults  func() func(*http.Request) faultproxy.Fault // between it and the server
-	unknown bool                                        // the outcome is: the plugin exits with 4
+	prepare func(t *testing.T, namespace string)        // runs first
+	faults  func() func(*http.Request) faultproxy.Fault // between the client and the server
+	unknown bool                                        // the outcome is unknown, so the plugin exits with 4
 
-	// client is what the contract says of the plugin's own naming, where that
-	// differs: regular expressions.
+	// client contains regular expressions for the plugin's own naming, if its result differs.
 	client *harness.Result
 }
 
@@ -77,21 +75,21 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// said is what a run prints by default, and kubectl never: that it checks a refusal, that
-// lint finds an error, and at the end how to go on.
+// said matches output that the plugin prints by default and kubectl never prints: a check of a refusal, an error
+// found by lint, and the next step at the end.
 var said = regexp.MustCompile(`(?m:^` + harness.Said(messages.Retry, `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?m:^` +
 	harness.Said(messages.Warning+messages.BadPrefix) + `)|(?ms:^(` +
 	`error: (` + messages.NotAllCreated + `|` + messages.StoppedAfterFailure + `): |` +
 	harness.Said(messages.AfterFix+messages.RunAgain) + `|` + harness.Said(harness.Capital(messages.RunAgain)) + `).*\z)`)
 
-// parity is what the cases share.
+// parity is shared by the cases.
 type parity struct {
 	plugin string
 	home   string
 	files  *httptest.Server
 }
 
-// left is what a run leaves: with the objects, as JSON.
+// left is the result of a run, with the objects as JSON.
 type left struct {
 	harness.Result
 	objects string
@@ -106,7 +104,7 @@ func newParity(t *testing.T) *parity {
 	return p
 }
 
-// setUpParity puts a custom resource and an admission policy on the server.
+// setUpParity creates a custom resource and an admission policy on the server.
 func setUpParity(t *testing.T) {
 	t.Helper()
 	admin := harness.As(t, retrying.Admin())
@@ -133,8 +131,7 @@ func setUpParity(t *testing.T) {
 	})
 }
 
-// unsteady answers 503 to the first two requests for /flaky/CLIENT/FILE, and
-// to all for /down/FILE.
+// unsteady responds with 503 to the first two requests for /flaky/CLIENT/FILE, and to all requests for /down/FILE.
 func unsteady(files http.Handler) http.Handler {
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -156,8 +153,7 @@ func unsteady(files http.Handler) http.Handler {
 	})
 }
 
-// run runs the case by program, in a namespace of its own that is the
-// kubeconfig's, beside files of its own.
+// run runs the case with a program. It uses a new namespace, which is the default of the kubeconfig, and new files.
 func (p *parity) run(t *testing.T, c parityCase, program string, args ...string) left {
 	t.Helper()
 	ns := harness.Namespace(t, retrying)
@@ -196,14 +192,14 @@ func (p *parity) run(t *testing.T, c parityCase, program string, args ...string)
 	}
 }
 
-// copyFiles copies what the text named mentions, or the folder of which.
+// copyFiles copies the files and directories that the text named mentions.
 func copyFiles(t *testing.T, from, to string, expand func(string) string, named string) {
 	t.Helper()
 	if err := fs.WalkDir(os.DirFS(from), ".", func(path string, entry fs.DirEntry, err error) error {
 		switch top, _, _ := strings.Cut(path, "/"); {
 		case err != nil:
 			return err
-		case path != "." && !strings.Contains(named, top): // perhaps more than it means
+		case path != "." && !strings.Contains(named, top): // can match too much
 			return nil
 		case entry.IsDir():
 			return os.MkdirAll(filepath.Join(to, path), 0o700)
@@ -237,7 +233,7 @@ func (c parityCase) writeKubeconfig(t *testing.T, namespace, path string) {
 	}
 }
 
-// plainer replaces what differs between two runs of the same command.
+// plainer returns a function that replaces the text that differs between two runs of the same command.
 func plainer(namespace, dir string) func(string) string {
 	replace := func(pattern, by string) func(string) string {
 		r := regexp.MustCompile(pattern)
@@ -253,8 +249,8 @@ func plainer(namespace, dir string) func(string) string {
 		replace(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`, "TIME"),
 		replace(`(?m)^([WE])\d{4} [\d:.]+ +\d+ `, "$1 "), // klog
 		replace(`kubectl(-genname)?-edit-\d+`, "EDIT"),
-		replace(`manager(\\?"?: ?\\?"?)kubectl-genname\b`, "manager${1}kubectl"), // of --raw: by the User-Agent
-		replace(` --(attempts=1|naming=server)`, ""),                             // of a change-cause
+		replace(`manager(\\?"?: ?\\?"?)kubectl-genname\b`, "manager${1}kubectl"), // for --raw, from the User-Agent
+		replace(` --(attempts=1|naming=server)`, ""),                             // in a change-cause
 	}
 	return func(text string) string {
 		for _, step := range steps {
@@ -264,8 +260,7 @@ func plainer(namespace, dir string) func(string) string {
 	}
 }
 
-// objects lists what is in the namespace, with all that the server keeps of
-// it.
+// objects lists the objects in the namespace, with everything that the server stores.
 func objects(t *testing.T, namespace string) string {
 	t.Helper()
 	config := retrying.Admin()
@@ -299,7 +294,7 @@ func objects(t *testing.T, namespace string) string {
 	return strings.Join(all, "\n")
 }
 
-// nameOf is a name to sort by, without what chance made of it.
+// nameOf returns a name to sort by, without random characters.
 func nameOf(text string) string {
 	return regexp.MustCompile(`-`+harness.Suffix).ReplaceAllString(regexp.MustCompile(`"name": "[^"]*"`).FindString(text), "")
 }
@@ -318,8 +313,7 @@ func (p *parity) compare(t *testing.T, how string, kubectls, ours left) {
 	}
 }
 
-// unmarked is JSON, YAML or KYAML without the annotation of the plugin, also in
-// managedFields.
+// unmarked removes the creation ID annotation from JSON, YAML or KYAML, and from managedFields.
 func unmarked(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -335,8 +329,7 @@ func unmarked(text string) string {
 	return strings.Join(lines, "")
 }
 
-// emptied is the number of lines, from the first one on, that hold no
-// annotation any more.
+// emptied returns the number of lines at the beginning that contain an empty map of annotations.
 func emptied(lines []string) int {
 	word := func(i int) string {
 		if i >= len(lines) {

@@ -52,8 +52,7 @@ func Messages(root string) ([]Message, error) {
 	return found, nil
 }
 
-// constantsOf returns the constants of a file. All of them must be strings, written as
-// literals, so that none is left out.
+// constantsOf returns the constants of a file. All of them must be string literals, so that none is left out.
 func constantsOf(file *ast.File, pkg string) ([]Message, error) {
 	var found []Message
 	for _, d := range file.Decls {
@@ -104,8 +103,8 @@ func (m Message) Shown() string {
 	return strings.TrimSpace(strings.ReplaceAll(verb.ReplaceAllString(line, "…"), "%%", "%"))
 }
 
-// Sentences returns the sentences of a message: without the labels at its beginning,
-// and without the commands and examples on lines of their own.
+// Sentences returns the sentences of a message, without the labels at its beginning, and without the commands and
+// examples on separate lines.
 func (m Message) Sentences() []string {
 	var sentences []string
 	for line := range strings.SplitSeq(m.Text, "\n") {

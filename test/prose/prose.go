@@ -1,6 +1,5 @@
-// Package prose measures how texts read, by the bars of CONTRIBUTING.md: the length of
-// sentences, and phrases that hide the actor. Its tests check the pages, the messages,
-// the help and the comments.
+// Package prose measures the readability of texts by the bars of CONTRIBUTING.md: the length of sentences, and
+// phrases that hide the actor. Its tests check the pages, the messages, the help and the comments.
 package prose
 
 import (
@@ -34,8 +33,7 @@ var (
 	word        = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9'’.,:/^_-]*`)
 )
 
-// Values are the measures of a text: lengths in words, shares in percent, and phrases
-// per 100 sentences.
+// Values are the measures of a text. Lengths are in words, shares in percent, and phrases per 100 sentences.
 type Values map[string]float64
 
 // Bars are the largest values that pass.
@@ -85,8 +83,7 @@ func Of(sentences []string) Values {
 	}
 }
 
-// Sentences returns the sentences of the prose of a Markdown page: no code, tables,
-// headings or comments.
+// Sentences returns the sentences of a Markdown page, without code, tables, headings and comments.
 func Sentences(page string) []string {
 	var sentences []string
 	for _, p := range paragraphs(frontMatter.ReplaceAllString(page, "")) {

@@ -22,12 +22,11 @@ import (
 
 const root = "../../"
 
-// commentsLimit is the largest share of "what …" as a noun in Go comments. Lower it when
-// comments have improved: the bar of all other texts is 1.
+// commentsLimit is the largest share of "what …" as a noun in Go comments. Lower it when comments have improved. The
+// bar of all other texts is 1.
 const commentsLimit = 7.5
 
-// text is something that is measured: a page, the messages or the help of a command, or
-// all comments.
+// text is a measured text: a page, the messages or the help of a command, or all comments.
 type text struct {
 	values Values
 	bars   Values
@@ -51,8 +50,8 @@ var longPages = map[string]int{
 	"README.md": 1000, "docs/reference/derived-names.md": 2000, "docs/reference/server-versions.md": 2000,
 }
 
-// A page for users has 900 words at most, with code and tables. Generated pages and
-// those for contributors can be longer.
+// A page for users has up to 900 words, including code and tables. Generated pages and pages for contributors can be
+// longer.
 func TestLengthOfPages(t *testing.T) {
 	const most = 900
 	hasLetter := regexp.MustCompile(`[\pL\pN]`)
@@ -73,7 +72,7 @@ func TestLengthOfPages(t *testing.T) {
 // round rounds a value to one decimal.
 func round(value float64) float64 { return math.Round(10*value) / 10 }
 
-// allTexts returns all that is measured, by name.
+// allTexts returns all measured texts by name.
 func allTexts(t *testing.T) map[string]text {
 	t.Helper()
 	texts := map[string]text{"Go comments": comments(t)}
@@ -111,7 +110,7 @@ func messages(t *testing.T) []Message {
 	return found
 }
 
-// barsOf returns the bars of a page: doubled for contributors' pages.
+// barsOf returns the bars of a page. They are doubled for contributors' pages.
 func barsOf(path string) Values {
 	if !strings.HasPrefix(path, "docs/internals/") {
 		return Bars
@@ -123,8 +122,8 @@ func barsOf(path string) Values {
 	return doubled
 }
 
-// generated are the pages that programs write. The help and the rules that they are
-// written from are measured instead.
+// generated matches the pages that programs write. The tests measure the help and the rules that they are written
+// from.
 var generated = regexp.MustCompile(`^docs/(reference/(commands|formats)/.*|rules/.*)\.md$`)
 
 // pages returns the text of all pages by their paths.
@@ -152,7 +151,7 @@ func pages(t *testing.T) map[string]string {
 	return found
 }
 
-// kubectls are flags whose words are kubectl's.
+// kubectls are the flags with kubectl's descriptions.
 var kubectls = map[string]bool{
 	"allow-missing-template-keys": true, "dry-run": true, "edit": true, "field-manager": true, "filename": true, "help": true,
 	"kustomize": true, "output": true, "raw": true, "record": true, "recursive": true, "save-config": true,
@@ -193,8 +192,7 @@ func list(long string) string {
 	return regexp.MustCompile(`(?m)^ +`).ReplaceAllString(long, "")
 }
 
-// comments measures the comments of all Go code by the phrase that it has most of, per
-// 100 lines.
+// comments measures the comments of all Go code. It counts their most frequent phrase per 100 lines.
 func comments(t *testing.T) text {
 	t.Helper()
 	lines, found := 0, 0

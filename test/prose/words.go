@@ -2,14 +2,14 @@ package prose
 
 import "regexp"
 
-// Word is a word that we don't use, and the one that we use for it.
+// Word is a word to avoid, and its replacement.
 type Word struct {
 	Pattern *regexp.Regexp
 	Instead string
 }
 
-// Words are the left column of the table of words. Some patterns are narrower than the
-// word, where the word also has a meaning of its own.
+// Words are the left column of the table of words. Some patterns are narrower than the word, because the word also
+// has another meaning.
 var Words = []Word{
 	{words(`answer(s|ed|ing)?`), "response"},
 	{words(`rights`), "permission"},

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
 
-// allowed are places that have a word of the list, and why. A place is a constant, the
-// help of a command, or a page, and then the word.
+// allowed are the places that have a word of the list, with the reasons. The key is a constant, the help of a
+// command, or a page, and then the word.
 var allowed = map[string]string{}
 
 // Messages, help and pages have no word of the list.
@@ -44,10 +44,10 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// fieldWords are parts of names of fields that have another word.
+// fieldWords matches parts of field names that have another word.
 var fieldWords = regexp.MustCompile(`(?i)tries|maker|madeBy|headroom|conflict|answer|space$|stranger|judge|^marked`)
 
-// The names of the fields of JSON are those of the list of words.
+// Names of JSON fields use the list of words.
 func TestWordsOfFields(t *testing.T) {
 	property := regexp.MustCompile(`"(\w+)": \{`)
 	schemas := 0

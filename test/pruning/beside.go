@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// Beside is what prune takes, beside kubectl and for another client.
+// Beside compares prune with kubectl, and measures the effect of prune on another client.
 type Beside struct {
 	Objects         int           // that each deletes
 	Prune, Kubectl  time.Duration // to delete them
@@ -28,8 +28,8 @@ type Beside struct {
 	BusyConcurrency int
 }
 
-// Compare deletes objects by prune and by the recipe with kubectl and xargs, and
-// measures what another client notices of prune.
+// Compare deletes objects with prune, and with the recipe of kubectl and xargs. It also measures the latency of
+// another client while prune runs.
 func Compare(ctx context.Context, cp *controlplane.ControlPlane, plugin Plugin, objects, crowd int) (*Beside, error) {
 	config := rest.CopyConfig(cp.Admin())
 	config.QPS = -1
@@ -104,8 +104,8 @@ func after(d time.Duration) <-chan struct{} {
 	return done
 }
 
-// latency returns the median time of a client that creates, reads and deletes one
-// object after another, 50 requests a second at most.
+// latency returns the median latency of a client that creates, reads and deletes one object after another. It sends
+// up to 50 requests per second.
 func latency(ctx context.Context, client kubernetes.Interface, done <-chan struct{}) (time.Duration, int) {
 	maps := client.CoreV1().ConfigMaps("default")
 	var took []time.Duration

@@ -1,7 +1,6 @@
-// Package pruning lets kubectl genname prune delete part of many objects while all
-// goes wrong that can: faults are injected into its requests, the API server is killed,
-// and a second client deletes objects and creates others under the same names. Then it
-// compares the cluster with what may exist.
+// Package pruning lets kubectl genname prune delete a part of many objects during faults. It injects faults into the
+// requests, and kills the API server. A second client deletes objects and creates others under the same names. In the
+// end the package compares the cluster with the objects that may exist.
 package pruning
 
 import (
@@ -33,16 +32,16 @@ import (
 // prefix is the generateName of all objects.
 const prefix = "stale-"
 
-// maxRuns is how often the command is run again until it succeeds.
+// maxRuns limits the repetitions of the command until it succeeds.
 const maxRuns = 20
 
 // Plugin runs kubectl genname and returns its exit code and outputs.
 type Plugin func(ctx context.Context, args ...string) (code int, stdout, stderr string)
 
-// Settings are those of one trial.
+// Settings are the settings of one trial.
 type Settings struct {
-	Old, Young int     // objects to delete, and objects to leave
-	Rate       float64 // of the requests into which a fault is injected
+	Old, Young int     // objects to delete, and objects to keep
+	Rate       float64 // the share of requests with a fault
 	Seed       uint64
 	Kills      int // of the API server
 	Replaced   int // objects that the second client deletes and creates again
@@ -50,15 +49,15 @@ type Settings struct {
 	Log        io.Writer
 }
 
-// Outcome is what a trial has found.
+// Outcome is the result of a trial.
 type Outcome struct {
-	Codes    []int // the exit codes of the runs
+	Codes    []int // exit codes of the runs
 	Deleted  int64
-	Left     map[v1alpha1.PruneReason]int64 // of the last run that says it
+	Left     map[v1alpha1.PruneReason]int64 // of the last run that reports it
 	Requests int
 	Faults   map[string]int
 	Kills    int
-	Replaced int // by the second client, also before the deletion came
+	Replaced int // by the second client, including objects that prune had not yet deleted
 	Took     time.Duration
 }
 
@@ -74,8 +73,7 @@ type trial struct {
 	names    []string             // of the old ones
 }
 
-// Run runs a trial on a control plane. The error is the first difference between the
-// cluster and what may exist.
+// Run runs a trial on a control plane. It returns an error if the cluster differs from the objects that may exist.
 func Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings) (*Outcome, error) {
 	config := rest.CopyConfig(cp.Admin())
 	config.QPS = -1
@@ -137,14 +135,14 @@ func Create(ctx context.Context, client kubernetes.Interface, prefix string, n i
 	return created, group.Wait()
 }
 
-// faults are all but those that only a create can meet.
+// faults returns all faults except those of creates.
 func faults() []faultproxy.NamedFault {
 	return slices.DeleteFunc(slices.Clone(faultproxy.Faults), func(i faultproxy.NamedFault) bool {
 		return strings.HasPrefix(i.Name, "stored")
 	})
 }
 
-// prune runs the command, again and again until it succeeds, while all goes wrong.
+// prune repeats the command until it succeeds, during all faults.
 func (t *trial) prune(ctx context.Context, before string) (*Outcome, error) {
 	mix := &faultproxy.Mix{Seed: t.Seed, Rate: t.Rate, Of: faults()}
 	proxy, err := faultproxy.Start(faultproxy.HTTP2, t.cp.Admin(), mix.Choose)
@@ -194,7 +192,7 @@ func (o *Outcome) add(stdout string) {
 	}
 }
 
-// kill kills the API server again and again, and starts it, while the command runs.
+// kill repeatedly kills and restarts the API server while the command runs.
 func (t *trial) kill(ctx context.Context, o *Outcome) error {
 	for range t.Kills {
 		if !sleep(ctx, 3*time.Second) {
@@ -212,8 +210,8 @@ func (t *trial) kill(ctx context.Context, o *Outcome) error {
 	return nil
 }
 
-// replace deletes old objects and creates others under their names. What it creates is
-// told by its responses.
+// replace deletes old objects and creates others under their names. It records the objects that a response reports as
+// created.
 func (t *trial) replace(ctx context.Context) {
 	random := rand.New(rand.NewPCG(t.Seed, 1))
 	pause := 10 * time.Second / time.Duration(max(1, t.Replaced))
@@ -227,7 +225,7 @@ func (t *trial) replace(ctx context.Context) {
 		}
 		namespace, name, _ := strings.Cut(full, "/")
 		maps := t.client.CoreV1().ConfigMaps(namespace)
-		_ = maps.Delete(context.WithoutCancel(ctx), name, metav1.DeleteOptions{}) // it may be gone, or the server
+		_ = maps.Delete(context.WithoutCancel(ctx), name, metav1.DeleteOptions{}) // it may be deleted
 		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, GenerateName: prefix}}
 		if made, err := maps.Create(context.WithoutCancel(ctx), o, metav1.CreateOptions{}); err == nil {
 			t.replaced[full] = made.UID
@@ -245,7 +243,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// check compares the cluster with what may exist.
+// check compares the cluster with the objects that may exist.
 func (t *trial) check(ctx context.Context) error {
 	exists := map[types.UID]string{}
 	list, err := t.client.CoreV1().ConfigMaps("").List(ctx, metav1.ListOptions{})

@@ -22,10 +22,10 @@ import (
 	"testing"
 )
 
-// thirdParty is the file with the licenses of what is linked in.
+// thirdParty is the file with the licenses of the linked modules.
 const thirdParty = "THIRD_PARTY_LICENSES"
 
-// largest is how big the program may be.
+// largest is the maximum size of the program in bytes.
 const largest = 64 << 20
 
 // entry is a regular file of an archive.
@@ -35,8 +35,8 @@ type entry struct {
 	at   int64 // when it was last modified, in Unix seconds
 }
 
-// Every archive holds the same, by the commit's date, so that it can be made
-// again; and its checksum is the published one.
+// All archives have the same files with the commit's date, so that builds are reproducible. Each checksum is the
+// published one.
 func TestArchives(t *testing.T) {
 	r := theRelease(t)
 	if len(r.archives) != r.platforms {
@@ -59,7 +59,7 @@ func TestArchives(t *testing.T) {
 				}
 			}
 			for name, file := range files {
-				if a.os != "windows" && strings.TrimSpace(committed) != strconv.FormatInt(file.at, 10) { // zip knows no time zone
+				if a.os != "windows" && strings.TrimSpace(committed) != strconv.FormatInt(file.at, 10) { // no time zone
 					t.Errorf("%s is of %d, not of the commit's date %s", name, file.at, committed)
 				}
 			}
@@ -78,8 +78,8 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// linkAsDocumented makes the shim out of the program by the command of docs/install.md, for
-// installations without an archive.
+// linkAsDocumented creates the shim from the program by the command of docs/install.md, for installations without an
+// archive.
 func linkAsDocumented(t *testing.T, bin, path string) {
 	t.Helper()
 	page, err := os.ReadFile(root + "docs/install.md")
@@ -95,8 +95,7 @@ func linkAsDocumented(t *testing.T, bin, path string) {
 	}
 }
 
-// linked are Go and the modules that a program says it was linked from, with
-// their versions.
+// linked returns the versions of Go and of the modules in a program's build information.
 func linked(t *testing.T, program []byte) []string {
 	t.Helper()
 	info, err := buildinfo.Read(bytes.NewReader(program))
@@ -113,8 +112,7 @@ func linked(t *testing.T, program []byte) []string {
 	return modules
 }
 
-// A program that can run here says the version of the release, and completes
-// under the shim.
+// A program that can run here prints the version of the release. Its shim completes commands.
 func TestProgram(t *testing.T) {
 	r := theRelease(t)
 	ran := false
@@ -147,8 +145,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// The Debian package installs the same, the shim as a link. CI has what it
-// takes to look into it.
+// The Debian package installs the same files, with the shim as a link. CI has the tool to unpack it.
 func TestDebianPackage(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		if os.Getenv("CI") != "" {
@@ -188,7 +185,7 @@ func (a archive) shim() string {
 	return "kubectl_complete-genname"
 }
 
-// unpack reads an archive whose checksum is the published one.
+// unpack reads an archive and compares its checksum with the published one.
 func (r release) unpack(t *testing.T, a archive) map[string]entry {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.folder, a.name))

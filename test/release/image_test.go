@@ -13,8 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// docker is a program in the place of docker. It keeps its arguments and the directory that
-// an image is built from.
+// docker is a fake docker. It records its arguments and the directory that an image is built from.
 const docker = `#!/bin/sh
 case "$1 $2" in
 "buildx inspect") echo "Driver: docker-container" ;;

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// manifest is what krew's index has of a plugin.
+// manifest contains the fields of a plugin in krew's index.
 type manifest struct {
 	Metadata struct{ Name string }
 	Spec     pluginSpec
@@ -49,8 +49,8 @@ func (r release) manifest(t *testing.T) (path string, m manifest) {
 	return path, m
 }
 
-// sha256 is the checksum of an archive. In a release of one platform the
-// others are not there, and theirs is the checksum of nothing.
+// sha256 returns the checksum of an archive. A release of one platform lacks the other archives. Their checksum is
+// the checksum of an empty file.
 func (r release) sha256(name string) (string, error) {
 	data, err := os.ReadFile(filepath.Join(r.folder, name))
 	if errors.Is(err, fs.ErrNotExist) && r.platforms == 1 {
@@ -59,9 +59,8 @@ func (r release) sha256(name string) (string, error) {
 	return sum(data), err
 }
 
-// What krew's validation and the people who review its index ask for:
-// https://krew.sigs.k8s.io/docs/developer-guide/develop/best-practices/ and
-// .../plugin-manifest/.
+// The manifest fulfills the requirements of krew's validation and of the reviewers of its index:
+// https://krew.sigs.k8s.io/docs/developer-guide/develop/best-practices/ and .../plugin-manifest/.
 func TestKrewManifest(t *testing.T) {
 	r := theRelease(t)
 	path, m := r.manifest(t)
@@ -95,9 +94,8 @@ func TestKrewManifest(t *testing.T) {
 	}
 }
 
-// krew installs every archive by the manifest, with a license; and kubectl
-// runs what krew installed for this platform, and completes its words after
-// the line that the caveats show.
+// krew installs every archive by the manifest, with a license. kubectl runs the installed plugin of this platform.
+// After the command in the caveats, it also completes the plugin's words.
 func TestKrewInstalls(t *testing.T) {
 	r := theRelease(t)
 	path, m := r.manifest(t)
@@ -149,7 +147,7 @@ func krew(t *testing.T, env []string, tool string, args ...string) (string, erro
 	return run(env, "go", append([]string{"tool", "-modfile=tools/krew/go.mod", tool}, args...)...)
 }
 
-// platform is the one of the archive.
+// platform returns the platform of the archive.
 func (s pluginSpec) platform(t *testing.T, a archive) platform {
 	t.Helper()
 	for _, p := range s.Platforms {

@@ -1,5 +1,5 @@
-// Package release tests what users download: it makes a release of this
-// platform, as "make release-snapshot" makes one of all, and takes it apart.
+// Package release tests the files that users download. It builds a release of this platform, as "make
+// release-snapshot" builds one of all platforms, and checks its parts.
 package release
 
 import (
@@ -22,16 +22,16 @@ const root = "../../"
 
 var given = flag.String("dist", "", "folder of the release to test; without it one is made, of this platform only")
 
-// release is a folder that goreleaser made.
+// release is a directory that goreleaser wrote.
 type release struct {
 	folder    string
 	version   string
 	commit    string
 	archives  []archive
-	platforms int // that it should be for
+	platforms int // expected number of platforms
 }
 
-// archive is one archive of a release. Its parts are goreleaser's words.
+// archive is one archive of a release. Its fields have goreleaser's names.
 type archive struct{ name, os, arch string }
 
 func (a archive) isOurs() bool { return a.os == runtime.GOOS && a.arch == runtime.GOARCH }
@@ -43,7 +43,7 @@ func (a archive) program() string {
 	return "kubectl-genname"
 }
 
-// made is the release under test.
+// made returns the release under test.
 var made = sync.OnceValues(func() (release, error) {
 	if *given != "" {
 		return read(*given, 6)
@@ -72,7 +72,7 @@ func theRelease(t *testing.T) release {
 	return r
 }
 
-// snapshot makes a release of this platform, with the configuration of all.
+// snapshot builds a release of this platform with the usual configuration.
 func snapshot(temp, folder string) error {
 	config, err := os.ReadFile(root + ".goreleaser.yaml")
 	if err != nil {
@@ -92,7 +92,7 @@ func snapshot(temp, folder string) error {
 	if err := os.WriteFile(path, append(config, "\ndist: "+folder+"\n"...), 0o600); err != nil {
 		return err
 	}
-	// As in the Makefile: goreleaser forgets the commit where there is no remote.
+	// As in the Makefile: without a remote, goreleaser drops the commit.
 	remote := []string{
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=remote.origin.url",
 		"GIT_CONFIG_VALUE_0=https://github.com/kubectl-genname/kubectl-genname",
@@ -106,7 +106,7 @@ func snapshot(temp, folder string) error {
 	return err
 }
 
-// read takes the archives from what goreleaser says that it made.
+// read reads the archives from the lists that goreleaser writes.
 func read(folder string, platforms int) (release, error) {
 	r := release{folder: folder, platforms: platforms}
 	var metadata struct{ Version, Commit string }
@@ -132,8 +132,7 @@ func read(folder string, platforms int) (release, error) {
 	return r, nil
 }
 
-// run runs a program in the repository's folder and returns its stdout; env is
-// added to the environment.
+// run runs a program in the repository's directory and returns its stdout. It adds env to the environment.
 func run(env []string, program string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(program, args...)

@@ -11,12 +11,11 @@ import (
 	"testing"
 )
 
-// comments are those of the types of pkg/api/v1alpha1, by TYPE and TYPE.FIELD,
-// in which fields are called as in JSON.
+// comments are the comments of the types of pkg/api/v1alpha1, by TYPE and TYPE.FIELD. Fields have their JSON names.
 type comments map[string]string
 
-// of is the comment of a type or, with its name, of a field. A field without
-// one is what its type is.
+// of returns the comment of a type or, with a name, of a field. A field without a comment gets the comment of its
+// type.
 func (c comments) of(owner reflect.Type, field string) string {
 	if field == "" {
 		return c[owner.Name()]
@@ -72,8 +71,7 @@ func (c comments) add(types *ast.GenDecl) {
 	}
 }
 
-// sentence is a comment without the name that it begins with, and with the
-// names of other fields as in JSON.
+// sentence returns a comment without the name at its beginning, and with the JSON names of other fields.
 func sentence(comment, name string, of *ast.StructType) string {
 	text := strings.Join(strings.Fields(comment), " ")
 	text = regexp.MustCompile(`^`+name+` (is|are|holds|lists|describes) `).ReplaceAllString(text, "")

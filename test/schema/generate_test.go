@@ -19,10 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "write docs/schemas and docs/reference/formats")
 
-// kinds are those that are published.
+// kinds are the published kinds.
 var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.DuplicateReport{}, v1alpha1.LintReport{}, v1alpha1.PruneReport{}, v1alpha1.VersionReport{}}
 
-// probabilities are the fields whose numbers are from 0 to 1.
+// probabilities are the fields with numbers from 0 to 1.
 var probabilities = map[string]bool{
 	"AuditExceeded.nextCreate":   true,
 	"AuditGate.failAbove":        true,
@@ -38,7 +38,7 @@ var probabilities = map[string]bool{
 	"Reuse.anyReuse":             true,
 }
 
-// enums are the strings that can be no others.
+// enums are the string types with a fixed set of values.
 var enums = map[reflect.Type][]any{
 	reflect.TypeFor[v1alpha1.AttemptsSource](): {v1alpha1.SourceMetric, v1alpha1.SourceVersion, v1alpha1.SourceDefault, v1alpha1.SourceFlag, v1alpha1.SourceUnknown},
 	reflect.TypeFor[v1alpha1.DuplicateGrade](): {v1alpha1.DuplicateConfirmed, v1alpha1.DuplicateLikely, v1alpha1.DuplicatePossible},
@@ -50,13 +50,13 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[v1alpha1.PolicyName](): {v1alpha1.PolicyNone, v1alpha1.PolicyServer, v1alpha1.PolicyClient, v1alpha1.PolicyServerClient},
 }
 
-// generator makes schemas of Go types and their comments.
+// generator generates schemas from Go types and their comments.
 type generator struct {
 	t        *testing.T
 	comments comments
 }
 
-// schemaOf is the schema of a kind.
+// schemaOf returns the schema of a kind.
 func (g generator) schemaOf(kind reflect.Type) *jsonschema.Schema {
 	special := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[metav1.Time](): {Type: "string", Format: "date-time"},
@@ -82,14 +82,13 @@ func (g generator) schemaOf(kind reflect.Type) *jsonschema.Schema {
 
 func constant(value any) *any { return &value }
 
-// complete adds to the schema of a struct what its fields' comments and names
-// say.
+// complete adds the comments and ranges of the fields to the schema of a struct.
 func (g generator) complete(of reflect.Type, schema *jsonschema.Schema) {
 	for field := range fields(of) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		property := schema.Properties[name]
 		if property == nil {
-			continue // of an embedded type that is special
+			continue // of an embedded type with a special schema
 		}
 		owner := g.owner(of, field)
 		if comment := g.comments.of(owner, field.Name); comment != "" {
@@ -110,7 +109,7 @@ func (g generator) complete(of reflect.Type, schema *jsonschema.Schema) {
 	}
 }
 
-// bound gives a number the range of its field.
+// bound sets the range of a number.
 func bound(property *jsonschema.Schema, field string) {
 	number := false
 	for _, t := range append([]string{property.Type}, property.Types...) {
@@ -128,7 +127,7 @@ func bound(property *jsonschema.Schema, field string) {
 	}
 }
 
-// owner is the struct that declares a field: of, or one embedded in it.
+// owner returns the struct that declares a field: of, or a struct embedded in it.
 func (g generator) owner(of reflect.Type, field reflect.StructField) reflect.Type {
 	if len(field.Index) == 1 {
 		return of
@@ -136,7 +135,7 @@ func (g generator) owner(of reflect.Type, field reflect.StructField) reflect.Typ
 	return of.FieldByIndex(field.Index[:len(field.Index)-1]).Type
 }
 
-// fields are those of a struct and of its embedded structs.
+// fields returns the fields of a struct and of its embedded structs.
 func fields(of reflect.Type) func(func(reflect.StructField) bool) {
 	return func(yield func(reflect.StructField) bool) {
 		for _, field := range reflect.VisibleFields(of) {
@@ -187,7 +186,7 @@ func compare(t *testing.T, path string, want []byte) {
 	}
 }
 
-// table is a row for each field, by its path.
+// table returns a row for each field, by its path.
 func table(t *testing.T, schema *jsonschema.Schema) string {
 	var out strings.Builder
 	out.WriteString("| field | type | meaning |\n|---|---|---|\n")

@@ -1,5 +1,4 @@
-// Package schema holds the outputs of the plugin against their published
-// schemas, docs/schemas. It is for tests.
+// Package schema compares the outputs of the plugin with their published schemas in docs/schemas. It is for tests.
 package schema
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// docs is the repository's folder of that name: tests run below it, in the
-// folder of their package.
+// docs returns the path of the repository's directory docs. Tests run below the repository, in the directory of their
+// package.
 func docs() string {
 	above := ".."
 	for range 10 {
@@ -30,14 +29,13 @@ func docs() string {
 	panic("there is no docs/schemas above the folder of the test")
 }
 
-// path is where the schema of a kind is published.
+// path returns the path of the published schema of a kind.
 func path(kind string) string {
 	return filepath.Join(docs(), "schemas", v1alpha1.GroupVersion.Version, strings.ToLower(kind)+".json")
 }
 
-// Check fails the test if an output is an object of one of our kinds, in JSON
-// or YAML, that its published schema does not allow. What is none of these is
-// let be.
+// Check fails the test if an output is an object of one of our kinds, in JSON or YAML, that its published schema
+// rejects. It ignores all other output.
 func Check(t testing.TB, output string) {
 	t.Helper()
 	kind, object, ours := parse(output)

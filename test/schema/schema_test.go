@@ -9,7 +9,7 @@ const version = `{"apiVersion": "genname.dev/v1alpha1", "kind": "VersionReport",
 	"client": {"gitVersion": "v1", "goVersion": "go1.26", "platform": "linux/amd64"},
 	"server": {"gitVersion": "v1.34.4", "major": "1", "minor": "34", "attempts": 8, "attemptsSource": "metric"}}`
 
-// What drifts from a schema is found.
+// The test detects differences from a schema.
 func TestValidate(t *testing.T) {
 	for _, test := range []struct{ name, old, by, want string }{
 		{"as it is", "", "", ""},

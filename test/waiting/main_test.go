@@ -1,5 +1,5 @@
-// Package waiting runs create --wait against a real kube-apiserver, where the real Job
-// controller makes Pods, and KWOK runs them.
+// Package waiting runs create --wait against a real kube-apiserver. The real Job controller creates Pods, and KWOK
+// runs them.
 package waiting
 
 import (
@@ -19,8 +19,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// job is a Job whose Pod succeeds, fails, or runs without an end. More is added to its
-// spec.
+// job returns a Job whose Pod succeeds, fails, or runs without an end. It adds more to the spec.
 func job(pod string, more ...string) string {
 	label := "{}"
 	if pod != succeeds {
@@ -52,7 +51,7 @@ kind: ConfigMap
 metadata: {generateName: settings-}
 `
 
-// wait runs create --wait as an administrator in a namespace of the test's own.
+// wait runs create --wait as an administrator in a new namespace.
 func wait(t *testing.T, input string, args ...string) harness.Result {
 	t.Helper()
 	return waitIn(harness.As(t, server.Admin()), harness.Namespace(t, server), input, args...)

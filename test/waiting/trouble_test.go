@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// A server that is killed while the command waits, and comes back, loses nothing. The
-// Job finishes after that. Other tests of the package run later.
+// If a server is killed and restarted while the command waits, nothing is lost. The Job finishes after that. Other
+// tests of the package run later.
 func TestKilledServer(t *testing.T) {
 	u, ns := harness.As(t, server.Admin()), harness.Namespace(t, server)
 	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
@@ -130,7 +130,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// After an interrupt the objects go on running, and the command says how to go on.
+// After an interrupt the objects continue to run, and the command prints the next step.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	u, ns := harness.As(t, server.Admin()), harness.Namespace(t, server)
@@ -143,7 +143,8 @@ func TestInterrupt(t *testing.T) {
 		harness.Said(messages.WaitAgain)+notWaited(messages.Interrupted, counts(0, 0, 1)))
 }
 
-// An unknown outcome goes before an object that has failed, and is not waited for.
+// An unknown outcome has priority over a failed object. The command doesn't wait for an object with an unknown
+// outcome.
 func TestUnknownAndFailed(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, server)

@@ -24,8 +24,8 @@ import (
 
 var allTypes = flag.Bool("all-types", false, "test every custom resource of --wait, and not JobSet only")
 
-// customType is a custom resource that --wait knows: its CRD, as its project publishes
-// it, and its statuses, as its controller writes them.
+// customType is a custom resource that --wait knows. Its CRD is the one that its project publishes. Its statuses are
+// like those that its controller writes.
 type customType struct {
 	module, crd         string
 	resource            schema.GroupVersionResource
@@ -98,7 +98,7 @@ var customTypes = []customType{
 	},
 }
 
-// Custom resources finish by the status that their controllers write.
+// Custom resources finish with a status like those of their controllers.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	types := customTypes[:1]
@@ -133,7 +133,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// pattern matches why the object has failed.
+// pattern matches the reason of the failure.
 func (c customType) pattern() string {
 	return strings.NewReplacer("(", `\(`, ")", `\)`).Replace(c.why)
 }
@@ -176,8 +176,8 @@ func dynamicClient(t *testing.T) dynamic.Interface {
 	return client
 }
 
-// control does what the controller does with the object that has no status yet: it
-// runs, and gets its last status.
+// control acts like the controller for the object without a status. It sets the running status, and then the last
+// one.
 func (c customType) control(ctx context.Context, namespace, last string) error {
 	client, err := dynamic.NewForConfig(server.Admin())
 	if err != nil {

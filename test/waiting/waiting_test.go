@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// created matches the line of a Job of the kind.
+// created matches the line of a Job with this kind of Pod.
 func created(pod string) string { return `job\.batch/` + pod + `-` + harness.Suffix + ` created\n` }
 
 // counts is messages.WaitCounts with numbers.
@@ -41,7 +41,7 @@ func failed() string {
 		`kubectl logs job/fails-`+harness.Suffix+` -n e2e-`+harness.Suffix)
 }
 
-// Jobs finish, and the exit code is that of their results.
+// Jobs finish, and the exit code agrees with their results.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -67,15 +67,14 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// Many Jobs share a watch. Their lines are those of their creation.
+// Many Jobs share a watch. Their output lines are the same as without --wait.
 func TestMany(t *testing.T) {
 	t.Parallel()
 	result := wait(t, job(succeeds), "--count=60", "-o", "name")
 	result.Expect(t, 0, `(job\.batch/succeeds-`+harness.Suffix+`\n){60}`, `(?s:.*)`+waited("60 objects", counts(60, 0, 0)))
 }
 
-// A Job that does not finish in time goes on running. With a key the same command goes
-// on waiting, and knows the result.
+// A Job that does not finish in time continues to run. With a key, the same command waits again and gets the result.
 func TestOutOfTimeAndAgain(t *testing.T) {
 	t.Parallel()
 	u, ns := harness.As(t, server.Admin()), harness.Namespace(t, server)
@@ -105,7 +104,7 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 		harness.Said(messages.DontRunAgain)+harness.Said(messages.UseKey)+`error: [^\n]*\n`)
 }
 
-// Formats that show the object show it when it has finished.
+// Formats that print the object print it after it has finished.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for _, pod := range []string{succeeds, fails} {
@@ -124,7 +123,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// Nothing is created where nothing can be waited for.
+// If the command can't wait for the objects, it creates nothing.
 func TestNothingToWaitFor(t *testing.T) {
 	t.Parallel()
 	pod := func(policy string) string {
@@ -155,7 +154,7 @@ func TestNothingToWaitFor(t *testing.T) {
 	}
 }
 
-// --for takes over: other types can be waited for, and Pods that restart.
+// --for sets the condition. The command can then wait for other resource types, and for Pods that restart.
 func TestFor(t *testing.T) {
 	t.Parallel()
 	pod := "---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\nspec: {nodeName: kwok, containers: [{name: main, image: x}]}\n"
@@ -177,7 +176,7 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// A suspended Job runs, and that is printed.
+// A suspended Job counts as running, and the command prints that it is suspended.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	wait(t, job(succeeds, "suspend: true"), "--wait-timeout=2s").Expect(t, 1, created(succeeds),
@@ -185,7 +184,7 @@ func TestSuspended(t *testing.T) {
 			`(?s:.*)`+notWaited(notWithin, counts(0, 0, 1)+` \(1 suspended\)`))
 }
 
-// A key and a TTL: the warning comes before the create.
+// With a key and a TTL, a warning comes before the create.
 func TestExpiring(t *testing.T) {
 	t.Parallel()
 	result := wait(t, job(succeeds, "ttlSecondsAfterFinished: 1"), "--idempotency-key=k")
@@ -219,7 +218,7 @@ func TestDeletedAndReplaced(t *testing.T) {
 			result.Expect(t, 1, created(runs), harness.Said(messages.WasDeleted)+ending)
 			continue
 		}
-		// The watch may tell of the end before there is another object.
+		// The watch can report the deletion before the other object exists.
 		result.Expect(t, 1, created(runs), `(`+harness.Said(messages.WasReplaced)+`|`+harness.Said(messages.WasDeleted)+`)`+ending)
 	}
 }
@@ -227,7 +226,7 @@ func TestDeletedAndReplaced(t *testing.T) {
 // batchJob is a Job.
 type batchJob = batchv1.Job
 
-// onceThere does something with the first Job of a namespace that runs.
+// onceThere calls do with the first running Job of a namespace.
 func onceThere(
 	ctx context.Context, list func(context.Context, metav1.ListOptions) (*batchv1.JobList, error), do func(*batchJob) error,
 ) error {

@@ -18,7 +18,7 @@ import (
 
 var oneGiB = resource.MustParse("1Gi")
 
-// kinds are what owners have made of them.
+// kinds are the resources of the objects that controllers create for owners.
 var kinds = map[string]schema.GroupVersionResource{
 	"Pod":                   {Version: "v1", Resource: "pods"},
 	"Job":                   {Group: "batch", Version: "v1", Resource: "jobs"},
@@ -28,8 +28,8 @@ var kinds = map[string]schema.GroupVersionResource{
 	"PersistentVolumeClaim": {Version: "v1", Resource: "persistentvolumeclaims"},
 }
 
-// made waits for what a controller makes of an owner, and returns the name, the
-// label or the host name that the row is about.
+// made waits for the object that a controller creates for an owner. It returns the name, the label or the host name
+// that the row describes.
 func (o *observer) made(ctx context.Context, row derived.Child, owner types.UID) (string, error) {
 	found, err := wait(ctx, func() (string, error) { return o.find(ctx, row, owner) })
 	if err != nil {
@@ -38,7 +38,7 @@ func (o *observer) made(ctx context.Context, row derived.Child, owner types.UID)
 	return found, nil
 }
 
-// find returns what made waits for, or "".
+// find returns the value that made waits for, or "".
 func (o *observer) find(ctx context.Context, row derived.Child, owner types.UID) (string, error) {
 	kind := row.Makes
 	if strings.HasSuffix(kind, " of its Pods") {
@@ -56,7 +56,7 @@ func (o *observer) find(ctx context.Context, row derived.Child, owner types.UID)
 	}
 	var children []unstructured.Unstructured
 	var err error
-	if kind == "PersistentVolumeClaim" { // which nobody owns
+	if kind == "PersistentVolumeClaim" { // which has no owner
 		var list *unstructured.UnstructuredList
 		if list, err = o.client.Resource(kinds[kind]).Namespace(namespace).List(ctx, metav1.ListOptions{}); err == nil {
 			children = list.Items
@@ -78,7 +78,7 @@ func (o *observer) find(ctx context.Context, row derived.Child, owner types.UID)
 	return child.GetName(), nil
 }
 
-// of returns the objects of a kind that one of the owners has.
+// of returns the objects of a kind that belong to one of the owners.
 func (o *observer) of(ctx context.Context, kind string, owners map[types.UID]bool) ([]unstructured.Unstructured, error) {
 	list, err := o.client.Resource(kinds[kind]).Namespace(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -95,7 +95,7 @@ func (o *observer) of(ctx context.Context, kind string, owners map[types.UID]boo
 	return found, nil
 }
 
-// fits returns an error unless what was made has the whole of the owner's name.
+// fits returns an error unless made contains the whole name of the owner.
 func fits(row derived.Child, owner, made string) error {
 	if !strings.Contains(made, owner) && !strings.Contains(row.Formula, "of which NAME is cut") {
 		return fmt.Errorf("%s: of %s came %s", row.Makes, owner, made)
@@ -103,7 +103,7 @@ func fits(row derived.Child, owner, made string) error {
 	return nil
 }
 
-// further returns what came of a name that is too long.
+// further returns the result for a name that is too long.
 func (o *observer) further(ctx context.Context, row derived.Child, owner string, uid types.UID, refusal error) (string, error) {
 	switch row.Over {
 	case derived.Refused:
@@ -127,7 +127,7 @@ func (o *observer) further(ctx context.Context, row derived.Child, owner string,
 	return shown(made), err
 }
 
-// complaint returns what a controller says that cannot make anything of an owner.
+// complaint returns the event of a controller that can't create an object for an owner.
 func (o *observer) complaint(ctx context.Context, row derived.Child, owner types.UID) (string, error) {
 	made, err := o.find(ctx, row, owner)
 	if made != "" || err != nil {
@@ -147,12 +147,11 @@ func (o *observer) complaint(ctx context.Context, row derived.Child, owner types
 	return "", nil
 }
 
-// random finds what differs from one run to the next: random characters, hashes and
-// times.
+// random matches the parts that differ between runs: random characters, hashes and times.
 var random = regexp.MustCompile(`[0-9bcdfghjklmnpqrstvwxz]{5,}`)
 
-// shown returns a name as the page shows it, with its length: what is repeated is
-// left out, and what is random is X.
+// shown returns a name as the page shows it, with its length. It omits the repeated part, and replaces random parts
+// by X.
 func shown(name string) string {
 	own, rest, whole := strings.Cut(name, end)
 	if whole {

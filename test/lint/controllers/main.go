@@ -1,6 +1,6 @@
-// Command controllers has a real kube-controller-manager derive names from names of
-// every length that matters, compares them with internal/lint/derived, and writes
-// docs/reference/derived-names.md: make controllers.
+// Command controllers runs a real kube-controller-manager, which derives names from names of every relevant length.
+// It compares them with internal/lint/derived, and writes docs/reference/derived-names.md. "make controllers" calls
+// it.
 package main
 
 import (
@@ -20,7 +20,7 @@ const (
 	timeout = 10 * time.Minute
 )
 
-// controllers are those that derive the names of the table.
+// controllers are the controllers that derive the names of the table.
 const controllers = "cronjob-controller,job-controller,replicaset-controller,replicationcontroller-controller,daemonset-controller," +
 	"deployment-controller,statefulset-controller,endpointslice-controller"
 

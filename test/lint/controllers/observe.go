@@ -21,10 +21,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 )
 
-// observation is what came of a name with just room, and of a longer one.
+// observation contains the results for the longest name that fits, and for a longer one.
 type observation struct{ within, beyond string }
 
-// observer creates owners and looks what controllers make of them.
+// observer creates owners and reads the objects that controllers create for them.
 type observer struct{ client dynamic.Interface }
 
 const namespace = "default"
@@ -36,7 +36,7 @@ func newObserver(ctx context.Context, config *rest.Config) (*observer, error) {
 		return nil, err
 	}
 	node := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: "node"}}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(node) // DaemonSets want one
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(node) // DaemonSets need one
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +45,8 @@ func newObserver(ctx context.Context, config *rest.Config) (*observer, error) {
 	return &observer{client}, err
 }
 
-// all observes every row that is not known by reading alone. A CronJob makes its
-// Jobs at the next minute, so all owners are created first.
+// all observes every row that reading alone does not prove. A CronJob creates its Jobs at the next minute, so all
+// owners are created first.
 func (o *observer) all(ctx context.Context) (map[int]observation, error) {
 	seen := map[int]observation{}
 	var failure error
@@ -95,22 +95,21 @@ func (o *observer) all(ctx context.Context) (map[int]observation, error) {
 	return seen, failure
 }
 
-// within returns the length of the longest name that fits, and that the owner's
-// type allows.
+// within returns the length of the longest name that fits and that the owner's resource type allows.
 func within(row derived.Child) int { return min(row.Room(adds(row)), longest(row)) }
 
-// beyond returns the length of a name that does not fit; 0 if there is none.
+// beyond returns the length of a name that does not fit, or 0 if there is none.
 func beyond(row derived.Child) int {
 	switch row.Over {
 	case derived.Fits:
 		return 0
-	case derived.Broken: // a hash is shorter now and then
+	case derived.Broken: // because a hash is sometimes shorter
 		return longest(row)
 	}
 	return min(within(row)+1, longest(row))
 }
 
-// longest returns the length of the longest name that the owner's type allows.
+// longest returns the length of the longest name that the owner's resource type allows.
 func longest(row derived.Child) int {
 	switch row.Owner.Kind {
 	case "StatefulSet", "Service":
@@ -119,7 +118,7 @@ func longest(row derived.Child) int {
 	return 253
 }
 
-// adds is what the objects here add themselves: the index 0.
+// adds returns the number of bytes that the objects here add, for the index 0.
 func adds(row derived.Child) int {
 	if row.Variant == derived.Indexed {
 		return len("0")
@@ -127,10 +126,10 @@ func adds(row derived.Child) int {
 	return 0
 }
 
-// end is what every owner's name ends with.
+// end is the end of every owner's name.
 const end = "-end"
 
-// nameOf returns a name of a length that no other owner has.
+// nameOf returns a unique name of a length.
 func nameOf(row, which, length int) string {
 	name := fmt.Sprintf("n%d%c-", row, 'a'+which)
 	return name + strings.Repeat("x", length-len(name)-len(end)) + end
@@ -158,7 +157,7 @@ func resourceOf(kind schema.GroupKind) schema.GroupVersionResource {
 // ownerOf returns an owner of the row's kind.
 func ownerOf(row derived.Child, name string) runtime.Object {
 	meta := metav1.ObjectMeta{Name: name}
-	labels := map[string]string{"app": strings.Trim(name[:4], "-")} // which tells owners apart
+	labels := map[string]string{"app": strings.Trim(name[:4], "-")} // which distinguishes owners
 	selector := &metav1.LabelSelector{MatchLabels: labels}
 	of := metav1.TypeMeta{APIVersion: schema.GroupVersion{Group: row.Owner.Group, Version: "v1"}.String(), Kind: row.Owner.Kind}
 	pod := corev1.PodTemplateSpec{
@@ -182,7 +181,7 @@ func ownerOf(row derived.Child, name string) runtime.Object {
 	case "ReplicationController":
 		return &corev1.ReplicationController{TypeMeta: of, ObjectMeta: meta, Spec: corev1.ReplicationControllerSpec{Selector: labels, Template: &pod}}
 	case "DaemonSet":
-		pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} // of a Node that is not ready
+		pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} // not ready
 		return &appsv1.DaemonSet{TypeMeta: of, ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Selector: selector, Template: pod}}
 	case "Deployment":
 		return &appsv1.Deployment{TypeMeta: of, ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Selector: selector, Template: pod}}
@@ -206,7 +205,7 @@ func ownerOf(row derived.Child, name string) runtime.Object {
 	panic("no owner of kind " + row.Owner.Kind)
 }
 
-// wait repeats find until it has something, or time is up.
+// wait repeats find until it returns a result or an error, or the time is up.
 func wait(ctx context.Context, find func() (string, error)) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
 	defer cancel()

@@ -1,6 +1,6 @@
-// Command published lints the manifests that other projects have published, and writes
-// the findings to test/lint/published/findings.txt. A change of a rule shows there. The
-// manifests come from Go modules at fixed versions: make published.
+// Command published lints the manifests of other projects, and writes the findings to
+// test/lint/published/findings.txt. That file shows the effect of a changed rule. The manifests come from Go modules
+// at fixed versions. "make published" calls it.
 package main
 
 import (
@@ -120,7 +120,7 @@ func counts(s v1alpha1.LintSummary) string {
 		s.Findings.Error, s.Findings.Warning, s.Findings.Note)
 }
 
-// download has the go command fetch a module, and returns its directory.
+// download downloads a module with the go command, and returns its directory.
 func download(ctx context.Context, module string) (string, error) {
 	var failure bytes.Buffer
 	command := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
@@ -134,7 +134,7 @@ func download(ctx context.Context, module string) (string, error) {
 	return filepath.Clean(found.Dir), nil
 }
 
-// write writes the findings, the worst ones first, and what can't be read.
+// write writes the findings, the worst ones first, and the unreadable files.
 func write(out *strings.Builder, report *v1alpha1.LintReport) {
 	levels := []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote}
 	slices.SortStableFunc(report.Items, func(a, b v1alpha1.LintItem) int {

@@ -1,5 +1,5 @@
-// Command generatename is withonce without the library: the same Jobs, with
-// names of the server. It shows what the library costs, and what it is for.
+// Command generatename is withonce without the library. The server names the same Jobs. It shows the cost and the
+// benefit of the library.
 package main
 
 import (

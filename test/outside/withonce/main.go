@@ -1,6 +1,5 @@
-// Command withonce gives every ConfigMap that has the label example.com/workers
-// as many Jobs as that says, once each, and prints what it has done. It is what
-// somebody writes who knows of the library what pkg.go.dev shows.
+// Command withonce creates Jobs, once each, for every ConfigMap with the label example.com/workers, and prints them.
+// The value of the label is the number of Jobs. A developer who has read only pkg.go.dev would write this code.
 package main
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// Whatever happens to three requests in ten, reconciling until it is done makes
-// each Job once. Within a bubble of testing/synctest the pauses take no time.
+// Faults in 30% of the requests don't matter. Reconciling until there is no error creates each Job once. Within a
+// bubble of testing/synctest the pauses take no time.
 func TestReconcile(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {

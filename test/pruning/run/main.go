@@ -1,5 +1,4 @@
-// Command run runs the trial of kubectl genname prune, and prints what it measured as
-// Markdown.
+// Command run runs the trial of kubectl genname prune, and prints the measurements as Markdown.
 package main
 
 import (
