@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// earlierBar is for the processor time of the plugin in that of an earlier commit.
+// earlierBar limits the processor time of the plugin, as a ratio to an earlier commit.
 const earlierBar = 1.1
 
 // besideEarlier measures create beside the plugin of an earlier commit, in turns.
@@ -91,7 +91,7 @@ func (b *bench) compareWith(ctx context.Context, cp *controlplane.ControlPlane, 
 	return text.String(), nil
 }
 
-// ratios returns the second way's values in those of the first, turn by turn.
+// ratios returns the ratio of the second way's value to the first way's value for each turn.
 func ratios(ways []series) (of series) {
 	for i, value := range ways[1] {
 		of = append(of, value/ways[0][i])

@@ -16,8 +16,8 @@ const (
 	prefixesOfWave        = 100
 )
 
-// comet is a prefix that enters the top, leaves it while other prefixes take its place, and
-// returns. Its counter has to go on.
+// comet creates a prefix that enters the top, leaves it while other prefixes take its place, and returns. Its counter
+// must continue.
 func (t *trial) comet(ctx context.Context) error {
 	if err := t.cometCreates(ctx, cometFirst); err != nil {
 		return err

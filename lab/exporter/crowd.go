@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 )
 
-// writers is how many writes into etcd are in flight, and batch how many ConfigMaps each has.
-// etcd takes at most 128.
+// writers is the number of writes into etcd in flight. batch is the number of ConfigMaps in each write, which etcd
+// limits to 128.
 const writers, batch = 8, 100
 
 // crowd are ConfigMaps under many prefixes, created long ago.
@@ -30,8 +30,8 @@ type crowd struct {
 
 func (c crowd) n() int { return c.prefixes * c.names }
 
-// store writes the ConfigMaps into etcd as kube-apiserver stores them. That is much faster
-// than through the API server, which is down meanwhile.
+// store writes the ConfigMaps into etcd as kube-apiserver stores them. This is much faster than creates through the
+// API server, which is stopped in that time.
 func (c crowd) store(ctx context.Context, cl *cluster) error {
 	began := time.Now()
 	if err := cl.makeNamespace(ctx, c.namespace); err != nil {

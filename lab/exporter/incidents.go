@@ -17,7 +17,7 @@ const (
 	behind    = "GeneratedNameWatchBehind"
 )
 
-// incident is something that happens in a namespace of its own, and the alert for it.
+// incident is a load or a failure in its own namespace, and the alert for it.
 type incident struct {
 	namespace, title string
 	before           int           // names that exist under the prefix before
@@ -25,10 +25,10 @@ type incident struct {
 	loads            []load        // one after the other
 	fires            string        // the alert; empty for none
 	within           time.Duration
-	also             []string // alerts that may fire besides
+	also             []string // alerts that are also allowed to fire
 }
 
-// incidentsOf are those that run at the same time.
+// incidentsOf returns the incidents that run at the same time.
 func incidentsOf(crowdNames int) []incident {
 	leaks := func(namespace string, perSecond float64) []load {
 		return []load{{namespace: namespace, prefix: namespace + "-", perSecond: perSecond, lasts: 6 * time.Minute}}

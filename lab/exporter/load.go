@@ -17,7 +17,7 @@ type load struct {
 	lives             time.Duration // after which each is deleted; 0 for never
 }
 
-// n is how many it creates.
+// n returns the number of objects that it creates.
 func (l load) n() int { return int(l.perSecond * l.lasts.Seconds()) }
 
 // run creates all.

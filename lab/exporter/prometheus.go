@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// interval is that of the scrapes, as in the ServiceMonitor. The rules have their own.
+// interval is the interval of the scrapes, as in the ServiceMonitor. The rules have another one.
 const interval = 30 * time.Second
 
 // prometheus is a running Prometheus server with the rules of deploy/exporter.

@@ -67,7 +67,7 @@ func (cp *ControlPlane) start(ctx context.Context, o Option) error {
 	return cp.startServers(ctx, o)
 }
 
-// Stop ends the servers. It keeps Dir because of the logs; Remove deletes it.
+// Stop ends the servers. It keeps Dir because of the logs. Remove deletes Dir.
 func (cp *ControlPlane) Stop() error {
 	errs := []error{cp.nodes.kill(), cp.controllers.kill()}
 	for _, s := range cp.Servers {

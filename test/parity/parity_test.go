@@ -75,8 +75,8 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// said matches output that the plugin prints by default and kubectl never prints: a check of a refusal, an error
-// found by lint, and the next step at the end.
+// said matches output that the plugin prints by default and kubectl never prints. Examples are a check of a refusal,
+// an error found by lint, and the next step at the end.
 var said = regexp.MustCompile(`(?m:^` + harness.Said(messages.Retry, `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?m:^` +
 	harness.Said(messages.Warning+messages.BadPrefix) + `)|(?ms:^(` +
 	`error: (` + messages.NotAllCreated + `|` + messages.StoppedAfterFailure + `): |` +
