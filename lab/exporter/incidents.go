@@ -63,7 +63,7 @@ func incidentsOf(crowdNames int) []incident {
 		},
 		{namespace: "comet", title: "prefix that enters and leaves the top"},
 		{namespace: "wave", title: "300 short-lived prefixes of 22 to 50 names"},
-		{namespace: "", title: "API server unreachable", fires: behind, within: 6 * time.Minute},
+		{namespace: "", title: "API server unreachable", fires: behind, within: 390 * time.Second},
 	}
 }
 
