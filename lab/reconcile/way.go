@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// Way is how a controller creates missing objects: where it reads, and what it sends.
+// Way is how a controller reads and creates objects.
 type Way struct {
 	Name, Title string
 	// uncached: the controller lists from the server, not from the cache.

@@ -145,8 +145,7 @@ func (w workspace) release() {
 	w.publish(plugin, version)
 }
 
-// install installs the plugin from the proxy, and returns what it prints as its
-// version.
+// install installs the plugin from the proxy, and returns the version that it prints.
 func (w workspace) install(version string) (string, error) {
 	if _, err := w.run(w.home, "go", "install", plugin+"/cmd/kubectl-genname@"+version); err != nil {
 		return "", err
