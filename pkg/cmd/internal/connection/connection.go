@@ -106,6 +106,7 @@ func (c *Connection) configure(config *rest.Config) *rest.Config {
 		timeout = defaultRequestTimeout
 	}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return &boundedTransport{rt, c, timeout} })
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return checkedTransport{rt} })
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { // KEP-859, as kubectl
 		return &genericclioptions.CommandHeaderRoundTripper{Delegate: rt, Headers: c.headers.Headers}
 	})
