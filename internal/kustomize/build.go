@@ -1,8 +1,7 @@
-// Package kustomize builds a folder with the library that kubectl create -k
-// links, and takes objects with generateName, which that library refuses. They
-// go through it under placeholder names and leave it with generateName again.
-// The package reads through the file system that it is given, and never knows
-// of a cluster.
+// Package kustomize builds a directory with the library that kubectl create -k links. It accepts
+// objects with generateName, which that library refuses. It gives them placeholder names before the
+// build, and restores generateName after it. The package reads only through the given file system,
+// and knows no cluster.
 package kustomize
 
 import (
@@ -13,10 +12,10 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Build returns the objects of the kustomization in a folder, or in a remote
-// repository, as a stream of YAML documents: without generateName what kubectl
-// kustomize returns, to the byte. It returns early when ctx is done; kustomize
-// itself, which knows no contexts, then ends with the process.
+// Build returns the objects of the kustomization in a directory or a remote repository as a stream
+// of YAML documents. Without generateName it returns the same bytes as kubectl kustomize. It
+// returns early when ctx is done. kustomize itself takes no context, and then ends with the
+// process.
 func Build(ctx context.Context, files filesys.FileSystem, folder string) ([]byte, error) {
 	var objects []byte
 	var err error

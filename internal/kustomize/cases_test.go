@@ -16,13 +16,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 )
 
-// casesFolder has the cases, each a folder with a kustomization.
+// casesFolder has the cases. Each is a directory with a kustomization.
 const casesFolder = "../../test/kustomize/cases"
 
 var update = flag.Bool("update", false, "write what came as what is wanted")
 
-// TestCases builds each folder of cases, which says in its first line what it
-// is about: want.yaml has the objects, want.err the error that came.
+// TestCases builds each directory of cases. The first line of its kustomization describes the case.
+// want.yaml has the expected objects, and want.err the expected error.
 func TestCases(t *testing.T) {
 	folders, err := filepath.Glob(casesFolder + "/*/kustomization.yaml")
 	if err != nil || len(folders) == 0 {
@@ -54,7 +54,8 @@ func absolute(t *testing.T, path string) string {
 	return path
 }
 
-// compare compares a text with what a file has; without the file, it is empty.
+// compare compares a text with the content of a file. If the file doesn't exist, the text must be
+// empty.
 func compare(t *testing.T, file, got string) {
 	t.Helper()
 	want, err := os.ReadFile(file)

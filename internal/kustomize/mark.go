@@ -16,13 +16,13 @@ const (
 	lastMark  = '\uA48C'
 )
 
-// mark is a letter that no manifest of a tree has, and no name can have. What is
-// put into the tree stands between two of it, with a number, so that it can be
-// told from all that a user wrote.
+// mark is a letter that no manifest of the tree has, and that names can't have. Text that the
+// package puts into the tree has a number and stands between two marks, so that it differs from all
+// text of a user.
 type mark rune
 
-// chooseMark returns a letter that is not among those seen, if it finds one.
-// Otherwise what is ours can still be told by its numbers between two of it.
+// chooseMark returns a letter that was not seen, if it finds one. Otherwise the numbers between two
+// marks still identify our text.
 func chooseMark(seen map[rune]bool) mark {
 	letter := rune(firstMark)
 	for range 100 {
@@ -44,19 +44,19 @@ func lookForMarks(text []byte, seen map[rune]bool) {
 	}
 }
 
-// What is marked.
+// The kinds of marked texts.
 const (
 	aName     = "n" // the placeholder of an object's name
 	aFile     = "f" // a file that is served with other content than it has
 	aSelector = "s" // a regular expression that is served in place of another
 )
 
-// text returns the marked text for the thing of a kind with a number.
+// text returns the marked text of a kind with a number.
 func (m mark) text(kind string, number int) string {
 	return fmt.Sprintf("%c%s%d%c", m, kind, number, m)
 }
 
-// pattern finds all marked texts of a kind; its group is the number.
+// pattern finds all marked texts of a kind. Its group is the number.
 func (m mark) pattern(kind string) *regexp.Regexp {
 	return regexp.MustCompile(fmt.Sprintf(`%c%s(\d+)%c`, m, kind, m))
 }
@@ -64,8 +64,8 @@ func (m mark) pattern(kind string) *regexp.Regexp {
 // in reports whether a text has the mark.
 func (m mark) in(text string) bool { return strings.ContainsRune(text, rune(m)) }
 
-// find returns what stands before and after the first marked text of a kind,
-// and its number; -1 where there is none.
+// find returns the text before and after the first marked text of a kind, and its number. The
+// number is -1 if there is none.
 func (m mark) find(kind, text string) (before string, number int, after string) {
 	if !m.in(text) {
 		return text, -1, ""

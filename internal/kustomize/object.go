@@ -17,8 +17,8 @@ type object struct {
 	remote bool // it comes of a remote base
 }
 
-// instance is an object, or what remote bases may bring, on its way up through
-// the kustomizations. An object that is reached in two ways is two of them.
+// instance is an object on its way up through the kustomizations, or the unknown objects of a
+// remote base. An object that two paths reach has two instances.
 type instance struct {
 	*object         // nil: of a remote base
 	places  []place // that it has had, the oldest first
@@ -30,7 +30,7 @@ type place struct {
 	namespace string
 }
 
-// affix is what kustomizations have put around a name.
+// affix is the prefix and suffix that kustomizations have added to a name.
 type affix struct{ prefix, suffix string }
 
 // around returns the name that a generateName, or a placeholder, becomes.
@@ -45,8 +45,8 @@ func (a affix) around(generateName string) string {
 // current returns where kustomize finds an instance now.
 func (i instance) current() place { return i.places[len(i.places)-1] }
 
-// move notes that kustomize puts an instance into a namespace, and gives it a
-// name with a prefix and a suffix, in this order, where they are not empty.
+// move records that kustomize gives an instance a namespace, a prefix and a suffix, in this order.
+// Empty ones change nothing.
 func (i *instance) move(namespace, prefix, suffix string) {
 	now := i.current()
 	if namespace != "" {
@@ -63,7 +63,7 @@ func (i *instance) move(namespace, prefix, suffix string) {
 	}
 }
 
-// is reports whether an instance is, or was, what an id says.
+// is reports whether an instance has, or had, an id.
 func (i instance) is(id resid.ResId) bool {
 	return i.object != nil && i.id.Gvk.Equals(id.Gvk) && slices.ContainsFunc(i.places, func(p place) bool {
 		return p.around(i.id.Name) == id.Name &&
@@ -115,8 +115,7 @@ func idOf(document *yaml.RNode) resid.ResId {
 	return resid.NewResIdWithNamespace(resid.GvkFromNode(document), document.GetName(), document.GetNamespace())
 }
 
-// namesOf returns the names that an object says; a generateName that is no
-// string is none.
+// namesOf returns the names in an object. A generateName that isn't a string is empty.
 func namesOf(document *yaml.RNode) (name, generateName string) {
 	metadata := document.Field(yaml.MetadataField)
 	if metadata == nil || yaml.IsMissingOrNull(metadata.Value) {
@@ -136,16 +135,15 @@ func namesOf(document *yaml.RNode) (name, generateName string) {
 
 const generateNameField = "generateName"
 
-// Kustomize's annotations for the ids that an object has had. With them
-// kustomize itself finds an object by its generateName, whoever looks for it:
-// patches, replacements, references.
+// Kustomize's annotations for the earlier ids of an object. With them, patches, replacements and
+// references find an object by its generateName.
 const (
 	previousNames      = "internal.config.kubernetes.io/previousNames"
 	previousNamespaces = "internal.config.kubernetes.io/previousNamespaces"
 	previousKinds      = "internal.config.kubernetes.io/previousKinds"
 )
 
-// placeholder returns what kustomize has for one of an instance's names.
+// placeholder returns the text that replaces one of an instance's names.
 func (t *tree) placeholder(i instance, a affix) string {
 	return a.prefix + t.mark.text(aName, i.number) + a.suffix
 }

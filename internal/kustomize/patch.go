@@ -40,10 +40,9 @@ func (t *tree) servePatches(k *kustomization) {
 	k.spec.Patches = patches
 }
 
-// servePatch returns what is served for a patch. A strategic one that finds
-// its objects by its own name gets a target where kustomize, which demands
-// just one object, would not find them: several with that generateName, or one
-// that another kustomization has renamed to it.
+// servePatch returns the patches that kustomize gets for a patch. kustomize demands exactly one
+// object for a strategic patch that finds its object by name. Such a patch gets a target if several
+// objects have that generateName, or if another kustomization has renamed an object to it.
 func (t *tree) servePatch(k *kustomization, p types.Patch) []types.Patch {
 	documents := strategic(t.textOfPatch(k, p))
 	if p.Target != nil {
@@ -71,8 +70,7 @@ func (t *tree) servePatch(k *kustomization, p types.Patch) []types.Patch {
 	return patches
 }
 
-// targetOf returns a target of just the objects in a kustomization that are, or
-// were, what an id says.
+// targetOf returns a target of exactly the objects in a kustomization that have, or had, an id.
 func (t *tree) targetOf(k *kustomization, id resid.ResId) *types.Selector {
 	literally := func(text string) string {
 		if text == "" {
@@ -96,9 +94,8 @@ func (t *tree) targetOf(k *kustomization, id resid.ResId) *types.Selector {
 	}}
 }
 
-// nameTargeted gives a strategic patch with a target, and generateName only, a
-// name. kustomize ignores that, but where the patch may change names: then it
-// changes generateName.
+// nameTargeted gives a name to a strategic patch with a target and only a generateName. kustomize
+// ignores that name unless the patch can change names. In that case the patch changes generateName.
 func (t *tree) nameTargeted(k *kustomization, p types.Patch, document *yaml.RNode) types.Patch {
 	_, generateName := namesOf(document)
 	if !nameAll([]*yaml.RNode{document}) {
@@ -142,7 +139,7 @@ func (t *tree) withText(k *kustomization, p types.Patch, documents []*yaml.RNode
 	return p
 }
 
-// serveMerge returns what is served for a patch of patchesStrategicMerge.
+// serveMerge returns the patch that kustomize gets for an entry of patchesStrategicMerge.
 func (t *tree) serveMerge(k *kustomization, m types.PatchStrategicMerge) types.PatchStrategicMerge {
 	p := types.Patch{Path: string(m)}
 	if isInline(string(m)) {

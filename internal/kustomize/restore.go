@@ -55,8 +55,8 @@ func (t *tree) restore(objects resmap.ResMap) error {
 	return nil
 }
 
-// resultOf looks at an object for what is marked: its own name, which tells
-// whose placeholder it is, and names that were copied from others.
+// resultOf finds the marked texts of an object: the placeholder in its own name, and names that
+// were copied from other objects.
 func (t *tree) resultOf(r *resource.Resource) (result, error) {
 	one := result{Resource: r, name: r.GetName()}
 	prefix, number, suffix := t.mark.find(aName, one.name)
@@ -122,9 +122,9 @@ func (t *tree) reference(one *result, path []string, value string) error {
 		one.GetKind(), one.name, strings.Join(path, "."), t.objects[number].id.Kind, generateName)
 }
 
-// selectedLate returns an error if a selector matches a generateName that was
-// not known when the selector was served, and so has missed it: one that a
-// patch has changed, or that comes of a remote base and was renamed.
+// selectedLate returns an error if a selector missed an object because its generateName wasn't
+// known when the selector was served. Either a patch has changed the generateName, or it comes from
+// a remote base and was renamed.
 func (t *tree) selectedLate(one result, placeholder string) error {
 	late := []string{one.name}
 	for _, i := range t.instances {
@@ -152,8 +152,8 @@ func (t *tree) selectedLate(one result, placeholder string) error {
 	return nil
 }
 
-// aboveRemotes returns what kustomizations put around the names that come of
-// remote bases, as an object's is.
+// aboveRemotes returns the prefixes and suffixes that kustomizations add to names from remote
+// bases, if the object comes from one.
 func (t *tree) aboveRemotes(o *object) (places []place) {
 	for _, i := range t.instances {
 		if o.remote && i.object == nil {
@@ -163,8 +163,8 @@ func (t *tree) aboveRemotes(o *object) (places []place) {
 	return places
 }
 
-// sort puts objects in the place that they have by their generateName.
-// kustomize has sorted by kind, namespace and name, unless it was told not to.
+// sort orders objects by their generateName. kustomize has sorted them by kind, namespace and name,
+// unless the kustomization turns that off.
 func (t *tree) sort(results []result) {
 	if t.root != nil && t.root.spec.SortOptions != nil && t.root.spec.SortOptions.Order != types.LegacySortOrder {
 		return
@@ -188,7 +188,7 @@ func (t *tree) sort(results []result) {
 	}
 }
 
-// readable returns an error of kustomize without what is ours.
+// readable removes marked text from an error of kustomize.
 func (t *tree) readable(err error) error {
 	text := err.Error()
 	if !t.mark.in(text) {

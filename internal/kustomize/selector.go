@@ -16,9 +16,8 @@ type selector struct {
 	kind *types.SelectorRegex
 }
 
-// serveSelector makes a selector's name, a regular expression, match what
-// kustomize has for the generateNames that it matches, and nothing else of a
-// placeholder.
+// serveSelector changes a selector's name, which is a regular expression. It then matches the
+// placeholders of the generateNames that it matches, and no part of other placeholders.
 func (t *tree) serveSelector(s *types.Selector) {
 	if s == nil || s.Name == "" {
 		return
@@ -94,9 +93,9 @@ func (t *tree) serveTarget(p *types.Patch) {
 	}
 }
 
-// exactly returns the names under which kustomize finds, in one kustomization,
-// the objects with a name or a generateName. It knows by itself those whose
-// files say that, but not those that other kustomizations have renamed to it.
+// exactly returns the names under which kustomize finds the objects with a name or a generateName
+// in one kustomization. kustomize finds objects whose files have that name, but not objects that
+// other kustomizations have renamed to it.
 func (t *tree) exactly(k *kustomization, name string) []string {
 	known := len(k.renamed) == 0
 	var renamed []string
@@ -118,7 +117,8 @@ func (t *tree) exactly(k *kustomization, name string) []string {
 	return slices.Compact(renamed)
 }
 
-// serveName is exactly for what takes one name; of several, kustomize finds none.
+// serveName is exactly for a field with one name. It changes nothing if there are several names,
+// because then kustomize finds no object.
 func (t *tree) serveName(k *kustomization, name *string) {
 	if names := t.exactly(k, *name); len(names) == 1 {
 		*name = names[0]

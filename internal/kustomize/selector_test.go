@@ -39,7 +39,7 @@ func TestExclude(t *testing.T) {
 	}
 }
 
-// TestAround holds names in kustomizations to what namePrefix and nameSuffix do.
+// TestAround compares generateName with the effect of namePrefix and nameSuffix.
 func TestAround(t *testing.T) {
 	for _, test := range []struct{ prefix, generateName, suffix, want string }{
 		{"", "migrate-", "", "migrate-"},
@@ -56,7 +56,7 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// TestMark finds what is marked, and nothing else.
+// TestMark finds marked texts only.
 func TestMark(t *testing.T) {
 	m := mark('\uA123')
 	text := "a-" + m.text(aName, 12) + "-b"

@@ -10,10 +10,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// servedFiles is the file system that kustomize sees: the one below, with
-// other content in some files. A file whose content is changed is served under
-// a marked name of its own, which the kustomization that refers to it is
-// changed to say; so whoever else reads it, as a generator's data, has its bytes.
+// servedFiles is the file system that kustomize sees. It serves changed content for some files. A
+// changed file has a marked name, and the kustomization that refers to it gets that name. Other
+// readers of the file, like a generator, get its original bytes.
 type servedFiles struct {
 	filesys.FileSystem
 	tree *tree
@@ -29,8 +28,8 @@ func (f *servedFiles) CleanedAbs(path string) (filesys.ConfirmedDir, string, err
 	return folder, file, err
 }
 
-// ReadFile returns what is served for a file. A kustomization that the first
-// pass has not seen is in the clone of a remote base.
+// ReadFile returns the served content of a file. A kustomization that the first pass hasn't seen is
+// in the clone of a remote base.
 func (f *servedFiles) ReadFile(path string) ([]byte, error) {
 	folder, file, err := f.CleanedAbs(path)
 	if err == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), file) && f.Exists(path) {
@@ -55,7 +54,7 @@ func (t *tree) discover(folder filesys.ConfirmedDir) {
 	t.serve()
 }
 
-// serve decides what is served for all that was read since it was last called.
+// serve decides which content is served for the files that were read since its last call.
 func (t *tree) serve() {
 	t.names = map[string]string{}
 	for _, i := range t.instances {
@@ -104,8 +103,8 @@ func (t *tree) serveFile(path string, content []byte) string {
 	return mark
 }
 
-// serveKustomization changes a kustomization where it refers to what is served
-// changed, or selects objects by names.
+// serveKustomization changes a kustomization if it refers to files with changed content, or selects
+// objects by name.
 func (t *tree) serveKustomization(k *kustomization) {
 	before, err := yaml.Marshal(k.spec)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// transformers returns the configurations of the transformers that a
-// kustomization says beside its fields: inline, in files, or in the resources
-// of another kustomization.
+// transformers returns the configurations of a kustomization's transformers. They are inline, in
+// files, or in the resources of another kustomization.
 func (t *tree) transformers(k *kustomization, above []filesys.ConfirmedDir) (configs []*kyaml.RNode) {
 	for _, entry := range k.spec.Transformers {
 		if documents, err := kio.FromBytes([]byte(entry)); err == nil && isInline(entry) {
@@ -34,7 +33,7 @@ func (t *tree) config(k *kustomization, name string) *manifest {
 	return t.manifest(&kustomization{folder: k.folder, config: true}, name)
 }
 
-// configsOf returns the files with configurations in a folder and below it.
+// configsOf returns the files with configurations in a directory and below it.
 func (t *tree) configsOf(folder filesys.ConfirmedDir) (manifests []*manifest) {
 	k := t.kustomizations[folder.String()]
 	if k == nil {
@@ -50,8 +49,7 @@ func (t *tree) configsOf(folder filesys.ConfirmedDir) (manifests []*manifest) {
 	return manifests
 }
 
-// serveTransformers changes the transformers that a kustomization says beside
-// its fields.
+// serveTransformers changes the configurations of a kustomization's transformers.
 func (t *tree) serveTransformers(k *kustomization) {
 	for i, entry := range k.spec.Transformers {
 		if documents := strategic([]byte(entry)); len(documents) > 0 {
@@ -112,7 +110,7 @@ func (t *tree) serveConfig(k *kustomization, document *kyaml.RNode) bool {
 	return false
 }
 
-// The fields of transformers' configurations that say names.
+// The fields with names in transformers' configurations.
 type (
 	targeted struct {
 		Target *types.Selector `json:"target,omitempty"`
@@ -188,8 +186,7 @@ func (t *tree) serveReplacements(k *kustomization, list []types.ReplacementField
 	}
 }
 
-// serveReplacementFile returns what is served for a file with one replacement
-// or several.
+// serveReplacementFile returns the served content of a file with one or several replacements.
 func (t *tree) serveReplacementFile(k *kustomization, content []byte) (served []byte, changed bool) {
 	var several []types.Replacement
 	if yaml.Unmarshal(content, &several) != nil {

@@ -14,37 +14,36 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// tree is what a first pass over a tree of kustomizations learns, in the order
-// in which kustomize reads it. What cannot be read is left for kustomize to
-// report.
+// tree is the result of a first pass over a tree of kustomizations, in kustomize's reading order.
+// It skips files that can't be read, because kustomize reports them.
 type tree struct {
 	files filesys.FileSystem
 	mark  mark
 	seen  map[rune]bool // letters that cannot be the mark
-	err   error         // what kustomize could not know to be wrong
+	err   error         // an error that kustomize can't detect
 
 	root           *kustomization            // that is built
-	kustomizations map[string]*kustomization // by folder
+	kustomizations map[string]*kustomization // by directory
 	manifests      map[string]*manifest      // by path
 	objects        []*object
 	instances      []*instance
 	remote         bool // something is in none of the files here: a remote base, or nothing
 
-	names     map[string]string // generateNames that an object has or had, by what kustomize has in its place
+	names     map[string]string // generateNames that an object has or had, by placeholder
 	contents  map[string][]byte // that are served, by path
 	selectors []selector        // that are served with another regular expression
 }
 
-// kustomization is the file of one folder.
+// kustomization is the kustomization file of one directory.
 type kustomization struct {
 	folder filesys.ConfirmedDir
 	path   string
 	spec   types.Kustomization
 	config bool // its resources are transformers
-	served bool // it is decided what is served in its place
+	served bool // its served content is decided
 
-	// What its transformers act on, over all ways to it, before and after they
-	// have renamed it.
+	// The instances that its transformers change, over all paths to it, before and after they are
+	// renamed.
 	scope, renamed []instance
 }
 
@@ -56,8 +55,8 @@ type manifest struct {
 	mark      string // behind its name where it is served changed
 }
 
-// readTree reads the kustomization in a folder and all below it, and decides
-// what kustomize shall be served.
+// readTree reads the kustomization in a directory and all below it, and decides which content
+// kustomize gets.
 func readTree(files filesys.FileSystem, folder string) *tree {
 	t := &tree{
 		files: files, seen: map[rune]bool{}, contents: map[string][]byte{},
@@ -74,8 +73,8 @@ func readTree(files filesys.FileSystem, folder string) *tree {
 	return t
 }
 
-// visit reads the kustomization of a folder, and returns the objects that leave
-// it: those that came, which are a component's, and its own.
+// visit reads the kustomization of a directory. It returns the kustomization's own objects and
+// those in came, which a component gets from its user.
 func (t *tree) visit(
 	folder filesys.ConfirmedDir, above []filesys.ConfirmedDir, came []*instance, config bool,
 ) []*instance {
@@ -103,8 +102,8 @@ func (t *tree) visit(
 	return instances
 }
 
-// transform notes what the transformers of a kustomization act on, and what
-// they do to names.
+// transform records the objects that the transformers of a kustomization change, and their new
+// names.
 func (t *tree) transform(k *kustomization, instances []*instance, above []filesys.ConfirmedDir) {
 	for _, i := range instances {
 		k.scope = append(k.scope, *i)
@@ -188,7 +187,7 @@ func (t *tree) instancesOf(m *manifest) (instances []*instance) {
 	return instances
 }
 
-// unknown returns what stands for all that a remote base may bring.
+// unknown returns the instance for all objects of a remote base.
 func (t *tree) unknown() *instance {
 	t.remote = true
 	i := &instance{places: []place{{}}}
@@ -196,8 +195,7 @@ func (t *tree) unknown() *instance {
 	return i
 }
 
-// kustomization reads the kustomization of a folder, once; nil is one that
-// kustomize refuses.
+// kustomization reads the kustomization of a directory once. It is nil if kustomize refuses it.
 func (t *tree) kustomization(folder filesys.ConfirmedDir) *kustomization {
 	if k, known := t.kustomizations[folder.String()]; known {
 		return k
@@ -221,10 +219,10 @@ func (t *tree) kustomization(folder filesys.ConfirmedDir) *kustomization {
 	return found[0]
 }
 
-// errNotBelow is for kustomize to say in its own words.
+// errNotBelow isn't shown, because kustomize reports its own error.
 var errNotBelow = errors.New("not a file in or below the folder")
 
-// load reads a file as kustomize does, in a folder or below it.
+// load reads a file in or below a directory, as kustomize does.
 func (t *tree) load(folder filesys.ConfirmedDir, name string) (path string, content []byte, err error) {
 	if !filepath.IsAbs(name) {
 		name = folder.Join(name)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 )
 
-// content is what stays in memory of a source.
+// content is the part of a source that stays in memory.
 type content struct {
 	facts        rules.Facts
 	findings     []Finding
@@ -30,7 +30,7 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 		return
 	}
 	file := manifest.NewFile(text, func() ([]byte, error) { return load(ctx, source) })
-	file.Slim = true // no rule looks at schemas
+	file.Slim = true // no rule needs schemas
 	defer file.Release()
 	var failures []manifest.Broken
 	file.Each(func(objects []*manifest.Object, broken *manifest.Broken) {
@@ -72,8 +72,8 @@ func (c *content) add(m rules.Manifest, config Config) {
 	}
 }
 
-// load returns the content of a source, and doesn't wait for it when ctx ends: a pipe
-// may never have any.
+// load returns the content of a source. It returns early when ctx is done, because reading a pipe
+// may never end.
 func load(ctx context.Context, source Source) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -104,9 +104,8 @@ var (
 	actions     = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}|<%.*?%>`)
 )
 
-// other reports whether a document that can't be read is something else than a broken
-// manifest: no Kubernetes object at all, a file of a chart, or a template that can be
-// read without its actions.
+// other reports whether an unreadable document is something other than a broken manifest. It may be
+// no Kubernetes object, a file of a chart, or a template that is readable without its actions.
 func other(err error, source Source, text []byte) bool {
 	switch {
 	case errors.Is(err, manifest.ErrForeign), !ofManifest.Match(text), !ofKind.Match(text):

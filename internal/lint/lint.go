@@ -36,7 +36,7 @@ type Config struct {
 	Minor int
 }
 
-// Result has the findings, and what was and was not checked.
+// Result has the findings, and lists the checked and the skipped input.
 type Result struct {
 	// Read are the files with objects.
 	Read    []string

@@ -15,8 +15,8 @@ func source(name, text string) Source {
 
 const prefixed = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: run\n"
 
-// Findings are in the order of the sources, whichever is read first, and what
-// cannot be read costs only itself.
+// Findings are in the order of the sources, even if a later source is read first. An unreadable
+// source doesn't affect the others.
 func TestOrder(t *testing.T) {
 	bad := errors.New("no such file")
 	result, err := Run(t.Context(), []Source{

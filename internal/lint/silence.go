@@ -93,7 +93,7 @@ func newSilence(text string, silence Silence) *Silence {
 	return &silence
 }
 
-// silence finds what disables the findings, and what disables none.
+// silence applies the comments and flags that disable findings, and collects unused comments.
 func (r *Result) silence(all []*Silence, disabled []string) {
 	in := map[*manifest.Document][]*Silence{}
 	for _, s := range all {

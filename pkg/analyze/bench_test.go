@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sizes are one ordinary case and the slowest ones known of each kind.
+// sizes are ordinary cases and the slowest known cases.
 var sizes = []struct {
 	name              string
 	names             int64

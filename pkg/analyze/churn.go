@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// Churn is what a steady population of names goes through in a period; see
-// Model.Churn.
+// Churn has the rates and conflicts of a steady population of names in a period. See Model.Churn.
 type Churn struct {
 	Creates            float64     // creates in the period
 	FailuresPerDay     float64     // failed creates per day
@@ -14,12 +13,11 @@ type Churn struct {
 	AnyFails           Probability // probability that any create of the period fails
 }
 
-// Churn returns the conflicts at a steady population: existing names, perDay
-// creates a day of 24 hours at random times (a Poisson process) and as many
-// deletions, for a number of days. Failures are then a Poisson process with
-// perDay*(k/N)^t a day (docs/internals/mathematics.md). If the population fluctuates, use
-// the mean of (k/N)^t or the peak, not the mean population. A rate or a time below
-// 0, NaN, or a number of creates that is not finite, is an error.
+// Churn returns the conflicts at a steady population of existing names. Each day of 24 hours has
+// perDay creates at random times (a Poisson process) and as many deletions, for a number of days.
+// Failures are then a Poisson process with perDay*(k/N)^t a day (docs/internals/mathematics.md). If
+// the population fluctuates, use the mean of (k/N)^t or the peak, not the mean population. A rate
+// or a time below 0, NaN, or an infinite number of creates is an error.
 func (m Model) Churn(existing int64, perDay, days float64) (Churn, error) {
 	if err := checkPeriod(perDay, days); err != nil {
 		return Churn{}, err
@@ -34,19 +32,17 @@ func (m Model) Churn(existing int64, perDay, days float64) (Churn, error) {
 	}, nil
 }
 
-// Forecast is how many creates of a period fail on average, between two
-// extremes; see Model.Forecast.
+// Forecast is the mean number of failures in a period, between two extremes. See Model.Forecast.
 type Forecast struct {
 	Creates        float64 // creates in the period
 	Steady         float64 // expected conflicts if every create is matched by a deletion
 	NothingDeleted float64 // expected conflicts if no name is ever freed
 }
 
-// Forecast returns the expected conflicts of perDay creates a day for a number
-// of days, starting from existing names: for a steady population, c*(k/N)^t
-// with c = perDay*days, and for one that only grows, ExpectedFailures of c
-// creates (linear between whole numbers of creates). A rate or a time below 0,
-// NaN, or a number of creates that is not finite, is an error.
+// Forecast returns the expected conflicts of perDay creates a day for a number of days, starting
+// from existing names. For a steady population that is c*(k/N)^t with c = perDay*days. For a
+// population that only grows, it is ExpectedFailures of c creates (linear between whole numbers of
+// creates). A rate or a time below 0, NaN, or an infinite number of creates is an error.
 func (m Model) Forecast(existing int64, perDay, days float64) (Forecast, error) {
 	if err := checkPeriod(perDay, days); err != nil {
 		return Forecast{}, err
@@ -70,18 +66,18 @@ func (m Model) growing(existing int64, creates float64) float64 {
 	return m.ExpectedFailures(existing, int64(whole)) + part*m.NextFails(existing+int64(whole))
 }
 
-// FirstFailure is the mean time until the first create fails, in days of 24
-// hours, between two extremes; see Model.FirstFailure.
+// FirstFailure is the mean time until the first create fails, in days of 24 hours, between two
+// extremes. See Model.FirstFailure.
 type FirstFailure struct {
 	Growing float64 // if no name is ever freed
 	Steady  float64 // if every create is matched by a deletion; +Inf if none can fail
 }
 
-// FirstFailure returns the mean time until the first of perDay creates a day
-// fails, starting from existing names: MeanCreatesToFirstFailure and the inverse of
-// (k/N)^t, each over the rate (for creates at random times, by Wald's equation). With
-// a rate that is only a lower bound, both are upper bounds. Growing is never above
-// Steady. At a rate of 0 both are +Inf; one below 0, +Inf or NaN is an error.
+// FirstFailure returns the mean time until the first of perDay creates a day fails, starting from
+// existing names. It divides MeanCreatesToFirstFailure and the inverse of (k/N)^t by the rate (for
+// creates at random times, by Wald's equation). If the rate is only a lower bound, both times are
+// upper bounds. Growing is never above Steady. At a rate of 0 both are +Inf. A rate below 0, +Inf
+// or NaN is an error.
 func (m Model) FirstFailure(existing int64, perDay float64) (FirstFailure, error) {
 	steady, err := m.Churn(existing, perDay, 1)
 	if err != nil {
@@ -102,15 +98,14 @@ func checkPeriod(perDay, days float64) error {
 	return nil
 }
 
-// Names of deleted objects come back: a create that succeeds takes each of the
-// free names with the same probability, including those that were in use before.
-// Retries do not help, because such a name is free. Whoever keys logs or metrics
-// by name, not by uid, mixes two objects up.
+// Creates reuse the names of deleted objects. A create that succeeds takes each of the free names
+// with the same probability, including those that were in use before. Retries don't prevent that,
+// because such a name is free. Logs or metrics that have the name as their key, not the uid, mix up
+// two objects.
 
-// AnyReuse returns the probability that among a number of creates, each after a
-// deletion so that existing names stay constant, at least one takes a name that
-// an earlier one of them had: the birthday problem among the N-k free names. In
-// a full space it is 0.
+// AnyReuse returns the probability that at least one of a number of creates takes a name that an
+// earlier one of them had. Each create follows a deletion, so the number of existing names stays
+// constant. This is the birthday problem among the N-k free names. In a full pool it is 0.
 func (m Model) AnyReuse(existing, creates int64) Probability {
 	free := m.Names() - m.clamp(existing)
 	if free == 0 {
@@ -119,9 +114,9 @@ func (m Model) AnyReuse(existing, creates int64) Probability {
 	return Model{names: free, attempts: 1}.AnyFails(0, creates)
 }
 
-// ExpectedReuses returns how many of a number of creates, each after a deletion
-// so that existing names stay constant, take on average a name that an earlier
-// one of them had: m - F(1-(1-1/F)^m) with F = N-k. In a full space it is 0.
+// ExpectedReuses returns how many of a number of creates on average take a name that an earlier one
+// of them had: m - F(1-(1-1/F)^m) with F = N-k. Each create follows a deletion, so the number of
+// existing names stays constant. In a full pool it is 0.
 func (m Model) ExpectedReuses(existing, creates int64) float64 {
 	free, n := float64(m.Names()-m.clamp(existing)), float64(max(creates, 0))
 	if free == 0 {

@@ -6,12 +6,11 @@ import "math"
 // bit, its own -ln(1-q) and q/(1-q).
 const negligible = -60
 
-// AnyFails returns the probability that at least one of a number of creates
-// fails, starting from existing names: 1 - product of (1-(i/N)^t) over i from k
-// to k+m-1 (KEP-4420, whose recursion C += (1-C)q is the same product). It is 0
-// for no creates and for the first name of an empty space, and 1 if there are
-// more creates than free names. Since a failed create ends the path, it does
-// not matter whether failed creates are repeated or dropped.
+// AnyFails returns the probability that at least one of a number of creates fails, starting from
+// existing names. It is 1 - product of (1-(i/N)^t) over i from k to k+m-1. KEP-4420's recursion C
+// += (1-C)q is the same product. It is 0 for no creates and for the first name of an empty pool,
+// and 1 if there are more creates than free names. It doesn't depend on whether failed creates are
+// repeated or dropped, because the first failure decides it.
 func (m Model) AnyFails(existing, creates int64) Probability {
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
@@ -30,12 +29,11 @@ func (m Model) hazard(existing, creates int64) scaled {
 	return scaled{p.sum(path.hazard, p.attempts), 0}
 }
 
-// ExpectedFailures returns how many of a number of creates fail on average if
-// a failed create is dropped: the sum of the probabilities (i/N)^t over the
-// states i from k to k+m-1, every create beyond the last free name counting 1.
-// That is a tight upper bound: the exact expectation, which has no closed form,
-// is smaller only because dropped creates leave names free (by 4e-7 of its
-// value for 2000 creates at 5 million names).
+// ExpectedFailures returns how many of a number of creates fail on average if a failed create is
+// dropped. It is the sum of the probabilities (i/N)^t over the states i from k to k+m-1. Every
+// create beyond the last free name counts 1. That is a tight upper bound. The exact expectation has
+// no closed form. It is smaller only because dropped creates leave names free (by 4e-7 of its value
+// for 2000 creates at 5 million names).
 func (m Model) ExpectedFailures(existing, creates int64) float64 {
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
@@ -43,10 +41,9 @@ func (m Model) ExpectedFailures(existing, creates int64) float64 {
 	return last.times(p.sum(path.relative, p.attempts)).float() + float64(certain)
 }
 
-// ExpectedFailuresRepeated returns how many creates fail on average if each is
-// repeated until it succeeds and creates names are added: the exact sum of
-// q/(1-q) with q = (i/N)^t over the states i from k to k+m-1, from 0 up. It is
-// +Inf if there are not that many free names.
+// ExpectedFailuresRepeated returns how many creates fail on average if each is repeated until it
+// succeeds. It is the exact sum of q/(1-q) with q = (i/N)^t over the states i from k to k+m-1. It
+// is +Inf if there are fewer free names than creates.
 func (m Model) ExpectedFailuresRepeated(existing, creates int64) float64 {
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
@@ -60,11 +57,10 @@ func (m Model) ExpectedFailuresRepeated(existing, creates int64) float64 {
 	return p.sum(path.repeats, p.attempts)
 }
 
-// ExpectedExtraAttempts returns how many names are tried on average beyond the
-// first of each create: the sum of u+u^2+...+u^(t-1) with u = i/N over the
-// states i from k to k+m-1, every create beyond the last free name counting
-// t-1. Each is one more call of every validating webhook (mutating ones are
-// called once per create).
+// ExpectedExtraAttempts returns the mean number of attempts beyond the first of each create. It is
+// the sum of u+u^2+...+u^(t-1) with u = i/N over the states i from k to k+m-1. Every create beyond
+// the last free name counts t-1. Each extra attempt calls every validating webhook again. Mutating
+// webhooks are called once per create.
 func (m Model) ExpectedExtraAttempts(existing, creates int64) float64 {
 	if m.Attempts() <= 1 {
 		return 0

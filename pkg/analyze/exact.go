@@ -7,9 +7,8 @@ import (
 )
 
 const (
-	// rationalCreates and rationalBits bound what compareRationals multiplies
-	// out. Beyond either, a probability has too many digits to equal a float64
-	// (docs/internals/mathematics.md).
+	// rationalCreates and rationalBits bound the products of compareRationals. Beyond either, a
+	// probability has too many digits to equal a float64 (docs/internals/mathematics.md).
 	rationalCreates = 1 << 7
 	rationalBits    = 1 << 17
 
@@ -17,20 +16,19 @@ const (
 	// one by one.
 	recursionStates = 1 << 10
 
-	// precision is that of the comparisons between numbers that cannot be
-	// equal, in bits. Neighboring numbers of creates differ by at least 2^-63
-	// of their hazard; sums are taken to 2^-resolved.
+	// precision is the number of bits in comparisons between numbers that can't be equal.
+	// Neighboring numbers of creates differ by at least 2^-63 of their hazard. Sums are exact to
+	// 2^-resolved.
 	precision = 320
 	resolved  = 200
 
-	// exactCutoff is the cutoff of sums for those comparisons: how many times by a
-	// factor e a term may fall below the largest before the rest is left out.
+	// exactCutoff is the cutoff of sums for those comparisons. Terms that are smaller than the
+	// largest by a factor of e^exactCutoff are left out.
 	exactCutoff = 80
 )
 
-// compareExactly returns -1, 0 or 1 as the probability that any of a number of
-// creates (as many as find a free name) fails is below, at or above p (at least
-// 0 and below 1).
+// compareExactly compares the probability that any of a number of creates fails with p. It returns
+// -1, 0 or 1. Each of the creates must find a free name, and p must be at least 0 and below 1.
 func compareExactly(m Model, existing, creates int64, p float64) int {
 	bits := float64(creates) * float64(m.Attempts()) * math.Log2(float64(m.Names())+1)
 	if creates <= rationalCreates && bits <= rationalBits {
@@ -66,8 +64,8 @@ func compareRationals(m Model, existing, creates int64, p float64) int {
 	return all.Mul(all, complement.Num()).Cmp(free.Mul(free, complement.Denom()))
 }
 
-// relevant returns the states from <= i < to that matter: where a create fails
-// with a probability that is not below the last one by a factor e^-exactCutoff.
+// relevant returns the states from <= i < to that matter. In these the probability of failure isn't
+// below the last one by a factor of e^-exactCutoff.
 func relevant(m Model, existing, creates int64) (from, to int64) {
 	to = existing + creates
 	from = max(existing, 1)
@@ -130,9 +128,9 @@ func newPowerSums(m Model, end int64) *powerSums {
 	}
 }
 
-// next returns the next sum by Euler-Maclaurin's midpoint formula: integral,
-// plus coefficients times odd derivatives. For low degrees it ends and is
-// exact; for high ones, x is many times the degree.
+// next returns the next sum by Euler-Maclaurin's midpoint formula: the integral, plus coefficients
+// times odd derivatives. For low degrees the formula ends and is exact. For high degrees, x is many
+// times the degree.
 func (s *powerSums) next() *big.Float {
 	s.degree += s.attempts
 	s.value.Mul(s.value, s.step)

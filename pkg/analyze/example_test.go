@@ -6,8 +6,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 )
 
-// The server's name space of one prefix, with the 8 attempts of Kubernetes 1.32
-// and later.
+// The server's name pool of one prefix, with the 8 attempts of Kubernetes 1.32 and later.
 func server() analyze.Model {
 	names, err := analyze.NamePoolSize(analyze.SuffixLength)
 	if err != nil {

@@ -2,14 +2,13 @@ package analyze
 
 import "math"
 
-// FirstFailureAt returns the mean time until the first create fails, in days of 24
-// hours, starting from existing names, if perDay creates come a day at random times (a
-// Poisson process) and the names grow steadily by growthPerDay, which is less by what
-// is deleted. Failures are then a Poisson process of rate perDay*(k/N)^t with k names
-// at the time, and the mean is the integral of the chance of none. A growth below 0 is
-// taken as 0, and one above perDay as perDay: FirstFailure has these two, of which
-// Growing counts creates one by one. It is +Inf if no create can fail. A rate below 0,
-// NaN or +Inf is an error, and so is a growth that is NaN.
+// FirstFailureAt returns the mean time until the first create fails, in days of 24 hours, starting
+// from existing names. perDay creates come a day at random times (a Poisson process). The names
+// grow steadily by growthPerDay, which is perDay less the deletions. Failures are then a Poisson
+// process of rate perDay*(k/N)^t with k names at the time, and the mean is the integral of the
+// probability of no failure. A growth below 0 counts as 0, and a growth above perDay as perDay.
+// FirstFailure has these two cases, but its Growing counts creates one by one. The time is +Inf if
+// no create can fail. A rate below 0, NaN or +Inf is an error, and so is a growth that is NaN.
 func (m Model) FirstFailureAt(existing int64, perDay, growthPerDay float64) (float64, error) {
 	if err := checkPeriod(perDay, 1); err != nil {
 		return 0, err
@@ -32,8 +31,8 @@ func (m Model) FirstFailureAt(existing int64, perDay, growthPerDay float64) (flo
 // one above the attempts.
 type growing struct{ existing, names, degree, perCreate float64 }
 
-// hazards are those between which the chance of no failure is integrated: it is
-// smooth there, and what is beyond the last is nothing.
+// hazards bound the intervals of the integral of the probability of no failure. The probability is
+// smooth in each, and negligible after the last.
 var hazards = []float64{1e-12, 1e-8, 1e-5, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.7, 1.5, 3, 6, 12, 24, cutoff}
 
 // creates returns the mean number of creates until the first that fails.
@@ -47,7 +46,7 @@ func (g growing) creates() float64 {
 		}
 		from = to
 	}
-	total.add(math.Exp(-g.hazard(from))) // in a full space each create fails
+	total.add(math.Exp(-g.hazard(from))) // in a full pool each create fails
 	return total.value()
 }
 

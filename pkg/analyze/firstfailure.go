@@ -2,10 +2,9 @@ package analyze
 
 import "math"
 
-// MeanCreatesToFirstFailure returns the mean number of creates up to and
-// including the first that fails, starting from existing names: the sum over m
-// >= 0 of the probability that m creates all succeed. It is from 1 (a full
-// space) to N+1.
+// MeanCreatesToFirstFailure returns the mean number of creates up to and including the first that
+// fails, starting from existing names. It is the sum over m >= 0 of the probability that m creates
+// all succeed. It is from 1 (a full pool) to N+1.
 func (m Model) MeanCreatesToFirstFailure(existing int64) float64 {
 	existing = m.clamp(existing)
 	usual := m.usualFailure(existing)
@@ -51,9 +50,9 @@ type survival struct {
 // alive reports whether the survival is still worth adding.
 func (s *survival) alive() bool { return s.hazard < cutoff }
 
-// rough reports whether the hazards or the survival change too fast around the
-// next state for an integral: few names exist, failures are likely, or the
-// space is so small that the survival may last until it is almost full.
+// rough reports whether the hazards or the survival change too fast around the next state for an
+// integral. Either few names exist, failures are likely, or the pool is so small that the survival
+// may last until it is almost full.
 func (s *survival) rough(hazard float64) bool {
 	return s.path.top+float64(s.state) < smooth*s.path.attempts ||
 		hazard > 1.0/smooth ||
@@ -95,9 +94,9 @@ func (s *survival) addIntegral() {
 	}
 }
 
-// panel returns a width in which the survival is smooth enough for one panel:
-// up to a hazard of about e^-8, up to about 1, and then in steps in which
-// neither the hazard of a create nor that of the path changes too much.
+// panel returns a width in which the survival is smooth enough for one panel: up to a hazard of
+// about e^-8, then up to about 1. After that, the hazards of a create and of the path change little
+// in a panel.
 func (s *survival) panel(x float64) float64 {
 	switch early := s.path.top * math.Expm1(-8/s.path.attempts); {
 	case x < early:
@@ -130,7 +129,7 @@ type smoothHazard struct {
 	total accumulator
 }
 
-// at returns the hazard of the path up to x; from call to call, x rises.
+// at returns the hazard of the path up to x. Later calls must have a larger x.
 func (h *smoothHazard) at(x float64) float64 {
 	h.path.addPanel(&h.total, gauss8, path.hazard, 0.5-x, x-0.5-h.to)
 	h.to = x - 0.5

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// fold makes a model of any numbers: what NewModel refuses is folded into its
-// range.
+// fold makes a model of any numbers. It folds numbers that NewModel refuses into its range.
 func fold(names int64, attempts int) Model {
 	m, err := NewModel(names, attempts)
 	if err != nil {

@@ -5,12 +5,11 @@ import (
 	"math"
 )
 
-// Garwood returns the exact two-sided interval of a Poisson mean of which count
-// events were seen (Garwood, Biometrika 28, 1936): the means under which count
-// or more, and count or fewer, have probability (1-confidence)/2. Divide by the
-// length of the window for the interval of a rate. A negative count is 0, for
-// which the lower end is 0. Confidence is above 0 and below 1, or it is an
-// error.
+// Garwood returns the exact two-sided interval of a Poisson mean after count events were seen
+// (Garwood, Biometrika 28, 1936). At the lower end, count or more events have probability
+// (1-confidence)/2. At the upper end, count or fewer events have it. Divide by the length of the
+// window for the interval of a rate. A negative count is 0, for which the lower end is 0. A
+// confidence that isn't above 0 and below 1 is an error.
 func Garwood(count int64, confidence float64) (lower, upper float64, err error) {
 	if !(confidence > 0 && confidence < 1) {
 		return 0, 0, fmt.Errorf("confidence %v: must be above 0 and below 1", confidence)
@@ -26,13 +25,12 @@ func Garwood(count int64, confidence float64) (lower, upper float64, err error) 
 	return lower, solvePoisson(n, lnTail, orFewer), nil
 }
 
-// manyEvents is the count from which gammaQuantile's series is exact to the
-// last bits for every confidence.
+// manyEvents is the count from which gammaQuantile's series is exact to the last bits for every
+// confidence.
 const manyEvents = 1e5
 
-// gammaQuantile returns the quantile of the gamma distribution of shape a at
-// the normal quantile z, by the Cornish-Fisher expansion (Biometrika 1938;
-// Goldberg and Levine 1946) up to a^-2.
+// gammaQuantile returns the quantile of the gamma distribution of shape a at the normal quantile z.
+// It uses the Cornish-Fisher expansion up to a^-2 (Biometrika 1938, and Goldberg and Levine 1946).
 func gammaQuantile(a, z float64) float64 {
 	s, y := 1/math.Sqrt(a), z*z
 	c1 := (y - 1) / 3
@@ -43,9 +41,9 @@ func gammaQuantile(a, z float64) float64 {
 	return a + z/s + (c1 + s*(c2+s*(c3+s*(c4+s*c5))))
 }
 
-// solvePoisson returns the mean under which a tail of the Poisson distribution
-// has the given logarithm, by Newton's method in the logarithm of the mean; the
-// tail's logarithm is concave in it, so that it converges from anywhere.
+// solvePoisson returns the mean under which a tail of the Poisson distribution has the given
+// logarithm. It uses Newton's method in the logarithm of the mean. The tail's logarithm is concave
+// in that, so the method converges from any start.
 func solvePoisson(n, lnTail float64, tail func(n, x float64) (sum, slope float64)) float64 {
 	x := n + 1
 	for range 100 {
@@ -70,7 +68,7 @@ func orMore(n, x float64) (sum, slope float64) {
 	return sum, n / sum
 }
 
-// orFewer returns what orMore does, for n or fewer events.
+// orFewer is orMore for n or fewer events.
 func orFewer(n, x float64) (sum, slope float64) {
 	sum = 1
 	for term, j := 1.0, n; term > 0x1p-56*sum; j-- {

@@ -187,7 +187,7 @@ func markdown(rows [][]string) string {
 	return out.String()
 }
 
-// The tables of docs/internals/kep-4420.md are what this package calculates.
+// This package calculates the tables of docs/internals/kep-4420.md.
 func TestKEPDocument(t *testing.T) {
 	data, err := os.ReadFile(kepDocument)
 	if err != nil {

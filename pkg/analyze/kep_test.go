@@ -44,7 +44,7 @@ func TestKEPRecursion(t *testing.T) {
 	}
 }
 
-// What KEP-4420 and the comment in store.go say, and what is exact.
+// The numbers of KEP-4420 and of the comment in store.go, and the exact numbers.
 func TestKEPClaims(t *testing.T) {
 	k5, k10, k11 := int64(14348907), int64(205891132094649), int64(5559060566555523)
 	for _, c := range []struct {

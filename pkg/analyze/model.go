@@ -3,17 +3,16 @@ package analyze
 import "fmt"
 
 const (
-	// AlphabetSize is the number of characters a generated suffix is made of:
-	// "bcdfghjklmnpqrstvwxz2456789", that is the letters without vowels and y,
-	// and the digits without 0, 1 and 3 (k8s.io/apimachinery, pkg/util/rand).
+	// AlphabetSize is the number of characters in the alphabet of generated suffixes,
+	// "bcdfghjklmnpqrstvwxz2456789". It has the letters without vowels and y, and the digits
+	// without 0, 1 and 3 (k8s.io/apimachinery, pkg/util/rand).
 	AlphabetSize = 27
 
 	// SuffixLength is the number of characters a kube-apiserver appends
 	// (k8s.io/apiserver, pkg/storage/names).
 	SuffixLength = 5
 
-	// MaxSuffixLength is the longest suffix whose name space an int64 can
-	// count.
+	// MaxSuffixLength is the longest suffix whose name pool an int64 can count.
 	MaxSuffixLength = 13
 )
 
@@ -34,18 +33,17 @@ func NamePoolSize(suffixLength int) (int64, error) {
 // MaxAttempts is the largest number of attempts a Model accepts.
 const MaxAttempts = 1 << 20
 
-// Model is a name space and the number of names a create tries in it before it
-// fails. NewModel makes one; the zero Model has one name, tried once. A Model
-// is immutable, comparable, and safe for concurrent use.
+// Model is a name pool and the number of attempts of a create in it. Use NewModel. The zero Model
+// has one name and one attempt. A Model is immutable, comparable, and safe for concurrent use.
 type Model struct {
 	names    int64
 	attempts int
 }
 
-// NewModel returns the model of a space of names (at least 1; see NamePoolSize) in
-// which every create tries up to attempts names (1 to MaxAttempts). A kube-apiserver
-// without the feature RetryGenerateName has 1 attempt, with it 8; a client that
-// makes r attempts at a create multiplies the server's attempts by r.
+// NewModel returns the model of a pool of names (at least 1, see NamePoolSize) in which every
+// create makes up to attempts attempts (1 to MaxAttempts). A kube-apiserver makes 1 attempt without
+// the feature RetryGenerateName, and 8 with it. A client that sends r requests for a create
+// multiplies the server's attempts by r.
 func NewModel(names int64, attempts int) (Model, error) {
 	if names < 1 {
 		return Model{}, fmt.Errorf("name space of %d names: must have at least 1", names)
@@ -56,33 +54,31 @@ func NewModel(names int64, attempts int) (Model, error) {
 	return Model{names: names, attempts: attempts}, nil
 }
 
-// Names returns the size N of the name space.
+// Names returns the size N of the name pool.
 func (m Model) Names() int64 { return max(m.names, 1) }
 
 // Attempts returns the number t of names that one create tries.
 func (m Model) Attempts() int { return max(m.attempts, 1) }
 
-// NextFails returns the probability that the next create fails when existing
-// names exist: (k/N)^t (KEP-4420), and 1 if the space is full. It is 0 where
-// that is below the float64 range; AnyFails(existing, 1) then still has its
-// logarithm.
+// NextFails returns the probability that the next create fails when existing names exist: (k/N)^t
+// (KEP-4420), and 1 if the pool is full. It is 0 where that is below the float64 range.
+// AnyFails(existing, 1) then still has its logarithm.
 func (m Model) NextFails(existing int64) float64 {
 	return m.nextFails(m.clamp(existing)).float()
 }
 
-// nextFails returns NextFails for a number of names within the space.
+// nextFails returns NextFails for a number of names within the pool.
 func (m Model) nextFails(existing int64) scaled {
 	return ratioPower(existing, m.Names(), m.Attempts())
 }
 
-// clamp returns the number of existing names within what the space can hold.
+// clamp returns the number of existing names, within the size of the pool.
 func (m Model) clamp(existing int64) int64 {
 	return min(max(existing, 0), m.Names())
 }
 
-// split divides creates into those that still find a free name on the path
-// without failures, and those that come after the last name was taken and so
-// fail for certain.
+// split divides creates into those that still find a free name on the path without failures, and
+// those that come after the last name is taken and fail for certain.
 func (m Model) split(existing, creates int64) (possible, certain int64) {
 	creates = max(creates, 0)
 	possible = min(creates, m.Names()-existing)

@@ -91,7 +91,7 @@ func TestEquivalentSuffixLengthEdges(t *testing.T) {
 	}
 }
 
-// A completely filled space still has a probability below 1, and a finite
+// A completely filled pool still has a probability below 1, and a finite
 // hazard.
 func TestFilledSpace(t *testing.T) {
 	anyFails := newModel(t, 14348907, 64).AnyFails(0, 14348907)
@@ -103,8 +103,7 @@ func TestFilledSpace(t *testing.T) {
 	}
 }
 
-// near reports whether got is want to a relative error; infinities are near
-// themselves.
+// near reports whether got equals want within a relative error. Equal infinities are near.
 func near(got, want, tolerance float64) bool {
 	return got == want || math.Abs(got-want) <= tolerance*math.Abs(want)
 }

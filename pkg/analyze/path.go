@@ -2,10 +2,9 @@ package analyze
 
 import "math"
 
-// path is the states that a number of creates passes through while none fails:
-// one state, a number of existing names, per create. They are looked at from
-// the last and most crowded one down, because it dominates every sum and
-// because distances from it and from the full space are known without
+// path is the sequence of states of a number of creates while none fails. Each create has one
+// state, a number of existing names. Sums go down from the last state, which has the most names,
+// because it dominates every sum. The distances from it and from the full pool are known without
 // cancellation.
 type path struct {
 	count    int64   // states in the path
@@ -17,7 +16,7 @@ type path struct {
 
 // path returns the states of creates that all find a free name, and the chance
 // that the last of them fails. State 0 is left out: a create into an empty
-// space cannot fail.
+// pool cannot fail.
 func (m Model) path(existing, creates int64) (path, scaled) {
 	first := max(existing, 1)
 	top := max(existing+creates-1, 0)
@@ -31,8 +30,8 @@ func (m Model) path(existing, creates int64) (path, scaled) {
 	}, last
 }
 
-// term is a function of the state g below the last one of a path; it rises with
-// the number of existing names.
+// term is a function of the state g below the last one of a path. It rises with the number of
+// existing names.
 type term func(p path, g float64) float64
 
 // relative returns the probability of failure as a multiple of that in the last

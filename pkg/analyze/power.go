@@ -18,9 +18,8 @@ func (s scaled) times(f float64) scaled { return scaled{s.frac * f, s.exp} }
 // ln returns the natural logarithm, -Inf for zero.
 func (s scaled) ln() float64 { return math.Log(s.frac) + float64(s.exp)*math.Ln2 }
 
-// ratioPower returns (a/b)^t for 0 <= a <= b, correct to about an ulp whatever
-// t: powers multiply a relative error by t, so the base is kept to twice the
-// precision of a float64.
+// ratioPower returns (a/b)^t for 0 <= a <= b, correct to about an ulp for any t. Powers multiply a
+// relative error by t, so the base has twice the precision of a float64.
 func ratioPower(a, b int64, t int) scaled {
 	if a >= b {
 		return scaled{1, 0}
@@ -51,7 +50,7 @@ func split64(n int64) (hi, lo float64) {
 	return twoSum(float64(n-low), float64(low))
 }
 
-// twoSum returns a + b and its rounding error; it needs |a| >= |b|.
+// twoSum returns a + b and its rounding error. It needs |a| >= |b|.
 func twoSum(a, b float64) (sum, err float64) {
 	sum = a + b
 	return sum, b - (sum - a)

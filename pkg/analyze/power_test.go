@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ratioPower is right to the last bit or nearly, for every base and power.
+// ratioPower is correct to about the last bit, for every base and power.
 func TestRatioPower(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := logUniform(t, "b", 1, math.MaxInt64)

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// slack is by how much two float64 results may contradict an inequality between
-// the exact ones.
+// slack is the relative error by which two float64 results may contradict an inequality between the
+// exact results.
 const slack = 4e-15
 
 // atMost reports whether a <= b but for rounding.
@@ -46,7 +46,7 @@ func drawModel(t *rapid.T, maxAttempts int64) Model {
 	return newRapidModel(t, names, int(logUniform(t, "attempts", 1, maxAttempts)))
 }
 
-// drawExisting draws from nothing to a full space, with both ends seen closely.
+// drawExisting draws from nothing to a full pool, with both ends seen closely.
 func drawExisting(t *rapid.T, m Model) int64 {
 	distance := logUniform(t, "distance", 1, m.Names()) - rapid.Int64Range(0, 1).Draw(t, "less")
 	if rapid.Bool().Draw(t, "almost full") {
@@ -106,7 +106,7 @@ func TestSumsAreAdditive(t *testing.T) {
 }
 
 // Everything gets worse with more names and creates, and better with more attempts
-// and a larger space.
+// and a larger pool.
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, MaxAttempts/2)
@@ -189,7 +189,7 @@ func TestFirstFailureSum(t *testing.T) {
 	})
 }
 
-// The same where the survival lasts until the space is almost full, and where
+// The same where the survival lasts until the pool is almost full, and where
 // it spans many orders of magnitude of hazard.
 func TestFirstFailureSumOfHardPaths(t *testing.T) {
 	for _, c := range []struct {
@@ -281,8 +281,8 @@ func TestReuse(t *testing.T) {
 	})
 }
 
-// What grows sees more conflicts than what stays, and the sum over whole
-// creates is ExpectedFailures.
+// A growing population has more conflicts than a steady one. The sum over whole creates is
+// ExpectedFailures.
 func TestForecast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 64)

@@ -8,24 +8,24 @@ import "fmt"
 // overlap (Bonferroni).
 const WindowConfidence = 0.975
 
-// Window is what one look at a population shows of a time that ends with it.
+// Window has the creates of a time before an audit.
 type Window struct {
 	Days    float64 // its length in days of 24 hours, above 0
 	Creates int64   // names created in it that are still there
 }
 
-// Rate is a rate of creation that was seen; see LowerRate.
+// Rate is an observed rate of creation. See LowerRate.
 type Rate struct {
 	PerDay float64 // creates per day of 24 hours
 	Window int     // index of the window that shows it
 }
 
-// LowerRate returns a rate of creation that the truth is not below: the greatest
-// of the lower ends of the windows' exact Poisson intervals (Garwood 1936), each
-// of WindowConfidence; of equal ones the first. Of up to four windows it holds with
-// 95% for a rate that is steady. Only survivors are seen, so that no window gives
-// an upper bound: a short one sees what does not live long, a long one what is rare.
-// Without a window it is 0. A length that is not above 0 is an error.
+// LowerRate returns a lower bound of the rate of creation: the greatest lower end of the windows'
+// exact Poisson intervals (Garwood 1936), each of WindowConfidence. Of equal ones it takes the
+// first. For up to four windows and a steady rate, the bound holds with 95%. No window gives an
+// upper bound, because an audit sees only objects that still exist. A short window shows objects
+// that don't live long, and a long window shows rare creates. Without a window the bound is 0. A
+// length that is not above 0 is an error.
 func LowerRate(windows []Window) (Rate, error) {
 	var greatest Rate
 	for i, w := range windows {

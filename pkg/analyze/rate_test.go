@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// fourWindows are 10 minutes, an hour, a day and a week, with what they saw.
+// fourWindows are 10 minutes, an hour, a day and a week, with their creates.
 func fourWindows(creates ...int64) []Window {
 	windows := []Window{{Days: 10.0 / 1440}, {Days: 1.0 / 24}, {Days: 1}, {Days: 7}}
 	for i, n := range creates {
@@ -24,8 +24,8 @@ func lowerRate(t *testing.T, windows []Window) Rate {
 	return rate
 }
 
-// What an audit sees of four ways to create. The lower ends are from mpmath, as
-// the solutions of P(n or more | x) = 0.0125 (testdata/extra.py).
+// Four ways to create, as an audit sees them. The lower ends are from mpmath, as the solutions of
+// P(n or more | x) = 0.0125 (testdata/extra.py).
 func TestLowerRate(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -54,8 +54,8 @@ func TestLowerRateRefused(t *testing.T) {
 	}
 }
 
-// Of steady rates, the one told is above the truth in at most 5% of all cases;
-// and a shorter window excludes the day's rate in at most 2.5 %.
+// For steady rates, LowerRate is above the true rate in at most 5% of all cases. A shorter window
+// excludes the day's rate in at most 2.5% of them.
 func TestLowerRateHolds(t *testing.T) {
 	const rounds = 2000
 	r := rand.New(rand.NewPCG(4420, 0))
@@ -82,8 +82,7 @@ func TestLowerRateHolds(t *testing.T) {
 	}
 }
 
-// steadyCounts draws what the four windows see of creates at random times, of which
-// nothing is deleted.
+// steadyCounts draws the counts of the four windows for creates at random times without deletions.
 func steadyCounts(r *rand.Rand, perDay float64) []int64 {
 	var counts []int64
 	seen, before := int64(0), 0.0
@@ -108,8 +107,8 @@ func poisson(r *rand.Rand, mean float64) int64 {
 	return n
 }
 
-// The mean time to the first failure is that of creates that were drawn, one after
-// the other, in a space that is small enough to see them fail.
+// The mean time to the first failure equals the mean of creates that are drawn one after the other,
+// in a pool that is small enough for failures.
 func TestFirstFailureOfDrawnCreates(t *testing.T) {
 	const rounds, names, perDay = 20_000, 729, 100.0
 	r := rand.New(rand.NewPCG(4420, 1))
@@ -136,8 +135,8 @@ func TestFirstFailureOfDrawnCreates(t *testing.T) {
 	}
 }
 
-// drawnDays returns the mean number of days to the first failure at 100 creates a
-// day: each draws names until one is free, and grows the population by a number.
+// drawnDays returns the mean number of days to the first failure at 100 creates a day. Each create
+// draws names until one is free, and adds growth to the population.
 func drawnDays(r *rand.Rand, rounds, names, attempts int, existing, growth int64) float64 {
 	days := 0.0
 	for range rounds {

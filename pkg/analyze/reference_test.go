@@ -105,12 +105,11 @@ func newModel(t testing.TB, names int64, attempts int) Model {
 	return m
 }
 
-// smallest is the value below which a float64 of this package may have lost
-// digits; logarithms take over there.
+// smallest is the value below which a float64 of this package may have lost digits. Below it, the
+// test compares logarithms.
 const smallest = 1e-300
 
-// tolerance is the relative error that a result may have. The contract says
-// 1e-12.
+// tolerance is the largest relative error that a result may have. The package documents 1e-14.
 const tolerance = 4e-15
 
 // errors keeps the largest relative error seen of each quantity.
@@ -129,8 +128,8 @@ func (e errors) log(t *testing.T) {
 	}
 }
 
-// check compares a result with a reference value. Where both are zero, infinite
-// or below smallest, it is right.
+// check compares a result with a reference value. It accepts the result if both are zero, infinite
+// or below smallest.
 func (e errors) check(t *testing.T, quantity string, row any, got float64, value decimal, tolerance float64) {
 	t.Helper()
 	want := value.big(t)
@@ -239,8 +238,7 @@ func TestReferenceRoom(t *testing.T) {
 	seen.log(t)
 }
 
-// The expectation of dropped creates has no closed form; ExpectedFailures is
-// its upper bound.
+// The expectation of dropped creates has no closed form, so ExpectedFailures is its upper bound.
 func TestReferenceDrop(t *testing.T) {
 	for _, row := range loadReference(t).Drop {
 		exact, bound := row.Value.float64(t), row.model(t).ExpectedFailures(row.K, row.M)

@@ -8,11 +8,10 @@ import (
 // Unbounded is the Room of probability 1: any number of creates.
 const Unbounded = math.MaxInt64
 
-// Room returns the largest number of creates for which AnyFails(existing,
-// creates) <= p: an exact integer for the exact value of the float64 p, at any
-// size. With p = 1 it is Unbounded, with p = 0 it is 1 for an empty space (the
-// first name never fails) and else 0, and in a full space 0. A p outside [0, 1]
-// is an error.
+// Room returns the largest number of creates for which AnyFails(existing, creates) <= p. It is an
+// exact integer for the exact value of the float64 p, at any size. With p = 1 it is Unbounded. With
+// p = 0 it is 1 for an empty pool (the first name never fails), else 0. In a full pool it is 0. A p
+// outside [0, 1] is an error.
 func (m Model) Room(existing int64, p float64) (int64, error) {
 	if err := checkProbability(p); err != nil {
 		return 0, err
@@ -25,11 +24,10 @@ func (m Model) Room(existing int64, p float64) (int64, error) {
 	return lastBelow(m.Names()-existing, func(creates int64) bool { return limit.compare(creates) <= 0 }), nil
 }
 
-// Threshold returns the smallest number of creates into an empty space for
-// which AnyFails(0, creates) >= p: an exact integer for the exact value of the
-// float64 p, at any size. With p = 0 it is 0, with p = 1 it is one more than
-// the space has names (or MaxInt64, if that is smaller). A p outside [0, 1] is
-// an error.
+// Threshold returns the smallest number of creates into an empty pool for which AnyFails(0,
+// creates) >= p. It is an exact integer for the exact value of the float64 p, at any size. With p =
+// 0 it is 0. With p = 1 it is one more than the number of names (or MaxInt64, if that is smaller).
+// A p outside [0, 1] is an error.
 func (m Model) Threshold(p float64) (int64, error) {
 	if err := checkProbability(p); err != nil {
 		return 0, err
@@ -84,9 +82,9 @@ func newLimit(m Model, existing int64, p float64) limit {
 	return limit{m, existing, p, -math.Log1p(-p)}
 }
 
-// compare returns -1, 0 or 1 as the probability that any of a number of creates
-// (as many as find a free name) fails is below, at or above the limit. It
-// decides in float64 where that is safe and else exactly.
+// compare compares the probability that any of a number of creates fails with the limit. It returns
+// -1, 0 or 1. Each of the creates must find a free name. It decides in float64 where that is safe,
+// else exactly.
 func (l limit) compare(creates int64) int {
 	h := l.model.hazard(l.existing, creates)
 	switch ratio := h.frac / math.Ldexp(l.hazard, -h.exp); {

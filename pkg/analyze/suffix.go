@@ -2,15 +2,14 @@ package analyze
 
 import "math"
 
-// EquivalentSuffixLength returns the suffix length, a real number, at which the
-// same creates without any retry have the same probability that any of them
-// fails: log27 of the real N' for which AnyFails in a space of N' names with
-// one attempt equals AnyFails here. So much are retries worth (KEP-4420 compares 8
-// attempts with 11 characters).
+// EquivalentSuffixLength returns the suffix length, a real number, that gives the same probability
+// of any failure without retries. It is log27 of the real N' for which AnyFails in a pool of N'
+// names with one attempt equals AnyFails here. KEP-4420 compares 8 attempts with 11 characters in
+// this way.
 //
-// It is never less than the length log27(N) of the model itself, and just that
-// where retries change nothing: with one attempt, where no create can fail (none,
-// or one into an empty space), and where one must because the names run out.
+// It is never less than the length log27(N) of the model itself. It equals that length where
+// retries change nothing. That is with one attempt, if no create can fail (no creates, or one into
+// an empty pool), and if one must fail because the names run out.
 func (m Model) EquivalentSuffixLength(existing, creates int64) float64 {
 	return m.lnEquivalentNames(m.clamp(existing), creates) / math.Log(AlphabetSize)
 }
@@ -30,11 +29,10 @@ func (m Model) lnEquivalentNames(existing, creates int64) float64 {
 	return p.solveNames(sum/hazard.float(), hazard.float())
 }
 
-// solveNames returns the logarithm of the number of names for which the path
-// with one attempt has the given hazard. It solves for how many of them are free in
-// the last state, starting from an upper bound: the hazard's logarithm is a
-// concave function of the logarithm of that, so that Newton's method goes down
-// to the solution without overshooting.
+// solveNames returns the logarithm of the number of names for which the path with one attempt has
+// the given hazard. It solves for the number of free names in the last state, starting from an
+// upper bound. The hazard's logarithm is a concave function of that number's logarithm, so Newton's
+// method goes down to the solution without overshooting.
 func (p path) solveNames(free, hazard float64) float64 {
 	for range 100 {
 		p.free = free

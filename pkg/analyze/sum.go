@@ -7,17 +7,16 @@ const (
 	// Euler-Maclaurin's three corrections to leave an error below 1e-15.
 	smooth = 32
 
-	// cutoff is how many times by a factor e a term may fall below the largest
-	// before the rest is left out.
+	// cutoff bounds the terms of a sum. Terms that are smaller than the largest by a factor of
+	// e^cutoff are left out.
 	cutoff = 40
 )
 
-// sum adds f over the states of the path in O(degree + log(top)) steps, to a
-// relative error of about 1e-15. Degree is the power of the number of names
-// with which f falls far below the last state. States where f is rough on the
-// scale of one step (close to the full space, or fewer names than some multiple
-// of the degree) are added one by one; between them the sum is an integral plus
-// end corrections (Euler-Maclaurin in its midpoint form).
+// sum adds f over the states of the path in O(degree + log(top)) steps, to a relative error of
+// about 1e-15. Far below the last state, f falls with this degree (power) of the number of names.
+// States where f is rough on the scale of one step are added one by one. They are close to the full
+// pool, or have fewer names than some multiple of the degree. Between them the sum is an integral
+// plus end corrections (Euler-Maclaurin in its midpoint form).
 func (p path) sum(f term, degree float64) float64 {
 	near, far, end := p.partition(degree)
 	var total accumulator
@@ -31,8 +30,8 @@ func (p path) sum(f term, degree float64) float64 {
 	return total.value()
 }
 
-// partition returns the bounds of the smooth part [near, far) and the end of
-// what matters, as distances from the top.
+// partition returns the bounds of the smooth part [near, far) and the end of the relevant part, as
+// distances from the top.
 func (p path) partition(degree float64) (near, far, end int64) {
 	end = p.count
 	if matters := -p.top * math.Expm1(-cutoff/degree); matters < float64(end)-1 {
@@ -56,9 +55,9 @@ func (p path) addEach(total *accumulator, f term, from, to int64) {
 	}
 }
 
-// addIntegral adds the integral of f from one distance to another. The terms
-// have a singularity at the full space, so the panels grow with the distance
-// from it; 32 points then leave an error below 1e-20 (docs/internals/mathematics.md).
+// addIntegral adds the integral of f from one distance to another. The terms have a singularity at
+// the full pool, so the panels grow with the distance from it. 32 points then leave an error below
+// 1e-20 (docs/internals/mathematics.md).
 func (p path) addIntegral(total *accumulator, f term, from, to float64) {
 	for from < to {
 		width := min(3*(p.free+from), to-from)
@@ -79,9 +78,9 @@ func (p path) endCorrection(f term, g float64) float64 {
 	return endCorrection([6]float64{f(p, g-3), f(p, g-2), f(p, g-1), f(p, g), f(p, g+1), f(p, g+2)})
 }
 
-// endCorrection returns what Euler-Maclaurin's midpoint formula adds to an integral
-// at the middle of six successive terms: their central differences with the
-// coefficients of 1/(2 asinh(d/2)) - 1/d as a series in d.
+// endCorrection returns the term that Euler-Maclaurin's midpoint formula adds to an integral at the
+// middle of six successive terms. The term has their central differences with the coefficients of
+// 1/(2 asinh(d/2)) - 1/d as a series in d.
 func endCorrection(f [6]float64) float64 {
 	d1, outer := f[3]-f[2], f[4]-f[1]
 	d3 := outer - 3*d1

@@ -1,6 +1,6 @@
-// Package derived is the table of the names that controllers derive from the name
-// of an object: what they make, by which formula, and how much room it leaves. It
-// is data, and knows nothing of manifests.
+// Package derived is the table of the names that controllers derive from an object's name: the
+// created object, the formula, and the room for the object's name. It is data, and knows no
+// manifests.
 package derived
 
 import (
@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Consequence is what happens to an object whose name is longer than a row allows.
+// Consequence is the effect of an object name that is too long for a row.
 type Consequence string
 
 const (
 	// Refused means that the create of the object itself is refused.
 	Refused Consequence = "refused"
-	// Broken means that the object is created, and its controller cannot make what it should.
+	// Broken means that the object is created, but its controller can't create the derived object.
 	Broken Consequence = "broken"
 	// Truncated means that the end of the object's name is missing in the child's name.
 	Truncated Consequence = "truncated"
@@ -26,24 +26,23 @@ const (
 // Child is a name, or a label's value, that follows from an object's name.
 type Child struct {
 	Owner schema.GroupKind
-	// Variant tells rows of one kind apart: "Indexed".
+	// Variant distinguishes rows of one kind: "Indexed".
 	Variant string
 	// Controller is who derives it.
 	Controller string
-	// Makes is what is derived: "Job", or "label controller-revision-hash of its Pods".
+	// Makes is the derived object or value: "Job", or "label controller-revision-hash of its Pods".
 	Makes string
 	// Formula is how, with NAME for the owner's name.
 	Formula string
-	// Adds is the number of bytes that it adds to the owner's name at most;
-	// what the object itself adds comes to it.
+	// Adds is the maximum number of bytes that the formula adds to the owner's name, without the
+	// bytes that depend on the object.
 	Adds int
 	// Limit is the number of bytes that it can have.
 	Limit int
-	// Over is what happens to an object whose name leaves no room.
+	// Over is the consequence of a name that is too long.
 	Over Consequence
-	// Since and Until are the first minor version of Kubernetes that does so and the
-	// first that does so no more, of those whose sources were compared: 1.29, 1.31,
-	// 1.33 and 1.34. 0 stands for all.
+	// Since is the first minor version of Kubernetes with this behavior, and Until the first
+	// without it. The sources of 1.29, 1.31, 1.33 and 1.34 were compared. 0 means no limit.
 	Since, Until int
 	// Source is where that is to be read.
 	Source Source
@@ -57,8 +56,8 @@ type Source struct {
 	Project, Version, File, Symbol string
 }
 
-// Room returns the number of bytes that the owner's name can have, where the object
-// adds so many bytes of its own.
+// Room returns the maximum number of bytes of the owner's name, if the object itself adds some
+// bytes.
 func (c Child) Room(adds int) int { return c.Limit - c.Adds - adds }
 
 // Of returns the rows of a kind for a minor version of Kubernetes.

@@ -28,8 +28,8 @@ func inKubernetes(file, symbol string) Source {
 // Table has every row.
 var Table = append(kubernetes, others...)
 
-// kubernetes are the controllers of Kubernetes; docs/reference/derived-names.md has
-// each row beside what kube-controller-manager made.
+// kubernetes are the controllers of Kubernetes. docs/reference/derived-names.md has each row beside
+// the names that kube-controller-manager created.
 var kubernetes = []Child{
 	{
 		Owner: batch("CronJob"), Controller: "cronjob", Makes: "Job", Formula: "NAME-MINUTES",

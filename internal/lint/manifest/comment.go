@@ -17,8 +17,8 @@ type Comment struct {
 	Leads bool
 }
 
-// comments returns what the parser took for comments: a number sign in a string
-// is none. The parser keeps their text but not where they stand.
+// comments returns the parser's comments with their positions. A number sign in a string isn't a
+// comment. The parser keeps the text of comments but not their positions.
 func (y *yamlFields) comments(c chunk) []Comment {
 	var found []Comment
 	leads, number := true, 0

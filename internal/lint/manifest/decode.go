@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// direct returns the object of a YAML document without the way through JSON that kubectl
-// takes, if both give the same: not for Lists, and not for numbers, keys and tags that
-// JSON would change. The parser is the one that kubectl uses.
+// direct returns the object of a YAML document without kubectl's conversion to JSON, if both give
+// the same object. It doesn't take Lists, nor numbers, keys and tags that JSON would change. It
+// uses kubectl's parser.
 func direct(text []byte) (runtime.Object, bool) {
 	if bytes.Contains(text, []byte("!!")) || bytes.Contains(text, []byte(`\`)) {
 		return nil, false

@@ -1,6 +1,5 @@
-// Package manifest reads manifests as kubectl create does, and knows where in
-// them each field stands. The objects come from the very decoders that kubectl
-// uses (k8s.io/apimachinery, sigs.k8s.io/yaml: YAML 1.1); a second parser is only
-// asked for lines, columns and comments, and only where somebody wants to know
-// one. The package opens no file, and has no opinion on what it reads.
+// Package manifest reads manifests as kubectl create does, and finds the position of each field.
+// The objects come from the decoders that kubectl uses (k8s.io/apimachinery, sigs.k8s.io/yaml: YAML
+// 1.1). A second parser finds lines, columns and comments, and runs only if a caller needs them.
+// The package opens no file, and doesn't evaluate the objects.
 package manifest

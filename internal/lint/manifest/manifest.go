@@ -71,8 +71,7 @@ func (c chunk) broken(err error) Broken {
 	return b
 }
 
-// toJSON returns a document as JSON, as kubectl reads it; empty if it has
-// nothing.
+// toJSON returns a document as JSON, as kubectl reads it. It is empty if the document is empty.
 func toJSON(c chunk) ([]byte, error) {
 	text := c.text
 	if !c.json {

@@ -55,8 +55,8 @@ func asKubectl(file []byte) ([]runtime.Object, error) {
 	}
 }
 
-// same fails the test unless Read finds in a file what kubectl does, where kubectl
-// reads all of it.
+// same fails the test unless Read finds the same objects in a file as kubectl, if kubectl reads the
+// whole file.
 func same(t *testing.T, file []byte) {
 	t.Helper()
 	want, err := asKubectl(file)
@@ -205,7 +205,7 @@ func FuzzReader(f *testing.F) {
 
 func first(objects []*Object, _ []Broken) []*Object { return objects }
 
-// Each document that cannot be read costs itself only, and says where it is.
+// An unreadable document doesn't affect the others, and its error has its line.
 func TestBroken(t *testing.T) {
 	for _, test := range []struct{ text, kinds, broken string }{
 		{"kind: A\napiVersion: v1\n---\nkind: [\n---\nkind: B\napiVersion: v1\n", "A B", "4"},

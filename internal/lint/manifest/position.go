@@ -51,7 +51,7 @@ type field struct {
 	items []field // of a list
 }
 
-// position returns where the field of a path stands, or what would have it.
+// position returns the position of the field of a path, or of the closest existing parent.
 func (d *Document) position(path []any) Position {
 	d.parse()
 	at, _ := d.root.find(path)
@@ -113,7 +113,7 @@ func (f field) find(path []any) (field, bool) {
 	return f, false
 }
 
-// maxDepth bounds what is looked at: a document may contain itself by an alias.
+// maxDepth bounds the depth of fields, because a document can contain itself by an alias.
 const maxDepth = 100
 
 // yamlFields makes fields of YAML nodes.
@@ -124,7 +124,7 @@ type yamlFields struct {
 	size   int
 }
 
-// maxFields bounds what aliases of aliases can make of a small document.
+// maxFields bounds the fields that aliases of aliases create from a small document.
 const maxFields = 1_000_000
 
 // otherBreaks returns where lines begin for YAML, to which a carriage return and
@@ -178,9 +178,9 @@ func (y *yamlFields) field(n *yaml.Node, depth int) field {
 	return f
 }
 
-// below returns the fields of a mapping in the order in which kubectl's reader
-// sets them: a merge key sets them where it stands, and of several that it
-// merges the first one counts (go.yaml.in/yaml/v2, decode.go).
+// below returns the fields of a mapping in the order in which kubectl's reader sets them. A merge
+// key sets its fields at its position. If it merges several mappings, the first one has precedence
+// (go.yaml.in/yaml/v2, decode.go).
 func (y *yamlFields) below(n *yaml.Node, depth int) []field {
 	var fields []field
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -15,11 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// guessed is how much of a file decides whether it may be JSON, as in kubectl
+// guessed is the number of bytes that decide whether a file may be JSON, as in kubectl
 // (StreamVisitor in k8s.io/cli-runtime/pkg/resource/visitor.go).
 const guessed = 4096
 
-// chunk is the text of one document, or what kept it from being one.
+// chunk is the text of one document, or the error of reading it.
 type chunk struct {
 	text  []byte
 	start Position // of its first character
@@ -27,8 +27,8 @@ type chunk struct {
 	err   error
 }
 
-// decoded returns a file as UTF-8, with what is not text replaced, as kubectl
-// does: a byte order mark tells UTF-16.
+// decoded returns a file as UTF-8 with invalid bytes replaced, as kubectl does. A byte order mark
+// identifies UTF-16.
 func decoded(file []byte) []byte {
 	marked := bytes.HasPrefix(file, []byte("\xef\xbb\xbf")) || bytes.HasPrefix(file, []byte("\xff\xfe")) ||
 		bytes.HasPrefix(file, []byte("\xfe\xff"))
@@ -36,15 +36,15 @@ func decoded(file []byte) []byte {
 		return file
 	}
 	text, _, err := transform.Bytes(textunicode.BOMOverride(textunicode.UTF8.NewDecoder()), file)
-	if err != nil { // half a character at the end of UTF-16: the parser says what it makes of it
+	if err != nil { // half a character at the end of UTF-16, which the parser reports
 		return file
 	}
 	return text
 }
 
-// split returns the documents of a file. A file that may be JSON is a row of
-// JSON values; as long as only one of them could be read, it may be YAML yet
-// (YAMLOrJSONDecoder in k8s.io/apimachinery/pkg/util/yaml/decoder.go).
+// split returns the documents of a file. A file that may be JSON is a sequence of JSON values. If
+// only one value could be read, the file may still be YAML (YAMLOrJSONDecoder in
+// k8s.io/apimachinery/pkg/util/yaml/decoder.go).
 func split(text []byte) []chunk {
 	start := Position{Line: 1, Column: 1}
 	if !yaml.IsJSONBuffer(text[:min(guessed, len(text))]) {
@@ -101,10 +101,10 @@ func blank(text []byte) int {
 
 const separator = "---"
 
-// splitYAML returns the documents between lines that begin with ---, as
-// YAMLReader in k8s.io/apimachinery/pkg/util/yaml/decoder.go does: a separator
-// with nothing before it belongs to the document, and lines end with a line feed.
-// Where YAMLReader gives up, this goes on after the next separator.
+// splitYAML returns the documents between lines that begin with ---, as YAMLReader in
+// k8s.io/apimachinery/pkg/util/yaml/decoder.go does. A separator with nothing before it belongs to
+// the document, and lines end with a line feed. Where YAMLReader fails, splitYAML continues after
+// the next separator.
 func splitYAML(text []byte, start Position) []chunk {
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	if len(text) > 0 && text[len(text)-1] != '\n' {

@@ -33,7 +33,7 @@ func added(o Manifest, row derived.Child) (bytes int, applies bool) {
 	return digits(completions - 1), true
 }
 
-// addedByJobSet returns what the longest of its replicated Jobs adds.
+// addedByJobSet returns the number of bytes that the longest of its replicated Jobs adds.
 func addedByJobSet(o Manifest, row derived.Child) (bytes int, applies bool) {
 	for _, item := range listAt(o.Unstructured.Object, "spec", "replicatedJobs") {
 		job, _ := item.(map[string]any)
@@ -54,8 +54,8 @@ func addedByJobSet(o Manifest, row derived.Child) (bytes int, applies bool) {
 	return bytes, applies
 }
 
-// addedByTasks returns what the longest task of a Volcano Job adds. Volcano's webhook
-// puts the index of the task where its controller puts the index of the replica.
+// addedByTasks returns the number of bytes that the longest task of a Volcano Job adds. Volcano's
+// webhook adds the index of the task where its controller adds the index of the replica.
 func addedByTasks(o Manifest) (bytes int, applies bool) {
 	for i, item := range listAt(o.Unstructured.Object, "spec", "tasks") {
 		task, _ := item.(map[string]any)

@@ -44,7 +44,7 @@ derived names has a table of the names that each controller derives.`,
 					finding.Help = budget(o.Object, tightest(o, minor))
 				}
 				tell(finding)
-				return // the rows of a kind stand in the order of what they cost
+				return // the rows of a kind are sorted by severity
 			}
 		}
 	},
@@ -126,7 +126,7 @@ spec:
 	},
 }
 
-// worst returns what a row of the table says of the object, if it is anything.
+// worst returns the finding of a row of the table for the object, if there is one.
 func worst(o Manifest, row derived.Child) (Finding, bool) {
 	adds, applies := added(o, row)
 	length, prefix := o.nameLength()
@@ -186,7 +186,7 @@ var consequences = map[derived.Consequence]string{
 	derived.Broken:  "the controller can't create it",
 }
 
-// remains says what is left of the random part of a generated name.
+// remains describes the remaining random part of a generated name.
 func remains(o Object, left int) string {
 	if left == 0 {
 		return fmt.Sprintf("all copies of this %s share one name pool", o.Kind.Kind)
@@ -194,7 +194,7 @@ func remains(o Object, left int) string {
 	return fmt.Sprintf("only %d of the %d random characters of the %s are left", left, names.SuffixLength, o.Kind.Kind)
 }
 
-// budget says how long the name can be.
+// budget describes the maximum length of the name.
 func budget(o Object, room int) string {
 	switch {
 	case o.hook():

@@ -1,5 +1,4 @@
-// Package rules is what lint looks for: a rule is a file, with what it finds, the
-// place in Kubernetes that says so, and examples of both kinds, which are its tests
-// and its page under docs/rules. A rule sees objects of manifests; it reads no file
-// and asks no server.
+// Package rules has the rules of lint. A rule is a file with its findings, the Kubernetes sources
+// that explain it, and good and bad examples. The examples are its tests and are in its page under
+// docs/rules. A rule gets objects of manifests. It reads no file and sends no request.
 package rules

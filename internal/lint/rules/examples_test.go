@@ -11,7 +11,7 @@ import (
 // newest is the minor version of the Kubernetes that examples are for.
 const newest = 37
 
-// check returns what the rule finds in the objects of a text.
+// check returns the findings of the rule in the objects of a text.
 func check(t *testing.T, rule *Rule, text string, tree Tree) []Finding {
 	t.Helper()
 	objects, broken := manifest.Read([]byte(text))
@@ -28,8 +28,8 @@ func check(t *testing.T, rule *Rule, text string, tree Tree) []Finding {
 	return append(found, rule.Compare(NewInput(newest, facts))...)
 }
 
-// Every rule has a bad example of each of its levels and a good one, finds in
-// them what they say, and can be shown.
+// Every rule has a good example and a bad example of each of its levels. The examples have the
+// listed findings and can be shown.
 func TestExamples(t *testing.T) {
 	for _, rule := range All {
 		var levels []v1alpha1.LintLevel

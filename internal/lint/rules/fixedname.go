@@ -119,7 +119,7 @@ spec:
 }
 
 type fixed struct {
-	is      string // what the name is
+	is      string // the meaning of the name
 	refused bool   // another one by the server
 }
 
@@ -133,7 +133,7 @@ var fixedNames = map[schema.GroupKind]fixed{
 	{Kind: "Endpoints"}:                          {"the name of the Service", false},
 }
 
-// isAddress reports whether generateName is what an IPAddress may be called.
+// isAddress reports whether generateName is a valid name of an IPAddress.
 func isAddress(o Object) bool {
 	address, err := netip.ParseAddr(o.GenerateName)
 	return o.Kind.Kind == "IPAddress" && err == nil && address.String() == o.GenerateName

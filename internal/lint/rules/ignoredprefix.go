@@ -85,7 +85,7 @@ func ignored(o Manifest, path []any) Finding {
 	}
 }
 
-// templatesOf returns where a kind has templates.
+// templatesOf returns the paths of the templates of a kind.
 func templatesOf(kind schema.GroupKind) [][]string {
 	pods := podTemplates[kind]
 	if len(pods) == 0 { // a Pod is none

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// Facts are what rules compare between objects. They are small, and stay in memory
-// when the objects themselves are forgotten.
+// Facts are the data that rules compare between objects. They are small, and stay in memory after
+// the objects are gone.
 type Facts struct {
 	Objects    []*Object
 	references []reference
@@ -15,7 +15,7 @@ type Facts struct {
 	applied    []directory                 // that Flux and Argo CD apply
 }
 
-// Add takes what is to be compared of an object.
+// Add adds the facts of an object.
 func (f *Facts) Add(m Manifest) {
 	object := m.Object
 	f.Objects = append(f.Objects, &object)
@@ -34,7 +34,7 @@ func (f *Facts) Add(m Manifest) {
 	f.applied = append(f.applied, appliedBy(m)...)
 }
 
-// Input are the facts of all objects, and what they are looked up by.
+// Input are the facts of all objects, with indexes.
 type Input struct {
 	Facts
 

@@ -103,7 +103,7 @@ metadata:
 	},
 }
 
-// nameRule is how a type checks its names; prefix asks for less of the end.
+// nameRule is a type's check of its names. With prefix, the check of the end is less strict.
 type nameRule func(name string, prefix bool) []string
 
 const rbac = "rbac.authorization.k8s.io"
@@ -133,15 +133,15 @@ func pathSegment(name string, prefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// anything is the rule of reviews, which are answered and not stored.
+// anything is the rule of reviews, which the server doesn't store.
 func anything(string, bool) []string { return nil }
 
-// relaxedServices is the minor version from which on a Service's name may begin
-// with a digit: the gate RelaxedServiceNameValidation is on.
+// relaxedServices is the first minor version in which a Service's name can begin with a digit,
+// because the gate RelaxedServiceNameValidation is on.
 const relaxedServices = 36
 
-// nameRuleOf returns the rule of a kind. Custom resources have that of most types;
-// aggregated APIs, of which only OpenShift's are known by their group, any.
+// nameRuleOf returns the rule of a kind. Custom resources have the rule of most types. Aggregated
+// APIs, of which only OpenShift's groups are known, allow any name.
 func (in *Input) nameRuleOf(kind schema.GroupKind) nameRule {
 	if _, custom := in.scopes[kind]; custom {
 		return validation.NameIsDNSSubdomain

@@ -148,8 +148,8 @@ func typeOf(value any) string {
 	return "number"
 }
 
-// known reports whether a server stores objects of the kind under a name. Many files
-// have a kind that only a tool reads.
+// known reports whether a server stores objects of the kind under a name. Many files have a kind
+// that only a tool reads.
 func known(o Manifest) bool {
 	_, pods := podTemplates[o.kind()]
 	_, refers := inKinds[o.kind()]

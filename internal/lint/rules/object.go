@@ -20,7 +20,7 @@ type Manifest struct {
 	*unstructured.Unstructured
 }
 
-// Object is what stays in memory of an object: its names and its place.
+// Object is the part of an object that stays in memory: its names and its position.
 type Object struct {
 	Kind                          schema.GroupVersionKind
 	Namespace, Name, GenerateName string
@@ -61,8 +61,8 @@ func NewManifest(o *manifest.Object, file string, tree Tree) Manifest {
 	return m
 }
 
-// Exported reports whether the object is the export of an existing one: it has a
-// resourceVersion, so nobody creates it as it is.
+// Exported reports whether the object is the export of an existing one. It then has a
+// resourceVersion, so it isn't created unchanged.
 func (o Object) Exported() bool { return o.exported }
 
 // kind returns the object's group and kind.
@@ -98,8 +98,8 @@ func phasesOf(annotation string) []string {
 	return phases
 }
 
-// hookSuffix is what Argo CD appends to generateName besides the phase: 7 characters of
-// the revision, two dashes and a Unix time in seconds (gitops-engine,
+// hookSuffix is the number of bytes that Argo CD appends to generateName besides the phase: 7
+// characters of the revision, two dashes and a Unix time in seconds (gitops-engine,
 // pkg/sync/sync_context.go).
 const hookSuffix = 7 + 1 + 1 + 10
 
@@ -146,8 +146,8 @@ func (o *Object) together(other *Object) bool {
 	return o.File == other.File || o.Tree.Kustomization != "" && o.Tree.Kustomization == other.Tree.Kustomization
 }
 
-// distance says how far the files of two objects are apart: 0 for one file, 1 for one
-// kustomization or directory, then the number of directories between them.
+// distance returns the distance of two objects' files: 0 for one file, 1 for one kustomization or
+// directory, then the number of directories between them.
 func (o *Object) distance(other *Object) int {
 	if o.File == other.File {
 		return 0

@@ -44,7 +44,7 @@ func (r *Rule) levels() string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// title returns what an example is.
+// title returns the heading of an example.
 func (e Example) title() string {
 	if len(e.Finds) == 0 {
 		return "Good"

@@ -11,10 +11,10 @@ import (
 
 var update = flag.Bool("update", false, "write docs/rules")
 
-// pages is the folder of the rules' pages.
+// pages is the directory of the rules' pages.
 const pages = "../../../docs/rules"
 
-// The pages of the rules are what the rules say, and there are no others.
+// The pages are generated from the rules, and there are no other pages.
 func TestPages(t *testing.T) {
 	want := map[string]string{"README.md": overview()}
 	for _, rule := range All {

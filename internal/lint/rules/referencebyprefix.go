@@ -167,8 +167,8 @@ func (in *Input) nearest(r reference, prefix string) (nearest *Object, same, has
 	return nearest, same, has
 }
 
-// named is a field that has the name of an object of a kind. Steps of a path that
-// end with [] are lists.
+// named is a field with the name of an object of a kind. Steps of a path that end with [] are
+// lists.
 type named struct {
 	path string
 	to   schema.GroupKind
@@ -241,8 +241,7 @@ var typed = []string{
 	"spec.dataSource", "spec.dataSourceRef",
 }
 
-// services are fields with the name of a Service, and with its namespace or kind if
-// these are not the usual ones.
+// services are fields with the name of a Service. They can have its namespace and kind, too.
 var services = []string{
 	"webhooks[].clientConfig.service", "spec.conversion.webhook.clientConfig.service", "spec.service",
 	"spec.rules[].backendRefs[]",
@@ -294,7 +293,7 @@ func references(o Manifest) []reference {
 	return found
 }
 
-// typedReference returns a reference that says itself what it refers to.
+// typedReference returns a reference that has the kind of its object.
 func typedReference(o Manifest, value any) (reference, bool) {
 	fields, _ := value.(map[string]any)
 	group, _, _ := strings.Cut(stringAt(fields, "apiVersion"), "/")

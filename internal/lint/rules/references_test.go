@@ -63,8 +63,7 @@ func TestReferenceFields(t *testing.T) {
 	}
 }
 
-// A backend of another kind is no Service, and a Service of another namespace is
-// another Service.
+// A backend of another kind isn't a Service. A Service of another namespace is another Service.
 func TestNoReferences(t *testing.T) {
 	const service = "apiVersion: v1\nkind: Service\nmetadata: {generateName: x-, namespace: shop}\n---\n"
 	const route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: a, namespace: shop}\n"

@@ -13,13 +13,13 @@ type Rule struct {
 	Name string
 	// Levels are those of its findings, the worst one first.
 	Levels []v1alpha1.LintLevel
-	// Finds says in one line what it finds.
+	// Finds describes the findings in one line.
 	Finds string
-	// Why says what goes wrong, in paragraphs.
+	// Why describes the problem, in paragraphs.
 	Why string
-	// Fix says what to do.
+	// Fix describes the fix.
 	Fix string
-	// Sources are the places that say so.
+	// Sources are the places that document the behavior.
 	Sources []derived.Source
 	// Examples are manifests with and without findings.
 	Examples []Example
@@ -33,15 +33,15 @@ type Rule struct {
 	compare func(in *Input, tell func(*Object, Finding))
 }
 
-// Example is a manifest, and what the rule finds in it.
+// Example is a manifest, and the findings of the rule in it.
 type Example struct {
-	// About says what it shows.
+	// About is the caption.
 	About string
 	// Manifest is YAML. In the place of TREE stands where the file lies.
 	Manifest string
 	// Tree is where the file lies, if that matters.
 	Tree Tree
-	// Finds are the levels of what is found, by line; none for a good example.
+	// Finds are the levels of the findings, by line. A good example has none.
 	Finds []v1alpha1.LintLevel
 }
 
@@ -49,7 +49,7 @@ type Example struct {
 type Finding struct {
 	Level   v1alpha1.LintLevel
 	Message string
-	// Help is what to do here; that of the rule if empty.
+	// Help is the fix for this finding. If it is empty, the rule's Fix applies.
 	Help string
 	// Path is the field.
 	Path []any
@@ -63,7 +63,7 @@ type Finding struct {
 // Related is another object that a finding is about, by its generateName.
 type Related struct {
 	Object Object
-	// About says in a few words what it has to do with the finding.
+	// About describes in a few words the relation to the finding.
 	About string
 }
 
@@ -79,7 +79,7 @@ var All = []*Rule{
 	notAppliable, hookNames, onePerCluster, noSeparator, ignoredPrefix,
 }
 
-// Named returns the rule of a name, or an error that says which there are.
+// Named returns the rule with a name, or an error that lists all rules.
 func Named(name string) (*Rule, error) {
 	for _, rule := range All {
 		if rule.Name == name {
@@ -89,7 +89,7 @@ func Named(name string) (*Rule, error) {
 	return nil, fmt.Errorf("there is no rule %q", name)
 }
 
-// Check returns what the rule finds in one object.
+// Check returns the findings of the rule in one object.
 func (r *Rule) Check(minor int, o Manifest) []Finding {
 	if r.check == nil || o.exported || r.letters && o.Placeholder() {
 		return nil
@@ -99,7 +99,7 @@ func (r *Rule) Check(minor int, o Manifest) []Finding {
 	return found
 }
 
-// Compare returns what the rule finds between the objects of the input.
+// Compare returns the findings of the rule between the objects of the input.
 func (r *Rule) Compare(in *Input) []Finding {
 	if r.compare == nil {
 		return nil

@@ -92,7 +92,7 @@ spec:
 	},
 }
 
-// selectors are where kinds say which Pods are theirs.
+// selectors are the paths of the Pod selectors of kinds.
 var selectors = map[schema.GroupKind][]string{
 	{Kind: "ReplicationController"}:         {"spec", "selector"},
 	{Group: "apps", Kind: "ReplicaSet"}:     {"spec", "selector"},

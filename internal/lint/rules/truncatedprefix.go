@@ -90,8 +90,8 @@ func (o *Object) Truncated() bool {
 		!o.exported && !o.hook() && !o.Placeholder() && !fixedNames[o.kind()].refused
 }
 
-// sharing returns the other objects in the name pool of o that can exist beside it, if
-// one of them has another prefix: objects of one namespace, file or kustomization.
+// sharing returns the other objects in the name pool of o that can exist beside it: objects of one
+// namespace, file or kustomization. It returns none if all have the same prefix.
 func (in *Input) sharing(o *Object) []*Object {
 	var others []*Object
 	differ := false

@@ -12,16 +12,15 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// The ranges of what a saved report says; see ReadAuditReport.
+// The ranges of numbers in a saved report. See ReadAuditReport.
 const (
 	maxNames    = 27 * 27 * 27 * 27 * 27
 	maxAttempts = 1024
 )
 
-// ReadAuditReport reads an AuditReport that was saved as JSON. One that is cut
-// short, of another kind, of another version, or with numbers that no audit
-// writes is an error, so that nothing is half read. Fields that this version
-// does not know are left out: they add to what the others say.
+// ReadAuditReport reads an AuditReport that was saved as JSON. It returns an error if the report is
+// truncated, has another kind or version, or has numbers that no audit writes. It ignores fields
+// that this version doesn't know, because they only add to the others.
 func ReadAuditReport(data []byte) (*AuditReport, error) {
 	var kind metav1.TypeMeta
 	if err := decode(data, &kind); err != nil {
@@ -37,7 +36,7 @@ func ReadAuditReport(data []byte) (*AuditReport, error) {
 	return report, report.check()
 }
 
-// decode reads one JSON value, in which no field may be given twice.
+// decode reads one JSON value, in which no field may be repeated.
 func decode(data []byte, into any) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {
@@ -59,7 +58,7 @@ func decode(data []byte, into any) error {
 	return fmt.Errorf("is not valid: %w", err)
 }
 
-// checkKind returns why a value is not of the kind that is wanted, in this version.
+// checkKind returns an error if a value has another kind or version.
 func checkKind(t metav1.TypeMeta, want string) error {
 	gv, err := schema.ParseGroupVersion(t.APIVersion)
 	switch {
@@ -111,7 +110,7 @@ var sources = []string{
 	string(SourceMetric), string(SourceVersion), string(SourceDefault), string(SourceFlag), string(SourceUnknown),
 }
 
-// checkRetries returns what no audit writes of retries, as an error.
+// checkRetries returns an error for values that no audit writes.
 func (r Retries) checkRetries() error {
 	if r.Attempts != nil && (*r.Attempts < 1 || *r.Attempts > maxAttempts) {
 		return fmt.Errorf("attempts is %d, which is not from 1 to %d", *r.Attempts, maxAttempts)

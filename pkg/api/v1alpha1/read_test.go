@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 )
 
-// saved is a report as an audit writes it, but for what a reader of it does
-// not look at.
+// saved is an audit's report, without the fields that its readers don't use.
 const saved = `{"apiVersion": "genname.dev/v1alpha1", "kind": "AuditReport",
 	"server": {"gitVersion": "v1.34.4", "attempts": 8, "attemptsSource": "metric"},
 	"items": [{"group": "batch", "version": "v1", "resource": "jobs", "namespace": "ci", "prefix": "nightly-",
@@ -31,7 +30,7 @@ func TestReadAuditReport(t *testing.T) {
 	}
 }
 
-// What was written is what is read.
+// A written report is read unchanged.
 func TestReadAuditReportWritten(t *testing.T) {
 	first, err := ReadAuditReport([]byte(saved))
 	if err != nil {
@@ -50,7 +49,7 @@ func TestReadAuditReportWritten(t *testing.T) {
 	}
 }
 
-// A watch shows also what came and has all gone again.
+// The report of a watch also has prefixes whose objects were all deleted.
 func TestReadAuditReportOfAWatch(t *testing.T) {
 	report, err := ReadAuditReport([]byte(saved))
 	if err != nil {
@@ -104,8 +103,8 @@ func TestReadAuditReportRefuses(t *testing.T) {
 	}
 }
 
-// What an audit of the first version saved stays readable, and what it did not know is
-// not there. It was made by that version, on a real server.
+// The report of the first version stays readable, without the fields that came later. An audit of
+// that version saved it on a real server.
 func TestReadTheFirstVersion(t *testing.T) {
 	data, err := os.ReadFile("testdata/audit-first-version.json")
 	if err != nil {

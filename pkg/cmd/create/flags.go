@@ -130,9 +130,9 @@ func (f *ownCreateFlags) validateWait() error {
 	return err
 }
 
-// validateKubectlsOwn returns an error for flags beside --edit and --raw, which kubectl's own code
-// runs and which ignore our flags. That code lets the server pick names and makes one attempt, so
-// the flags can have these values.
+// validateKubectlsOwn returns an error for flags of ours beside --edit or --raw. kubectl's own code
+// runs these two, and would ignore our flags. It lets the server pick names and makes one attempt,
+// so --naming and --attempts can have these values.
 func (o *options) validateKubectlsOwn() error {
 	flag := "--raw"
 	if o.EditBeforeCreate {

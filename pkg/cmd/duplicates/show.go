@@ -29,7 +29,7 @@ func (o *options) show(ctx context.Context, s *search) error {
 		return err
 	}
 	o.warn(s)
-	return o.judge(ctx, s)
+	return o.evaluate(ctx, s)
 }
 
 // print prints the groups on stdout.
@@ -178,8 +178,8 @@ func nameOf(s census.Skipped) string {
 // say writes a line on stderr.
 func (o *options) say(text string) { fmt.Fprintln(o.ErrOut, terminal.OneLine(text)) }
 
-// judge returns the error that makes the exit code.
-func (o *options) judge(ctx context.Context, s *search) error {
+// evaluate returns the error that has the exit code.
+func (o *options) evaluate(ctx context.Context, s *search) error {
 	if ctx.Err() != nil {
 		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{messages.Interrupted}}
 	}

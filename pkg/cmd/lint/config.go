@@ -57,7 +57,7 @@ func readConfig() (config, error) {
 	}
 }
 
-// check returns what is wrong with the values.
+// check returns an error if a value is invalid.
 func (c config) check() error {
 	for name, level := range c.Levels {
 		if _, err := rules.Named(name); err != nil {

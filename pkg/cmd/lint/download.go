@@ -17,7 +17,7 @@ const (
 	downloadTimeout  = time.Minute
 )
 
-// download returns what is at a URL.
+// download returns the content of a URL.
 func download(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()

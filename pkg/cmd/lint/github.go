@@ -12,17 +12,17 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
-// shownByGitHub is how many annotations of a kind GitHub shows for a step; it
-// drops the rest without a word (docs.github.com: workflow commands).
+// shownByGitHub is the number of annotations of a level that GitHub shows for a step. It drops the
+// others without a warning (docs.github.com: workflow commands).
 const shownByGitHub = 10
 
-// gitHubKinds are what GitHub calls the levels.
+// gitHubKinds are GitHub's names of the levels.
 var gitHubKinds = map[v1alpha1.LintLevel]string{
 	v1alpha1.LintError: "error", v1alpha1.LintWarning: "warning", v1alpha1.LintNote: "notice",
 }
 
-// printGitHub prints workflow commands that make annotations, the worst ones first,
-// and says how many GitHub will not show.
+// printGitHub prints workflow commands for annotations, the worst findings first. It prints the
+// number of annotations that GitHub doesn't show.
 func (o *options) printGitHub(result *lint.Result) error {
 	out := bufio.NewWriter(o.Out)
 	repository := newRepository()

@@ -51,7 +51,7 @@ func newIgnoreList(dir string, lines []string) (list ignoreList, wrong string) {
 	return list, wrong
 }
 
-// match returns whether the list ignores a file, and whether it says anything about it.
+// match reports whether the list ignores a file, and whether it has a pattern for the file.
 func (l ignoreList) match(file string, directory bool) (ignored, known bool) {
 	relative, err := filepath.Rel(l.dir, file)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 const stdin = "-"
 
-// input is what the user named.
+// input is the input of the command.
 type input struct {
 	sources []lint.Source
 	missing []lint.Unreadable
@@ -32,7 +32,7 @@ type input struct {
 	ignores ignores
 }
 
-// input returns what the user named.
+// input returns the files, URLs and directories of the command line.
 func (o *options) input() *input {
 	in := &input{
 		trees:   trees{root: newRepository().root, folders: map[string]folder{}},
@@ -50,8 +50,8 @@ func (o *options) input() *input {
 	return in
 }
 
-// expand adds the sources that a value of -f names, as kubectl reads it: stdin, a URL, a
-// file, the files of a directory, or a pattern of these.
+// expand adds the sources of a value of -f, as kubectl does: stdin, a URL, a file, the files of a
+// directory, or a pattern of files.
 func (o *options) expand(in *input, name string) error {
 	switch {
 	case name == stdin:

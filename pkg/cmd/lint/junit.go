@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
-// What follows is the part of JUnit's XML that GitLab and Jenkins read.
+// The part of JUnit's XML that GitLab and Jenkins read.
 type (
 	junitSuites struct {
 		XMLName  xml.Name      `xml:"testsuites"`
@@ -47,9 +47,9 @@ type (
 	}
 )
 
-// printJUnit prints a suite for each file with objects, and a case for each finding
-// in it: one that fails if --fail-on says so, and passes with a remark if not. A file
-// without findings is a case that passes.
+// printJUnit prints a suite for each file with objects, and a case for each finding in it. A case
+// fails if --fail-on includes the level of its finding, else it passes with a remark. A file
+// without findings has one case that passes.
 func (o *options) printJUnit(result *lint.Result) error {
 	all := junitSuites{Name: "kubectl genname lint"}
 	suites := map[string]*junitSuite{}

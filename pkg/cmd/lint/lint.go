@@ -41,25 +41,25 @@ const (
 	never     = gate("never")
 )
 
-// The formats that the command has of its own.
+// The command's own formats.
 const (
 	sarifFormat  = "sarif"
 	junitFormat  = "junit"
 	githubFormat = "github"
 )
 
-// newestMinor is the minor version of Kubernetes that manifests are for, unless
-// the user says another; oldestMinor is that of which the rules know.
+// newestMinor is the default minor version of Kubernetes. oldestMinor is the oldest minor version
+// that the rules support.
 const (
 	newestMinor = lint.NewestMinor
 	oldestMinor = 28
 )
 
-// garbage is how much memory, in percent of what is in use, may be garbage. Lint forgets
-// each document at once, so it would collect garbage for a third of its time.
+// garbage is the percentage of garbage in the memory before it is collected. Lint forgets each
+// document at once, and with Go's default it would collect garbage for a third of its time.
 const garbage = 200
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	genericiooptions.IOStreams
 	resource.FilenameOptions
@@ -214,7 +214,7 @@ func (o *options) configure(cmd *cobra.Command) error {
 	return nil
 }
 
-// Validate returns what is wrong with the flags.
+// Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
 	for _, name := range o.disable {
 		if _, err := rules.Named(name); err != nil {
@@ -294,7 +294,7 @@ func (o *options) count(result *lint.Result) int {
 	return count
 }
 
-// unreadable returns the error of what cannot be read.
+// unreadable returns the error of an unreadable source or document.
 func unreadable(u lint.Unreadable) error {
 	if u.Line == 0 { // its own words name it
 		return u.Err

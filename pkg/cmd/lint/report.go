@@ -49,7 +49,7 @@ func relatedPlaces(f lint.Finding) []v1alpha1.LintPlace {
 	return places
 }
 
-// objectOf returns what a manifest says of an object.
+// objectOf returns the identity of an object in a manifest.
 func objectOf(o rules.Object) v1alpha1.LintObject {
 	return v1alpha1.LintObject{
 		Group: o.Kind.Group, Version: o.Kind.Version, Kind: o.Kind.Kind,

@@ -21,8 +21,7 @@ const (
 	homepage     = "https://github.com/kubectl-genname/kubectl-genname"
 )
 
-// What follows is the part of SARIF 2.1.0 that GitHub reads
-// (docs.github.com: SARIF support for code scanning).
+// The part of SARIF 2.1.0 that GitHub reads (docs.github.com: SARIF support for code scanning).
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -113,7 +112,7 @@ type (
 	}
 )
 
-// printSARIF prints SARIF 2.1.0, with what is silenced as suppressed.
+// printSARIF prints SARIF 2.1.0. Silenced findings are suppressed results.
 func (o *options) printSARIF(result *lint.Result) error {
 	repository := newRepository()
 	run := sarifRun{
@@ -162,7 +161,7 @@ func relatedLocations(repository repository, f lint.Finding) []sarifRelated {
 	return found
 }
 
-// invocation returns what could not be read.
+// invocation returns the unreadable sources as notifications.
 func invocation(r repository, result *lint.Result) sarifInvocation {
 	one := sarifInvocation{Successful: len(result.Unreadable) == 0}
 	for _, u := range result.Unreadable {
@@ -208,7 +207,7 @@ func fingerprint(uri string, f lint.Finding) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// qualifiedName returns what an object is called among all of a cluster.
+// qualifiedName returns a name that identifies an object in its cluster.
 func qualifiedName(o rules.Object) string {
 	name := o.Name
 	if name == "" {
@@ -217,10 +216,11 @@ func qualifiedName(o rules.Object) string {
 	return strings.Join([]string{o.Kind.GroupKind().String(), o.Namespace, name}, "/")
 }
 
-// repository is the folder that paths are relative to.
+// repository is the directory that paths are relative to.
 type repository struct{ root string }
 
-// newRepository returns the repository that the user is in, or the folder.
+// newRepository returns the repository that contains the working directory, or the working
+// directory.
 func newRepository() repository {
 	here, err := os.Getwd()
 	if err != nil {
@@ -234,8 +234,8 @@ func newRepository() repository {
 	return repository{here}
 }
 
-// path returns a file relative to the repository, with slashes; absolute if it is
-// not in it. stdin is called so.
+// path returns a file relative to the repository, with slashes. It is absolute for a file outside
+// the repository, and "stdin" for stdin.
 func (r repository) path(file string) string {
 	if file == stdin {
 		return "stdin"

@@ -46,7 +46,7 @@ var colors = map[v1alpha1.LintLevel]string{
 	v1alpha1.LintError: "\x1b[31m", v1alpha1.LintWarning: "\x1b[33m", v1alpha1.LintNote: "\x1b[36m",
 }
 
-// painter returns what writes a level, in color if kubectl would use color.
+// painter returns a function that writes a level, in color if kubectl would use color.
 func painter(out io.Writer) func(v1alpha1.LintLevel) string {
 	if !terminal.AllowsColor(out) {
 		return func(level v1alpha1.LintLevel) string { return string(level) }

@@ -72,7 +72,7 @@ func resourcesOf(kustomization []byte) []string {
 		Resources []string `json:"resources"`
 	}
 	if err := yaml.Unmarshal(bytes.TrimSpace(kustomization), &said); err != nil {
-		return nil // kustomize says what is wrong with it
+		return nil // kustomize reports the error
 	}
 	for i, name := range said.Resources {
 		said.Resources[i] = filepath.ToSlash(filepath.Clean(name))
