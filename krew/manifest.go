@@ -17,8 +17,8 @@ var manifest string
 // the checksum of an archive, in hexadecimal, by its file name.
 func Manifest(tag string, sha256 func(archive string) (string, error)) ([]byte, error) {
 	values := struct{ TagName string }{tag}
-	// As in krew-release-bot: the address is a template too, and what comes
-	// out stands four spaces deep.
+	// As in krew-release-bot, the address is a template too, and the result is indented by four
+	// spaces.
 	addURIAndSha := func(address, _ string) (string, error) {
 		uri, err := execute(address, nil, values)
 		if err != nil {

@@ -1,5 +1,5 @@
-// Command kubectl-genname is a kubectl plugin for objects created with
-// metadata.generateName; kubectl runs it as "kubectl genname".
+// Command kubectl-genname is a kubectl plugin for objects created with metadata.generateName.
+// kubectl runs it as "kubectl genname".
 package main
 
 import (
@@ -18,8 +18,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	// A second signal ends the program at once; one that comes with the first, from a
-	// runner that signals all processes, does not.
+	// A second signal ends the program at once. It must come at least a second after the first,
+	// because some runners signal all processes.
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
 	http.DefaultClient.Timeout = time.Minute // cli-runtime reads -f URL with it, and with no other
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}

@@ -1,12 +1,9 @@
-// Package apistatus says what the error of a request to an API server means:
-// which answers are final, which may pass, whether the server is there at all,
-// and how long to wait before the next try. It owns these rules for every
-// request but the creates of pkg/once, whose rules are their own: an answer to a
-// POST also says what may have been stored. It sends nothing but GET /version,
-// and never prints.
+// Package apistatus owns the meaning of failed requests to an API server: whether a response is
+// final or temporary, whether the server is reachable, and the pause before the next attempt. It
+// owns these rules for all requests except the creates of pkg/once, because the response to a POST
+// also shows whether the object may have been stored. It sends only GET /version, and never prints.
 //
-// Who asks decides what an answer means, so there is a function for each
-// question, and they differ:
+// The meaning of a response depends on the request, so each case has a function, and they differ:
 //
 //	                          401  408  409  410  429  other 4xx   5xx
 //	RefusedForAll, equal POST no   yes  yes! yes  no   yes         no
@@ -14,8 +11,11 @@
 //	Passing, a page           no   no   no   no   yes  no          yes
 //
 // (*) unless the reason is Timeout (408) or Expired (410).
-// (!) unless it is about the name (AlreadyExists), or about a quota that others
-// changed at the same moment. An error without an answer is none of them.
+//
+// (!) unless it is about the name (AlreadyExists), or about a quota that was changed at the same
+// moment.
+//
+// For an error without a response, all of them are false.
 package apistatus
 
 import (
@@ -31,15 +31,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Code is the HTTP status of the answer that err is made of, or 0 if there was
-// none.
+// Code is the HTTP status of the response in err, or 0 if there was no response.
 func Code(err error) int {
 	status, _ := answer(err)
 	return int(status.Code)
 }
 
-// answer returns the Status that err is made of, and reports whether there is
-// one.
+// answer returns the Status in err, and reports whether there is one.
 func answer(err error) (metav1.Status, bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -48,31 +46,30 @@ func answer(err error) (metav1.Status, bool) {
 	return status.Status(), true
 }
 
-// Passing reports whether err is an answer that the same request for a page may
-// not get again: the server is busy (429) or in trouble (5xx).
+// Passing reports whether the response in err is temporary for a page of a list: the server is busy
+// (429) or has an error (5xx).
 func Passing(err error) bool {
 	code := Code(err)
 	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
 
-// AboutRights reports whether err is an answer about the user's rights (401, 403): one
-// from a server that has just started, and does not know its rules yet, may pass.
+// AboutRights reports whether the response in err is about permissions (401, 403). A server that
+// has just started may not know its rules yet, so such a response may be temporary.
 func AboutRights(err error) bool {
 	code := Code(err)
 	return code == http.StatusUnauthorized || code == http.StatusForbidden
 }
 
-// Final reports whether err is an answer that the same list gets again. A list
-// that expired between two pages can be read from the beginning.
+// Final reports whether the same list would get the same response again. A list that expired
+// between two pages can be read from the beginning.
 func Final(err error) bool {
 	passing := apierrors.IsTooManyRequests(err) || apierrors.IsResourceExpired(err) || apierrors.IsTimeout(err)
 	return inClass4(err) && !passing
 }
 
-// RefusedForAll reports whether err is an answer to a create that equal objects
-// would get too: a 401 is about a credential, which may be another one soon, a
-// busy server (429) about now, and some conflicts (409) are about one object. A
-// webhook may deny with any code.
+// RefusedForAll reports whether equal objects would get the same response to their create. A 401
+// depends on a credential, which may change soon, and a 429 on the present load. Some conflicts
+// (409) depend on one object. A webhook can deny with any code.
 func RefusedForAll(err error) bool {
 	switch Code(err) {
 	case http.StatusUnauthorized, http.StatusTooManyRequests:
@@ -81,8 +78,8 @@ func RefusedForAll(err error) bool {
 	return inClass4(err) && !apierrors.IsAlreadyExists(err) && !quotaChanged(err)
 }
 
-// quotaChanged reports whether err says that a quota was changed at the same
-// moment: the conflict is one of the quota, not of the object.
+// quotaChanged reports whether a quota was changed at the same moment. The conflict is then about
+// the quota, not about the object.
 func quotaChanged(err error) bool {
 	status, _ := answer(err)
 	return apierrors.IsConflict(err) && status.Details != nil && status.Details.Kind == "resourcequotas"
@@ -93,8 +90,8 @@ func inClass4(err error) bool {
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
-// Expired reports whether err says that a list has expired (410), and returns
-// the token, if any, by which the server lets it go on at a later state.
+// Expired reports whether a list has expired (410). It returns the token, if any, with which the
+// server continues the list at a later state.
 func Expired(err error) (token string, expired bool) {
 	status, _ := answer(err)
 	if status.Code != http.StatusGone {
@@ -103,13 +100,12 @@ func Expired(err error) (token string, expired bool) {
 	return status.Continue, true
 }
 
-// answersWithin is the time in which a server that is there says its version.
+// answersWithin is the time limit for the version of a reachable server.
 const answersWithin = 5 * time.Second
 
-// Answers reports whether the API server says anything when it is asked for its
-// version, once: a server that is gone differs in that from one that does not
-// answer another request. What something before it says in its place (a page, a
-// line of text) is no answer.
+// Answers reports whether the API server responds to one request for its version. It distinguishes
+// an unreachable server from a server that doesn't respond to another request. A page or text from
+// a proxy isn't a response.
 func Answers(ctx context.Context, client interface{ Get() *rest.Request }) bool {
 	result := client.Get().AbsPath("/version").MaxRetries(0).Timeout(answersWithin).Do(ctx)
 	if err := result.Error(); err != nil {

@@ -22,7 +22,7 @@ var (
 	quotas = schema.GroupResource{Resource: "resourcequotas"}
 )
 
-// meaning is what the functions say about one error.
+// meaning has the results of the functions for one error.
 type meaning struct{ passing, final, refusedForAll bool }
 
 func meaningOf(err error) meaning { return meaning{Passing(err), Final(err), RefusedForAll(err)} }
@@ -34,8 +34,8 @@ var (
 	ofTheOne = meaning{final: true}
 )
 
-// What every code means, answered by a server without a word, or with a Status
-// of the reason that kube-apiserver gives with it.
+// The meaning of every code. The server sends it without a body, or with a Status that has
+// kube-apiserver's reason for the code.
 func TestEveryCode(t *testing.T) {
 	for code := 300; code < 600; code++ {
 		want := nothing
@@ -64,7 +64,7 @@ func TestEveryCode(t *testing.T) {
 	}
 }
 
-// Where the reason of a Status says more than its code.
+// The reason of a Status can change the meaning of its code.
 func TestReasons(t *testing.T) {
 	status := func(code int32, reason metav1.StatusReason) error {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Reason: reason}}
@@ -106,8 +106,7 @@ func TestExpiredWithAToken(t *testing.T) {
 	}
 }
 
-// Any answer of the API is one. What something before it says is none, and a
-// connection that is closed neither.
+// Every response of the API counts. A proxy's response and a closed connection don't.
 func TestAnswers(t *testing.T) {
 	says := func(code int, contentType, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

@@ -10,19 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// ErrTimeUp says that there is no time for another try.
+// ErrTimeUp means that there is no time for another attempt.
 var ErrTimeUp = errors.New("the time for retries is up")
 
-// Retrier paces the tries of one request: pauses that double and have a jitter
-// of a half, so that clients that failed together do not come back together,
-// and no shorter than the server asks for (Retry-After).
+// Retrier paces the attempts of one request. The pauses double and have a jitter of 50%, so that
+// clients that failed together don't retry together. They are never shorter than the server's
+// Retry-After.
 type Retrier struct {
 	backoff  wait.Backoff
 	deadline time.Time
 }
 
-// NewRetrier returns a Retrier whose pauses grow from first to longest, and
-// which allows no try later than timeout from now.
+// NewRetrier returns a Retrier whose pauses grow from first to longest. It allows no attempt later
+// than timeout from now.
 func NewRetrier(first, longest, timeout time.Duration) *Retrier {
 	return &Retrier{
 		backoff:  wait.Backoff{Duration: first, Factor: 2, Jitter: 0.5, Steps: math.MaxInt32, Cap: longest},
@@ -30,9 +30,8 @@ func NewRetrier(first, longest, timeout time.Duration) *Retrier {
 	}
 }
 
-// Wait sleeps until the next try after cause. If it returns an error there is
-// none: that of ctx, or ErrTimeUp, at once, if the pause would end after the
-// deadline.
+// Wait sleeps until the next attempt after cause. An error means that there is no next attempt. It
+// is the error of ctx, or ErrTimeUp at once if the pause would end after the deadline.
 func (r *Retrier) Wait(ctx context.Context, cause error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -18,8 +18,8 @@ func Brief(err error) error {
 	return err
 }
 
-// Explain adds text to the message of err and keeps its type where it is a
-// Status, by which kubectl words errors.
+// Explain adds text to the message of err. It keeps the type of a Status, because kubectl words
+// errors by it.
 func Explain(err error, text string) error {
 	var status *apierrors.StatusError
 	if errors.As(err, &status) {

@@ -27,7 +27,7 @@ func (a axis) place(value float64) float64 {
 	return (value - a.low) / (a.high - a.low)
 }
 
-// value returns the value at a place of the axis: it is the inverse of place.
+// value returns the value at a place of the axis. It is the inverse of place.
 func (a axis) value(place float64) float64 {
 	value := a.low + place*(a.high-a.low)
 	if a.logarithmic {

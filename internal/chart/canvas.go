@@ -17,8 +17,8 @@ type stroke struct {
 	dash  []float64
 }
 
-// textStyle is how text looks. Its vertical place is that of the middle of its
-// capitals; anchor is the part of it, from 0 to 1, that is at its place.
+// textStyle is the style of a text. Its vertical position is the middle of its capitals. anchor is
+// the part of the text, from 0 to 1, that is at its position.
 type textStyle struct {
 	size     float64
 	color    string
@@ -27,8 +27,7 @@ type textStyle struct {
 	vertical bool // reads upwards
 }
 
-// The picture has a background of its own, so that it is the same on a light
-// and on a dark page.
+// The picture has its own background, so that it looks the same on light and dark pages.
 const (
 	background = "#ffffff"
 	ink        = "#1f2328"
@@ -37,12 +36,12 @@ const (
 	gridColor  = "#e4e8ec"
 )
 
-// distinct are colors that people with any color vision tell apart (Okabe
-// and Ito 2008), but for the yellow and the sky blue, which are faint on white.
+// distinct are colors that people with any color vision can distinguish (Okabe and Ito 2008). The
+// yellow and the sky blue are left out, because they are faint on white.
 var distinct = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7"}
 
-// ordered are colors from dark to light along viridis, for more curves than
-// there are distinct ones: their order is that of the curves.
+// ordered are colors from dark to light along viridis. They are for more curves than there are
+// distinct colors, in the order of the curves.
 var ordered = []string{
 	"#440154", "#482173", "#433e85", "#38588c", "#2d708e", "#25858e", "#1e9b8a", "#2ab07f", "#52c569",
 }

@@ -1,7 +1,6 @@
-// Package chart draws how likely a failure is against the number of names:
-// one curve for each retry policy, as SVG, as PNG, and as text
-// for a terminal. It owns the look: axes, colors, legend. It knows no
-// Kubernetes, calculates no chance, and writes no file.
+// Package chart draws the probability of a failure against the number of names. It draws one curve
+// for each retry policy, as SVG, as PNG, or as text for a terminal. It owns the axes, colors and
+// legend. It knows no Kubernetes, calculates no probability, and writes no file.
 package chart
 
 import (
@@ -10,12 +9,12 @@ import (
 	"math"
 )
 
-// Chart is what is drawn.
+// Chart has the data of a chart.
 type Chart struct {
 	Title string
 	Scale Scale
-	// Existing is the number of names that exist, where the curves begin; it is
-	// marked unless it is 0.
+	// Existing is the number of existing names, where the curves begin. The chart shows it unless
+	// it is 0.
 	Existing int64
 	// Names is the number of names that there can be, at least 1.
 	Names int64
@@ -23,14 +22,14 @@ type Chart struct {
 	Curves []Curve
 }
 
-// MaxCurves is how many curves can be told apart.
+// MaxCurves is the number of curves that people can distinguish.
 const MaxCurves = 16
 
 // Curve is the chance of a failure under one policy.
 type Curve struct {
 	Label string
-	// Log10 returns the decimal logarithm of the chance that any of a number of
-	// further creates fails; -Inf if none can. It never falls.
+	// Log10 returns the decimal logarithm of the probability that any of a number of further
+	// creates fails. It is -Inf if none can fail, and never falls.
 	Log10 func(creates int64) float64
 	// Reaches returns the smallest number of further creates of which any
 	// fails with at least the probability p.
@@ -65,8 +64,8 @@ func (c Chart) check() error {
 	return nil
 }
 
-// The chances between which a curve is drawn: below the first it is on the
-// axis, above the last at the top.
+// The probabilities between which a curve is drawn. Below the first it is on the axis, and above
+// the last at the top.
 const (
 	smallest = 1e-6 // where chances are logarithmic
 	visible  = 1e-3 // where they are not
@@ -98,8 +97,8 @@ func (c Chart) span() (low, high float64) {
 	return low, high
 }
 
-// chanceAt returns the chance at a number of names, on the axis of the scale: itself
-// or its decimal logarithm.
+// chanceAt returns the probability at a number of names, or its decimal logarithm, as the scale
+// needs.
 func (c Chart) chanceAt(curve Curve, names float64) float64 {
 	log10 := curve.Log10(int64(math.Round(names)) - c.Existing)
 	if c.Scale == Log {

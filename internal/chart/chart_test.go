@@ -19,8 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 )
 
-// drawn is a chart of creates with so many attempts, into a space of suffixes of a
-// length of which names exist.
+// drawn is a chart for suffixes of a length, existing names, and some numbers of attempts.
 func drawn(t testing.TB, scale Scale, length int, existing int64, attempts ...int) Chart {
 	t.Helper()
 	names, err := analyze.NamePoolSize(length)
@@ -176,8 +175,7 @@ func TestCurvesAreWhole(t *testing.T) {
 	}
 }
 
-// The curve of a known case goes through the points that the numbers say: 50%
-// at 4461 names, 0.1% at 170.
+// The curve of a known case goes through the known points: 50% at 4461 names, 0.1% at 170.
 func TestCurveIsTrue(t *testing.T) {
 	for _, test := range []struct {
 		scale  Scale

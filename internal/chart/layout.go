@@ -39,7 +39,7 @@ func shortened(title string) string {
 	return title
 }
 
-// namesLabel returns what the axis of names is labeled with.
+// namesLabel returns the label of the axis of names.
 func (c Chart) namesLabel() string {
 	label := "names created under one prefix"
 	if c.Existing > 0 {
@@ -88,11 +88,10 @@ func (c Chart) mark(on canvas, x axis) {
 		textStyle{size: smallText, color: ink, anchor: place})
 }
 
-// samples is how many points a curve has at most: more than one for 2 pixels.
+// samples is the maximum number of points of a curve, more than one for 2 pixels.
 const samples = 400
 
-// points returns those of a curve, at whole numbers of names, from where it leaves
-// the axis to where it reaches the top.
+// points returns the points of a curve at whole numbers of names, from the axis to the top.
 func (c Chart) points(curve Curve, x, y axis) []point {
 	const flat = 0.0005 // of the height: no pixel
 	var points []point
@@ -118,7 +117,8 @@ func (c Chart) points(curve Curve, x, y axis) []point {
 	return points
 }
 
-// legend names the curves in their order, and says where each becomes likely.
+// legend lists the curves in their order, each with the number of names at which a failure becomes
+// likely.
 func (c Chart) legend(on canvas) {
 	const sample, gap = 34, 8
 	pitch := math.Min(44, (bottom-legendTop)/float64(len(c.Curves)))

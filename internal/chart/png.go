@@ -88,7 +88,7 @@ func (p *png) text(at point, text string, style textStyle) {
 		p.write(p.image, point{at.x + along, at.y + across}, text, style)
 		return
 	}
-	// Written into an image of its own, which is then turned.
+	// The text is written into a separate image, which is then rotated.
 	const margin = 4
 	flat := image.NewRGBA(image.Rect(0, 0, int((length+2*margin)*density), int((style.size+2*margin)*density)))
 	p.write(flat, point{margin, margin + style.size}, text, style)
@@ -133,7 +133,7 @@ func (p *png) face(style textStyle) font.Face {
 // pixels returns a length in 64ths of a pixel of the image.
 func pixels(x float64) fixed.Int26_6 { return fixed.Int26_6(x * density * 64) }
 
-// rgb returns the color that #rrggbb says.
+// rgb returns the color of #rrggbb.
 func rgb(hex string) color.RGBA {
 	c := color.RGBA{A: 255}
 	if _, err := fmt.Sscanf(hex, "#%02x%02x%02x", &c.R, &c.G, &c.B); err != nil {

@@ -8,18 +8,17 @@ import (
 	"github.com/guptarohit/asciigraph"
 )
 
-// The columns that a chart takes at least, and what its axes take of them.
+// The minimum number of columns of a chart, and the columns of its axes.
 const (
 	minColumns  = 40
 	axisColumns = 12 // before it
 	overhang    = 5  // of the last label of the other axis
 )
 
-// letters stand for the curves, so that these are told apart without colors.
+// letters identify the curves without colors.
 const letters = "abcdefghijklmnop"
 
-// Text draws the chart for a terminal of a number of columns; for less than 40
-// it draws as for 40.
+// Text draws the chart for a terminal with a number of columns, at least 40.
 func (c Chart) Text(columns int) (string, error) {
 	if err := c.check(); err != nil {
 		return "", err
@@ -45,8 +44,8 @@ func (c Chart) Text(columns int) (string, error) {
 	return c.Title + "\n\n" + plot + "\n" + label + "\n\n" + c.textLegend(), nil
 }
 
-// row returns a curve as one value for each column. What lies on the axis or at the
-// top is left out, where all curves are alike.
+// row returns a curve as one value for each column. It leaves out values on the axis or at the top,
+// where all curves are equal.
 func (c Chart) row(curve Curve, x, y axis, columns int) []float64 {
 	half := (y.high - y.low) / float64(c.rows()) / 2
 	values := make([]float64, columns)

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Differences returns the paths of the fields of a manifest that a stored object lacks or
-// has with another value, at most so many, in order. It ignores the fields that Of leaves
-// out, the name, and the fields that only the stored object has: a server adds defaults.
-// So it can't tell that a field was removed from the manifest.
+// Differences returns the paths of the fields of a manifest that a stored object lacks or has with
+// another value. The paths are in order, at most as many as most. It ignores the fields that Of
+// leaves out and the name. It also ignores fields that only the stored object has, because a server
+// adds defaults. So it can't detect that a field was removed from the manifest.
 func Differences(manifest, stored *unstructured.Unstructured, most int) []string {
 	wanted, has := manifest.DeepCopy().Object, stored.DeepCopy().Object
 	for _, content := range []map[string]any{wanted, has} {

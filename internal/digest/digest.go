@@ -1,6 +1,5 @@
-// Package digest tells objects apart by what their authors say, and not by what
-// servers and tools write into them. It owns the canonical form that is hashed,
-// and knows no cluster.
+// Package digest distinguishes objects by their authors' content, without the fields that servers
+// and tools write. It owns the canonical form that is hashed, and knows no cluster.
 package digest
 
 import (
@@ -26,20 +25,20 @@ var ours = map[string]bool{
 	"genname.dev/run":             true,
 }
 
-// Of returns the SHA-256 of the object as JSON without white space, with the keys of
-// maps sorted by bytes, numbers as encoding/json writes them, and nothing escaped that
-// JSON does not require. It leaves out status, metadata.resourceVersion, metadata.uid,
-// the annotations and labels that the plugin writes, and kubectl's annotations for the
-// last applied configuration and the change cause. Labels and annotations that are
-// empty then are left out, too.
+// Of returns the SHA-256 of the object as JSON without white space. The keys of maps are sorted by
+// bytes, numbers are as encoding/json writes them, and only characters that JSON requires are
+// escaped. Of leaves out status, metadata.resourceVersion, metadata.uid, and the annotations and
+// labels that the plugin writes. It also leaves out kubectl's annotations for the last applied
+// configuration and the change cause. If labels or annotations are then empty, it leaves them out,
+// too.
 func Of(object *unstructured.Unstructured) (Sum, error) {
 	content := object.DeepCopy().Object
 	delete(content, "status")
 	return sumOf(content)
 }
 
-// WithStatus is Of for an object of a type without a status subresource: the server
-// stores its status as its author wrote it, so that it is part of the digest.
+// WithStatus is Of for an object of a type without a status subresource. The server stores the
+// author's status there, so the status is part of the digest.
 func WithStatus(object *unstructured.Unstructured) (Sum, error) {
 	return sumOf(object.DeepCopy().Object)
 }

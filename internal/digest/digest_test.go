@@ -29,7 +29,7 @@ func sum(t *testing.T, text string) Sum {
 
 const demo = `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: demo-, namespace: default}, data: {b: "1", a: "<&>"}}`
 
-// What tools and servers write does not change a digest; what a user says does.
+// Fields that tools and servers write don't change a digest. The user's content does.
 func TestDigest(t *testing.T) {
 	want := sum(t, demo)
 	for name, same := range map[string]string{
@@ -72,7 +72,7 @@ func TestDigestWithStatus(t *testing.T) {
 	}
 }
 
-// A digest is for ever, and so is what kubectl calls its annotation.
+// A digest must never change, and neither must kubectl's name of its annotation.
 func TestChangeCauseIsKubectls(t *testing.T) {
 	if changeCause != genericclioptions.ChangeCauseAnnotation {
 		t.Errorf("kubectl writes %s", genericclioptions.ChangeCauseAnnotation)

@@ -1,6 +1,6 @@
-// Package finished knows by which status an object has finished: a table by group
-// and kind, as the controllers of these kinds write it. It owns that table and
-// reads objects by it. It sends nothing and keeps nothing.
+// Package finished finds out from an object's status whether the object has finished. It owns a
+// table by group and kind with the statuses that the controllers of these kinds write. It sends
+// nothing and keeps nothing.
 package finished
 
 import (
@@ -13,22 +13,22 @@ import (
 // State is how far an object is.
 type State string
 
-// The states. Failed and Succeeded are final: no controller of the table changes
-// them again.
+// The states. Failed and Succeeded are final, because no controller of the table changes them
+// again.
 const (
 	Running   State = "running" // or not begun, or suspended
 	Succeeded State = "succeeded"
 	Failed    State = "failed"
 )
 
-// Status is what an object's status says about its end.
+// Status is the end of an object, from its status.
 type Status struct {
 	State State
 	// Word is the controller's own word for the end: Complete, Succeeded, Error. It
 	// is empty for an object that is running.
 	Word string
-	// Reason and Message are those of the condition or the phase that ended the
-	// object. They come from the cluster. Each may be empty.
+	// Reason and Message are from the condition or the phase that ended the object. They come from
+	// the cluster, and can be empty.
 	Reason, Message string
 	// Suspended is whether a running object waits to be resumed.
 	Suspended bool

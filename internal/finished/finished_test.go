@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Statuses as the controllers write them. Each kind of the table has at least one
-// object that runs, one that has succeeded, and one that has failed.
+// Statuses as the controllers write them. Each kind of the table has at least one object that runs,
+// one that has succeeded, and one that has failed.
 var written = []struct {
 	name, object string
 	want         Status
@@ -192,7 +192,7 @@ func TestStatusesAsControllersWriteThem(t *testing.T) {
 	}
 }
 
-// Other kinds are not known, also those of the same name in another group.
+// The table doesn't have other kinds, nor kinds of the same name in another group.
 func TestOtherKinds(t *testing.T) {
 	for _, text := range []string{
 		`{apiVersion: v1, kind: ConfigMap}`,

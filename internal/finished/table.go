@@ -2,7 +2,7 @@ package finished
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// kind is how the objects of one kind end: by phases or by conditions.
+// kind describes the end of the objects of one kind, by phases or by conditions.
 type kind struct {
 	phases     map[string]State // by status.phase
 	conditions map[outcome]end  // by an entry of status.conditions
@@ -12,14 +12,14 @@ type kind struct {
 // outcome is a condition with its status.
 type outcome struct{ condition, status string }
 
-// end is what an outcome means.
+// end is the meaning of an outcome.
 type end struct {
 	state State
 	word  string // "" for the type of the condition
 }
 
-// table has the kinds whose objects finish. A kind joins it when a test has its
-// status as its controller writes it.
+// table has the kinds whose objects finish. A kind needs a test that has the status as its
+// controller writes it.
 var table = map[schema.GroupKind]kind{
 	// k8s.io/api/batch/v1: JobComplete, JobFailed.
 	{Group: "batch", Kind: "Job"}: {

@@ -41,13 +41,13 @@ const (
 	// Pauses between requests grow from the first to the longest.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
-	// staleLists is how many lists in turn may have an object that does not exist:
-	// one that is deleted in between is in the first of them only.
+	// staleLists is the number of lists in a row that may have an object that doesn't exist. An
+	// object that is deleted in between is only in the first of them.
 	staleLists = 4
 )
 
-// StaleListError says that a list has an object that does not exist. The list comes
-// from a cache that is newer than etcd, which was restored from a backup.
+// StaleListError means that a list has an object that doesn't exist. The list comes from a cache
+// that is newer than etcd, which was restored from a backup.
 type StaleListError struct {
 	// Object is the object as arguments of kubectl.
 	Object string
@@ -55,11 +55,11 @@ type StaleListError struct {
 
 func (e *StaleListError) Error() string { return e.Object + " is listed, and does not exist" }
 
-// Find lists the metadata of the objects that carry the run's label, of one resource
-// type in one namespace (empty for a cluster-scoped type), and gets the newest of them:
-// a list can come from a cache, a GET cannot. It needs permission to list there, and
-// the error says so. Without permission to get, it trusts the list. It retries
-// temporary errors for as long as timeout.
+// Find lists the metadata of the objects with the run's label, of one resource type in one
+// namespace (empty for a cluster-scoped type). Then it gets the newest of them, because a list can
+// come from a cache and a GET can't. Find needs permission to list, and its error names that
+// permission. Without permission to get, it trusts the list. It retries temporary errors until
+// timeout.
 func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource,
 	namespace string, timeout time.Duration,
 ) ([]Existing, error) {
@@ -91,8 +91,7 @@ func (k Key) Find(ctx context.Context, client metadata.Interface, resource schem
 	}
 }
 
-// confirm gets the newest of the objects that a list has found, and returns an error
-// unless it exists.
+// confirm gets the newest of the listed objects, and returns an error if it doesn't exist.
 func confirm(ctx context.Context, objects metadata.ResourceInterface, place Place, found []Existing) error {
 	if len(found) == 0 {
 		return nil
@@ -114,7 +113,7 @@ func confirm(ctx context.Context, objects metadata.ResourceInterface, place Plac
 	return err
 }
 
-// explain says what could not be listed, and why that was to be.
+// explain adds the place to the error of a list, and the missing permission if that is the cause.
 func explain(err error, place Place) error {
 	if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {
 		return fmt.Errorf("a run with a key needs list on %s: %w", place, err)
@@ -122,7 +121,7 @@ func explain(err error, place Place) error {
 	return fmt.Errorf("list what the run has created of %s: %w", place, err)
 }
 
-// list reads all pages, or none: a list that expired in between is an error.
+// list reads all pages or returns an error, also if the list expires between two pages.
 func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (found []Existing, err error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return objects.List(ctx, options)

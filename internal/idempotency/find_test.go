@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// find looks for what a run has made at a server that answers as told.
+// find finds the objects of a run on a server with this handler.
 func find(ctx context.Context, t *testing.T, timeout time.Duration, answer http.HandlerFunc) ([]Existing, error) {
 	t.Helper()
 	client, err := metadata.NewForConfig(&rest.Config{Transport: inMemory(answer)})
@@ -58,7 +58,7 @@ func writeStatus(w http.ResponseWriter, code int, reason string) {
 	_, _ = fmt.Fprintf(w, status, reason, code)
 }
 
-// What may pass is asked for again.
+// Find retries temporary errors.
 func TestFind(t *testing.T) {
 	for name, fault := range map[string]func(http.ResponseWriter){
 		"none":    nil,
@@ -95,7 +95,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What will not pass is said at once, and what does not pass when time is up.
+// Find returns a final error at once, and a temporary error when the time is up.
 func TestFindFails(t *testing.T) {
 	const (
 		needed = `a run with a key needs list on pods in "ns": told so`
@@ -131,7 +131,7 @@ func TestFindFails(t *testing.T) {
 	}
 }
 
-// A list that has what does not exist is read again, and is an error in the end.
+// A list with an object that doesn't exist is read again, and in the end is an error.
 func TestFindConfirms(t *testing.T) {
 	for name, test := range map[string]struct {
 		get   func(w http.ResponseWriter, n int32)

@@ -29,8 +29,8 @@ func sum(t *testing.T, text string) digest.Sum {
 
 const demo = `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: demo-, namespace: default}, data: {b: "1", a: "<&>"}}`
 
-// The vectors were computed apart from this code, from the rules in the
-// comments. They are a promise: a key means the same run for ever.
+// The vectors were computed without this code, from the rules in the comments. They must never
+// change, because a key always means the same run.
 func TestVectors(t *testing.T) {
 	d := sum(t, demo)
 	if got := hex.EncodeToString(d[:]); got != "b8dd7e5c96947bc20ec93d29a85990cf0ddd0d30ccff3602752dcef615c088ee" {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// The letters that a mark is chosen from, those of the Yi syllabary: printable,
-// without case, and of no name that Kubernetes takes.
+// Marks are chosen from the letters of the Yi syllabary. They are printable, have no case, and are
+// not allowed in Kubernetes names.
 const (
 	firstMark = '\uA000'
 	lastMark  = '\uA48C'

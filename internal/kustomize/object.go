@@ -78,8 +78,8 @@ func (i instance) called(generateName string) bool {
 	})
 }
 
-// generated returns the objects in a document that have generateName and no
-// name: the document itself, or the items of a List.
+// generated returns the objects in a document that have generateName and no name. A List has them
+// in its items.
 func generated(document *yaml.RNode) []*yaml.RNode {
 	if !isObject(document) {
 		return nil

@@ -138,8 +138,8 @@ func (t *tree) transform(k *kustomization, instances []*instance, above []filesy
 	}
 }
 
-// refuseMerges refuses a generator that merges into an object with
-// generateName: the hash that it adds would be that of the placeholder.
+// refuseMerges refuses a generator that merges into an object with generateName, because its hash
+// would be the placeholder's.
 func (t *tree) refuseMerges(k *kustomization) {
 	refuse := func(kind string, generator types.GeneratorArgs) {
 		if generator.Behavior != "merge" && generator.Behavior != "replace" {

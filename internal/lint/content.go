@@ -97,7 +97,7 @@ var (
 	ofKind     = regexp.MustCompile(`(?m)^\s*"?kind"?\s*:`)
 )
 
-// The actions of templates: of Go and Helm, Jinja, and ERB.
+// The template actions of Go and Helm, Jinja, and ERB.
 var (
 	ofTemplate  = regexp.MustCompile(`\{\{|\{%|<%`)
 	actionLines = regexp.MustCompile(`(?m)^\s*(?:(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>)\s*)+$`)

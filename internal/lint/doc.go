@@ -1,4 +1,4 @@
-// Package lint checks the names in manifests: it reads them (manifest), checks them by
-// rules (rules), and finds the comments that disable findings. It opens no file by
-// itself and prints nothing.
+// Package lint checks the names in manifests. It reads the manifests (manifest), checks them by
+// rules (rules), and finds the comments that disable findings. It opens no file itself and prints
+// nothing.
 package lint

@@ -19,8 +19,8 @@ type Source struct {
 	Tree rules.Tree
 	// Found is true of a file that was found in a directory. It need not be a manifest.
 	Found bool
-	// Rendered is true if the content is built from other files: then the lines are not
-	// the lines of Name.
+	// Rendered is true if the content is built from other files, so its lines are not the lines of
+	// Name.
 	Rendered bool
 	// Read returns its content. It is called again for positions that are needed late.
 	Read func(context.Context) ([]byte, error)

@@ -18,11 +18,11 @@ const NewestMinor = 37
 // maxPrefixes is the number of prefixes that Prefixes checks. It bounds the memory.
 const maxPrefixes = 10_000
 
-// Prefixes checks objects while they are created: each prefix once.
+// Prefixes checks each prefix once, while the objects are created.
 type Prefixes struct {
 	seen map[prefix]bool
-	// first has the first truncated prefix of each name pool: all later ones share the
-	// pool with it.
+	// first has the first truncated prefix of each name pool. Later prefixes share the pool with
+	// it.
 	first map[prefix]rules.Facts
 }
 

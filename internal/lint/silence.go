@@ -13,7 +13,7 @@ import (
 // RULE[,RULE…]: REASON.
 const Annotation = "genname.dev/lint-disable"
 
-// comment begins a comment that silences: genname:disable RULE[,RULE…]: REASON.
+// comment begins a comment that disables rules, genname:disable RULE[,RULE…]: REASON.
 const comment = "genname:disable"
 
 // Silence is a comment or an annotation that disables rules, and its reason.

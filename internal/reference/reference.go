@@ -1,5 +1,5 @@
-// Package reference names objects as kubectl does, so that what is printed can
-// be an argument of the next command. It knows no object, only names.
+// Package reference names objects as kubectl does, so that a printed name can be an argument of the
+// next command. It knows no object, only names.
 package reference
 
 import (
@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Name returns how kubectl prints an object: job.batch/NAME.
+// Name returns an object's name as kubectl prints it, like job.batch/NAME.
 func Name(mapping *meta.RESTMapping, name string) string {
 	kind := mapping.GroupVersionKind
 	return schema.GroupResource{Group: kind.Group, Resource: strings.ToLower(kind.Kind)}.String() + "/" + name
 }
 
-// Argument returns the object as arguments of kubectl: job.batch/NAME -n
-// NAMESPACE, without the namespace for an object of the cluster.
+// Argument returns the object as arguments of kubectl, job.batch/NAME -n NAMESPACE. A
+// cluster-scoped object has no namespace.
 func Argument(mapping *meta.RESTMapping, namespace, name string) string {
 	return In(Name(mapping, name), namespace)
 }

@@ -10,8 +10,8 @@ import (
 // plain matches text that a shell takes as it is.
 var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print
-// on a terminal: a name from a cluster can hold $(…) or an escape sequence.
+// Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print on a terminal.
+// A name from a cluster can contain $(…) or an escape sequence.
 func Quote(text string) string {
 	switch {
 	case plain.MatchString(text):

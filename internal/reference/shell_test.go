@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A shell takes what is quoted as one word, and a terminal shows it as it is.
+// A shell takes quoted text as one word, and a terminal shows it unchanged.
 func TestQuote(t *testing.T) {
 	for text, want := range map[string]string{
 		"in/demo-1.yaml": "in/demo-1.yaml", "https://x/y.yaml": "https://x/y.yaml", "a b": "'a b'", "it's": `'it'\''s'`,

@@ -8,23 +8,24 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Question is the question that a collision report answers.
+// Question has the parameters of a collision report.
 type Question struct {
 	// SuffixLength is the number of random characters, 1 to 11.
 	SuffixLength int
-	// Server is what the server does, and ClientAttempts how often this plugin
-	// repeats a create, at least 1.
+	// Server has the server's attempts. ClientAttempts is the number of requests that this plugin
+	// sends per create, at least 1.
 	Server         v1alpha1.CollisionServer
 	ClientAttempts int
 	// Probability is that of the room, above 0 and below 1.
 	Probability float64
 	// Creates are the numbers of further creates to report on, each at least 1.
 	Creates []int64
-	// FailAbove is the gate: the largest chance that any create fails under the
-	// server's policy (without retries where that is unknown); nil for none.
+	// FailAbove is the gate: the largest probability that any create fails under the server's
+	// policy. If that policy is unknown, it applies to the policy without retries. It is nil
+	// without a gate.
 	FailAbove *float64
-	// PerDay is the rate of creates of a steady population, for a number of
-	// days; nil if churn is not asked for.
+	// PerDay is the rate of creates of a steady population, for a number of days. It is nil if the
+	// report has no churn.
 	PerDay *float64
 	Days   float64
 }
@@ -38,8 +39,7 @@ type Population struct {
 	Server   v1alpha1.Retries
 }
 
-// PopulationError says that a population has more names than there are, or
-// fewer than none.
+// PopulationError means that a population has more names than the name pool, or fewer than 0.
 type PopulationError struct {
 	Population
 	// Names is how many there are.
@@ -50,9 +50,8 @@ func (e *PopulationError) Error() string {
 	return fmt.Sprintf("%d existing names are not from 0 to the %d that there are", e.Existing, e.Names)
 }
 
-// New returns the report that answers the question for each population. It
-// fails if a number is out of its range, which is a PopulationError where a
-// population's is, or when ctx is done.
+// New returns the report for each population. It fails if a number is out of range, or when ctx is
+// done. For a number of a population, the error is a PopulationError.
 func New(ctx context.Context, q Question, populations []Population) (*v1alpha1.CollisionReport, error) {
 	names, err := analyze.NamePoolSize(q.SuffixLength)
 	if err != nil {

@@ -16,7 +16,7 @@ func question() Question {
 	return Question{SuffixLength: 5, ClientAttempts: 3, Probability: 0.001, Creates: []int64{1000}}
 }
 
-// population is one whose server tries so many names; 0 for unknown.
+// population is a population with the server's attempts. 0 attempts are unknown.
 func population(existing int64, attempts int) Population {
 	p := Population{
 		Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-", Existing: existing,
@@ -37,8 +37,8 @@ func answer(t *testing.T, q Question, populations ...Population) *v1alpha1.Colli
 	return report
 }
 
-// Each policy has the attempts of its own, in the order that the API promises; what
-// depends on unknown attempts is null.
+// Each policy has its own attempts, in the order that the API documents. Values that depend on
+// unknown attempts are null.
 func TestPolicies(t *testing.T) {
 	rate := 24.0
 	q := question()
@@ -82,8 +82,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// The gate is on the server's policy; where the server's attempts are unknown, on
-// that without retries.
+// The gate applies to the server's policy. If the server's attempts are unknown, it applies to the
+// policy without retries.
 func TestGate(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -170,8 +170,8 @@ func TestStateOf(t *testing.T) {
 	}
 }
 
-// What has no finite value is null: the room of no bound, the repeats of a
-// create for which there is no name, the suffix that is as good as certainty.
+// Values that aren't finite are null: a room without a bound, the repeats of a create without a
+// free name, and the suffix length that equals certainty.
 func TestNulls(t *testing.T) {
 	q := question()
 	q.Creates = []int64{1}
@@ -209,8 +209,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// A number out of its range makes no report, and an impossible population says
-// so by its type.
+// A number out of range is an error. An impossible population is a PopulationError.
 func TestErrors(t *testing.T) {
 	for _, existing := range []int64{-1, 14_348_908} {
 		var wrong *PopulationError

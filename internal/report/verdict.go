@@ -6,12 +6,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Safe is the room from which a prefix is no problem: this many creates are unlikely to
-// fail.
+// Safe is the room from which a prefix is no problem, because so many creates are unlikely to fail.
 const Safe = 1000
 
-// verdict returns the state of the prefix with the least room, and how many prefixes are in
-// each state. The items of one prefix differ in their numbers of creates only.
+// verdict returns the state of the prefix with the least room, and the number of prefixes in each
+// state. The items of one prefix differ only in their numbers of creates.
 func (q Question) verdict(items []v1alpha1.CollisionItem) v1alpha1.CollisionVerdict {
 	verdict := v1alpha1.CollisionVerdict{State: v1alpha1.CollisionOK}
 	for at := 0; at < len(items); at += len(q.Creates) {

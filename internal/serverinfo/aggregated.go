@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
-// apiServices is what is read of an APIServiceList of apiregistration.k8s.io.
+// apiServices has the needed fields of an APIServiceList of apiregistration.k8s.io.
 type apiServices struct {
 	Items []apiService `json:"items"`
 }
@@ -32,25 +32,24 @@ type apiService struct {
 	} `json:"status"`
 }
 
-// Unavailable is an API that kube-apiserver would pass on to another server,
-// and cannot. Discovery says nothing of it.
+// Unavailable is an API that kube-apiserver can't forward to its server. Discovery doesn't report
+// it.
 type Unavailable struct {
 	API     schema.GroupVersion
 	Message string // why, in kube-apiserver's words
 }
 
-// apiServer is which server answers for an API.
+// apiServer identifies the server that serves an API.
 type apiServer int
 
 const (
-	unknownServer apiServer = iota // the user may not know
+	unknownServer apiServer = iota // the user has no permission
 	kubeAPIServer                  // kube-apiserver itself
 	otherServer                    // one that kube-apiserver passes requests on to
 )
 
-// aggregation is what the APIServices say: which APIs are aggregated, that is
-// passed on to other servers. The zero value knows nothing, as of a user who may
-// not list APIServices; err is why nothing is known of one who may.
+// aggregation has the aggregated APIs, which other servers serve. The zero value knows nothing, as
+// without permission to list APIServices. err is the reason if the list failed in another way.
 type aggregation struct {
 	known       bool
 	err         error
@@ -58,8 +57,8 @@ type aggregation struct {
 	unavailable []Unavailable
 }
 
-// readAggregation asks for the APIServices. A right that is missing is not an
-// error, nor is a server without APIServices; an answer that does not come is.
+// readAggregation lists the APIServices. A missing permission isn't an error, and neither is a
+// server without APIServices. A request without a response is an error.
 func readAggregation(ctx context.Context, client *rest.RESTClient) aggregation {
 	body, err := client.Get().AbsPath("/apis/apiregistration.k8s.io/v1/apiservices").Do(ctx).Raw()
 	if apistatus.Final(err) {
@@ -75,7 +74,7 @@ func readAggregation(ctx context.Context, client *rest.RESTClient) aggregation {
 	return aggregationOf(list)
 }
 
-// aggregationOf returns what APIServices say. An API is aggregated if its
+// aggregationOf returns the aggregated APIs of the APIServices. An API is aggregated if its
 // APIService names a Service.
 func aggregationOf(list apiServices) aggregation {
 	a := aggregation{known: true, aggregated: map[schema.GroupVersion]bool{}}
@@ -94,8 +93,8 @@ func aggregationOf(list apiServices) aggregation {
 	return a
 }
 
-// servedBy returns which server answers for an API. Without the APIServices that
-// is known only of Kubernetes' own groups.
+// servedBy returns the server of an API. Without the APIServices, it knows only the server of
+// Kubernetes' own groups.
 func (a *aggregation) servedBy(api schema.GroupVersion) apiServer {
 	switch {
 	case a.aggregated[api]:

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// An APIService is aggregated if it names a Service; one of kube-apiserver's own
-// APIs and of custom resources has null there, or nothing.
+// An APIService is aggregated if it names a Service. For kube-apiserver's own APIs and custom
+// resources, the field is null or absent.
 const services = `{"items": [
 	{"spec": {"group": "", "version": "v1", "service": null}},
 	{"spec": {"group": "example.dev", "version": "v1"}},
@@ -73,8 +73,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// What was true when it was asked first need not stay true. An answer that does not come
-// changes nothing.
+// A second list replaces the first. A failed request changes nothing.
 func TestAskAgain(t *testing.T) {
 	status, body := http.StatusOK, services
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -109,8 +108,8 @@ func TestAskAgain(t *testing.T) {
 	}
 }
 
-// A right that is missing, and a server without APIServices, are not an answer that
-// did not come: that one is told, and makes no API look like one of the server's own.
+// A missing permission and a server without APIServices aren't errors. A missing response is an
+// error, and then no API counts as the server's own.
 func TestUnanswered(t *testing.T) {
 	for _, test := range []struct {
 		name       string

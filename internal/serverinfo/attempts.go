@@ -14,11 +14,11 @@ import (
 // pkg/registry/generic/registry/store.go).
 const ServerAttempts = 8
 
-// The minor versions of Kubernetes 1 in which the feature gate
-// RetryGenerateName can be on or off. Before, there are no retries; after, the
-// gate is locked or gone (KEP-4420). 1.32 to 1.34 are among them because there
-// an emulated version of 1.31 unlocks it, which 1.33 and 1.34 say in /version
-// (k8s.io/apiserver 0.33, pkg/server/config.go, EffectiveVersion.Info).
+// The minor versions of Kubernetes 1 in which the feature gate RetryGenerateName can be on or off
+// (KEP-4420). Earlier versions have no retries. In later versions the gate is locked or gone. 1.32
+// to 1.34 are included because an emulated version 1.31 unlocks the gate. 1.33 and 1.34 report the
+// emulated version in /version (k8s.io/apiserver 0.33, pkg/server/config.go,
+// EffectiveVersion.Info).
 const (
 	firstGatedMinor     = 30
 	firstOnByDefault    = 31
@@ -43,9 +43,9 @@ func knownRetries(on bool, source v1alpha1.AttemptsSource) v1alpha1.Retries {
 	return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: source}
 }
 
-// decide returns the retries of a server of the given version. Only where the
-// version leaves it open does it call gate, which returns whether the feature
-// gate is on, and false for ok if the metric that says it cannot be had.
+// decide returns the retries of a server of the given version. It calls gate only if the version
+// doesn't decide. gate returns whether the feature gate is on. ok is false if the metric of the
+// gate can't be read.
 func decide(info *version.Info, gate func() (on, ok bool)) v1alpha1.Retries {
 	minor, ok := minorVersion(info.Major, info.Minor)
 	emulated, emulates := minorVersion(info.EmulationMajor, info.EmulationMinor)
@@ -63,10 +63,9 @@ func decide(info *version.Info, gate func() (on, ok bool)) v1alpha1.Retries {
 	return knownRetries(minor >= firstOnByDefault, v1alpha1.SourceDefault)
 }
 
-// minorVersion returns the minor version of Kubernetes 1 that a server says.
-// Vendors append to it ("30+"). It is false for ok unless that is a number, and the
-// major version 1. The version of the binary is that of the code that runs, whatever
-// version it emulates.
+// minorVersion returns a server's minor version of Kubernetes 1. Vendors append to it ("30+"). ok
+// is false unless the minor version is a number and the major version 1. The version of the binary
+// is the version of its code, also if it emulates another.
 func minorVersion(major, text string) (minor int, ok bool) {
 	minor, err := strconv.Atoi(strings.TrimRight(text, "+"))
 	return minor, err == nil && major == "1"

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// The rows are the versions of KEP-4420's feature gate: which version decides
-// alone, and what its metric or its default says where it does not.
+// The rows are the versions of KEP-4420's feature gate. Some versions decide alone. For the others,
+// the metric or the default decides.
 func TestDecide(t *testing.T) {
 	const on, off, unreadable = `1`, `0`, ``
 	for _, test := range []struct {

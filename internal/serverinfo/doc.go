@@ -1,6 +1,6 @@
-// Package serverinfo finds out what an API server does when a generated name is
-// taken: how many names it tries per create, and how that is known. It asks
-// /version, /metrics and for the APIServices, changes nothing, and never guesses.
+// Package serverinfo finds out how many names an API server tries per create, and the source of
+// that number. It requests /version, /metrics and the APIServices. It changes nothing, and never
+// guesses.
 //
-// The versions and what decides in each are in docs/reference/server-versions.md.
+// docs/reference/server-versions.md lists the versions, and the source of the number in each.
 package serverinfo

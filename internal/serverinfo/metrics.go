@@ -16,17 +16,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// gateTimeout is how long the metrics are waited for: a count must not wait
-// longer for what only makes it more certain.
+// gateTimeout is the time limit for the metrics. They only make a count more certain, so a count
+// must not wait longer.
 const gateTimeout = 10 * time.Second
 
-// maxFamily is the size of the metric that is read; it has some ten kilobytes.
+// maxFamily is the largest accepted size of the metric. It usually has tens of kilobytes.
 const maxFamily = 1 << 20
 
-// askGate asks the server whether the feature gate is on. It is false for ok if
-// /metrics may not be read, or the server is too busy for it. The answer is in
-// Protobuf, which costs kube-apiserver half of what text does, and has a fifth of
-// its size.
+// askGate gets the state of the feature gate from /metrics. ok is false if the user has no
+// permission, or the server is too busy. The response is in Protobuf, which costs kube-apiserver
+// half as much as text and has a fifth of its size.
 func askGate(ctx context.Context, client *rest.RESTClient) (on, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()
@@ -39,8 +38,8 @@ func askGate(ctx context.Context, client *rest.RESTClient) (on, ok bool) {
 	return readGate(scrape)
 }
 
-// readGate returns whether the feature gate is on in a scrape of /metrics. It is
-// false for ok if the scrape does not say.
+// readGate returns whether the feature gate is on in a scrape of /metrics. ok is false if the
+// scrape doesn't have the gate.
 func readGate(scrape io.Reader) (on, ok bool) {
 	family, err := findFamily(bufio.NewReader(scrape), featureGateMetric)
 	if err != nil {
@@ -56,8 +55,8 @@ func readGate(scrape io.Reader) (on, ok bool) {
 	return false, false
 }
 
-// findFamily returns one metric of a scrape, which is messages of which each
-// comes after its length. There may be megabytes, so only this one is decoded.
+// findFamily returns one metric of a scrape. A scrape is a sequence of messages, each after its
+// length. It can have megabytes, so findFamily decodes only the one metric.
 func findFamily(scrape *bufio.Reader, name string) (*dto.MetricFamily, error) {
 	// The name is a family's first field.
 	begin := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name)

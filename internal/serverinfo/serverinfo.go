@@ -15,10 +15,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Server is what is known of one API server. With several behind one address,
-// it is what the one that answered said.
+// Server has the properties of one API server. If several are behind one address, they are of the
+// one that responded.
 type Server struct {
-	// Version is the answer to /version.
+	// Version is the response to /version.
 	Version version.Info
 	// RoundTrip is how long a small request took on an open connection.
 	RoundTrip time.Duration
@@ -30,9 +30,9 @@ type Server struct {
 	aggregation aggregation // guarded by mu
 }
 
-// Get asks the server that config leads to. It fails if /version cannot be had.
-// Whatever else may not be read leaves the retries less certain, as their
-// AttemptsSource says. ctx bounds the request that Retries makes, too.
+// Get requests the properties of the server of config. It fails if /version can't be read. If other
+// requests fail, the retries are less certain, as their AttemptsSource shows. ctx also bounds the
+// request that Retries sends.
 func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	client, err := newClient(config)
 	if err != nil {
@@ -56,14 +56,13 @@ func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	return s, nil
 }
 
-// Retries returns what kube-apiserver itself does on a conflict. An API that is
-// aggregated may differ: see RetriesOf. The first call may ask for /metrics,
-// which is megabytes and takes a big server seconds, ten at most; calls that come
-// meanwhile wait for it.
+// Retries returns the attempts that kube-apiserver itself makes. Aggregated APIs can differ, see
+// RetriesOf. The first call may request /metrics, which has megabytes and takes a big server
+// seconds, at most ten. Concurrent calls wait for it.
 func (s *Server) Retries() v1alpha1.Retries { return s.retries() }
 
-// RetriesOf returns what is done on a conflict in one API: Retries if
-// kube-apiserver serves it, and otherwise that this is unknown, and why in words.
+// RetriesOf returns the attempts that the server of one API makes. They equal Retries if
+// kube-apiserver serves the API. Otherwise they are unknown, and why is the reason.
 func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, why string) {
 	known := s.known()
 	switch known.servedBy(api) {
@@ -78,12 +77,12 @@ func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, w
 	return s.Retries(), ""
 }
 
-// Unavailable returns the aggregated APIs whose servers cannot be reached, as far
-// as the user may know.
+// Unavailable returns the aggregated APIs whose servers are unreachable. Without permission to list
+// APIServices it returns none.
 func (s *Server) Unavailable() []Unavailable { return s.known().unavailable }
 
-// Unanswered returns why it is not known which APIs are aggregated, and which of
-// their servers cannot be reached, if that is not for want of rights.
+// Unanswered returns the error of listing the APIServices. It is nil if only the permission is
+// missing.
 func (s *Server) Unanswered() error { return s.known().err }
 
 func (s *Server) known() aggregation {
@@ -92,8 +91,7 @@ func (s *Server) known() aggregation {
 	return s.aggregation
 }
 
-// AskAgain asks once more which APIs are aggregated, and which of their servers can be
-// reached. What was known stays if that is not answered.
+// AskAgain lists the APIServices again. If that fails, the earlier list stays.
 func (s *Server) AskAgain(ctx context.Context) {
 	now := readAggregation(ctx, s.client)
 	s.mu.Lock()

@@ -82,7 +82,7 @@ func (f *follower) follow(ctx context.Context) {
 	}
 }
 
-// step makes the next request: a list, a watch, or a GET of each object.
+// step sends the next request, which is a list, a watch, or a GET of each object.
 func (f *follower) step(ctx context.Context) error {
 	switch {
 	case f.polls:
@@ -148,8 +148,8 @@ func (f *follower) list(ctx context.Context) error {
 	return nil
 }
 
-// see evaluates an object that was read. One with another UID may be an earlier object
-// of the name or a later one, so the present one is read.
+// see evaluates an object that was read. If its UID differs, it may be an earlier or a later object
+// with that name, so see gets the present one.
 func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Unstructured) error {
 	if o.uid == "" {
 		o.uid = object.GetUID()
@@ -175,9 +175,8 @@ func (f *follower) evaluate(o *followed, object *unstructured.Unstructured) (end
 	return false
 }
 
-// missing handles an object that a list does not contain, or of which the watch tells
-// that it is gone. It may only have lost the label that the selector needs: then it
-// gets a watch by its name.
+// missing handles an object that a list doesn't contain, or that the watch reports as deleted. The
+// object may only have lost the label of the selector. Then it gets a watch by its name.
 func (f *follower) missing(ctx context.Context, o *followed) error {
 	if err := f.check(ctx, o); err != nil || f.pending[o.Name] == nil {
 		return err
@@ -190,7 +189,7 @@ func (f *follower) missing(ctx context.Context, o *followed) error {
 	return nil
 }
 
-// check gets the object, which no cache answers, and evaluates it.
+// check gets the object, because a GET doesn't come from a cache, and evaluates it.
 func (f *follower) check(ctx context.Context, o *followed) error {
 	object, err := f.client.Get(ctx, o.Name, metav1.GetOptions{})
 	switch {
@@ -228,7 +227,7 @@ func (f *follower) succeeded() {
 	f.worked, f.failing = true, time.Time{}
 }
 
-// heard takes note of an event: pauses begin short again.
+// heard records an event. The next pauses are short again.
 func (f *follower) heard() {
 	f.succeeded()
 	f.pauses = nil

@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// group is what the objects of one watch have in common.
+// group identifies the objects of one watch.
 type group struct {
 	resource            schema.GroupVersionResource
 	namespace, selector string
@@ -24,7 +24,7 @@ func groups(objects []Object) map[group][]Object {
 	return all
 }
 
-// options select the objects: one alone by its name, unless a label selects it.
+// options select the objects. They select a single object by its name, unless a label selects it.
 func (g group) options(objects []*followed) metav1.ListOptions {
 	options := metav1.ListOptions{LabelSelector: g.selector}
 	if g.selector == "" && len(objects) == 1 {

@@ -22,9 +22,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// server is an API server of Jobs in memory, whose trouble a test chooses. Its watches
-// deliver what happens after they were opened, and nothing else. test/waiting holds the
-// package against a real server.
+// server is an API server of Jobs in memory, with faults that a test chooses. Its watches deliver
+// only events after their start. test/waiting tests the package on a real server.
 type server struct {
 	mu       sync.Mutex
 	version  int
@@ -134,7 +133,7 @@ func matches(job map[string]any, selector string) bool {
 	return labels[key] == value
 }
 
-// RoundTrip answers a request.
+// RoundTrip responds to a request.
 func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	query, name := r.URL.Query(), strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/batch/v1/namespaces/ns/jobs"), "/")
 	what := "list"
@@ -199,7 +198,7 @@ func (s *server) watch(r *http.Request, selector string) (*http.Response, error)
 	}, nil
 }
 
-// asked is how many requests of a kind there were.
+// asked is the number of requests of one verb.
 func (s *server) asked(what string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,7 +229,7 @@ var (
 	overloaded = status{Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError}
 )
 
-// refusal is the response to a request that fails: a Status, or none.
+// refusal is the response to a request that fails. It has a Status, or there is no response.
 func refusal(err error) (*http.Response, error) {
 	var s status
 	if !errors.As(err, &s) {

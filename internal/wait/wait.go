@@ -1,6 +1,6 @@
-// Package wait follows objects until each has finished or meets a condition. It owns
-// the watches, and the recovery from everything that breaks them. It keeps no object:
-// an event is evaluated and dropped. It never prints.
+// Package wait follows objects until each has finished or meets a condition. It owns the watches,
+// and the recovery from everything that breaks them. It keeps no object, because it evaluates and
+// drops each event. It never prints.
 package wait
 
 import (
@@ -27,8 +27,8 @@ type Object struct {
 	// UID tells the object from a later object of the same name. If it is empty, the
 	// first object that is seen is taken.
 	UID types.UID
-	// Version is a resourceVersion at which the object had not finished, like that of
-	// the response that created it. If it is empty, the object is read first.
+	// Version is a resourceVersion at which the object had not finished, like the version in the
+	// response of its create. If it is empty, the object is read first.
 	Version string
 	// Selector is a label selector that selects the object, or empty. Objects of one
 	// resource, namespace and selector share a watch.

@@ -28,7 +28,7 @@ func suspend(is bool) func(map[string]any) {
 
 func unlabel(job map[string]any) { delete(job["metadata"].(map[string]any), "labels") }
 
-// expect runs a wait beside what happens, and compares its events.
+// expect runs a wait while happens runs, and compares its events.
 func expect(t *testing.T, s *server, config Config, objects []Object, happens func(), want ...string) {
 	t.Helper()
 	config.Client = s.client(t)
@@ -103,7 +103,7 @@ func TestFinishedBefore(t *testing.T) {
 	})
 }
 
-// The wait ends for each object: without a time limit, at the limit, and at once.
+// The wait ends for each object without a time limit, at the limit, and at once.
 func TestTimeout(t *testing.T) {
 	for timeout, want := range map[time.Duration]string{
 		-1: "a succeeded Why: because", 0: "a out of time", time.Second: "a out of time", time.Hour: "a succeeded Why: because",
@@ -126,7 +126,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A check without a wait knows what has finished.
+// A check without a wait finds the finished objects.
 func TestCheckOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -199,7 +199,7 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// The same while no watch is open: the list after it shows what is missing.
+// The same while no watch is open. The next list doesn't contain the object.
 func TestDeletedUnseen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -214,8 +214,8 @@ func TestDeletedUnseen(t *testing.T) {
 	})
 }
 
-// A watch that breaks, ends or has expired loses nothing, and neither does a server that
-// is away for a while: that is reported once.
+// A watch that breaks, ends or expires loses nothing. Neither does a server that is temporarily
+// unreachable, which is reported once.
 func TestTrouble(t *testing.T) {
 	away := errors.New("connection refused")
 	for name, test := range map[string]struct {

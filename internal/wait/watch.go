@@ -14,8 +14,8 @@ import (
 const (
 	// A watch lasts from five to ten minutes, as the watches of client-go's reflectors.
 	leastWatch, mostWatch = 5 * time.Minute, 10 * time.Minute
-	// silence is the time without an event or a bookmark after which the objects are
-	// read. Servers send a bookmark each minute, and a proxy may keep events back.
+	// silence is the time without an event or a bookmark after which the objects are read. Servers
+	// send a bookmark each minute, and a proxy may keep events back.
 	silence = 2 * time.Minute
 )
 

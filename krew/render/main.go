@@ -1,5 +1,4 @@
-// Command render prints krew's manifest of the release that goreleaser made
-// in a folder:
+// Command render prints krew's manifest of the release that goreleaser created in a directory:
 //
 //	go run ./krew/render dist > dist/genname.yaml
 package main

@@ -1,7 +1,6 @@
-// Command licenses writes the licenses and notices of everything that is
-// linked into the plugin: Go's own and those of the modules, for all platforms
-// of a release, because what is linked statically is distributed with it. The
-// texts are those of the module cache.
+// Command licenses writes the licenses and notices of everything that is linked into the plugin on
+// all platforms of a release: Go's own and those of the modules. A static binary distributes them.
+// The texts come from the module cache.
 package main
 
 import (
@@ -19,7 +18,7 @@ import (
 	"strings"
 )
 
-// platforms are those of .goreleaser.yaml that differ in what is imported.
+// platforms are the systems of .goreleaser.yaml whose imports differ.
 var platforms = []string{"linux", "darwin", "windows"}
 
 func main() {
@@ -44,8 +43,7 @@ func write(path string) error {
 	return os.WriteFile(path, text, 0o644)
 }
 
-// licenses are the texts for a program, each once, after the names of what is
-// under it.
+// licenses returns the texts for a program, each once, after the names of the code under it.
 func licenses(program string) ([]byte, error) {
 	texts := map[string]string{} // by "MODULE VERSION FILE"
 	for _, platform := range platforms {
@@ -68,7 +66,7 @@ func licenses(program string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// byText groups what has the same text, sorted.
+// byText groups sources with the same text, sorted.
 func byText(texts map[string]string) [][]string {
 	groups := map[string][]string{}
 	for _, source := range slices.Sorted(maps.Keys(texts)) {
@@ -77,7 +75,7 @@ func byText(texts map[string]string) [][]string {
 	return slices.SortedFunc(maps.Values(groups), func(a, b []string) int { return strings.Compare(a[0], b[0]) })
 }
 
-// pkg is what "go list" says of a package.
+// pkg is a package, as "go list" prints it.
 type pkg struct {
 	Dir    string
 	Module *module
@@ -126,8 +124,8 @@ func run(environment []string, program string, args ...string) ([]byte, error) {
 
 var legal = regexp.MustCompile(`(?i)^(licen[sc]e|notice|copying|copyright|patents)([.-]|$)`)
 
-// collect takes the texts of the package's folder and of all above it up to
-// the module's, which must have one: copied code has a license of its own.
+// collect adds the texts of the package's directory and of its parents up to the module's
+// directory, which must have one. Copied code has its own license.
 func (p pkg) collect(texts map[string]string) error {
 	for dir := p.Dir; ; dir = filepath.Dir(dir) {
 		entries, err := os.ReadDir(dir)

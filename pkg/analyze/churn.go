@@ -55,8 +55,7 @@ func (m Model) Forecast(existing int64, perDay, days float64) (Forecast, error) 
 	}, nil
 }
 
-// growing returns ExpectedFailures of a real number of creates: linear between
-// whole numbers.
+// growing returns ExpectedFailures of a real number of creates. It is linear between whole numbers.
 func (m Model) growing(existing int64, creates float64) float64 {
 	free := m.Names() - existing
 	if creates >= float64(free) {

@@ -37,9 +37,9 @@ func compareExactly(m Model, existing, creates int64, p float64) int {
 	return anyFailsExactly(m, existing, creates).Cmp(big.NewFloat(p))
 }
 
-// anyFailsExactly returns the probability that any of a number of creates (as
-// many as find a free name) fails, to far more digits than a float64 has. The
-// hazard must not be far above 40.
+// anyFailsExactly returns the probability that any of a number of creates fails, with far more
+// digits than a float64. Each of the creates must find a free name. The hazard must not be far
+// above 40.
 func anyFailsExactly(m Model, existing, creates int64) *big.Float {
 	from, to := relevant(m, existing, creates)
 	if to-from <= recursionStates || m.NextFails(to-1) > 0.25 {
@@ -169,8 +169,8 @@ var midpointCoefficients = sync.OnceValue(func() []*big.Float {
 	return result[1:]
 })
 
-// fromHazard returns 1 - e^-h: a Taylor series for h/2^64, then 64 times P of
-// twice the hazard, P(2-P).
+// fromHazard returns 1 - e^-h. It uses a Taylor series for h/2^64, then 64 times P(2-P), which is P
+// of twice the hazard.
 func fromHazard(h *big.Float) *big.Float {
 	const halvings = 64
 	term := new(big.Float).SetMantExp(h, -halvings)

@@ -79,7 +79,7 @@ func TestExactOfLikelyFailures(t *testing.T) {
 	}
 }
 
-// Probabilities that are float64 values themselves: a tie counts as not above.
+// Probabilities that are float64 values themselves. A tie counts as not above.
 func TestTies(t *testing.T) {
 	for _, c := range []struct {
 		names    int64

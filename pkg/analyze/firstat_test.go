@@ -51,8 +51,8 @@ func TestFirstFailureAt(t *testing.T) {
 	}
 }
 
-// Between a population that only grows and one that stays the mean falls, and its ends
-// are those of FirstFailure, but that Growing counts whole creates.
+// The mean falls from a population that doesn't change to one that only grows. Its ends equal
+// FirstFailure, except that Growing counts whole creates.
 func TestFirstFailureAtBetweenTheEnds(t *testing.T) {
 	for _, attempts := range []int{1, 8, 16} {
 		m, _ := NewModel(14_348_907, attempts)

@@ -16,8 +16,8 @@ func (m Model) MeanCreatesToFirstFailure(existing int64) float64 {
 	return alive.total.value()
 }
 
-// usualFailure returns about the state at which the hazard of the creates since
-// existing names reaches 1: where (x^(t+1) - k^(t+1)) / ((t+1) N^t) does.
+// usualFailure returns about the state at which the hazard of the creates since existing names
+// reaches 1. The hazard there is (x^(t+1) - k^(t+1)) / ((t+1) N^t).
 func (m Model) usualFailure(existing int64) int64 {
 	names, degree := float64(m.Names()), float64(m.Attempts())+1
 	k := math.Exp(degree * math.Log(float64(existing)/names))
@@ -120,9 +120,8 @@ func (s *survival) endCorrection() float64 {
 	return endCorrection(f)
 }
 
-// smoothHazard is the hazard of a path as a function of a real number of
-// states: an integral with the end correction of Euler-Maclaurin's midpoint
-// formula.
+// smoothHazard is the hazard of a path as a function of a real number of states. It is an integral
+// with the end correction of Euler-Maclaurin's midpoint formula.
 type smoothHazard struct {
 	path  path
 	to    float64

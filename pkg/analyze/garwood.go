@@ -57,8 +57,8 @@ func solvePoisson(n, lnTail float64, tail func(n, x float64) (sum, slope float64
 	return x
 }
 
-// orMore returns the probability of n or more events as a multiple of that of
-// n, and how fast its logarithm rises with that of the mean x.
+// orMore returns the probability of n or more events, as a multiple of the probability of n. slope
+// is how fast the logarithm of that rises with the logarithm of the mean x.
 func orMore(n, x float64) (sum, slope float64) {
 	sum = 1
 	for term, j := 1.0, n+1; term > 0x1p-56*sum; j++ {

@@ -124,8 +124,8 @@ func (k kep) claims() [][]string {
 	}
 }
 
-// printedThresholds are those of the README, and of the older rendering, for 5
-// to 11 characters: 50% and 0.1 %.
+// printedThresholds are the 50% and 0.1% thresholds of the README, and of the older rendering, for
+// 5 to 11 characters.
 var printedThresholds = []struct{ readme, rendered [2]int64 }{
 	{[2]int64{4460, 169}, [2]int64{5000, 500}},
 	{[2]int64{23175, 880}, [2]int64{25000, 900}},

@@ -82,8 +82,8 @@ func TestKEPClaims(t *testing.T) {
 	}
 }
 
-// The KEP's table of suffix lengths, exactly: names until 50% and 0.1% without
-// retries.
+// The exact values of the KEP's table of suffix lengths. They are the names until 50% and 0.1%
+// without retries.
 func TestKEPSuffixTable(t *testing.T) {
 	for length, want := range map[int][2]int64{
 		5: {4461, 170}, 6: {23176, 881}, 7: {120421, 4576}, 8: {625725, 23774},

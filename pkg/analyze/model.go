@@ -16,9 +16,8 @@ const (
 	MaxSuffixLength = 13
 )
 
-// NamePoolSize returns how many names a prefix has with a suffix of the given number
-// of characters, AlphabetSize to that power. It fails unless the length is from
-// 1 to MaxSuffixLength.
+// NamePoolSize returns the number of names of a prefix with a suffix of the given length,
+// AlphabetSize to that power. It fails unless the length is from 1 to MaxSuffixLength.
 func NamePoolSize(suffixLength int) (int64, error) {
 	if suffixLength < 1 || suffixLength > MaxSuffixLength {
 		return 0, fmt.Errorf("suffix length %d: must be from 1 to %d", suffixLength, MaxSuffixLength)

@@ -14,9 +14,8 @@ type path struct {
 	last     float64 // probability that the create in the last state fails
 }
 
-// path returns the states of creates that all find a free name, and the chance
-// that the last of them fails. State 0 is left out: a create into an empty
-// pool cannot fail.
+// path returns the states of creates that all find a free name, and the probability that the last
+// of them fails. It leaves out state 0, because a create into an empty pool can't fail.
 func (m Model) path(existing, creates int64) (path, scaled) {
 	first := max(existing, 1)
 	top := max(existing+creates-1, 0)

@@ -14,8 +14,8 @@ const slack = 4e-15
 // atMost reports whether a <= b but for rounding.
 func atMost(a, b float64) bool { return a <= b || a <= b*(1+slack)+5e-324 }
 
-// uniform draws from [0, 1), where rapid on its own prefers simple numbers:
-// multiples of the golden ratio spread evenly.
+// uniform draws from [0, 1). rapid itself prefers simple numbers, but multiples of the golden ratio
+// spread evenly.
 func uniform(t *rapid.T, label string) float64 {
 	return float64(rapid.Uint64().Draw(t, label)*0x9e3779b97f4a7c15>>11) * 0x1p-53
 }
@@ -156,8 +156,8 @@ func TestOneCreate(t *testing.T) {
 	})
 }
 
-// The mean obeys its recursion: the first create is made in any case, the
-// others only if it succeeds.
+// The mean obeys its recursion. The first create is always made, and the others only if it
+// succeeds.
 func TestFirstFailureRecursion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, MaxAttempts)
@@ -189,8 +189,8 @@ func TestFirstFailureSum(t *testing.T) {
 	})
 }
 
-// The same where the survival lasts until the pool is almost full, and where
-// it spans many orders of magnitude of hazard.
+// The same for a survival that lasts until the pool is almost full, or that spans many orders of
+// magnitude of hazard.
 func TestFirstFailureSumOfHardPaths(t *testing.T) {
 	for _, c := range []struct {
 		names    int64
@@ -228,8 +228,8 @@ func sumOfSurvivals(m Model, existing int64) float64 {
 	return sum.value()
 }
 
-// The probability without retries at the next shorter and longer whole number
-// of names brackets that of the model.
+// The probabilities without retries at the next shorter and longer whole number of names bracket
+// the model's.
 func TestEquivalentSuffixLength(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, 256)

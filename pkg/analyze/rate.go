@@ -2,10 +2,9 @@ package analyze
 
 import "fmt"
 
-// WindowConfidence is the two-sided confidence of the interval of one window in
-// LowerRate: the truth is below its lower end in 1.25% of all cases. So of four
-// windows the greatest lower end holds in 95% of all cases, however much they
-// overlap (Bonferroni).
+// WindowConfidence is the two-sided confidence of the interval of one window in LowerRate. The true
+// rate is below the interval's lower end in 1.25% of all cases. For four windows, the greatest
+// lower end holds in 95% of all cases, however much they overlap (Bonferroni).
 const WindowConfidence = 0.975
 
 // Window has the creates of a time before an audit.

@@ -94,8 +94,8 @@ func steadyCounts(r *rand.Rand, perDay float64) []int64 {
 	return counts
 }
 
-// poisson draws from the Poisson distribution: by its definition for small means, by
-// the normal distribution for large ones.
+// poisson draws from the Poisson distribution. It uses its definition for small means, and the
+// normal distribution for large ones.
 func poisson(r *rand.Rand, mean float64) int64 {
 	if mean > 500 {
 		return int64(math.Round(mean + math.Sqrt(mean)*r.NormFloat64()))

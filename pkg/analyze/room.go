@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Unbounded is the Room of probability 1: any number of creates.
+// Unbounded is the Room of probability 1, which is any number of creates.
 const Unbounded = math.MaxInt64
 
 // Room returns the largest number of creates for which AnyFails(existing, creates) <= p. It is an
@@ -48,8 +48,8 @@ func checkProbability(p float64) error {
 	return nil
 }
 
-// lastBelow returns the largest n from 0 to end for which below holds, by
-// bisection: below holds for 0 and never again once it does not.
+// lastBelow returns the largest n from 0 to end for which below holds, by bisection. below must
+// hold for 0, and never again after it fails.
 func lastBelow(end int64, below func(int64) bool) int64 {
 	if below(end) {
 		return end

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A rule of n points integrates x^d over [0, 1] exactly for d < 2n, but for the
-// rounding of its nodes, and not for d = 2n.
+// A rule of n points integrates x^d over [0, 1] exactly for d < 2n, up to the rounding of its
+// nodes. It isn't exact for d = 2n.
 func TestGaussRulesAreExactForPolynomials(t *testing.T) {
 	for _, rule := range [][]point{gauss8, gauss32} {
 		degree := 2*len(rule) - 1

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
 
-// Under the shim's name the program completes; under any other, a word of the
-// user that looks like the request is the user's.
+// Under the shim's name the program completes. Under any other name, a word that looks like the
+// completion request is an ordinary argument.
 func TestArguments(t *testing.T) {
 	for _, test := range []struct{ argv, want []string }{
 		{nil, nil},

@@ -1,6 +1,5 @@
-// Package cmd is the command line of kubectl genname: it puts the commands
-// together, each of which is a package below, and turns what they return into an
-// exit code. It does nothing of what they do.
+// Package cmd is the command line of kubectl genname. It assembles the commands, each of which is a
+// package below, and turns their errors into an exit code. It has no command's logic.
 package cmd
 
 import (
@@ -36,11 +35,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version"
 )
 
-// Execute runs the command line args (without the program's name) and returns
-// the exit code. When ctx is done, it ends early and says what was not done.
+// Execute runs the command line args (without the program's name) and returns the exit code. When
+// ctx is done, it ends early, and the command prints the unfinished work.
 func Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	if asksForCompletions(args) {
-		klog.SetLogger(logr.Discard()) // what fails then is of no interest to who presses Tab
+		klog.SetLogger(logr.Discard()) // errors would disturb the completion
 	}
 	out := &output.CheckedWriter{Writer: streams.Out}
 	kubectl, conn := newKubectl(genericiooptions.IOStreams{In: streams.In, Out: out, ErrOut: streams.ErrOut})
@@ -71,8 +70,8 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 // name.
 const shim = "kubectl_complete-" + buildinfo.Name
 
-// Arguments returns the arguments of Execute for a process that was started with
-// argv: under the name kubectl_complete-genname, it is asked for completions.
+// Arguments returns the arguments of Execute for a process that was started with argv. Under the
+// name kubectl_complete-genname, they are a request for completions.
 func Arguments(argv []string) []string {
 	if len(argv) == 0 {
 		return nil
@@ -84,8 +83,7 @@ func Arguments(argv []string) []string {
 	return argv[1:]
 }
 
-// NewCommand returns the plugin's command, without streams: for what is made from
-// its words, like the reference.
+// NewCommand returns the plugin's command, without streams. The reference is generated from it.
 func NewCommand() *cobra.Command {
 	kubectl, _ := newKubectl(genericiooptions.NewTestIOStreamsDiscard())
 	genname, _, err := kubectl.Find([]string{buildinfo.Name})
@@ -95,8 +93,8 @@ func NewCommand() *cobra.Command {
 	return genname
 }
 
-// newKubectl returns a root command that stands for kubectl, so that help, errors,
-// completion and request headers say "kubectl genname".
+// newKubectl returns a root command named kubectl, so that help, errors, completion and request
+// headers have "kubectl genname".
 func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection.Connection) {
 	kubectl := &cobra.Command{Use: "kubectl", CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	genname := &cobra.Command{
@@ -127,14 +125,14 @@ func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection
 	)
 	complete.Flags(conn, genname)
 	for _, command := range genname.Commands() {
-		// For deprecations: with SetOut, cobra would print them on stdout.
+		// With SetOut, cobra would print deprecations on stdout.
 		command.Flags().SetOutput(streams.ErrOut)
 	}
 	kubectl.AddCommand(genname)
 	templates.ActsAsRootCommand(kubectl, []string{"options"})
 	usage := genname.FlagErrorFunc()
 	genname.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		// It may be the command that is unknown, and not its flags.
+		// The command may be unknown, not its flags.
 		if args := cmd.Flags().Args(); cmd == genname && len(args) > 0 {
 			return noSuchCommand(cmd, args)
 		}
@@ -149,8 +147,8 @@ func asksForCompletions(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// underKubectl returns args with the plugin's name where kubectl's user had it: first,
-// or after the hidden command that asks for completions.
+// underKubectl returns args with the plugin's name in its position under kubectl. That is first, or
+// after the hidden command for completions.
 func underKubectl(args []string) []string {
 	at := 0
 	if asksForCompletions(args) {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
 
-// A misspelled command is named, and not the flags that the right one has.
+// For a misspelled command, the error names the command, not the flags that the right command has.
 func TestUnknownCommands(t *testing.T) {
 	for args, want := range map[string]string{
 		"craete":                  "error: unknown command \"craete\" for \"kubectl genname\"\n\nDid you mean this?\n\tcreate\n",

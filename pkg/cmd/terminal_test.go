@@ -24,7 +24,7 @@ func TestPlotFitsTheTerminal(t *testing.T) {
 		}
 		shown := make(chan string)
 		go func() {
-			all, _ := io.ReadAll(ptmx) // ends with an error once nobody has the other end
+			all, _ := io.ReadAll(ptmx) // ends with an error after the other end is closed
 			shown <- string(all)
 		}()
 		code := cmd.Execute(t.Context(), []string{"report", "--plot=-", "--kubeconfig=/nonexistent"},

@@ -46,8 +46,7 @@ type Child struct {
 	Since, Until int
 	// Source is where that is to be read.
 	Source Source
-	// ReadOnly is true if the row rests on reading the source: no test has seen the
-	// controller at work.
+	// ReadOnly is true if the row is based only on the source, and no test has run the controller.
 	ReadOnly bool
 }
 

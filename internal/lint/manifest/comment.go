@@ -53,8 +53,8 @@ func (y *yamlFields) commentIn(line string) int {
 	return -1
 }
 
-// prefaceComments returns the comments of a document that has nothing else, as
-// there is one before the first separator of many files: they are for the next one.
+// prefaceComments returns the comments of a document that has nothing else. They belong to the next
+// document. Many files have such a document before the first separator.
 func prefaceComments(c chunk) []Comment {
 	y := yamlFields{notes: map[string]bool{}}
 	for row := range bytes.Lines(c.text) {

@@ -17,8 +17,8 @@ func NewFile(text []byte, load func() ([]byte, error)) *File {
 	return &File{load: load, chunks: split(decoded(text))}
 }
 
-// Each visits the documents one after the other: the objects that kubectl create would
-// send, then the objects that these contain, and the error of a broken document.
+// Each visits the documents in order. It passes the objects that kubectl create would send, then
+// the objects in them, and the error of a broken document.
 func (f *File) Each(visit func(objects []*Object, broken *Broken)) {
 	first := 0 // the comments before a document belong to it
 	for i, c := range f.chunks {

@@ -28,10 +28,9 @@ type Place struct {
 	path     []any // in the document: of an item of a List
 }
 
-// Position returns where a field of the object stands in its file: the position of
-// its name, or of a list's item. path has a string for a field and an int for an
-// item. If the field is missing, it is the position of the object that would have
-// it. A field that comes by an alias stands where the anchor is.
+// Position returns the position of a field's name, or of a list's item, in the object's file. path
+// has a string for a field and an int for an item. If the field is missing, the position is its
+// parent object's. A field from an alias has the position of the anchor.
 func (p Place) Position(path ...any) Position {
 	return p.Document.position(append(p.path[:len(p.path):len(p.path)], path...))
 }
@@ -59,7 +58,8 @@ var ErrForeign = errors.New("no Kubernetes object")
 // inYAML finds the line in an error of the YAML parser.
 var inYAML = regexp.MustCompile(`^(?:error converting YAML to JSON: )?yaml: line (\d+): `)
 
-// broken returns an error where it happened: the parser's lines are the document's.
+// broken returns an error with its position in the file. The parser counts lines from the
+// document's start.
 func (c chunk) broken(err error) Broken {
 	b := Broken{c.start, err}
 	if said := inYAML.FindStringSubmatch(err.Error()); said != nil {

@@ -127,8 +127,8 @@ type yamlFields struct {
 // maxFields bounds the fields that aliases of aliases create from a small document.
 const maxFields = 1_000_000
 
-// otherBreaks returns where lines begin for YAML, to which a carriage return and
-// three characters of Unicode are line breaks: nil if the text has none of these.
+// otherBreaks returns the starts of lines for YAML, for which a carriage return and three Unicode
+// characters are line breaks. It is nil if the text has none of these.
 func otherBreaks(text []byte) []Position {
 	if !bytes.ContainsAny(text, "\r\u0085\u2028\u2029") {
 		return nil

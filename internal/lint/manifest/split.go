@@ -75,8 +75,8 @@ func split(text []byte) []chunk {
 	}
 }
 
-// failed reports whether the first of the documents could not be read: then the
-// error of the JSON is the better one.
+// failed reports whether the first of the documents could not be read. The JSON error is then
+// better.
 func failed(chunks []chunk) bool {
 	if len(chunks) == 0 || chunks[0].err != nil {
 		return len(chunks) > 0

@@ -69,8 +69,8 @@ spec:
 	},
 }
 
-// keepName returns the fix if the object needs its name: without it, another rule would
-// have a finding.
+// keepName returns the fix if the object needs its name. Without the name, another rule would have
+// a finding.
 func keepName(o Manifest) string {
 	if applier(o) == "" && fixedNames[o.kind()].is == "" {
 		return ""

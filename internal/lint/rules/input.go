@@ -46,7 +46,7 @@ type Input struct {
 	generating map[prefixKey][]*Object
 }
 
-// pool is a name pool: the objects in it can get the same names.
+// pool is a name pool. The objects in it can get the same names.
 type pool struct {
 	kind              schema.GroupKind
 	namespace, prefix string

@@ -108,8 +108,8 @@ type nameRule func(name string, prefix bool) []string
 
 const rbac = "rbac.authorization.k8s.io"
 
-// nameRules are those of kube-apiserver's types that are not DNS subdomains: a real
-// one has been asked for each of its types.
+// nameRules are the rules of kube-apiserver's types whose names are not DNS subdomains. A real
+// server confirmed each type.
 var nameRules = map[schema.GroupKind]nameRule{
 	{Kind: "Namespace"}: validation.NameIsDNSLabel,
 	{Kind: "Event"}:     pathSegment,

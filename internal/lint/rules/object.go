@@ -78,8 +78,8 @@ func (o Object) hook() bool { return o.generates() && len(o.phases) > 0 }
 var placeholder = regexp.MustCompile(
 	`\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{\{.*?\}\}|\{%.*?%\}|<[^<>]+>|__\w+?__|@[\w.-]+@|%[\w.-]+%`)
 
-// Placeholder reports whether a variable is part of the object's name: then its length
-// and its letters are unknown.
+// Placeholder reports whether a variable is part of the object's name. Its length and its letters
+// are then unknown.
 func (o Object) Placeholder() bool {
 	return placeholder.MatchString(o.Name) || placeholder.MatchString(o.GenerateName)
 }
@@ -140,8 +140,7 @@ func (o Object) nameField() []any {
 // generateName is the path of the field.
 var generateName = []any{"metadata", "generateName"}
 
-// together reports whether two objects are applied together: they are in one file or
-// in one kustomization.
+// together reports whether two objects are applied together, from one file or one kustomization.
 func (o *Object) together(other *Object) bool {
 	return o.File == other.File || o.Tree.Kustomization != "" && o.Tree.Kustomization == other.Tree.Kustomization
 }

@@ -3,5 +3,5 @@
 // genname.dev/v1alpha1.
 //
 // Fields are a promise to scripts: numbers are numbers, probabilities are from
-// 0 to 1, and null stands for what is unknown or has no finite value.
+// 0 to 1, and null stands for an unknown or infinite value.
 package v1alpha1

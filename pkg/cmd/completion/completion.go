@@ -1,5 +1,5 @@
-// Package completion is the command that prints what makes a shell complete our
-// words. It never says which words: each command and flag does.
+// Package completion is the command that prints the completion script of a shell. The commands and
+// flags themselves complete their words.
 package completion
 
 import (
@@ -16,8 +16,8 @@ import (
 
 const program = "kubectl-" + buildinfo.Name
 
-// shells are those for which there is a script, which completes the words of a
-// command that is called kubectl-genname.
+// shells are the shells with a script. The script completes the words of a command named
+// kubectl-genname.
 var shells = []struct {
 	name   string
 	script func(*cobra.Command, io.Writer) error

@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 )
 
-// holder is an object without a creation ID that has the name of one of a run with
-// a key.
+// holder is an object without a creation ID that holds a name of a run with a key.
 type holder struct {
 	object string // as arguments of kubectl
 	id     string // the creation ID that it lacks

@@ -53,7 +53,8 @@ func TestUnknownAndRenamed(t *testing.T) {
 	}, readTo(1)}).expect(t, fmt.Sprintf(messages.Get, "configmap/picked -n prod"), "configmap/sent")
 }
 
-// Documents have no numbers: those of a file are not those that were handed over.
+// Documents have no numbers, because a file's numbers differ from the order in which documents are
+// handed over.
 func TestWhatIsLeftOfTwoFiles(t *testing.T) {
 	var events []create.Event
 	for n := 1; n <= 10; n++ {

@@ -157,9 +157,9 @@ func (o *options) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.RunCreate(o.conn.Factory)
 	}
-	// A reader that goes away must not cut off the report of the objects that were
-	// created. This is set for the process, but not by main: with every other command
-	// the process ends then, as kubectl does.
+	// Without this, a reader that closes stdout would cut off the report of the created objects. It
+	// is set for the process, but not by main. Other commands then end the process, as kubectl
+	// does.
 	signal.Ignore(syscall.SIGPIPE)
 	return o.interruptible(ctx, o.create)
 }

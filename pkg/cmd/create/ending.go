@@ -238,8 +238,8 @@ func some(all []string) string {
 // maxShown is how many objects a line names.
 const maxShown = 10
 
-// ofTheRun is the commands of kubectl that get all objects of the run, a line for
-// each namespace: elsewhere the same key is another run's.
+// ofTheRun returns kubectl's commands that get all objects of the run, a line for each namespace.
+// In other namespaces, the same key is another run.
 func (r *results) ofTheRun() string {
 	resources := map[string][]string{}
 	for _, p := range r.end.Places {

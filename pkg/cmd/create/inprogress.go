@@ -76,8 +76,8 @@ func (p *inProgress) count(t totals) {
 	p.counts = t
 }
 
-// left returns the objects of which it is unknown whether they exist, those that exist
-// and were not printed, as arguments of kubectl, and the counts.
+// left returns the unknown objects, and the existing objects that were not printed, as arguments of
+// kubectl. It also returns the counts.
 func (p *inProgress) left() (unknown, stored []string, counts totals) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

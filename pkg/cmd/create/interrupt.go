@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxStopping is how long the command goes on after an interrupt: the grace period
-	// of the objects in progress, and time to end.
+	// maxStopping is how long the command goes on after an interrupt. It is the grace period of the
+	// objects in progress, and time to end.
 	maxStopping = exactlyonce.Grace + 4*time.Second
 	// sameInterrupt is the time in which further signals count as the first. A runner may signal a
 	// process and its group.

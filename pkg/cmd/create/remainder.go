@@ -91,8 +91,8 @@ func (r *remainder) objects() (lines []string) {
 	return lines
 }
 
-// whole returns the sources of which something is left, for a shell, in the order
-// of the input, if they are files of which all is left.
+// whole returns the sources with a rest, quoted for a shell, in the order of the input. It returns
+// none unless all of them are files without created objects.
 func (r *remainder) whole() (files []string) {
 	for source := range r.files {
 		if r.begun[source] || source == "STDIN" {

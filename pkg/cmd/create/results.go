@@ -175,8 +175,8 @@ func (r *results) problem(e create.Problem) {
 	r.errs = append(r.errs, placed{2*e.After + 1, explain(e.Err)})
 }
 
-// nameIn is the name that a response of the server is about: the last one that it
-// picked itself, if it picks them.
+// nameIn is the name in a response of the server. If the server picks names, it is the last picked
+// name.
 func nameIn(err error) string {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -197,8 +197,8 @@ func (r *results) searching(e create.Searching) {
 	}
 }
 
-// collect remembers an error of one of the document's copies, unless it differs
-// from that of another one in the copy's name only.
+// collect records an error of one of the document's copies. It skips an error that differs from
+// another copy's error only in the name.
 func (r *results) collect(d *create.Document, name string, err error) {
 	if err == nil {
 		return

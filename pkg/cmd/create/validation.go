@@ -23,8 +23,8 @@ type serverValidation struct {
 	served  map[string]operations // by path, like "apis/batch/v1"
 }
 
-// operations are the types that the server validates the fields of, in PATCH
-// requests: that is where kubectl looks.
+// operations are the types whose fields the server validates in PATCH requests, which kubectl
+// checks.
 type operations map[schema.GroupVersionKind]bool
 
 // validator returns the validator of documents.
@@ -76,10 +76,9 @@ func (v *serverValidation) by(version schema.GroupVersion) operations {
 	return v.served[path]
 }
 
-// validated returns the operations of an OpenAPI v3 document that take the
-// parameter for the validation of fields. The document is searched for them, for
-// to parse all of it takes ten times as long: in a string of JSON the key's quotes
-// would be escaped.
+// validated returns the operations of an OpenAPI v3 document that take the parameter for the
+// validation of fields. It searches the text, because parsing all of it takes ten times as long. A
+// string of JSON can't contain the key, because its quotes would be escaped.
 func validated(document []byte) operations {
 	found := operations{}
 	key := []byte(`"patch":`)

@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// waiting is the wait of a run: which objects it is for, and how it has ended.
+// waiting has the objects of a run's wait, and their ends.
 type waiting struct {
 	checks  *waitChecks // nil without --wait
 	objects []wait.Object

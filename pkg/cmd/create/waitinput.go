@@ -174,8 +174,8 @@ func restarts(object *unstructured.Unstructured) bool {
 	return policy == "" || policy == "Always"
 }
 
-// permission returns an error unless the user can watch the document's objects, or get
-// them if they are few.
+// permission returns an error unless the user has permission to watch the document's objects.
+// Permission to get is enough if they are few.
 func (w *waitChecks) permission(ctx context.Context, d *create.Document) error {
 	place := idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
 	if w.access[place] == notChecked {

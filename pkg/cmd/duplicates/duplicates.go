@@ -1,5 +1,5 @@
-// Package duplicates is the command that finds objects which were probably meant to be
-// one: its flags, the table, and the exit code. internal/duplicates finds the groups.
+// Package duplicates is the command that finds equal objects that were probably meant to be one. It
+// owns the flags, the table, and the exit code. internal/duplicates finds the groups.
 package duplicates
 
 import (
@@ -36,7 +36,7 @@ const (
 	nameFormat = "name"
 )
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	genericiooptions.IOStreams
 	factory    cmdutil.Factory
@@ -140,7 +140,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// Validate returns what is wrong with the flags.
+// Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
 	for _, d := range []struct {
 		flag  string
@@ -201,7 +201,7 @@ func (o *options) Run(ctx context.Context) error {
 	return o.show(ctx, &search{result: result, resources: resources, began: began, ended: ended})
 }
 
-// secrets are compared only if they are named: nobody needs to read them otherwise.
+// secrets are compared only if the user names them, so others need no permission to read them.
 var secrets = schema.GroupResource{Resource: "secrets"}
 
 // resources returns the types to compare.

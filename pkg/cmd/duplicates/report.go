@@ -11,15 +11,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// search is what was searched, and what was found.
+// search has the scope and the result of a search.
 type search struct {
 	result       *duplicates.Result
 	resources    []census.Resource
 	began, ended time.Time // by the server's clock
 }
 
-// unread returns the types in scope of which nothing, or not all, was read, and those of
-// them that may not be listed.
+// unread returns the types in scope that were not completely read. forbidden are those that the
+// user has no permission to list.
 func (s *search) unread() (unread, forbidden []census.Resource) {
 	for _, r := range s.resources {
 		for _, skipped := range s.result.Skipped {
@@ -36,8 +36,8 @@ func (s *search) unread() (unread, forbidden []census.Resource) {
 	return unread, forbidden
 }
 
-// isComplete reports whether all was read that was to be. A type that may not be listed
-// does not matter unless types were named, or none may be listed.
+// isComplete reports whether all types in scope were read. A type without permission to list it
+// doesn't matter, unless types were named or no type can be listed.
 func (o *options) isComplete(s *search) bool {
 	_, forbidden := s.unread()
 	passes := len(o.arguments) == 0 && len(forbidden) < len(s.resources)
@@ -63,7 +63,7 @@ func (s *search) count(grade duplicates.Grade) (groups, objects int64) {
 	return groups, objects
 }
 
-// report returns what is printed for machines.
+// report returns the report for machines.
 func (o *options) report(s *search) *v1alpha1.DuplicateReport {
 	report := &v1alpha1.DuplicateReport{
 		TypeMeta: v1alpha1.TypeOf("DuplicateReport"),

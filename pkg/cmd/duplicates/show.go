@@ -64,7 +64,7 @@ func (s *search) shown(wide bool) (shown []*duplicates.Group) {
 	return shown
 }
 
-// sayVerdict answers the question in the first lines.
+// sayVerdict prints the result in the first lines.
 func (o *options) sayVerdict(s *search) {
 	if unread, _ := s.unread(); len(unread) > 0 && !o.isComplete(s) {
 		all := len(s.resources)
@@ -92,7 +92,7 @@ func (o *options) sayVerdict(s *search) {
 	}
 }
 
-// hint says how to compare the objects of the first group.
+// hint prints the command that compares the objects of the first group.
 func (o *options) hint(g *duplicates.Group) {
 	var objects []string
 	for _, object := range g.Objects() {
@@ -121,7 +121,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// warn says what was not read.
+// warn prints the types that were not read.
 func (o *options) warn(s *search) {
 	_, forbidden := s.unread()
 	quiet := func(skipped census.Skipped) bool {

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// table is text in columns: a row for each object, and in the first row of each group
-// also what is of the group.
+// table is text in columns. It has a row for each object. The first row of each group also has the
+// group's columns.
 type table struct {
 	columns []string
 	rows    [][]string
@@ -26,7 +26,7 @@ type table struct {
 var givingWay = []string{"STATUS-DIFFERS", "EQUAL", "CREATOR", "REFERRED-BY"}
 
 const (
-	gap        = 3 // what kubectl's printer leaves between columns
+	gap        = 3 // between columns, as in kubectl's printer
 	leastWidth = 8 // of a column that gives way
 	ellipsis   = "…"
 )
@@ -87,7 +87,7 @@ func equalText(g *duplicates.Group) string {
 	return ""
 }
 
-// referencesText returns what refers to an object.
+// referencesText returns the cell with the references to an object.
 func referencesText(g *duplicates.Group, object duplicates.Object) string {
 	var by, types []string
 	for _, r := range object.ReferredBy {
@@ -171,7 +171,7 @@ func (t table) widthOf(at int) int {
 	return widest
 }
 
-// object returns what kubectl's printer aligns.
+// object returns the table for kubectl's printer, which aligns it.
 func (t table) object() *metav1.Table {
 	object := &metav1.Table{}
 	for _, name := range t.columns {

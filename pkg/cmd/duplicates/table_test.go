@@ -47,7 +47,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// What refers to an object is said in one cell, or that it is not known.
+// One cell has the references to an object, or shows that they are unknown.
 func TestReferencesText(t *testing.T) {
 	read := &duplicates.Group{ReferencesRead: true, Compared: duplicates.Compared{Of: []string{"spec"}}}
 	unread := &duplicates.Group{Compared: duplicates.Compared{Of: []string{"spec"}}}

@@ -32,8 +32,8 @@ type config struct {
 	file string
 }
 
-// readConfig returns the configuration of the working directory: that of the nearest
-// directory above it, up to the root of the repository.
+// readConfig returns the configuration of the nearest directory, from the working directory up to
+// the root of the repository.
 func readConfig() (config, error) {
 	here, err := os.Getwd()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
-// A URL is read as kubectl reads it: a response of 500 or above is requested again.
+// A URL is read as kubectl reads it. A response of 500 or above is requested again.
 const (
 	downloadAttempts = 3
 	downloadPause    = time.Second

@@ -72,8 +72,8 @@ func (l ignoreList) match(file string, directory bool) (ignored, known bool) {
 	return ignored, known
 }
 
-// ignores are the lists that hold for a walk: --exclude and the configuration first,
-// then those of .gitignore by directory.
+// ignores are the lists of a walk. --exclude and the configuration come first, then .gitignore by
+// directory.
 type ignores struct {
 	excludes []ignoreList
 	git      map[string][]ignoreList // by directory, from the repository's root down
@@ -109,15 +109,15 @@ func (i *ignores) listsOf(dir string) []ignoreList {
 		lists = i.listsOf(filepath.Dir(dir))
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, ignoreFile)); err == nil {
-		list, _ := newIgnoreList(dir, strings.Split(string(text), "\n")) // git skips what it can't parse
+		list, _ := newIgnoreList(dir, strings.Split(string(text), "\n")) // git skips invalid patterns, too
 		lists = append(lists[:len(lists):len(lists)], list)
 	}
 	i.git[dir] = lists
 	return lists
 }
 
-// inRepository returns the path of a file in its repository, or in the working
-// directory if there is none.
+// inRepository returns the path of a file relative to its repository, or to the working directory
+// without one.
 func inRepository(root, file string) string {
 	absolute, err := filepath.Abs(file)
 	if err != nil {

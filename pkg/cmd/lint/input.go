@@ -79,7 +79,7 @@ func (o *options) expand(in *input, name string) error {
 	return failure
 }
 
-// once returns a source that can be read only once: its content stays in memory.
+// once returns a source that can be read only once. Its content stays in memory.
 func once(name string, read func(context.Context) ([]byte, error)) lint.Source {
 	var reading sync.Once
 	var text []byte
@@ -90,7 +90,7 @@ func once(name string, read func(context.Context) ([]byte, error)) lint.Source {
 	}}
 }
 
-// walk adds a file, or the files of a directory: with -R the whole tree.
+// walk adds a file, or the files of a directory, or with -R of the whole tree.
 func (o *options) walk(in *input, root string) error {
 	count := len(in.sources) + len(in.skipped)
 	var failure error
@@ -133,8 +133,8 @@ func (o *options) source(in *input, path string, found bool) lint.Source {
 	return source
 }
 
-// readable reports whether a file can be read again and again: a pipe waits for
-// another process. A file that isn't there is for the reader to report.
+// readable reports whether a file can be read repeatedly, which a pipe can't. For a missing file it
+// is true, because its reader reports the error.
 func readable(path string) bool {
 	info, err := os.Stat(path)
 	return err != nil || info.Mode().IsRegular()

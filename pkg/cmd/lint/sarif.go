@@ -200,8 +200,8 @@ func indexOf(rule *rules.Rule) int {
 	return -1
 }
 
-// fingerprint tells a finding from others whatever is inserted above it: by rule,
-// file, object and field.
+// fingerprint identifies a finding by rule, file, object and field, so text that is inserted above
+// it doesn't matter.
 func fingerprint(uri string, f lint.Finding) string {
 	sum := sha256.Sum256(fmt.Append(nil, f.Rule.Name, "\x00", uri, "\x00", qualifiedName(f.Object), "\x00", f.Path))
 	return hex.EncodeToString(sum[:8])

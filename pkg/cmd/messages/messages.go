@@ -1,5 +1,5 @@
-// Package messages has the texts that several commands print, and those of the plugin
-// itself. Each command has a package of its own for the others.
+// Package messages has the texts of the plugin itself, and those that several commands print. Each
+// command has its own package for its other texts.
 package messages
 
 // Errors in flags and arguments.

@@ -23,8 +23,8 @@ func (t target) String() string { return t.resource + "/" + t.prefix }
 // patternCharacters are characters of patterns. No name of an object has one.
 const patternCharacters = "*?[]{}()^$|\\"
 
-// parseTargets reads the arguments. Each must name a prefix, and name it whole: what
-// deletes doesn't guess.
+// parseTargets reads the arguments. Each must name a whole prefix, because a command that deletes
+// must not guess.
 func parseTargets(args []string) (targets []target, err error) {
 	for _, arg := range args {
 		resource, prefix, ok := strings.Cut(arg, "/")
@@ -46,7 +46,7 @@ func parseTargets(args []string) (targets []target, err error) {
 	return targets, nil
 }
 
-// age is the value of --older-than: a duration, or a time.
+// age is the value of --older-than, a duration or a time.
 type age struct {
 	text string
 	ago  time.Duration
@@ -79,7 +79,7 @@ func (a age) given() bool { return a.text != "" }
 // needsTime reports whether it counts back from the server's time.
 func (a age) needsTime() bool { return a.given() && a.at.IsZero() }
 
-// before is the time before which objects were created; zero without --older-than.
+// before is the time before which objects were created. It is zero without --older-than.
 func (a age) before(now time.Time) (time.Time, error) {
 	switch {
 	case !a.given():

@@ -19,7 +19,7 @@ const (
 	maxShown    = 5
 )
 
-// outcomes are what became of the objects, in all name pools.
+// outcomes count the objects by outcome, in all name pools.
 type outcomes struct {
 	total    counts
 	byPool   map[poolKey]*counts
@@ -74,7 +74,7 @@ func (c *counts) done() int64 {
 	return c.deleted + c.failed + c.unknown + c.left[prune.Replaced] + c.left[prune.Gone]
 }
 
-// delete deletes the objects of the plan, and says what became of them.
+// delete deletes the objects of the plan, and prints the outcomes.
 func (r *run) delete(ctx context.Context) error {
 	if r.plan.Chosen == 0 {
 		return r.printPlan(ctx)
@@ -125,7 +125,8 @@ func (r *run) closing() string {
 	return strings.Join(sentences, " ")
 }
 
-// verdict returns the error of the run: failures, why it stopped, and how to go on.
+// verdict returns the error of the run. It has the failures, the reason for stopping, and the next
+// command.
 func (r *run) verdict(ctx context.Context, stopped error) error {
 	total := &r.outcomes.total
 	if stopped == nil && total.failed+total.unknown == 0 {

@@ -50,7 +50,7 @@ type options struct {
 	qps           float32
 	retryTimeout  flagvalue.Duration
 	given         func(flag string) bool
-	connection    []string // the flags that say which cluster, as they were given
+	connection    []string // the flags that select the cluster, as they were given
 }
 
 var longHelp = templates.LongDesc(`
@@ -136,7 +136,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// Validate returns what is wrong with the flags.
+// Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
 	switch {
 	case !o.age.given() && !o.keepGiven:

@@ -50,7 +50,7 @@ func (r *run) reportCriteria() v1alpha1.PruneCriteria {
 	return c
 }
 
-// itemOf returns what a report says of a name pool.
+// itemOf returns the item of a report for a name pool.
 func (r *run) itemOf(p prune.Pool) v1alpha1.PruneItem {
 	outcome := r.outcomes.byPool[poolKey{p.Resource.GroupResource().String(), p.Namespace, p.Prefix}]
 	if outcome == nil {
@@ -83,7 +83,7 @@ func (r *run) countsOf(chosen int64, left map[prune.Reason]int64, outcome *count
 	return c
 }
 
-// timeOf returns a time of a report; null for none.
+// timeOf returns a time of a report. A zero time is null.
 func timeOf(at time.Time) *metav1.Time {
 	if at.IsZero() {
 		return nil

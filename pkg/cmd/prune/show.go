@@ -27,7 +27,7 @@ const (
 	maxRows = 20
 )
 
-// printPlan prints what would be deleted.
+// printPlan prints the plan.
 func (r *run) printPlan(ctx context.Context) error {
 	r.progress.End()
 	r.sayPlan()
@@ -62,7 +62,7 @@ func (r *run) printResult(ctx context.Context) error {
 	return r.printTable()
 }
 
-// sayPlan says how many objects would be deleted, and which criteria choose them.
+// sayPlan prints the number of objects to delete, and the criteria that choose them.
 func (r *run) sayPlan() {
 	criteria := r.inWords()
 	if r.plan.Chosen > 0 {
@@ -117,7 +117,7 @@ func (r *run) sayFirst() {
 	r.say(format, strings.Join(names, ", "))
 }
 
-// sayLeft says how many objects are left, and why.
+// sayLeft prints the number of remaining objects, and the reasons.
 func (r *run) sayLeft(left map[prune.Reason]int64) {
 	why, objects := r.why(left)
 	if objects > 0 {
@@ -221,7 +221,7 @@ func nameOf(o prune.Object) string {
 	return kind + "/" + o.Name
 }
 
-// repeat returns the words of the command that deletes what this run has planned.
+// repeat returns the words of the command that carries out the plan of this run.
 func (r *run) repeat() []string {
 	words := []string{"kubectl", "genname", "prune"}
 	for _, t := range r.options.targets {

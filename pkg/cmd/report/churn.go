@@ -50,7 +50,7 @@ func firstFailure(days *float64) string {
 // shortDurations takes zeros off the durations that Go writes.
 var shortDurations = strings.NewReplacer("h0m0s", "h", "m0s", "m")
 
-// rateText returns a number of creates, which may be a fraction, for people.
+// rateText returns a number of creates for people. It can be a fraction.
 func rateText(creates float64) string {
 	if creates == math.Trunc(creates) {
 		return humanize.Grouped(int64(creates))

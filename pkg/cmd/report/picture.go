@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// writeWhole writes a file at once: another that was there before is replaced,
-// keeps its permissions, and stays if something fails. A link stays one.
+// writeWhole writes a file at once. It replaces an earlier file, and keeps its permissions. If
+// something fails, the earlier file stays. A link stays a link.
 func writeWhole(path string, data []byte) error {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -47,8 +47,8 @@ func createFile(path string, data []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// cause returns an error of the file system without the name of the file, which is
-// not the one that the user knows.
+// cause returns an error of the file system without the name of the file, which is a temporary
+// file's.
 func cause(err error) error {
 	var ofPath *fs.PathError
 	var ofLink *os.LinkError

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// A write that fails on its way leaves what was there, and nothing beside it.
+// A failed write keeps the old content, and leaves no other file.
 func TestWriteWholeOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "odds.svg")
@@ -26,8 +26,8 @@ func TestWriteWholeOrNothing(t *testing.T) {
 	}
 }
 
-// A file keeps its permissions, and a link leads to the new picture; a new file
-// has the permissions that every program gives.
+// A file keeps its permissions, and a link still leads to the picture. A new file has the usual
+// permissions.
 func TestWriteWholeKeepsWhatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	target, link, fresh, usual := filepath.Join(dir, "odds.svg"), filepath.Join(dir, "link.svg"), filepath.Join(dir, "new.svg"), filepath.Join(dir, "usual")
@@ -60,7 +60,7 @@ func TestWriteWholeKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// What an error says is the file of --plot, not the one that was to become it.
+// An error names the file of --plot, not the temporary file.
 func TestWriteWholeNamesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "nonsuch", "odds.svg")
 	if err := writeWhole(path, nil); err == nil || err.Error() != fmt.Errorf(messages.NotWritten, path, syscall.ENOENT).Error() {

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// plotFlags say what is drawn, and where.
+// plotFlags are the flags of the chart.
 type plotFlags struct {
 	given   bool
 	file    string
@@ -31,8 +31,7 @@ const terminalPlot = "-"
 
 func (p *plotFlags) toTerminal() bool { return p.file == terminalPlot }
 
-// validate returns what is wrong with the flags. machine is true where stdout is
-// for machines.
+// validate returns an error if the flags are invalid. machine is true if stdout is for machines.
 func (p *plotFlags) validate(machine bool) error {
 	ending := strings.ToLower(filepath.Ext(p.file))
 	switch {
@@ -68,7 +67,7 @@ func (o *options) plot(report *v1alpha1.CollisionReport, populations []report.Po
 	return nil
 }
 
-// draw writes the chart to where the flag says.
+// draw writes the chart to the terminal or the file of --plot.
 func (o *options) draw(c chart.Chart) error {
 	if o.plotFlags.toTerminal() {
 		text, err := c.Text(terminal.Width(o.Out))
@@ -86,8 +85,8 @@ func (o *options) draw(c chart.Chart) error {
 	return writeWhole(o.plotFlags.file, picture)
 }
 
-// chart returns the picture of the report: a curve for each number of retries, or
-// for each policy if none is given.
+// chart returns the chart of the report. It has a curve for each number of retries, or for each
+// policy if no number is given.
 func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
 	space, item := report.NamePool, report.Items[0]
 	c := chart.Chart{

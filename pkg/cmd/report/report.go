@@ -1,6 +1,6 @@
-// Package report is the command that calculates how likely creates are to fail: its flags,
-// the sources of counts, the tables and the pictures. internal/report and pkg/analyze
-// calculate, internal/census counts, internal/chart draws.
+// Package report is the command that calculates the probability that creates fail. It owns the
+// flags, the sources of counts, the tables and the pictures. internal/report and pkg/analyze
+// calculate, internal/census counts, and internal/chart draws.
 package report
 
 import (
@@ -32,14 +32,14 @@ import (
 // maxSuffixLength is the longest suffix reported on.
 const maxSuffixLength = 11
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	genericiooptions.IOStreams
 	factory    cmdutil.Factory
 	printFlags *output.Flags
 	wide       bool
 
-	// Where the populations come from; see subject.
+	// The sources of the populations. See subject.
 	prefixes      []string // TYPE/PREFIX
 	manifests     resource.FilenameOptions
 	from          string
@@ -142,7 +142,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	o.printFlags.AddFlags(cmd)
 }
 
-// Complete takes what was given, and the output format, from the command line.
+// Complete takes the flags, the arguments and the output format from the command line.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	o.prefixes = args
@@ -162,7 +162,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Validate returns what is wrong with the flags.
+// Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
 	if err := o.validateQuestion(); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (o *options) Validate() error {
 	return o.plotFlags.validate(o.printFlags.ForMachines())
 }
 
-// validateQuestion returns what is wrong with the numbers that were given.
+// validateQuestion returns an error if a number is out of its range.
 func (o *options) validateQuestion() error {
 	q := o.question
 	switch {
@@ -242,9 +242,9 @@ func (o *options) warn(s subject) {
 	}
 }
 
-// evaluate returns the error that makes the exit code: 3 if the gate is exceeded, which
-// neither an audit that was not complete can rule out, nor a prefix that may be
-// misspelled.
+// evaluate returns the error with the exit code, which is 3 if the gate is exceeded. If the gate
+// isn't exceeded, an incomplete audit or a prefix without names is an error, because the gate could
+// be wrong.
 func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error {
 	switch {
 	case gate == nil:

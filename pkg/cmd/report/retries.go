@@ -13,7 +13,7 @@ import (
 // retriesValue is a flag for numbers of retries: 0,1 or 0-8.
 type retriesValue []int
 
-// Set adds to what was set before, as slices do.
+// Set appends to the earlier values, as slice flags do.
 func (r *retriesValue) Set(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		first, last, isRange := strings.Cut(part, "-")

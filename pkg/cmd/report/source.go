@@ -27,20 +27,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// subject is what a report is about.
+// subject has the populations of a report.
 type subject struct {
 	server      v1alpha1.CollisionServer
 	populations []report.Population
 	// warnings are about the counts, ready to be printed.
 	warnings []string
-	// incomplete is true if the counts may be too low.
+	// missing is the number of named prefixes without any names.
 	incomplete bool
 	// missing is how many of the prefixes that were named nothing has.
 	missing int
 }
 
-// validateSource returns which sources of populations exclude each other, or what is
-// wrong with the one.
+// validateSource returns an error if sources of populations exclude each other, or if the one is
+// invalid.
 func (o *options) validateSource() error {
 	var given []string
 	for _, source := range []struct {
@@ -105,7 +105,7 @@ func assumedRetries() v1alpha1.Retries {
 	return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
 }
 
-// saved returns what an audit counted.
+// saved returns the counts of a saved audit.
 func (o *options) saved() (subject, error) {
 	data, err := o.readSaved()
 	if err != nil {
@@ -155,8 +155,8 @@ func (o *options) saved() (subject, error) {
 	return s, nil
 }
 
-// serversOwn returns the server's attempts of what an audit says of a prefix: of one that
-// kubectl genname create fills it says the attempts of that.
+// serversOwn returns the server's attempts for a prefix of an audit. The audit has the attempts of
+// kubectl genname create for a prefix that this command fills.
 func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
 	client := item.Attempts != nil && *item.Attempts == flagvalue.ClientAttempts
 	if client && item.AttemptsSource == v1alpha1.SourceDefault {
@@ -178,8 +178,8 @@ func (o *options) readSaved() ([]byte, error) {
 	return os.ReadFile(o.from)
 }
 
-// counted returns what exists on the cluster under the prefixes that wanted returns, once
-// the server answers.
+// counted counts the names on the cluster under the prefixes that wanted returns. It calls wanted
+// after the server has responded.
 func (o *options) counted(
 	ctx context.Context, wanted func() (prefixes []wantedPrefix, warnings []string, err error),
 ) (subject, error) {
@@ -222,8 +222,7 @@ func (o *options) named() (prefixes []wantedPrefix, err error) {
 	return prefixes, err
 }
 
-// missing returns warnings of prefixes that were named and that nothing has: they
-// may be misspelled.
+// missing returns warnings about named prefixes without any names, because they may be misspelled.
 func missing(populations []report.Population) (warnings []string) {
 	for _, p := range populations {
 		if p.Existing > 0 {
@@ -239,8 +238,8 @@ func missing(populations []report.Population) (warnings []string) {
 	return warnings
 }
 
-// objects returns the objects of -f or -k, which are not read yet, or what is wrong with
-// the flags.
+// objects returns the objects of -f or -k, which are not read yet. It returns an error if the flags
+// are invalid.
 func (o *options) objects(ctx context.Context) (*resource.Result, error) {
 	namespace, enforce, err := o.factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {

@@ -63,8 +63,8 @@ func rowsOf(report *v1alpha1.CollisionReport) []row {
 	return rows
 }
 
-// printChances prints the chance that any create has failed after each number of creates,
-// and the number of creates at which it is the one of --probability.
+// printChances prints the probability that any create has failed after each number of creates, and
+// the number of creates at which it reaches --probability.
 func (o *options) printChances(report *v1alpha1.CollisionReport) {
 	probability := humanize.ChanceOf(o.question.Probability)
 	header := []string{messages.Creates}

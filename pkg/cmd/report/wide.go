@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// printWide prints every digit about one population: the items differ in their numbers of
+// printWide prints every digit for one population. The items differ only in their numbers of
 // creates.
 func (o *options) printWide(report *v1alpha1.CollisionReport) {
 	items, pool := report.Items, report.NamePool
@@ -82,7 +82,8 @@ func policyNames(item v1alpha1.CollisionItem) []string {
 	return names
 }
 
-// expectedFailures returns a mean, with in brackets what differs if creates are repeated.
+// expectedFailures returns a mean. If it differs when creates are repeated, that mean follows in
+// parentheses.
 func expectedFailures(p v1alpha1.Policy) string {
 	dropped, repeated := expectedUnder(p, p.ExpectedFailures), expectedUnder(p, p.ExpectedFailuresRepeated)
 	if dropped == repeated {
@@ -91,8 +92,8 @@ func expectedFailures(p v1alpha1.Policy) string {
 	return fmt.Sprintf("%s (%s)", dropped, repeated)
 }
 
-// expectedUnder returns a mean number for people. It is above zero if a create can
-// fail, also where it is too small for a number.
+// expectedUnder returns a mean number for people. If a create can fail, it is above zero, even if
+// it is too small for a float64.
 func expectedUnder(p v1alpha1.Policy, mean *float64) string {
 	if mean != nil && *mean == 0 && p.AnyFailsLog10 != nil && *p.Attempts > 1 {
 		return "< 1e-300"
@@ -118,7 +119,8 @@ func (o *options) printPolicies(item v1alpha1.CollisionItem, report *v1alpha1.Co
 		attempts, next, room := humanize.Unknown, humanize.Unknown, humanize.Unknown
 		if p.Attempts != nil {
 			attempts, room = strconv.Itoa(*p.Attempts), humanize.Room(p.Room.Creates)
-			// The number itself can be too small: its logarithm is that of one attempt, times the attempts.
+			// The number itself can be too small. Its logarithm is the logarithm of one attempt
+			// times the attempts.
 			next = humanize.Chance(*p.NextCreateFails, float64(*p.Attempts)*taken(item.Existing, report.NamePool.Names))
 		}
 		printRow(w, []string{string(p.Name), attempts, next, room, policyMeaning(p, report.Server)})
@@ -131,7 +133,7 @@ func taken(existing, names int64) float64 {
 	return math.Log10(float64(existing) / float64(names))
 }
 
-// policyMeaning returns what a policy is.
+// policyMeaning describes a policy.
 func policyMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
 	switch p.Name {
 	case v1alpha1.PolicyNone:
@@ -192,8 +194,8 @@ func (o *options) printWideChurn(item v1alpha1.CollisionItem, names int64) {
 		humanize.ChanceOf(churn.Reuse.AnyReuse))
 }
 
-// rare returns a mean number of events for people. Its decimal logarithm is given
-// too, since the number itself may be too small.
+// rare returns a mean number of events for people. It takes the decimal logarithm, too, because the
+// number may be too small for a float64.
 func rare(mean, log10 float64) string {
 	if math.IsInf(log10, -1) || mean >= 1e-4 {
 		return humanize.Significant(mean)
@@ -206,8 +208,7 @@ func rare(mean, log10 float64) string {
 	return fmt.Sprintf("%.1fe%.0f", mantissa, exponent)
 }
 
-// span returns a time for people, given as the decimal logarithm of days; +Inf is
-// never.
+// span returns a time for people. It takes the decimal logarithm of the days. +Inf is never.
 func span(log10Days float64) string {
 	const minutesOfDay, hoursOfDay, daysOfYear = 1440, 24, 365.25
 	days := math.Pow(10, log10Days)

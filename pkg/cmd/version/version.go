@@ -1,5 +1,5 @@
-// Package version is the command that shows the versions, and what the server does
-// on a conflict. It asks no server itself: internal/serverinfo does.
+// Package version is the command that shows the versions and the server's attempts.
+// internal/serverinfo sends the requests.
 package version
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version/messages"
 )
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	genericiooptions.IOStreams
 	factory    cmdutil.Factory
@@ -76,7 +76,7 @@ func clientVersion() v1alpha1.ClientVersion {
 	}
 }
 
-// serverVersion returns what the server says of itself.
+// serverVersion returns the version that the server reports.
 func (o *options) serverVersion(ctx context.Context) (*v1alpha1.ServerVersion, error) {
 	config, err := o.factory.ToRESTConfig()
 	if err != nil {
@@ -127,7 +127,7 @@ func describeRetries(r v1alpha1.Retries) string {
 	return fmt.Sprintf(messages.Known, *r.Attempts, how)
 }
 
-// noArguments refuses what stands on the command line beside flags.
+// noArguments refuses arguments.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return cmdutil.UsageErrorf(cmd, "Unexpected args: %v", args)

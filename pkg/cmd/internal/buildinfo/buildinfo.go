@@ -9,8 +9,8 @@ const Name = "genname"
 // release is the version of a release build, set by the linker.
 var release string
 
-// Version returns this program's version: that of the release, or of the module as
-// "go install" knows it, or "devel".
+// Version returns the version of the release, or of the module as "go install" knows it, or
+// "devel".
 func Version() string {
 	if release != "" {
 		return release

@@ -118,7 +118,7 @@ func (c *Cluster) resources(named []string, namespace string) ([]census.Resource
 		c.Config = rest.CopyConfig(c.Config)        // c.Config may be in use
 		c.Config.WarningHandler = rest.NoWarnings{} // that a type is deprecated does not concern who counts all
 	}
-	// Not from kubectl's cache: a new type must not be missed.
+	// Not from kubectl's cache, which may lack a new type.
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {
 		return nil, nil, err

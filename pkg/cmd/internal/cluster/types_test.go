@@ -72,8 +72,8 @@ func TestDiscoverNamed(t *testing.T) {
 	}
 }
 
-// Discovery ends with its context even if the server doesn't respond: client-go's takes no
-// context.
+// Discovery ends with its context even if the server doesn't respond. client-go's discovery takes
+// no context.
 func TestDiscoverIsInterrupted(t *testing.T) {
 	hangs := make(chan struct{})
 	defer close(hangs)

@@ -42,8 +42,8 @@ var fileExtensions = map[string][]string{
 // folders are the flags that name a directory.
 var folders = map[string]bool{"cache-dir": true, "kustomize": true}
 
-// Flags makes the flags of cmd, and of all commands below it, complete
-// their values: by their names, so that a flag means the same everywhere.
+// Flags makes the flags of cmd, and of all commands below it, complete their values. The completer
+// depends only on the flag's name, so a flag completes alike everywhere.
 func Flags(conn *connection.Connection, cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		if _, has := cmd.GetFlagCompletionFunc(flag.Name); has || flag.Annotations[cobra.BashCompFilenameExt] != nil {

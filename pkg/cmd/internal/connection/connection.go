@@ -29,8 +29,8 @@ import (
 // gives a create 34 s and a list 60 s.
 const defaultRequestTimeout = time.Minute
 
-// Connection is how all commands reach the cluster: kubectl's connection
-// flags, and one way to make a client of them.
+// Connection is the connection of all commands to the cluster. It has kubectl's connection flags,
+// and one way to create a client from them.
 type Connection struct {
 	Factory cmdutil.Factory
 	Limiter flowcontrol.RateLimiter // nil for none

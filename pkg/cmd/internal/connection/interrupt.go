@@ -13,9 +13,8 @@ import (
 // end when the user interrupts.
 func (c *Connection) ToRESTConfig() (*rest.Config, error) { return c.Factory.ToRESTConfig() }
 
-// ToUninterruptedRESTConfig returns the configuration of requests that outlive
-// an interrupt, and end with their own context or deadline: those of a create in
-// flight.
+// ToUninterruptedRESTConfig returns the configuration of requests that continue after an interrupt,
+// like those of a create in flight. They end with their own context or deadline.
 func (c *Connection) ToUninterruptedRESTConfig() (*rest.Config, error) {
 	config, err := c.Factory.ToRESTConfig()
 	if err != nil {
@@ -44,8 +43,8 @@ func (t uninterrupted) RoundTrip(req *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets client-go reach the transport below.
 func (t uninterrupted) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// boundedTransport ends requests after a time, and when the user interrupts:
-// kubectl's own code makes many without a context (discovery, schemas).
+// boundedTransport ends requests after a time limit, and when the user interrupts. kubectl's own
+// code sends many requests without a context (discovery, schemas).
 type boundedTransport struct {
 	next       http.RoundTripper
 	connection *Connection

@@ -1,5 +1,5 @@
-// Package humanize owns how numbers are written for people: counts, chances,
-// room. Machines get the numbers themselves.
+// Package humanize formats numbers for people: counts, probabilities, room. Machines get the
+// numbers themselves.
 package humanize
 
 import (
@@ -87,8 +87,8 @@ func trimmed(number string) string {
 	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
 }
 
-// Significant returns a number with two significant digits, without an exponent
-// where it is not tiny or huge.
+// Significant returns a number with two significant digits. Only a tiny or huge number has an
+// exponent.
 func Significant(x float64) string {
 	switch {
 	case x == 0:

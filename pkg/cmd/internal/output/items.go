@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// itemsPrinter prints an object as one of kubectl's printers does, but its items one by
-// one: of a hundred thousand, the text as a whole takes a gigabyte.
+// itemsPrinter prints the same as one of kubectl's printers, but item by item. The whole text of
+// 100,000 items takes a gigabyte.
 type itemsPrinter struct {
 	whole               printers.ResourcePrinter
 	none                string // printed instead of begin, items and end if there are no items

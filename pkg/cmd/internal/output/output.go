@@ -1,6 +1,5 @@
-// Package output owns how results are printed for machines: kubectl's -o for
-// objects of ours, and the writer that notices a result that is lost. It has no
-// text for people.
+// Package output prints results for machines. It has kubectl's -o for our objects, and the writer
+// that notices a lost result. It has no text for people.
 package output
 
 import (

@@ -2,8 +2,8 @@ package output
 
 import "io"
 
-// CheckedWriter remembers the first error, because not every printer of
-// kubectl's returns it: a result that is lost is no success.
+// CheckedWriter keeps the first error, because not every printer of kubectl returns it. A lost
+// result is a failure.
 type CheckedWriter struct {
 	io.Writer
 	err error

@@ -10,8 +10,8 @@ import (
 const (
 	progressAfter = time.Second
 	progressEvery = 200 * time.Millisecond
-	// progressWidth is that of the line at most, and leaves the last of 80 columns
-	// free, so that no terminal begins another line.
+	// progressWidth is the maximum width of the line. It leaves the last of 80 columns free, so
+	// that no terminal begins another line.
 	progressWidth = 79
 )
 

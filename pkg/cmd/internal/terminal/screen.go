@@ -74,8 +74,8 @@ func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 	return s, nil
 }
 
-// readKeys waits for a q or an interrupt, which is a character in raw mode. It ends
-// with the process: nothing wakes it from a read.
+// readKeys waits for a q or an interrupt, which is a character in raw mode. It ends with the
+// process, because nothing wakes it from a read.
 func (s *Screen) readKeys() {
 	var key [1]byte
 	for {

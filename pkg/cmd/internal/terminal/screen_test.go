@@ -32,7 +32,7 @@ func TestScreen(t *testing.T) {
 	if err := s.Paint([]string{"too long", "b", "below"}, "status"); err != nil {
 		t.Fatal(err)
 	}
-	// A line that is full is not erased behind: the cursor is still on its last character.
+	// The rest of a full line isn't erased, because the cursor is still on its last character.
 	want := enterScreen + beginUpdate + "too l\r\nb" + restOfLine + "\r\nstatu" + endUpdate
 	if got := read(t, ptmx, len(want)); got != want {
 		t.Errorf("%q, want %q", got, want)

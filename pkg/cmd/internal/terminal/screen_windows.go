@@ -19,5 +19,5 @@ func understand(out *os.File) (undo func(), err error) {
 	return func() { _ = windows.SetConsoleMode(console, before) }, nil // as it was
 }
 
-// watchSize tells nothing: a console is asked for its size whenever it is painted.
+// watchSize does nothing, because a console's size is read whenever it is painted.
 func watchSize() (resized <-chan struct{}, stop func()) { return nil, func() {} }

@@ -8,8 +8,8 @@ import (
 	"github.com/mitchellh/go-wordwrap"
 )
 
-// Printable returns text from a cluster as it is safe for a terminal: control
-// characters other than line breaks and tabs are shown by their code.
+// Printable returns text from a cluster in a form that is safe for a terminal. It replaces control
+// characters by their code, except line breaks and tabs.
 func Printable(text string) string {
 	return escape(text, "\n\t")
 }

@@ -11,7 +11,7 @@ const (
 	EmptyPrefix = "%q has no prefix. Name a whole generateName, like jobs/nightly-report-"
 	// Pattern is printed for a prefix with a character of patterns: argument.
 	Pattern = "%q is a pattern. Name a whole generateName, like jobs/nightly-report-"
-	// NoCriterion is printed if no flag says which objects to delete.
+	// NoCriterion is printed without --older-than and --keep.
 	NoCriterion = "--older-than or --keep is required, like --older-than 24h"
 	// TwoScopes is printed for -n with -A.
 	TwoScopes = "--namespace and --all-namespaces exclude each other"
@@ -83,9 +83,9 @@ const (
 	FirstOf = "First: %s, …"
 	// HiddenRows is printed below a table that was cut: number of other rows.
 	HiddenRows = "%s not shown, see -o json."
-	// Left says what is left: objects, and the reasons with their numbers.
+	// Left has the number of remaining objects, and the reasons with their numbers.
 	Left = "%s left: %s."
-	// Confirm is the last line, before the command: what.
+	// Confirm is the last line before the command: the objects to delete.
 	Confirm = "Nothing was deleted. To delete %s:"
 	// Command is a command that is suggested.
 	Command = "  %s"
