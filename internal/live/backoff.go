@@ -72,7 +72,9 @@ func (b *backoff) heard() {
 // counted notes that the type was counted again, by a list that took so long.
 func (b *backoff) counted(took time.Duration, now time.Time) {
 	b.inVain++
-	b.expired = 0
+	if b.expired > 0 { // the requests at the next state pause as briefly as those at this one
+		b.expired, b.retrier = 0, nil
+	}
 	if b.until.Before(now) {
 		b.until = now
 	}
