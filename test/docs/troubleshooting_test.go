@@ -75,6 +75,7 @@ var explainThemselves = map[string]string{
 		Incomplete Interrupted InterruptedIncomplete GateOtherCluster GateOneNamespace
 		GateComparedNothing GateUndecided GateNamespace GateExceeded GateExceededBySeveral
 		EstimateFailed PrefixAlone OtherCluster GateForbidden GateForbiddenAllowed
+		GateFoundNoName GateSelectedNothing
 		GateEmptyNamespace YoungBaseline EstimateForbiddenTypes Empty NotFound NotFoundPattern
 	`,
 	"pkg/cmd/create/messages": `
@@ -82,11 +83,11 @@ var explainThemselves = map[string]string{
 		NothingToWaitFor PodRestarts ForManyValues ForNested NotAllSucceeded NotAllKnown
 		MoreEnded GoesOnRunning WaitAgain DontRunAgain BadPrefix FixedNames OtherSuffixLength
 		AnnotationsTooLong Counts NotAllPrinted NotAllCreated Interrupted NotWritten
-		StoppedAfterFailure Unread Unreadable NeedsWholeInput
+		StoppedAfterFailure Unread Unreadable NeedsWholeInput NoWatch TooManyToPoll
 	`,
 	"pkg/cmd/duplicates/messages": `NameOfAll Interrupted SecretsUnnamed`,
 	"pkg/cmd/exporter/messages":   `Stopped Skipped Forbidden`,
-	"pkg/cmd/lint/messages":       `BadLevel BadPattern NoPath BadResponse Interrupted Idle NoFindingThere`,
+	"pkg/cmd/lint/messages":       `BadLevel BadPattern NoPath BadResponse Interrupted Idle NoFindingThere Exported Placeholders`,
 	"pkg/cmd/prune/messages": `
 		FutureAge NoNames NeverFinishes Shared NoTime Expired MoreFailures Interrupted Deleted
 		FailedCount UnknownCount NotTriedCount GoOn
