@@ -40,8 +40,8 @@ func hid(prefixes, names int64, top *int) func(*v1alpha1.AuditReport) {
 	}
 }
 
-// A prefix grows from what the earlier audit says: a number, a range where it hid
-// prefixes by --min-count, or nothing that is known where --top may have cut it off.
+// Growth starts at the number in the earlier audit. It is a range if the earlier audit
+// hid the prefix (--min-count). It is unknown if --top might have removed the prefix.
 func TestGrowth(t *testing.T) {
 	two, ten := 2, 10
 	n := func(x int64) *int64 { return &x }
@@ -117,8 +117,8 @@ func TestGrowthOfWhatWasNotEvident(t *testing.T) {
 	}
 }
 
-// Where an audit goes on, growth is from the old one to what is counted now, and so is
-// that which is compared with the end of a watch.
+// With --watch, growth is from the earlier audit to the current counts. A later audit
+// that is compared with a watch measures growth from the end of the watch.
 func TestGrowthOfAWatch(t *testing.T) {
 	hour := saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-time.Hour)) })
 	limit := 200.0
@@ -136,10 +136,10 @@ func TestGrowthOfAWatch(t *testing.T) {
 	}
 }
 
-// A growth that was measured makes one time of the range of the first failure, at the
-// creates that are seen: without any there are as many deletions, and what has grown by
-// more than is seen was created all the same. Where the attempts are unknown, a range is
-// left.
+// A measured growth turns the range of the first failure into one time, at the observed
+// rate of creates. Without growth, there are as many deletes as creates. If a prefix grew
+// faster than the observed rate, its growth is the rate. If the attempts are unknown, the
+// first failure stays a range.
 func TestFirstFailureOfAMeasuredGrowth(t *testing.T) {
 	report := func(before int64, group string) *v1alpha1.AuditFirstFailure {
 		s := rated("p-", 2_000_000, 100_000)
@@ -177,7 +177,7 @@ func TestFirstFailureOfAMeasuredGrowth(t *testing.T) {
 	}
 }
 
-// Of what has grown in minutes no first failure is foretold.
+// A growth over minutes is too short to forecast the first failure.
 func TestFirstFailureAfterMinutes(t *testing.T) {
 	for age, one := range map[time.Duration]bool{time.Minute: false, LeastAge: true} {
 		c := collector(Options{Old: saved(func(r *v1alpha1.AuditReport) {
@@ -192,7 +192,7 @@ func TestFirstFailureAfterMinutes(t *testing.T) {
 	}
 }
 
-// What the earlier audit had and nobody has now is gone, if it was looked for.
+// A prefix of the earlier audit is gone if this audit searched for it and found no names.
 func TestGone(t *testing.T) {
 	scan := Scan{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}
 	for _, test := range []struct {
@@ -227,7 +227,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// What only one of the audits read is told.
+// The result lists the types and the namespace that only one of the audits read.
 func TestOnlyInOne(t *testing.T) {
 	c := collector(Options{Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.AllNamespaces, r.Scope.Namespace = false, "ci" })})
 	result, err := c.Report(Scan{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}})

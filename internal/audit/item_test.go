@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// recent is what the four windows see.
+// recent returns the creates in the four windows.
 func recent(counts ...int64) (r [census.MaxWindows]int64) {
 	copy(r[:], counts)
 	return r
@@ -73,7 +73,7 @@ func TestItem(t *testing.T) {
 	}
 }
 
-// What nobody is seen to create fails never, and that is null.
+// A prefix without observed creates never fails, and its forecast is null.
 func TestItemWithoutCreates(t *testing.T) {
 	s := space("p-", 5_000_000)
 	s.Recent = recent()
@@ -83,8 +83,8 @@ func TestItemWithoutCreates(t *testing.T) {
 	}
 }
 
-// Where the attempts are unknown, what depends on them is null, and the first failure
-// lies between that without retries and that with kube-apiserver's.
+// If the attempts are unknown, the values that depend on them are null. The first failure
+// is between that without retries and that with kube-apiserver's retries.
 func TestItemWithUnknownRetries(t *testing.T) {
 	s := space("p-", 100_000)
 	s.Resource = resource("example.dev", "widgets")
@@ -126,8 +126,8 @@ func TestItemNamedByClients(t *testing.T) {
 	}
 }
 
-// What our own create names is tried as often as that does, as long as nobody else is
-// seen to create there.
+// If our create command is the only observed creator, the number of attempts is that of
+// our command.
 func TestItemMadeByOurselves(t *testing.T) {
 	s := space("p-", 1000)
 	for creators, want := range map[int]int{1: 16, 2: 8} {

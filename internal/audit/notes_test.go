@@ -68,7 +68,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// Prefixes that the cut makes one are told apart by what is cut off.
+// Truncated prefixes that share a name pool are listed by their truncated parts.
 func TestNotesNameWhatSharesASpace(t *testing.T) {
 	prefix := strings.Repeat("x", 58)
 	for _, test := range []struct {
@@ -87,7 +87,7 @@ func TestNotesNameWhatSharesASpace(t *testing.T) {
 	}
 }
 
-// What a person should know of a space beside its prefix.
+// Notes mark the other special properties of a name pool.
 func TestNotesOfOtherThings(t *testing.T) {
 	ours := census.Creator{Manager: "kubectl-create", Certain: true, Marked: true}
 	for _, test := range []struct {

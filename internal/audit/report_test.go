@@ -16,9 +16,9 @@ func skipped(name, namespace string, reason census.Reason) census.Skipped {
 	return census.Skipped{Resource: name, Namespace: namespace, Reason: reason, Message: "why"}
 }
 
-// What cannot be read makes a report incomplete, unless it never holds generated
-// names, or is a type that a scan of all types may not list. A type of which one
-// namespace was read is read.
+// A type that can't be read makes a report incomplete. The exceptions are types that
+// never have generated names, and types that a scan of all types has no permission to
+// list. A type counts as read if one of its namespaces was read.
 func TestComplete(t *testing.T) {
 	const all, ci = "", "ci"
 	for _, test := range []struct {
@@ -136,7 +136,7 @@ func TestCompleteWithoutTypes(t *testing.T) {
 	}
 }
 
-// The report says who was asked for what, what came of it, and what did not.
+// The report contains the server, the scope, the counts, and the skipped types.
 func TestReport(t *testing.T) {
 	attempts, top := 8, 0
 	server := v1alpha1.AuditServer{

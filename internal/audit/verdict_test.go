@@ -114,8 +114,8 @@ func TestColumnsWithAWindow(t *testing.T) {
 }
 
 // Small prefixes whose objects have controllers of one kind are one entry for each
-// namespace, type and kind. An owner of two prefixes counts once. What is still too small
-// is hidden.
+// namespace, type and kind. An owner of two prefixes counts once. Entries that are still
+// too small are hidden.
 func TestFolded(t *testing.T) {
 	pod := func(namespace, prefix, kind string, names int64, owners ...uint64) census.NamePool {
 		s := space(prefix, names)

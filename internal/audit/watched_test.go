@@ -54,7 +54,7 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 func TestWatched(t *testing.T) {
 	still := seen("still-", 50_000, 0, 0)
 	unfollowed := live.Row{Space: space("other-", 20)}
-	// What came and went is shown, however little of it is left.
+	// Prefixes with many creates and deletes are shown, even if few names are left.
 	passed := []live.Row{seen("gone-", 0, 4800, 4800), seen("going-", 3, 2400, 2376), seen("never-", 0, 0, 0)}
 	report := watchedReport(t, append(passed, still, seen("run-", 40_000, 1_200_000, 600_000), unfollowed, seen("few-", 9, 5, 5))...)
 	var order []string
@@ -84,7 +84,7 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// What was not counted is not passed off as counted: with a gate, that is not complete.
+// The report lists types with uncounted objects. With a gate, the report is incomplete.
 func TestWatchedInPart(t *testing.T) {
 	limit := int64(100)
 	jobs := seen("run-", 20, 0, 0)
@@ -104,7 +104,8 @@ func TestWatchedInPart(t *testing.T) {
 	}
 }
 
-// What an earlier audit had has gone, though it is shown because so much of it came since.
+// A prefix of an earlier audit is gone if it has no names left. The report shows it all the
+// same if it had many creates since.
 func TestWatchedGone(t *testing.T) {
 	w := collector(Options{Old: saved(nil), MinCount: 10}).Watched(1)
 	row := seen("gone-", 0, 4800, 4800)
@@ -184,7 +185,7 @@ func TestCountsFrom(t *testing.T) {
 	}
 }
 
-// Of many rows the report has the first, each with what was seen of it, and the others
+// The report has the first of many rows, each with its observed creates. The other rows
 // take no memory, not even for a moment.
 func TestRowsBelowTheTop(t *testing.T) {
 	const many, top = 1_000, 3

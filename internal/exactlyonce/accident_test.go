@@ -18,14 +18,14 @@ import (
 type accident struct {
 	name  string
 	fault oncetest.Fault
-	// before is what others do, with what is of interest of the object that is
-	// sent or asked for: its type, namespace and name
+	// before changes the server as other clients do. It gets the type, namespace and
+	// name of the object that the request is about.
 	before func(*oncetest.Server, *unstructured.Unstructured)
 	hides  excuse
 }
 
-// An excuse is what an accident keeps from every client, so that no promise can
-// be kept (docs/internals/create-protocol.md).
+// An excuse is a fact that an accident hides from every client. No client can keep
+// the promise then (docs/internals/create-protocol.md).
 type excuse int
 
 const (
@@ -150,8 +150,8 @@ var reviewAccidents = []accident{
 	{name: "page 200", fault: page200},
 }
 
-// unexpected returns what somebody else does: an object of that name, unless it
-// is taken, which is there since an age.
+// unexpected stores an object of another client under the name of ours, unless the
+// name is taken. The object was created age ago.
 func unexpected(age time.Duration, id string) func(*oncetest.Server, *unstructured.Unstructured) {
 	return func(s *oncetest.Server, ours *unstructured.Unstructured) {
 		for _, o := range s.Objects() {
@@ -176,5 +176,5 @@ func unexpected(age time.Duration, id string) func(*oncetest.Server, *unstructur
 	}
 }
 
-// errKilled is what a process that is no more hears of its request.
+// errKilled is the error of requests of a killed process.
 var errKilled = errors.New("killed")

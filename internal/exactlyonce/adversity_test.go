@@ -212,7 +212,7 @@ func TestOwnNamespaceIsNoOther(t *testing.T) {
 	}
 }
 
-// ofAPIServer has a response carry what kube-apiserver gives to each.
+// ofAPIServer adds the header that kube-apiserver sets in every response.
 func ofAPIServer(response oncetest.Fault) oncetest.Fault {
 	return withHeader(response, "Audit-Id", "6f2c9a3e-0001-4000-8000-000000000000")
 }
@@ -335,8 +335,8 @@ func TestNothingIsSentAfterASlowCredential(t *testing.T) {
 	})
 }
 
-// A transport that does not call the one it wraps hides what was sent: its
-// responses are responses, and its errors lost ones.
+// A transport that does not call the one it wraps hides whether a request was sent.
+// Its responses count as responses. Its errors count as lost responses.
 func TestTransportThatPassesBy(t *testing.T) {
 	for name, test := range map[string]struct {
 		post oncetest.Fault

@@ -30,10 +30,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// What these tests are about is what a Creator sends, and how it reads responses;
-// behavior against Kubernetes is tested on a real server in test/e2e.
+// These tests check the requests of a Creator, and how it reads responses. The tests
+// in test/e2e check the behavior on a real server.
 
-// asked returns how often the server was asked to do what verb says.
+// asked returns the number of requests with the verb.
 func asked(server *oncetest.Server, verb string) (times int) {
 	for _, r := range server.Requests() {
 		if r.Verb == verb {
@@ -88,8 +88,7 @@ func configMap() *unstructured.Unstructured {
 	return object
 }
 
-// What Create returns is the server's object, and nothing of that is left in the
-// object that it was given.
+// Create returns the server's object. It doesn't change the object that it was given.
 func TestCreate(t *testing.T) {
 	server := oncetest.NewServer()
 	object := configMap()
@@ -123,7 +122,7 @@ func TestLostResponse(t *testing.T) {
 	}
 }
 
-// Over a network, what certainly was not sent is not in doubt.
+// Over a network, too, a request that certainly was not sent leaves no doubt.
 func TestOverANetwork(t *testing.T) {
 	server := oncetest.NewServer()
 	network := httptest.NewServer(server)
@@ -141,7 +140,7 @@ func TestOverANetwork(t *testing.T) {
 	}
 }
 
-// resender is a transport as some people configure: it sends what fails again.
+// resender is a transport that sends failed requests again, as some users configure it.
 type resender struct{ http.RoundTripper }
 
 func (r resender) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -272,8 +271,8 @@ func TestAsClientGo(t *testing.T) {
 	}
 }
 
-// Where the server picks the name, only what was certainly not stored is sent
-// again: a lost POST could make a second object.
+// If the server picks the name, a POST is sent again only if it certainly stored
+// nothing. After a lost POST, another one could create a second object.
 func TestServerNamingSendsNothingTwice(t *testing.T) {
 	for code, want := range map[int]int{http.StatusTooManyRequests: 3, http.StatusServiceUnavailable: 1} {
 		server := oncetest.NewServer()
@@ -338,7 +337,8 @@ func TestIPAddress(t *testing.T) {
 	}
 }
 
-// What kubectl does: the name is the server's affair, and nothing is read back.
+// Without a creation ID, Create behaves like kubectl. The server picks the name, and
+// nothing is read back.
 func TestUntracked(t *testing.T) {
 	server := oncetest.NewServer()
 	server.Next("create", "*", oncetest.DropResponse)
@@ -452,8 +452,8 @@ func TestConcurrently(t *testing.T) {
 	})
 }
 
-// The deadline of a context ends a create within the grace, and what is in
-// flight is said to be unknown.
+// The deadline of a context ends a create within the grace. The outcome of a request
+// in flight is unknown.
 func TestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)

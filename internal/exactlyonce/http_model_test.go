@@ -71,7 +71,7 @@ func TestHTTPModel(t *testing.T) {
 	}
 }
 
-// httpModel is an object and what may happen to its requests.
+// httpModel is an object and the accidents that its requests can meet.
 type httpModel struct {
 	depth      int // how many requests can meet an accident
 	named      bool
@@ -86,7 +86,7 @@ type httpModel struct {
 // that broke the promise.
 func (m httpModel) explore(t *testing.T) (ends map[ending]int, broken error) {
 	ends = map[ending]int{}
-	synctest.Test(t, func(t *testing.T) { // one for all: what a bubble costs the race detector is never freed
+	synctest.Test(t, func(t *testing.T) { // one for all, because the race detector never frees a bubble's memory
 		for c, more := (&choices.Choices{Depth: m.depth}), true; more && broken == nil; more = c.Advance() {
 			var kind ending
 			kind, broken = m.run(t.Context(), c)
@@ -97,7 +97,7 @@ func (m httpModel) explore(t *testing.T) (ends map[ending]int, broken error) {
 	return ends, broken
 }
 
-// history is one script, and what has come of it so far.
+// history is one script and its results so far.
 type history struct {
 	model   httpModel
 	choices *choices.Choices
@@ -107,7 +107,7 @@ type history struct {
 	twin    bool // another process is at work, whose requests meet nothing
 	script  []string
 	hidden  excuse
-	behind  excuse // what was hidden from a process that is no more
+	behind  excuse // excuses of a process that has ended
 	there   bool   // when the last process had ended
 }
 
@@ -239,7 +239,7 @@ func (h *history) excuses(v oncetest.Violation, r Result, err error) bool {
 	return h.hidden&unreadable > 0 && (r.Unverified || v.Problem == failedButExists)
 }
 
-// promiseOf is what a result says of the object.
+// promiseOf returns the outcome that a result promises.
 func promiseOf(err error) oncetest.Outcome {
 	switch {
 	case err == nil, errors.Is(err, ErrRenamed):

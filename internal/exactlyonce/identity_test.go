@@ -20,9 +20,9 @@ func only(t *testing.T, server *oncetest.Server) *unstructured.Unstructured {
 	return objects[0]
 }
 
-// An object with a name of its own has that one, and is found by its id. One that
-// is there without an id is somebody else's, as with kubectl: what is made once
-// more is nothing.
+// An object with a fixed name keeps it, and is found by its ID. An object without an
+// ID under this name belongs to another client, as with kubectl. No second object is
+// created.
 func TestNameOfItsOwn(t *testing.T) {
 	server := oncetest.NewServer()
 	c := creatorFor(t, server.Config())

@@ -117,7 +117,7 @@ func (o *operation) drive(c contexts) protocol.Done {
 	}
 }
 
-// send makes the request, and returns what it shows.
+// send makes the request, and returns the observation.
 func (o *operation) send(c contexts, action protocol.Action) protocol.Observation {
 	switch a := action.(type) {
 	case protocol.Post:

@@ -164,8 +164,8 @@ func TestRetryAfterThatIsTooLong(t *testing.T) {
 	})
 }
 
-// After a lost response, one for another name does not settle what became of the
-// first POST; but what came is told, with why.
+// After a lost response, a response about another name does not settle the outcome of
+// the first POST. The error reports the other object and the reason.
 func TestRenamedInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		picked := found(Annotation, ourID).object
@@ -203,8 +203,7 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// After an interrupt nothing new is sent; what is in doubt is read back for a
-// moment.
+// After an interrupt no POST is sent. An object in doubt is read back for a moment.
 func TestInterrupt(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -264,8 +263,8 @@ func TestInterruptDuringAPause(t *testing.T) {
 	})
 }
 
-// Without time there is one POST, and what is lost is read back once, within
-// half a minute.
+// Without time to retry there is one POST. If it is lost, it is read back once,
+// within half a minute.
 func TestWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, test := range map[string]struct {
@@ -300,7 +299,7 @@ func TestNothingIsSentAfterAnInterrupt(t *testing.T) {
 	}
 }
 
-// causeOf is what an Error says of its cause.
+// causeOf returns the text of an Error's cause.
 func causeOf(err error) string {
 	var failure *Error
 	if !errors.As(err, &failure) {
@@ -357,7 +356,7 @@ func TestRefusalIsLookedFor(t *testing.T) {
 	for name, test := range map[string]struct {
 		post   response
 		gets   []response
-		want   Result // without a name, or what is given up
+		want   Result // only Outcome and Unverified are compared
 		kind   error
 		reads  int
 		took   time.Duration
@@ -417,7 +416,8 @@ func TestUncheckedConflict(t *testing.T) {
 	}
 }
 
-// What cannot be read is read again while there is time, and not known then.
+// An object that can't be read is read again while there is time. Then its outcome is
+// unknown.
 func TestRefusalThatIsNotLookedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, server := time.Now(), &script{
@@ -442,8 +442,8 @@ func TestInterruptWhileLooking(t *testing.T) {
 	})
 }
 
-// A credential that is no good can neither create nor read: the third 401 ends
-// it, and is told of as what could not be read back.
+// An invalid credential can neither create nor read. The third 401 ends the create,
+// and the result is unverified.
 func TestUnauthorizedPermanently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		who := apierrors.NewUnauthorized("who")
@@ -455,8 +455,8 @@ func TestUnauthorizedPermanently(t *testing.T) {
 	})
 }
 
-// Conflicts with what is not there may be with our own object: an API may response
-// reads from an older state.
+// A conflict with an object that can't be found may be with our own object, because
+// an API may serve reads from an older state.
 func TestConflictsWithNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &script{posts: []response{taken()}}

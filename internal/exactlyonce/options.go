@@ -68,7 +68,7 @@ func WithNamespace(namespace string) Option { return func(s *settings) { s.names
 // of the POST.
 func WithCreateOptions(o metav1.CreateOptions) Option {
 	o.TypeMeta = metav1.TypeMeta{}
-	parameters, _ := queryparams.Convert(&o) // fails only for what is no struct
+	parameters, _ := queryparams.Convert(&o) // fails only for other types than structs
 	return func(s *settings) { s.parameters = parameters }
 }
 

@@ -80,7 +80,7 @@ func (r *request) throttle(until context.Context) error {
 	return limiter.Wait(ctx)
 }
 
-// postResponse returns what the response to a POST says.
+// postResponse classifies the response to a POST.
 func (r *request) postResponse(ctx context.Context, result rest.Result, x *exchange, name string) (a response) {
 	err := result.Error()
 	if err == nil {

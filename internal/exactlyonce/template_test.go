@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// anyValue draws what JSON can be, with what the encoder escapes.
+// anyValue draws JSON values, including text that the encoder escapes.
 func anyValue(depth int) *rapid.Generator[any] {
 	text := rapid.Map(rapid.StringOf(rapid.SampledFrom([]rune("ab\"\\<&>\u2028\n/é"))), func(s string) any { return s })
 	kinds := []*rapid.Generator[any]{
@@ -62,9 +62,8 @@ func drawID(t *rapid.T) ID {
 	return id
 }
 
-// What a template makes is, byte by byte, what an object is encoded as on its
-// own, in whatever order objects, runs and names come; and the object stays what
-// it was.
+// A template encodes an object to the same bytes as the encoder does without it. The
+// order of objects, runs and names doesn't matter. The object doesn't change.
 func TestTemplateEncodesAsWithout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		template := &Template{}
@@ -94,8 +93,8 @@ func TestTemplateEncodesAsWithout(t *testing.T) {
 	})
 }
 
-// The copies of one object are sent as they are without a template, conflicts
-// and all, and what has a name of its own or no creation ID is sent without it.
+// A template does not change how copies of one object are sent, including conflicts.
+// An object with a fixed name or without a creation ID is sent without the template.
 func TestCopiesWithATemplate(t *testing.T) {
 	server := oncetest.NewServer()
 	c := creatorFor(t, server.Config())

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// briefly is what WithBriefObjects promises of an object.
+// briefly returns the fields of an object that WithBriefObjects promises.
 func briefly(o *unstructured.Unstructured) string {
 	created := o.GetCreationTimestamp()
 	return fmt.Sprintf("%q %q %q %q %q %q %d %v %q %q", o.GetAPIVersion(), o.GetKind(), o.GetName(), o.GetNamespace(), o.GetUID(),
@@ -43,7 +43,7 @@ func sameRead(t interface {
 	}
 }
 
-// What is not as expected is read as ever, or refused as ever.
+// Both decoders read or refuse an unexpected body in the same way.
 func TestBriefObjectsOfOddAnswers(t *testing.T) {
 	for _, body := range []string{
 		``, `{`, `[]`, `null`, `"x"`, `{}`, `{"kind":1}`, `{"kind":""}`, `{"Kind":"Job"}`, `{"kind":"Job"} x`,

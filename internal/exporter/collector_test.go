@@ -70,7 +70,7 @@ func of(samples []sample, prefix string) string {
 	return "none"
 }
 
-// Nothing is shown of what is not counted, but that it is not.
+// Until the first count, the exporter shows only that it is not ready.
 func TestNotReady(t *testing.T) {
 	c := New(10, 10)
 	for _, source := range []Source{nil, notCounted{}} {

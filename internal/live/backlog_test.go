@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// What came while a watch was not open is no burst when it arrives, be it of a space that
-// was counted before or of one that begins.
+// Events from before a watch was opened aren't a burst when they arrive. This is true of
+// name pools that were counted before, and of new ones.
 func TestBacklog(t *testing.T) {
 	const away, perSecond = 20 * time.Minute, 2
 	k := newTestStore()
@@ -101,8 +101,8 @@ func TestSinceItsList(t *testing.T) {
 	}
 }
 
-// A look-up is of a state that the watch may not have come to: what it has counted of who
-// says a prefix does not count again.
+// A look-up can show a later state than the watch has reached. Events up to that state
+// don't count again, neither as names nor as objects with this generateName.
 func TestListAhead(t *testing.T) {
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	k := newTestStore()
@@ -205,7 +205,7 @@ func TestGeneratedIsWithinNames(t *testing.T) {
 	}
 }
 
-// What is shown although it has gone again is forgotten later than what is not.
+// An empty name pool is dropped later if it had enough creates to be shown.
 func TestForget(t *testing.T) {
 	k := newTestStore()
 	now := k.clock.now()

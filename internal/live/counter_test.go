@@ -28,8 +28,8 @@ func TestCounterKeepsTheSpace(t *testing.T) {
 	}
 }
 
-// bytesOfCounter is what a counter of which nothing has been seen takes, with its name and
-// its place: docs/internals/watch-engine.md says so.
+// bytesOfCounter is the memory of a counter without events, with its name and its place.
+// docs/internals/watch-engine.md has this number.
 const bytesOfCounter = 200
 
 // A hundred thousand counters take no more than is said, and hold none of the memory that
@@ -58,7 +58,7 @@ func TestCounterMemory(t *testing.T) {
 
 func heapInUse() int64 {
 	runtime.GC()
-	runtime.GC() // what unique has dropped is gone after the second
+	runtime.GC() // frees after the second run the values that unique has dropped
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

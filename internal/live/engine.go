@@ -71,7 +71,7 @@ type Happening string
 
 // The kinds of notices.
 const (
-	Gap       Happening = "gap"       // a type was counted again, and what it hid is not known
+	Gap       Happening = "gap"       // a type was counted again, and changes may be missing
 	Unwatched Happening = "unwatched" // a type cannot be watched, and is counted again and again
 	Watched   Happening = "watched"   // a type that was not watched is
 	Appeared  Happening = "appeared"  // a type is new

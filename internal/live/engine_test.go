@@ -39,7 +39,7 @@ func generated(prefix string, random *rand.Rand) string {
 	return names.EffectivePrefix(prefix) + string(suffix)
 }
 
-// started is an engine that runs until the test ends, and what it has told.
+// started is an engine that runs until the test ends, and its notices.
 type started struct {
 	*Engine
 	stop func() // ends the engine, and waits until it has
@@ -141,7 +141,7 @@ func eventually(t *testing.T, check func() string) {
 	t.Fatal(complaint)
 }
 
-// fresh counts anew what the server has.
+// fresh counts the server's objects again.
 func fresh(t *testing.T, server *fakeServer, types ...census.Resource) map[string]int64 {
 	t.Helper()
 	found := map[string]int64{}
@@ -178,8 +178,8 @@ func labelOf(s census.NamePool) string {
 	return fmt.Sprintf("%s %s/%s", s.Resource.GroupResource(), s.Namespace, s.Prefix)
 }
 
-// differs says in what the names of an engine differ from a fresh count, for spaces of
-// minCount names.
+// differs returns the differences between the names of an engine and a fresh count, for
+// name pools of at least MinCount names.
 func (s *started) differs(want map[string]int64) string {
 	got := map[string]int64{}
 	for _, row := range s.Snapshot().Rows {
@@ -200,7 +200,7 @@ func (s *started) differs(want map[string]int64) string {
 	return strings.Join(wrong, "\n")
 }
 
-// churn is creates and deletes of chance, and what they came to.
+// churn makes random creates and deletes, and counts them.
 type churn struct {
 	server           *fakeServer
 	random           *rand.Rand
@@ -260,9 +260,9 @@ func (c *churn) count(in map[string]int64, path string, o object) {
 	}
 }
 
-// Whatever comes and goes, while watches break, end in the middle of an event, or
-// expire, and a server tells of earlier states: names are those of a fresh count, what
-// came and went is never too many and adds up, and is exact where there was no gap.
+// Objects are created and deleted while watches break, end in the middle of an event, or
+// expire, and while a server shows earlier states. The names agree with a fresh count. The
+// creates and deletes are never too many, and add up. They are exact without a gap.
 func TestChurn(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -303,7 +303,7 @@ func TestChurn(t *testing.T) {
 	}
 }
 
-// check compares what came and went with what did.
+// check compares the counted creates and deletes with those that the test made.
 func check(t *testing.T, e *started, c *churn, before map[string]int64, counted time.Time, exact bool) {
 	t.Helper()
 	snapshot := e.Snapshot()
@@ -399,7 +399,7 @@ func TestQuietTypes(t *testing.T) {
 	}
 }
 
-// What cannot be watched is counted again and again, and said.
+// A type that can't be watched is counted repeatedly, and the engine reports it.
 func TestUnwatchable(t *testing.T) {
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))

@@ -109,7 +109,7 @@ func (b *batch) Commit() {
 	into.hidden.add(b.hidden)
 }
 
-// complete adds what the census reports of the whole list.
+// complete adds the values that the census reports for the whole list.
 func (b *batch) complete(l census.Listed) *listing {
 	list := &b.listing
 	list.objects, list.prefixed, list.uncounted = l.Objects, l.Prefixed, l.Uncounted

@@ -129,7 +129,7 @@ func (s *fakeServer) end(path string, objects ...object) {
 	s.changed.Broadcast()
 }
 
-// forget drops all history, and what nobody has been told yet.
+// forget drops all history, including events that no watch has received.
 func (s *fakeServer) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +139,8 @@ func (s *fakeServer) forget() {
 	s.changed.Broadcast()
 }
 
-// backup returns what brings the server back to where it is now, as an etcd that is
-// restored: later changes were never made, and it counts on from here.
+// backup returns a function that restores the current state, as a restored etcd does.
+// Later changes are lost. The next resource version follows the current one.
 func (s *fakeServer) backup() (restore func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

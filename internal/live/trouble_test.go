@@ -73,8 +73,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// A server that is restored from a backup tells nothing of what comes until it is where
-// the watch begins. Its types are counted again, and followed on.
+// A server that is restored from a backup sends no events until it reaches the state
+// where the watch begins. The engine counts its types again, and continues.
 func TestRestored(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -130,7 +130,8 @@ func TestOneServerForgets(t *testing.T) {
 	}
 }
 
-// What kept a type from being watched may pass: it is tried again, and told.
+// The reason why a type can't be watched may pass. The engine retries, and reports that the
+// type is watched.
 func TestWatchedAgain(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -326,8 +327,8 @@ func TestInstalledAgain(t *testing.T) {
 	}
 }
 
-// What is there and has not been counted yet makes a report incomplete: a type that is
-// new, and one that comes back as soon as anybody says so.
+// A type that exists and isn't counted yet makes a report incomplete. It is a new type, or
+// a deleted type that discovery or a response shows again.
 func TestNotCountedYet(t *testing.T) {
 	server := newFakeServer(t, 1)
 	e := prepare(server)
@@ -566,7 +567,7 @@ func TestEndInAList(t *testing.T) {
 	}
 }
 
-// What is not read is named, also if it was never its turn.
+// A type that isn't read is listed as skipped, even if it never got a turn.
 func TestSkippedIsNamed(t *testing.T) {
 	server := newFakeServer(t, 1)
 	e := prepare(server, pods)
@@ -581,7 +582,8 @@ func TestSkippedIsNamed(t *testing.T) {
 	}
 }
 
-// What says a prefix and is gone before that is looked up keeps no other from it.
+// An object with a generateName can be deleted before its prefix is looked up. Then the next
+// object with this generateName causes another look-up.
 func TestLookedUpTooLate(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -717,8 +719,8 @@ func TestUnsaid(t *testing.T) {
 	}
 }
 
-// What etcd deletes because a lease has ended has one state: each object counts, once, and
-// a watch that breaks between them goes on from before.
+// The objects that etcd deletes with an ended lease have one resource version. Each counts
+// once. A watch that breaks between these events resumes before them.
 func TestLeaseEnds(t *testing.T) {
 	k := newTestStore()
 	k.at.version, k.totals.objects = 7, 9
@@ -751,7 +753,7 @@ func TestLeaseEnds(t *testing.T) {
 	}
 }
 
-// What a user allows is for all requests together: lists, look-ups and numbers.
+// The user's limit is for all requests together: lists, look-ups and numbers.
 func TestOneRequestAtATime(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -1010,7 +1012,7 @@ func TestUncounted(t *testing.T) {
 	}
 }
 
-// What has no number as its state is listed once where it is counted again and again.
+// A type whose resource version is no number needs one list for each repeated count.
 func TestNoNumber(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
@@ -1089,8 +1091,8 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
-// A watch does not wait long for what is asked before it is opened, be it that others
-// hold all turns.
+// Before a watch is opened, the engine asks for the server's state. It doesn't wait long,
+// even if the server doesn't respond.
 func TestAskTime(t *testing.T) {
 	server := newFakeServer(t, 1)
 	ctx, release := context.WithTimeout(t.Context(), time.Minute)

@@ -94,8 +94,8 @@ func TestVerifyWhatFills(t *testing.T) {
 	}
 }
 
-// What cannot be verified at the end is skipped: a type that doesn't respond any more, all
-// types if there is no time, and the types that cannot be discovered.
+// Types that can't be verified at the end are skipped: a type that doesn't respond any
+// more, all types if there is no time, and types that can't be discovered.
 func TestVerifyInVain(t *testing.T) {
 	slowly(t)
 	for name, test := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// What begins while it is watched is counted from its first name on, without a list.
+// A prefix that is new during the watch is counted from its first name on, without a list.
 func TestBeginning(t *testing.T) {
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))
@@ -103,7 +103,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// What a list after a gap has raised to MinCount does not make room.
+// A name pool that a list after a gap has raised to MinCount isn't dropped to make room.
 func TestYoungOverAGap(t *testing.T) {
 	k := newTestStore()
 	now := time.Unix(1_700_000_000, 0)

@@ -17,10 +17,10 @@ import (
 // with.
 const digestAnnotation = "genname.dev/creation-digest"
 
-// digestOf returns the digest of what the creator of object wants. It is the same
-// for a typed and an unstructured object, with and without apiVersion and kind,
-// and from one version of a library to the next. It doesn't contain what the
-// server writes, the status, and what the ID stands for.
+// digestOf returns the digest of the content that the creator of object wants. It is
+// the same for a typed and an unstructured object, with and without apiVersion and kind,
+// and from one version of a library to the next. It doesn't contain the status, the
+// fields that the server writes, and the fields that the ID stands for.
 func digestOf(object runtime.Object) (string, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {

@@ -64,7 +64,7 @@ func (o *operation) run(ctx context.Context) (Result, error) {
 	}
 }
 
-// send makes the request, and returns what its response shows.
+// send makes the request, and returns the observation.
 func (o *operation) send(ctx context.Context, action protocol.Action) protocol.Observation {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -94,8 +94,8 @@ func (o *operation) post(ctx context.Context) protocol.Observation {
 	return observation
 }
 
-// accept returns what a 2xx shows. Only an object under the name that was sent is
-// a success.
+// accept returns the observation of a 2xx. Only an object under the name that was
+// sent is a success.
 func (o *operation) accept(response runtime.Object) protocol.Observation {
 	got, err := meta.Accessor(response)
 	if err != nil {
@@ -116,7 +116,7 @@ func (o *operation) accept(response runtime.Object) protocol.Observation {
 	return protocol.Observation{Finding: protocol.Lost, Other: true}
 }
 
-// refused returns what the error of a POST shows.
+// refused returns the observation of the error of a POST.
 func (o *operation) refused() protocol.Observation {
 	var unsent *notSent
 	switch {

@@ -11,7 +11,7 @@ type AuditReport struct {
 	Server   AuditServer   `json:"server"`
 	Scope    AuditScope    `json:"scope"`
 	Summary  AuditSummary  `json:"summary"`
-	// Verdict answers what a person asks first; absent with --watch.
+	// Verdict is the summary to read first; absent with --watch.
 	Verdict *AuditVerdict `json:"verdict,omitempty"`
 	// Items are the prefixes that the report shows, in the order of --sort-by.
 	Items []AuditItem `json:"items"`

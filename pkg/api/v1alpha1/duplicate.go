@@ -29,7 +29,7 @@ type DuplicateReport struct {
 	Summary  DuplicateSummary  `json:"summary"`
 	// Items are the groups: confirmed ones first, then likely ones, then possible ones.
 	Items []DuplicateItem `json:"items"`
-	// Skipped is what could not be read, and why.
+	// Skipped are the types that could not be read, and why.
 	Skipped []Skipped `json:"skipped"`
 	// Complete is false if a type could not be read. Types that you can't list do not
 	// matter unless you named a type, or can't list any.
@@ -44,7 +44,7 @@ type DuplicateMetadata struct {
 	CreationTimestamp metav1.Time `json:"creationTimestamp"`
 }
 
-// DuplicateScope is what was compared.
+// DuplicateScope is the scope of the comparison.
 type DuplicateScope struct {
 	// AllNamespaces is true if all namespaces were read.
 	AllNamespaces bool `json:"allNamespaces"`
@@ -100,7 +100,7 @@ type DuplicateItem struct {
 	Resource string `json:"resource"`
 	// Namespace is empty for a cluster-scoped resource.
 	Namespace string `json:"namespace"`
-	// Prefix is what the names have in common before the random characters.
+	// Prefix is the common part of the names before the random characters.
 	Prefix string `json:"prefix"`
 	// Owners are the owners of all objects, as KIND.GROUP/NAME. They are read of
 	// confirmed and likely groups, and of those that might have been.
@@ -131,7 +131,7 @@ type DuplicateObject struct {
 	Creator string `json:"creator"`
 	// State is the object's state in one word, or empty if its status has none.
 	State string `json:"state"`
-	// ReferredBy is what refers to the object: an owner that names it outside of
+	// ReferredBy are the references to the object: an owner that names it outside of
 	// metadata, and the types of the objects that it owns.
 	ReferredBy []DuplicateReference `json:"referredBy"`
 	// Proposed is true if nothing refers to this object, but something to the other one.

@@ -114,7 +114,7 @@ type LintPlace struct {
 	Column int `json:"column"`
 	// Object is the object.
 	Object LintObject `json:"object"`
-	// About says in a few words what the object has to do with the finding.
+	// About is how the object is related to the finding, in a few words.
 	About string `json:"about"`
 }
 

@@ -29,7 +29,7 @@ type PruneMetadata struct {
 	CreationTimestamp metav1.Time `json:"creationTimestamp"`
 }
 
-// PruneCriteria are what an object must meet to be deleted.
+// PruneCriteria are the conditions that an object must meet to be deleted.
 type PruneCriteria struct {
 	// AllNamespaces is true if objects of all namespaces are chosen.
 	AllNamespaces bool `json:"allNamespaces"`

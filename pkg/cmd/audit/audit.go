@@ -1,4 +1,4 @@
-// Package audit is the command that counts generated names: its flags, what it prints, and
+// Package audit is the command that counts generated names: its flags, its output, and
 // the gates' exit code. internal/census counts, and internal/audit makes the report.
 package audit
 

@@ -43,7 +43,7 @@ type lists struct {
 	concurrency  int
 	polite       bool
 	retryTimeout time.Duration
-	estimate     bool // print what an audit would read
+	estimate     bool // print an estimate of an audit's requests
 }
 
 // watching is how long an audit goes on, and how often it shows the counts.
@@ -241,7 +241,7 @@ func (l *lists) scanner(c *cluster.Cluster, about *audit.Options) *census.Scanne
 		ChunkSize: l.chunkSize, Concurrency: l.concurrency, Polite: l.polite, RetryTimeout: l.retryTimeout,
 		Selector: l.selector, Prefixes: about.Prefixes, MinCount: about.CountsFrom(),
 	}
-	if !about.Gated() { // of what is hidden, only a gate looks at who made it: not all have one attempt
+	if !about.Gated() { // only a gate needs the creators of hidden prefixes, for their attempts
 		scanner.CreatorsFrom = about.MinCount
 	}
 	for _, window := range about.Recent() {

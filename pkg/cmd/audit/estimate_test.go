@@ -55,7 +55,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// What a flag means for others is in the config.
+// The config combines flags that affect each other.
 func TestConfig(t *testing.T) {
 	for line, want := range map[string]audit.Options{
 		"":                       {MinCount: 10, Order: audit.ByNames},
@@ -82,7 +82,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// What is not known exactly is marked, and a type without objects has no row.
+// Inexact values are marked. A type without objects has no row.
 func TestEstimateTable(t *testing.T) {
 	of := func(resource string) census.Resource {
 		return census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "example.dev", Resource: resource}}

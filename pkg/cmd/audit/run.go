@@ -41,7 +41,7 @@ type run struct {
 
 	cluster *cluster.Cluster
 	types   []census.Resource
-	skipped []census.Skipped // what discovery left out
+	skipped []census.Skipped // by discovery
 	uid     string           // of the cluster
 	ahead   time.Duration    // how far the server's clock is ahead of that of this computer
 	// maybeNowhere is true if the namespace of a gate is not known to exist.

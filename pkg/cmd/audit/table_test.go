@@ -109,8 +109,8 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// Creators give way first, then types, then what else tells rows apart. Notes go below their
-// rows, and are never cut off. What fits stays as it is.
+// Creators are shortened first, then types, then the other columns that distinguish rows.
+// Notes go below their rows, and are never cut off. A table that fits doesn't change.
 func TestFit(t *testing.T) {
 	long := strings.Repeat("n", 60)
 	table := grid{
@@ -152,15 +152,14 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// cells draws what a column may have: words of a few letters, so that many begin and end
-// alike, and signs of several bytes.
+// cells draws the cells of a column. They have only a few different letters, so that many
+// begin and end alike. Some characters have several bytes.
 func cells(most int) *rapid.Generator[string] {
 	return rapid.StringMatching(fmt.Sprintf("[ab\\-é≥]{1,%d}", most))
 }
 
-// Whatever the rows and the width, no line is wider than the terminal as long as the
-// least cells fit into it, and two rows that differ in what tells them apart look
-// different.
+// No line of any table is wider than the terminal if the shortest cells fit into it. Two
+// rows with different identifying columns look different.
 func TestFitOfAnyTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns := auditColumns(&v1alpha1.AuditReport{
@@ -312,7 +311,7 @@ func TestJudgeGrowth(t *testing.T) {
 	}
 }
 
-// What is told of several is what is farthest above the limit that was given.
+// The message names the prefix that is farthest above the given limit.
 func TestWorst(t *testing.T) {
 	chance, count, growth := 0.1, int64(5), 2.5
 	gate := func(change func(*v1alpha1.AuditGate)) *v1alpha1.AuditGate {

@@ -27,9 +27,9 @@ func judged(v v1alpha1.AuditVerdict) *v1alpha1.AuditReport {
 	}
 }
 
-// The verdict has at most five lines: one that says whether a create is close to failing, and
-// one that says what was created most, each with a command, and before them what was not
-// read.
+// The verdict has at most five lines: one on whether a create is close to failing, and
+// one on the prefixes with the most creates, each with a command. Before them is a line on
+// the types that could not be read.
 func TestVerdictLines(t *testing.T) {
 	fine := v1alpha1.AuditClosest{Resource: "configmaps", Namespace: "default", Prefix: "build-", Names: 3000, Attempts: 8, Room: 1_359_494}
 	most := []v1alpha1.AuditMostCreated{

@@ -39,8 +39,8 @@ func reportOf(items ...v1alpha1.AuditItem) *v1alpha1.AuditReport {
 	return &v1alpha1.AuditReport{Items: items, Scope: v1alpha1.AuditScope{MinCount: 10, Top: new(int)}}
 }
 
-// In a pipe come the rows that have changed, under one header. Quiet prefixes have none, and
-// what is not there any more is told on stderr.
+// A pipe gets only the changed rows, under one header. Prefixes without changes have no row.
+// A message on stderr names the prefixes that are no longer shown.
 func TestAppending(t *testing.T) {
 	var out, errOut bytes.Buffer
 	a := &appending{tell: teller{&errOut}, out: &out, prints: &printing{}}
@@ -170,7 +170,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// What was told last is said, too.
+// The last notices are printed, too.
 func TestSayLeft(t *testing.T) {
 	var errOut bytes.Buffer
 	w := &watched{run: &run{tell: teller{&errOut}}}
@@ -229,7 +229,7 @@ func fakeCluster(t *testing.T) *cluster.Cluster {
 	return c
 }
 
-// What a watch has counted is dated by when it was counted, however long ago it began.
+// The date of a report is the time of its counts, however long ago the watch began.
 func TestReportIsDated(t *testing.T) {
 	now := time.Now()
 	w := newWatched(&run{
@@ -247,7 +247,7 @@ func TestReportIsDated(t *testing.T) {
 	}
 }
 
-// So does the scan, also of what clients name, and who makes it.
+// With a gate, the scan counts smaller prefixes, too, and reads the creators of all.
 func TestScannerOfAGate(t *testing.T) {
 	c := fakeCluster(t)
 	four := int64(4)
@@ -265,7 +265,7 @@ func TestScannerOfAGate(t *testing.T) {
 	}
 }
 
-// The engine knows what the gates look at, hidden or not.
+// The engine counts all prefixes that the gates evaluate, hidden or not.
 func TestEngineOfAGate(t *testing.T) {
 	c := fakeCluster(t)
 	four := int64(4)
@@ -281,8 +281,8 @@ func TestEngineOfAGate(t *testing.T) {
 	}
 }
 
-// A screen is painted of no more rows than anybody looks through, unless the user says how
-// many; what is printed for others is whole.
+// The screen shows a limited number of rows, unless the user sets --top. Pipes and reports
+// get all rows.
 func TestBound(t *testing.T) {
 	for name, test := range map[string]struct {
 		shows showing

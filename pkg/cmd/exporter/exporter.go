@@ -124,7 +124,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// Validate returns what is wrong with the flags.
+// Validate returns an error for the first invalid flag or argument.
 func (o *options) Validate() error {
 	at := slices.IndexFunc(o.types, func(argument string) bool { return strings.Contains(argument, "/") })
 	switch {

@@ -96,7 +96,7 @@ func (s *serving) start(ctx context.Context, group *errgroup.Group) {
 		<-ctx.Done()
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
-		// What is not answered in time is cut off, which is no failure at the end.
+		// Requests without a response in time are cut off. At the end, this is no failure.
 		_, _ = s.metrics.Shutdown(closing), s.health.Shutdown(closing)
 		return nil
 	})

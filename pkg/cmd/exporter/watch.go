@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 )
 
-// garbagePercent is how much garbage there may be, of what is in use. The counts stay in
-// use, and little garbage is made.
+// garbagePercent is the limit of garbage, in percent of the memory in use. The counts stay
+// in use, and little garbage is made.
 const garbagePercent = 25
 
 // watch counts everything, and follows the changes until ctx is done. It waits for a server
@@ -66,7 +66,7 @@ func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *clus
 	return engine
 }
 
-// counted prints that the first count is complete, and what it left out.
+// counted prints that the first count is complete, and the types that it skipped.
 func (o *options) counted(engine *live.Engine, types *cluster.Types) {
 	snapshot := engine.Snapshot(func(live.Row) {})
 	var forbidden []string
@@ -88,7 +88,7 @@ func (o *options) counted(engine *live.Engine, types *cluster.Types) {
 	o.log(messages.Counted, humanize.Count(snapshot.Objects, "object"), humanize.Count(len(snapshot.Types), "type"))
 }
 
-// notice prints what the engine reports.
+// notice prints a notice of the engine.
 func (o *options) notice(n live.Notice) {
 	resource := n.Resource.String()
 	switch n.What {

@@ -17,9 +17,9 @@ const MaxSuffixLength = 11
 // Candidate returns the name to try for the object with the given creation id in
 // its attempt-th attempt (0, 1, …): the first MaxLength-length bytes of
 // generateName, and length characters of Alphabet (SuffixLength as the server
-// does it, from 1 to MaxSuffixLength). Where the cut splits a character, which
-// the names of RBAC's kinds can have, what is left of it is dropped, because
-// JSON cannot carry it. The same id gives the same names, in the same order,
+// does it, from 1 to MaxSuffixLength). If the cut splits a character of several
+// bytes, the rest of the character is dropped, because JSON can't carry it. Names
+// of RBAC's kinds can have such characters. The same id gives the same names, in the same order,
 // on every machine; over ids, every suffix is equally likely. It panics if no
 // suffix has the length.
 //

@@ -34,7 +34,7 @@ func ExampleEffectivePrefix() {
 	// Output: a-name-that-is-longer-than-all-that-the-server-will-ever-k
 }
 
-// What can have been generated; the last one's prefix is another one then.
+// The first and the last name can be generated. The last one has another prefix.
 func ExampleSplit() {
 	for _, name := range []string{"demo-x4k2z", "demo-hello", "demo-x4k2z7"} {
 		prefix, suffix, ok := names.Split(name)

@@ -22,8 +22,8 @@ const (
 	MaxPrefixLength = MaxLength - SuffixLength
 )
 
-// EffectivePrefix returns what a name generated from generateName starts with:
-// its first MaxPrefixLength (58) bytes. Prefixes with the same effective prefix share one name space.
+// EffectivePrefix returns the start of each name that is generated from generateName:
+// its first MaxPrefixLength (58) bytes. Prefixes with the same effective prefix share one name pool.
 func EffectivePrefix(generateName string) string {
 	return generateName[:min(len(generateName), MaxPrefixLength)]
 }

@@ -49,8 +49,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// The server's own generator is the reference: every name it makes is taken
-// apart into what went in.
+// The server's own generator is the reference. Split returns the prefix and the suffix
+// of every name that it generates.
 func TestSplitUndoesTheServersGenerator(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		generateName := rapid.StringMatching(`[a-z0-9.-]{1,80}`).Draw(t, "generateName")

@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// quiet returns a context under which client-go does not log what breaks off.
+// quiet returns a context under which client-go does not log broken connections.
 func quiet(t *testing.T) context.Context {
 	return klog.NewContext(t.Context(), logr.Discard())
 }
@@ -138,7 +138,7 @@ func TestWrap(t *testing.T) {
 	config.Host, config.Transport = network.URL+"/", nil
 	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"
 	config.Wrap(faults.Wrap)
-	// What Mutate changes is sent in JSON, which is all that this server reads.
+	// Mutate sends the changed object in JSON, the only format that this server reads.
 	faults.Always("create", "configmaps", oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"x": "y"}) }, nil))
 	client := configMapsOf(config)
 	if object := create(t, client, named("a")); object.Labels["x"] != "y" {

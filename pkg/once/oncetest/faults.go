@@ -24,7 +24,7 @@ import (
 type Faults struct {
 	now func() time.Time // the time of responses that no server has sent
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards rules and records
 	rules   []rule
 	records []*Record
 

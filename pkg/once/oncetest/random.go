@@ -46,7 +46,7 @@ func (f *Faults) Random(verb, resource string, seed uint64, rate float64, faults
 	})
 }
 
-// everyday is what Random injects by default.
+// everyday are the faults that Random injects by default.
 var everyday = []Fault{
 	DropRequest, DropResponse, CutResponse, SendTwice, TooManyRequests(1),
 	StoreLate(time.Second, DropRequest),

@@ -23,7 +23,7 @@ type Request struct {
 	// It is empty for requests that aren't about objects: discovery, reviews of
 	// permissions.
 	Verb string
-	// Resource is the resource in the path, and Subresource what follows the name.
+	// Resource is the resource in the path, and Subresource the part after the name.
 	Resource    schema.GroupVersionResource
 	Subresource string
 	// Namespace is the namespace in the path. It is empty for none or all.
@@ -100,7 +100,7 @@ func (r *Request) outgoing(ctx context.Context) (*http.Request, error) {
 // request. A Server recognizes a creation by it after a fault has changed the object.
 type sentKey struct{}
 
-// target is what the path and the method of a request are about.
+// target is parsed from the path and the method of a request.
 type target struct {
 	verb, subresource, namespace, name string
 	resource                           schema.GroupVersionResource

@@ -20,7 +20,7 @@ type Server struct {
 
 	types []Type
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	now     func() time.Time
 	objects map[key]*unstructured.Unstructured
 	changes []change

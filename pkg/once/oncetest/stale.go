@@ -13,8 +13,8 @@ import (
 )
 
 // StaleRead hides objects from gets, lists and watches until their creation is age
-// ago, like a cache that lags. With an hour, a started cache doesn't see what is
-// created during a test. Creation times are whole seconds. Deleted objects don't
+// ago, like a cache that lags. With an hour, a started cache doesn't see objects that
+// are created during a test. Creation times are whole seconds. Deleted objects don't
 // come back. Use it on watches for a cache that lags. On gets it makes the uncached
 // reader stale, which no kube-apiserver does. A stale cache makes a duplicate only in a
 // second reconcile.

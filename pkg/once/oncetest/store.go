@@ -339,7 +339,7 @@ func (r *served) metadataOnly() bool {
 	return strings.Contains(r.http.Header.Get("Accept"), "as=PartialObjectMetadata")
 }
 
-// shown returns what the client gets of the object.
+// shown returns the fields of the object that the client gets.
 func (r *served) shown(object *unstructured.Unstructured) map[string]any {
 	if !r.metadataOnly() {
 		return object.Object
@@ -350,8 +350,8 @@ func (r *served) shown(object *unstructured.Unstructured) map[string]any {
 	}
 }
 
-// listed returns what a list has of the object: those of kube-apiserver's own
-// types do not say it again.
+// listed returns the object as an item of a list. Lists of kube-apiserver's own types
+// don't repeat kind and apiVersion in each item.
 func (r *served) listed(object *unstructured.Unstructured) map[string]any {
 	shown := r.shown(object)
 	if !r.metadataOnly() && slices.Contains(builtin, r.kind) {

@@ -2,7 +2,7 @@ package protocol
 
 import "time"
 
-// An Action is what the caller does next: Post, Get, AskTime, Wait or Done.
+// An Action is the caller's next step: Post, Get, AskTime, Wait or Done.
 type Action interface{ action() }
 
 // Post sends the object, and observes the response.

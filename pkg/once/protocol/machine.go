@@ -54,7 +54,7 @@ type Machine struct {
 	forbidden   bool // the last POST, for a missing permission
 }
 
-// name is what is known of the current name.
+// name holds the known facts about the current name.
 type name struct {
 	state     state
 	sent      bool      // a POST may have come to storage
@@ -74,8 +74,8 @@ const (
 	firstPause, longestPause = 50 * time.Millisecond, 5 * time.Second
 	// lateTimeout bounds a GET that is made when the time of the object is over.
 	lateTimeout = 30 * time.Second
-	// clockMargin is how far apart the clocks of a cluster's API servers may be,
-	// with what the whole seconds of a creationTimestamp hide.
+	// clockMargin is how far apart the clocks of a cluster's API servers may be. It
+	// includes the fraction of a second that a creationTimestamp drops.
 	clockMargin = 5 * time.Second
 	// maxAbsences is how many conflicts without a holder are believed: others may
 	// delete the holder of a name, but hardly three times within the pauses
@@ -156,7 +156,7 @@ func (m *Machine) limit(now time.Time) Stop {
 	switch {
 	case m.over, m.interrupted && (m.step.posts() || m.step == recheck):
 		return Interrupted
-	// A lost POST is read back once, however late, and what was denied is
+	// A lost POST is read back once, however late. A denied object is
 	// rechecked as long as it takes.
 	case m.step == post, m.step == read, m.step == askTime, m.step == recheck, late.Before(m.deadline):
 		return ""

@@ -14,7 +14,7 @@ import (
 // clients can behave, up to a number of choices, and checks the promise after
 // each history: never two objects, exactly one if it says so, none if it says so.
 
-// model is an object and what may happen while it is created.
+// model is an object and the events that are possible while it is created.
 type model struct {
 	depth  int
 	config Config
@@ -197,7 +197,7 @@ func (w *world) check(d Done) (exempt string, err error) {
 		promised[1] = 2
 	}
 	stored := w.stored
-	if w.second && kind != isCreated && kind != isFound { // nobody knows what the first run has sent
+	if w.second && kind != isCreated && kind != isFound { // the requests of the first run are unknown
 		stored = before
 	}
 	alive := w.alive()

@@ -33,7 +33,7 @@ var safe = map[cell][]step{
 	{NotStored, "untracked"}:    {failed, nextName},
 	{Unauthorized, "untracked"}: {nextName},
 	{GivenUp, "untracked"}:      {nextName},
-	// What is given up in doubt is unknown, whatever the table says (stepAfter).
+	// A create that is given up in doubt is unknown, regardless of the table (stepAfter).
 	{GivenUp, "inDoubt"}: {created, failed, nextName},
 }
 
@@ -70,7 +70,7 @@ func TestModelFindsWrongRules(t *testing.T) {
 		} {
 			m := tracked
 			m.lags = f == Absent && in == "clean"
-			if f == Foreign && in == "inDoubt" { // what is late lands at the end
+			if f == Foreign && in == "inDoubt" { // a late POST lands at the end
 				m.depth = 8
 			}
 			wrongRules(t, m, cell{f, in}, right, func(wrong step) {

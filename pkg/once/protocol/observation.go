@@ -2,8 +2,8 @@ package protocol
 
 import "time"
 
-// An Observation is what the caller has read from a response, or that there was
-// none.
+// An Observation holds the facts that the caller has read from a response, or that there
+// was no response.
 type Observation struct {
 	Finding Finding
 	// Unsent: the POST can't have stored anything, because nothing of it left,

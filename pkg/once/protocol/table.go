@@ -22,8 +22,8 @@ const (
 // posts reports whether the step sends a POST.
 func (s step) posts() bool { return s == post || s == postLater || s == nextName }
 
-// A state is what is known of an object that carries a creation ID, under its
-// current name.
+// A state holds the known facts about an object with a creation ID, under its current
+// name.
 type state int
 
 const (

@@ -151,7 +151,7 @@ const (
 	// RecordNext is printed before commands, and RecordNextPrune before those with a prune.
 	RecordNext      = "Next:"
 	RecordNextPrune = "Next (prune deletes nothing without --yes):"
-	// NextPrune is the command that lists what could be deleted: arguments.
+	// NextPrune is the command that lists the objects to delete: arguments.
 	NextPrune = "  kubectl genname prune %s --older-than 1h"
 	// NextPruneDay is the same if there are older objects: arguments.
 	NextPruneDay = "  kubectl genname prune %s --older-than 24h"
@@ -218,7 +218,7 @@ const (
 	EmptyIn = "No generated names to show in %s namespace."
 	// EmptyInAll is the same if there are no names at all.
 	EmptyInAll = "No generated names to show in %s namespace. Use -A for all namespaces."
-	// BelowTop begins the line on what is not in the table: rows, is or are.
+	// BelowTop begins the line on rows that are not in the table: rows, is or are.
 	BelowTop = "%s %s not shown (--top=0 shows all)."
 	// Hidden follows for prefixes below --min-count: prefixes, --min-count, is or are.
 	Hidden = "%s with fewer than %s %s hidden (--min-count)."

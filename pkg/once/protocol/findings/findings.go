@@ -1,5 +1,5 @@
-// Package findings says what the response to a request means for the protocol: the
-// finding of an error that client-go returns. It sends nothing.
+// Package findings classifies responses for the protocol. It returns the finding of an
+// error that client-go returns. It sends nothing.
 //
 // There is no promise of compatibility before v1: the package is exported
 // because pkg/once and the kubectl plugin share it.
@@ -57,8 +57,8 @@ func deniedByAdmission(s metav1.Status) bool {
 	return strings.HasPrefix(s.Message, "admission webhook ") || strings.Contains(s.Message, " denied request: ")
 }
 
-// cannotBeACopys reports whether s refuses a POST for what no copy of it that
-// was carried out can have caused. Quota, a port or an address in use can be.
+// cannotBeACopys reports whether s refuses a POST for a reason that no stored copy of
+// this POST can have caused. A stored copy can use up quota, a port or an address.
 func cannotBeACopys(s metav1.Status) bool {
 	switch s.Code {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
@@ -72,8 +72,8 @@ func cannotBeACopys(s metav1.Status) bool {
 	return false
 }
 
-// forbidden is what the authorizers, NamespaceLifecycle and PodSecurity say:
-// they look at the request and the namespace alone.
+// forbidden matches the messages of the authorizers, NamespaceLifecycle and PodSecurity.
+// They check only the request and the namespace.
 var forbidden = regexp.MustCompile(
 	`^[^"]* is forbidden: User "[^"]*" cannot create resource "|` +
 		` is forbidden: unable to create new content in namespace \S+ because it is being terminated$|` +
@@ -86,11 +86,11 @@ func mayBeInUse(cause metav1.StatusCause) bool {
 		cause.Type == metav1.CauseTypeFieldValueDuplicate || inUse.MatchString(cause.Message)
 }
 
-// inUse is what the allocators of ports and addresses say.
+// inUse matches the messages of the allocators of ports and addresses.
 var inUse = regexp.MustCompile(`(?i)allocat|already|in use`)
 
-// statusClientClosedRequest is what nginx and others log and sometimes response
-// when the client's side of the connection went away.
+// statusClientClosedRequest is a status of nginx and others. They log it, and sometimes
+// send it, when the client has closed the connection.
 const statusClientClosedRequest = 499
 
 // tooLarge reports whether s says that etcd, or kube-apiserver's client of etcd,

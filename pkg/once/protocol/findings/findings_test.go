@@ -35,8 +35,8 @@ func invalid(errs ...*field.Error) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "x", errs)
 }
 
-// policyDenial is what a ValidatingAdmissionPolicy makes of a 403, with the
-// reason that it is given.
+// policyDenial returns the denial of a ValidatingAdmissionPolicy with the code and the
+// reason.
 func policyDenial(code int32, reason metav1.StatusReason) error {
 	const text = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"
 	err := apierrors.NewForbidden(configMaps, "x", errors.New(text))
@@ -45,8 +45,8 @@ func policyDenial(code int32, reason metav1.StatusReason) error {
 	return err
 }
 
-// What each answer to a POST means. A wrong "rejected" or "notStored"
-// loses an object, a wrong "denied" costs seconds, a wrong "lost" minutes.
+// Each response to a POST has a finding. A wrong "rejected" or "notStored" loses an
+// object. A wrong "denied" costs seconds, and a wrong "lost" costs minutes.
 func TestOfPost(t *testing.T) {
 	alreadyExists := func(kind, name string) error {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{
