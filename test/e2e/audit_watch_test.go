@@ -35,13 +35,19 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
+// requestsOfAState is how often the engine requests a watch at a state that the server no
+// longer knows.
+const requestsOfAState = 3
+
+const stateExpired = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (9)","reason":"Expired","code":410}`
+
 // watches injects faults into watches. Each watch is cut some time after its first event. While away
-// is set, no watch can be opened. If old is set, watches ask for a version that no longer exists.
+// is set, no watch can be opened. The next old watches get the response to a state that the server no longer knows.
 type watches struct {
 	mu     sync.Mutex
 	lasts  time.Duration // 0 for no cut
 	away   bool
-	old    bool
+	old    int
 	opened int
 	cut    []context.CancelFunc
 }
@@ -56,8 +62,10 @@ func (w *watches) choose(r *http.Request) faultproxy.Fault {
 	if w.away {
 		return faultproxy.Respond(http.StatusServiceUnavailable, nil, "away")
 	}
-	old := w.old
-	w.old = false
+	if w.old > 0 {
+		w.old--
+		return faultproxy.Respond(http.StatusGone, http.Header{"Content-Type": {"application/json"}}, stateExpired)
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	w.cut = append(w.cut, cancel)
 	end := sync.OnceFunc(func() { time.AfterFunc(w.lasts, cancel) })
@@ -65,11 +73,6 @@ func (w *watches) choose(r *http.Request) faultproxy.Fault {
 		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if w.lasts > 0 {
 				rw = &telling{rw, end}
-			}
-			if old {
-				q := r.URL.Query()
-				q.Set("resourceVersion", "1")
-				r.URL.RawQuery = q.Encode()
 			}
 			next.ServeHTTP(rw, r.WithContext(ctx))
 		})
@@ -108,7 +111,7 @@ func (w *watches) leave(what func()) {
 	what()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.away, w.old = false, true
+	w.away, w.old = false, requestsOfAState
 }
 
 // watching is a run of audit --watch in the background.
