@@ -169,7 +169,7 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// Whatever the order in which rows come, the report shows the first of them.
+// The report shows the first rows, regardless of the order in which rows arrive.
 func TestTopOfManyOrders(t *testing.T) {
 	const many, top = 200, 7
 	for _, order := range Orders {

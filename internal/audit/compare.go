@@ -33,7 +33,7 @@ type place struct {
 	namespace string
 }
 
-// spaceKey tells name spaces apart. The length of the suffix is 0 for that of a
+// spaceKey identifies a name pool. The length of the suffix is 0 for that of a
 // server.
 type spaceKey struct {
 	place
@@ -134,7 +134,7 @@ func (b *baseline) before(key spaceKey, clientGenerated bool) (least, most int64
 	case hidden.Prefixes == 0:
 		return 0, most
 	case scope.Top == nil, *scope.Top > 0 && len(b.report.Items) >= *scope.Top:
-		return -1, -1 // --top may have cut it off, whatever its names
+		return -1, -1 // --top may have removed it, regardless of its names
 	}
 	return 0, max(most, min(scope.MinCount-1, hidden.Names))
 }

@@ -257,8 +257,8 @@ func TestOnlyPrefixes(t *testing.T) {
 	}
 }
 
-// A gate on growth looks at every space; one that may exceed it, as far as the
-// earlier audit tells, is not let pass in silence.
+// A gate on growth evaluates every name pool. If the earlier audit doesn't show whether a
+// name pool exceeds the gate, the result reports it as undecided.
 func TestGateOnGrowth(t *testing.T) {
 	limit := 9.0
 	c := collector(Options{Old: saved(hid(3, 24, new(int))), MinCount: 1 << 40, FailAboveGrowth: &limit})

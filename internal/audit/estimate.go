@@ -88,7 +88,7 @@ func (r rate) creates() v1alpha1.Creates {
 }
 
 // wholeCreates returns a number of creates as an integer from 0 to a size that no
-// name space has.
+// name pool has.
 func wholeCreates(creates float64) int64 {
 	return int64(math.Ceil(min(max(creates, 0), 1e15)))
 }

@@ -108,8 +108,8 @@ func TestItemWithUnknownRetries(t *testing.T) {
 	}
 }
 
-// A client that names its objects itself makes one attempt, whatever the server does,
-// and one that makes longer suffixes has a larger space.
+// A client that generates its names makes one attempt, regardless of the server. A client
+// with longer suffixes has a larger name pool.
 func TestItemNamedByClients(t *testing.T) {
 	s := space("p-", 1000)
 	s.ClientGenerated = true
@@ -138,8 +138,8 @@ func TestItemMadeByOurselves(t *testing.T) {
 	}
 }
 
-// The newest object tells who makes them: its controller, or a manager, which may be
-// a guess.
+// The newest object shows the creator: its controller, or a manager, which may be a
+// guess.
 func TestMadeBy(t *testing.T) {
 	for _, test := range []struct {
 		creator census.Creator

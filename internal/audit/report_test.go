@@ -101,7 +101,7 @@ func TestCompleteUnderAGate(t *testing.T) {
 	}
 }
 
-// Prefixes that were not counted do not pass a gate either, and are told.
+// The result lists uncounted prefixes. With a gate, they make the report incomplete.
 func TestUncounted(t *testing.T) {
 	limit := int64(5)
 	for _, gate := range []*int64{nil, &limit} {

@@ -285,8 +285,8 @@ func TestServerNamingSendsNothingTwice(t *testing.T) {
 	}
 }
 
-// An object that something has removed the annotations of is another's if the server's
-// own clock says so: the Date of a response may be a proxy's.
+// An object without its annotations is another client's if the server's own clock proves
+// it. The Date of a response is no proof, because a proxy may have set it.
 func TestAge(t *testing.T) {
 	for name, test := range map[string]struct {
 		ahead  time.Duration // of the server's clock, once the object is there
@@ -507,7 +507,7 @@ func TestRequestsHaveADeadline(t *testing.T) {
 	}
 }
 
-// limiter is a rate limiter that makes nobody wait.
+// limiter is a rate limiter without delays.
 type limiter struct {
 	flowcontrol.RateLimiter
 	deadlines int
@@ -532,8 +532,8 @@ func TestLimiterSeesNoDeadline(t *testing.T) {
 	}
 }
 
-// Whatever encoding the configuration is for, objects are sent and read as JSON:
-// oncetest knows no other.
+// Objects are sent and read as JSON, regardless of the encoding in the configuration.
+// oncetest supports no other encoding.
 func TestEncoding(t *testing.T) {
 	server := oncetest.NewServer()
 	config := server.Config()

@@ -76,7 +76,7 @@ type httpModel struct {
 	depth      int // how many requests can meet an accident
 	named      bool
 	id         ID
-	interrupts bool                                      // the context may be done while a request is under way
+	interrupts bool                                      // the context may be done while a request is in flight
 	kills      bool                                      // the process may be killed by then, and another one goes on
 	ahead      time.Duration                             // of the server's clock
 	wraps      func(http.RoundTripper) http.RoundTripper // between client and server, if not nil
@@ -91,7 +91,7 @@ func (m httpModel) explore(t *testing.T) (ends map[ending]int, broken error) {
 			var kind ending
 			kind, broken = m.run(t.Context(), c)
 			ends[kind]++
-			time.Sleep(time.Hour) // nothing of the history is under way then
+			time.Sleep(time.Hour) // no request of the history is in flight then
 		}
 	})
 	return ends, broken
@@ -233,7 +233,7 @@ func (h *history) excuses(v oncetest.Violation, r Result, err error) bool {
 		return h.hidden&behindTheResponse > 0
 	case v.Problem == failedButExists && h.behind&landsLate > 0 && !h.there:
 		return true
-	case r.Unverified && apierrors.IsUnauthorized(err): // nobody is let in who could look
+	case r.Unverified && apierrors.IsUnauthorized(err): // no credential could read it
 		return true
 	}
 	return h.hidden&unreadable > 0 && (r.Unverified || v.Problem == failedButExists)

@@ -36,7 +36,7 @@ func (s *script) post(_, _ context.Context, name string) response {
 	return take(&s.posts)
 }
 
-// get finds nothing if nothing is said.
+// get finds nothing if the script has no response.
 func (s *script) get(ctx context.Context, _ string) response {
 	s.read++
 	s.until, _ = ctx.Deadline()
@@ -399,8 +399,8 @@ func TestRefusalIsLookedFor(t *testing.T) {
 	}
 }
 
-// A conflict that cannot be read back is told as unchecked also where it ends as
-// unknown, because no other name may be tried; a lost response is none.
+// A conflict that can't be read back is unverified, also if its outcome is unknown
+// because there is no other name to try. A lost response is no conflict.
 func TestUncheckedConflict(t *testing.T) {
 	forbidden := response{finding: protocol.NoPermission, err: errors.New("forbidden")}
 	for name, test := range map[string]struct {

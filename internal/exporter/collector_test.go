@@ -186,8 +186,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// The counter of a prefix goes on while it has no series, and after the engine has counted
-// it anew.
+// The counter of a prefix continues while it has no series, and after the engine has counted
+// it again.
 func TestCounterGoesOn(t *testing.T) {
 	f, c := newFakeEngine(), New(1, 10)
 	c.Follow(f, noOutlook, noneLeft)
@@ -225,7 +225,7 @@ func TestCounterGoesOn(t *testing.T) {
 	}
 }
 
-// No counter ever decreases, whatever becomes of prefixes and types.
+// No counter ever decreases, regardless of changes of prefixes and types.
 func TestCountersNeverDecrease(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, c := newFakeEngine(), New(2, 10)

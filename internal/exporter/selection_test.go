@@ -161,8 +161,8 @@ func (f *fakeEngine) firsts(most int, value func(live.Row) float64) []string {
 	return all[:min(most, len(all))]
 }
 
-// Whatever happens, the first of both lists have series, at most 2*top prefixes have any,
-// none longer than an hour, and series with the others add up to the total.
+// The first prefixes of both lists always have series. At most 2*top prefixes have any, and
+// none longer than an hour. The series and the others add up to the total.
 func TestSelectionProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		top := rapid.IntRange(1, 4).Draw(t, "top")

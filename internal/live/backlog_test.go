@@ -194,7 +194,7 @@ func TestNewestGone(t *testing.T) {
 	}
 }
 
-// No report has a negative number, whatever updates have made of generateName.
+// No report has a negative number, even after updates of generateName.
 func TestGeneratedIsWithinNames(t *testing.T) {
 	for _, generated := range []int32{-1, 4} {
 		c := &counter{pool: newCounter(census.NamePool{Names: 3}).pool}

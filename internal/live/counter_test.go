@@ -32,8 +32,8 @@ func TestCounterKeepsTheSpace(t *testing.T) {
 // docs/internals/watch-engine.md has this number.
 const bytesOfCounter = 200
 
-// A hundred thousand counters take no more than is said, and hold none of the memory that
-// they were counted in.
+// A hundred thousand counters take no more than bytesOfCounter each. They hold none of the
+// memory that they were counted in.
 func TestCounterMemory(t *testing.T) {
 	const many = 100_000
 	before := heapInUse()

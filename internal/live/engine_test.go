@@ -336,8 +336,8 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 	}
 }
 
-// A space that passes MinCount is counted once in a list, and exact from then on: by
-// the names that nobody said before, too.
+// A name pool that passes MinCount is counted once in a list, and is exact from then on. Its
+// names without a generateName count, too.
 func TestPassage(t *testing.T) {
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))
@@ -364,7 +364,7 @@ func TestPassage(t *testing.T) {
 	server.change("/api/v1/pods", "DELETED", gone)
 	add(generated("few-", random), "few-")
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 6, "pods prod/late-": 8}) })
-	// Nobody says it any more: it does not count any more.
+	// No object has this generateName any more, so the name pool doesn't count.
 	server.change("/api/v1/pods", "DELETED", object{Namespace: "prod", Name: "stranger", GenerateName: "late-"})
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 6}) })
 	if told := e.notices(Gap); len(told) > 0 {
@@ -476,7 +476,7 @@ func TestReuseOfMany(t *testing.T) {
 	}
 }
 
-// A steady rate is told right from the beginning, by each window, and a window forgets.
+// Each window shows a steady rate correctly from the beginning, and forgets old events.
 func TestRates(t *testing.T) {
 	began := time.Unix(0, 0)
 	r := &rates{last: began}

@@ -8,7 +8,7 @@ import (
 // Windows are the times over which rates are reported, the shortest first.
 var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
 
-// Rate is how many names came and went in a day of 24 hours.
+// Rate is the number of creates and deletes in a day of 24 hours.
 type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
 
 // rates counts creates and deletes in exponentially decaying windows (Leskovec,

@@ -25,7 +25,7 @@ func (s *store) Replace(list *listing, kept state) time.Time {
 // and deleted between the two states. At least the objects were created that are newer than
 // all objects that were seen before: the recent ones of index gap. Further names are
 // creates, too, and missing names are deletes, unless etcd may have been restored from a
-// backup: then objects came and went without a request.
+// backup. Then objects appear and disappear without a request.
 func (s *store) ReplaceAfterGap(list *listing, gap int, cause error, kept state) (from time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -333,7 +333,7 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, path, namespa
 		if r.Context().Err() != nil || s.restarts != restarts {
 			return
 		}
-		if time.Since(began) > 500*time.Millisecond && s.version >= since { // nothing is said of a state to come
+		if time.Since(began) > 500*time.Millisecond && s.version >= since { // no bookmark before the state exists
 			send("BOOKMARK", map[string]any{"metadata": map[string]any{"resourceVersion": fmt.Sprint(s.version)}})
 			return
 		}

@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// Whatever numbers are set, they are there, also if they grow out of an entry or shrink into
-// one.
+// All numbers that are set are kept, also if they outgrow an entry or fit into one again.
 func TestNumbers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var all numbers
@@ -91,8 +90,8 @@ func (s *started) numbersDiffer(t *testing.T) string {
 	return fmt.Sprintf("%d of %d name pools have another number, of %d", wrong, len(want), len(got))
 }
 
-// The number of each name pool is exact, with a counter or without, whatever its names have
-// been, and no list is read for it.
+// The number of each name pool is exact, with a counter or without, and regardless of its
+// earlier names. The engine reads no list for it.
 func TestEveryNumber(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {

@@ -28,8 +28,8 @@ func addRuns(server *fakeServer, n int) {
 	}
 }
 
-// A type is listed again when its number has changed since the last list, whatever of
-// that is under prefixes which are not asked for, and for a tenth of the time at most.
+// A type is listed again when its number has changed since the last list. Changes under
+// other prefixes count, too. Lists take at most a tenth of the time.
 func TestDue(t *testing.T) {
 	t.Run("after a quick list", func(t *testing.T) {
 		k := newTestStore()
@@ -180,12 +180,12 @@ func removable(server *fakeServer) (away *atomic.Bool) {
 	return away
 }
 
-// A type that is removed while it is watched, or counted again and again, or asked for
-// its number, leaves, and that is told once. It is counted should it come back.
+// The engine drops a removed type, and reports it once. The type may be watched, counted
+// repeatedly, or asked for its number. It is counted again if it comes back.
 func TestRemoved(t *testing.T) {
 	for name, test := range map[string]struct {
 		objects int
-		watch   int // the answer to a watch
+		watch   int // the response to a watch
 	}{
 		"watched": {6, 0}, "unwatched": {6, http.StatusMethodNotAllowed}, "quiet": {0, 0},
 	} {
@@ -423,7 +423,7 @@ func TestPassageOfClusterScoped(t *testing.T) {
 	eventually(t, func() string { return e.differs(map[string]int64{"nodes /few-": 6}) })
 }
 
-// A server whose watches never get anywhere does not have its types listed for ever.
+// If the watches of a server never succeed, its types are not listed without end.
 func TestCountedInVain(t *testing.T) {
 	for name, inject := range map[string]func(*fakeServer){
 		"all states are gone": func(s *fakeServer) {
@@ -520,7 +520,7 @@ func TestRestBetweenTornLists(t *testing.T) {
 	}
 }
 
-// An answer that is final for a type may be that of a server that has just started.
+// A server that has just started may refuse a watch. The engine retries before it gives up.
 func TestFirstOpenRefused(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -625,7 +625,7 @@ func TestSelects(t *testing.T) {
 	}
 }
 
-// A type that is only asked for its number is not up to date while it does not answer.
+// A type of which only the number is read is skipped while the server doesn't respond.
 func TestQuietTypeAway(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -701,7 +701,7 @@ func TestChangedGenerateName(t *testing.T) {
 	})
 	remove(1)
 	remove(0)
-	eventually(t, func() string { // nobody says it any more
+	eventually(t, func() string { // no object has this generateName any more
 		if rows := e.Snapshot().Rows; len(rows) > 0 {
 			return fmt.Sprintf("%+v", rows)
 		}
@@ -842,7 +842,7 @@ func TestStill(t *testing.T) {
 	}
 }
 
-// Watches that tell nothing are not believed for ever.
+// The engine checks watches that deliver no events.
 func TestMute(t *testing.T) {
 	for name, inject := range map[string]func(*fakeServer){
 		"they end":  func(s *fakeServer) { s.empty = true },
@@ -858,7 +858,7 @@ func TestMute(t *testing.T) {
 	}
 }
 
-// All namespaces that were not read are told, but of a type that was read as a whole since.
+// All namespaces that were not read are skipped, unless the whole type was read since.
 func TestLeaveOut(t *testing.T) {
 	again, part, never := &store{resource: pods}, &store{resource: jobs}, &store{resource: nodes}
 	of := func(k *store, namespace string) census.Skipped {
@@ -926,7 +926,7 @@ func TestNewVersion(t *testing.T) {
 	}
 }
 
-// Who may not list a type may be allowed to while it is watched.
+// A missing permission to list a type may be granted during the watch.
 func TestForbiddenForAWhile(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -999,7 +999,7 @@ func TestUnknownNumber(t *testing.T) {
 	}
 }
 
-// Objects that say a prefix which no list counts are told, and not passed over.
+// A snapshot reports the objects with a generateName that no list counts.
 func TestUncounted(t *testing.T) {
 	k := newTestStore()
 	b := newBatch(k.policy, time.Now(), nil, false)
@@ -1072,7 +1072,7 @@ func TestSaidWhileInspected(t *testing.T) {
 	}
 }
 
-// That the number of objects differs is wrong only if a watch after that told nothing.
+// A different number of objects is an error only if the watch delivered no event after it.
 func TestDiffers(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// pod adds a Pod of a name that nobody generated, or of the prefix run-.
+// pod adds a Pod with the name and the generateName.
 func pod(server *fakeServer, name, generateName string) {
 	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: name, GenerateName: generateName})
 }

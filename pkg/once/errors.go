@@ -30,8 +30,8 @@ var (
 var errInvalid = errors.New("invalid argument")
 
 // IsPermanent reports whether a later call with the same arguments fails, too,
-// while nobody changes the cluster: err is about an argument, or it is ErrTaken or
-// ErrMismatch. ErrRefused is never permanent, because a quota, a policy or a
+// unless the cluster changes. It is true for ErrTaken, ErrMismatch and errors about
+// an argument. ErrRefused is never permanent, because a quota, a policy or a
 // permission can change.
 func IsPermanent(err error) bool {
 	return errors.Is(err, errInvalid) || errors.Is(err, ErrTaken) || errors.Is(err, ErrMismatch)

@@ -131,8 +131,8 @@ func TestMaxNames(t *testing.T) {
 	}
 }
 
-// Whatever is read without an error can be reported on: its numbers are in
-// their ranges, and it can be written and read again.
+// A report that is read without an error is usable. Its numbers are in their ranges,
+// and it can be written and read again.
 func FuzzReadAuditReport(f *testing.F) {
 	f.Add([]byte(saved))
 	f.Add([]byte(saved[:100]))

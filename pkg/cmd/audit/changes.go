@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// rowKey tells rows apart.
+// rowKey identifies a row.
 type rowKey struct {
 	resource     schema.GroupResource
 	namespace    string

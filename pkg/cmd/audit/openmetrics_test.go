@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// The parser of node_exporter gets back whatever is in the names. An unknown value has no
+// The parser of node_exporter reads any text in names unchanged. An unknown value has no
 // sample, and an unbounded one is +Inf.
 func TestOpenMetrics(t *testing.T) {
 	attempts, chance, room, inf := 8, 1e-12, int64(12), math.Inf(1)

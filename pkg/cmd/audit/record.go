@@ -47,7 +47,7 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	return err
 }
 
-// attemptsOf returns the attempts per create, and who makes them.
+// attemptsOf returns the attempts per create, and whether the server or the client makes them.
 func attemptsOf(report *v1alpha1.AuditReport) string {
 	item, server := report.Items[0], report.Server
 	switch {

@@ -81,7 +81,7 @@ func TestGrowthText(t *testing.T) {
 	}
 }
 
-// Whatever the width, no two prefixes look the same, and none is longer than it was.
+// No two prefixes look the same at any width, and none becomes longer.
 func TestDistinct(t *testing.T) {
 	x := strings.Repeat("x", 40)
 	texts := map[string]bool{
@@ -295,7 +295,7 @@ func TestPrefixText(t *testing.T) {
 	}
 }
 
-// A gate that nobody can decide is an error, which an exceeded one goes before.
+// An undecided gate is an error. The error of an exceeded gate has priority.
 func TestJudgeGrowth(t *testing.T) {
 	limit := 10.0
 	r := &run{config: &config{}}

@@ -58,7 +58,7 @@ func (w *watched) start(ctx context.Context, progress *terminal.Progress) error 
 	w.tellOf(func(text string) {
 		select {
 		case notices <- text:
-		default: // nobody reads so many; the report has their number
+		default: // too many to read; the report has their number
 		}
 	})
 	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // it goes on until it is verified

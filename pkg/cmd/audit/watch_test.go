@@ -86,7 +86,7 @@ func TestShownReportStaysWhole(t *testing.T) {
 	}
 }
 
-// With --top, a row that others have overtaken is told to be just that.
+// With --top, a message reports that other rows have overtaken a row.
 func TestOvertaken(t *testing.T) {
 	var errOut bytes.Buffer
 	a := &appending{tell: teller{&errOut}, out: io.Discard, prints: &printing{}}
@@ -183,8 +183,8 @@ func TestSayLeft(t *testing.T) {
 	}
 }
 
-// That the server is away, and that a polite scan rests, is told as notices are: above the
-// progress of the first count, and where the watch shows them after it.
+// Messages about an unreachable server and the pauses of a polite scan appear where notices
+// do: above the progress of the first count, and later in the place of the watch.
 func TestTellsWhileItCounts(t *testing.T) {
 	notices := make(chan string) // nothing stays in it
 	w := &watched{run: &run{config: &config{lists: lists{retryTimeout: time.Minute}}}, engine: live.New(census.Scanner{})}

@@ -82,7 +82,7 @@ func TestAddressInUse(t *testing.T) {
 	}
 }
 
-// Each notice of the engine is one line of the log, whatever a server says.
+// Each notice of the engine is one line of the log, regardless of the server's text.
 func TestNotices(t *testing.T) {
 	pods, cause := schema.GroupResource{Resource: "pods"}, errors.New("gone\n\x1b[2J")
 	for what, want := range map[live.Happening]string{

@@ -63,7 +63,7 @@ func TestSplitUndoesTheServersGenerator(t *testing.T) {
 }
 
 // The vectors were computed apart from this code, from the rule in Candidate's
-// comment. They are a promise: the same key makes the same names for ever.
+// comment. They are a promise: the same ID always gives the same names.
 func TestCandidateVectors(t *testing.T) {
 	for _, v := range []struct {
 		generateName, id string

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/choices"
 )
 
-// The model explores every way in which a server, the network between and other
-// clients can behave, up to a number of choices, and checks the promise after
-// each history: never two objects, exactly one if it says so, none if it says so.
+// The model explores all behavior of a server, the network and other clients, up to a
+// number of choices. It checks the promise after each history. There are never two
+// objects, exactly one after a success, and none after a failure.
 
 // model is an object and the events that are possible while it is created.
 type model struct {
@@ -29,7 +29,7 @@ type model struct {
 	again bool
 	// lags: reads see a state before any of ours was stored
 	lags bool
-	// calm: no fault meets a request, whatever others do
+	// calm: no request meets a fault; other clients can act
 	calm bool
 	// renames: a webhook picks names
 	renames bool
@@ -228,7 +228,7 @@ func (w *world) exempts(d Done) string {
 		return "sent twice, reads lag"
 	case w.hedged && !w.model.config.Tracked: // no client can know it
 		return "sent twice, untracked"
-	case w.resent && !w.model.config.Tracked: // as kubectl: a conflict with oneself is told as one
+	case w.resent && !w.model.config.Tracked: // as kubectl: a conflict with our own object is reported as one
 		return "sent again, untracked"
 	case endingOf(d) == isFailed && w.model.config.Fixed && w.strip().id && (w.second || taken): // the name is taken: that is true
 		return "the fixed name is taken by our object, without its ID"
@@ -240,10 +240,10 @@ func (w *world) exempts(d Done) string {
 	return ""
 }
 
-// Two runs with one key at the same moment. Each lists the objects that carry its
-// label at its end: two objects, which are possible where the name of another's
-// object becomes free, are seen by the later run at least. An object of an owner
-// is one whatever happens, for it has one name.
+// Two runs have one key at the same moment. At its end, each run lists the objects with
+// its label. Two objects are possible if the name of another client's object becomes
+// free. At least the later run sees both then. There is never a second object of an
+// owner, because it has one name.
 func TestModelOfTwoRuns(t *testing.T) {
 	for name, test := range map[string]struct {
 		config Config

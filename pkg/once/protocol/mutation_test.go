@@ -23,7 +23,7 @@ var safe = map[cell][]step{
 	{Foreign, "wasRejected"}:      {nextName},
 	{Foreign, "wasDenied"}:        {nextName},
 	{Absent, "wasRejected"}:       {nextName},
-	{NoPermission, "clean"}:       {failed}, // a warning says so
+	{NoPermission, "clean"}:       {failed}, // with a warning
 	{NoPermission, "wasRejected"}: {nextName},
 	{NoPermission, "wasDenied"}:   {nextName},
 

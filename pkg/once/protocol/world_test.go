@@ -312,8 +312,8 @@ func (w *world) get(name string) Observation {
 	return Observation{Finding: Foreign}
 }
 
-// time is told, not known, or not had. The clock of another API server, which
-// has stamped the objects, may be behind.
+// time returns the server's time, a response without it, or no response. The clock of
+// another API server, which set the creation times, may be behind.
 func (w *world) time() Observation {
 	now := Observation{Finding: ServerTime, Time: w.now}
 	if w.model.calm {
