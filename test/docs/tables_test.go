@@ -26,8 +26,11 @@ func TestTables(t *testing.T) {
 // separator is a | that ends a cell.
 var separator = regexp.MustCompile(`(^|[^\\])\|`)
 
-// checkTables counts the tables of a page, and lists the rows that don't have as many cells as the first row of their
-// table.
+// startsText matches the beginning of a paragraph or a list. A heading, a comment and a block end a table.
+var startsText = regexp.MustCompile("^([^#<`]|`[^`])")
+
+// checkTables counts the tables of a page. It lists the rows that don't have as many cells as the first row of their
+// table, and text directly below a table.
 func checkTables(text string) (tables int, wrong []string) {
 	cells, fenced, number := 0, false, 0
 	for line := range strings.Lines(text) {
@@ -37,6 +40,9 @@ func checkTables(text string) (tables int, wrong []string) {
 			fenced = !fenced
 		}
 		if fenced || !strings.HasPrefix(line, "|") {
+			if cells > 0 && startsText.MatchString(line) {
+				wrong = append(wrong, fmt.Sprintf("%d: without an empty line before it, this is a row of the table: %s", number, line))
+			}
 			cells = 0
 			continue
 		}
@@ -59,6 +65,8 @@ func TestCheckTables(t *testing.T) {
 		"| a | b |\n|---|---|\n| `x | y` | 2 |\n":   1,
 		"| a | b |\n|---|---|\n| 1 |\n":             1,
 		"| a | b |\n|---|---|\n| 1 | 2\n":           1,
+		"| a | b |\n|---|---|\n| 1 | 2 |\ntext\n":   1,
+		"| a | b |\n|---|---|\n| 1 | 2 |\n\ntext\n": 0,
 		"```\n| a | b |\n| 1 |\n```\n":              0,
 		"| a |\n|---|\n| 1 |\n\n| a | b |\n|-|-|\n": 0,
 	} {

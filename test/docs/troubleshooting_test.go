@@ -84,6 +84,7 @@ var explainThemselves = map[string]string{
 		MoreEnded GoesOnRunning WaitAgain DontRunAgain BadPrefix FixedNames OtherSuffixLength
 		AnnotationsTooLong Counts NotAllPrinted NotAllCreated Interrupted NotWritten
 		StoppedAfterFailure Unread Unreadable NeedsWholeInput NoWatch TooManyToPoll
+		Expiring NameAndGenerateName
 	`,
 	"pkg/cmd/duplicates/messages": `NameOfAll Interrupted SecretsUnnamed`,
 	"pkg/cmd/exporter/messages":   `Stopped Skipped Forbidden`,
