@@ -18,7 +18,8 @@ WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
 RACE    := $(WITHC) $(GO) test -race
 ENGINES := $(addprefix ./internal/,census create duplicates exactlyonce exporter live prune serverinfo wait)
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
-ALL      = $(shell $(GO) list ./... | grep -v '/test/release$$')
+# The longest first, so that the others run beside it.
+ALL      = ./test/e2e $(shell $(GO) list ./... | grep -vE '/test/(e2e|release)$$')
 
 # A release needs programs that are not built here: syft for SBOMs, cosign with
 # its service for signatures, and docker with a registry for the image.

@@ -27,10 +27,17 @@ type Server struct {
 	Controllers string
 }
 
+// parallel is how many tests run at a time. They wait for servers more than they compute.
+const parallel = "6"
+
 // Main runs the tests of a package beside servers and returns the exit code. TestMain calls it. With -short no test
 // runs.
 func Main(m *testing.M, servers ...Server) int {
 	flag.Parse()
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if testing.Short() {
 		fmt.Println("-short: all of this package is skipped, because it needs a control plane")
 		return 0
