@@ -73,7 +73,7 @@ bare: control-plane ## Run the quick tests, and those that kubectl runs in, in a
 test: control-plane build ## Run all tests but those of a release, on a real control plane (minutes)
 	@echo "kube-controller-manager, for the demo: 2 minutes at first"
 	$(GO) run ./test/controlplane/run --controllers=job-controller true
-	@echo "All tests of the plugin: 6 minutes"
+	@echo "All tests of the plugin: 8 minutes"
 	$(GO) test -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(ALL)
 	@$(MAKE) --no-print-directory cover
 	@echo "The alerts and the dashboard in Prometheus' engine, which is built at first: 2 minutes"
@@ -85,7 +85,7 @@ test: control-plane build ## Run all tests but those of a release, on a real con
 	@echo "The engines under the race detector, and at first Kubernetes' libraries: 3 minutes"
 	$(RACE) -short -timeout 20m $(ENGINES)
 
-race: control-plane ## Run all tests that run the plugin's code under the race detector (20 minutes)
+race: control-plane ## Run all tests that run the plugin's code under the race detector (10 minutes)
 	$(RACE) -timeout 30m ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./lab/faults ./test/faultproxy
 
 release-test: control-plane ## Make a release of this platform and take it apart (goreleaser: 3 minutes at first)
