@@ -50,9 +50,9 @@ func transient(ctx context.Context, err error) bool {
 	return !errors.As(err, &bad) && !errors.As(err, &gone) && !errors.As(err, &untrusted) && !isSignal(err)
 }
 
-// isAway reports whether err is of an unreachable server: no response, or a response of
+// isUnreachable reports whether err is of an unreachable server: no response, or a response of
 // something before it.
-func isAway(err error) bool {
+func isUnreachable(err error) bool {
 	code := apistatus.Code(err)
 	return code == 0 || code == http.StatusBadGateway || code == http.StatusServiceUnavailable
 }

@@ -138,7 +138,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
 	case p.Objects > 0 && (l.unordered || first && l.at == ""):
 		return fmt.Errorf("%w: %w", errStartAgain, err)
 	}
-	w.away = w.away || isAway(err)
+	w.away = w.away || isUnreachable(err)
 	if w.objects > 0 && !l.unordered {
 		w.again = &position{}
 	}

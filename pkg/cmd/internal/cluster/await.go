@@ -45,7 +45,7 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	for began := time.Now(); ; {
 		err := ask()
 		waits := retrier != nil
-		away := isAway(err) || waits && !ready && apistatus.AboutRights(err)
+		away := mayRecover(err) || waits && !ready && apistatus.AboutRights(err)
 		switch {
 		case err == nil && waits:
 			c.patience.Tell(nil, time.Since(began))
@@ -76,7 +76,7 @@ func (c *Cluster) untilReady(
 		case err != nil:
 			return false, false, fmt.Errorf("%w: %w", err, cause)
 		}
-		if err := c.readyz(ctx); !isAway(err) {
+		if err := c.readyz(ctx); !mayRecover(err) {
 			return err == nil, false, nil
 		}
 	}
@@ -108,10 +108,10 @@ func (p Patience) Tell(cause error, after time.Duration) {
 	p.Say(terminal.Sprintf(messages.Unreachable, p.For, cause))
 }
 
-// isAway reports whether err is from a server that may soon be reachable. Such a server can't be
+// mayRecover reports whether err is from a server that may soon be reachable. Such a server can't be
 // dialed, closes the connection, doesn't respond in time, is busy, or has an internal error. A host
 // name that doesn't exist and a wrong certificate are not such errors.
-func isAway(err error) bool {
+func mayRecover(err error) bool {
 	var unknown *net.DNSError
 	var op *net.OpError
 	var timeout net.Error

@@ -185,7 +185,7 @@ func TestIsAway(t *testing.T) {
 		if test.err != nil {
 			test.err = wrap(test.err)
 		}
-		if got := isAway(test.err); got != test.away {
+		if got := mayRecover(test.err); got != test.away {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}
