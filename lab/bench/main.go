@@ -20,6 +20,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/kubectl-genname/kubectl-genname/lab/document"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -55,12 +56,12 @@ type bench struct {
 }
 
 const (
-	document  = "../../docs/internals/benchmarks.md"
+	page      = "../../docs/internals/benchmarks.md"
 	pluginDir = "../../cmd/kubectl-genname"
 )
 
 func main() {
-	b := &bench{commit: commit()}
+	b := &bench{commit: document.Commit()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
 	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, tenants, kubectl, types, far, old or oldtenants; of live few, own, tens or pods")
@@ -113,7 +114,7 @@ func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err er
 
 // write measures a section and prints it. It also writes the section into the document unless printOnly is set.
 func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
-	b.load = loadAverage()
+	b.load = document.LoadAverage()
 	text, err := s.measure(ctx, b)
 	if err != nil {
 		return err
@@ -132,7 +133,7 @@ func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
 	if printOnly {
 		return nil
 	}
-	return writeSection(document, s.name, text)
+	return document.Write(page, s.name, strings.TrimSpace(text)+"\n")
 }
 
 // logf prints progress on stderr.

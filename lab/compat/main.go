@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/lab/document"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -66,7 +67,7 @@ func run(plugin, only, write, section string) error {
 	if write == "" || broken != nil {
 		return broken
 	}
-	return replace(write, section, seen.String())
+	return document.Write(write, section, seen.String())
 }
 
 // unknown returns the first word of -only that selects nothing.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/lab/faults"
@@ -75,19 +74,4 @@ func table(rows []row) string {
 		fmt.Fprintf(&b, " %d, %d; %d, %d |\n", r.watched.Creates, r.watched.SeenCreates, r.watched.Deletes, r.watched.SeenDeletes)
 	}
 	return b.String()
-}
-
-// replace replaces the section of the document at path by seen.
-func replace(path, section, seen string) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	begin, end := "<!-- "+section+": begin -->\n", "<!-- "+section+": end -->\n"
-	before, rest, found := strings.Cut(string(data), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		return fmt.Errorf("%s has nothing between %q and %q", path, begin, end)
-	}
-	return os.WriteFile(path, []byte(before+begin+seen+end+after), 0o644)
 }

@@ -17,6 +17,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
 // readyTimeout limits the time of a first count.
@@ -226,8 +228,5 @@ func eventually(ctx context.Context, most time.Duration, try func() error) error
 
 // sleep returns after d, or when ctx is done.
 func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
+	_ = apistatus.Sleep(ctx, d) // the caller checks ctx
 }

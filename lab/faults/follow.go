@@ -179,15 +179,13 @@ func (f *Followed) String() string {
 	return string(text)
 }
 
-// Section returns the result as a section of docs/internals/watch-engine.md.
+// Section returns the result as the text of a section of docs/internals/watch-engine.md.
 func (f *Followed) Section(s Settings) string {
-	begin, end := s.markers()
-	return begin + fmt.Sprintf("Measured on %s with seed %d, %d cores, %s. For %s, %d changes per second were requested. "+
+	return fmt.Sprintf("Measured on %s with seed %d, %d cores, %s. For %s, %d changes per second were requested. "+
 		"The control plane had %s.\n\n",
 		time.Now().UTC().Format(time.DateOnly), s.Seed, runtime.NumCPU(), runtime.Version(), s.Follows, changesPerSecond, s.servers()) +
 		"| creates made, seen | deletes made, seen | rows with the right names | exact rows | lower bounds | gaps |\n" +
 		"|--:|--:|--:|--:|--:|--:|\n" +
 		fmt.Sprintf("| %d, %d | %d, %d | %d of %d | %d | %d | %d |\n\n%s.\n",
-			f.Creates, f.SeenCreates, f.Deletes, f.SeenDeletes, f.Prefixes, f.Prefixes, f.Exact, f.Lower, f.Gaps, f.Watched) +
-		end
+			f.Creates, f.SeenCreates, f.Deletes, f.SeenDeletes, f.Prefixes, f.Prefixes, f.Exact, f.Lower, f.Gaps, f.Watched)
 }

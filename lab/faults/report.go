@@ -2,7 +2,6 @@ package faults
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -11,8 +10,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// markers returns the lines around the section in the document. Each number of objects has its own section.
-func (s Settings) markers() (begin, end string) {
+// SectionName returns the name of the section in the document. Each number of objects has its own section.
+func (s Settings) SectionName() string {
 	name := "faults"
 	if s.Follows > 0 {
 		name = "followed"
@@ -23,7 +22,7 @@ func (s Settings) markers() (begin, end string) {
 	if s.Follows == 0 && s.Objects() != Full().Objects() {
 		name += fmt.Sprintf(", %d objects", s.Objects())
 	}
-	return "<!-- " + name + ": begin -->\n", "<!-- " + name + ": end -->\n"
+	return name
 }
 
 // servers describes the servers and their failures.
@@ -53,11 +52,9 @@ func (r *Result) String() string {
 		r.runs, r.clientKills, r.serverKills, r.Faults, r.Requests, r.Took.Round(time.Second))
 }
 
-// Section returns the results as a section of docs/internals/benchmarks.md.
+// Section returns the results as the text of a section of docs/internals/benchmarks.md.
 func Section(s Settings, results []*Result) string {
 	var b strings.Builder
-	begin, end := s.markers()
-	b.WriteString(begin)
 	fmt.Fprintf(&b, "Measured on %s with seed %d over %s: %g%% of all requests with a fault, %s, "+
 		"clients that may be killed %d times; --request-timeout=%s, --concurrency=%d of the plugin; %d cores, %s.\n\n",
 		time.Now().UTC().Format(time.DateOnly), s.Seed, s.Protocol, 100*s.Rate, s.servers(),
@@ -69,36 +66,5 @@ func Section(s Settings, results []*Result) string {
 			r.Client.Title, r.Asked, r.Reported, r.Unknown, r.Failed, r.NotAttempted, r.Present, r.Duplicates, r.Missing, r.Unaccounted,
 			r.runs, r.clientKills, r.Requests, r.Faults, r.Took.Round(time.Second))
 	}
-	b.WriteString(end)
 	return b.String()
-}
-
-// FindSection fails unless the document at path has a section for this fault-injection test.
-func (s Settings) FindSection(path string) error {
-	_, _, err := s.around(path)
-	return err
-}
-
-// Write replaces the section in the document at path.
-func Write(path string, s Settings, section string) error {
-	before, after, err := s.around(path)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(before+section+after), 0o644)
-}
-
-// around returns the document's text before the section and after it.
-func (s Settings) around(path string) (before, after string, err error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "", "", err
-	}
-	begin, end := s.markers()
-	before, rest, opened := strings.Cut(string(data), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !opened || !closed {
-		return "", "", fmt.Errorf("%s has no section between %q and %q", path, begin, end)
-	}
-	return before, after, nil
 }

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -38,17 +37,14 @@ func (r *Result) Check() error {
 	return fmt.Errorf("%w: %s", errors.Join(broken...), r)
 }
 
-// The lines around the tables of a page.
-const (
-	begin = "<!-- reconcile: begin -->\n"
-	end   = "<!-- reconcile: end -->\n"
-)
+// SectionName is the name of the section of a page with the tables.
+const SectionName = "reconcile"
 
-// Section returns all results as the tables of a page.
+// Section returns all results as the text of a section, in tables.
 func Section(s Settings, version string, results []*Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%sMeasured on %s with kube-apiserver %s, %d purposes, seed %d, %d cores and %s.\n\n"+
-		"Duplicates, and missing objects:\n\n", begin,
+	fmt.Fprintf(&b, "Measured on %s with kube-apiserver %s, %d purposes, seed %d, %d cores and %s.\n\n"+
+		"Duplicates, and missing objects:\n\n",
 		time.Now().UTC().Format(time.DateOnly), version, s.Purposes, s.Seed, runtime.NumCPU(), runtime.Version())
 	b.WriteString(table(results))
 	b.WriteString("\nRequests and errors:\n\n" +
@@ -60,7 +56,6 @@ func Section(s Settings, version string, results []*Result) string {
 				r.Way.Title, r.Scenario.Title, r.each(r.Posts), r.each(r.Gets), r.Lists, r.Faults, r.Unsettled)
 		}
 	}
-	b.WriteString(end)
 	return b.String()
 }
 
@@ -95,18 +90,4 @@ func (r *Result) cell() string {
 		cell += fmt.Sprintf(", %d missing", r.Missing)
 	}
 	return cell
-}
-
-// Write replaces the section of the page at path.
-func Write(path, section string) error {
-	page, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := strings.Cut(string(page), begin)
-	_, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no section between %q and %q", path, begin, end)
-	}
-	return os.WriteFile(path, []byte(before+section+after), 0o644)
 }

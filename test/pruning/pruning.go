@@ -27,6 +27,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
 // prefix is the generateName of all objects.
@@ -234,14 +236,7 @@ func (t *trial) replace(ctx context.Context) {
 }
 
 // sleep waits, and reports whether ctx is not done.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+func sleep(ctx context.Context, d time.Duration) bool { return apistatus.Sleep(ctx, d) == nil }
 
 // check compares the cluster with the objects that may exist.
 func (t *trial) check(ctx context.Context) error {

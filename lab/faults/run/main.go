@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/kubectl-genname/kubectl-genname/lab/document"
 	"github.com/kubectl-genname/kubectl-genname/lab/faults"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -54,7 +55,7 @@ func main() {
 
 func run(s faults.Settings, only, write string) (err error) {
 	if write != "" {
-		if err := s.FindSection(write); err != nil {
+		if err := document.Check(write, s.SectionName()); err != nil {
 			return err
 		}
 	}
@@ -90,10 +91,10 @@ func run(s faults.Settings, only, write string) (err error) {
 		fmt.Fprintln(os.Stderr, r)
 		broken = errors.Join(broken, c.Check(r))
 	}
-	section := faults.Section(s, results)
-	fmt.Print(section)
+	text := faults.Section(s, results)
+	fmt.Print(document.Section(s.SectionName(), text))
 	if write != "" && broken == nil {
-		return faults.Write(write, s, section)
+		return document.Write(write, s.SectionName(), text)
 	}
 	return broken
 }
@@ -105,10 +106,10 @@ func follow(ctx context.Context, cp *controlplane.ControlPlane, s faults.Setting
 		return err
 	}
 	fmt.Fprintln(os.Stderr, f)
-	section := f.Section(s)
-	fmt.Print(section)
+	text := f.Section(s)
+	fmt.Print(document.Section(s.SectionName(), text))
 	if write == "" {
 		return nil
 	}
-	return faults.Write(write, s, section)
+	return document.Write(write, s.SectionName(), text)
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/kubectl-genname/kubectl-genname/lab/document"
 	"github.com/kubectl-genname/kubectl-genname/lab/reconcile"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
@@ -60,10 +61,10 @@ func run(s reconcile.Settings, version, only, in, write string) (err error) {
 			broken = errors.Join(broken, r.Check())
 		}
 	}
-	section := reconcile.Section(s, version, results)
-	fmt.Print(section)
+	text := reconcile.Section(s, version, results)
+	fmt.Print(document.Section(reconcile.SectionName, text))
 	if write != "" && broken == nil {
-		return reconcile.Write(filepath.Join(write, "internals/reconcile.md"), section)
+		return document.Write(filepath.Join(write, "internals/reconcile.md"), reconcile.SectionName, text)
 	}
 	return broken
 }
