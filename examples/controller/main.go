@@ -38,7 +38,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.Get(ctx, req.NamespacedName, &owner); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	var jobs batchv1.JobList // from the cache, which saves requests and can be stale
+	var jobs batchv1.JobList // from the cache: this saves requests, but the list can be stale
 	if err := r.List(ctx, &jobs, client.InNamespace(owner.Namespace)); err != nil {
 		return ctrl.Result{}, err
 	}
@@ -83,7 +83,7 @@ func run(ctx context.Context, metrics string) error {
 	if err != nil {
 		return err
 	}
-	creator := oncecr.New(mgr.GetClient(), mgr.GetAPIReader()) // writes, and reads that skip the cache
+	creator := oncecr.New(mgr.GetClient(), mgr.GetAPIReader())
 	labeled := predicate.NewPredicateFuncs(func(o client.Object) bool { _, ok := o.GetLabels()[label]; return ok })
 	err = ctrl.NewControllerManagedBy(mgr).
 		For(&corev1.ConfigMap{}, builder.WithPredicates(labeled)).

@@ -1,13 +1,14 @@
 #!/bin/sh
-# Writes the gauges of an audit where node_exporter's textfile collector finds
-# them. Run it now and then, by cron for one:
+# Writes the gauges of an audit to a file for node_exporter's textfile collector.
+# Run it by cron, for example:
 #
 #   17 * * * *  KUBECONFIG=/etc/genname/kubeconfig /usr/local/bin/textfile.sh
 #
-# node_exporter must run with --collector.textfile.directory=DIRECTORY. The file
-# is put in place at once, and only if it is whole, which its last line says: of a
-# half-written one node_exporter reads nothing. Otherwise the old file stays, and the
-# alert on its age fires.
+# The first argument is the DIRECTORY that node_exporter has as
+# --collector.textfile.directory=DIRECTORY. The script writes a temporary file first,
+# because node_exporter reads nothing from an incomplete file. It replaces the old
+# file only if the last line of the new file is "# EOF". Otherwise the old file stays,
+# and the alert on its age fires.
 set -u
 directory=${1:-/var/lib/node_exporter/textfile_collector}
 new=$(mktemp "$directory/.genname.XXXXXX") || exit 1
