@@ -9,7 +9,7 @@ import (
 )
 
 // docs/reference/derived-names.md has exactly the rows of the table that the rule uses. "make controllers" writes the
-// page from the observed names of real controllers.
+// tables from the observed names of real controllers.
 func TestDerivedNames(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reference/derived-names.md")
 	if err != nil {

@@ -145,7 +145,7 @@ var others = []Child{
 	},
 	{
 		Owner: schema.GroupKind{Group: tekton, Kind: "PipelineRun"}, Controller: "tekton", Makes: "TaskRun",
-		Formula: "NAME-TASK, or its first bytes and a hash of all", Limit: maxLabel, Over: Fits, ReadOnly: true,
+		Formula: "NAME-TASK, shortened with a hash if it is too long", Limit: maxLabel, Over: Fits, ReadOnly: true,
 		Source: Source{"knative.dev/pkg", "3ee1745ae5b2 of tektoncd/pipeline", "kmeta/names.go", "ChildName"},
 	},
 	{
@@ -159,7 +159,7 @@ var others = []Child{
 	},
 	{
 		Owner: schema.GroupKind{Group: tekton, Kind: "TaskRun"}, Controller: "tekton", Makes: "Pod",
-		Formula: "NAME-pod, or its first bytes and a hash of all", Limit: maxLabel, Over: Fits, ReadOnly: true,
+		Formula: "NAME-pod, shortened with a hash if it is too long", Limit: maxLabel, Over: Fits, ReadOnly: true,
 		Source: Source{"knative.dev/pkg", "3ee1745ae5b2 of tektoncd/pipeline", "kmeta/names.go", "ChildName"},
 	},
 	{
@@ -195,13 +195,13 @@ var others = []Child{
 	},
 	{
 		Owner: schema.GroupKind{Group: knative, Kind: "Configuration"}, Controller: "knative",
-		Makes: "Revision", Formula: "NAME-GENERATION, or its first bytes and a hash of all",
+		Makes: "Revision", Formula: "NAME-GENERATION, shortened with a hash if it is too long",
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
 		Source: Source{"knative.dev/pkg", "521cb33b3", "apis/metadata_validation.go", "ValidateObjectMetadata"},
 	},
 	{
 		Owner: schema.GroupKind{Group: knative, Kind: "Revision"}, Controller: "knative",
-		Makes: "Deployment", Formula: "NAME-deployment, or its first bytes and a hash of all",
+		Makes: "Deployment", Formula: "NAME-deployment, shortened with a hash if it is too long",
 		Limit: maxLabel, Over: Fits, ReadOnly: true,
 		Source: Source{
 			"knative.dev/serving", "v0.51.0",

@@ -97,7 +97,7 @@ func (o *observer) of(ctx context.Context, kind string, owners map[types.UID]boo
 
 // fits returns an error unless made contains the whole name of the owner.
 func fits(row derived.Child, owner, made string) error {
-	if !strings.Contains(made, owner) && !strings.Contains(row.Formula, "of which NAME is cut") {
+	if !strings.Contains(made, owner) {
 		return fmt.Errorf("%s: of %s came %s", row.Makes, owner, made)
 	}
 	return nil

@@ -1,10 +1,11 @@
 // Command controllers runs a real kube-controller-manager, which derives names from names of every relevant length.
-// It compares them with internal/lint/derived, and writes docs/reference/derived-names.md. "make controllers" calls
-// it.
+// It compares them with internal/lint/derived, and writes the tables of docs/reference/derived-names.md. "make
+// controllers" calls it.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
+	"github.com/kubectl-genname/kubectl-genname/lab/document"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -61,51 +63,24 @@ func run() (err error) {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(page, []byte(write(seen)), 0o644)
+	return write(seen)
 }
 
-// write returns the page.
-func write(seen map[int]observation) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, `# The names that controllers derive
-
-Controllers derive names of other objects, and values of labels, from the name of an object. The tables show how long a
-name can be. The rule [child-names](rules/child-names.md) uses these tables. A generated name is 5 bytes longer than its
-prefix, and has 63 bytes at most.
-
-- *Refused*: The create fails.
-- *Truncated*: The derived name loses the end of the owner's name, and with it the random characters.
-- *Broken*: The object exists, and its controller can't create its children.
-- *Fits*: Every name is short enough.
-
-## Kubernetes
-
-The real kube-controller-manager %s derived these names (`+"`make controllers`"+`). The column *made* has the name that it
-derived from the longest name with room. The column *beyond* has the result of a longer name, and X is random. The column
-*Kubernetes* has the differences in the sources of 1.29, 1.31 and 1.33. A test compares the other columns with the table of
-the rule.
-
-| owner | what | formula | limit | room for the name | beyond it | Kubernetes | made | beyond | source |
-|---|---|---|---|---|---|---|---|---|---|
-`, controlplane.ServerVersion)
+// write replaces the tables of the page.
+func write(seen map[int]observation) error {
+	observed, onlyRead := header("from the longest name | from a longer name | source"), header("source")
 	for i, row := range derived.Table {
-		if !row.ReadOnly {
-			fmt.Fprintf(&out, "%s %s | %s | %s |\n", row.Cells(), seen[i].within, seen[i].beyond, row.Source)
-		}
-	}
-	out.WriteString(`
-## Others
-
-These rows come from the sources of each project. No test of ours ran these controllers.
-
-| owner | what | formula | limit | room for the name | beyond it | Kubernetes | source |
-|---|---|---|---|---|---|---|---|
-`)
-	for _, row := range derived.Table {
 		if row.ReadOnly {
-			fmt.Fprintf(&out, "%s %s |\n", row.Cells(), row.Source)
+			onlyRead += fmt.Sprintf("%s %s |\n", row.Cells(), row.Source)
+		} else {
+			observed += fmt.Sprintf("%s %s | %s | %s |\n", row.Cells(), seen[i].within, seen[i].beyond, row.Source)
 		}
 	}
-	out.WriteString("\nThe fields of an object take from the room. Examples are an index of several digits, and the names in a JobSet or a Volcano Job.\n")
-	return out.String()
+	return errors.Join(document.Write(page, "controllers", observed), document.Write(page, "sources", onlyRead))
+}
+
+// header returns the first lines of a table: the headers of the cells of a row, and of further cells.
+func header(further string) string {
+	line := "| owner | derived | formula | limit | owner's name | if longer | Kubernetes | " + further + " |"
+	return "\n" + line + "\n" + strings.Repeat("|---", strings.Count(line, "|")-1) + "|\n"
 }
