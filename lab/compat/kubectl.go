@@ -41,7 +41,7 @@ func underKubectls(ctx context.Context, plugin string) (text string, err error) 
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("| kubectl | `genname version` | `create` with a key, twice | `audit` | Tab | exit code of bad usage |\n")
+	b.WriteString("| kubectl | `genname version` prints | `create` with a key prints, twice | `audit` counts | Tab completes | exit code for an unknown flag |\n")
 	b.WriteString("|---|---|---|---|---|--:|\n")
 	for _, version := range controlplane.KubectlVersions {
 		fmt.Fprintf(os.Stderr, "kubectl %s\n", version)
@@ -106,7 +106,7 @@ func (k kubectl) try(ctx context.Context, version string) (seen []string, err er
 		return nil, fmt.Errorf("bad usage ends with %d", code)
 	}
 	return []string{
-		said{*report.Server.Attempts, report.Server.AttemptsSource}.String(), "created, exists", "1 name", "flags' values", fmt.Sprint(code),
+		said{*report.Server.Attempts, report.Server.AttemptsSource}.String(), "created, exists", "1 name", "values of flags", fmt.Sprint(code),
 	}, nil
 }
 

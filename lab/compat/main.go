@@ -28,7 +28,7 @@ func main() {
 	plugin := flag.String("plugin", "bin/kubectl-genname", "the plugin's binary")
 	only := flag.String("only", "", "versions of kube-apiserver, or kubectl, separated by commas (default all)")
 	write := flag.String("write", "", "document to write all into, between the markers of -section")
-	section := flag.String("section", "compat", "what the markers are called; what is printed says that it was seen with this target of make")
+	section := flag.String("section", "compat", "name of the markers, and of the target of make that the text names")
 	flag.Parse()
 	if err := run(*plugin, *only, *write, *section); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -52,7 +52,7 @@ func run(plugin, only, write, section string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&seen, "Seen on %s with `make %s`.\n", time.Now().UTC().Format(time.DateOnly), section)
+	fmt.Fprintf(&seen, "Results of `make %s` on %s:\n", section, time.Now().UTC().Format(time.DateOnly))
 	if len(rows) > 0 {
 		fmt.Fprintf(&seen, "\n%s", table(rows))
 	}
@@ -61,7 +61,7 @@ func run(plugin, only, write, section string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&seen, "\nThe plugin under other kubectls, on kube-apiserver %s:\n\n%s", controlplane.ServerVersion, text)
+		fmt.Fprintf(&seen, "\nThe plugin under two versions of kubectl, on kube-apiserver %s:\n\n%s", controlplane.ServerVersion, text)
 	}
 	fmt.Print(seen.String())
 	if write == "" || broken != nil {

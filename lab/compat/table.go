@@ -54,7 +54,8 @@ func table(rows []row) string {
 	var b strings.Builder
 	b.WriteString("| kube-apiserver | feature gate | attempts | `version` prints | without `/metrics` | " +
 		"with a key: requested, created, too many, missing | without a key: requested, created, too many, unknown, failed | " +
-		"objects audited | through faults: pages requested, with a fault | watch: creates made, seen; deletes |\n")
+		"objects audited | audit through faults: pages requested, pages with a fault, counts | " +
+		"watch: creates made, creates counted, deletes made, deletes counted |\n")
 	b.WriteString("|---|---|--:|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |", r.version, r.gate, r.tries, r.admin, r.user)
@@ -66,12 +67,12 @@ func table(rows []row) string {
 				fmt.Fprintf(&b, "%d, %d |", c.Unknown, c.Failed+c.NotAttempted)
 			}
 		}
-		how := "the same"
+		counts := "equal"
 		if r.told {
-			how = "not all, and said so"
+			counts = "incomplete, with a warning"
 		}
-		fmt.Fprintf(&b, " %d, as listed | %d, %d: %s |", r.audited, r.pages, r.faults, how)
-		fmt.Fprintf(&b, " %d, %d; %d, %d |\n", r.watched.Creates, r.watched.SeenCreates, r.watched.Deletes, r.watched.SeenDeletes)
+		fmt.Fprintf(&b, " %d | %d, %d, %s |", r.audited, r.pages, r.faults, counts)
+		fmt.Fprintf(&b, " %d, %d, %d, %d |\n", r.watched.Creates, r.watched.SeenCreates, r.watched.Deletes, r.watched.SeenDeletes)
 	}
 	return b.String()
 }
