@@ -199,6 +199,21 @@ func TestPruneOfASharedPrefix(t *testing.T) {
 		Expect(t, 0, ``, `Deleted 3 of 3 objects\. Failed: 0\.\n`)
 }
 
+// --older-than 0s deletes objects of the current second, too, and so does the command that its plan
+// suggests.
+func TestPruneOfAnyAge(t *testing.T) {
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	for range 3 { // because a second can end between a create and its plan
+		createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: "new-"})
+		plan := u.Run("prune", "configmaps/new-", "-n", ns, "--older-than=0s")
+		plan.Expect(t, 0, `NAMESPACE .*`, `1 object would be deleted: .*`)
+		_, before, _ := strings.Cut(plan.Stderr, "--older-than ")
+		u.Run("prune", "configmaps/new-", "-n", ns, "--older-than", strings.Fields(before + " none")[0], "--yes").
+			Expect(t, 0, ``, `Deleted 1 of 1 object\. Failed: 0\.\n`)
+	}
+}
+
 // Permissions are checked before any list.
 func TestPruneWithoutPermission(t *testing.T) {
 	ns := harness.Namespace(t, retrying)

@@ -80,13 +80,18 @@ func (a age) given() bool { return a.text != "" }
 func (a age) needsTime() bool { return a.given() && a.at.IsZero() }
 
 // before is the time before which objects were created. It is zero without --older-than.
+// Creation times are whole seconds, so 0s includes the second of now: it chooses all objects
+// that exist.
 func (a age) before(now time.Time) (time.Time, error) {
+	nextSecond := now.Truncate(time.Second).Add(time.Second)
 	switch {
 	case !a.given():
 		return time.Time{}, nil
-	case a.at.IsZero():
+	case a.needsTime() && a.ago == 0:
+		return nextSecond, nil
+	case a.needsTime():
 		return now.Add(-a.ago).Truncate(time.Second), nil
-	case a.at.After(now):
+	case a.at.After(nextSecond):
 		return time.Time{}, fmt.Errorf(messages.FutureAge, a.at.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
 	return a.at, nil

