@@ -36,6 +36,9 @@ type prefix struct {
 // together with earlier objects. It is empty if an earlier object had this prefix.
 func (p *Prefixes) Errors(object *unstructured.Unstructured) (found []rules.Finding) {
 	at := prefix{object.GroupVersionKind().GroupKind(), object.GetNamespace(), object.GetGenerateName()}
+	if rules.ClusterScoped(at.kind) {
+		at.namespace = "" // the server removes that of the manifest
+	}
 	if at.text == "" || object.GetName() != "" || p.seen[at] || len(p.seen) == maxPrefixes {
 		return nil
 	}

@@ -44,6 +44,9 @@ func TestPrefixes(t *testing.T) {
 	secret := func(end, annotation string) string {
 		return "{apiVersion: v1, kind: Secret, metadata: {generateName: " + long + end + "-, namespace: a, annotations: {" + annotation + "}}}"
 	}
+	class := func(end, namespace string) string {
+		return "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {generateName: " + long + end + "-, namespace: " + namespace + "}}"
+	}
 	var p Prefixes
 	for _, step := range []struct{ object, want string }{
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: fine-}}", ""},
@@ -54,6 +57,9 @@ func TestPrefixes(t *testing.T) {
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-one-, namespace: a}}", ""},
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-two-, namespace: b}}", ""},
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-two-, namespace: a}}", "truncated-prefix"},
+		{class("one", "a"), ""},
+		{class("two", "b"), "truncated-prefix"}, // cluster-scoped, so both are in one name pool
+		{class("two", "c"), ""},
 		{secret("hook", "argocd.argoproj.io/hook: PreSync"), ""}, // another tool deletes it before each create
 		{secret("one", ""), ""},
 		{secret("two", ""), "truncated-prefix"},

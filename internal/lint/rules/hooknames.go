@@ -32,7 +32,7 @@ create fails.`,
 				Path:    generateName,
 			}
 			for _, other := range in.generating[prefixKey{o.kind(), o.GenerateName}] {
-				if other != o && meet(o, other) {
+				if other != o && in.meet(o, other) {
 					done[other] = true
 					finding.Related = append(finding.Related, Related{*other, "same phase and generateName"})
 				}
@@ -57,9 +57,9 @@ create fails.`,
 }
 
 // meet reports whether one sync creates two hooks in one phase.
-func meet(o, other *Object) bool {
+func (in *Input) meet(o, other *Object) bool {
 	near := o.together(other) || o.distance(other) == 1
-	return near && o.Namespace == other.Namespace && slices.ContainsFunc(o.phases, func(phase string) bool {
+	return near && in.namespaceOf(o) == in.namespaceOf(other) && slices.ContainsFunc(o.phases, func(phase string) bool {
 		return slices.Contains(other.phases, phase)
 	})
 }

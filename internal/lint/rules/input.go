@@ -77,6 +77,10 @@ func NewInput(minor int, files ...Facts) *Input {
 		}
 	}
 	for _, o := range in.Objects {
+		if name := in.namespaceOf(o); name != "" {
+			r := reference{from: o, to: namespace, name: name, path: []any{"metadata", "namespace"}}
+			in.references = append(in.references, r)
+		}
 		if !o.generates() || o.exported {
 			key := nameKey{o.kind(), o.Name}
 			in.named[key] = append(in.named[key], o)
@@ -91,17 +95,48 @@ func NewInput(minor int, files ...Facts) *Input {
 
 // poolOf returns the name pool of an object.
 func (in *Input) poolOf(o *Object) pool {
-	p := pool{o.kind(), o.Namespace, names.EffectivePrefix(o.GenerateName)}
-	if in.scopes[p.kind] == "Cluster" || clusterScoped[p.kind] {
-		p.namespace = ""
-	}
-	return p
+	return pool{o.kind(), in.namespaceOf(o), names.EffectivePrefix(o.GenerateName)}
 }
 
-// clusterScoped are kinds without a namespace that others refer to.
+// namespaceOf returns the namespace of an object. A cluster-scoped object has none. If its manifest
+// has one, the server removes it.
+func (in *Input) namespaceOf(o *Object) string {
+	if in.isClusterScoped(o.kind()) {
+		return ""
+	}
+	return o.Namespace
+}
+
+// isClusterScoped reports whether objects of a kind have no namespace, as far as the input tells.
+func (in *Input) isClusterScoped(kind schema.GroupKind) bool {
+	return in.scopes[kind] == "Cluster" || clusterScoped[kind]
+}
+
+// ClusterScoped reports whether objects of a kind of Kubernetes have no namespace.
+func ClusterScoped(kind schema.GroupKind) bool { return clusterScoped[kind] }
+
+// clusterScoped are the kinds of Kubernetes whose objects have no namespace.
 var clusterScoped = map[schema.GroupKind]bool{
-	namespace: true, volume: true, priorityClass: true, storageClass: true,
+	namespace: true, volume: true, priorityClass: true, storageClass: true, {Kind: "Node"}: true,
 	{Group: rbac, Kind: "ClusterRole"}: true, {Group: rbac, Kind: "ClusterRoleBinding"}: true,
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}:     true,
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}:   true,
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicy"}:          true,
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicyBinding"}:   true,
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}:        true,
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"}: true,
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:                 true,
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}:                             true,
+	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}:                 true,
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                       true,
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}:       true,
+	{Group: "networking.k8s.io", Kind: "IngressClass"}:                                true,
+	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                                      true,
+	{Group: "resource.k8s.io", Kind: "DeviceClass"}:                                   true,
+	{Group: "resource.k8s.io", Kind: "ResourceSlice"}:                                 true,
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}:                                      true,
+	{Group: "storage.k8s.io", Kind: "CSINode"}:                                        true,
+	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:                               true,
 }
 
 // podTemplates are the paths of the Pod templates of each kind. A template has the

@@ -143,7 +143,7 @@ func (in *Input) dangling(r reference) (Finding, bool) {
 // exists reports whether the input has the object that a reference names.
 func (in *Input) exists(r reference) bool {
 	for _, o := range in.named[nameKey{r.to, r.name}] {
-		if o.Namespace == r.namespace || o.Namespace == "" || r.namespace == "" {
+		if at := in.namespaceOf(o); at == r.namespace || at == "" || r.namespace == "" {
 			return true
 		}
 	}
@@ -155,7 +155,7 @@ func (in *Input) exists(r reference) bool {
 // left out.
 func (in *Input) nearest(r reference, prefix string) (nearest *Object, same, has bool) {
 	for _, o := range in.generating[prefixKey{r.to, prefix}] {
-		here := o.Namespace == r.namespace || clusterScoped[r.to]
+		here := o.Namespace == r.namespace || in.isClusterScoped(r.to)
 		if !here && o.Namespace != "" && r.namespace != "" || o.Placeholder() {
 			continue
 		}
@@ -286,9 +286,6 @@ func references(o Manifest) []reference {
 				found = append(found, r)
 			}
 		})
-	}
-	if o.Namespace != "" {
-		found = append(found, reference{to: namespace, name: o.Namespace, path: []any{"metadata", "namespace"}})
 	}
 	return found
 }

@@ -96,7 +96,7 @@ func (in *Input) sharing(o *Object) []*Object {
 	var others []*Object
 	differ := false
 	for _, other := range in.pools[in.poolOf(o)] {
-		if other == o || !other.Truncated() || o.Namespace == "" && !o.together(other) {
+		if other == o || !other.Truncated() || in.namespaceOf(o) == "" && !o.together(other) {
 			continue
 		}
 		others = append(others, other)
