@@ -399,8 +399,8 @@ func TestDuplicatesOutput(t *testing.T) {
 		regexp.QuoteMeta(messages.Decide) + `\n  kubectl get configmaps/` + either + ` configmaps/` + either + ` -n ` + p.namespace + ` -o yaml\n`
 	possible := `Possible, with less evidence: 1 group, .*\n`
 	table := `GRADE +OBJECT +AGE +CREATOR +REFERRED-BY +EQUAL +STATUS-DIFFERS\n` +
-		`likely +configmaps/` + either + ` +\d+s +tool +<nothing> +\d fields? +\n` +
-		`likely +configmaps/` + either + ` +\+\ds +tool +<nothing> +\n`
+		`likely +configmaps/` + either + ` +\d+s +tool +<nothing> +\d fields?\n` +
+		`likely +configmaps/` + either + ` +\+\ds +tool +<nothing>\n`
 	u.Run("duplicates", "-n", p.namespace).Expect(t, 0, table, verdict+possible)
 	wide := u.Run("duplicates", "-n", p.namespace, "-o", "wide")
 	wide.Expect(t, 0, `GRADE .* STATE +OWNER +REASON +UID\n(likely .*\n){2}(possible .* moreThanTwo .*\n){3}`, verdict+messages.SecretsUnnamed+"\n")

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/printers"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -31,8 +29,7 @@ func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progre
 	}
 	progress.End()
 	if len(estimates) > 0 {
-		printer := printers.NewTablePrinter(printers.PrintOptions{NoHeaders: r.config.prints.noHeaders})
-		if err := printer.PrintObj(estimateTable(estimates), r.streams.Out); err != nil {
+		if err := estimateTable(estimates).Print(r.streams.Out, !r.config.prints.noHeaders); err != nil {
 			return err
 		}
 	}
@@ -67,12 +64,8 @@ func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progre
 }
 
 // estimateTable has a row for each type that has objects.
-func estimateTable(estimates []census.Estimate) *metav1.Table {
-	table := &metav1.Table{}
-	for _, name := range []string{"RESOURCE", "OBJECTS", "REQUESTS", "AT-ONCE", "BYTES", "SEATS"} {
-		column := metav1.TableColumnDefinition{Name: name, Type: "string"}
-		table.ColumnDefinitions = append(table.ColumnDefinitions, column)
-	}
+func estimateTable(estimates []census.Estimate) *table.Table {
+	t := table.New("RESOURCE", "OBJECTS", "REQUESTS", "AT-ONCE", "BYTES", "SEATS")
 	for _, e := range estimates {
 		if e.Objects == 0 {
 			continue
@@ -81,12 +74,10 @@ func estimateTable(estimates []census.Estimate) *metav1.Table {
 		if !e.Known {
 			objects = "≥" + objects
 		}
-		table.Rows = append(table.Rows, metav1.TableRow{Cells: []any{
-			terminal.OneLine(e.Resource.GroupResource().String()), objects, humanize.Grouped(e.Requests),
-			fmt.Sprint(min(int64(e.AtOnce), e.Requests)), megabytes(e.Bytes), fmt.Sprintf("≥%d", e.Seats),
-		}})
+		t.Add(e.Resource.GroupResource().String(), objects, humanize.Grouped(e.Requests),
+			fmt.Sprint(min(int64(e.AtOnce), e.Requests)), megabytes(e.Bytes), fmt.Sprintf("≥%d", e.Seats))
 	}
-	return table
+	return t
 }
 
 // megabytes returns a number of bytes for people.

@@ -94,11 +94,7 @@ func TestEstimateTable(t *testing.T) {
 	})
 	var got []string
 	for _, row := range table.Rows {
-		var cells []string
-		for _, cell := range row.Cells {
-			cells = append(cells, cell.(string))
-		}
-		got = append(got, strings.Join(cells, " | "))
+		got = append(got, strings.Join(row, " | "))
 	}
 	want := []string{"jobs.example.dev | 1,000,000 | 42 | 2 | 1.2 GB | ≥37", `few\u001b.example.dev | ≥1 | 1 | 1 | 0.51 kB | ≥1`}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

@@ -72,16 +72,15 @@ func (p *printing) table(columns []column, rows []row, out io.Writer) ([]row, er
 	if onTerminal && !p.topGiven {
 		rows = rows[:min(len(rows), rowsOnTerminal)]
 	}
-	g := gridOf(columns, rows)
+	t := tableOf(columns, rows)
 	if onTerminal {
 		width := terminal.Width(out)
 		if p.wide {
 			width = max(width, wideColumns)
 		}
-		g = g.fit(width)
+		t = fit(t, width)
 	}
-	_, err := fmt.Fprintln(out, strings.Join(g.lines(g.widen(nil), !p.noHeaders), "\n"))
-	return rows, err
+	return rows, t.Print(out, !p.noHeaders)
 }
 
 // sayEmpty prints why there is no table, unless nothing could be read, which the warnings

@@ -100,10 +100,10 @@ const printedAtOnce = 1000
 func (a *appending) print(rows []row) error {
 	columns, header := watchColumns(rows, a.prints), a.widths == nil && !a.prints.noHeaders
 	for some := range slices.Chunk(rows, printedAtOnce) {
-		a.widths = gridOf(columns, some).widen(a.widths)
+		a.widths = tableOf(columns, some).Widths(a.widths)
 	}
 	for some := range slices.Chunk(rows, printedAtOnce) {
-		lines := gridOf(columns, some).lines(a.widths, header)
+		lines := tableOf(columns, some).Lines(a.widths, header)
 		if _, err := fmt.Fprintln(a.out, strings.Join(lines, "\n")); err != nil {
 			return err
 		}
@@ -173,11 +173,11 @@ func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []st
 	}
 	shown := rows[:min(len(rows), room)]
 	if len(shown) > 0 {
-		g := gridOf(watchColumns(shown, p.prints), shown)
+		t := tableOf(watchColumns(shown, p.prints), shown)
 		if !p.prints.wide {
-			g = g.fit(width)
+			t = fit(t, width)
 		}
-		lines = g.lines(g.widen(nil), !p.prints.noHeaders)
+		lines = t.Lines(t.Widths(nil), !p.prints.noHeaders)
 	}
 	switch {
 	case len(r.Items) == 0:

@@ -3,13 +3,11 @@ package audit
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
 
 // The columns that tell rows apart or give way on a narrow terminal.
@@ -118,69 +116,42 @@ func (p *printing) placeColumns() []column {
 	return columns
 }
 
-// grid is a table's text: a header, and rows of as many cells. Notes that don't fit stand in
-// lines of their own, below their row.
-type grid struct {
-	header []string
-	right  []bool // columns of numbers
-	rows   [][]string
-	below  []string // the notes of each row; nil if they are in a column
-}
-
-// gridOf returns the text of a table. The cells are safe for a terminal.
-func gridOf(columns []column, rows []row) grid {
-	var g grid
+// tableOf returns the text of rows.
+func tableOf(columns []column, rows []row) *table.Table {
+	t := &table.Table{}
 	for _, c := range columns {
-		g.header = append(g.header, c.name)
-		g.right = append(g.right, c.right)
+		t.Columns = append(t.Columns, table.Column{Name: c.name, Right: c.right, CutEnd: c.name == creatorColumn})
 	}
 	for i := range rows {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, terminal.OneLine(c.cell(&rows[i])))
+		cells := make([]string, len(columns))
+		for at, c := range columns {
+			cells[at] = c.cell(&rows[i])
 		}
-		g.rows = append(g.rows, cells)
+		t.Add(cells...)
 	}
-	return g
+	return t
 }
 
-// widen returns the widths of columns that have these at least; nil for none.
-func (g grid) widen(widths []int) []int {
-	if widths == nil {
-		widths = make([]int, len(g.header))
-	}
-	for i := range widths {
-		widths[i] = max(widths[i], g.widthOf(i))
-	}
-	return widths
-}
+const (
+	// leastCell is the width below which a column gives way only once the notes have gone
+	// below their rows, and narrow that below which none does.
+	leastCell = 16
+	narrow    = 8
+)
 
-// lines returns the rows as text, after the header if that is wanted, in columns of these
-// widths.
-func (g grid) lines(widths []int, header bool) (lines []string) {
-	if header {
-		lines = append(lines, g.line(g.header, widths))
-	}
-	for i, cells := range g.rows {
-		lines = append(lines, g.line(cells, widths))
-		if g.below != nil && g.below[i] != "" {
-			lines = append(lines, "  "+g.below[i])
-		}
-	}
-	return lines
-}
+// givingWay are the columns that are shortened, in this order. Notes are never shortened.
+var givingWay = []string{creatorColumn, resourceColumn, namespaceColumn, prefixColumn}
 
-// line returns one row.
-func (g grid) line(cells []string, widths []int) string {
-	line := ""
-	for i, cell := range cells {
-		space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-		if g.right[i] {
-			line += space + cell
-		} else {
-			line += cell + space
-		}
-		line += strings.Repeat(" ", gap)
+// fit returns the table with cells shortened so that rows fit into a width, if they can. If rows
+// are still too wide, the notes go below their rows, and then the creators go.
+func fit(t *table.Table, width int) *table.Table {
+	fitted := t.Shorten(width, givingWay, leastCell)
+	if fitted.Width() > width {
+		t = t.Below(notesColumn)
+		fitted = t.Shorten(width, givingWay, leastCell, narrow)
 	}
-	return strings.TrimRight(line, " ")
+	if fitted.Width() > width {
+		fitted = t.Without(creatorColumn).Shorten(width, givingWay, leastCell, narrow)
+	}
+	return fitted
 }

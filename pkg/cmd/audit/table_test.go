@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
 
 // days returns a time as a report has it; a negative one has no end.
@@ -81,42 +82,15 @@ func TestGrowthText(t *testing.T) {
 	}
 }
 
-// No two prefixes look the same at any width, and none becomes longer.
-func TestDistinct(t *testing.T) {
-	x := strings.Repeat("x", 40)
-	texts := map[string]bool{
-		"short-": true, x + "-one-": true, x + "-two-": true, "a" + x + "-one-": true, "b" + x + "-one-": true,
-		x[:20] + "A" + x[:20]: true, x[:20] + "B" + x[:20]: true, x: true, x + "x": true, x + "xx": true,
-		strings.Repeat("é", 40): true, x[:10] + "…" + x[:5]: true,
-	}
-	for width := 8; width <= 50; width++ {
-		short := distinct(texts, width)
-		seen := map[string]string{}
-		for text := range texts {
-			got := short[text]
-			if other, twice := seen[got]; twice {
-				t.Errorf("width %d: %q and %q are both shown as %q", width, text, other, got)
-			}
-			seen[got] = text
-			if got == "" || utf8.RuneCountInString(got) > utf8.RuneCountInString(text) {
-				t.Errorf("width %d: %q is shown as %q", width, text, got)
-			}
-		}
-	}
-	const long = "integration-tests-of-the-payments-service-on-the-branch-re"
-	if got := distinct(map[string]bool{long: true, "fits-": true}, 29); got[long] != "integration-te…-the-branch-re" || got["fits-"] != "fits-" {
-		t.Errorf("%q", got)
-	}
-}
-
 // Creators are shortened first, then types, then the other columns that distinguish rows.
 // Notes go below their rows, and are never cut off. A table that fits doesn't change.
 func TestFit(t *testing.T) {
 	long := strings.Repeat("n", 60)
-	table := grid{
-		header: []string{"RESOURCE", "PREFIX", "NAMES", "CREATOR", "NOTES"},
-		right:  []bool{false, false, true, false, false},
-		rows: [][]string{
+	whole := &table.Table{
+		Columns: []table.Column{
+			{Name: "RESOURCE"}, {Name: "PREFIX"}, {Name: "NAMES", Right: true}, {Name: "CREATOR", CutEnd: true}, {Name: "NOTES"},
+		},
+		Rows: [][]string{
 			{"jobs.batch", strings.Repeat("p", 40) + "1-", "10", "PipelineRun/" + long, long},
 			{"jobs.batch", strings.Repeat("p", 40) + "2-", "10", "argo", ""},
 		},
@@ -135,19 +109,17 @@ func TestFit(t *testing.T) {
 		{36, []int{9, 16, 5}},
 		{20, []int{8, 8, 5}},
 	} {
-		g := table.fit(test.width)
-		var widths []int
-		for i := range g.header {
-			widths = append(widths, g.widthOf(i))
+		fitted := fit(whole, test.width)
+		widths := fitted.Widths(nil)
+		lines := fitted.Lines(widths, false)
+		if len(widths) < 5 && (len(lines) != 3 || lines[1] != "  "+long) {
+			t.Errorf("%d columns: notes in\n%s", test.width, strings.Join(lines, "\n"))
 		}
-		if len(widths) < 5 && (len(g.below) != 2 || g.below[0] != long || g.below[1] != "") {
-			t.Errorf("%d columns: notes %q", test.width, g.below)
-		}
-		if diff := cmp.Diff(test.widths, widths); diff != "" || g.rows[0][1] == g.rows[1][1] {
-			t.Errorf("%d columns: prefixes %q and %q, widths (-want +got):\n%s", test.width, g.rows[0][1], g.rows[1][1], diff)
+		if diff := cmp.Diff(test.widths, widths); diff != "" || fitted.Rows[0][1] == fitted.Rows[1][1] {
+			t.Errorf("%d columns: prefixes %q and %q, widths (-want +got):\n%s", test.width, fitted.Rows[0][1], fitted.Rows[1][1], diff)
 		}
 	}
-	if len(table.header) != 5 || table.rows[0][4] != long {
+	if len(whole.Columns) != 5 || whole.Rows[0][4] != long {
 		t.Error("the table itself has changed")
 	}
 }
@@ -165,49 +137,50 @@ func TestFitOfAnyTable(t *testing.T) {
 		columns := auditColumns(&v1alpha1.AuditReport{
 			Scope: v1alpha1.AuditScope{ComparedWith: rapid.SampledFrom([]*metav1.Time{nil, {}}).Draw(t, "compared")},
 		}, &printing{namespaces: rapid.Bool().Draw(t, "namespaces"), wide: rapid.Bool().Draw(t, "wide")})
-		table := gridOf(columns, nil)
+		whole := tableOf(columns, nil)
 		most := map[string]int{
 			namespaceColumn: 63, resourceColumn: 50, prefixColumn: 58, "LAST-10M": 8, "LAST-24H": 9, "GROWTH/DAY": 12, "NAMES": 9,
 			creatorColumn: 70, "ATTEMPTS": 2, "ROOM": 10, "OLDEST": 5, "NEWEST": 5, notesColumn: 120,
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "rows") {
 			var row []string
-			for _, name := range table.header {
-				row = append(row, cells(most[name]).Draw(t, name))
+			for _, c := range whole.Columns {
+				row = append(row, cells(most[c.Name]).Draw(t, c.Name))
 			}
-			table.rows = append(table.rows, row)
+			whole.Rows = append(whole.Rows, row)
 		}
 		width := rapid.IntRange(60, 200).Draw(t, "width")
-		fitted, least := table.fit(width), table.fit(1)
-		if at := slices.Index(table.header, notesColumn); fitted.below != nil {
-			for i := range table.rows {
-				if fitted.below[i] != table.rows[i][at] {
-					t.Errorf("the note %q is shown as %q", table.rows[i][at], fitted.below[i])
+		fitted, least := fit(whole, width), fit(whole, 1).Width()
+		lines := fitted.Lines(fitted.Widths(nil), true)
+		if at := len(whole.Columns) - 1; len(fitted.Rows[0]) <= at { // the notes are below, and may be long
+			for _, row := range whole.Rows {
+				note := slices.Index(lines, "  "+row[at])
+				if note < 0 {
+					t.Fatalf("no note %q in\n%s", row[at], strings.Join(lines, "\n"))
 				}
+				lines = slices.Delete(lines, note, note+1)
 			}
 		}
-		fitted.below = nil // which may be long
-		for _, line := range fitted.lines(fitted.widen(nil), true) {
-			if n := utf8.RuneCountInString(line); n > max(width, least.width()) {
-				t.Errorf("%d columns, of which %d are needed: %d in %q", width, least.width(), n, line)
+		for _, line := range lines {
+			if n := utf8.RuneCountInString(line); n > max(width, least) {
+				t.Errorf("%d columns, of which %d are needed: %d in %q", width, least, n, line)
 			}
 		}
-		for _, name := range []string{namespaceColumn, resourceColumn, prefixColumn} {
-			at := slices.Index(table.header, name)
+		for at, c := range whole.Columns[:3] {
+			if c.Right {
+				continue
+			}
 			shown := map[string]string{}
-			for i := range table.rows {
-				if at < 0 {
-					break
+			for i := range whole.Rows {
+				text, short := whole.Rows[i][at], fitted.Rows[i][at]
+				if other, twice := shown[short]; twice && other != text {
+					t.Errorf("%d columns: %s %q and %q are both shown as %q", width, c.Name, text, other, short)
 				}
-				whole, short := table.rows[i][at], fitted.rows[i][at]
-				if other, twice := shown[short]; twice && other != whole {
-					t.Errorf("%d columns: %s %q and %q are both shown as %q", width, name, whole, other, short)
-				}
-				shown[short] = whole
+				shown[short] = text
 			}
 		}
-		if whole := table.fit(table.width()); !cmp.Equal(whole.rows, table.rows) {
-			t.Errorf("what fits is changed:\n%s", cmp.Diff(table.rows, whole.rows))
+		if same := fit(whole, whole.Width()); !cmp.Equal(same.Rows, whole.Rows) {
+			t.Errorf("what fits is changed:\n%s", cmp.Diff(whole.Rows, same.Rows))
 		}
 	})
 }
@@ -237,8 +210,8 @@ func TestFitOf80Columns(t *testing.T) {
 		"paym…ing    conf…aps   prefix…efix-         120        502     13,938   kubectl…",
 		"  truncated: shared by …lease-1-, …lease-2-",
 	}
-	fitted := gridOf(auditColumns(&v1alpha1.AuditReport{}, &printing{namespaces: true}), rows).fit(80)
-	if got := fitted.lines(fitted.widen(nil), true); !cmp.Equal(want, got) {
+	fitted := fit(tableOf(auditColumns(&v1alpha1.AuditReport{}, &printing{namespaces: true}), rows), 80)
+	if got := fitted.Lines(fitted.Widths(nil), true); !cmp.Equal(want, got) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 }

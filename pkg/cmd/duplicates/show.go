@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
@@ -45,13 +44,13 @@ func (o *options) print(s *search) error {
 		return o.printFlags.Print(o.report(s), o.Out)
 	}
 	table := o.table(s.shown(o.wide), s.ended)
-	if len(table.rows) == 0 {
+	if len(table.Rows) == 0 {
 		return nil
 	}
 	if terminal.IsTerminal(o.Out) {
-		table = table.fit(terminal.Width(o.Out))
+		table = fit(table, terminal.Width(o.Out))
 	}
-	return printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table.object(), o.Out)
+	return table.Print(o.Out, true)
 }
 
 // shown returns the groups of the table.

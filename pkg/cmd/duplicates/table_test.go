@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
 
 var jobs = census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job"}
@@ -19,28 +20,25 @@ var jobs = census.Resource{GroupVersionResource: schema.GroupVersionResource{Gro
 // On a narrow terminal, the object and its references are whole, and other columns give
 // way.
 func TestFit(t *testing.T) {
-	whole := table{
-		columns: []string{"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY", "EQUAL", "STATUS-DIFFERS"},
-		rows: [][]string{
-			{"likely", "jobs.batch/migrate-x7k2p", "12m", "some-controller-manager", "<nothing>", "23 fields", "active,conditions,startTime"},
-			{"likely", "jobs.batch/migrate-b4c5d", "+9s", "some-controller-manager", "its pods", "", ""},
-		},
-	}
+	columns := []string{"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY", "EQUAL", "STATUS-DIFFERS"}
+	whole := table.New(columns...)
+	whole.Add("likely", "jobs.batch/migrate-x7k2p", "12m", "some-controller-manager", "<nothing>", "23 fields", "active,conditions,startTime")
+	whole.Add("likely", "jobs.batch/migrate-b4c5d", "+9s", "some-controller-manager", "its pods", "", "")
 	for width, want := range map[int][]string{
-		200: {"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY", "EQUAL", "STATUS-DIFFERS"},
+		200: columns,
 		80:  {"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY", "EQUAL"},
 		60:  {"GRADE", "OBJECT", "AGE", "REFERRED-BY"},
 	} {
-		rows := table{columns: whole.columns}
-		for _, row := range whole.rows {
-			rows.rows = append(rows.rows, slices.Clone(row))
+		fitted := fit(whole, width)
+		var names []string
+		for _, c := range fitted.Columns {
+			names = append(names, c.Name)
 		}
-		fitted := rows.fit(width)
-		if !slices.Equal(fitted.columns, want) || fitted.width() > width && width >= 80 {
-			t.Errorf("%d: %q of width %d, want %q", width, fitted.columns, fitted.width(), want)
+		if !slices.Equal(names, want) || fitted.Width() > width && width >= 80 {
+			t.Errorf("%d: %q of width %d, want %q", width, names, fitted.Width(), want)
 		}
-		for i, row := range fitted.rows {
-			if row[1] != whole.rows[i][1] {
+		for i, row := range fitted.Rows {
+			if row[1] != whole.Rows[i][1] {
 				t.Errorf("%d: %q", width, row[1])
 			}
 		}
@@ -73,7 +71,9 @@ func TestTextFromTheCluster(t *testing.T) {
 	o := &options{}
 	g := &duplicates.Group{Grade: duplicates.Likely, Resource: jobs, Namespace: "n"}
 	objects := []duplicates.Object{{Name: "a\x1b[2J", Creator: "b\nc", Created: time.Unix(0, 0)}}
-	for _, cell := range o.row(g, objects, 0, time.Unix(60, 0)) {
+	whole := table.New("")
+	whole.Add(o.row(g, objects, 0, time.Unix(60, 0))...)
+	for _, cell := range whole.Rows[0] {
 		if strings.ContainsAny(cell, "\x1b\n") || !utf8.ValidString(cell) {
 			t.Errorf("%q", cell)
 		}

@@ -10,12 +10,10 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/printers"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
 )
@@ -158,7 +156,7 @@ func (r *run) printTable() error {
 	if terminal.IsTerminal(r.Out) && len(pools) > maxRows {
 		pools, hidden = pools[:maxRows], len(pools)-maxRows
 	}
-	if err := printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(table(pools), r.Out); err != nil {
+	if err := tableOf(pools).Print(r.Out, true); err != nil {
 		return err
 	}
 	if hidden > 0 {
@@ -167,41 +165,18 @@ func (r *run) printTable() error {
 	return nil
 }
 
-// table has a row for each name pool. Numbers are aligned to the right.
-func table(pools []prune.Pool) *metav1.Table {
-	header := []string{"NAMESPACE", "RESOURCE", "PREFIX", "DELETE", "UNDER-1D", "1D-7D", "7D-30D", "OVER-30D"}
-	const text = 3 // columns before the numbers
-	rows := [][]string{}
+// tableOf has a row for each name pool. Numbers are aligned to the right.
+func tableOf(pools []prune.Pool) *table.Table {
+	t := table.New("NAMESPACE", "RESOURCE", "PREFIX", "DELETE", "UNDER-1D", "1D-7D", "7D-30D", "OVER-30D")
+	for i := 3; i < len(t.Columns); i++ {
+		t.Columns[i].Right = true
+	}
 	for _, p := range pools {
-		row := []string{
-			terminal.OneLine(p.Namespace), terminal.OneLine(p.Resource.GroupResource().String()),
-			terminal.OneLine(p.Prefix), humanize.Grouped(p.Chosen),
-		}
+		row := []string{p.Namespace, p.Resource.GroupResource().String(), p.Prefix, humanize.Grouped(p.Chosen)}
 		for _, n := range p.ByAge {
 			row = append(row, humanize.Grouped(n))
 		}
-		rows = append(rows, row)
-	}
-	t := &metav1.Table{}
-	for at, name := range header {
-		width := len(name)
-		for _, row := range rows {
-			width = max(width, len(row[at]))
-		}
-		if at >= text {
-			name = fmt.Sprintf("%*s", width, name)
-			for _, row := range rows {
-				row[at] = fmt.Sprintf("%*s", width, row[at])
-			}
-		}
-		t.ColumnDefinitions = append(t.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
-	}
-	for _, row := range rows {
-		cells := make([]any, len(row))
-		for i, cell := range row {
-			cells[i] = cell
-		}
-		t.Rows = append(t.Rows, metav1.TableRow{Cells: cells})
+		t.Add(row...)
 	}
 	return t
 }

@@ -16,7 +16,7 @@ func (o *options) printChurn(report *v1alpha1.CollisionReport) {
 	item := report.Items[0]
 	fmt.Fprintf(o.Out, "\n"+messages.Churn+"\n",
 		rateText(item.Churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
-	table := grid{{"", messages.FailuresPerDay, messages.FirstFailure, messages.AnyFailure}}
+	table := numbers("", messages.FailuresPerDay, messages.FirstFailure, messages.AnyFailure)
 	for _, row := range rowsOf(report) {
 		p := item.Churn.Policy(row.policy)
 		cells := []string{row.label, humanize.Unknown, humanize.Unknown, humanize.Unknown}
@@ -25,9 +25,9 @@ func (o *options) printChurn(report *v1alpha1.CollisionReport) {
 				row.label, perDay(*p.FailuresPerDay), firstFailure(p.DaysToFirstFailure), humanize.Odds(*p.AnyFails),
 			}
 		}
-		table = append(table, cells)
+		table.Add(cells...)
 	}
-	o.printGrid(table)
+	o.printParts(table)
 }
 
 // perDay returns a mean number of failures per day.

@@ -5,31 +5,31 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
-// prefixColumn is the column that is shortened if rows don't fit the terminal.
-const prefixColumn = 2
+// prefixColumn is the column that is shortened if rows don't fit the terminal, and leastPrefix the
+// width below which it is not.
+const (
+	prefixColumn = "PREFIX"
+	leastPrefix  = 16
+)
 
 // printPrefixes prints a row for each of several populations.
 func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
-	table := grid{o.prefixHeaders()}
+	table := table.New(o.prefixHeaders()...)
 	for at := 0; at < len(report.Items); at += len(o.question.Creates) {
-		table = append(table, o.prefixCells(report.Items[at:at+len(o.question.Creates)]))
+		table.Add(o.prefixCells(report.Items[at : at+len(o.question.Creates)])...)
 	}
 	if terminal.IsTerminal(o.Out) {
-		table.shorten(prefixColumn, terminal.Width(o.Out))
+		table = table.Shorten(terminal.Width(o.Out), []string{prefixColumn}, leastPrefix)
 	}
-	w := printers.GetNewTabWriter(o.Out)
-	for _, row := range table {
-		printRow(w, row)
-	}
-	_ = w.Flush() // Execute sees an error of the writer below
+	o.printTable(table)
 	fmt.Fprintf(o.Out, "\n%s\n", terminal.Wrapped(o.prefixLegend()))
 }
 
@@ -37,7 +37,7 @@ func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
 func (o *options) showsCreates() bool { return o.wide || o.createsGiven }
 
 func (o *options) prefixHeaders() []string {
-	headers := []string{"NAMESPACE", "RESOURCE", "PREFIX", "NAMES", "ATTEMPTS"}
+	headers := []string{"NAMESPACE", "RESOURCE", prefixColumn, "NAMES", "ATTEMPTS"}
 	if o.showsCreates() {
 		for _, creates := range o.question.Creates {
 			headers = append(headers, millions(creates))
@@ -92,9 +92,6 @@ func (o *options) prefixCells(items []v1alpha1.CollisionItem) []string {
 	if first.Churn != nil {
 		churn := first.Churn.Policy(first.InForce().Name)
 		row = append(row, firstFailure(churn.DaysToFirstFailure))
-	}
-	for i := range row {
-		row[i] = terminal.OneLine(row[i])
 	}
 	return row
 }

@@ -2,11 +2,10 @@ package report
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
@@ -71,15 +70,15 @@ func (o *options) printChances(report *v1alpha1.CollisionReport) {
 	for _, creates := range o.question.Creates {
 		header = append(header, millions(creates))
 	}
-	table := grid{append(header, fmt.Sprintf(messages.At, probability))}
+	table := numbers(append(header, fmt.Sprintf(messages.At, probability))...)
 	for _, row := range rowsOf(report) {
 		cells := []string{row.label}
 		for _, item := range report.Items {
 			cells = append(cells, oddsOf(item.Policy(row.policy)))
 		}
-		table = append(table, append(cells, roomOf(report.Items[0].Policy(row.policy))))
+		table.Add(append(cells, roomOf(report.Items[0].Policy(row.policy)))...)
 	}
-	o.printGrid(table)
+	o.printParts(table)
 	fmt.Fprintf(o.Out, "\n%s\n", terminal.Wrapped(fmt.Sprintf(messages.Legend, humanize.Negligible, probability)))
 }
 
@@ -108,81 +107,49 @@ func roomOf(p *v1alpha1.Policy) string {
 	return humanize.Room(p.Room.Creates)
 }
 
-// grid is a table whose first row is its header, and whose first column begins each line.
-type grid [][]string
+// numbers returns a table of numbers, whose first column says what they are.
+func numbers(header ...string) *table.Table {
+	t := table.New(header...)
+	for i := 1; i < len(t.Columns); i++ {
+		t.Columns[i].Right = true
+	}
+	return t
+}
 
-// gap is the space between columns.
-const gap = "   "
+// printTable prints a table. Execute sees an error of the writer below.
+func (o *options) printTable(t *table.Table) { _ = t.Print(o.Out, true) }
 
-// printGrid prints a table, in several parts if it is wider than the terminal.
-func (o *options) printGrid(table grid) {
-	parts := []grid{table}
+// printParts prints a table, in several parts if it is wider than the terminal.
+func (o *options) printParts(t *table.Table) {
+	parts := []*table.Table{t}
 	if terminal.IsTerminal(o.Out) {
-		parts = table.split(terminal.Width(o.Out))
+		parts = split(t, terminal.Width(o.Out))
 	}
 	for i, part := range parts {
 		if i > 0 {
 			fmt.Fprintln(o.Out)
 		}
-		for _, line := range part.lines() {
-			fmt.Fprintln(o.Out, line)
-		}
+		o.printTable(part)
 	}
 }
 
 // split returns tables that fit a width if they can, each with the first column.
-func (g grid) split(width int) []grid {
-	var parts []grid
-	for from := 1; from < len(g[0]); {
-		to, total := from, g.widthOf(0)
-		for to < len(g[0]) && (to == from || total+len(gap)+g.widthOf(to) <= width) {
-			total += len(gap) + g.widthOf(to)
+func split(t *table.Table, width int) (parts []*table.Table) {
+	for from := 1; from < len(t.Columns); {
+		to := from + 1
+		for to < len(t.Columns) && part(t, from, to+1).Width() <= width {
 			to++
 		}
-		var part grid
-		for _, row := range g {
-			part = append(part, append([]string{row[0]}, row[from:to]...))
-		}
-		parts, from = append(parts, part), to
+		parts, from = append(parts, part(t, from, to)), to
 	}
 	return parts
 }
 
-// leastWidth is the width below which no cell is shortened.
-const leastWidth = 16
-
-// shorten leaves out the middle of cells of a column, as far as rows are wider than width.
-func (g grid) shorten(column, width int) {
-	total := -len(gap)
-	for i := range g[0] {
-		total += g.widthOf(i) + len(gap)
+// part returns the first column of a table, and some of the others.
+func part(t *table.Table, from, to int) *table.Table {
+	p := &table.Table{Columns: append(t.Columns[:1:1], t.Columns[from:to]...)}
+	for _, row := range t.Rows {
+		p.Rows = append(p.Rows, append(row[:1:1], row[from:to]...))
 	}
-	to := max(g.widthOf(column)-max(total-width, 0), leastWidth)
-	for _, row := range g[1:] {
-		if cell := []rune(row[column]); len(cell) > to {
-			row[column] = string(cell[:to/2]) + "…" + string(cell[len(cell)-(to-1-to/2):])
-		}
-	}
-}
-
-// widthOf returns the width of a column.
-func (g grid) widthOf(column int) int {
-	width := 0
-	for _, row := range g {
-		width = max(width, utf8.RuneCountInString(row[column]))
-	}
-	return width
-}
-
-// lines returns the rows with numbers aligned to the right.
-func (g grid) lines() []string {
-	var lines []string
-	for _, row := range g {
-		line := row[0] + strings.Repeat(" ", g.widthOf(0)-utf8.RuneCountInString(row[0]))
-		for column, cell := range row[1:] {
-			line += gap + strings.Repeat(" ", g.widthOf(column+1)-utf8.RuneCountInString(cell)) + cell
-		}
-		lines = append(lines, line)
-	}
-	return lines
+	return p
 }

@@ -2,15 +2,13 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
 
-	"k8s.io/cli-runtime/pkg/printers"
-
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
@@ -20,10 +18,10 @@ func (o *options) printWide(report *v1alpha1.CollisionReport) {
 	items, pool := report.Items, report.NamePool
 	fmt.Fprintf(o.Out, "\n"+messages.Pool+"\n", pool.AlphabetSize, pool.SuffixLength, humanize.Grouped(pool.Names))
 	o.printOdds(items)
-	o.printTable(messages.Failures, items, expectedFailures)
-	o.printTable(messages.Attempts, items,
+	o.printByPolicy(messages.Failures, items, expectedFailures)
+	o.printByPolicy(messages.Attempts, items,
 		func(p v1alpha1.Policy) string { return expectedUnder(p, p.ExpectedExtraAttempts) })
-	o.printTable(messages.Lengths, items, suffixLength)
+	o.printByPolicy(messages.Lengths, items, suffixLength)
 	o.printPolicies(items[0], report)
 	if items[0].Churn != nil {
 		o.printWideChurn(items[0], pool.Names)
@@ -41,9 +39,8 @@ func (o *options) printOdds(items []v1alpha1.CollisionItem) {
 		append(policyNames(items[0]), "REUSE"), items, row)
 }
 
-// printTable prints a row for each number of creates and a column for each
-// policy.
-func (o *options) printTable(title string, items []v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) {
+// printByPolicy prints a row for each number of creates and a column for each policy.
+func (o *options) printByPolicy(title string, items []v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) {
 	row := func(item v1alpha1.CollisionItem) []string { return cells(item, cell) }
 	o.printRows(title, policyNames(items[0]), items, row)
 }
@@ -53,12 +50,11 @@ func (o *options) printRows(
 	title string, headers []string, items []v1alpha1.CollisionItem, row func(v1alpha1.CollisionItem) []string,
 ) {
 	fmt.Fprintf(o.Out, "\n%s\n", title)
-	w := printers.GetNewTabWriter(o.Out)
-	printRow(w, append([]string{"CREATES"}, headers...))
+	t := table.New(append([]string{"CREATES"}, headers...)...)
 	for _, item := range items {
-		printRow(w, append([]string{humanize.Grouped(item.Creates)}, row(item)...))
+		t.Add(append([]string{humanize.Grouped(item.Creates)}, row(item)...)...)
 	}
-	_ = w.Flush() // Execute sees an error of the writer below
+	o.printTable(t)
 }
 
 // cells returns a cell for each policy, a question mark if the attempts are unknown.
@@ -113,8 +109,7 @@ func suffixLength(p v1alpha1.Policy) string {
 // meaning of each policy.
 func (o *options) printPolicies(item v1alpha1.CollisionItem, report *v1alpha1.CollisionReport) {
 	fmt.Fprintf(o.Out, "\n"+messages.Policies+"\n", humanize.ChanceOf(o.question.Probability))
-	w := printers.GetNewTabWriter(o.Out)
-	printRow(w, []string{"POLICY", "ATTEMPTS", "NEXT-FAILS", "ROOM", "MEANING"})
+	t := table.New("POLICY", "ATTEMPTS", "NEXT-FAILS", "ROOM", "MEANING")
 	for _, p := range item.Policies {
 		attempts, next, room := humanize.Unknown, humanize.Unknown, humanize.Unknown
 		if p.Attempts != nil {
@@ -123,9 +118,9 @@ func (o *options) printPolicies(item v1alpha1.CollisionItem, report *v1alpha1.Co
 			// times the attempts.
 			next = humanize.Chance(*p.NextCreateFails, float64(*p.Attempts)*taken(item.Existing, report.NamePool.Names))
 		}
-		printRow(w, []string{string(p.Name), attempts, next, room, policyMeaning(p, report.Server)})
+		t.Add(string(p.Name), attempts, next, room, policyMeaning(p, report.Server))
 	}
-	_ = w.Flush()
+	o.printTable(t)
 }
 
 // taken returns the decimal logarithm of the share of names that exist.
@@ -160,8 +155,6 @@ func serverMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
 	return "retries of the server"
 }
 
-func printRow(w io.Writer, cells []string) { fmt.Fprintln(w, strings.Join(cells, "\t")) }
-
 // logOf returns a logarithm of a report, where nil is that of zero.
 func logOf(log10 *float64) float64 {
 	if log10 == nil {
@@ -175,8 +168,7 @@ func (o *options) printWideChurn(item v1alpha1.CollisionItem, names int64) {
 	churn := item.Churn
 	fmt.Fprintf(o.Out, "\n"+messages.WideChurn+"\n",
 		rateText(churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
-	w := printers.GetNewTabWriter(o.Out)
-	printRow(w, []string{"POLICY", "ATTEMPTS", "FAILURES/DAY", "FAILS-AFTER", "ANY-FAILS"})
+	t := table.New("POLICY", "ATTEMPTS", "FAILURES/DAY", "FAILS-AFTER", "ANY-FAILS")
 	for _, p := range churn.Policies {
 		row := []string{string(p.Name), humanize.Unknown, humanize.Unknown, humanize.Unknown, humanize.Unknown}
 		if p.Attempts != nil {
@@ -186,9 +178,9 @@ func (o *options) printWideChurn(item v1alpha1.CollisionItem, names int64) {
 				humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)),
 			}
 		}
-		printRow(w, row)
+		t.Add(row...)
 	}
-	_ = w.Flush()
+	o.printTable(t)
 	fmt.Fprintf(o.Out, messages.Reuses+"\n",
 		rateText(churn.Creates), humanize.Significant(churn.Reuse.ExpectedReuses),
 		humanize.ChanceOf(churn.Reuse.AnyReuse))
