@@ -22,6 +22,15 @@ func Quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
+// Words returns words for a shell.
+func Words(words ...string) string {
+	var quoted []string
+	for _, word := range words {
+		quoted = append(quoted, Quote(word))
+	}
+	return strings.Join(quoted, " ")
+}
+
 // escaped returns text for the quotes of $'…'.
 func escaped(text string) string {
 	var out strings.Builder

@@ -8,7 +8,7 @@ import (
 // A shell takes quoted text as one word, and a terminal shows it unchanged.
 func TestQuote(t *testing.T) {
 	for text, want := range map[string]string{
-		"in/demo-1.yaml": "in/demo-1.yaml", "https://x/y.yaml": "https://x/y.yaml", "a b": "'a b'", "it's": `'it'\''s'`,
+		"in/demo-1.yaml": "in/demo-1.yaml", "https://x/y.yaml": "https://x/y.yaml", "a b": "'a b'", "a;b": "'a;b'", "it's": `'it'\''s'`,
 		"a`b": "'a`b'", `a\b`: `'a\b'`, "#a": "'#a'", "~a": "'~a'", "a!": "'a!'", "[a]": "'[a]'", "{a,b}": "'{a,b}'",
 		"$(touch x)": "'$(touch x)'", "a\nb": `$'a\x0ab'`, "\x1b[31mé'": `$'\x1b[31m\xc3\xa9\''`, "é": "'é'", "": "''",
 		"jobs/run-": "jobs/run-", "app in (a,b)": "'app in (a,b)'", "2026-11-21T08:00:00Z": "2026-11-21T08:00:00Z",

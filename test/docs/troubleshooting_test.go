@@ -56,7 +56,6 @@ var notExplained = map[string]string{
 	"pkg/cmd/audit/messages: Gone":            "no problem: a total",
 	"pkg/cmd/audit/messages: Watched":         "no problem: a total",
 	"pkg/cmd/audit/messages: WatchedIdle":     "no problem: a total",
-	"pkg/cmd/audit/messages: More":            "a part of other messages",
 
 	"pkg/cmd/messages: Errors in flags and arguments.": "they name the flag and the fix",
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
@@ -49,7 +50,7 @@ func (r *run) checkedNothing(result *audit.Result) error {
 	case gate == nil || read == 0:
 		return nil
 	case len(result.NotFound) > 0 && !c.ignoreNotFound:
-		return fmt.Errorf(messages.GateFoundNoName, terminal.OneLine(few(result.NotFound)))
+		return fmt.Errorf(messages.GateFoundNoName, terminal.OneLine(humanize.Few(result.NotFound)))
 	case c.about.LabelSelector != "" && result.Report.Summary.Prefixes == 0 && !c.ignoreNotFound:
 		return fmt.Errorf(messages.GateSelectedNothing, c.about.LabelSelector)
 	case gate.FailAboveGrowth != nil && result.OtherCluster:
@@ -110,7 +111,7 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 		}
 	}
 	count, above := humanize.Count(gate.ExceededCount, "prefix"), strings.Join(limits, " or ")
-	next := quotedIn(worst.Resource+"/"+worst.Prefix, worst.Namespace)
+	next := reference.In(worst.Resource+"/"+worst.Prefix, worst.Namespace)
 	if gate.ExceededCount == 1 {
 		return terminal.Sprintf(messages.GateExceeded, count, above, named, next)
 	}

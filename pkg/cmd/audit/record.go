@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
@@ -26,8 +27,8 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	r := &row{AuditItem: item}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, value string) { fmt.Fprintf(w, "%s:\t%s\n", name, value) }
-	prefix := resourceText(item.Group, item.Resource) + "/" + prefixText(r)
-	line("Prefix", terminal.OneLine(prefix+placeText(item.Namespace)))
+	prefix := humanize.Type(item.Group, item.Resource) + "/" + prefixText(r)
+	line("Prefix", terminal.OneLine(humanize.In(prefix, item.Namespace)))
 	line("Names", humanize.Grouped(item.Names))
 	now := report.Metadata.CreationTimestamp.Time
 	line("Created", fmt.Sprintf(messages.RecordCreated,
@@ -83,7 +84,7 @@ func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
 	switch {
 	case owned:
 		owner := strings.ToLower(item.Creators[0].Kind) + "/" + item.Creators[0].Name
-		return messages.RecordNext, append(steps, fmt.Sprintf(messages.NextOwner, quotedIn(owner, item.Namespace)))
+		return messages.RecordNext, append(steps, fmt.Sprintf(messages.NextOwner, reference.In(owner, item.Namespace)))
 	case item.ClientGenerated || item.SuffixLength != 0 || item.RawPrefixes > 1 || item.Generated == 0:
 		return messages.RecordNext, steps // prune refuses them, or finds none
 	case item.Last24h != nil && *item.Last24h < item.Names:

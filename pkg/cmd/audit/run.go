@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
@@ -159,5 +160,6 @@ func explainPrefix(args []string, err error) error {
 	if err == nil || at < 0 {
 		return err
 	}
-	return fmt.Errorf(messages.PrefixAlone, err, quoted(args[at]), quoted(args[at]))
+	prefix := reference.Quote(args[at])
+	return fmt.Errorf(messages.PrefixAlone, err, prefix, prefix)
 }

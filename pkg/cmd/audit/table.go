@@ -107,7 +107,7 @@ func ofPrefix(text func(*row) string) func(*row) string {
 // placeColumns returns the columns that say which prefix a row is about.
 func (p *printing) placeColumns() []column {
 	columns := []column{
-		{resourceColumn, false, func(r *row) string { return resourceText(r.Group, r.Resource) }},
+		{resourceColumn, false, func(r *row) string { return humanize.Type(r.Group, r.Resource) }},
 		{prefixColumn, false, prefixText},
 	}
 	if p.namespaces {

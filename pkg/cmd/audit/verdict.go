@@ -39,22 +39,11 @@ func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 
 // commandLine returns a command about a prefix, or about a type if the prefix is empty.
 func commandLine(format, group, resource, prefix, namespace string) string {
-	argument := resourceText(group, resource)
+	argument := humanize.Type(group, resource)
 	if prefix != "" {
 		argument += "/" + prefix
 	}
-	return fmt.Sprintf(format, quotedIn(argument, namespace))
-}
-
-// quoted returns text for a shell.
-func quoted(text string) string { return reference.Quote(text) }
-
-// quotedIn returns an argument and its namespace for a shell.
-func quotedIn(argument, namespace string) string {
-	if namespace == "" {
-		return quoted(argument)
-	}
-	return quoted(argument) + " -n " + quoted(namespace)
+	return fmt.Sprintf(format, reference.In(argument, namespace))
 }
 
 // closeLine returns whether a create is close to failing, and for how many types it assumes
@@ -62,7 +51,7 @@ func quotedIn(argument, namespace string) string {
 func closeLine(report *v1alpha1.AuditReport) string {
 	v, server := report.Verdict, report.Server.Attempts
 	c, line := v.Closest, ""
-	where := resourceText(c.Group, c.Resource) + "/" + c.Prefix + placeText(c.Namespace)
+	where := humanize.In(humanize.Type(c.Group, c.Resource)+"/"+c.Prefix, c.Namespace)
 	switch {
 	case v.CloseToFailing > 1:
 		line = terminal.Sprintf(messages.SeveralClose, humanize.Count(v.CloseToFailing, "prefix"), where, closeness(c))
@@ -90,14 +79,6 @@ func closeness(c *v1alpha1.AuditClosest) string {
 	return fmt.Sprintf(messages.FailsNow, text, humanize.ChanceOf(c.NextCreate))
 }
 
-// placeText returns a namespace for a sentence, nothing for a cluster-scoped resource.
-func placeText(namespace string) string {
-	if namespace == "" {
-		return ""
-	}
-	return " in " + namespace
-}
-
 // createdLine returns the rows with the most recent creates.
 func createdLine(v *v1alpha1.AuditVerdict) string {
 	var parts []string
@@ -112,12 +93,11 @@ func createdLine(v *v1alpha1.AuditVerdict) string {
 
 // createdText returns the recent creates under one prefix, or in one fold.
 func createdText(m v1alpha1.AuditMostCreated) string {
-	what := resourceText(m.Group, m.Resource)
+	text := humanize.Grouped(m.Last10m) + " " + humanize.Type(m.Group, m.Resource)
 	if m.OwnerKind != "" {
-		created := humanize.Grouped(m.Last10m)
-		return fmt.Sprintf(messages.CreatedFold, created, what, plural(m.OwnerKind), placeText(m.Namespace))
+		return humanize.In(fmt.Sprintf(messages.CreatedFold, text, plural(m.OwnerKind)), m.Namespace)
 	}
-	text := humanize.Grouped(m.Last10m) + " " + what + "/" + m.Prefix + placeText(m.Namespace)
+	text = humanize.In(text+"/"+m.Prefix, m.Namespace)
 	if m.Creator != nil {
 		text += ", by " + creatorName(*m.Creator)
 	}

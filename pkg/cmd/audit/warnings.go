@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
@@ -21,7 +19,7 @@ func (r *run) warn(result *audit.Result) {
 	report := result.Report
 	for _, s := range report.Skipped {
 		if !r.isQuiet(s) {
-			r.tell.tell(messages.Skipped, skippedName(s), s.Message)
+			r.tell.tell(messages.Skipped, humanize.Scope(s.Group, s.Resource, s.Namespace), s.Message)
 		}
 	}
 	if forbidden := r.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
@@ -47,11 +45,11 @@ func (r *run) sayCompared(result *audit.Result) {
 	report, file := result.Report, r.config.compare
 	var gone []string
 	for _, g := range report.Gone {
-		prefix := reference.In(resourceText(g.Group, g.Resource)+"/"+g.Prefix, g.Namespace)
+		prefix := reference.In(humanize.Type(g.Group, g.Resource)+"/"+g.Prefix, g.Namespace)
 		gone = append(gone, fmt.Sprintf("%s (%s)", prefix, humanize.Grouped(g.Names)))
 	}
 	if len(gone) > 0 {
-		r.tell.tell(messages.Gone, humanize.Count(len(gone), "prefix"), few(gone))
+		r.tell.tell(messages.Gone, humanize.Count(len(gone), "prefix"), humanize.Few(gone))
 	}
 	if age := report.Metadata.CreationTimestamp.Sub(report.Scope.ComparedWith.Time); age < audit.LeastAge {
 		r.tell.tell(messages.YoungBaseline, file, age.Round(time.Second))
@@ -66,23 +64,11 @@ func (r *run) sayCompared(result *audit.Result) {
 		r.tell.tell(messages.ComparedNamespace, only, file)
 	}
 	if before := result.OnlyBefore; len(before) > 0 {
-		r.tell.tell(messages.NotComparedBefore, file, few(before))
+		r.tell.tell(messages.NotComparedBefore, file, humanize.Few(before))
 	}
 	if now := result.OnlyNow; len(now) > 0 {
-		r.tell.tell(messages.NotComparedNow, file, few(now))
+		r.tell.tell(messages.NotComparedNow, file, humanize.Few(now))
 	}
-}
-
-// fewNamed is how many things a line names at most.
-const fewNamed = 5
-
-// few returns the first of some things, and how many others there are.
-func few(things []string) string {
-	if len(things) <= fewNamed {
-		return strings.Join(things, ", ")
-	}
-	return fmt.Sprintf(messages.More,
-		strings.Join(things[:fewNamed], ", "), humanize.Grouped(int64(len(things)-fewNamed)))
 }
 
 // typesText returns how many objects there are, and the resource types with most of them;
@@ -92,17 +78,17 @@ func typesText(types []v1alpha1.TypeObjects) (count, names string) {
 	var named []string
 	for _, t := range types {
 		all += t.Objects
-		named = append(named, fmt.Sprintf("%s (%s)", resourceText(t.Group, t.Resource), humanize.Grouped(t.Objects)))
+		named = append(named, fmt.Sprintf("%s (%s)", humanize.Type(t.Group, t.Resource), humanize.Grouped(t.Objects)))
 	}
 	if all == 0 {
 		return "", ""
 	}
-	return humanize.Count(all, "object"), few(named)
+	return humanize.Count(all, "object"), humanize.Few(named)
 }
 
 // sayForbidden prints which resource types the user can't list, and the effect on a gate.
 func (r *run) sayForbidden(forbidden []string, report *v1alpha1.AuditReport) {
-	types, list := humanize.Count(len(forbidden), "type"), few(forbidden)
+	types, list := humanize.Count(len(forbidden), "type"), humanize.Few(forbidden)
 	switch {
 	case len(forbidden) == len(report.Scope.Resources) && report.Scope.AllNamespaces:
 		r.tell.tell(messages.SkippedAllNamespaces, types)
@@ -115,23 +101,6 @@ func (r *run) sayForbidden(forbidden []string, report *v1alpha1.AuditReport) {
 	default:
 		r.tell.tell(messages.SkippedForbidden, types, list)
 	}
-}
-
-// resourceText returns a type with its API group.
-func resourceText(group, resource string) string {
-	return schema.GroupResource{Group: group, Resource: resource}.String()
-}
-
-// skippedName returns the type, or the group, with its namespace if it is one's.
-func skippedName(s v1alpha1.Skipped) string {
-	text := s.Group
-	if s.Resource != "" {
-		text = resourceText(s.Group, s.Resource)
-	}
-	if s.Namespace != "" {
-		text += " in " + s.Namespace
-	}
-	return text
 }
 
 // isQuiet reports whether s is not worth a warning of its own where types were not named.
@@ -149,8 +118,7 @@ func (r *run) forbiddenTypes(skipped []v1alpha1.Skipped) []string {
 	var types []string
 	for _, s := range skipped {
 		if !r.config.named() && r.isForbiddenType(s) {
-			s.Namespace = ""
-			types = append(types, skippedName(s))
+			types = append(types, humanize.Scope(s.Group, s.Resource, ""))
 		}
 	}
 	return types

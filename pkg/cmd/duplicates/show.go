@@ -11,14 +11,12 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
-
-// few is how many types a line names.
-const few = 5
 
 // show prints the verdict, the groups and the warnings, and returns the error that makes
 // the exit code.
@@ -93,31 +91,15 @@ func (o *options) sayVerdict(s *search) {
 
 // hint prints the command that compares the objects of the first group.
 func (o *options) hint(g *duplicates.Group) {
-	var objects []string
+	var words []string
 	for _, object := range g.Objects() {
-		objects = append(objects, g.Resource.GroupResource().String()+"/"+object.Name)
+		words = append(words, g.Resource.GroupResource().String()+"/"+object.Name)
 	}
-	in := ""
 	if g.Namespace != "" {
-		in = " -n " + quoted(g.Namespace)
-	}
-	for i := range objects {
-		objects[i] = quoted(objects[i])
+		words = append(words, "-n", g.Namespace)
 	}
 	o.say(messages.Decide)
-	fmt.Fprintln(o.ErrOut, terminal.Printable(fmt.Sprintf(messages.CompareCommand, strings.Join(objects, " "), in)))
-}
-
-// quoted returns a word as a shell takes it.
-func quoted(word string) string {
-	special := func(r rune) bool {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		return !letter && (r < '0' || r > '9') && !strings.ContainsRune("-./_", r)
-	}
-	if !strings.ContainsFunc(word, special) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	fmt.Fprintf(o.ErrOut, messages.CompareCommand+"\n", reference.Words(words...))
 }
 
 // warn prints the types that were not read.
@@ -132,12 +114,13 @@ func (o *options) warn(s *search) {
 	}
 	for _, skipped := range s.result.Skipped {
 		if !quiet(skipped) {
-			o.say(fmt.Sprintf(messages.Skipped, nameOf(skipped), skipped.Message))
+			scope := humanize.Scope(skipped.Group, skipped.Resource, skipped.Namespace)
+			o.say(fmt.Sprintf(messages.Skipped, scope, skipped.Message))
 		}
 	}
 	if types := namesOf(forbidden); len(types) > 0 && len(o.arguments) == 0 {
 		count := humanize.Count(len(types), "type")
-		text := fmt.Sprintf(messages.Forbidden, count, firstOf(types))
+		text := fmt.Sprintf(messages.Forbidden, count, humanize.Few(types))
 		if len(types) == len(s.resources) {
 			text = fmt.Sprintf(messages.ForbiddenAll, count)
 			if o.allNamespaces {
@@ -147,31 +130,11 @@ func (o *options) warn(s *search) {
 		o.say(text)
 	}
 	if types := namesOf(s.result.Inconsistent); len(types) > 0 {
-		o.say(fmt.Sprintf(messages.Inconsistent, firstOf(types)))
+		o.say(fmt.Sprintf(messages.Inconsistent, humanize.Few(types)))
 	}
 	if o.wide && len(o.arguments) == 0 {
 		o.say(messages.SecretsUnnamed)
 	}
-}
-
-// firstOf returns the first of some types, and how many others there are.
-func firstOf(types []string) string {
-	if len(types) <= few {
-		return strings.Join(types, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(types[:few], ", "), len(types)-few)
-}
-
-// nameOf returns a type or a group that was skipped, with its namespace if it is one's.
-func nameOf(s census.Skipped) string {
-	text := s.Group
-	if s.Resource != "" {
-		text = schema.GroupResource{Group: s.Group, Resource: s.Resource}.String()
-	}
-	if s.Namespace != "" {
-		text += " in " + s.Namespace
-	}
-	return text
 }
 
 // say writes a line on stderr.

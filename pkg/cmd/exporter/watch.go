@@ -5,8 +5,6 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
@@ -72,13 +70,13 @@ func (o *options) counted(engine *live.Engine, types *cluster.Types) {
 	var forbidden []string
 	for _, list := range [][]census.Skipped{types.Skipped(), snapshot.Skipped} {
 		for _, s := range list {
-			name := schema.GroupResource{Group: s.Group, Resource: s.Resource}.String()
+			name := humanize.Scope(s.Group, s.Resource, "")
 			switch s.Reason {
 			case census.Excluded:
 			case census.Forbidden:
 				forbidden = append(forbidden, name)
 			default:
-				o.log(messages.Skipped, strings.TrimPrefix(name, "."), s.Message)
+				o.log(messages.Skipped, name, s.Message)
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 )
 
 func TestParseTargets(t *testing.T) {
@@ -74,7 +76,7 @@ func TestConnectionFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `--context 'it'\''s prod' --as alice --as-group a --as-group b`
-	if got := shell(connectionFlags(cmd)); got != want {
+	if got := reference.Words(connectionFlags(cmd)...); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

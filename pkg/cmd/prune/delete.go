@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -142,7 +143,7 @@ func (r *run) verdict(ctx context.Context, stopped error) error {
 	if total.unknown > 0 {
 		failed.Code = exitcode.Unknown
 	}
-	failed.Lines = append(failed.Lines, messages.GoOn, fmt.Sprintf(messages.Command, shell(r.repeat())))
+	failed.Lines = append(failed.Lines, messages.GoOn, fmt.Sprintf(messages.Command, reference.Words(r.repeat()...)))
 	return failed
 }
 

@@ -176,5 +176,5 @@ func (r *run) say(format string, args ...any) {
 
 // suggest writes a command to stderr.
 func (r *run) suggest(words []string) {
-	fmt.Fprintf(r.ErrOut, messages.Command+"\n", terminal.Printable(shell(words)))
+	fmt.Fprintf(r.ErrOut, messages.Command+"\n", reference.Words(words...))
 }

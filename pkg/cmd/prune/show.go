@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -226,13 +225,4 @@ func (r *run) repeat() []string {
 		}
 	}
 	return append(words, "--yes")
-}
-
-// shell returns words for a shell.
-func shell(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = reference.Quote(word)
-	}
-	return strings.Join(quoted, " ")
 }

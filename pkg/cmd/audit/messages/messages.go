@@ -119,8 +119,8 @@ const (
 	MostCreated = "Most created in the last 10 minutes: %s."
 	// Others is the number of other rows with many new objects.
 	Others = "and %s"
-	// CreatedFold is a fold in MostCreated: objects, type, kind of the owners, namespace.
-	CreatedFold = "%s %s of %s%s"
+	// CreatedFold is a fold in MostCreated: objects and their type, kind of the owners.
+	CreatedFold = "%s of %s"
 	// NextAudit is the command about a prefix that is close to failing: arguments.
 	NextAudit = "  kubectl genname audit %s"
 	// NextWatch is the command about a prefix with many new objects: arguments.
@@ -249,8 +249,6 @@ const (
 	Watched = "Watched %s: %s, %s"
 	// WatchedIdle is the same if there were events: types, events, percentage, gaps.
 	WatchedIdle = "Watched %s: %s, of which %.0f%% changed no count, %s"
-	// More follows some things that are listed: their number.
-	More = "%s and %s more"
 )
 
 // Notices of a watch.

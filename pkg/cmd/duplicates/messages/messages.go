@@ -65,8 +65,8 @@ const (
 const (
 	// Decide is the hint below the first group: the command to compare its objects.
 	Decide = "Compare the objects before you decide (docs/guides/duplicates.md):"
-	// CompareCommand is the command of Decide: objects, namespace flag.
-	CompareCommand = "  kubectl get %s%s -o yaml"
+	// CompareCommand is the command of Decide: the arguments that name the objects.
+	CompareCommand = "  kubectl get %s -o yaml"
 )
 
 // Cells of the table.

@@ -1,5 +1,5 @@
-// Package humanize formats numbers for people: counts, probabilities, room. Machines get the
-// numbers themselves.
+// Package humanize formats numbers and lists for people: counts, probabilities, room, resource
+// types. Machines get the values themselves.
 package humanize
 
 import (
@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Unknown is written where a number is not known.
@@ -133,4 +135,37 @@ func Count[N int | int64](n N, thing string) string {
 		thing += "s"
 	}
 	return Grouped(int64(n)) + " " + thing
+}
+
+// mostNamed is how many things Few names.
+const mostNamed = 5
+
+// Few returns the first of some things, and how many others there are.
+func Few(things []string) string {
+	if len(things) <= mostNamed {
+		return strings.Join(things, ", ")
+	}
+	others := Grouped(int64(len(things) - mostNamed))
+	return fmt.Sprintf("%s and %s more", strings.Join(things[:mostNamed], ", "), others)
+}
+
+// Type returns a resource type with its API group: jobs.batch.
+func Type(group, resource string) string {
+	return schema.GroupResource{Group: group, Resource: resource}.String()
+}
+
+// In returns a thing with its namespace, if it has one: "jobs.batch/run- in prod".
+func In(thing, namespace string) string {
+	if namespace == "" {
+		return thing
+	}
+	return thing + " in " + namespace
+}
+
+// Scope returns a resource type, or an API group for no type, with its namespace if it has one.
+func Scope(group, resource, namespace string) string {
+	if resource == "" {
+		return In(group, namespace)
+	}
+	return In(Type(group, resource), namespace)
 }
