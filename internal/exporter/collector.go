@@ -11,14 +11,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 )
 
+// The metrics of prefixes that an audit has, too.
+var (
+	PrefixNames = NewPrefixDesc("genname_prefix_names",
+		"Names that exist under a prefix. 27^5 = 14348907 are possible, or 27^suffix_length if that label is set.")
+	PrefixRoom = NewPrefixDesc("genname_prefix_room_creates",
+		"Further creates until the chance of any failure exceeds 0.1%, with the attempts in force.")
+	PrefixAttempts = NewPrefixDesc("genname_prefix_attempts",
+		"Attempts per create, by the server or by the client that picks the names. Absent if unknown.")
+)
+
 // The metrics of prefixes and of resource types.
 var (
-	prefixNames = NewPrefixDesc("genname_prefix_names",
-		"Names that exist under a prefix. 27^5 = 14348907 are possible, or 27^suffix_length if that label is set.")
-	prefixRoom = NewPrefixDesc("genname_prefix_room_creates",
-		"Further creates until the chance of any failure exceeds 0.1%, with the attempts in force.")
-	prefixAttempts = NewPrefixDesc("genname_prefix_attempts",
-		"Attempts per create, by the server or by the client that picks the names. Absent if unknown.")
 	prefixInfo = NewPrefixDesc("genname_prefix_info",
 		"Always 1. The creator is the kind of the controller or the field manager of the newest object. "+
 			"Truncated is true if several generateNames share the prefix because the server truncates them.",
@@ -116,13 +120,13 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 // collectPrefix emits the samples of one prefix.
 func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row) {
 	pool, space := poolOf(&row.Space), row.Space
-	metrics <- prefixNames.Metric(prometheus.GaugeValue, float64(space.Names), pool)
+	metrics <- PrefixNames.Metric(prometheus.GaugeValue, float64(space.Names), pool)
 	attempts, room, err := c.outlook(space)
 	if err == nil { // else the number of attempts is none that a create can have
-		metrics <- prefixRoom.Metric(prometheus.GaugeValue, float64(room), pool)
+		metrics <- PrefixRoom.Metric(prometheus.GaugeValue, float64(room), pool)
 	}
 	if attempts != nil {
-		metrics <- prefixAttempts.Metric(prometheus.GaugeValue, float64(*attempts), pool)
+		metrics <- PrefixAttempts.Metric(prometheus.GaugeValue, float64(*attempts), pool)
 	}
 	creator := space.Creator.Kind
 	if creator == "" {

@@ -54,7 +54,7 @@ func (c *Collector) collectResource(metrics chan<- prometheus.Metric, count live
 		c.totals[r] = t
 	}
 	if count.Counted {
-		metrics <- prefixNames.others(float64(max(count.Names-shown, 0)), r)
+		metrics <- PrefixNames.others(float64(max(count.Names-shown, 0)), r)
 		metrics <- gauge(resourceNames, float64(count.Names), r.Group, r.Resource)
 	}
 	metrics <- counter(resourceCreates, t.creates.at(count.Creates), r.Group, r.Resource)

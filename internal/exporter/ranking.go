@@ -34,7 +34,7 @@ func (k *ranking) offer(r ranked) {
 // before reports whether a ranks behind b. Equal values rank by their labels, so that the
 // choice doesn't change between snapshots.
 func before(a, b ranked) bool {
-	return cmp.Or(cmp.Compare(a.value, b.value), comparePools(b.pool, a.pool)) < 0
+	return cmp.Or(cmp.Compare(a.value, b.value), ComparePools(b.pool, a.pool)) < 0
 }
 
 // Len implements heap.Interface.

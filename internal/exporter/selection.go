@@ -57,7 +57,7 @@ func (s *selection) look(source Source) ([]live.Row, live.Snapshot) {
 	}
 	s.release(snapshot.At)
 	maps.DeleteFunc(rows, func(pool Pool, _ live.Row) bool { return s.held[pool].IsZero() })
-	chosen := slices.SortedFunc(maps.Keys(rows), comparePools)
+	chosen := slices.SortedFunc(maps.Keys(rows), ComparePools)
 	ordered := make([]live.Row, 0, len(chosen))
 	for _, pool := range chosen {
 		ordered = append(ordered, rows[pool])
@@ -74,7 +74,7 @@ func (s *selection) release(now time.Time) {
 		return
 	}
 	longest := slices.SortedFunc(maps.Keys(s.held), func(a, b Pool) int {
-		return cmp.Or(s.held[a].Compare(s.held[b]), comparePools(a, b))
+		return cmp.Or(s.held[a].Compare(s.held[b]), ComparePools(a, b))
 	})
 	for _, pool := range longest[:excess] {
 		delete(s.held, pool)
@@ -92,8 +92,8 @@ func recentCreates(row live.Row) float64 {
 	return row.Rates[lately].CreatesPerDay * window.Hours() / 24 * max(weights, 0)
 }
 
-// comparePools orders prefixes by their labels.
-func comparePools(a, b Pool) int {
+// ComparePools orders name pools by their labels.
+func ComparePools(a, b Pool) int {
 	return cmp.Or(
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Resource.Group, b.Resource.Group),
 		cmp.Compare(a.Resource.Resource, b.Resource.Resource), cmp.Compare(a.Prefix, b.Prefix),

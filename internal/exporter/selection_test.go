@@ -156,7 +156,7 @@ func (f *fakeEngine) firsts(most int, value func(live.Row) float64) []string {
 		case d > 0:
 			return 1
 		}
-		return comparePools(poolOf(&rowA.Space), poolOf(&rowB.Space))
+		return ComparePools(poolOf(&rowA.Space), poolOf(&rowB.Space))
 	})
 	return all[:min(most, len(all))]
 }

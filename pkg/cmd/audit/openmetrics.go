@@ -14,82 +14,30 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// prefixGauge is a gauge with a sample for each item of an audit; value returns
-// false for ok where the item has none.
-type prefixGauge struct {
-	desc  exporter.PrefixDesc
-	value func(v1alpha1.AuditItem) (value float64, ok bool)
-}
+// The gauges of prefixes. Those that the exporter has, too, are described there.
+var (
+	prefixFails = exporter.NewPrefixDesc("genname_prefix_failure_ratio",
+		"Chance that the next create fails with the attempts in force. "+
+			"If the attempts are unknown, it assumes no retries.")
+	prefixFailsWithoutRetry = exporter.NewPrefixDesc("genname_prefix_failure_without_retry_ratio",
+		"Chance that the next create fails without retries.")
+	prefixCreatesPerDay = exporter.NewPrefixDesc("genname_prefix_creates_per_day",
+		"Creates per day, observed in a window of a day or of --window. "+
+			"This is a lower bound, because deleted objects are not observed.")
+	prefixFirstFailure = exporter.NewPrefixDesc("genname_prefix_first_failure_days",
+		"Mean time in days until the first failed create, if no object is deleted, at the lowest rate that "+
+			"the windows of 10 minutes, an hour, a day and a week allow. +Inf if there are no creates.")
+)
 
-var prefixGauges = []prefixGauge{
+// auditGauges are the names and the descriptions of the gauges about the audit itself, each with
+// its value.
+var auditGauges = []struct {
+	name, help string
+	value      func(*v1alpha1.AuditReport) float64
+}{
 	{
-		exporter.NewPrefixDesc("genname_prefix_names",
-			"Names that exist under a prefix. 27^5 = 14348907 are possible, or 27^suffix_length if that label is set."),
-		func(i v1alpha1.AuditItem) (float64, bool) { return float64(i.Names), true },
-	},
-	{
-		exporter.NewPrefixDesc("genname_prefix_failure_ratio",
-			"Chance that the next create fails with the attempts in force. "+
-				"If the attempts are unknown, it assumes no retries."),
-		func(i v1alpha1.AuditItem) (float64, bool) { return audit.NextFails(i), true },
-	},
-	{
-		exporter.NewPrefixDesc("genname_prefix_failure_without_retry_ratio",
-			"Chance that the next create fails without retries."),
-		func(i v1alpha1.AuditItem) (float64, bool) { return i.NextCreate.NoRetry, true },
-	},
-	{
-		exporter.NewPrefixDesc("genname_prefix_attempts",
-			"Attempts per create, by the server or by the client that picks the names. Absent if unknown."),
-		func(i v1alpha1.AuditItem) (float64, bool) {
-			if i.Attempts == nil {
-				return 0, false
-			}
-			return float64(*i.Attempts), true
-		},
-	},
-	{
-		exporter.NewPrefixDesc("genname_prefix_room_creates",
-			"Further creates until the chance of any failure exceeds 0.1%, with the attempts in force."),
-		func(i v1alpha1.AuditItem) (float64, bool) {
-			room := roomOf(i)
-			if room == nil {
-				return math.Inf(1), true
-			}
-			return float64(*room), true
-		},
-	},
-	{
-		exporter.NewPrefixDesc("genname_prefix_creates_per_day",
-			"Creates per day, observed in a window of a day or of --window. "+
-				"This is a lower bound, because deleted objects are not observed."),
-		func(i v1alpha1.AuditItem) (float64, bool) { return i.Creates.PerDay, true },
-	},
-	{
-		exporter.NewPrefixDesc("genname_prefix_first_failure_days",
-			"Mean time in days until the first failed create, if no object is deleted, at the lowest rate that "+
-				"the windows of 10 minutes, an hour, a day and a week allow. +Inf if there are no creates."),
-		func(i v1alpha1.AuditItem) (float64, bool) {
-			if i.FirstFailure == nil || i.FirstFailure.GrowingDays == nil {
-				return math.Inf(1), true
-			}
-			return *i.FirstFailure.GrowingDays, true
-		},
-	},
-}
-
-// auditGauge is a gauge with one sample about the audit itself.
-type auditGauge struct {
-	desc  *prometheus.Desc
-	value func(*v1alpha1.AuditReport) float64
-}
-
-var auditGauges = []auditGauge{
-	{
-		prometheus.NewDesc("genname_audit_complete",
-			"1 if the audit read everything that was asked for, else 0. "+
-				"Resource types that the user can't list make it 0 only if they were named or none can be listed.",
-			nil, nil),
+		"genname_audit_complete", "1 if the audit read everything that was asked for, else 0. " +
+			"Resource types that the user can't list make it 0 only if they were named or none can be listed.",
 		func(r *v1alpha1.AuditReport) float64 {
 			if r.Complete {
 				return 1
@@ -98,28 +46,27 @@ var auditGauges = []auditGauge{
 		},
 	},
 	{
-		prometheus.NewDesc("genname_audit_timestamp_seconds", "Start of the audit, in Unix time.", nil, nil),
+		"genname_audit_timestamp_seconds", "Start of the audit, in Unix time.",
 		func(r *v1alpha1.AuditReport) float64 { return float64(r.Metadata.CreationTimestamp.Unix()) },
 	},
 	{
-		prometheus.NewDesc("genname_audit_duration_seconds", "Duration of the audit.", nil, nil),
+		"genname_audit_duration_seconds", "Duration of the audit.",
 		func(r *v1alpha1.AuditReport) float64 { return r.Summary.Seconds },
 	},
 	{
-		prometheus.NewDesc("genname_audit_objects", "Objects that the audit read.", nil, nil),
+		"genname_audit_objects", "Objects that the audit read.",
 		func(r *v1alpha1.AuditReport) float64 { return float64(r.Summary.Objects) },
 	},
 	{
-		prometheus.NewDesc("genname_audit_prefixes", "Prefixes that have names.", nil, nil),
+		"genname_audit_prefixes", "Prefixes that have names.",
 		func(r *v1alpha1.AuditReport) float64 { return float64(r.Summary.Prefixes) },
 	},
 	{
-		prometheus.NewDesc("genname_audit_hidden_prefixes",
-			"Prefixes without samples, because of --min-count and --top.", nil, nil),
+		"genname_audit_hidden_prefixes", "Prefixes without samples, because of --min-count and --top.",
 		func(r *v1alpha1.AuditReport) float64 { return float64(r.Hidden.Prefixes) },
 	},
 	{
-		prometheus.NewDesc("genname_audit_unprefixed_objects", "Objects that belong to no prefix.", nil, nil),
+		"genname_audit_unprefixed_objects", "Objects that belong to no prefix.",
 		func(r *v1alpha1.AuditReport) (objects float64) {
 			for _, t := range r.Unprefixed {
 				objects += float64(t.Objects)
@@ -128,10 +75,8 @@ var auditGauges = []auditGauge{
 		},
 	},
 	{
-		prometheus.NewDesc("genname_audit_skipped", "Resource types, API groups, "+
-			"or resource types in one namespace that the audit did not read, "+
-			"including those without permission. "+
-			"Resource types that generate no names are not counted.", nil, nil),
+		"genname_audit_skipped", "Resource types, API groups, or resource types in one namespace that the audit " +
+			"did not read, including those without permission. Resource types that generate no names are not counted.",
 		func(r *v1alpha1.AuditReport) (skipped float64) {
 			for _, s := range r.Skipped {
 				if s.Reason != string(census.Excluded) {
@@ -153,20 +98,40 @@ func (c reportCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c reportCollector) Collect(metrics chan<- prometheus.Metric) {
-	for _, gauge := range prefixGauges {
-		for _, item := range c.report.Items {
-			if value, ok := gauge.value(item); ok {
-				metrics <- gauge.desc.Metric(prometheus.GaugeValue, value, poolOf(item))
-			}
-		}
+	for i := range c.report.Items {
+		collectItem(metrics, &c.report.Items[i])
 	}
-	for _, gauge := range auditGauges {
-		metrics <- prometheus.MustNewConstMetric(gauge.desc, prometheus.GaugeValue, gauge.value(c.report))
+	for _, g := range auditGauges {
+		desc := prometheus.NewDesc(g.name, g.help, nil, nil)
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, g.value(c.report))
 	}
 }
 
+// collectItem emits the samples of one prefix.
+func collectItem(metrics chan<- prometheus.Metric, item *v1alpha1.AuditItem) {
+	emit := func(desc exporter.PrefixDesc, value float64) {
+		metrics <- desc.Metric(prometheus.GaugeValue, value, poolOf(item))
+	}
+	emit(exporter.PrefixNames, float64(item.Names))
+	emit(prefixFails, audit.NextFails(*item))
+	emit(prefixFailsWithoutRetry, item.NextCreate.NoRetry)
+	emit(prefixCreatesPerDay, item.Creates.PerDay)
+	if item.Attempts != nil {
+		emit(exporter.PrefixAttempts, float64(*item.Attempts))
+	}
+	room, days := math.Inf(1), math.Inf(1)
+	if r := roomOf(*item); r != nil {
+		room = float64(*r)
+	}
+	if first := item.FirstFailure; first != nil && first.GrowingDays != nil {
+		days = *first.GrowingDays
+	}
+	emit(exporter.PrefixRoom, room)
+	emit(prefixFirstFailure, days)
+}
+
 // poolOf returns the name pool of an item.
-func poolOf(item v1alpha1.AuditItem) exporter.Pool {
+func poolOf(item *v1alpha1.AuditItem) exporter.Pool {
 	return exporter.Pool{
 		Namespace: item.Namespace, Resource: schema.GroupResource{Group: item.Group, Resource: item.Resource},
 		Prefix: item.Prefix, SuffixLength: item.SuffixLength,

@@ -38,7 +38,7 @@ func (r *run) newShowing() (showing, error) {
 		return nil, err
 	}
 	if screen != nil {
-		return &painting{tell: r.tell, out: out, prints: prints, screen: screen, duration: r.config.watch.duration}, nil
+		return &painting{tell: r.tell, out: out, prints: prints, screen: screen, duration: r.config.duration}, nil
 	}
 	return &appending{tell: r.tell, out: out, prints: prints}, nil
 }
