@@ -28,37 +28,19 @@ type command struct {
 	streams genericiooptions.IOStreams
 	factory cmdutil.Factory
 	flags   flags
-	config  *config
 	invalid error // of the flags
 }
 
-// flags are the values of the flags.
+// flags are the values of the flags. Most are those of the config.
 type flags struct {
-	print           *output.Flags
-	noHeaders       bool
-	allNamespaces   bool
-	selector        string
+	config
 	prefixes        []string
-	minCount        int64
-	top             int
 	sortBy          flagvalue.Enum[audit.Order]
 	window          flagvalue.Duration // 0 for audit.Windows
-	forecast        flagvalue.Duration
-	compare         string
 	serverAttempts  flagvalue.Attempts
 	failAbove       flagvalue.Probability
 	failAboveCount  int64
 	failAboveGrowth float64
-	allowUnlisted   bool
-	ignoreNotFound  bool
-	chunkSize       int64
-	concurrency     int
-	polite          bool
-	retryTimeout    flagvalue.Duration
-	estimate        bool
-	watch           bool
-	duration        flagvalue.Duration
-	interval        flagvalue.Duration
 }
 
 var longHelp = templates.LongDesc(`
@@ -136,32 +118,34 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 // newFlags returns the defaults.
 func newFlags() flags {
 	return flags{
-		print:        output.NewFlags(output.Wide, openMetricsFormat),
-		forecast:     flagvalue.Duration(30 * 24 * time.Hour),
-		failAbove:    flagvalue.Probability{Value: new(float64)},
-		sortBy:       flagvalue.NewEnum(audit.ByNames, audit.Orders...),
-		retryTimeout: flagvalue.Duration(census.DefaultRetryTimeout),
-		interval:     flagvalue.Duration(5 * time.Second),
+		config: config{
+			about:    audit.Options{Forecast: 30 * 24 * time.Hour},
+			scan:     census.Scanner{RetryTimeout: census.DefaultRetryTimeout},
+			interval: 5 * time.Second,
+			prints:   printing{flags: output.NewFlags(output.Wide, openMetricsFormat)},
+		},
+		failAbove: flagvalue.Probability{Value: new(float64)},
+		sortBy:    flagvalue.NewEnum(audit.ByNames, audit.Orders...),
 	}
 }
 
 func (f *flags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
-	set.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false,
+	set.BoolVarP(&f.prints.namespaces, "all-namespaces", "A", false,
 		"Count objects of all namespaces, and cluster-scoped objects")
-	set.StringVarP(&f.selector, "selector", "l", "",
+	set.StringVarP(&f.about.LabelSelector, "selector", "l", "",
 		"Show only prefixes with an object that matches this label selector. Counts still include all objects")
 	set.StringSliceVar(&f.prefixes, "prefix", nil,
 		"Count only these prefixes. A prefix is a whole generateName, like run-, not a pattern")
-	set.Int64Var(&f.minCount, "min-count", 10,
+	set.Int64Var(&f.about.MinCount, "min-count", 10,
 		"Hide or fold prefixes with fewer names. The default is 1 if you name a prefix")
-	set.IntVar(&f.top, "top", 0, "Number of rows to show, in the order of --sort-by. 0 shows all. "+
+	set.IntVar(&f.about.Top, "top", 0, "Number of rows to show, in the order of --sort-by. 0 shows all. "+
 		"Without this flag, a terminal shows 20, and with --watch as many as fit")
 	set.Var(&f.sortBy, "sort-by", f.sortBy.Usage("Order", nil)+
 		". The largest comes first. With --watch, the default is the fastest growth")
 	set.Var(&f.window, "window", "Length of the window that measures the rate of creation in -o json, like 90m, 24h "+
 		"or 7d. 0 uses 10 minutes, an hour, a day and a week")
-	set.Var(&f.forecast, "forecast", "Length of the forecast in -o json, like 12h or 30d")
+	set.Var((*flagvalue.Duration)(&f.about.Forecast), "forecast", "Length of the forecast in -o json, like 12h or 30d")
 	set.StringVar(&f.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")
 	set.Var(&f.serverAttempts, "server-attempts",
 		"Number of names that the server tries per create. With auto, audit asks the server")
@@ -172,32 +156,32 @@ func (f *flags) add(cmd *cobra.Command) {
 		"Exit with code 3 if a prefix has more names. This includes hidden prefixes")
 	set.Float64Var(&f.failAboveGrowth, "fail-above-growth", 0,
 		"Exit with code 3 if a prefix has grown by more names per day since the audit of --compare")
-	set.BoolVar(&f.allowUnlisted, "allow-unlisted", false,
+	set.BoolVar(&f.about.AllowUnlisted, "allow-unlisted", false,
 		"Let a gate pass even if there are resource types that you can't list")
 	set.BoolVar(&f.ignoreNotFound, "ignore-not-found", false,
 		"Let a gate pass even if a prefix that you named has no names, or --selector matches no object")
-	set.Int64Var(&f.chunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
-	set.IntVar(&f.concurrency, "concurrency", 0, "Number of parallel lists. 0 chooses it automatically")
-	set.BoolVar(&f.polite, "polite", false,
+	set.Int64Var(&f.scan.ChunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
+	set.IntVar(&f.scan.Concurrency, "concurrency", 0, "Number of parallel lists. 0 chooses it automatically")
+	set.BoolVar(&f.scan.Polite, "polite", false,
 		"Send one request at a time, and pause nine times as long as each request took")
-	set.Var(&f.retryTimeout, "retry-timeout",
+	set.Var((*flagvalue.Duration)(&f.scan.RetryTimeout), "retry-timeout",
 		"How long to retry a page while the server throttles, fails or is unreachable")
 	set.BoolVar(&f.estimate, "estimate", false,
 		"Print how much an audit would read, and don't count. This reads one object of each resource type")
 	set.BoolVarP(&f.watch, "watch", "w", false, "After counting, watch the objects and update counts and rates "+
 		"until you press q, interrupt, or --duration ends. The gates are evaluated at the end")
-	set.Var(&f.duration, "duration", "How long to --watch after the first count, like 90s or 1h. 0 has no end")
-	set.Var(&f.interval, "interval", "How often --watch prints changes")
-	set.BoolVar(&f.noHeaders, "no-headers", false, "Print the table without headers")
+	set.Var((*flagvalue.Duration)(&f.duration), "duration", "How long to --watch after the first count, like 90s or 1h. 0 has no end")
+	set.Var((*flagvalue.Duration)(&f.interval), "interval", "How often --watch prints changes")
+	set.BoolVar(&f.prints.noHeaders, "no-headers", false, "Print the table without headers")
 	flagvalue.ReadableNumbers(set)
-	f.print.AddFlags(cmd)
+	f.prints.flags.AddFlags(cmd)
 }
 
 // Complete takes the scope and the output format from the command line and the
 // kubeconfig.
 func (c *command) Complete(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
-	if err := c.flags.print.Check(); err != nil { // before anything is counted
+	if err := c.flags.prints.flags.Check(); err != nil { // before anything is counted
 		return err
 	}
 	c.invalid = c.flags.validate(given)
@@ -205,15 +189,13 @@ func (c *command) Complete(cmd *cobra.Command, args []string) error {
 		c.invalid = validateArguments(args, given("prefix"))
 	}
 	namespace := ""
-	if !c.flags.allNamespaces {
+	if !c.flags.prints.namespaces {
 		var err error
 		if namespace, _, err = c.factory.ToRawKubeConfigLoader().Namespace(); err != nil {
 			return err
 		}
 	}
-	var err error
-	c.config, err = c.flags.config(args, namespace, given)
-	return err
+	return c.flags.complete(args, namespace, given)
 }
 
 // Validate returns an error for wrong flags or arguments.
@@ -221,6 +203,6 @@ func (c *command) Validate() error { return c.invalid }
 
 // Run counts, prints, and evaluates the gates.
 func (c *command) Run(ctx context.Context) error {
-	r := &run{config: c.config, streams: c.streams, factory: c.factory, tell: teller{c.streams.ErrOut}}
+	r := &run{config: &c.flags.config, streams: c.streams, factory: c.factory, tell: teller{c.streams.ErrOut}}
 	return r.run(ctx, &c.flags.serverAttempts)
 }

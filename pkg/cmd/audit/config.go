@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -28,38 +29,24 @@ const maxLists = 256
 type config struct {
 	arguments []string // TYPE[,TYPE...] or TYPE/PREFIX
 	about     audit.Options
-	lists     lists
-	watch     watching
-	prints    printing
+	scan      census.Scanner // how the server is read
+	estimate  bool           // print an estimate of an audit's requests
+	watch     bool
+	// duration is how long an audit goes on, and interval how often it shows the counts.
+	duration, interval time.Duration
+	prints             printing
 	// ignoreNotFound lets a gate pass that found no name.
 	ignoreNotFound bool
 	compare        string // the file of the earlier audit
 }
 
-// lists is how the server is read.
-type lists struct {
-	selector     labels.Selector
-	chunkSize    int64
-	concurrency  int
-	polite       bool
-	retryTimeout time.Duration
-	estimate     bool // print an estimate of an audit's requests
-}
-
-// watching is how long an audit goes on, and how often it shows the counts.
-type watching struct {
-	on                 bool
-	duration, interval time.Duration
-}
-
 // printing is how a report is printed.
 type printing struct {
-	flags       *output.Flags
-	wide        bool
-	openMetrics bool
-	noHeaders   bool
-	namespaces  bool // the table has a column for them
-	topGiven    bool
+	flags             *output.Flags
+	wide, openMetrics bool
+	noHeaders         bool
+	namespaces        bool // the table has a column for them
+	topGiven          bool
 }
 
 // forMachines reports whether the output is for programs.
@@ -79,51 +66,31 @@ func withPrefix(prefixes []string, prefix string) []string {
 	return append(prefixes, prefix)
 }
 
-// config returns the config of valid flags.
-func (f *flags) config(args []string, namespace string, given func(flag string) bool) (*config, error) {
-	selector, err := labels.Parse(f.selector)
-	if err != nil {
-		return nil, fmt.Errorf("--selector: %w", err)
+// complete sets the part of the config that depends on several flags or on a file.
+func (f *flags) complete(args []string, namespace string, given func(flag string) bool) (err error) {
+	about, prints := &f.about, &f.prints
+	if f.scan.Selector, err = labels.Parse(about.LabelSelector); err != nil {
+		return fmt.Errorf("--selector: %w", err)
 	}
-	old, err := readOld(f.compare)
-	if err != nil {
-		return nil, err
+	if about.Old, err = readOld(f.compare); err != nil {
+		return err
 	}
-	c := &config{
-		arguments: args, ignoreNotFound: f.ignoreNotFound, compare: f.compare,
-		lists: lists{
-			selector: selector, chunkSize: f.chunkSize, concurrency: f.concurrency,
-			polite: f.polite, retryTimeout: time.Duration(f.retryTimeout), estimate: f.estimate,
-		},
-		watch: watching{f.watch, time.Duration(f.duration), time.Duration(f.interval)},
-		prints: printing{
-			flags: f.print, wide: f.print.Take(output.Wide), openMetrics: f.print.Take(openMetricsFormat),
-			noHeaders: f.noHeaders, namespaces: f.allNamespaces, topGiven: given("top"),
-		},
-		about: audit.Options{
-			Namespace: namespace, LabelSelector: f.selector, TypesNamed: len(args) > 0, AllowUnlisted: f.allowUnlisted,
-			Windows: audit.Windows, Forecast: time.Duration(f.forecast), Old: old,
-			MinCount: f.minCount, Top: f.top, Order: f.sortBy.Value,
-		},
-	}
-	for _, prefix := range f.prefixes {
-		c.about.Prefixes = withPrefix(c.about.Prefixes, prefix)
+	prints.wide, prints.openMetrics = prints.flags.Take(output.Wide), prints.flags.Take(openMetricsFormat)
+	prints.topGiven = given("top")
+	f.arguments, about.Namespace, about.TypesNamed, about.Order = args, namespace, len(args) > 0, f.sortBy.Value
+	if f.watch && !given("sort-by") {
+		about.Order = audit.ByRate
 	}
 	if (given("prefix") || slices.ContainsFunc(args, isPrefix)) && !given("min-count") {
-		c.about.MinCount = 1 // who names a prefix wants to see it
+		about.MinCount = 1 // who names a prefix wants to see it
 	}
-	if f.watch && !given("sort-by") {
-		c.about.Order = audit.ByRate
+	for _, prefix := range f.prefixes {
+		about.Prefixes = withPrefix(about.Prefixes, prefix)
 	}
+	about.Windows = audit.Windows
 	if f.window > 0 {
-		c.about.Windows = []time.Duration{time.Duration(f.window)}
+		about.Windows = []time.Duration{time.Duration(f.window)}
 	}
-	f.addGates(&c.about, given)
-	return c, nil
-}
-
-// addGates sets the limits that were given.
-func (f *flags) addGates(about *audit.Options, given func(flag string) bool) {
 	if f.failAbove.Given() {
 		about.FailAbove = f.failAbove.Value
 	}
@@ -133,6 +100,7 @@ func (f *flags) addGates(about *audit.Options, given func(flag string) bool) {
 	if given("fail-above-growth") {
 		about.FailAboveGrowth = &f.failAboveGrowth
 	}
+	return nil
 }
 
 // readOld reads the audit to compare with, if there is one.
@@ -154,24 +122,24 @@ func readOld(path string) (*v1alpha1.AuditReport, error) {
 // validate returns an error for flags that are wrong, alone or together.
 func (f *flags) validate(given func(flag string) bool) error {
 	switch {
-	case f.minCount < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--min-count", f.minCount)
-	case f.top < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--top", f.top)
+	case f.about.MinCount < 0:
+		return fmt.Errorf(messages.NegativeNumber, "--min-count", f.about.MinCount)
+	case f.about.Top < 0:
+		return fmt.Errorf(messages.NegativeNumber, "--top", f.about.Top)
 	case f.window < 0:
-		return fmt.Errorf(messages.NegativeDuration, "--window", f.window.String())
-	case f.forecast < 0:
-		return fmt.Errorf(messages.NegativeDuration, "--forecast", f.forecast.String())
+		return fmt.Errorf(messages.NegativeDuration, "--window", f.window)
+	case f.about.Forecast < 0:
+		return fmt.Errorf(messages.NegativeDuration, "--forecast", flagvalue.Duration(f.about.Forecast))
 	case f.failAboveCount < 0:
 		return fmt.Errorf(messages.NegativeNumber, "--fail-above-count", f.failAboveCount)
 	case math.IsNaN(f.failAboveGrowth) || math.IsInf(f.failAboveGrowth, 0):
 		return fmt.Errorf(messages.BadGrowth, f.failAboveGrowth)
 	case given("fail-above-growth") && f.compare == "":
 		return errors.New(messages.GrowthNeedsCompare)
-	case f.chunkSize < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--chunk-size", f.chunkSize)
-	case f.concurrency < 0 || f.concurrency > maxLists:
-		return fmt.Errorf(messages.BadConcurrency, maxLists, f.concurrency)
+	case f.scan.ChunkSize < 0:
+		return fmt.Errorf(messages.NegativeNumber, "--chunk-size", f.scan.ChunkSize)
+	case f.scan.Concurrency < 0 || f.scan.Concurrency > maxLists:
+		return fmt.Errorf(messages.BadConcurrency, maxLists, f.scan.Concurrency)
 	case given("prefix") && (len(f.prefixes) == 0 || slices.Contains(f.prefixes, "")):
 		return errors.New(messages.EmptyPrefix)
 	}
@@ -182,11 +150,11 @@ func (f *flags) validate(given func(flag string) bool) error {
 func (f *flags) validateReading(given func(flag string) bool) error {
 	gated := f.failAbove.Given() || given("fail-above-count") || given("fail-above-growth")
 	switch {
-	case f.retryTimeout <= 0:
-		return fmt.Errorf(messages.BadRetryTimeout, f.retryTimeout.String())
-	case f.polite && f.concurrency > 1:
-		return fmt.Errorf(messages.PoliteConcurrency, f.concurrency)
-	case f.estimate && f.print.ForMachines():
+	case f.scan.RetryTimeout <= 0:
+		return fmt.Errorf(messages.BadRetryTimeout, flagvalue.Duration(f.scan.RetryTimeout))
+	case f.scan.Polite && f.scan.Concurrency > 1:
+		return fmt.Errorf(messages.PoliteConcurrency, f.scan.Concurrency)
+	case f.estimate && f.prints.flags.ForMachines():
 		return errors.New(messages.EstimateOutput)
 	case f.estimate && (gated || f.compare != ""):
 		return errors.New(messages.EstimateGate)
@@ -201,10 +169,10 @@ func (f *flags) validateWatching(given func(flag string) bool) error {
 	case !f.watch && (given("duration") || given("interval")):
 		return errors.New(messages.WatchFlagsAlone)
 	case f.duration < 0:
-		return fmt.Errorf(messages.NegativeDuration, "--duration", f.duration.String())
+		return fmt.Errorf(messages.NegativeDuration, "--duration", flagvalue.Duration(f.duration))
 	case f.interval <= 0:
-		return fmt.Errorf(messages.BadInterval, f.interval.String())
-	case f.watch && f.print.Take(openMetricsFormat):
+		return fmt.Errorf(messages.BadInterval, flagvalue.Duration(f.interval))
+	case f.watch && f.prints.flags.Take(openMetricsFormat):
 		return errors.New(messages.OpenMetricsWatch)
 	case f.watch && f.estimate:
 		return errors.New(messages.EstimateWatch)
@@ -235,17 +203,15 @@ func validateArguments(args []string, prefixesGiven bool) error {
 }
 
 // scanner returns the scanner of an audit.
-func (l *lists) scanner(c *cluster.Cluster, about *audit.Options) *census.Scanner {
-	scanner := &census.Scanner{
-		Config: c.Config, Version: c.ListsLike(),
-		ChunkSize: l.chunkSize, Concurrency: l.concurrency, Polite: l.polite, RetryTimeout: l.retryTimeout,
-		Selector: l.selector, Prefixes: about.Prefixes, MinCount: about.CountsFrom(),
-	}
+func (c *config) scanner(of *cluster.Cluster) *census.Scanner {
+	scanner, about := c.scan, &c.about
+	scanner.Config, scanner.Version = of.Config, of.ListsLike()
+	scanner.Prefixes, scanner.MinCount = about.Prefixes, about.CountsFrom()
 	if !about.Gated() { // only a gate needs the creators of hidden prefixes, for their attempts
 		scanner.CreatorsFrom = about.MinCount
 	}
 	for _, window := range about.Recent() {
 		scanner.Since = append(scanner.Since, about.Began.Add(-window))
 	}
-	return scanner
+	return &scanner
 }

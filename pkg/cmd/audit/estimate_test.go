@@ -50,8 +50,8 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}
 	}
-	if f := newFlags(); time.Duration(f.retryTimeout) != 2*time.Minute {
-		t.Errorf("--retry-timeout is %s", f.retryTimeout.String())
+	if f := newFlags(); f.scan.RetryTimeout != 2*time.Minute {
+		t.Errorf("--retry-timeout is %s", f.scan.RetryTimeout)
 	}
 }
 
@@ -71,12 +71,11 @@ func TestConfig(t *testing.T) {
 		if err := cmd.Flags().Parse(strings.Fields(line)); err != nil {
 			t.Fatal(err)
 		}
-		c, err := f.config(nil, "ns", cmd.Flags().Changed)
-		if err != nil {
+		if err := f.complete(nil, "ns", cmd.Flags().Changed); err != nil {
 			t.Fatal(err)
 		}
 		want.Namespace, want.Windows, want.Forecast = "ns", audit.Windows, 30*24*time.Hour
-		if diff := cmp.Diff(want, c.about); diff != "" {
+		if diff := cmp.Diff(want, f.about); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}

@@ -54,7 +54,7 @@ func (r *run) run(ctx context.Context, attempts *flagvalue.Attempts) error {
 	progress := terminal.StartProgress(r.streams.ErrOut)
 	defer progress.End()
 	progress.Say(messages.Discovering)
-	patience := cluster.Patience{For: r.config.lists.retryTimeout, Say: progress.Line}
+	patience := cluster.Patience{For: r.config.scan.RetryTimeout, Say: progress.Line}
 	var err error
 	if r.cluster, err = cluster.New(ctx, r.factory, attempts, patience); err != nil {
 		return err
@@ -71,12 +71,12 @@ func (r *run) run(ctx context.Context, attempts *flagvalue.Attempts) error {
 	}
 	about := &r.config.about
 	about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was away
-	scanner := r.config.lists.scanner(r.cluster, about)
+	scanner := r.config.scanner(r.cluster)
 	scanner.Absent, scanner.Resting = patience.Tell, tellRest(progress.Line)
 	switch {
-	case r.config.lists.estimate:
+	case r.config.estimate:
 		return r.printEstimate(ctx, scanner, progress)
-	case r.config.watch.on:
+	case r.config.watch:
 		return newWatched(r).start(ctx, progress)
 	}
 	return r.once(ctx, scanner, progress)

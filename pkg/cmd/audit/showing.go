@@ -77,8 +77,8 @@ func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	}
 	a.began = true
 	changed, gone := a.seen.take(rows)
-	for _, key := range gone {
-		prefix := reference.In(key.resource.String()+"/"+key.prefix, key.namespace)
+	for _, pool := range gone {
+		prefix := reference.In(pool.Resource.String()+"/"+pool.Prefix, pool.Namespace)
 		a.tell.tell(messages.NotShown, prefix, goneText(r))
 	}
 	return a.print(changed)

@@ -182,7 +182,7 @@ func TestPrint(t *testing.T) {
 	flags := newFlags()
 	flags.add(&cobra.Command{})
 	r := &run{
-		config:  &config{about: audit.Options{Order: audit.ByNames}, prints: printing{flags: flags.print}},
+		config:  &config{about: audit.Options{Order: audit.ByNames}, prints: flags.prints},
 		streams: genericiooptions.IOStreams{Out: &out, ErrOut: &errOut}, tell: teller{&errOut},
 	}
 	if err := r.print(&audit.Result{Report: report}); err != nil {

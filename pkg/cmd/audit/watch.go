@@ -89,7 +89,7 @@ const verifiedWithin = 4 * time.Second
 // verify compares the counts with the server at the end. An interrupt leaves it little
 // time.
 func (w *watched) verify(ctx context.Context) {
-	verifying, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.run.config.lists.retryTimeout)
+	verifying, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.run.config.scan.RetryTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(verifiedWithin, cancel) })()
 	w.engine.Verify(verifying)
@@ -127,12 +127,12 @@ func (w *watched) sayLeft(notices <-chan string) {
 // newEngine returns the engine that the flags ask for.
 func (w *watched) newEngine(collector *audit.Collector, progress *terminal.Progress) *live.Engine {
 	r, about := w.run, &w.run.config.about
-	engine := live.New(*r.config.lists.scanner(r.cluster, about))
+	engine := live.New(*r.config.scanner(r.cluster))
 	engine.Scanner.Progress = cluster.ShowScan(progress)
 	engine.Scanner.Progress(census.Progress{Types: len(r.types)})
 	engine.Recent, engine.Types, engine.Namespace = about.Windows, r.types, about.Namespace
 	engine.Ahead = r.ahead
-	engine.MinCount, engine.Interval = about.CountsFrom(), r.config.watch.interval
+	engine.MinCount, engine.Interval = about.CountsFrom(), r.config.interval
 	engine.Chance = collector.NextFails
 	engine.Takes = about.Takes
 	engine.Named, engine.Discover = r.config.named(), w.types.Discover
@@ -141,7 +141,7 @@ func (w *watched) newEngine(collector *audit.Collector, progress *terminal.Progr
 
 // tellOf makes the engine report events that a user should know at once.
 func (w *watched) tellOf(tell func(text string)) {
-	patience := cluster.Patience{For: w.run.config.lists.retryTimeout, Say: tell}
+	patience := cluster.Patience{For: w.run.config.scan.RetryTimeout, Say: tell}
 	w.engine.Scanner.Absent, w.engine.Scanner.Resting = patience.Tell, tellRest(tell)
 	w.engine.Tell = func(n live.Notice) { tell(noticeText(n)) }
 }
@@ -154,12 +154,12 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) (err error)
 	w.bound()
 	defer func() { err = errors.Join(err, w.shows.end()) }()
 	var up <-chan time.Time
-	if w.run.config.watch.duration > 0 {
-		timer := time.NewTimer(w.run.config.watch.duration)
+	if w.run.config.duration > 0 {
+		timer := time.NewTimer(w.run.config.duration)
 		defer timer.Stop()
 		up = timer.C
 	}
-	ticker := time.NewTicker(w.run.config.watch.interval)
+	ticker := time.NewTicker(w.run.config.interval)
 	defer ticker.Stop()
 	for {
 		if err := w.show(); err != nil {

@@ -187,7 +187,7 @@ func TestSayLeft(t *testing.T) {
 // do: above the progress of the first count, and later in the place of the watch.
 func TestTellsWhileItCounts(t *testing.T) {
 	notices := make(chan string) // nothing stays in it
-	w := &watched{run: &run{config: &config{lists: lists{retryTimeout: time.Minute}}}, engine: live.New(census.Scanner{})}
+	w := &watched{run: &run{config: &config{scan: census.Scanner{RetryTimeout: time.Minute}}}, engine: live.New(census.Scanner{})}
 	w.tellOf(func(text string) { notices <- text })
 	ended := make(chan error)
 	go func() {
@@ -259,7 +259,7 @@ func TestScannerOfAGate(t *testing.T) {
 		"a gate":   {audit.Options{MinCount: 1000, FailAboveCount: &four}, 5, 0},
 		"compared": {audit.Options{MinCount: 1000, Old: &v1alpha1.AuditReport{}}, 1, 1000},
 	} {
-		if got := (&lists{}).scanner(c, &test.about); got.MinCount != test.minCount || got.CreatorsFrom != test.creatorsFrom {
+		if got := (&config{about: test.about}).scanner(c); got.MinCount != test.minCount || got.CreatorsFrom != test.creatorsFrom {
 			t.Errorf("%s: from %d names on, and who makes them from %d", name, got.MinCount, got.CreatorsFrom)
 		}
 	}

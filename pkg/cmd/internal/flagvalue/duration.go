@@ -40,12 +40,12 @@ func (d *Duration) Set(text string) error {
 // maxDays keeps a number of days within a time.Duration of 292 years.
 const maxDays = 100_000
 
-func (d *Duration) String() string {
+func (d Duration) String() string {
 	const day = 24 * time.Hour
-	if value := time.Duration(*d); value != 0 && value%day == 0 {
+	if value := time.Duration(d); value != 0 && value%day == 0 {
 		return fmt.Sprintf("%dd", value/day)
 	}
-	return time.Duration(*d).String()
+	return time.Duration(d).String()
 }
 
 // Type names the value in help.
