@@ -77,9 +77,10 @@ func (c *Collector) folded() []v1alpha1.AuditFolded {
 			Names: f.names, Last10m: f.last10m, Last24h: f.last24h,
 		})
 	}
+	first := func(f v1alpha1.AuditFolded) int64 { return c.options.Order.Of(f.Names, f.Last10m, f.Last24h) }
 	slices.SortFunc(all, func(a, b v1alpha1.AuditFolded) int {
 		return cmp.Or(
-			cmp.Compare(c.options.Order.ofFold(b), c.options.Order.ofFold(a)), cmp.Compare(b.Names, a.Names),
+			cmp.Compare(first(b), first(a)), cmp.Compare(b.Names, a.Names),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group),
 			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.OwnerKind, b.OwnerKind))
 	})

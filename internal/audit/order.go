@@ -34,31 +34,30 @@ const (
 // Orders are those of an audit without a watch.
 var Orders = []Order{ByNames, ByLast10m, ByLast24h, ByPrefix}
 
+// Of returns the number by which the order sorts a prefix or a fold first: its names, unless the
+// order is by recent objects.
+func (o Order) Of(names, last10m, last24h int64) int64 {
+	switch o {
+	case ByLast10m:
+		return last10m
+	case ByLast24h:
+		return last24h
+	default:
+		return names
+	}
+}
+
 // setRank sets the number by which the order sorts a row, before its names and its prefix.
 func (c *Collector) setRank(r *row) {
-	switch c.options.Order {
-	case ByLast10m:
-		r.rank = float64(c.options.last(&r.NamePool, Last10m))
-	case ByLast24h:
-		r.rank = float64(c.options.last(&r.NamePool, Last24h))
+	switch o := &c.options; o.Order {
+	case ByLast10m, ByLast24h:
+		r.rank = float64(o.Order.Of(r.Names, o.last(&r.NamePool, Last10m), o.last(&r.NamePool, Last24h)))
 	case ByRate:
 		r.rank = 0
 		if m := r.measured; m != nil && m.RatePerDay != nil {
 			r.rank = *m.RatePerDay
 		}
 	case ByNames, ByPrefix:
-	}
-}
-
-// ofFold returns the number by which the order sorts a fold.
-func (o Order) ofFold(f v1alpha1.AuditFolded) int64 {
-	switch o {
-	case ByLast10m:
-		return f.Last10m
-	case ByLast24h:
-		return f.Last24h
-	default:
-		return f.Names
 	}
 }
 

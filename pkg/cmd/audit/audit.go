@@ -170,7 +170,8 @@ func (f *flags) add(cmd *cobra.Command) {
 		"Print how much an audit would read, and don't count. This reads one object of each resource type")
 	set.BoolVarP(&f.watch, "watch", "w", false, "After counting, watch the objects and update counts and rates "+
 		"until you press q, interrupt, or --duration ends. The gates are evaluated at the end")
-	set.Var((*flagvalue.Duration)(&f.duration), "duration", "How long to --watch after the first count, like 90s or 1h. 0 has no end")
+	set.Var((*flagvalue.Duration)(&f.duration), "duration",
+		"How long to --watch after the first count, like 90s or 1h. 0 has no end")
 	set.Var((*flagvalue.Duration)(&f.interval), "interval", "How often --watch prints changes")
 	set.BoolVar(&f.prints.noHeaders, "no-headers", false, "Print the table without headers")
 	flagvalue.ReadableNumbers(set)

@@ -48,21 +48,13 @@ func rowsOf(report *v1alpha1.AuditReport, order audit.Order) []row {
 	return rows
 }
 
-// compareRows returns the order of rows.
+// compareRows returns the order of rows. By prefix, folds come first.
 func compareRows(order audit.Order) func(a, b row) int {
-	return func(a, b row) int {
-		byNames := cmp.Compare(b.Names, a.Names)
-		switch order {
-		case audit.ByLast10m:
-			return cmp.Or(cmp.Compare(*b.Last10m, *a.Last10m), byNames)
-		case audit.ByLast24h:
-			return cmp.Or(cmp.Compare(*b.Last24h, *a.Last24h), byNames)
-		case audit.ByPrefix: // folds first
-			return cmp.Compare(a.Prefix, b.Prefix)
-		default:
-			return byNames
-		}
+	if order == audit.ByPrefix {
+		return func(a, b row) int { return cmp.Compare(a.Prefix, b.Prefix) }
 	}
+	first := func(r row) int64 { return order.Of(r.Names, *r.Last10m, *r.Last24h) }
+	return func(a, b row) int { return cmp.Or(cmp.Compare(first(b), first(a)), cmp.Compare(b.Names, a.Names)) }
 }
 
 // column is one column of a table.
