@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,10 +18,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
 )
-
-// requestTimeout bounds a request if the configuration has no timeout.
-// kube-apiserver gives a create 34 s.
-const requestTimeout = time.Minute
 
 // Creator creates objects, each exactly once under its ID. It keeps nothing
 // of an object after its create. Several goroutines may use it.
@@ -37,10 +32,9 @@ type Creator struct {
 
 // NewForConfig returns a Creator for the server of config. It makes its own
 // transport, below the wrappers of config: every POST is sent once, and only this
-// package repeats requests.
-// Without a Timeout in config each request has a minute. QPS and Burst hold for
-// each API version, and are 5 and 10 by default, as for all clients of client-go.
-// A RateLimiter holds for all.
+// package repeats requests. config bounds the time of a request.
+// QPS and Burst hold for each API version, and are 5 and 10 by default, as for all
+// clients of client-go. A RateLimiter holds for all.
 //
 // The error is about config or an option. NewForConfig sends no request.
 func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
@@ -52,11 +46,7 @@ func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
 	c.config.NegotiatedSerializer = statuses
 	c.config.ContentType, c.config.AcceptContentTypes = runtime.ContentTypeJSON, ""
 	c.config.WrapTransport = transport.Wrappers(func(rt http.RoundTripper) http.RoundTripper {
-		o := observer{below: rt, untraced: config.Transport != nil}
-		if config.Timeout == 0 {
-			o.timeout = requestTimeout
-		}
-		return o
+		return observer{below: rt, untraced: config.Transport != nil}
 	}, config.WrapTransport, func(rt http.RoundTripper) http.RoundTripper { return marker{rt} })
 	var err error
 	c.client, err = rest.HTTPClientFor(c.config)

@@ -488,25 +488,6 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 	})
 }
 
-// Every request has a deadline: that of the configuration, or a minute, which
-// begins below client-go's rate limiter.
-func TestRequestsHaveADeadline(t *testing.T) {
-	for configured, want := range map[time.Duration]time.Duration{0: requestTimeout, time.Second: 0} {
-		config := oncetest.NewServer().Config()
-		config.Timeout = configured
-		rt := creatorFor(t, config).client.Transport
-		for {
-			if o, is := rt.(observer); is {
-				if o.timeout != want {
-					t.Errorf("%s: %s", configured, o.timeout)
-				}
-				break
-			}
-			rt = rt.(interface{ WrappedRoundTripper() http.RoundTripper }).WrappedRoundTripper()
-		}
-	}
-}
-
 // limiter is a rate limiter without delays.
 type limiter struct {
 	flowcontrol.RateLimiter

@@ -3,12 +3,10 @@ package exactlyonce
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptrace"
 	"strconv"
 	"sync/atomic"
-	"time"
 )
 
 // exchange is the part of a request that the transport sees.
@@ -74,30 +72,15 @@ func (m marker) RoundTrip(req *http.Request) (*http.Response, error) {
 func (m marker) WrappedRoundTripper() http.RoundTripper { return m.below }
 
 // observer is the innermost part of a Creator's transport: it sees all requests
-// that go to the server. It gives every request its time.
+// that go to the server.
 type observer struct {
-	below   http.RoundTripper
-	timeout time.Duration // 0 if the client has one
+	below http.RoundTripper
 	// untraced: below is not net/http's own, and might not report its
 	// connections, so that every request may have been sent
 	untraced bool
 }
 
 func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
-	if o.timeout == 0 {
-		return o.observe(req)
-	}
-	ctx, cancel := context.WithTimeout(req.Context(), o.timeout)
-	resp, err := o.observe(req.WithContext(ctx))
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	resp.Body = &cancellingBody{resp.Body, cancel}
-	return resp, nil
-}
-
-func (o observer) observe(req *http.Request) (*http.Response, error) {
 	x := exchangeOf(req)
 	if x == nil {
 		return o.below.RoundTrip(req)
@@ -153,14 +136,3 @@ func resendAfter(resp *http.Response) *int {
 
 // WrappedRoundTripper lets client-go reach the transport below.
 func (o observer) WrappedRoundTripper() http.RoundTripper { return o.below }
-
-// cancellingBody ends the time of a request whose response has been read.
-type cancellingBody struct {
-	io.ReadCloser
-	cancel context.CancelFunc
-}
-
-func (b *cancellingBody) Close() error {
-	defer b.cancel()
-	return b.ReadCloser.Close()
-}

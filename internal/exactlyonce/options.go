@@ -1,7 +1,6 @@
 package exactlyonce
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"time"
@@ -44,7 +43,7 @@ func defaults() settings {
 	}
 }
 
-// WithAttempts sets the number of names tried per object, at least 1. It does
+// WithAttempts sets the number of names tried per object, at least 1. It doesn't
 // apply to objects with a fixed name.
 func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
 
@@ -94,21 +93,13 @@ func (s *settings) apply(options []Option) error {
 	for _, option := range options {
 		option(s)
 	}
-	return cmp.Or(
-		s.atLeast("WithAttempts", int64(s.attempts), 1), s.atLeast("WithRetryTimeout", int64(s.retryTimeout), 0),
-		s.suffixFits())
-}
-
-func (s *settings) atLeast(option string, value, least int64) error {
-	if value >= least {
-		return nil
+	switch {
+	case s.attempts < 1:
+		return fmt.Errorf("WithAttempts must be at least 1, not %d", s.attempts)
+	case s.retryTimeout < 0:
+		return fmt.Errorf("WithRetryTimeout must be at least 0, not %s", s.retryTimeout)
+	case s.suffixLength < names.SuffixLength || s.suffixLength > names.MaxSuffixLength:
+		return fmt.Errorf("WithSuffixLength must be from %d to %d", names.SuffixLength, names.MaxSuffixLength)
 	}
-	return fmt.Errorf("%s must be at least %d, not %d", option, least, value)
-}
-
-func (s *settings) suffixFits() error {
-	if s.suffixLength >= names.SuffixLength && s.suffixLength <= names.MaxSuffixLength {
-		return nil
-	}
-	return fmt.Errorf("WithSuffixLength must be from %d to %d", names.SuffixLength, names.MaxSuffixLength)
+	return nil
 }

@@ -7,7 +7,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"k8s.io/client-go/rest"
 )
 
 // Every request of every client has a deadline, also while its response is read.
@@ -32,6 +35,38 @@ func TestRequestsHaveADeadline(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// deadlines is a transport that records the time that a request has.
+type deadlines struct{ left time.Duration }
+
+func (d *deadlines) RoundTrip(req *http.Request) (*http.Response, error) {
+	deadline, _ := req.Context().Deadline()
+	d.left = time.Until(deadline)
+	return nil, io.EOF
+}
+
+// A create that continues after an interrupt has a deadline, too. It is that of the configuration, or
+// a minute.
+func TestUninterruptedRequestsHaveADeadline(t *testing.T) {
+	for configured, want := range map[time.Duration]time.Duration{0: time.Minute, time.Second: time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			var below deadlines
+			config := &rest.Config{Host: "https://server", Timeout: configured, Transport: &below}
+			transport, err := rest.TransportFor(Uninterrupted((&Connection{}).configure(config)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := httptest.NewRequest(http.MethodPost, "/api/v1/namespaces/a/configmaps", nil)
+			resp, err := transport.RoundTrip(req)
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			if !errors.Is(err, io.EOF) || below.left != want {
+				t.Errorf("%v, %s, want %s", err, below.left, want)
+			}
+		})
 	}
 }
 
