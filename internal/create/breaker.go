@@ -1,10 +1,12 @@
 package create
 
 import (
+	"errors"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
 // These limits stop a run, or a place of a run, when further requests are useless.
@@ -19,10 +21,8 @@ const (
 	maxStalled = 3
 )
 
-// breakers are the circuit breakers of a run, one for each place. The reasons that stop the whole run
-// are in End.
+// breakers decide by the circuit breakers of the places. The reasons that stop the whole run are in End.
 type breakers struct {
-	places       map[idempotency.Place]*breaker
 	unauthorized int // objects in a row that got a 401
 	end          *End
 }
@@ -37,39 +37,28 @@ type breaker struct {
 	losses  int  // objects in a row that were sent once and have an unknown outcome
 	open    bool // too many losses: nothing more is sent
 	renamed bool // the cluster changes names at this place
-	created bool // this run has created an object here
-}
-
-// at returns the breaker of the document's place.
-func (b *breakers) at(d *Document) *breaker {
-	at := b.places[d.place]
-	if at == nil {
-		at = &breaker{}
-		b.places[d.place] = at
-	}
-	return at
 }
 
 // allow reports whether another copy can be sent: no earlier copy was refused, the place keeps names,
 // and requests are useful.
 func (b *breakers) allow(d *Document) bool {
-	return !d.refused && !b.at(d).renamed && b.allowRequests(d)
+	return !d.refused && !d.place.breaker.renamed && b.allowRequests(d)
 }
 
 // allowRequests reports whether any request can be sent to the document's place.
 func (b *breakers) allowRequests(d *Document) bool {
-	return !b.end.Unreachable && !b.end.Unauthorized && len(b.end.Stalled) < maxStalled && !b.at(d).open
+	return !b.end.Unreachable && !b.end.Unauthorized && len(b.end.Stalled) < maxStalled && !d.place.breaker.open
 }
 
 // uncertain reports whether the probes in progress could open the breaker of the document's place.
 func (b *breakers) uncertain(d *Document) bool {
-	at := b.at(d)
+	at := &d.place.breaker
 	return at.probing && at.probes > 0 && at.losses+at.probes >= maxProbes
 }
 
 // start prepares a job for its start.
 func (b *breakers) start(j job) job {
-	at := b.at(j.document)
+	at := &j.document.place.breaker
 	j.losses, j.probe = at.losses, at.probing && !j.unsent
 	if j.probe {
 		at.probes++
@@ -79,25 +68,26 @@ func (b *breakers) start(j job) job {
 
 // report records the outcome of an object. interrupted reports that the user has interrupted the run.
 func (b *breakers) report(e ended, interrupted bool) {
-	d, at := e.job.document, b.at(e.job.document)
+	d := e.job.document
+	at := &d.place.breaker
 	b.end.Unreachable = b.end.Unreachable || e.unreachable
-	at.renamed = at.renamed || e.renamed()
 	if e.job.probe {
 		at.probes--
 	}
 	switch event := e.event.(type) {
 	case Created:
-		at.created = true
 		b.succeed(at)
 	case Exists:
 		if len(event.Stripped) > 0 { // it was sent, and found by its name
 			b.succeed(at)
 		}
 	case Failed:
+		at.renamed = at.renamed || errors.Is(event.Kind, exactlyonce.ErrRenamed)
 		d.refused = d.refused || apistatus.RefusedForAll(event.Err)
 		b.timeOver(e, event.Result.TimeOver)
 		b.countUnauthorized(apierrors.IsUnauthorized(event.Err))
 	case Unknown:
+		at.renamed = at.renamed || errors.Is(event.Err, exactlyonce.ErrRenamed)
 		b.timeOver(e, event.Result.TimeOver)
 		if !interrupted {
 			b.lost(e, event)
@@ -121,7 +111,7 @@ func (b *breakers) timeOver(e ended, over bool) {
 	case e.job.probe:
 		b.countLoss(e.job.document)
 	default:
-		b.at(e.job.document).probing = true
+		e.job.document.place.breaker.probing = true
 	}
 }
 
@@ -131,20 +121,20 @@ func (b *breakers) timeOver(e ended, over bool) {
 // it has lost its creation ID, or a conflict can't be checked.
 func (b *breakers) lost(e ended, event Unknown) {
 	result := event.Result
-	if responded := result.Object != nil || result.Unverified; result.TimeOver || responded || e.renamed() {
+	if result.TimeOver || result.Object != nil || result.Unverified || errors.Is(event.Err, exactlyonce.ErrRenamed) {
 		return
 	}
-	if e.job.losses == b.at(e.job.document).losses {
+	if e.job.losses == e.job.document.place.breaker.losses {
 		b.countLoss(e.job.document)
 	}
 }
 
 // countLoss counts an object that was sent once and has an unknown outcome.
 func (b *breakers) countLoss(d *Document) {
-	at := b.at(d)
+	at := &d.place.breaker
 	if at.losses++; at.losses >= maxProbes && !at.open {
 		at.open = true
-		b.end.Stalled = append(b.end.Stalled, d.place)
+		b.end.Stalled = append(b.end.Stalled, d.place.Place)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 func probing(resource, namespace string) string {
-	return warningOf(Probing{idempotency.Place{Resource: schema.GroupResource{Resource: resource}, Namespace: namespace}})
+	return warningOf(Probing, idempotency.Place{Resource: schema.GroupResource{Resource: resource}, Namespace: namespace})
 }
 
 // stuck ends the create of every object for which is returns true because its retry time is over.
@@ -227,7 +227,7 @@ func TestReachedAfterLookingAgain(t *testing.T) {
 // A user who can't read objects back is warned once per place. The review runs parallel to the first
 // create.
 func TestReview(t *testing.T) {
-	warning := warningOf(NoGet{idempotency.Place{Resource: schema.GroupResource{Resource: "configmaps"}, Namespace: "a"}})
+	warning := warningOf(NoGet, idempotency.Place{Resource: schema.GroupResource{Resource: "configmaps"}, Namespace: "a"})
 	for name, test := range map[string]struct {
 		documents []string
 		dryRun    DryRun
@@ -452,10 +452,10 @@ func TestWhatNeedsGet(t *testing.T) {
 		}
 		refusals, conflicts := 0, 0
 		for _, text := range words(Run(t.Context(), configOf(c), input("configmaps/a/x-"))) {
-			if text == warningOf(RefusalUnverified{schema.GroupResource{Resource: "configmaps"}}) {
+			if text == warningOf(RefusalUnverified, schema.GroupResource{Resource: "configmaps"}) {
 				refusals++
 			}
-			if text == warningOf(ConflictUnverified{schema.GroupResource{Resource: "configmaps"}}) {
+			if text == warningOf(ConflictUnverified, schema.GroupResource{Resource: "configmaps"}) {
 				conflicts++
 			}
 		}

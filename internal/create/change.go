@@ -1,9 +1,7 @@
 package create
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,19 +29,14 @@ type Change struct {
 
 // change finds an unexpected object and a document without an object that could have created it. It
 // returns their differences. It returns nil if there is no such pair, or if the object can't be read.
-func (k *keyed) change(documents []*Document, unexpected map[named]bool) *Change {
-	var objects []named
-	for object := range unexpected {
-		objects = append(objects, object)
-	}
-	slices.SortFunc(objects, func(a, b named) int { return cmp.Compare(a.argument(), b.argument()) })
+func (k *keyed) change(documents []*Document, unexpected []named) *Change {
 	for _, d := range documents {
 		id := k.config.id(d, 0)
-		if id == exactlyonce.Untracked() || len(k.existing[inPlace{d.place, id.String()}]) > 0 {
+		if id == exactlyonce.Untracked() || len(k.existing[inPlace{d.place.Place, id.String()}]) > 0 {
 			continue
 		}
-		for _, object := range objects {
-			if object.place == d.place && couldName(d, object.name) {
+		for _, object := range unexpected {
+			if object.place == d.place.Place && couldName(d, object.name) {
 				return k.compareWith(d, object)
 			}
 		}

@@ -199,7 +199,7 @@ func input(documents ...string) iter.Seq2[Item, error] {
 }
 
 func configOf(c *cluster) Config {
-	return Config{Cluster: c, Copies: 1, Concurrency: 8, SuffixLength: 5, Attempts: 16, ReadGrace: time.Second}
+	return Config{Cluster: c, Copies: 1, Concurrency: 8, SuffixLength: 5, Attempts: 16}
 }
 
 // words returns one word or phrase per event.
@@ -231,7 +231,7 @@ func word(e Event) string {
 	case Retry:
 		return "retry"
 	case Warning:
-		return warningOf(e)
+		return fmt.Sprint("warning ", e)
 	case Problem:
 		return "problem " + e.Err.Error()
 	case End:
@@ -241,7 +241,9 @@ func word(e Event) string {
 }
 
 // warningOf returns the text of a warning in words.
-func warningOf(w Warning) string { return fmt.Sprintf("warning %T %v", w, w) }
+func warningOf(code WarningCode, args ...any) string {
+	return fmt.Sprint("warning ", Warning{code, args})
+}
 
 // expect compares the events of a run with those wanted.
 func expect(t *testing.T, got []string, want ...string) {

@@ -2,7 +2,6 @@ package create
 
 import (
 	"context"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,9 +36,6 @@ type Config struct {
 	Whole bool
 	// States reads the states of the first MaxStates objects that exist.
 	States bool
-	// ReadGrace is how long reading continues after an interrupt, so that the run can count the objects
-	// that it did not attempt.
-	ReadGrace time.Duration
 }
 
 // DryRun is the dry-run mode of a run.
@@ -115,7 +111,7 @@ type Document struct {
 	byServer   bool // the server picks the name
 	refused    bool // a copy was refused for a reason that holds for all copies
 	rechecking int  // copies that are rechecked after a refusal
-	place      idempotency.Place
+	place      *place
 
 	// In a run with a key:
 

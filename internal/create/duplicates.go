@@ -22,10 +22,10 @@ func (e *DuplicateError) Error() string {
 // compareAgain lists the objects of the run again if the run has created something. If two runs
 // overlapped, the later one finds the objects of both.
 func (k *keyed) compareAgain(documents []*Document) {
-	var places []idempotency.Place
-	for _, place := range k.end.Places {
-		if o := k.breakers.places[place]; o != nil && o.created {
-			places = append(places, place)
+	var places []*place
+	for _, at := range k.places {
+		if at.created {
+			places = append(places, at)
 		}
 	}
 	if len(places) == 0 || k.ctx.Err() != nil || k.config.DryRun != NoDryRun {
@@ -37,7 +37,7 @@ func (k *keyed) compareAgain(documents []*Document) {
 		k.existing = existing
 		k.reportDuplicates(documents)
 	case k.ctx.Err() == nil:
-		k.emit(NotRechecked{err})
+		k.warn(NotRechecked, err)
 	}
 }
 
@@ -53,7 +53,7 @@ func (k *keyed) reportDuplicates(documents []*Document) {
 	for _, d := range documents {
 		for n := 0; n < d.Copies && len(several) > 0 && k.ctx.Err() == nil; n++ {
 			id := k.config.id(d, n)
-			at := inPlace{d.place, id.String()}
+			at := inPlace{d.place.Place, id.String()}
 			if found := several[at]; found != nil {
 				delete(several, at)
 				k.reported[at] = true
@@ -81,6 +81,6 @@ func (k *keyed) reportDuplicate(d *Document, found []idempotency.Existing, follo
 		k.problem(&DuplicateError{objects[:follow]})
 	}
 	if follow < len(objects) {
-		k.emit(Copied{objects[0], objects[follow]})
+		k.warn(Copied, objects[0], objects[follow])
 	}
 }

@@ -120,6 +120,7 @@ func (Failed) event()       {}
 func (Unknown) event()      {}
 func (NotAttempted) event() {}
 func (Retry) event()        {}
+func (Warning) event()      {}
 func (Searching) event()    {}
 func (Problem) event()      {}
 func (End) event()          {}

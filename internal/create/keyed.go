@@ -1,10 +1,10 @@
 package create
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -16,12 +16,11 @@ type keyed struct {
 	*run
 	numbers  map[equal]int
 	reported map[inPlace]bool // IDs whose duplicates were reported
-	versions map[idempotency.Place]schema.GroupVersionResource
 }
 
 // equal is the common part of equal documents.
 type equal struct {
-	place  idempotency.Place
+	place  *place
 	digest digest.Sum
 }
 
@@ -41,7 +40,7 @@ func (k *keyed) create() {
 	}
 	k.reportDuplicates(documents)
 	for _, d := range documents {
-		k.run.create(job{document: d})
+		k.run.create(d, 0)
 	}
 	k.settle()
 	k.compareAgain(documents)
@@ -87,10 +86,9 @@ func (k *keyed) digest(d *Document) (digest.Sum, error) {
 	if d.Object.Object["status"] == nil {
 		return digest.Of(d.Object)
 	}
-	resource, status := d.Mapping.Resource, d.Mapping.Resource
-	status.Resource += "/status"
+	resource := d.Mapping.Resource
 	switch {
-	case len(k.config.Cluster.Verbs(status)) > 0:
+	case k.config.hasStatus(d):
 		return digest.Of(d.Object)
 	case len(k.config.Cluster.Verbs(resource)) == 0:
 		return digest.Sum{}, fmt.Errorf(
@@ -102,8 +100,10 @@ func (k *keyed) digest(d *Document) (digest.Sum, error) {
 // compare finds the objects of the run at all places of the input. It returns an error if the input
 // does not contain all of them.
 func (k *keyed) compare(documents []*Document) (err error) {
-	k.end.Places = k.placesOf(documents)
-	if k.existing, err = k.find(k.end.Places); err != nil {
+	for _, at := range k.places {
+		k.end.Places = append(k.end.Places, at.Place)
+	}
+	if k.existing, err = k.find(k.places); err != nil {
 		return &FindError{err}
 	}
 	k.warnOfNameless()
@@ -119,11 +119,10 @@ func (k *keyed) compare(documents []*Document) (err error) {
 	if len(renumbered) > 0 && (change == nil || len(change.Fields) == 0) {
 		return &OtherIDError{renumbered} // a fixed name matches its document even if other fields were changed
 	}
-	objects := make([]string, 0, len(unexpected))
-	for object := range unexpected {
-		objects = append(objects, object.argument())
+	objects := make([]string, len(unexpected))
+	for i, object := range unexpected {
+		objects[i] = object.argument()
 	}
-	slices.Sort(objects)
 	return &UnexpectedError{objects, change}
 }
 
@@ -167,8 +166,9 @@ type named struct {
 
 func (n named) argument() string { return n.place.Reference(n.name) }
 
-// unexpected returns the objects of the run whose creation IDs are not in the input, one for each ID.
-func (k *keyed) unexpected(documents []*Document) (map[named]bool, error) {
+// unexpected returns the objects of the run whose creation IDs are not in the input, one for each ID. It
+// sorts them by their arguments of kubectl.
+func (k *keyed) unexpected(documents []*Document) ([]named, error) {
 	unexpected := map[string]named{} // by creation ID
 	for at, found := range k.existing {
 		if at.id != "" {
@@ -179,18 +179,20 @@ func (k *keyed) unexpected(documents []*Document) (map[named]bool, error) {
 		delete(unexpected, id.String())
 		return len(unexpected) > 0
 	})
-	left := map[named]bool{}
-	for _, object := range unexpected {
-		left[object] = true
-	}
-	return left, err
+	return slices.SortedFunc(maps.Values(unexpected), func(a, b named) int {
+		return cmp.Compare(a.argument(), b.argument())
+	}), err
 }
 
 // renumbered returns the objects whose names are the first names of copies of the input. The creation
 // IDs of these objects were changed.
-func (k *keyed) renumbered(documents []*Document, objects map[named]bool) (renumbered []string, err error) {
+func (k *keyed) renumbered(documents []*Document, objects []named) (renumbered []string, err error) {
+	held := map[named]bool{}
+	for _, object := range objects {
+		held[object] = true
+	}
 	err = k.eachCopy(documents, func(d *Document, id exactlyonce.ID) bool {
-		if object := (named{d.place, k.config.name(d, id, 0)}); objects[object] {
+		if object := (named{d.place.Place, k.config.name(d, id, 0)}); held[object] {
 			renumbered = append(renumbered, object.argument())
 		}
 		return true
@@ -227,7 +229,7 @@ func (k *keyed) warnOfNameless() {
 		}
 	}
 	if len(nameless) > 0 {
-		k.emit(MissingIDs{len(nameless), slices.Min(nameless)})
+		k.warn(MissingIDs, len(nameless), slices.Min(nameless))
 	}
 }
 
@@ -236,6 +238,6 @@ func (k *keyed) warnOfNameless() {
 func (k *keyed) warnOfTTL(d *Document) {
 	spec, _ := d.Object.Object["spec"].(map[string]any)
 	if spec["ttlSecondsAfterFinished"] != nil {
-		k.emit(Expiring{d.place.Resource})
+		k.warn(Expiring, d.place.Resource)
 	}
 }

@@ -28,7 +28,7 @@ func (r *run) serverNaming(d *Document) (bool, error) {
 	case r.config.Key != "":
 		return false, &NoClientNamingError{resource, reason, d.Source}
 	}
-	r.emit(ServerNames{resource, reason})
+	r.warn(ServerNames, resource, reason)
 	return true, nil
 }
 
@@ -55,25 +55,24 @@ func (r *run) noClientNaming(resource schema.GroupVersionResource) NamingReason 
 	return reason
 }
 
+// hasStatus reports whether the document's type has a status subresource.
+func (c Config) hasStatus(d *Document) bool {
+	status := d.Mapping.Resource
+	status.Resource += "/status"
+	return len(c.Cluster.Verbs(status)) > 0
+}
+
 // id returns the creation ID of the document's n-th copy (0, 1, …).
 func (c Config) id(d *Document, n int) exactlyonce.ID {
 	switch {
 	case !d.canCarryID:
 		return exactlyonce.Untracked()
 	case c.Key != "":
-		return exactlyonce.Derived(c.Key.CreationID(d.place, d.digest, d.first+n), c.Key.RunLabel())
+		return exactlyonce.Derived(c.Key.CreationID(d.place.Place, d.digest, d.first+n), c.Key.RunLabel())
 	case !d.generated, d.byServer, c.DryRun != NoDryRun:
 		return exactlyonce.Untracked()
 	}
 	return exactlyonce.NewID()
-}
-
-// sentAs returns the ID to send. A server dry run stores nothing, so it needs no ID.
-func (c Config) sentAs(id exactlyonce.ID) exactlyonce.ID {
-	if c.DryRun == ServerDryRun {
-		return exactlyonce.Untracked()
-	}
-	return id
 }
 
 // ranked sorts the objects of one ID. Objects whose names follow from the ID come first, in the order

@@ -156,6 +156,28 @@ func TestStateOf(t *testing.T) {
 	}
 }
 
+// The states of MaxStates objects are read, also if a refusal stops the other copies meanwhile.
+func TestStatesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read := 0
+		c := &cluster{takes: time.Second, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden }}
+		c.get = func(string) (*unstructured.Unstructured, error) {
+			time.Sleep(time.Second / 10)
+			read++
+			return document("Pod/a/x").Object, nil
+		}
+		config := withKey(c)
+		config.Copies, config.Concurrency, config.States = 3*MaxStates, 2, true
+		for n := 1; n < config.Copies; n++ {
+			c.existing = append(c.existing, idempotency.Existing{Name: fmt.Sprint("x-", n), ID: copyOf(t, "Pod/a/x-", n)})
+		}
+		told := words(Run(t.Context(), config, input("Pod/a/x-")))
+		if read > MaxStates || len(told) != config.Copies+1 {
+			t.Errorf("%d states were read, %d events", read, len(told))
+		}
+	})
+}
+
 // An object whose name follows from the input, but whose ID doesn't, has its own error.
 func TestOtherIDs(t *testing.T) {
 	name := names.Candidate("x-", idOf(t, 1), 0, 5)
@@ -251,12 +273,12 @@ func TestWarnings(t *testing.T) {
 		{Name: "child", Owned: true},
 	}}
 	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))),
-		warningOf(MissingIDs{2, "configmaps/y -n a"}), warningOf(Copied{"configmaps/" + own + " -n a", "configmaps/x-2 -n a"}),
-		warningOf(Terminating{"configmaps/" + own}), "exists "+own, "end 1")
+		warningOf(MissingIDs, 2, "configmaps/y -n a"), warningOf(Copied, "configmaps/"+own+" -n a", "configmaps/x-2 -n a"),
+		warningOf(Terminating, "configmaps/"+own), "exists "+own, "end 1")
 	d := document("jobs/a/x-")
 	d.Object.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(1)}
 	got := words(Run(t.Context(), withKey(&cluster{}), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }))
-	if len(got) != 3 || got[0] != warningOf(Expiring{schema.GroupResource{Resource: "jobs"}}) {
+	if len(got) != 3 || got[0] != warningOf(Expiring, schema.GroupResource{Resource: "jobs"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -269,7 +291,7 @@ func TestCopiesOfOthers(t *testing.T) {
 	for _, copied := range []string{"a", "zzz"} {
 		c := &cluster{existing: []idempotency.Existing{{Name: copied, ID: id}, {Name: own, ID: id}}}
 		expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))),
-			warningOf(Copied{"configmaps/" + own + " -n a", "configmaps/" + copied + " -n a"}),
+			warningOf(Copied, "configmaps/"+own+" -n a", "configmaps/"+copied+" -n a"),
 			"exists "+own, "end 1")
 	}
 }
@@ -281,7 +303,7 @@ func TestTwoRunsAtTheSameMoment(t *testing.T) {
 	first, second := names.Candidate("x-", id, 0, 5), names.Candidate("x-", id, 1, 5)
 	several := "problem runs with this key have created one object several times: configmaps/" + first + " -n a, configmaps/" + second + " -n a"
 	both := []idempotency.Existing{{Name: second, ID: id}, {Name: "copy", ID: id}, {Name: first, ID: id}}
-	copied := warningOf(Copied{"configmaps/" + first + " -n a", "configmaps/copy -n a"})
+	copied := warningOf(Copied, "configmaps/"+first+" -n a", "configmaps/copy -n a")
 
 	c := &cluster{later: both}
 	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-", "configmaps/a/y-"))),
@@ -358,7 +380,7 @@ func TestFoundByName(t *testing.T) {
 			yield(e)
 		}
 	})
-	expect(t, told, warningOf(LabelLost{"configmaps/x-11111", exactlyonce.RunLabel}),
+	expect(t, told, warningOf(LabelLost, "configmaps/x-11111", exactlyonce.RunLabel),
 		"exists x-11111", "end 1")
 	if unlabelled != 1 {
 		t.Errorf("%d without the label", unlabelled)
@@ -418,8 +440,8 @@ func TestNaming(t *testing.T) {
 		"get":             {"configmaps/a/x-", []string{"create", "get"}, "", []string{"created x-", "end 1"}, true},
 		"not known":       {"configmaps/a/x-", nil, "", []string{"created x-", "end 1"}, true},
 		"a name":          {"configmaps/a/x", []string{"create"}, "", []string{"created x", "end 1"}, false},
-		"no get":          {"things/a/x-", []string{"create", "list"}, "", []string{warningOf(ServerNames{schema.GroupResource{Resource: "things"}, NotReadable}), "created x-", "end 1"}, false},
-		"a review":        {"reviews/a/x-", []string{"create"}, "", []string{warningOf(ServerNames{schema.GroupResource{Resource: "reviews"}, NotStored}), "created x-", "end 1"}, false},
+		"no get":          {"things/a/x-", []string{"create", "list"}, "", []string{warningOf(ServerNames, schema.GroupResource{Resource: "things"}, NotReadable), "created x-", "end 1"}, false},
+		"a review":        {"reviews/a/x-", []string{"create"}, "", []string{warningOf(ServerNames, schema.GroupResource{Resource: "reviews"}, NotStored), "created x-", "end 1"}, false},
 		"no get, and key": {"things/a/x-", []string{"create", "list"}, "k", []string{"problem things can't be named by the client: no verb to get", "end 1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,6 +33,10 @@ func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.
 	}
 }
 
+// readGrace is how long reading continues after an interrupt, so that the run can count the objects
+// that it did not attempt.
+const readGrace = time.Second
+
 // run is one run. Only the goroutine of the caller accesses it. Workers, reviews and the reader only
 // send to its channels.
 type run struct {
@@ -43,10 +47,12 @@ type run struct {
 	end    End
 
 	reader    *reader
-	readUntil time.Time // when reading ends after an interrupt; zero before it is set
+	readOver  <-chan time.Time // ends reading after an interrupt, when nothing is in flight anymore
 	scheduler scheduler
 	breakers  breakers
-	reviews   reviews
+	reviews   int // reviews in progress
+	places    []*place
+	placeFor  map[idempotency.Place]*place
 
 	unreadable map[schema.GroupVersionResource]NamingReason // reasons why the plugin can't pick names; empty if it can
 	changed    bool                                         // something was created since the last Item.Reached
@@ -58,18 +64,15 @@ func newRun(
 	ctx context.Context, stop context.CancelFunc, config Config, input iter.Seq2[Item, error], yield func(Event) bool,
 ) *run {
 	r := &run{
-		config: config, ctx: ctx, stop: stop, yield: yield,
-		reader: read(input), unreadable: map[schema.GroupVersionResource]NamingReason{},
+		config: config, ctx: ctx, stop: stop, yield: yield, reader: read(input),
+		placeFor: map[idempotency.Place]*place{}, unreadable: map[schema.GroupVersionResource]NamingReason{},
 	}
+	reports := make(chan report)
 	r.scheduler = scheduler{
-		jobs: make(chan job), reports: make(chan report), take: r.take, limit: config.Concurrency,
-		worker: func() worker { return worker{r.config, r.existing, r.ctx, r.scheduler.reports} },
+		jobs: make(chan job), reports: reports, take: r.take, limit: config.Concurrency,
+		create: (&worker{config, ctx, reports}).create,
 	}
-	r.breakers = breakers{places: map[idempotency.Place]*breaker{}, end: &r.end}
-	r.reviews = reviews{
-		ctx: ctx, cluster: config.Cluster, reports: r.scheduler.reports, emit: r.emit,
-		places: map[idempotency.Place]*permission{},
-	}
+	r.breakers = breakers{end: &r.end}
 	return r
 }
 
@@ -79,6 +82,8 @@ func (r *run) emit(e Event) {
 		r.stop()
 	}
 }
+
+func (r *run) warn(code WarningCode, args ...any) { r.emit(Warning{code, args}) }
 
 // problem reports an error that does not belong to one object.
 func (r *run) problem(err error) { r.emit(Problem{Err: err, After: r.end.Documents}) }
@@ -95,7 +100,7 @@ func (r *run) inOrder() {
 			r.changed = false
 		default:
 			if d := s.item.Document; r.prepare(d) {
-				r.create(job{document: d})
+				r.create(d, 0)
 			}
 		}
 	})
@@ -123,18 +128,12 @@ func (r *run) nextStep() (s step, more bool) {
 	for {
 		r.scheduler.takeReady()
 		r.resume()
-		interrupted, over := r.ctx.Done(), (<-chan time.Time)(nil)
+		interrupted := r.ctx.Done()
 		if r.ctx.Err() != nil {
 			interrupted = nil
-		}
-		if r.ctx.Err() != nil && !r.scheduler.busy() {
-			left := r.readingLeft()
-			if left <= 0 {
-				r.reader.abandon()
-				r.end.Unread = true
-				return step{}, false
+			if r.readOver == nil && !r.scheduler.busy() {
+				r.readOver = time.After(readGrace)
 			}
-			over = time.After(left)
 		}
 		select {
 		case report := <-r.scheduler.reports:
@@ -143,25 +142,19 @@ func (r *run) nextStep() (s step, more bool) {
 			r.reader.taken()
 			return s, more
 		case <-interrupted:
-		case <-over:
+		case <-r.readOver:
+			r.reader.abandon()
+			r.end.Unread = true
+			return step{}, false
 		}
 	}
-}
-
-// readingLeft returns how long reading can continue after an interrupt. The time starts when nothing
-// is in flight anymore.
-func (r *run) readingLeft() time.Duration {
-	if r.readUntil.IsZero() {
-		r.readUntil = time.Now().Add(r.config.ReadGrace)
-	}
-	return time.Until(r.readUntil)
 }
 
 // prepare decides how to create the document. It returns false if the document can't be created.
 func (r *run) prepare(d *Document) bool {
 	r.end.Documents++
 	d.Number, d.Copies = r.end.Documents, 1
-	d.place = idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
+	d.place = r.placeOf(d)
 	d.canCarryID = exactlyonce.CanCarry(d.Object)
 	d.generated = d.canCarryID && d.Object.GetName() == ""
 	if d.generated {
@@ -175,60 +168,68 @@ func (r *run) prepare(d *Document) bool {
 	return err == nil
 }
 
-// create starts to create the copies of a document, beginning with that of j. A document that does not
-// overlap waits for all earlier ones, and later documents wait for it. A document with a fixed name
+// create starts to create the copies of a document, beginning with the copy first. A document that does
+// not overlap waits for all earlier ones, and later documents wait for it. A document with a fixed name
 // also waits for deferred copies.
-func (r *run) create(j job) {
-	if d := j.document; !r.overlaps(d) {
+func (r *run) create(d *Document, first int) {
+	if !r.overlaps(d) {
 		for r.scheduler.wait(); !d.generated && len(r.scheduler.deferred) > 0; r.scheduler.wait() {
 			r.scheduler.takeNext()
 			r.resume()
 		}
 		defer r.scheduler.wait()
 	}
-	r.createFrom(j)
+	r.createFrom(d, first)
 }
 
-// createFrom starts to create the copies of a document, beginning with that of j. It defers the other
-// copies while one copy is rechecked after a refusal, because they would get the same refusal.
-func (r *run) createFrom(j job) {
-	d := j.document
-	for ; j.copy < d.Copies; j.copy++ {
+// createFrom starts to create the copies of a document, beginning with the copy first. It defers the
+// other copies while one copy is rechecked after a refusal, because they would get the same refusal.
+func (r *run) createFrom(d *Document, first int) {
+	for n := first; n < d.Copies; n++ {
 		r.scheduler.makeRoom(func() bool { return r.breakers.uncertain(d) })
 		switch {
 		case r.ctx.Err() != nil || !r.breakers.allow(d):
-			r.forgo(j)
+			r.forgo(d, n)
 			return
 		case d.rechecking > 0:
-			r.scheduler.deferred = append(r.scheduler.deferred, j)
+			r.scheduler.deferred = append(r.scheduler.deferred, deferred{d, n})
 			return
 		}
-		if r.breakers.at(d).probing {
-			r.emit(Probing{d.place})
+		if d.place.breaker.probing {
+			r.warn(Probing, d.place.Place)
 		}
+		j := r.job(d, n)
 		r.review(j)
 		j.withState = r.takesState(j)
 		r.scheduler.start(r.breakers.start(j))
 	}
 }
 
-// review checks the permission to get the object, unless the object is not sent or is never read back.
-func (r *run) review(j job) {
-	if r.config.DryRun == NoDryRun && r.config.id(j.document, j.copy).String() != "" && !r.listed(j) {
-		r.reviews.begin(j.document)
+// job returns the job of the document's n-th copy.
+func (r *run) job(d *Document, n int) job {
+	j := job{document: d, id: r.config.id(d, n)}
+	if id := j.id.String(); id != "" {
+		j.existing = r.existing[inPlace{d.place.Place, id}]
 	}
+	return j
 }
 
-// forgo gives up the copies of a document, beginning with that of j. Copies in the run's list are
+// forgo gives up the copies of a document, beginning with the copy first. Copies in the run's list are
 // reported as existing. If they must be read and no request is allowed, they count as not attempted.
-func (r *run) forgo(j job) {
-	d, missed := j.document, 0
+func (r *run) forgo(d *Document, first int) {
 	silent := r.ctx.Err() != nil || !r.breakers.allowRequests(d)
-	for j.unsent = true; j.copy < d.Copies; j.copy++ {
-		if !r.listed(j) || r.config.Whole && silent {
+	listed := len(r.existing) > 0 && (!r.config.Whole || !silent)
+	missed := 0
+	for n := first; n < d.Copies; n++ {
+		var j job
+		if listed {
+			j = r.job(d, n)
+		}
+		if len(j.existing) == 0 {
 			missed++
 			continue
 		}
+		j.unsent = true
 		r.scheduler.makeRoom(func() bool { return false })
 		r.scheduler.start(r.breakers.start(j))
 	}
@@ -239,8 +240,8 @@ func (r *run) forgo(j job) {
 
 // resume continues with deferred copies whose documents are no longer rechecked.
 func (r *run) resume() {
-	for _, j := range r.scheduler.ready() {
-		r.create(j)
+	for _, c := range r.scheduler.ready() {
+		r.create(c.document, c.first)
 	}
 }
 
@@ -260,21 +261,24 @@ func (r *run) settle() {
 // take handles a report.
 func (r *run) take(taken report) {
 	switch t := taken.(type) {
-	case warned:
-		r.emit(t.Warning)
-	case retried:
-		r.emit(t.Retry)
-		r.reviews.notRefused(t.Document)
-	case rechecking:
-		r.emit(t.Retry)
-		r.scheduler.recheck(t.Document)
+	case Warning:
+		r.emit(t)
+	case Retry:
+		r.emit(t)
+		if t.Retry.Action == exactlyonce.Recheck {
+			r.scheduler.recheck(t.Document)
+		} else {
+			r.notRefused(t.Document.place)
+		}
 	case ended:
 		r.emit(t.event)
 		r.scheduler.end(t)
 		r.breakers.report(t, r.ctx.Err() != nil)
 		r.note(t)
 	case reviewed:
-		r.reviews.end(t)
+		r.reviews--
+		t.place.permission.unreadable = !t.readable
+		r.warnOfNoGet(t.place)
 	}
 }
 
@@ -283,20 +287,20 @@ func (r *run) note(e ended) {
 	d := e.job.document
 	switch event := e.event.(type) {
 	case Created:
-		r.changed = true
-		r.reviews.notRefused(d)
+		r.changed, d.place.created = true, true
+		r.notRefused(d.place)
 		r.countLabel(event.Result.Stripped)
 	case Exists:
 		if len(event.Stripped) > 0 {
-			r.reviews.notRefused(d)
+			r.notRefused(d.place)
 			r.countLabel(event.Stripped)
 		}
 	case Failed:
 		if !d.refused {
-			r.reviews.notRefused(d)
+			r.notRefused(d.place)
 		}
 	case Unknown:
-		r.reviews.notRefused(d)
+		r.notRefused(d.place)
 	}
 }
 
@@ -304,18 +308,5 @@ func (r *run) note(e ended) {
 func (r *run) countLabel(lost []string) {
 	if slices.Contains(lost, exactlyonce.RunLabel) {
 		r.end.Unlabelled++
-	}
-}
-
-// endReviews waits for the reviews in progress, for reviewPatience at most.
-func (r *run) endReviews() {
-	over := time.After(reviewPatience)
-	for r.reviews.pending > 0 {
-		select {
-		case t := <-r.scheduler.reports:
-			r.take(t)
-		case <-over:
-			r.stop()
-		}
 	}
 }

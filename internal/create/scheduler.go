@@ -1,18 +1,31 @@
 package create
 
-// scheduler passes jobs to workers, and tracks the jobs in progress and the deferred jobs. Only the
+import (
+	"slices"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+)
+
+// scheduler passes jobs to workers, and tracks the jobs in progress and the deferred copies. Only the
 // run's goroutine accesses it.
 type scheduler struct {
 	jobs    chan job
 	reports chan report
-	take    func(report) // called by the run's goroutine
-	worker  func() worker
+	take    func(report)     // called by the run's goroutine
+	create  func(job) report // called by the workers
 	workers int
 
-	limit      int   // limit of inProgress
-	inProgress int   // jobs that later jobs may have to wait for
-	rechecking int   // jobs that are only rechecked after a refusal; no job waits for them
-	deferred   []job // per document, the first job that was not started because a copy is rechecked
+	limit      int // limit of inProgress
+	inProgress int // jobs that later jobs may have to wait for
+	rechecking int // jobs that are only rechecked after a refusal; no job waits for them
+	deferred   []deferred
+}
+
+// deferred are the copies of a document, from the first on, that wait because a copy is rechecked.
+type deferred struct {
+	document *Document
+	first    int
 }
 
 // maxRechecking limits the rechecks in progress.
@@ -22,10 +35,9 @@ const maxRechecking = 1000
 func (s *scheduler) start(j job) {
 	if s.inProgress+s.rechecking == s.workers {
 		s.workers++
-		w := s.worker()
 		go func() {
 			for j := range s.jobs {
-				s.reports <- w.create(j)
+				s.reports <- s.create(j)
 			}
 		}()
 	}
@@ -87,27 +99,25 @@ func (s *scheduler) takeReady() {
 	}
 }
 
-// ready removes and returns the deferred jobs whose documents are no longer rechecked.
-func (s *scheduler) ready() (jobs []job) {
-	deferred := s.deferred
-	s.deferred = nil
-	for _, j := range deferred {
-		if j.document.rechecking > 0 {
-			s.deferred = append(s.deferred, j)
-		} else {
-			jobs = append(jobs, j)
+// ready removes and returns the deferred copies whose documents are no longer rechecked.
+func (s *scheduler) ready() (ready []deferred) {
+	s.deferred = slices.DeleteFunc(s.deferred, func(c deferred) bool {
+		if c.document.rechecking == 0 {
+			ready = append(ready, c)
 		}
-	}
-	return jobs
+		return c.document.rechecking == 0
+	})
+	return ready
 }
 
 // job creates one copy of a document.
 type job struct {
 	document *Document
-	copy     int
-	probe    bool // Creation.Briefly
-	losses   int  // breaker.losses at the start of the job
-	unsent   bool // report that the object exists, without sending it
+	id       exactlyonce.ID
+	existing []idempotency.Existing // objects of the run's list that have the ID
+	probe    bool                   // Creation.Briefly
+	losses   int                    // breaker.losses at the start of the job
+	unsent   bool                   // report that the object exists, without sending it
 	// withState makes the worker read the state of an existing object.
 	withState bool
 }

@@ -24,7 +24,7 @@ const (
 // states, and fewer than MaxStates were read.
 func (r *run) takesState(j job) bool {
 	kind := j.document.Object.GroupVersionKind().GroupKind()
-	if !r.config.States || r.states == MaxStates || !finished.Knows(kind) || !r.listed(j) {
+	if !r.config.States || r.states == MaxStates || !finished.Knows(kind) || len(j.existing) == 0 {
 		return false
 	}
 	r.states++

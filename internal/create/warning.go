@@ -4,21 +4,52 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
 // Warning is an event that the user should know about, although nothing failed. A warning can repeat.
-type Warning interface {
-	Event
-	warning()
+type Warning struct {
+	Code WarningCode
+	// Args are the values that the comment of the code lists, in this order.
+	Args []any
 }
 
-// ServerNames warns that the server picks the names of a resource type.
-type ServerNames struct {
-	Resource schema.GroupResource
-	Reason   NamingReason
-}
+// WarningCode is the subject of a warning.
+type WarningCode int
+
+// The subjects of warnings, and their values. A name of an object is an argument of kubectl.
+const (
+	// ServerNames has a resource type and a NamingReason. The server picks the names of the type.
+	ServerNames WarningCode = iota
+	// NoGet has a place. The user has no permission to get its objects.
+	NoGet
+	// Probing has a place. The run sends the next objects of the place once each.
+	Probing
+	// RefusalUnverified has a resource type. The plugin could not check whether an earlier copy of a
+	// refused request was carried out. The user has no permission to get the object.
+	RefusalUnverified
+	// ConflictUnverified has a resource type. The plugin tried another name without checking which object
+	// has the first name. The user has no permission to get that object.
+	ConflictUnverified
+	// IDRemoved has a resource type, and keys of annotations and labels. Stored objects lack these keys,
+	// and the creation ID is one of them.
+	IDRemoved
+	// LabelRemoved has a resource type and a key. Stored objects lack the run's label.
+	LabelRemoved
+	// LabelLost has an object and keys. The object of an earlier run has lost the run's label.
+	LabelLost
+	// MissingIDs has a number of objects and one of them. They have the run's label but no creation ID.
+	MissingIDs
+	// Copied has two objects. They have one creation ID, and only the name of the first follows from it.
+	Copied
+	// Expiring has a resource type. Its objects are deleted after they finish, so that a later run with
+	// the key creates them again.
+	Expiring
+	// Terminating has an object of an earlier run that is being deleted.
+	Terminating
+	// NotRechecked has an error. The run could not check whether another run with the key created the
+	// same objects at the same time.
+	NotRechecked
+)
 
 // NamingReason is the reason why the plugin can't pick the names of a resource type.
 type NamingReason string
@@ -40,78 +71,3 @@ type NoClientNamingError struct {
 func (e *NoClientNamingError) Error() string {
 	return fmt.Sprintf("%s can't be named by the client: %s", e.Resource, e.Reason)
 }
-
-// MissingIDs warns of objects that have the run's label but no creation ID.
-type MissingIDs struct {
-	Objects int
-	Example string // an object as arguments of kubectl
-}
-
-// Expiring warns that objects are deleted after they finish, so that a later run
-// with the key creates them again.
-type Expiring struct{ Resource schema.GroupResource }
-
-// Probing warns that the run sends the next objects of the place once each.
-type Probing struct{ Place idempotency.Place }
-
-// NoGet warns that the user has no permission to get objects of the place.
-type NoGet struct{ Place idempotency.Place }
-
-// Copied warns that two objects have one creation ID, and that only the name of the first follows from
-// it. Both are arguments of kubectl.
-type Copied struct{ Object, Copy string }
-
-// NotRechecked warns that the run could not check whether another run with the key created the same
-// objects at the same time.
-type NotRechecked struct{ Err error }
-
-// AnnotationsLost warns that stored objects lack annotations or labels that were sent.
-type AnnotationsLost struct {
-	Resource schema.GroupResource
-	Keys     string // separated by commas
-	// Unrecognizable reports that the creation ID is one of them.
-	Unrecognizable bool
-}
-
-// LabelLost warns that an object of an earlier run has lost the run's label.
-type LabelLost struct {
-	Object string // as kubectl prints it
-	Keys   string
-}
-
-// RefusalUnverified warns that the plugin could not check whether an earlier copy of a refused request
-// was carried out. The user has no permission to get the object.
-type RefusalUnverified struct{ Resource schema.GroupResource }
-
-// ConflictUnverified warns that the plugin tried another name without checking which object has the
-// first name. The user has no permission to get that object.
-type ConflictUnverified struct{ Resource schema.GroupResource }
-
-// Terminating warns that an object of an earlier run is being deleted.
-type Terminating struct{ Object string }
-
-func (ServerNames) event()        {}
-func (MissingIDs) event()         {}
-func (Expiring) event()           {}
-func (Probing) event()            {}
-func (NoGet) event()              {}
-func (Copied) event()             {}
-func (NotRechecked) event()       {}
-func (AnnotationsLost) event()    {}
-func (LabelLost) event()          {}
-func (RefusalUnverified) event()  {}
-func (ConflictUnverified) event() {}
-func (Terminating) event()        {}
-
-func (ServerNames) warning()        {}
-func (MissingIDs) warning()         {}
-func (Expiring) warning()           {}
-func (Probing) warning()            {}
-func (NoGet) warning()              {}
-func (Copied) warning()             {}
-func (NotRechecked) warning()       {}
-func (AnnotationsLost) warning()    {}
-func (LabelLost) warning()          {}
-func (RefusalUnverified) warning()  {}
-func (ConflictUnverified) warning() {}
-func (Terminating) warning()        {}

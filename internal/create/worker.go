@@ -10,25 +10,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// worker creates one copy after the other. It shares no mutable state.
+// worker creates one copy of a document. Several goroutines use it, because it has no mutable state.
 type worker struct {
-	config   Config
-	existing map[inPlace][]idempotency.Existing
-	ctx      context.Context
-	reports  chan<- report
+	config  Config
+	ctx     context.Context
+	reports chan<- report
 }
 
-func (w *worker) warn(warning Warning) { w.reports <- warned{warning} }
+func (w *worker) warn(code WarningCode, args ...any) { w.reports <- Warning{code, args} }
 
 // create creates one object, unless the object exists or is only printed.
 func (w *worker) create(j job) report {
 	d := j.document
-	id := w.config.id(d, j.copy)
-	if existing, there := w.there(d, id); there {
-		if event := w.leave(j, existing); event != nil {
+	if len(j.existing) > 0 {
+		if event := w.leave(j); event != nil {
 			return ended{job: j, event: event}
 		}
 	}
@@ -36,25 +33,23 @@ func (w *worker) create(j job) report {
 		return ended{job: j, event: NotAttempted{d, 1}}
 	}
 	if w.config.DryRun == ClientDryRun {
-		return ended{job: j, event: Shown{d, w.config.stamped(d, id)}}
+		return ended{job: j, event: Shown{d, w.config.stamped(d, j.id)}}
 	}
-	return w.send(j, w.config.sentAs(id))
+	return w.send(j)
 }
 
-// send creates the object. It reports the first recheck after a refusal separately, because the run
-// need not wait for the object from then on.
-func (w *worker) send(j job, id exactlyonce.ID) report {
-	d, rechecked, elsewhere := j.document, false, false
+// send creates the object.
+func (w *worker) send(j job) report {
+	d, id, rechecked, elsewhere := j.document, j.id, false, false
+	if w.config.DryRun == ServerDryRun { // nothing is stored, so it needs no ID
+		id = exactlyonce.Untracked()
+	}
 	result, err := w.config.Cluster.Create(w.ctx, Creation{
 		Document: d, ID: id, Briefly: j.probe,
 		Events: func(e exactlyonce.Event) {
 			elsewhere = elsewhere || e.Action == exactlyonce.NextName
-			if e.Action == exactlyonce.Recheck && !rechecked {
-				rechecked = true
-				w.reports <- rechecking{Retry{d, e}}
-				return
-			}
-			w.reports <- retried{Retry{d, e}}
+			rechecked = rechecked || e.Action == exactlyonce.Recheck
+			w.reports <- Retry{d, e}
 		},
 	})
 	w.warnOf(d, result, err, elsewhere)
@@ -97,36 +92,31 @@ func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsew
 	switch lost := strings.Join(result.Stripped, ", "); {
 	case lost == "":
 	case result.Outcome == exactlyonce.Found && slices.Contains(result.Stripped, exactlyonce.RunLabel):
-		w.warn(LabelLost{d.Reference(result.Name), lost})
+		w.warn(LabelLost, d.Reference(result.Name), lost)
+	case slices.Contains(result.Stripped, exactlyonce.Annotation):
+		w.warn(IDRemoved, resource, lost)
 	default:
-		w.warn(AnnotationsLost{resource, lost, slices.Contains(result.Stripped, exactlyonce.Annotation)})
+		w.warn(LabelRemoved, resource, lost)
 	}
 	switch {
 	case !result.Unverified:
 	case errors.Is(err, exactlyonce.ErrRefused):
-		w.warn(RefusalUnverified{resource})
+		w.warn(RefusalUnverified, resource)
 	case elsewhere:
-		w.warn(ConflictUnverified{resource})
+		w.warn(ConflictUnverified, resource)
 	}
 }
 
-// there returns the existing object with the ID, if any. If there are several, it prefers the object
-// whose name follows from the ID, or is the document's fixed name.
-func (w *worker) there(d *Document, id exactlyonce.ID) (idempotency.Existing, bool) {
-	found, _ := w.config.ranked(d, id, w.existing[inPlace{d.place, id.String()}])
-	if len(found) == 0 || id.String() == "" {
-		return idempotency.Existing{}, false
-	}
-	if found[0].Deleting {
-		w.warn(Terminating{d.Reference(found[0].Name)})
-	}
-	return found[0], true
-}
-
-// leave returns the event of an object that an earlier run created. With Config.Whole it reads the
+// leave returns the event of an object that an earlier run created. Of several objects, it takes the
+// object whose name follows from the ID, or is the document's fixed name. With Config.Whole it reads the
 // object. It returns nil if the object no longer exists then.
-func (w *worker) leave(j job, existing idempotency.Existing) Event {
+func (w *worker) leave(j job) Event {
 	d := j.document
+	ranked, _ := w.config.ranked(d, j.id, j.existing)
+	existing := ranked[0]
+	if existing.Deleting {
+		w.warn(Terminating, d.Reference(existing.Name))
+	}
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(d.Object.GroupVersionKind())
 	object.SetName(existing.Name)
@@ -150,12 +140,7 @@ func (w *worker) leave(j job, existing idempotency.Existing) Event {
 // else 0. It returns 0 for types without a status subresource, because status updates change their
 // generation, too.
 func (w *worker) changed(d *Document, generation int64) int64 {
-	if generation <= 1 {
-		return 0
-	}
-	status := d.Mapping.Resource
-	status.Resource += "/status"
-	if len(w.config.Cluster.Verbs(status)) == 0 {
+	if generation <= 1 || !w.config.hasStatus(d) {
 		return 0
 	}
 	return generation

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -206,9 +205,8 @@ func (o *options) config(cluster *cluster) create.Config {
 		Key:    idempotency.Key(o.flags.key),
 		DryRun: dryRuns[o.DryRunStrategy],
 
-		Whole:     o.showsWhole(),
-		States:    *o.PrintFlags.OutputFormat == "" && !o.showsWhole() && o.DryRunStrategy == cmdutil.DryRunNone,
-		ReadGrace: readGrace,
+		Whole:  o.showsWhole(),
+		States: *o.PrintFlags.OutputFormat == "" && !o.showsWhole() && o.DryRunStrategy == cmdutil.DryRunNone,
 	}
 }
 
@@ -217,7 +215,3 @@ var dryRuns = map[cmdutil.DryRunStrategy]create.DryRun{
 	cmdutil.DryRunClient: create.ClientDryRun,
 	cmdutil.DryRunServer: create.ServerDryRun,
 }
-
-// readGrace is how long reading goes on after an interrupt, to count the objects that are not
-// attempted.
-const readGrace = time.Second

@@ -525,9 +525,9 @@ func TestResults(t *testing.T) {
 			"a warning comes once, and cannot harm a terminal", "",
 			fate{},
 			[]create.Event{
-				create.Terminating{Object: "configmap/\x1b[31m"},
-				create.Terminating{Object: "configmap/demo"},
-				create.Terminating{Object: "configmap/\x1b[31m"},
+				create.Warning{Code: create.Terminating, Args: []any{"configmap/\x1b[31m"}},
+				create.Warning{Code: create.Terminating, Args: []any{"configmap/demo"}},
+				create.Warning{Code: create.Terminating, Args: []any{"configmap/\x1b[31m"}},
 				created(d, "demo-1"), readTo(1),
 			},
 			run{"configmap/demo-1 created\n", lines(

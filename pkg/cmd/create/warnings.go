@@ -3,6 +3,7 @@ package create
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,45 +21,35 @@ var reasons = map[create.NamingReason]string{
 	create.NotReadable:  messages.NotReadable,
 }
 
-// textOf returns the text of a warning.
-func textOf(warning create.Warning) string {
-	switch w := warning.(type) {
-	case create.ServerNames:
-		return fmt.Sprintf(messages.ServerNames, w.Resource, reasons[w.Reason])
-	case create.NoGet:
-		return fmt.Sprintf(messages.NoGet, w.Place)
-	case create.RefusalUnverified:
-		return fmt.Sprintf(messages.RefusalUnverified, w.Resource)
-	case create.ConflictUnverified:
-		return fmt.Sprintf(messages.ConflictUnverified, w.Resource)
-	case create.Probing:
-		return fmt.Sprintf(messages.SentOnce, w.Place)
-	case create.AnnotationsLost:
-		if w.Unrecognizable {
-			return fmt.Sprintf(messages.IDRemoved, w.Resource, w.Keys)
-		}
-		return fmt.Sprintf(messages.LabelRemoved, w.Resource, w.Keys)
-	}
-	return textOfKeyed(warning)
+// warningTexts are the texts of the engine's warnings.
+var warningTexts = map[create.WarningCode]string{
+	create.ServerNames:        messages.ServerNames,
+	create.NoGet:              messages.NoGet,
+	create.Probing:            messages.SentOnce,
+	create.RefusalUnverified:  messages.RefusalUnverified,
+	create.ConflictUnverified: messages.ConflictUnverified,
+	create.IDRemoved:          messages.IDRemoved,
+	create.LabelRemoved:       messages.LabelRemoved,
+	create.LabelLost:          messages.LabelLost,
+	create.MissingIDs:         messages.MissingIDs,
+	create.Copied:             messages.Copied,
+	create.Expiring:           messages.Expiring,
+	create.Terminating:        messages.Terminating,
+	create.NotRechecked:       messages.NotRechecked,
 }
 
-// textOfKeyed returns the text of a warning of a run with a key.
-func textOfKeyed(warning create.Warning) string {
-	switch w := warning.(type) {
-	case create.LabelLost:
-		return fmt.Sprintf(messages.LabelLost, w.Object, w.Keys)
-	case create.MissingIDs:
-		return fmt.Sprintf(messages.MissingIDs, humanize.Count(w.Objects, "object"), w.Example)
-	case create.Copied:
-		return fmt.Sprintf(messages.Copied, w.Object, w.Copy)
-	case create.Expiring:
-		return fmt.Sprintf(messages.Expiring, w.Resource)
-	case create.Terminating:
-		return fmt.Sprintf(messages.Terminating, w.Object)
-	case create.NotRechecked:
-		return fmt.Sprintf(messages.NotRechecked, w.Err)
+// textOf returns the text of a warning.
+func textOf(w create.Warning) string {
+	args := slices.Clone(w.Args)
+	for i, arg := range args {
+		switch value := arg.(type) {
+		case create.NamingReason:
+			args[i] = reasons[value]
+		case int:
+			args[i] = humanize.Count(value, "object")
+		}
 	}
-	return fmt.Sprint(warning)
+	return fmt.Sprintf(warningTexts[w.Code], args...)
 }
 
 // action returns the words for the action after a failed request.
