@@ -113,6 +113,10 @@ metadata:
 	},
 }
 
+// separators removes the characters that separate words in misspelled fields. It is made once, because it
+// has a table of all bytes, and create checks every prefix.
+var separators = strings.NewReplacer("_", "", "-", "")
+
 // misspelledIn returns a field that was meant as generateName, and its path.
 func misspelledIn(o Manifest) (field string, path []any) {
 	for _, place := range [][]string{{"metadata"}, {}} {
@@ -122,7 +126,7 @@ func misspelledIn(o Manifest) (field string, path []any) {
 		}
 		var found []string
 		for name := range fields {
-			like := strings.EqualFold(strings.NewReplacer("_", "", "-", "").Replace(name), "generateName")
+			like := strings.EqualFold(separators.Replace(name), "generateName")
 			if like && (len(place) == 0 || name != "generateName") {
 				found = append(found, name)
 			}
