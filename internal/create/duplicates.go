@@ -3,6 +3,7 @@ package create
 import (
 	"strings"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
@@ -50,18 +51,16 @@ func (k *keyed) reportDuplicates(documents []*Document) {
 			several[at] = found
 		}
 	}
-	for _, d := range documents {
-		for n := 0; n < d.Copies && len(several) > 0 && k.ctx.Err() == nil; n++ {
-			id := k.config.id(d, n)
-			at := inPlace{d.place.Place, id.String()}
-			if found := several[at]; found != nil {
-				delete(several, at)
-				k.reported[at] = true
-				sorted, follow := k.config.ranked(d, id, found)
-				k.reportDuplicate(d, sorted, follow)
-			}
+	_ = k.eachCopy(documents, func(d *Document, id exactlyonce.ID) bool { // after an interrupt, some are left out
+		at := inPlace{d.place.Place, id.String()}
+		if found := several[at]; found != nil {
+			delete(several, at)
+			k.reported[at] = true
+			sorted, follow := k.config.ranked(d, id, found)
+			k.reportDuplicate(d, sorted, follow)
 		}
-	}
+		return len(several) > 0
+	})
 }
 
 // reportDuplicate reports the objects of one ID. The names of the first objects follow from the ID,
