@@ -3,8 +3,6 @@ package live
 import (
 	"errors"
 	"time"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
 // Replace makes a list the counts of the type, which is kept as a state from then on. It
@@ -12,10 +10,6 @@ import (
 func (s *store) Replace(list *listing, kept state) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	since := list.began
-	for _, c := range list.counters {
-		c.since = &since
-	}
 	s.adopt(list, kept)
 	return s.listed.at
 }
@@ -31,72 +25,55 @@ func (s *store) ReplaceAfterGap(list *listing, gap int, cause error, kept state)
 	defer s.mu.Unlock()
 	from = s.at.heard
 	restored := list.version < s.at.version || errors.Is(cause, errMissed)
-	creates := s.bridgeFound(list, gap, restored)
+	creates := s.bridge(list, gap, restored)
 	if grown := list.prefixed - s.totals.names; !restored {
 		creates = max(creates, grown)
 	}
 	s.totals.creates += creates
-	s.bridgeMissing(list, restored)
 	s.totals.gaps++
 	s.adopt(list, kept)
 	return from
 }
 
-// bridgeFound takes the counters over a gap to the name pools of a list. It returns how
-// many names were created in the gap, at least.
-func (s *store) bridgeFound(list *listing, gap int, restored bool) (creates int64) {
-	since := list.began
-	for id, found := range list.counters {
-		c := s.pools.counters[id]
-		if c == nil {
-			found.since = &since
-			continue
+// bridge takes the counters over a gap to a list. It returns how many names were created in
+// the gap, at least. Counters whose names are all missing are kept for their deletes.
+func (s *store) bridge(list *listing, gap int, restored bool) (creates int64) {
+	for id, c := range s.pools.counters {
+		found := list.counters[id]
+		if found == nil {
+			if list.few.of(hashOf(id)).names > 0 {
+				continue // it doesn't count any more
+			}
+			found = &counter{pool: c.pool}
+			found.pool.Names, found.pool.Generated, found.pool.Recent[gap] = 0, 0, 0
 		}
 		created, deleted := found.pool.Recent[gap], int32(0)
 		if !restored {
-			created = max(created, found.pool.Names-c.pool.Names, 0)
+			created = max(created, found.pool.Names-c.pool.Names)
 			deleted = c.pool.Names + created - found.pool.Names
 		}
-		c.pool = found.pool
 		creates += int64(created)
-		s.bridge(c, list, created, deleted)
+		c.pool = found.pool
+		c.gaps++
+		if created > 0 || deleted > 0 {
+			c.happened(s.at.heard, list.began, created, deleted)
+		}
+		if c.seen != nil {
+			c.seen.said = 0
+		}
 		list.counters[id] = c
 	}
 	return creates
 }
 
-// bridgeMissing takes the counters over a gap whose names are all missing in a list.
-func (s *store) bridgeMissing(list *listing, restored bool) {
-	isMissing := func(id spaces.ID) bool { return list.counters[id] == nil && list.few.of(hashOf(id)).names == 0 }
-	for id, c := range s.pools.counters {
-		if !isMissing(id) {
-			continue
-		}
-		deleted := c.pool.Names
-		if restored {
-			deleted = 0
-		}
-		c.pool.Names, c.pool.Generated = 0, 0
-		s.bridge(c, list, 0, deleted)
-		list.counters[id] = c
-	}
-}
-
-// bridge takes a counter over a gap, to a list, in which so many names were created and
-// deleted at least.
-func (s *store) bridge(c *counter, list *listing, created, deleted int32) {
-	c.gaps++
-	if created > 0 || deleted > 0 {
-		c.happened(s.at.heard, list.began, created, deleted)
-	}
-	if c.seen != nil {
-		c.seen.said = 0
-	}
-}
-
 // adopt takes from a list all that is not about single name pools.
 func (s *store) adopt(list *listing, kept state) {
-	now := time.Now()
+	now, since := time.Now(), list.began
+	for _, c := range list.counters {
+		if c.since == nil { // it is new
+			c.since = &since
+		}
+	}
 	s.pools.counters, s.pools.few, s.pools.long = list.counters, list.few, list.long
 	if kept == quiet {
 		s.pools.few, s.pools.long = numbers{}, nil // no event needs them
