@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
@@ -26,7 +28,7 @@ type listing struct {
 type found struct {
 	counters map[spaces.ID]*counter
 	few      numbers
-	long     members
+	long     sets.Set[uint64] // objects of longer suffixes, as spaces.MemberOf has them
 	hidden   Small
 	newest   int64
 	prefixes int64
@@ -53,7 +55,7 @@ type batch struct {
 
 func newBatch(policy *Policy, now time.Time, want func(spaces.ID) bool, only bool) *batch {
 	b := &batch{policy: policy, want: want, only: only}
-	b.began, b.counters = now, map[spaces.ID]*counter{}
+	b.began, b.counters, b.long = now, map[spaces.ID]*counter{}, sets.Set[uint64]{}
 	return b
 }
 
@@ -73,7 +75,7 @@ func (b *batch) Add(pool census.NamePool) {
 	id := idOf(pool)
 	b.newest = max(b.newest, unixOf(pool.Newest))
 	if !b.only {
-		b.long.add(pool.Members)
+		b.long.Insert(pool.Members...)
 	}
 	if pool.Extra {
 		b.addFew(id, pool)
@@ -103,7 +105,7 @@ func (b *batch) Commit() {
 	}
 	maps.Copy(into.counters, b.counters)
 	b.few.each(into.few.set)
-	into.long.merge(b.long)
+	maps.Copy(into.long, b.long)
 	into.newest = max(into.newest, b.newest)
 	into.prefixes += b.prefixes
 	into.hidden.add(b.hidden)

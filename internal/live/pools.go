@@ -3,6 +3,8 @@ package live
 import (
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
@@ -18,7 +20,7 @@ const maxYoung = 4_096
 type pools struct {
 	counters map[spaces.ID]*counter
 	few      numbers
-	long     members
+	long     sets.Set[uint64] // objects of longer suffixes with a creation ID annotation, by spaces.MemberOf
 	young    young
 }
 
@@ -112,12 +114,18 @@ func (s *store) changeLong(c changed) {
 		return
 	}
 	is = is && c.what != decode.Deleted
-	was := s.pools.long.set(spaces.MemberOf(&c.object), is)
+	member := spaces.MemberOf(&c.object)
 	switch {
-	case is == was:
-	case c.what == decode.Modified:
-		s.moveLong(id, is, c)
+	case is == s.pools.long.Has(member):
+		return
+	case is:
+		s.pools.long.Insert(member)
 	default:
+		s.pools.long.Delete(member)
+	}
+	if c.what == decode.Modified {
+		s.moveLong(id, is, c)
+	} else {
 		s.changeIn(id, c)
 	}
 }

@@ -10,18 +10,19 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
 // All numbers that are set are kept, also if they outgrow an entry or fit into one again.
 func TestNumbers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var all numbers
-	want := map[uint64]number{}
+	want := map[poolHash]number{}
 	for range 5_000 {
-		hash := random.Uint64N(1_000) << random.IntN(40)
+		hash := hashOf(spaces.ID{SuffixLength: random.IntN(10_000)})
 		n := number{random.Int32N(5), random.Int32N(5) - 1}
 		if random.IntN(10) == 0 {
-			n = number{random.Int32N(1 << 24), random.Int32N(100)}
+			n = number{random.Int32N(1 << random.IntN(25)), random.Int32N(300)}
 		}
 		all.set(hash, n)
 		if want[hash] = n; n.names == 0 {
@@ -31,20 +32,20 @@ func TestNumbers(t *testing.T) {
 			t.Fatalf("%+v, want %+v", got, want[hash])
 		}
 	}
-	if got := toMap(&all); !maps.Equal(got, want) || all.entries+len(all.large) != len(want) {
+	if got := toMap(&all); !maps.Equal(got, want) || len(all.small)+len(all.large) != len(want) {
 		t.Errorf("%d numbers, want %d", len(got), len(want))
 	}
 	for hash := range want {
 		all.remove(hash)
 	}
-	if all.entries != 0 || len(all.large) != 0 {
-		t.Errorf("%d entries and %d large numbers are left", all.entries, len(all.large))
+	if len(all.small) != 0 || len(all.large) != 0 {
+		t.Errorf("%d small and %d large numbers are left", len(all.small), len(all.large))
 	}
 }
 
 // everyNumber returns the numbers of the name pools of a type without a counter, and of
 // those with one.
-func everyNumber(s *store) map[uint64]number {
+func everyNumber(s *store) map[poolHash]number {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := toMap(&s.pools.few)
@@ -56,14 +57,14 @@ func everyNumber(s *store) map[uint64]number {
 	return all
 }
 
-func toMap(all *numbers) map[uint64]number {
-	found := map[uint64]number{}
-	all.each(func(hash uint64, n number) { found[hash] = n })
+func toMap(all *numbers) map[poolHash]number {
+	found := map[poolHash]number{}
+	all.each(func(hash poolHash, n number) { found[hash] = n })
 	return found
 }
 
 // listedNumbers returns these numbers as a list has them.
-func listedNumbers(t *testing.T, r *reflector) map[uint64]number {
+func listedNumbers(t *testing.T, r *reflector) map[poolHash]number {
 	t.Helper()
 	begin := func() census.Batch { return newBatch(&Policy{MinCount: 1 << 30}, time.Time{}, nil, false) }
 	list, skipped := r.source.list(t.Context(), r.resource, "", time.Time{}, begin)
