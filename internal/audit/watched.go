@@ -46,11 +46,7 @@ func (w *Watched) Report(s live.Snapshot, server v1alpha1.AuditServer, skipped [
 	w.shown.kept.hidden.Names += s.Small.Names
 	w.shown.Commit()
 	return w.collector.Report(Scan{
-		Server: server, Ended: s.At, Resources: s.Types, Skipped: skipped,
-		Summary: census.Summary{
-			Objects: s.Objects, Requests: s.Requests, Skipped: s.Skipped, Inconsistent: s.Inconsistent,
-			Unprefixed: s.Unprefixed, Uncounted: s.Uncounted,
-		},
+		Server: server, Ended: s.At, Resources: s.Types, Skipped: skipped, Summary: s.Summary,
 	})
 }
 

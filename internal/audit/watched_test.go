@@ -40,8 +40,8 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 		watched.Add(row)
 	}
 	result, err := watched.Report(live.Snapshot{
-		At: watchBegan.Add(2 * time.Hour), Began: watchBegan, Objects: 77, Types: []census.Resource{rows[0].Space.Resource},
-		Small: live.Small{Prefixes: 3, Names: 9},
+		At: watchBegan.Add(2 * time.Hour), Began: watchBegan, Types: []census.Resource{rows[0].Space.Resource},
+		Summary: census.Summary{Objects: 77}, Small: live.Small{Prefixes: 3, Names: 9},
 	}, v1alpha1.AuditServer{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestWatchedInPart(t *testing.T) {
 		w.Add(jobs)
 		result, err := w.Report(live.Snapshot{
 			At: watchBegan, Types: []census.Resource{jobs.Space.Resource},
-			Uncounted: []census.TypeCount{{Resource: jobs.Space.Resource, Objects: 7}},
+			Summary: census.Summary{Uncounted: []census.TypeCount{{Resource: jobs.Space.Resource, Objects: 7}}},
 		}, v1alpha1.AuditServer{}, nil)
 		if err != nil {
 			t.Fatal(err)

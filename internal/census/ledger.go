@@ -41,8 +41,8 @@ type TypeCount struct {
 	Objects  int64
 }
 
-// sort sorts the results, which came in the order of the network.
-func (s *Summary) sort() {
+// Sort sorts the results, which came in the order of the network.
+func (s *Summary) Sort() {
 	slices.SortFunc(s.Skipped, func(a, b Skipped) int {
 		return cmp.Or(
 			cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource),

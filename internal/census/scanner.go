@@ -172,6 +172,6 @@ func (s *scan) count(ctx context.Context, r Resource, namespace string) {
 func (s *scan) summary() Summary {
 	summary := s.ledger.summary
 	summary.Requests = s.server.requests.Load()
-	summary.sort()
+	summary.Sort()
 	return summary
 }

@@ -45,7 +45,7 @@ func (f *fakeEngine) Snapshot(each func(live.Row)) live.Snapshot {
 		each(row)
 	}
 	return live.Snapshot{
-		At: f.now, Began: began, Skipped: f.skips, Watched: 1,
+		At: f.now, Began: began, Summary: census.Summary{Skipped: f.skips}, Watched: 1,
 		Types: []census.Resource{f.total.Resource}, Resources: []live.ResourceCount{f.total},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,17 +20,12 @@ type Snapshot struct {
 	Began time.Time // when all had been counted
 	// Types are all that there are now.
 	Types []census.Resource
-	// Objects are those of all types. Requests doesn't include watches.
-	Objects, Requests int64
-	// Skipped are the types that have not been read, or are not up to date.
-	Skipped []census.Skipped
-	// Inconsistent are the types whose last list is not all of one state.
-	Inconsistent []census.Resource
-	// Unprefixed are the objects under no prefix that counts. Uncounted are those that have a
-	// generateName whose prefix was not counted. Small are the prefixes of fewer names than
-	// MinCount. All are as of each type's last list.
-	Unprefixed, Uncounted []census.TypeCount
-	Small                 Small
+	// Summary is that of a census, but for three differences. Its Requests don't include
+	// watches. Types that are not up to date are skipped. Inconsistent, Unprefixed and Uncounted
+	// are as of the last list of each type, like Small.
+	census.Summary
+	// Small are the prefixes of fewer names than MinCount.
+	Small Small
 	// Watched, Quiet and Unwatched are how many types are followed, only asked for
 	// their number, and counted again and again.
 	Watched, Quiet, Unwatched int
@@ -78,7 +72,7 @@ type Row struct {
 // engine.
 func (e *Engine) Snapshot(each func(Row)) Snapshot {
 	now := e.source.clock.now()
-	s := Snapshot{At: now, Requests: e.source.requests.Load()}
+	s := Snapshot{At: now, Summary: census.Summary{Requests: e.source.requests.Load()}}
 	e.mu.Lock()
 	s.Began = e.began
 	undiscovered := e.undiscovered
@@ -91,12 +85,7 @@ func (e *Engine) Snapshot(each func(Row)) Snapshot {
 	for _, r := range e.types.list() {
 		r.store.addTo(&s, e.Named, each)
 	}
-	for _, counts := range [][]census.TypeCount{s.Unprefixed, s.Uncounted} {
-		slices.SortFunc(counts, func(a, b census.TypeCount) int {
-			return cmp.Or(cmp.Compare(b.Objects, a.Objects),
-				cmp.Compare(a.Resource.GroupResource().String(), b.Resource.GroupResource().String()))
-		})
-	}
+	s.Sort()
 	return s
 }
 

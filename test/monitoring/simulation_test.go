@@ -98,7 +98,7 @@ func (s *simulation) Snapshot(each func(live.Row)) live.Snapshot {
 		return live.Snapshot{At: now}
 	}
 	return live.Snapshot{
-		At: now, Began: epoch.Add(s.began), Watched: 1, Skipped: s.skips,
+		At: now, Began: epoch.Add(s.began), Watched: 1, Summary: census.Summary{Skipped: s.skips},
 		Types: []census.Resource{configMaps}, Resources: []live.ResourceCount{total},
 	}
 }
