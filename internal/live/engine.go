@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
@@ -153,27 +154,13 @@ func (e *Engine) countAll(ctx context.Context) error {
 
 // keep does regular work until ctx is done.
 func (e *Engine) keep(ctx context.Context) {
-	beats := time.NewTicker(beat)
-	defer beats.Stop()
-	asked := time.Now()
-	var rounds sync.WaitGroup
-	defer rounds.Wait()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-beats.C:
-			e.inspect(ctx)
-			if now.Sub(asked) < quietEvery || len(e.asking) > 0 {
-				continue
-			}
-			asked = now
-			e.asking <- struct{}{}
-			rounds.Go(func() {
-				defer func() { <-e.asking }()
-				e.round(ctx)
-			})
+	e.running.Go(func() {
+		for apistatus.Sleep(ctx, quietEvery) == nil {
+			e.round(ctx)
 		}
+	})
+	for apistatus.Sleep(ctx, beat) == nil {
+		e.inspect(ctx)
 	}
 }
 
@@ -189,6 +176,12 @@ func (e *Engine) inspect(ctx context.Context) {
 // round discovers types, asks each for its number of objects, and forgets empty name
 // pools.
 func (e *Engine) round(ctx context.Context) {
+	select {
+	case e.asking <- struct{}{}:
+		defer func() { <-e.asking }()
+	default:
+		return // Verify does this now
+	}
 	e.discover(ctx)
 	e.poller.round(ctx)
 	for _, r := range e.types.list() {
