@@ -110,7 +110,7 @@ func TestListAhead(t *testing.T) {
 		c := newCounter(census.NamePool{
 			Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names, Generated: generated,
 		})
-		return &listing{began: k.clock.now(), version: version, found: found{counters: map[spaces.ID]*counter{id: c}, prefixes: 1}}
+		return &listing{began: k.clock.now(), version: version, counters: map[spaces.ID]*counter{id: c}}
 	}
 	k.Replace(list(5, 6, 1), watched)
 	event := func(version uint64, what decode.EventType, suffix string) {

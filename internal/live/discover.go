@@ -83,7 +83,7 @@ func (e *Engine) lost(ctx context.Context, found []census.Resource) (lost []sche
 		resource := r.resource.GroupResource()
 		switch {
 		case slices.ContainsFunc(found, func(f census.Resource) bool { return f.GroupResource() == resource }):
-		case !r.store.look().listed.at.IsZero():
+		case !r.store.look().listedAt.IsZero():
 			doubtful = append(doubtful, r.resource)
 		default:
 			lost = append(lost, resource)

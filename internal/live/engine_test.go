@@ -505,7 +505,7 @@ func TestSteadyOverAGap(t *testing.T) {
 	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	list := func(at time.Time, names int64) *listing {
 		s := census.NamePool{Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names}
-		return &listing{began: at, found: found{counters: map[spaces.ID]*counter{id: newCounter(s)}, prefixes: 1}, objects: names}
+		return &listing{began: at, counters: map[spaces.ID]*counter{id: newCounter(s)}, facts: facts{objects: names}}
 	}
 	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, 5 * time.Hour} {
 		k, now := newTestStore(), began

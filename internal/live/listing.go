@@ -13,30 +13,29 @@ import (
 
 // listing is the result of a list.
 type listing struct {
-	found
-	began    time.Time     // about the time of its state
+	facts
+	began    time.Time // about the time of its state
+	version  uint64    // 0 if the list is not of one state, or that is no number
+	counters map[spaces.ID]*counter
+	few      numbers
+	long     sets.Set[uint64] // objects of longer suffixes, as spaces.MemberOf has them
+	newest   int64
+}
+
+// facts are those of a list without its name pools.
+type facts struct {
 	took     time.Duration // 0 for the first list of a type
-	version  uint64        // 0 if the list is not of one state, or that is no number
 	unsteady bool          // the list is not of one state
 	objects  int64
 	prefixed int64
 	// uncounted are the objects whose generateName has a prefix that was not counted.
 	uncounted int64
-}
-
-// found are the name pools of a list.
-type found struct {
-	counters map[spaces.ID]*counter
-	few      numbers
-	long     sets.Set[uint64] // objects of longer suffixes, as spaces.MemberOf has them
-	hidden   Small
-	newest   int64
-	prefixes int64
+	hidden    Small
 }
 
 // state returns how a type is kept that has such a list.
 func (l *listing) state() state {
-	if l.prefixes > 0 {
+	if len(l.counters) > 0 || l.hidden.Prefixes > 0 {
 		return watched
 	}
 	return quiet
@@ -81,7 +80,6 @@ func (b *batch) Add(pool census.NamePool) {
 		b.addFew(id, pool)
 		return
 	}
-	b.prefixes++
 	if b.want != nil && b.want(id) || !b.only && pool.Names >= b.policy.MinCount {
 		b.counters[id] = newCounter(pool)
 		b.few.remove(hashOf(id))
@@ -107,7 +105,6 @@ func (b *batch) Commit() {
 	b.few.each(into.few.set)
 	maps.Copy(into.long, b.long)
 	into.newest = max(into.newest, b.newest)
-	into.prefixes += b.prefixes
 	into.hidden.add(b.hidden)
 }
 

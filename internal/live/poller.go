@@ -87,7 +87,7 @@ func (r *reflector) answered(ctx context.Context, number census.Estimate) {
 		r.tell(Notice{What: Appeared, Resource: r.resource.GroupResource()})
 	}
 	r.follow(ctx)
-	if list.state() == watched && !before.listed.at.IsZero() {
+	if list.state() == watched && !before.listedAt.IsZero() {
 		r.tell(Notice{What: Watched, Resource: r.resource.GroupResource()})
 	}
 }
@@ -113,12 +113,12 @@ func (s *store) answered(number census.Estimate) (due bool) {
 
 // isDue reports whether the type is to be listed.
 func (s *store) isDue(number census.Estimate, now time.Time) bool {
-	age := now.Sub(s.listed.at)
+	age := now.Sub(s.listedAt)
 	changed := number.Objects - s.listed.objects
 	switch {
 	case now.Before(s.standing.rests):
 		return false
-	case s.listed.at.IsZero(), s.standing.skipped != nil:
+	case s.listedAt.IsZero(), s.standing.skipped != nil:
 		return true
 	case !number.Known:
 		return age > unknownQuiet

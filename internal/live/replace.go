@@ -11,7 +11,7 @@ func (s *store) Replace(list *listing, kept state) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.adopt(list, kept)
-	return s.listed.at
+	return s.listedAt
 }
 
 // ReplaceAfterGap makes a list the counts of the type, which were those of an earlier
@@ -82,10 +82,7 @@ func (s *store) adopt(list *listing, kept state) {
 	s.comparison = comparison{}
 	s.inspection = inspection{next: s.inspection.next}
 	s.totals.objects, s.totals.names = list.objects, list.prefixed
-	s.listed = facts{
-		at: now, took: list.took, objects: list.objects, unprefixed: list.objects - list.prefixed,
-		uncounted: list.uncounted, hidden: list.hidden, unsteady: list.unsteady,
-	}
+	s.listed, s.listedAt = list.facts, now
 	s.standing = standing{state: kept, rests: now.Add(listPauses * list.took), restarts: s.standing.restarts}
 }
 

@@ -123,8 +123,8 @@ func (s *store) addTo(all *Snapshot, named bool, each func(Row)) {
 func (s *store) addFacts(all *Snapshot) {
 	listed := &s.listed
 	all.Small.add(listed.hidden)
-	if listed.unprefixed > 0 {
-		all.Unprefixed = append(all.Unprefixed, census.TypeCount{Resource: s.resource, Objects: listed.unprefixed})
+	if unprefixed := listed.objects - listed.prefixed; unprefixed > 0 {
+		all.Unprefixed = append(all.Unprefixed, census.TypeCount{Resource: s.resource, Objects: unprefixed})
 	}
 	if listed.uncounted > 0 {
 		all.Uncounted = append(all.Uncounted, census.TypeCount{Resource: s.resource, Objects: listed.uncounted})

@@ -87,7 +87,7 @@ func (s *standing) rest(pause time.Duration) {
 func (s *store) leaveOut(skipped []census.Skipped, counted time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.listed.at.Equal(counted) || s.standing.state == gone {
+	if !s.listedAt.Equal(counted) || s.standing.state == gone {
 		return
 	}
 	s.standing.skipped = nil

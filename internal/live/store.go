@@ -30,19 +30,9 @@ type store struct {
 type outline struct {
 	standing standing
 	at       position
-	listed   facts
 	totals   totals
-}
-
-// facts are those of the last list of a type.
-type facts struct {
-	at         time.Time // zero if there was no list
-	took       time.Duration
-	objects    int64
-	unprefixed int64
-	uncounted  int64
-	hidden     Small
-	unsteady   bool // the list is not of one state
+	listed   facts
+	listedAt time.Time // zero if there was no list
 }
 
 var (
@@ -144,7 +134,7 @@ func (s *store) resume(behind backlog, asked census.Estimate) (differs bool) {
 	defer s.mu.Unlock()
 	s.at.backlog = behind
 	if !asked.Known {
-		return time.Since(s.listed.at) > unknownQuiet
+		return time.Since(s.listedAt) > unknownQuiet
 	}
 	return asked.Objects != s.totals.objects
 }

@@ -69,7 +69,7 @@ func (s *store) isName(o *decode.Object, in, said spaces.ID) bool {
 // count returns the totals of the type.
 func (s *store) count() ResourceCount {
 	c := ResourceCount{
-		Resource: s.resource, Counted: !s.listed.at.IsZero(), Names: s.totals.names, Creates: s.totals.creates,
+		Resource: s.resource, Counted: !s.listedAt.IsZero(), Names: s.totals.names, Creates: s.totals.creates,
 		Restarts: s.standing.restarts, Events: s.totals.events, Gaps: s.totals.gaps,
 	}
 	if s.standing.state == watched && s.standing.cause != nil {

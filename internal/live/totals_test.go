@@ -58,12 +58,12 @@ func TestTotalsOfATypeThatLeft(t *testing.T) {
 // Names that came in a gap are creates, also under prefixes that have no counter.
 func TestTotalsOverAGap(t *testing.T) {
 	k := newTestStore()
-	k.Replace(&listing{began: time.Unix(1_700_000_000, 0), version: 5, prefixed: 3}, watched)
-	k.ReplaceAfterGap(&listing{began: time.Unix(1_700_000_060, 0), version: 9, prefixed: 8}, 0, nil, watched)
+	k.Replace(&listing{began: time.Unix(1_700_000_000, 0), version: 5, facts: facts{prefixed: 3}}, watched)
+	k.ReplaceAfterGap(&listing{began: time.Unix(1_700_000_060, 0), version: 9, facts: facts{prefixed: 8}}, 0, nil, watched)
 	if got := (ResourceCount{Resource: pods, Counted: true, Names: 8, Creates: 5, Gaps: 1}); k.count() != got {
 		t.Errorf("%+v, want %+v", k.count(), got)
 	}
-	k.ReplaceAfterGap(&listing{version: 12, prefixed: 9}, 0, errMissed, watched)
+	k.ReplaceAfterGap(&listing{version: 12, facts: facts{prefixed: 9}}, 0, errMissed, watched)
 	if c := k.count(); c.Creates != 5 || c.Names != 9 {
 		t.Errorf("names that a restored server has again are creates: %+v", c)
 	}

@@ -33,7 +33,7 @@ func addRuns(server *fakeServer, n int) {
 func TestDue(t *testing.T) {
 	t.Run("after a quick list", func(t *testing.T) {
 		k := newTestStore()
-		listed := k.Replace(&listing{objects: 200, took: time.Second}, quiet)
+		listed := k.Replace(&listing{facts: facts{objects: 200, took: time.Second}}, quiet)
 		for after, want := range map[time.Duration]bool{leastQuiet: false, leastQuiet + time.Second: true} {
 			if got := k.isDue(census.Estimate{Objects: 200, Known: true}, listed.Add(after)); got != want {
 				t.Errorf("after %s: %v", after, got)
@@ -41,9 +41,11 @@ func TestDue(t *testing.T) {
 		}
 	})
 	k := newTestStore()
-	list := &listing{objects: 200, prefixed: 190, took: time.Minute}
+	list := &listing{facts: facts{objects: 200, prefixed: 190, took: time.Minute}}
 	listed := k.Replace(list, list.state())
-	if k.listed.unprefixed != 10 || k.standing.state != quiet {
+	var shown Snapshot
+	k.addTo(&shown, false, func(Row) {})
+	if len(shown.Unprefixed) != 1 || shown.Unprefixed[0].Objects != 10 || k.standing.state != quiet {
 		t.Fatalf("%+v", k)
 	}
 	for _, test := range []struct {
@@ -866,7 +868,7 @@ func TestLeaveOut(t *testing.T) {
 	}
 	all := []census.Skipped{of(again, "a"), of(part, "a"), of(part, "b"), of(never, "")}
 	at := time.Unix(1, 0)
-	again.listed.at, again.standing.state, part.listed.at = at.Add(time.Second), quiet, at
+	again.listedAt, again.standing.state, part.listedAt = at.Add(time.Second), quiet, at
 	counted := map[*store]time.Time{again: at, part: at}
 	for _, s := range []*store{again, part, never} {
 		s.leaveOut(all, counted[s])
@@ -976,7 +978,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	failing := e.reflectorOf(t, pods)
 	failing.store.standing.skipped = []census.Skipped{{Reason: census.Failed}}
 	well := e.reflectorOf(t, jobs).store
-	well.standing.state, well.listed.at = quiet, time.Now()
+	well.standing.state, well.listedAt = quiet, time.Now()
 	began := time.Now()
 	e.poller.round(t.Context())
 	if passed := time.Since(began); passed > 40*time.Second || !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) {
@@ -993,7 +995,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 // Where a server does not say how many objects there are, there is not one.
 func TestUnknownNumber(t *testing.T) {
 	k := newTestStore()
-	k.Replace(&listing{objects: 200}, quiet)
+	k.Replace(&listing{facts: facts{objects: 200}}, quiet)
 	if due := k.answered(census.Estimate{Resource: pods, Objects: 1}); due || k.totals.objects != 200 {
 		t.Errorf("%d objects, due: %v", k.totals.objects, due)
 	}
@@ -1077,7 +1079,7 @@ func TestDiffers(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
 	r := prepare(server).reflectorOf(t, pods)
-	r.store.Replace(&listing{objects: 5}, watched)
+	r.store.Replace(&listing{facts: facts{objects: 5}}, watched)
 	trouble := &backoff{before: true, mute: maxMute}
 	for i, want := range []error{nil, errMute} {
 		if err := r.compare(t.Context(), 1, trouble); !errors.Is(err, want) {

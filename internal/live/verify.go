@@ -110,7 +110,7 @@ func (s *store) agreement(number expected, gaps int) (agrees, known bool) {
 func (s *store) isUnchanged(asked census.Estimate) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.listed.at.IsZero() || s.standing.skipped != nil || !asked.Known {
+	if s.listedAt.IsZero() || s.standing.skipped != nil || !asked.Known {
 		return false
 	}
 	if asked.Objects < s.policy.MinCount && len(s.pools.counters) == 0 {

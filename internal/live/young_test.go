@@ -117,7 +117,7 @@ func TestYoungOverAGap(t *testing.T) {
 	raised := add("raised-")
 	more := newCounter(census.NamePool{Names: 500, Generated: 500})
 	k.ReplaceAfterGap(&listing{
-		began: now.Add(time.Minute), found: found{counters: map[spaces.ID]*counter{raised: more}, prefixes: 1}, version: 10, objects: 500,
+		began: now.Add(time.Minute), counters: map[spaces.ID]*counter{raised: more}, version: 10, facts: facts{objects: 500},
 	}, 0, nil, watched)
 	for i := range 2 * maxYoung {
 		add(fmt.Sprintf("once-%d-", i))
