@@ -23,7 +23,7 @@ func TestBacklog(t *testing.T) {
 	counted := now.Add(-away)
 	old := spaces.ID{Namespace: "prod", Prefix: "old-", SuffixLength: suffixLength}
 	k.standing.state, k.at = watched, position{version: 7, backlog: backlog{now.Add(-away), 1 << 20}}
-	k.setCounter(old, &counter{since: &counted, pool: newCounter(census.NamePool{Names: 6}).pool})
+	k.pools.counters[old] = &counter{since: &counted, pool: newCounter(census.NamePool{Names: 6}).pool}
 	arrive := func(what decode.EventType, prefix string) {
 		o := &decode.Object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
 		event := &decode.Event{Type: what, ResourceVersion: strconv.FormatUint(k.at.version+1, 10), Object: o}
@@ -225,7 +225,7 @@ func TestForget(t *testing.T) {
 		{&counter{}, true},
 	} {
 		prefix := fmt.Sprint(i)
-		k.setCounter(spaces.ID{Prefix: prefix}, test.c)
+		k.pools.counters[spaces.ID{Prefix: prefix}] = test.c
 		want[prefix] = test.left
 	}
 	k.forget()

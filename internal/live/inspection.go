@@ -194,7 +194,7 @@ func (s *store) decide(id spaces.ID, pool *inspected, list *listing) {
 			s.pools.few.remove(hashOf(id))
 			counter = listed
 			counter.since, counter.pool.Names = &now, few.names
-			s.setCounter(id, counter)
+			s.pools.counters[id] = counter
 		}
 		counter.pool.ClientGenerated = listed.pool.ClientGenerated
 		counter.pool.Generated = listed.pool.Generated + pool.sum(list.version)

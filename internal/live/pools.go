@@ -177,7 +177,7 @@ func (s *store) begin(id spaces.ID, before number, c changed) {
 	begun.since = &since
 	begun.add(id, &c)
 	begun.see(c.at).creates++
-	s.setCounter(id, begun)
+	s.pools.counters[id] = begun
 	if before.names == 0 {
 		s.raise(id, begun)
 	}
@@ -197,13 +197,6 @@ func (s *store) raise(id spaces.ID, begun *counter) {
 	}
 	*oldest = id
 	y.next = (y.next + 1) % maxYoung
-}
-
-func (s *store) setCounter(id spaces.ID, c *counter) {
-	if s.pools.counters == nil {
-		s.pools.counters = map[spaces.ID]*counter{}
-	}
-	s.pools.counters[id] = c
 }
 
 // demote takes the counter of a name pool away, which keeps its number.

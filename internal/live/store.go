@@ -44,7 +44,9 @@ var (
 )
 
 func newStore(r census.Resource, policy *Policy, selects bool, clock *clock) *store {
-	return &store{resource: r, policy: policy, selects: selects, clock: clock}
+	return &store{
+		resource: r, policy: policy, selects: selects, clock: clock, pools: pools{counters: map[spaces.ID]*counter{}},
+	}
 }
 
 // look returns the outline of now.

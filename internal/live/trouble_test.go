@@ -666,7 +666,7 @@ func TestWhenCreator(t *testing.T) {
 		}
 	}
 	k.pools.few = numbers{}
-	k.setCounter(in, &counter{})
+	k.pools.counters[in] = &counter{}
 	if when := k.whenCreator(o); when != decode.Now {
 		t.Errorf("%v", when)
 	}
