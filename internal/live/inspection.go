@@ -28,7 +28,7 @@ const (
 // are client-generated, whether a selector chooses them, and whether any object is left
 // that has the generateName. Their numbers of names are known without.
 type inspection struct {
-	asked   map[spaces.ID]bool // whether an object has the generateName
+	asked   map[spaces.ID]*inspected
 	refused map[spaces.ID]refusal
 	flight  *flight // the inspection in progress, or nil
 	next    time.Time
@@ -48,8 +48,8 @@ type flight struct {
 	noted int
 }
 
-// inspected is a name pool in a flight. said is whether an object has its generateName,
-// and since are the changes of their number since the flight began.
+// inspected is a name pool that a list is to decide on. said is whether an object has its
+// generateName, and since are the changes of their number since the flight began.
 type inspected struct {
 	said  bool
 	since []change
@@ -67,19 +67,17 @@ func (i *inspection) ask(id spaces.ID, said bool, names int64) {
 	if refused, is := i.refused[id]; is && names > 0 && names < refused.from && (refused.said || !said) {
 		return
 	}
-	if before, is := i.asked[id]; is {
-		if said && !before {
-			i.asked[id] = true
-		}
+	if before := i.asked[id]; before != nil {
+		before.said = before.said || said
 		return
 	}
 	if len(i.asked) >= maxAsked {
 		return // its next event asks again
 	}
 	if i.asked == nil {
-		i.asked = map[spaces.ID]bool{}
+		i.asked = map[spaces.ID]*inspected{}
 	}
-	i.asked[cloned(id)] = said
+	i.asked[cloned(id)] = &inspected{said: said}
 }
 
 // refuse remembers that a name pool of so many names, or fewer, does not count.
@@ -133,11 +131,7 @@ func (s *store) takeFlight() *flight {
 	if s.standing.state != watched || len(i.asked) == 0 || i.flight != nil || time.Now().Before(i.next) {
 		return nil
 	}
-	i.flight = &flight{from: s.at.version, pools: map[spaces.ID]*inspected{}}
-	for id, said := range i.asked {
-		i.flight.pools[id] = &inspected{said: said}
-	}
-	i.asked = nil
+	i.flight, i.asked = &flight{from: s.at.version, pools: i.asked}, nil
 	return i.flight
 }
 

@@ -1064,7 +1064,7 @@ func TestSaidWhileInspected(t *testing.T) {
 	f := fly(k, id)
 	k.change(changed{version: 7, what: decode.Added, object: o}) // which begins it
 	k.conclude(f, everything, &listing{version: 6})
-	if c := k.pools.counters[id]; c == nil || c.pool.Names != 1 || !k.inspection.asked[id] {
+	if c := k.pools.counters[id]; c == nil || c.pool.Names != 1 || k.inspection.asked[id] == nil {
 		t.Errorf("%+v, asked for: %v", c, k.inspection.asked)
 	}
 	k.land(f, 0)
