@@ -99,7 +99,7 @@ func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) NamePool {
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
 		Names: t.Names, Generated: t.Generated, Recent: t.Recent,
 		RawPrefixes: t.RawPrefixes(), GenerateNames: t.GenerateNames(),
-		Oldest: unix(t.Oldest), Newest: unix(t.Newest),
+		Oldest: TimeOf(t.Oldest), Newest: TimeOf(t.Newest),
 		Creator: Creator{
 			Kind: t.Creator.Kind, Name: t.Creator.Name,
 			Manager: t.Creator.Manager, Certain: t.Creator.Certain, Marked: t.Marked,
@@ -109,7 +109,8 @@ func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) NamePool {
 	}
 }
 
-func unix(seconds int64) time.Time {
+// TimeOf returns the time of Unix seconds. It is zero if they are, because the time is unknown then.
+func TimeOf(seconds int64) time.Time {
 	if seconds == 0 {
 		return time.Time{}
 	}

@@ -64,20 +64,12 @@ func newCounter(s census.NamePool) *counter {
 	return &counter{pool: t}
 }
 
-// unixOf is the inverse of timeOf.
+// unixOf is the inverse of census.TimeOf.
 func unixOf(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.Unix()
-}
-
-// timeOf returns a time that census.NamePool has, of Unix seconds or 0 if it is not known.
-func timeOf(seconds int64) time.Time {
-	if seconds == 0 {
-		return time.Time{}
-	}
-	return time.Unix(seconds, 0).UTC()
 }
 
 // poolOf returns the name pool as the census has it.
@@ -88,7 +80,7 @@ func (c *counter) poolOf(r census.Resource, id spaces.ID) census.NamePool {
 		Names: int64(t.Names), Generated: int64(min(max(t.Generated, 0), t.Names)),
 		RawPrefixes: int(t.RawPrefixes), Creators: int(t.Creators),
 		ClientGenerated: t.ClientGenerated, ReplicaBounded: t.ReplicaBounded,
-		Oldest: timeOf(t.Oldest), Newest: timeOf(t.Newest), Creator: t.Creator.Value(),
+		Oldest: census.TimeOf(t.Oldest), Newest: census.TimeOf(t.Newest), Creator: t.Creator.Value(),
 	}
 	for i, recent := range t.Recent {
 		s.Recent[i] = int64(recent)
