@@ -133,12 +133,11 @@ func (e *Engine) connect() (err error) {
 
 // countAll lists all types for the first time, and follows each as soon as it is listed.
 func (e *Engine) countAll(ctx context.Context) error {
-	counted := map[*store]time.Time{}
 	begin := func() census.Batch { return newBatch(&e.Policy, e.source.clock.now(), nil, false) }
 	scanner := e.source.scannerFor(func(l census.Listed) {
 		list := l.Batch.(*batch).complete(l)
 		r := e.types.of(l.Resource.GroupResource())
-		counted[r.store] = r.store.Replace(list, list.state())
+		r.store.Replace(list, list.state())
 		r.follow(ctx)
 	})
 	summary, err := scanner.Scan(ctx, e.Types, e.Namespace, begin)
@@ -146,8 +145,8 @@ func (e *Engine) countAll(ctx context.Context) error {
 		return err
 	}
 	e.source.requests.Add(summary.Requests)
-	for _, r := range e.types.list() {
-		r.store.leaveOut(summary.Skipped, counted[r.store])
+	for _, part := range summary.Skipped {
+		e.types.of(groupResource(part)).store.leaveOut(part)
 	}
 	return nil
 }

@@ -5,13 +5,11 @@ import (
 	"time"
 )
 
-// Replace makes a list the counts of the type, which is kept as a state from then on. It
-// returns the time of the list.
-func (s *store) Replace(list *listing, kept state) time.Time {
+// Replace makes a list the counts of the type, which is kept as a state from then on.
+func (s *store) Replace(list *listing, kept state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.adopt(list, kept)
-	return s.listedAt
 }
 
 // ReplaceAfterGap makes a list the counts of the type, which were those of an earlier

@@ -82,19 +82,13 @@ func (s *standing) rest(pause time.Duration) {
 	}
 }
 
-// leaveOut notes which parts of the type the first count has not read, unless the type has
-// been listed since.
-func (s *store) leaveOut(skipped []census.Skipped, counted time.Time) {
+// leaveOut notes that the first count has not read a part of the type, unless the type has
+// been listed again since.
+func (s *store) leaveOut(part census.Skipped) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.listedAt.Equal(counted) || s.standing.state == gone {
-		return
-	}
-	s.standing.skipped = nil
-	for _, one := range skipped {
-		if groupResource(one) == s.resource.GroupResource() {
-			s.standing.skipped = append(s.standing.skipped, one)
-		}
+	if s.listed.took == 0 && s.standing.state != gone {
+		s.standing.skipped = append(s.standing.skipped, part)
 	}
 }
 

@@ -33,16 +33,17 @@ func addRuns(server *fakeServer, n int) {
 func TestDue(t *testing.T) {
 	t.Run("after a quick list", func(t *testing.T) {
 		k := newTestStore()
-		listed := k.Replace(&listing{facts: facts{objects: 200, took: time.Second}}, quiet)
+		k.Replace(&listing{facts: facts{objects: 200, took: time.Second}}, quiet)
 		for after, want := range map[time.Duration]bool{leastQuiet: false, leastQuiet + time.Second: true} {
-			if got := k.isDue(census.Estimate{Objects: 200, Known: true}, listed.Add(after)); got != want {
+			if got := k.isDue(census.Estimate{Objects: 200, Known: true}, k.listedAt.Add(after)); got != want {
 				t.Errorf("after %s: %v", after, got)
 			}
 		}
 	})
 	k := newTestStore()
 	list := &listing{facts: facts{objects: 200, prefixed: 190, took: time.Minute}}
-	listed := k.Replace(list, list.state())
+	k.Replace(list, list.state())
+	listed := k.listedAt
 	var shown Snapshot
 	k.addTo(&shown, false, func(Row) {})
 	if len(shown.Unprefixed) != 1 || shown.Unprefixed[0].Objects != 10 || k.standing.state != quiet {
@@ -867,11 +868,9 @@ func TestLeaveOut(t *testing.T) {
 		return census.Skipped{Group: k.resource.Group, Resource: k.resource.Resource, Namespace: namespace}
 	}
 	all := []census.Skipped{of(again, "a"), of(part, "a"), of(part, "b"), of(never, "")}
-	at := time.Unix(1, 0)
-	again.listedAt, again.standing.state, part.listedAt = at.Add(time.Second), quiet, at
-	counted := map[*store]time.Time{again: at, part: at}
-	for _, s := range []*store{again, part, never} {
-		s.leaveOut(all, counted[s])
+	again.standing.state, again.listed.took = quiet, time.Second
+	for i, s := range []*store{again, part, part, never} {
+		s.leaveOut(all[i])
 	}
 	if got := slices.Concat(again.missing(), part.missing(), never.missing()); !slices.Equal(got, all[1:]) {
 		t.Errorf("%+v", got)
