@@ -7,15 +7,10 @@ import (
 )
 
 const (
-	// maxReuse is in how many name pools the reuse of names is counted.
-	maxReuse = 20
 	// fewDeleted is up to how many names that were deleted are a set, which takes a
 	// megabyte then; more are bits, which take 1.8 MB.
 	fewDeleted = 1 << 16
-)
-
-// space is the size of a name pool, 27^5, with the suffixes of a server.
-const (
+	// space is the size of a name pool, 27^5, with the suffixes of a server.
 	space        = 14_348_907
 	suffixLength = names.SuffixLength
 )

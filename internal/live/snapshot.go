@@ -168,11 +168,11 @@ func (s *store) row(id spaces.ID, c *counter, now time.Time) Row {
 	return row
 }
 
-// CountReuse begins to count the reuse of names in name pools, of which the first twenty
-// are taken, and ends it in all others. It does not count the reuse of longer suffixes.
+// CountReuse begins to count the reuse of names in name pools, which takes up to 1.8 MB each,
+// and ends it in all others. It does not count the reuse of longer suffixes.
 func (e *Engine) CountReuse(of []census.NamePool) {
 	chosen := map[schema.GroupResource]map[spaces.ID]bool{}
-	for _, pool := range of[:min(len(of), maxReuse)] {
+	for _, pool := range of {
 		if pool.SuffixLength != suffixLength {
 			continue
 		}
