@@ -76,20 +76,14 @@ func (b *batch) Add(pool census.NamePool) {
 	if !b.only {
 		b.long.Insert(pool.Members...)
 	}
-	if pool.Extra {
-		b.addFew(id, pool)
-		return
+	if !pool.Extra {
+		if b.want != nil && b.want(id) || !b.only && pool.Names >= b.policy.MinCount {
+			b.counters[id] = newCounter(pool)
+			b.few.remove(hashOf(id))
+			return
+		}
+		b.hidden.add(Small{1, pool.Names})
 	}
-	if b.want != nil && b.want(id) || !b.only && pool.Names >= b.policy.MinCount {
-		b.counters[id] = newCounter(pool)
-		b.few.remove(hashOf(id))
-		return
-	}
-	b.hidden.add(Small{1, pool.Names})
-	b.addFew(id, pool)
-}
-
-func (b *batch) addFew(id spaces.ID, pool census.NamePool) {
 	if !b.only {
 		b.few.set(hashOf(id), number{int32(pool.Names), int32(pool.Generated)})
 	}
