@@ -133,7 +133,7 @@ func TestListAhead(t *testing.T) {
 		t.Errorf("%d names, %d of them generated", s.Names, s.Generated)
 	}
 	// An etcd that was restored counts on from an earlier state.
-	k.ReplaceAfterGap(list(3, 2, 2), 0, nil, watched)
+	k.ReplaceAfterGap(list(3, 2, 2), 0, nil)
 	event(4, decode.Added, "ggggg")
 	if s := k.pools.counters[id].pool; s.Names != 3 || s.Generated != 3 {
 		t.Errorf("%d names, %d of them generated", s.Names, s.Generated)

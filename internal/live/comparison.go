@@ -25,9 +25,6 @@ type comparison struct {
 	trail []expected // the numbers since the server was asked for its own; nil if it is not
 }
 
-// begin keeps the numbers from now on.
-func (c *comparison) begin(now expected) { c.trail = []expected{now} }
-
 // note keeps the number of objects at the state that the counts are at now.
 func (c *comparison) note(version uint64, objects int64) {
 	if c.trail != nil && len(c.trail) < maxTrail {
@@ -74,7 +71,7 @@ func (s *store) expectNumber() {
 	defer s.mu.Unlock()
 	s.comparison.trail = nil
 	if s.standing.state == watched {
-		s.comparison.begin(expected{s.at.version, s.totals.objects})
+		s.comparison.trail = []expected{{s.at.version, s.totals.objects}}
 	}
 }
 

@@ -516,7 +516,7 @@ func TestSteadyOverAGap(t *testing.T) {
 			k.at.heard = now
 		}
 		now = now.Add(gap)
-		k.ReplaceAfterGap(list(now, int64(gap.Seconds())), 0, nil, watched)
+		k.ReplaceAfterGap(list(now, int64(gap.Seconds())), 0, nil)
 		for i, rate := range k.pools.counters[id].seen.rates.at(now, began) {
 			if perSecond := rate.CreatesPerDay / 86_400; perSecond < 0.95 || perSecond > 1.05 {
 				t.Errorf("a gap of %v: %v a second in %v", gap, perSecond, Windows[i])

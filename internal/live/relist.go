@@ -31,7 +31,7 @@ func (r *reflector) countAgain(ctx context.Context, cause error) (took time.Dura
 		r.leaveIfGone(ctx)
 		return 0, false
 	}
-	from := r.store.ReplaceAfterGap(list, len(r.source.recent), cause, watched)
+	from := r.store.ReplaceAfterGap(list, len(r.source.recent), cause)
 	r.tell(Notice{Gap, r.resource.GroupResource(), from, list.began, cause})
 	return list.took, true
 }
@@ -117,7 +117,8 @@ func (r *reflector) leaveIfGone(ctx context.Context) bool {
 // have again, be it in another version.
 func (r *reflector) successor(resource census.Resource) *reflector {
 	before, next := r.store.look(), r.newReflector(resource)
-	next.store.totals = before.totals.left()
+	next.store.totals = before.totals
+	next.store.totals.objects, next.store.totals.names = 0, 0
 	next.store.standing = standing{state: gone, skipped: before.standing.skipped, restarts: before.standing.restarts}
 	return next
 }

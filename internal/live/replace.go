@@ -12,13 +12,13 @@ func (s *store) Replace(list *listing, kept state) {
 	s.adopt(list, kept)
 }
 
-// ReplaceAfterGap makes a list the counts of the type, which were those of an earlier
+// ReplaceAfterGap makes a list the counts of a watched type, which were those of an earlier
 // state. It returns the time of that state. A list cannot show which objects were created
 // and deleted between the two states. At least the objects were created that are newer than
 // all objects that were seen before: the recent ones of index gap. Further names are
 // creates, too, and missing names are deletes, unless etcd may have been restored from a
 // backup. Then objects appear and disappear without a request.
-func (s *store) ReplaceAfterGap(list *listing, gap int, cause error, kept state) (from time.Time) {
+func (s *store) ReplaceAfterGap(list *listing, gap int, cause error) (from time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from = s.at.heard
@@ -29,7 +29,7 @@ func (s *store) ReplaceAfterGap(list *listing, gap int, cause error, kept state)
 	}
 	s.totals.creates += creates
 	s.totals.gaps++
-	s.adopt(list, kept)
+	s.adopt(list, watched)
 	return from
 }
 

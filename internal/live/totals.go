@@ -50,12 +50,6 @@ func (t *totals) change(event decode.EventType, isName bool) {
 	}
 }
 
-// left returns the totals of a type that the server does not have any more.
-func (t totals) left() totals {
-	t.objects, t.names = 0, 0
-	return t
-}
-
 // isName reports whether the name of an object is under a prefix: its own generateName
 // has the prefix, or that of another name in the name pool has. The next list corrects the
 // number of client-generated names without a counter.

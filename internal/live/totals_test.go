@@ -59,11 +59,11 @@ func TestTotalsOfATypeThatLeft(t *testing.T) {
 func TestTotalsOverAGap(t *testing.T) {
 	k := newTestStore()
 	k.Replace(&listing{began: time.Unix(1_700_000_000, 0), version: 5, facts: facts{prefixed: 3}}, watched)
-	k.ReplaceAfterGap(&listing{began: time.Unix(1_700_000_060, 0), version: 9, facts: facts{prefixed: 8}}, 0, nil, watched)
+	k.ReplaceAfterGap(&listing{began: time.Unix(1_700_000_060, 0), version: 9, facts: facts{prefixed: 8}}, 0, nil)
 	if got := (ResourceCount{Resource: pods, Counted: true, Names: 8, Creates: 5, Gaps: 1}); k.count() != got {
 		t.Errorf("%+v, want %+v", k.count(), got)
 	}
-	k.ReplaceAfterGap(&listing{version: 12, facts: facts{prefixed: 9}}, 0, errMissed, watched)
+	k.ReplaceAfterGap(&listing{version: 12, facts: facts{prefixed: 9}}, 0, errMissed)
 	if c := k.count(); c.Creates != 5 || c.Names != 9 {
 		t.Errorf("names that a restored server has again are creates: %+v", c)
 	}

@@ -1047,7 +1047,7 @@ func TestAllGoneOverAGap(t *testing.T) {
 	k.Replace(list, watched)
 	again := &listing{began: now.Add(time.Minute), version: 9}
 	again.counters = map[spaces.ID]*counter{}
-	k.ReplaceAfterGap(again, 0, nil, watched)
+	k.ReplaceAfterGap(again, 0, nil)
 	c := k.pools.counters[id]
 	if c == nil || c.pool.Names != 0 || c.pool.Generated != 0 || c.seen.deletes != 6 || c.gaps != 1 || k.at.version != 9 {
 		t.Errorf("%+v", c)

@@ -67,7 +67,7 @@ func (r *reflector) verify(ctx context.Context, asked census.Estimate) {
 	switch {
 	case list == nil: // the type is unverified, or skipped
 	case isWatched:
-		from := r.store.ReplaceAfterGap(list, len(r.source.recent), errMissed, watched)
+		from := r.store.ReplaceAfterGap(list, len(r.source.recent), errMissed)
 		r.tell(Notice{Gap, r.resource.GroupResource(), from, list.began, errMissed})
 	case list.state() == watched:
 		r.store.Replace(list, unwatched) // too late for rates of its own

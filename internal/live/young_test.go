@@ -118,7 +118,7 @@ func TestYoungOverAGap(t *testing.T) {
 	more := newCounter(census.NamePool{Names: 500, Generated: 500})
 	k.ReplaceAfterGap(&listing{
 		began: now.Add(time.Minute), counters: map[spaces.ID]*counter{raised: more}, version: 10, facts: facts{objects: 500},
-	}, 0, nil, watched)
+	}, 0, nil)
 	for i := range 2 * maxYoung {
 		add(fmt.Sprintf("once-%d-", i))
 	}
