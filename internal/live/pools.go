@@ -21,14 +21,10 @@ type pools struct {
 	counters map[spaces.ID]*counter
 	few      numbers
 	long     sets.Set[uint64] // objects of longer suffixes with a creation ID annotation, by spaces.MemberOf
-	young    young
-}
-
-// young are the name pools that have begun last, in a ring. A name pool whose place is
-// taken loses its counter, unless MinCount names were created in it.
-type young struct {
-	ids  []spaces.ID
-	next int
+	// young are the name pools that have begun last, in a ring. A name pool whose place is
+	// taken loses its counter, unless MinCount names were created in it.
+	young     []spaces.ID
+	nextYoung int
 }
 
 // change counts an event in each name pool of its object.
@@ -185,18 +181,18 @@ func (s *store) begin(id spaces.ID, before number, c changed) {
 
 // raise makes a name pool the youngest, in the place of the oldest of the young.
 func (s *store) raise(id spaces.ID, begun *counter) {
-	y := &s.pools.young
+	p := &s.pools
 	begun.young = true
-	if len(y.ids) < maxYoung {
-		y.ids = append(y.ids, id)
+	if len(p.young) < maxYoung {
+		p.young = append(p.young, id)
 		return
 	}
-	oldest := &y.ids[y.next]
-	if c := s.pools.counters[*oldest]; c != nil && c.young && c.seen.creates < s.policy.MinCount {
+	oldest := &p.young[p.nextYoung]
+	if c := p.counters[*oldest]; c != nil && c.young && c.seen.creates < s.policy.MinCount {
 		s.demote(*oldest, c)
 	}
 	*oldest = id
-	y.next = (y.next + 1) % maxYoung
+	p.nextYoung = (p.nextYoung + 1) % maxYoung
 }
 
 // demote takes the counter of a name pool away, which keeps its number.
