@@ -69,7 +69,7 @@ func (e *Engine) drop(r *reflector) {
 	if end := r.ends.Load(); end != nil {
 		(*end)()
 	}
-	if e.types.replace(r, nil) && !isGone(r) { // which would have been reported
+	if e.types.remove(r) && !isGone(r) { // which would have been reported
 		e.tell(Notice{What: Vanished, Resource: r.resource.GroupResource()})
 	}
 }

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -38,49 +37,32 @@ func (s *shared) newReflector(resource census.Resource) *reflector {
 	return &reflector{shared: s, resource: resource, store: store}
 }
 
-// roster has the resource types that are counted.
-type roster struct {
-	mu  sync.Mutex
-	all []*reflector
-}
+// roster has a reflector for each resource type that is counted.
+type roster struct{ reflectors sync.Map }
 
-// list returns all types that there are now.
-func (r *roster) list() []*reflector {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.all)
+func (r *roster) list() (all []*reflector) {
+	for _, one := range r.reflectors.Range {
+		all = append(all, one.(*reflector))
+	}
+	return all
 }
 
 // of returns the reflector of a type, or nil.
 func (r *roster) of(resource schema.GroupResource) *reflector {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at := slices.IndexFunc(r.all, func(r *reflector) bool { return r.resource.GroupResource() == resource })
-	if at < 0 {
-		return nil
-	}
-	return r.all[at]
+	found, _ := r.reflectors.Load(resource)
+	one, _ := found.(*reflector)
+	return one
 }
 
-func (r *roster) add(one *reflector) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.all = append(r.all, one)
-}
+func (r *roster) add(one *reflector) { r.reflectors.Store(one.resource.GroupResource(), one) }
 
-// replace puts another reflector in the place of one, or none if it is nil. It reports
-// whether the old one had a place.
+// replace puts another reflector in the place of one. It reports whether the old one had a
+// place.
 func (r *roster) replace(old, other *reflector) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at := slices.Index(r.all, old)
-	switch {
-	case at < 0:
-		return false
-	case other == nil:
-		r.all = slices.Delete(r.all, at, at+1)
-	default:
-		r.all[at] = other
-	}
-	return true
+	return r.reflectors.CompareAndSwap(old.resource.GroupResource(), old, other)
+}
+
+// remove reports whether the reflector had a place.
+func (r *roster) remove(one *reflector) bool {
+	return r.reflectors.CompareAndDelete(one.resource.GroupResource(), one)
 }

@@ -74,21 +74,22 @@ func listedNumbers(t *testing.T, r *reflector) map[poolHash]number {
 	return toMap(&list.few)
 }
 
-// numbersDiffer returns how the numbers of the first type differ from a list.
+// numbersDiffer returns how the numbers of the types differ from lists.
 func (s *started) numbersDiffer(t *testing.T) string {
 	t.Helper()
-	r := s.types.list()[0]
-	got, want := everyNumber(r.store), listedNumbers(t, r)
-	if maps.Equal(got, want) {
-		return ""
-	}
-	wrong := 0
-	for hash, n := range want {
-		if got[hash] != n {
-			wrong++
+	for _, r := range s.types.list() {
+		got, want := everyNumber(r.store), listedNumbers(t, r)
+		wrong := 0
+		for hash, n := range want {
+			if got[hash] != n {
+				wrong++
+			}
+		}
+		if !maps.Equal(got, want) {
+			return fmt.Sprintf("%s: %d of %d name pools have another number, of %d", r.resource, wrong, len(want), len(got))
 		}
 	}
-	return fmt.Sprintf("%d of %d name pools have another number, of %d", wrong, len(want), len(got))
+	return ""
 }
 
 // The number of each name pool is exact, with a counter or without, and regardless of its
