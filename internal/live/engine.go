@@ -51,7 +51,6 @@ type Engine struct {
 	counted chan struct{}
 	asking  chan struct{} // a place for one round of discovery and numbers
 	shared
-	poller poller
 
 	mu    sync.Mutex // guards the rest
 	began time.Time
@@ -123,7 +122,6 @@ func (e *Engine) connect() (err error) {
 	s := &e.source
 	s.scanner, s.namespace, s.recent, s.clock.ahead = e.Scanner, e.Namespace, e.Recent, e.Ahead
 	e.policy, e.interval, e.notify = &e.Policy, cmp.Or(e.Interval, defaultInterval), e.Tell
-	e.poller = poller{&e.shared}
 	for _, resource := range e.Types {
 		e.types.add(e.newReflector(resource))
 	}
@@ -182,7 +180,7 @@ func (e *Engine) round(ctx context.Context) {
 		return // Verify does this now
 	}
 	e.discover(ctx)
-	e.poller.round(ctx)
+	e.poll(ctx)
 	for _, r := range e.types.list() {
 		r.store.forget()
 	}

@@ -18,42 +18,40 @@ const (
 	unknownQuiet = 10 * time.Minute
 )
 
-// poller asks types for their numbers of objects. The counts of watched types are compared
-// with them. Other types are listed if they may have prefixes.
-type poller struct{ *shared }
-
-// round asks each type. Types that failed before come last, and are not retried.
-func (p *poller) round(ctx context.Context) {
+// poll asks types for their numbers of objects. The counts of watched types are compared
+// with them. Other types are listed if they may have prefixes. Types that failed before come
+// last, and are not retried.
+func (s *shared) poll(ctx context.Context) {
 	var well, failing []census.Resource
-	for _, r := range p.types.list() {
-		switch s := r.store.look().standing; {
-		case s.isResting():
-		case s.fails():
+	for _, r := range s.types.list() {
+		switch now := r.store.look().standing; {
+		case now.isResting():
+		case now.fails():
 			failing = append(failing, r.resource)
 		default:
 			well = append(well, r.resource)
 		}
 	}
-	p.ask(ctx, well, p.source.scanner.RetryTimeout)
-	p.ask(ctx, failing, once)
+	s.ask(ctx, well, s.source.scanner.RetryTimeout)
+	s.ask(ctx, failing, once)
 }
 
-func (p *poller) ask(ctx context.Context, types []census.Resource, patience time.Duration) {
+func (s *shared) ask(ctx context.Context, types []census.Resource, patience time.Duration) {
 	began := time.Now()
-	for _, r := range p.types.list() {
+	for _, r := range s.types.list() {
 		r.store.expectNumber()
 	}
-	numbers, skipped := p.source.numbers(ctx, types, patience)
+	numbers, skipped := s.source.numbers(ctx, types, patience)
 	if ctx.Err() != nil {
 		return
 	}
-	for _, s := range skipped {
-		if r := p.types.of(groupResource(s)); r != nil {
-			r.unanswered(ctx, s, began)
+	for _, why := range skipped {
+		if r := s.types.of(groupResource(why)); r != nil {
+			r.unanswered(ctx, why, began)
 		}
 	}
 	for _, number := range numbers {
-		if r := p.types.of(number.Resource.GroupResource()); r != nil && !r.compareNumber(number) {
+		if r := s.types.of(number.Resource.GroupResource()); r != nil && !r.compareNumber(number) {
 			r.answered(ctx, number)
 		}
 	}

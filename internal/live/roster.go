@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// shared are the fields that the poller and all reflectors share.
+// shared are the fields that the engine and all reflectors share.
 type shared struct {
 	source   source
 	types    roster

@@ -782,7 +782,7 @@ func TestOneRequestAtATime(t *testing.T) {
 		all.Go(func() {
 			e.source.list(t.Context(), jobs, "", time.Time{}, func() census.Batch { return newBatch(&e.Policy, e.Now(), nil, false) })
 		})
-		all.Go(func() { e.poller.round(t.Context()) })
+		all.Go(func() { e.poll(t.Context()) })
 	}
 	all.Wait()
 	if two.Load() {
@@ -979,7 +979,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	well := e.reflectorOf(t, jobs).store
 	well.standing.state, well.listedAt = quiet, time.Now()
 	began := time.Now()
-	e.poller.round(t.Context())
+	e.poll(t.Context())
 	if passed := time.Since(began); passed > 40*time.Second || !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) {
 		t.Errorf("%v in %v", asked, passed)
 	}
