@@ -33,7 +33,6 @@ type tally struct {
 	Creator               unique.Handle[census.Creator]
 }
 
-// seen are the events of a name pool.
 type seen struct {
 	creates, deletes int64
 	conflicts        float64
@@ -72,7 +71,6 @@ func unixOf(t time.Time) int64 {
 	return t.Unix()
 }
 
-// poolOf returns the name pool as the census has it.
 func (c *counter) poolOf(r census.Resource, id spaces.ID) census.NamePool {
 	t := &c.pool
 	s := census.NamePool{
@@ -96,7 +94,6 @@ func generates(id spaces.ID, o *decode.Object) bool {
 	return id.SuffixLength != names.SuffixLength || names.EffectivePrefix(o.GenerateName) == id.Prefix
 }
 
-// see returns the events of the name pool, from now on.
 func (c *counter) see(now time.Time) *seen {
 	if c.seen == nil {
 		c.seen = &seen{rates: rates{last: now}}
@@ -135,7 +132,6 @@ func (c *counter) created(id spaces.ID, what changed, chance float64) {
 	}
 }
 
-// add adds the name of an object, which is new.
 func (c *counter) add(id spaces.ID, what *changed) {
 	s, o := &c.pool, &what.object
 	if c.says(id, what) {

@@ -64,7 +64,6 @@ func (e *Engine) discovered(resource census.Resource) {
 	}
 }
 
-// drop ends a type.
 func (e *Engine) drop(r *reflector) {
 	if end := r.ends.Load(); end != nil {
 		(*end)()

@@ -52,9 +52,8 @@ type Engine struct {
 	asking  chan struct{} // a place for one round of discovery and numbers
 	shared
 
-	mu    sync.Mutex // guards the rest
-	began time.Time
-	// undiscovered is why the last discovery failed, or nil.
+	mu           sync.Mutex // guards the rest
+	began        time.Time
 	undiscovered error
 }
 
@@ -115,7 +114,6 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// connect prepares the requests, and a reflector for each type.
 func (e *Engine) connect() (err error) {
 	e.Scanner.ShareTurns()
 	e.MinCount = max(e.MinCount, 1)
@@ -149,7 +147,6 @@ func (e *Engine) countAll(ctx context.Context) error {
 	return nil
 }
 
-// keep does regular work until ctx is done.
 func (e *Engine) keep(ctx context.Context) {
 	e.running.Go(func() {
 		for apistatus.Sleep(ctx, quietEvery) == nil {

@@ -196,7 +196,6 @@ func (s *store) decide(id spaces.ID, pool *inspected, list *listing) {
 	}
 }
 
-// inspect lists the name pools of a flight.
 func (r *reflector) inspect(ctx context.Context, f *flight) {
 	began := time.Now()
 	for namespace := range r.scopes(f) {

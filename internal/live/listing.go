@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// listing is the result of a list.
 type listing struct {
 	facts
 	began    time.Time // about the time of its state

@@ -21,7 +21,6 @@ type numbers struct {
 // 144,000 times.
 type poolHash [7]byte
 
-// hashSeed is that of all hashes of the process.
 var hashSeed = maphash.MakeSeed()
 
 func hashOf(id spaces.ID) poolHash {
@@ -30,7 +29,6 @@ func hashOf(id spaces.ID) poolHash {
 	return poolHash(hash[:])
 }
 
-// of returns the number of a name pool, zero if there is none.
 func (all *numbers) of(hash poolHash) number {
 	if n, is := all.small[hash]; is {
 		return number{int32(n[0]), int32(n[1])}
@@ -62,7 +60,6 @@ func (all *numbers) remove(hash poolHash) {
 	delete(all.large, hash)
 }
 
-// each calls a function with the number of each name pool.
 func (all *numbers) each(take func(poolHash, number)) {
 	for hash, n := range all.small {
 		take(hash, number{int32(n[0]), int32(n[1])})

@@ -27,7 +27,6 @@ type pools struct {
 	nextYoung int
 }
 
-// change counts an event in each name pool of its object.
 func (s *store) change(c changed) {
 	o := &c.object
 	in, said := spaces.Of(o)
@@ -48,7 +47,6 @@ func (s *store) takes(id spaces.ID) bool {
 	return s.policy.takes(s.resource.GroupResource(), id.Prefix)
 }
 
-// changeIn counts a create or a delete in a name pool.
 func (s *store) changeIn(id spaces.ID, c changed) {
 	if s.inspection.flight != nil {
 		s.inspection.flight.note(id, c)

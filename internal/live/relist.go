@@ -123,5 +123,4 @@ func (r *reflector) successor(resource census.Resource) *reflector {
 	return next
 }
 
-// is reports whether the type is kept so.
 func (r *reflector) is(state state) bool { return r.store.look().standing.state == state }

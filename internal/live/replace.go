@@ -64,7 +64,6 @@ func (s *store) bridge(list *listing, gap int, restored bool) (creates int64) {
 	return creates
 }
 
-// adopt takes from a list all that is not about single name pools.
 func (s *store) adopt(list *listing, kept state) {
 	now, since := time.Now(), list.began
 	for _, c := range list.counters {

@@ -21,7 +21,6 @@ type shared struct {
 	notify  func(Notice) // nil for none
 }
 
-// tell reports a notice to the user.
 func (s *shared) tell(n Notice) {
 	if s.notify == nil {
 		return

@@ -119,7 +119,6 @@ func (s *store) addTo(all *Snapshot, named bool, each func(Row)) {
 	all.Skipped = append(all.Skipped, s.missing()...)
 }
 
-// addFacts adds the facts of the type's last list.
 func (s *store) addFacts(all *Snapshot) {
 	listed := &s.listed
 	all.Small.add(listed.hidden)

@@ -37,7 +37,6 @@ type source struct {
 // selects reports whether a selector chooses among the name pools.
 func (s *source) selects() bool { return s.scanner.Selector != nil && !s.scanner.Selector.Empty() }
 
-// namespaceOf returns the namespace in which a type is counted, empty for all.
 func (s *source) namespaceOf(r census.Resource) string {
 	if !r.Namespaced {
 		return ""
@@ -106,7 +105,6 @@ func (s *source) numbers(
 	return estimates, skipped
 }
 
-// watch opens a watch of a type from a state on.
 func (s *source) watch(ctx context.Context, r census.Resource, from uint64) (io.ReadCloser, error) {
 	lasts := leastWatch + rand.N(mostWatch-leastWatch)
 	return s.watcher.Open(ctx, r, s.namespaceOf(r), formatVersion(from), lasts)
@@ -119,7 +117,6 @@ func skip(r census.Resource, reason census.Reason, err error) census.Skipped {
 	return census.Skipped{Group: r.Group, Resource: r.Resource, Reason: reason, Message: err.Error()}
 }
 
-// groupResource returns the type that was skipped.
 func groupResource(s census.Skipped) schema.GroupResource {
 	return schema.GroupResource{Group: s.Group, Resource: s.Resource}
 }

@@ -141,7 +141,6 @@ func (s *store) resume(behind backlog, asked census.Estimate) (differs bool) {
 	return asked.Objects != s.totals.objects
 }
 
-// has reports whether a name pool has a counter.
 func (s *store) has(id spaces.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

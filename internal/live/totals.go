@@ -25,7 +25,6 @@ type ResourceCount struct {
 	Behind time.Duration
 }
 
-// totals are those of a type.
 type totals struct {
 	objects        int64
 	names, creates int64 // under prefixes
@@ -60,7 +59,6 @@ func (s *store) isName(o *decode.Object, in, said spaces.ID) bool {
 	return in.Prefix != "" && (said == in || s.pools.counters[in] != nil || s.pools.few.of(hashOf(in)).generated > 0)
 }
 
-// count returns the totals of the type.
 func (s *store) count() ResourceCount {
 	c := ResourceCount{
 		Resource: s.resource, Counted: !s.listedAt.IsZero(), Names: s.totals.names, Creates: s.totals.creates,
