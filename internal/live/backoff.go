@@ -15,7 +15,7 @@ const (
 	// watch that has ended well is opened again after the first.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 5 * time.Second
-	forEver      = 100 * 365 * 24 * time.Hour
+	unlimited    = 100 * 365 * 24 * time.Hour
 	// patience is how long a type that was watched is not given up because of responses
 	// that are final: they may be those of a server that has just started.
 	patience = 2 * time.Minute
@@ -144,7 +144,7 @@ func (b *backoff) isFinal(err error, now time.Time) bool {
 // briefly after a watch that ended well.
 func (b *backoff) pause(ctx context.Context, err error) {
 	if b.retrier == nil {
-		b.retrier = apistatus.NewRetrier(firstPause, longestPause, forEver)
+		b.retrier = apistatus.NewRetrier(firstPause, longestPause, unlimited)
 	}
 	_ = b.retrier.Wait(ctx, err) // the caller checks ctx
 }

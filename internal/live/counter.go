@@ -38,8 +38,8 @@ type seen struct {
 	conflicts        float64
 	rates            rates
 	reuse            *reuse // nil unless it is counted
-	// said is the state at which a list has counted the objects with the generateName.
-	said uint64
+	// declared is the state at which a list has counted the objects with the generateName.
+	declared uint64
 }
 
 func idOf(s census.NamePool) spaces.ID {
@@ -114,10 +114,10 @@ func (c *counter) happened(since, at time.Time, creates, deletes int32) *seen {
 	return seen
 }
 
-// says reports whether the object of an event has the generateName, and no list has counted
+// declares reports whether the object of an event has the generateName, and no list has counted
 // it yet.
-func (c *counter) says(id spaces.ID, what *changed) bool {
-	return generates(id, &what.object) && (c.seen == nil || what.version > c.seen.said)
+func (c *counter) declares(id spaces.ID, what *changed) bool {
+	return generates(id, &what.object) && (c.seen == nil || what.version > c.seen.declared)
 }
 
 // created counts a new object of the name pool, where a create fails with that chance.
@@ -134,7 +134,7 @@ func (c *counter) created(id spaces.ID, what changed, chance float64) {
 
 func (c *counter) add(id spaces.ID, what *changed) {
 	s, o := &c.pool, &what.object
-	if c.says(id, what) {
+	if c.declares(id, what) {
 		s.Generated++
 		s.ClientGenerated = false
 		s.RawPrefixes = max(s.RawPrefixes, 1)
@@ -157,7 +157,7 @@ func (c *counter) add(id spaces.ID, what *changed) {
 
 // deleted counts that an object of the name pool was deleted. It reports whether no object
 // may be left that has the generateName.
-func (c *counter) deleted(id spaces.ID, what changed) (unsaid bool) {
+func (c *counter) deleted(id spaces.ID, what changed) (isLast bool) {
 	if seen := c.happened(what.since, what.at, 0, 1); seen.reuse != nil {
 		seen.reuse.removed(what.object.Name)
 	}
@@ -166,7 +166,7 @@ func (c *counter) deleted(id spaces.ID, what changed) (unsaid bool) {
 
 // remove removes the name of an object. It reports whether no object may be left that has
 // the generateName.
-func (c *counter) remove(id spaces.ID, what *changed) (unsaid bool) {
+func (c *counter) remove(id spaces.ID, what *changed) (isLast bool) {
 	s, o := &c.pool, &what.object
 	s.Names--
 	if o.Created == 0 || o.Created == s.Oldest {
@@ -175,7 +175,7 @@ func (c *counter) remove(id spaces.ID, what *changed) (unsaid bool) {
 	if o.Created == 0 || o.Created == s.Newest {
 		s.Newest = 0 // nor is that of the one before
 	}
-	if !c.says(id, what) {
+	if !c.declares(id, what) {
 		return false
 	}
 	s.Generated-- // below 0 if an update has changed generateName, which servers allow

@@ -44,7 +44,7 @@ func (e *Engine) noteDiscovery(ctx context.Context, err error) {
 	e.undiscovered = err
 	e.mu.Unlock()
 	if first {
-		e.tell(Notice{What: Undiscovered, Cause: err})
+		e.report(Notice{Type: Undiscovered, Cause: err})
 	}
 }
 
@@ -54,7 +54,7 @@ func (e *Engine) discovered(resource census.Resource) {
 	switch {
 	case r == nil:
 		e.types.add(e.newReflector(resource))
-		e.tell(Notice{What: Appeared, Resource: resource.GroupResource()})
+		e.report(Notice{Type: Appeared, Resource: resource.GroupResource()})
 	case isGone(r):
 		back := r.successor(resource) // it may be served in another version
 		if back.store.standing.isSkipped(census.NotFound) {
@@ -69,7 +69,7 @@ func (e *Engine) drop(r *reflector) {
 		(*end)()
 	}
 	if e.types.remove(r) && !isGone(r) { // which would have been reported
-		e.tell(Notice{What: Vanished, Resource: r.resource.GroupResource()})
+		e.report(Notice{Type: Vanished, Resource: r.resource.GroupResource()})
 	}
 }
 

@@ -44,12 +44,12 @@ type Engine struct {
 	// Ahead is how far the server's clock is ahead of that of this computer. All times are
 	// the server's.
 	Ahead time.Duration
-	// Tell, if set, takes the notices. It is called by one goroutine at a time, and must not
+	// Notify, if set, takes the notices. It is called by one goroutine at a time, and must not
 	// call the engine.
-	Tell func(Notice)
+	Notify func(Notice)
 
 	counted chan struct{}
-	asking  chan struct{} // a place for one round of discovery and numbers
+	rounds  chan struct{} // a place for one round of discovery and numbers
 	shared
 
 	mu           sync.Mutex // guards the rest
@@ -59,29 +59,29 @@ type Engine struct {
 
 // Notice is something that a user should know at once.
 type Notice struct {
-	What     Happening
+	Type     NoticeType
 	Resource schema.GroupResource
 	From, To time.Time // of a Gap, between which not all was seen
 	Cause    error     // of a Gap, or why a type is Unwatched
 }
 
-// Happening is the kind of a Notice.
-type Happening string
+// NoticeType is the kind of a Notice.
+type NoticeType string
 
 // The kinds of notices.
 const (
-	Gap       Happening = "gap"       // a type was counted again, and changes may be missing
-	Unwatched Happening = "unwatched" // a type cannot be watched, and is counted again and again
-	Watched   Happening = "watched"   // a type that was not watched is
-	Appeared  Happening = "appeared"  // a type is new
-	Vanished  Happening = "vanished"  // a type is not there any more
+	Gap       NoticeType = "gap"       // a type was counted again, and changes may be missing
+	Unwatched NoticeType = "unwatched" // a type cannot be watched, and is counted again and again
+	Watched   NoticeType = "watched"   // a type that was not watched is
+	Appeared  NoticeType = "appeared"  // a type is new
+	Vanished  NoticeType = "vanished"  // a type is not there any more
 
-	Undiscovered Happening = "undiscovered" // the types of the server could not be discovered
+	Undiscovered NoticeType = "undiscovered" // the types of the server could not be discovered
 )
 
 // New returns an engine whose fields are to be set.
 func New(scanner census.Scanner) *Engine {
-	e := &Engine{Scanner: scanner, counted: make(chan struct{}), asking: make(chan struct{}, 1)}
+	e := &Engine{Scanner: scanner, counted: make(chan struct{}), rounds: make(chan struct{}, 1)}
 	e.source.lists = make(chan struct{}, listsAtOnce)
 	return e
 }
@@ -119,7 +119,7 @@ func (e *Engine) connect() (err error) {
 	e.MinCount = max(e.MinCount, 1)
 	s := &e.source
 	s.scanner, s.namespace, s.recent, s.clock.ahead = e.Scanner, e.Namespace, e.Recent, e.Ahead
-	e.policy, e.interval, e.notify = &e.Policy, cmp.Or(e.Interval, defaultInterval), e.Tell
+	e.policy, e.interval, e.notify = &e.Policy, cmp.Or(e.Interval, defaultInterval), e.Notify
 	for _, resource := range e.Types {
 		e.types.add(e.newReflector(resource))
 	}
@@ -171,8 +171,8 @@ func (e *Engine) inspect(ctx context.Context) {
 // pools.
 func (e *Engine) round(ctx context.Context) {
 	select {
-	case e.asking <- struct{}{}:
-		defer func() { <-e.asking }()
+	case e.rounds <- struct{}{}:
+		defer func() { <-e.rounds }()
 	default:
 		return // Verify does this now
 	}

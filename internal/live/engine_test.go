@@ -42,16 +42,16 @@ func generated(prefix string, random *rand.Rand) string {
 // started is an engine that runs until the test ends, and its notices.
 type started struct {
 	*Engine
-	stop func() // ends the engine, and waits until it has
-	mu   sync.Mutex
-	told []Notice
+	stop     func() // ends the engine, and waits until it has
+	mu       sync.Mutex
+	reported []Notice
 }
 
-func (s *started) notices(what Happening) (found []Notice) {
+func (s *started) notices(what NoticeType) (found []Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, n := range s.told {
-		if n.What == what {
+	for _, n := range s.reported {
+		if n.Type == what {
 			found = append(found, n)
 		}
 	}
@@ -71,10 +71,10 @@ func prepare(server *fakeServer, types ...census.Resource) *started {
 	s := &started{Engine: New(census.Scanner{Config: server.config(), Version: "v1.36.0"})}
 	s.Types, s.MinCount, s.Interval = types, 5, 100*time.Millisecond
 	s.Chance = func(s census.NamePool) float64 { return float64(s.Names) / space }
-	s.Tell = func(n Notice) {
+	s.Notify = func(n Notice) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.told = append(s.told, n)
+		s.reported = append(s.reported, n)
 	}
 	return s
 }
@@ -307,8 +307,8 @@ func TestChurn(t *testing.T) {
 func check(t *testing.T, e *started, c *churn, before map[string]int64, counted time.Time, exact bool) {
 	t.Helper()
 	snapshot := e.Snapshot()
-	if told := e.notices(Gap); len(told) != snapshot.Gaps || exact && len(told) > 0 {
-		t.Errorf("%d gaps, %d told", snapshot.Gaps, len(told))
+	if reported := e.notices(Gap); len(reported) != snapshot.Gaps || exact && len(reported) > 0 {
+		t.Errorf("%d gaps, %d reported", snapshot.Gaps, len(reported))
 	}
 	seen := 0
 	for _, row := range snapshot.Rows {
@@ -367,8 +367,8 @@ func TestPassage(t *testing.T) {
 	// No object has this generateName any more, so the name pool doesn't count.
 	server.change("/api/v1/pods", "DELETED", object{Namespace: "prod", Name: "stranger", GenerateName: "late-"})
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 6}) })
-	if told := e.notices(Gap); len(told) > 0 {
-		t.Errorf("%+v", told)
+	if reported := e.notices(Gap); len(reported) > 0 {
+		t.Errorf("%+v", reported)
 	}
 }
 
@@ -381,7 +381,7 @@ func TestQuietTypes(t *testing.T) {
 	e.Types, e.MinCount = []census.Resource{pods}, 5
 	found := []census.Resource{pods, jobs} // one is new
 	e.Discover = func(context.Context) ([]census.Resource, error) { return found, nil }
-	e.Tell = func(n Notice) { e.mu.Lock(); e.told = append(e.told, n); e.mu.Unlock() }
+	e.Notify = func(n Notice) { e.mu.Lock(); e.reported = append(e.reported, n); e.mu.Unlock() }
 	e.run(t)
 	for range 7 {
 		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
@@ -389,7 +389,7 @@ func TestQuietTypes(t *testing.T) {
 	}
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7, "jobs.batch prod/b-": 7}) })
 	if len(e.notices(Appeared)) != 1 || len(e.notices(Watched)) != 1 {
-		t.Errorf("%+v", e.told)
+		t.Errorf("%+v", e.reported)
 	}
 	server.mu.Lock()
 	opened := server.watches["/api/v1/pods"]
@@ -418,8 +418,8 @@ func TestUnwatchable(t *testing.T) {
 	e := start(t, server, pods)
 	add()
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
-	if told := e.notices(Unwatched); len(told) != 1 || told[0].Cause == nil {
-		t.Errorf("%+v", told)
+	if reported := e.notices(Unwatched); len(reported) != 1 || reported[0].Cause == nil {
+		t.Errorf("%+v", reported)
 	}
 	if rows := e.Snapshot().Rows; rows[0].Followed {
 		t.Errorf("%+v", rows)

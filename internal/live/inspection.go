@@ -37,8 +37,8 @@ type inspection struct {
 // refusal is a name pool that does not count. It is inspected again if an object has its
 // generateName, or from so many names on.
 type refusal struct {
-	said bool // it does not count although an object has its generateName
-	from int64
+	declared bool // it does not count although an object has its generateName
+	from     int64
 }
 
 // flight is an inspection in progress, which began at a state.
@@ -48,11 +48,11 @@ type flight struct {
 	noted int
 }
 
-// inspected is a name pool that a list is to decide on. said is whether an object has its
+// inspected is a name pool that a list is to decide on. declared is whether an object has its
 // generateName, and since are the changes of their number since the flight began.
 type inspected struct {
-	said  bool
-	since []change
+	declared bool
+	since    []change
 }
 
 // change is how many more objects have a generateName from a version on.
@@ -63,12 +63,12 @@ type change struct {
 
 // ask asks for an inspection of a name pool that has so many names. It is inspected in any
 // case if names is 0.
-func (i *inspection) ask(id spaces.ID, said bool, names int64) {
-	if refused, is := i.refused[id]; is && names > 0 && names < refused.from && (refused.said || !said) {
+func (i *inspection) ask(id spaces.ID, declared bool, names int64) {
+	if refused, is := i.refused[id]; is && names > 0 && names < refused.from && (refused.declared || !declared) {
 		return
 	}
 	if before := i.asked[id]; before != nil {
-		before.said = before.said || said
+		before.declared = before.declared || declared
 		return
 	}
 	if len(i.asked) >= maxAsked {
@@ -77,18 +77,18 @@ func (i *inspection) ask(id spaces.ID, said bool, names int64) {
 	if i.asked == nil {
 		i.asked = map[spaces.ID]*inspected{}
 	}
-	i.asked[cloned(id)] = &inspected{said: said}
+	i.asked[cloned(id)] = &inspected{declared: declared}
 }
 
 // refuse remembers that a name pool of so many names, or fewer, does not count.
-func (i *inspection) refuse(id spaces.ID, said bool, names int64) {
+func (i *inspection) refuse(id spaces.ID, declared bool, names int64) {
 	if len(i.refused) >= maxRefused {
 		clear(i.refused)
 	}
 	if i.refused == nil {
 		i.refused = map[spaces.ID]refusal{}
 	}
-	i.refused[id] = refusal{said, 2 * names}
+	i.refused[id] = refusal{declared, 2 * names}
 }
 
 // note keeps a change of a name pool that is being inspected.
@@ -117,8 +117,8 @@ func (p *inspected) sum(version uint64) (more int32) {
 	return more
 }
 
-// saidSince reports whether an object with the generateName came after a state.
-func (p *inspected) saidSince(version uint64) bool {
+// declaredSince reports whether an object with the generateName came after a state.
+func (p *inspected) declaredSince(version uint64) bool {
 	return slices.ContainsFunc(p.since, func(c change) bool { return c.by > 0 && c.version > version })
 }
 
@@ -147,7 +147,7 @@ func (s *store) land(f *flight, took time.Duration) {
 	}
 	i.flight = nil
 	for id, pool := range f.pools {
-		i.ask(id, pool.said, 0)
+		i.ask(id, pool.declared, 0)
 	}
 }
 
@@ -172,7 +172,7 @@ func (s *store) decide(id spaces.ID, pool *inspected, list *listing) {
 	listed, counts := list.counters[id]
 	counter, few := s.pools.counters[id], s.pools.few.of(hashOf(id))
 	switch {
-	case !counts && pool.saidSince(list.version):
+	case !counts && pool.declaredSince(list.version):
 		s.inspection.ask(id, true, 0)
 	case !counts:
 		if counter != nil {
@@ -180,7 +180,7 @@ func (s *store) decide(id spaces.ID, pool *inspected, list *listing) {
 			few = s.pools.few.of(hashOf(id))
 		}
 		// Only a selector can make it not count although an object has its generateName.
-		s.inspection.refuse(id, pool.said && s.selects, int64(few.names))
+		s.inspection.refuse(id, pool.declared && s.selects, int64(few.names))
 	case counter == nil && few.names <= 0:
 	default:
 		now := s.clock.now()
@@ -192,7 +192,7 @@ func (s *store) decide(id spaces.ID, pool *inspected, list *listing) {
 		}
 		counter.pool.ClientGenerated = listed.pool.ClientGenerated
 		counter.pool.Generated = listed.pool.Generated + pool.sum(list.version)
-		counter.see(now).said = list.version
+		counter.see(now).declared = list.version
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *shared) poll(ctx context.Context) {
 		}
 	}
 	s.ask(ctx, well, s.source.scanner.RetryTimeout)
-	s.ask(ctx, failing, once)
+	s.ask(ctx, failing, noRetries)
 }
 
 func (s *shared) ask(ctx context.Context, types []census.Resource, patience time.Duration) {
@@ -47,30 +47,30 @@ func (s *shared) ask(ctx context.Context, types []census.Resource, patience time
 	}
 	for _, why := range skipped {
 		if r := s.types.of(groupResource(why)); r != nil {
-			r.unanswered(ctx, why, began)
+			r.noteFailure(ctx, why, began)
 		}
 	}
 	for _, number := range numbers {
 		if r := s.types.of(number.Resource.GroupResource()); r != nil && !r.compareNumber(number) {
-			r.answered(ctx, number)
+			r.listIfDue(ctx, number)
 		}
 	}
 }
 
-// unanswered notes that the type was asked for its number in vain, since when.
-func (r *reflector) unanswered(ctx context.Context, skipped census.Skipped, since time.Time) {
+// noteFailure notes that the type was asked for its number in vain, since when.
+func (r *reflector) noteFailure(ctx context.Context, skipped census.Skipped, since time.Time) {
 	notFound := false
-	r.store.update(func(s *standing) { notFound = s.unanswered(skipped, since) })
+	r.store.update(func(s *standing) { notFound = s.noteFailure(skipped, since) })
 	if notFound {
 		r.leaveIfGone(ctx)
 	}
 }
 
-// answered lists a type if its number of objects is a reason to, and follows it if it has
+// listIfDue lists a type if its number of objects is a reason to, and follows it if it has
 // prefixes.
-func (r *reflector) answered(ctx context.Context, number census.Estimate) {
+func (r *reflector) listIfDue(ctx context.Context, number census.Estimate) {
 	before := r.store.look()
-	if due := r.store.answered(number); !due {
+	if due := r.store.noteNumber(number); !due {
 		return
 	}
 	began := time.Now()
@@ -82,17 +82,17 @@ func (r *reflector) answered(ctx context.Context, number census.Estimate) {
 	}
 	r.store.Replace(list, list.state())
 	if before.standing.state == gone {
-		r.tell(Notice{What: Appeared, Resource: r.resource.GroupResource()})
+		r.report(Notice{Type: Appeared, Resource: r.resource.GroupResource()})
 	}
 	r.follow(ctx)
 	if list.state() == watched && !before.listedAt.IsZero() {
-		r.tell(Notice{What: Watched, Resource: r.resource.GroupResource()})
+		r.report(Notice{Type: Watched, Resource: r.resource.GroupResource()})
 	}
 }
 
-// answered notes the number of objects of a type that is not watched. It reports whether
+// noteNumber notes the number of objects of a type that is not watched. It reports whether
 // the type is to be listed.
-func (s *store) answered(number census.Estimate) (due bool) {
+func (s *store) noteNumber(number census.Estimate) (due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	due = s.isDue(number, time.Now())

@@ -29,17 +29,17 @@ type pools struct {
 
 func (s *store) change(c changed) {
 	o := &c.object
-	in, said := spaces.Of(o)
+	in, declared := spaces.Of(o)
 	s.at.newest = max(s.at.newest, o.Created)
-	s.totals.change(c.what, s.isName(o, in, said))
+	s.totals.change(c.what, s.isName(o, in, declared))
 	if in.Prefix != "" && c.what != decode.Modified && s.takes(in) {
 		s.changeIn(in, c)
 	}
 	if spaces.MayBeLong(o) {
 		s.changeLong(c)
 	}
-	if said.Prefix != "" && (said != in || c.what == decode.Modified) && s.takes(said) {
-		s.saidBy(said, c)
+	if declared.Prefix != "" && (declared != in || c.what == decode.Modified) && s.takes(declared) {
+		s.changeDeclared(declared, c)
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *store) changeIn(id spaces.ID, c changed) {
 	case c.what == decode.Added:
 		counter.created(id, c, s.policy.chance(counter.poolOf(s.resource, id)))
 	default:
-		if unsaid := counter.deleted(id, c); unsaid {
+		if isLast := counter.deleted(id, c); isLast {
 			s.inspection.ask(id, true, 0)
 		}
 	}
@@ -145,9 +145,9 @@ func (s *store) moveLong(id spaces.ID, in bool, c changed) {
 	}
 }
 
-// saidBy inspects a name pool that an object's generateName has, or had, if it may be the
+// changeDeclared inspects a name pool that an object's generateName has, or had, if it may be the
 // first such object or the last one. The object is not in the name pool, or was updated.
-func (s *store) saidBy(id spaces.ID, c changed) {
+func (s *store) changeDeclared(id spaces.ID, c changed) {
 	counter := s.pools.counters[id]
 	switch {
 	case counter == nil && c.what != decode.Deleted:

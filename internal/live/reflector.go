@@ -114,7 +114,7 @@ func (r *reflector) watch(ctx context.Context, from uint64, buffer []byte, b *ba
 		}
 		if b.onTrial {
 			r.store.update(func(s *standing) { s.state = watched })
-			r.tell(Notice{What: Watched, Resource: r.resource.GroupResource()})
+			r.report(Notice{Type: Watched, Resource: r.resource.GroupResource()})
 		}
 		b.heard()
 		return nil
@@ -140,7 +140,7 @@ func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error 
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	asked, _ := r.source.numbers(ctx, []census.Resource{r.resource}, once) // the next watch asks, too
+	asked, _ := r.source.numbers(ctx, []census.Resource{r.resource}, noRetries) // the next watch asks, too
 	if len(asked) == 0 {
 		return nil
 	}

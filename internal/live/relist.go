@@ -32,7 +32,7 @@ func (r *reflector) countAgain(ctx context.Context, cause error) (took time.Dura
 		return 0, false
 	}
 	from := r.store.ReplaceAfterGap(list, len(r.source.recent), cause)
-	r.tell(Notice{Gap, r.resource.GroupResource(), from, list.began, cause})
+	r.report(Notice{Gap, r.resource.GroupResource(), from, list.began, cause})
 	return list.took, true
 }
 
@@ -51,7 +51,7 @@ func (r *reflector) listSteadily(ctx context.Context) {
 // type that must be read is listed until it can be, or is gone, for a tenth of the time at
 // most, and several times if the list is not of one state.
 func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
-	retrier := apistatus.NewRetrier(firstPause, longestPause, forEver)
+	retrier := apistatus.NewRetrier(firstPause, longestPause, unlimited)
 	for attempts := 1; ; attempts++ {
 		begin := func() census.Batch { return newBatch(r.store.policy, r.source.clock.now(), r.store.has, false) }
 		recent := time.Unix(r.store.look().at.newest+1, 0)
@@ -77,7 +77,7 @@ func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
 // countOnly counts the type again and again, because cause keeps it from being watched. It
 // returns when that is to be tried again; false if ctx is done, or the type is gone.
 func (r *reflector) countOnly(ctx context.Context, cause error) bool {
-	told := r.is(unwatched)
+	reported := r.is(unwatched)
 	r.store.update(func(s *standing) { s.state, s.behind, s.cause = unwatched, time.Time{}, cause })
 	for since := time.Now(); ; {
 		list := r.listAgain(ctx, false)
@@ -87,9 +87,9 @@ func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 		case r.leaveIfGone(ctx):
 			return false
 		}
-		if !told && ctx.Err() == nil {
-			r.tell(Notice{What: Unwatched, Resource: r.resource.GroupResource(), Cause: cause})
-			told = true
+		if !reported && ctx.Err() == nil {
+			r.report(Notice{Type: Unwatched, Resource: r.resource.GroupResource(), Cause: cause})
+			reported = true
 		}
 		if list != nil && list.version > 0 && time.Since(since) >= tryAgain {
 			return true
@@ -108,7 +108,7 @@ func (r *reflector) leaveIfGone(ctx context.Context) bool {
 	standing := r.store.look().standing
 	leaves := ctx.Err() == nil && standing.isLost() && r.types.replace(r, r.successor(r.resource))
 	if leaves {
-		r.tell(Notice{What: Vanished, Resource: r.resource.GroupResource()})
+		r.report(Notice{Type: Vanished, Resource: r.resource.GroupResource()})
 	}
 	return leaves
 }

@@ -57,7 +57,7 @@ func (s *store) bridge(list *listing, gap int, restored bool) (creates int64) {
 			c.happened(s.at.heard, list.began, created, deleted)
 		}
 		if c.seen != nil {
-			c.seen.said = 0
+			c.seen.declared = 0
 		}
 		list.counters[id] = c
 	}

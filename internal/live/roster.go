@@ -17,16 +17,16 @@ type shared struct {
 	interval time.Duration  // between the counts of a type that can't be watched
 	running  sync.WaitGroup // goroutines
 
-	telling sync.Mutex
-	notify  func(Notice) // nil for none
+	reporting sync.Mutex
+	notify    func(Notice) // nil for none
 }
 
-func (s *shared) tell(n Notice) {
+func (s *shared) report(n Notice) {
 	if s.notify == nil {
 		return
 	}
-	s.telling.Lock()
-	defer s.telling.Unlock()
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
 	s.notify(n)
 }
 

@@ -36,7 +36,7 @@ type fakeServer struct {
 	lies     bool           // each watch begins with an earlier state
 	empty    bool           // each watch ends at once
 	hung     int            // so many watches are not answered
-	mute     int            // so many are, and tell nothing
+	mute     int            // so many are, and deliver nothing
 	wordy    bool           // its versions of lists are no numbers
 	selects  int            // requests with a selector
 	torn     time.Duration  // how long first pages take, after which there is no other

@@ -18,8 +18,8 @@ const (
 	listsAtOnce = 2
 	// A watch lasts from five to ten minutes, as the watches of client-go's reflectors do.
 	leastWatch, mostWatch = 5 * time.Minute, 10 * time.Minute
-	// once is for how long a request is retried that is not to be retried.
-	once = time.Millisecond
+	// noRetries is for how long a request is retried that is not to be retried.
+	noRetries = time.Millisecond
 )
 
 // source asks the server for lists, numbers of objects and watches. All resource types

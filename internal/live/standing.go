@@ -100,9 +100,9 @@ func (s *standing) isResting() bool {
 // fails reports whether the last list or watch of the type failed.
 func (s *standing) fails() bool { return s.skipped != nil || !s.behind.IsZero() }
 
-// unanswered notes that the type was asked for its number in vain, since when. It reports
+// noteFailure notes that the type was asked for its number in vain, since when. It reports
 // whether the type was not found.
-func (s *standing) unanswered(skipped census.Skipped, since time.Time) (notFound bool) {
+func (s *standing) noteFailure(skipped census.Skipped, since time.Time) (notFound bool) {
 	notFound = skipped.Reason == census.NotFound
 	switch {
 	case s.state == watched, s.state == unwatched:

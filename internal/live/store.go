@@ -36,8 +36,8 @@ type outline struct {
 }
 
 var (
-	errBackwards = errors.New("the server tells of an earlier state than before")
-	errMute      = errors.New("its watches tell nothing, and the number of its objects is another")
+	errBackwards = errors.New("the server is at an earlier state than before")
+	errMute      = errors.New("its watches deliver no events, but the server has another number of objects")
 	errMissed    = errors.New("its watch did not deliver every event: the server has another number of objects")
 	errNoNumber  = errors.New("its resourceVersions are no numbers")
 	errNoState   = errors.New("its lists are not of one state")
@@ -102,14 +102,14 @@ func (s *store) Apply(event *decode.Event) error {
 // whenCreator returns when the creator of an object is read: now if its name pool has a
 // counter, or is about to get one.
 func (s *store) whenCreator(o *decode.Object) decode.When {
-	in, said := spaces.Of(o)
+	in, declared := spaces.Of(o)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pools.counters[in] != nil || spaces.MayBeLong(o) {
 		return decode.Now
 	}
 	n := s.pools.few.of(hashOf(in))
-	if n.names++; said == in {
+	if n.names++; declared == in {
 		n.generated++
 	}
 	if s.getsCounter(in, n) {

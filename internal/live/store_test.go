@@ -244,8 +244,8 @@ func TestDeletedNamespace(t *testing.T) {
 	}
 	fill()
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6, "pods team/run-": 54}) })
-	if told := e.notices(Gap); len(told) > 0 {
-		t.Errorf("%+v", told)
+	if reported := e.notices(Gap); len(reported) > 0 {
+		t.Errorf("%+v", reported)
 	}
 }
 

@@ -52,11 +52,12 @@ func (t *totals) change(event decode.EventType, isName bool) {
 // isName reports whether the name of an object is under a prefix: its own generateName
 // has the prefix, or that of another name in the name pool has. The next list corrects the
 // number of client-generated names without a counter.
-func (s *store) isName(o *decode.Object, in, said spaces.ID) bool {
+func (s *store) isName(o *decode.Object, in, declared spaces.ID) bool {
 	if _, long := spaces.Long(o); long {
 		return true
 	}
-	return in.Prefix != "" && (said == in || s.pools.counters[in] != nil || s.pools.few.of(hashOf(in)).generated > 0)
+	hasCounter := s.pools.counters[in] != nil
+	return in.Prefix != "" && (declared == in || hasCounter || s.pools.few.of(hashOf(in)).generated > 0)
 }
 
 func (s *store) count() ResourceCount {

@@ -93,8 +93,8 @@ func TestRestored(t *testing.T) {
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 9}) })
 	row := e.Snapshot().Rows[0]
 	// 13 were created, of which 10 are lost without a delete.
-	if told := e.notices(Gap); len(told) != 1 || row.Gaps != 1 || row.Creates < 12 || row.Creates > 13 || row.Deletes > 0 {
-		t.Errorf("%+v, told %+v", row, told)
+	if reported := e.notices(Gap); len(reported) != 1 || row.Gaps != 1 || row.Creates < 12 || row.Creates > 13 || row.Deletes > 0 {
+		t.Errorf("%+v, reported %+v", row, reported)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestOneServerForgets(t *testing.T) {
 			return e.differs(map[string]int64{"pods prod/run-": 9})
 		})
 		if row := e.Snapshot().Rows[0]; len(e.notices(Gap)) != gaps || row.Gaps != gaps || row.Creates != 3 {
-			t.Errorf("%d refusals: %+v, told %+v", opens, row, e.told)
+			t.Errorf("%d refusals: %+v, reported %+v", opens, row, e.reported)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func TestWatchedAgain(t *testing.T) {
 	refuses.Store(false)
 	eventually(t, func() string {
 		if n := len(e.notices(Watched)); n != 1 {
-			return fmt.Sprintf("it was told %d times that it is watched", n)
+			return fmt.Sprintf("it was reported %d times that it is watched", n)
 		}
 		return ""
 	})
@@ -167,7 +167,7 @@ func TestWatchedAgain(t *testing.T) {
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 8}) })
 	row := e.Snapshot().Rows[0]
 	if !row.Followed || row.Creates != 2 || len(e.notices(Unwatched)) != 1 || len(e.notices(Gap)) > 0 {
-		t.Errorf("%+v, told %+v", row, e.told)
+		t.Errorf("%+v, reported %+v", row, e.reported)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestRemoved(t *testing.T) {
 			server.wake()
 			eventually(t, func() string {
 				if n := len(e.notices(Vanished)); n != 1 {
-					return fmt.Sprintf("it was told %d times that it is gone: %+v", n, e.Snapshot().Skipped)
+					return fmt.Sprintf("it was reported %d times that it is gone: %+v", n, e.Snapshot().Skipped)
 				}
 				return ""
 			})
@@ -226,14 +226,14 @@ func TestRemoved(t *testing.T) {
 			server.mu.Lock()
 			more := server.lists - lists
 			server.mu.Unlock()
-			if told := e.notices(Vanished); more > 0 || len(told) > 1 {
-				t.Errorf("%d lists since, and told %+v", more, told)
+			if reported := e.notices(Vanished); more > 0 || len(reported) > 1 {
+				t.Errorf("%d lists since, and reported %+v", more, reported)
 			}
 			away.Store(false)
 			addRuns(server, 7)
 			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
 			if len(e.notices(Appeared)) != 1 {
-				t.Errorf("%+v", e.told)
+				t.Errorf("%+v", e.reported)
 			}
 		})
 	}
@@ -264,13 +264,13 @@ func TestDiscoveryForgets(t *testing.T) {
 		}
 		return ""
 	})
-	if told := e.notices(Vanished); len(told) > 0 {
-		t.Errorf("%+v", told)
+	if reported := e.notices(Vanished); len(reported) > 0 {
+		t.Errorf("%+v", reported)
 	}
 	away.Store(true)
 	eventually(t, func() string {
 		if n := len(e.notices(Vanished)); n != 1 {
-			return fmt.Sprintf("it was told %d times that it is gone", n)
+			return fmt.Sprintf("it was reported %d times that it is gone", n)
 		}
 		return ""
 	})
@@ -278,7 +278,7 @@ func TestDiscoveryForgets(t *testing.T) {
 	forgets.Store(false)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
 	if len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
-		t.Errorf("%+v", e.told)
+		t.Errorf("%+v", e.reported)
 	}
 }
 
@@ -303,7 +303,7 @@ func TestInstalledAgain(t *testing.T) {
 			server.wake()
 			eventually(t, func() string {
 				if n := len(e.notices(Vanished)); n != 1 {
-					return fmt.Sprintf("it was told %d times that it is gone", n)
+					return fmt.Sprintf("it was reported %d times that it is gone", n)
 				}
 				return ""
 			})
@@ -324,7 +324,7 @@ func TestInstalledAgain(t *testing.T) {
 			answer.Store(0)
 			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
 			if s := e.Snapshot(); len(s.Skipped) > 0 || len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
-				t.Errorf("%+v, told %+v", s, e.told)
+				t.Errorf("%+v, reported %+v", s, e.reported)
 			}
 		})
 	}
@@ -347,20 +347,20 @@ func TestNotCountedYet(t *testing.T) {
 	e.discover(t.Context())
 	check("a new type", 1, 1)
 	missing := census.Skipped{Resource: "pods", Reason: census.NotFound}
-	unanswered := func() {
-		e.types.of(pods.GroupResource()).unanswered(t.Context(), missing, time.Now())
+	noteFailure := func() {
+		e.types.of(pods.GroupResource()).noteFailure(t.Context(), missing, time.Now())
 	}
-	unanswered()
+	noteFailure()
 	check("one that is gone", 0, 0)
 	e.discover(t.Context())
 	check("one that is discovered again", 1, 1)
-	unanswered()
+	noteFailure()
 	check("one that is gone all the same", 0, 0)
 	server.refuses = func(string, bool) int {
 		check("one that is listed", 1, 1)
 		return 0
 	}
-	e.types.of(pods.GroupResource()).answered(t.Context(), census.Estimate{Resource: pods, Known: true})
+	e.types.of(pods.GroupResource()).listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true})
 	check("one that has been listed", 1, 0)
 }
 
@@ -437,7 +437,7 @@ func TestCountedInVain(t *testing.T) {
 				return 0
 			}
 		},
-		"each watch tells of an earlier state": func(s *fakeServer) { s.lies = true },
+		"each watch begins at an earlier state": func(s *fakeServer) { s.lies = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -447,7 +447,7 @@ func TestCountedInVain(t *testing.T) {
 			e := start(t, server, pods)
 			eventually(t, func() string {
 				if n := len(e.notices(Unwatched)); n != 1 {
-					return fmt.Sprintf("it was told %d times that it cannot be watched", n)
+					return fmt.Sprintf("it was reported %d times that it cannot be watched", n)
 				}
 				return ""
 			})
@@ -539,7 +539,7 @@ func TestFirstOpenRefused(t *testing.T) {
 	addRuns(server, 1)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
 	if rows := e.Snapshot().Rows; !rows[0].Followed || len(e.notices(Unwatched)) > 0 {
-		t.Errorf("%+v, %+v", rows, e.told)
+		t.Errorf("%+v, %+v", rows, e.reported)
 	}
 }
 
@@ -717,7 +717,7 @@ func TestUnsaid(t *testing.T) {
 	c := &counter{pool: tally{Names: 3}, since: &time.Time{}}
 	o := decode.Object{Name: "run-24567", GenerateName: "run-"}
 	id := spaces.ID{Prefix: "run-", SuffixLength: suffixLength}
-	if unsaid := c.deleted(id, changed{object: o, version: 1}); !unsaid {
+	if isLast := c.deleted(id, changed{object: o, version: 1}); !isLast {
 		t.Errorf("%+v", c.pool)
 	}
 }
@@ -854,8 +854,8 @@ func TestMute(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := followsOneMore(t, inject)
-			if told := e.notices(Gap); len(told) == 0 || !errors.Is(told[0].Cause, errMute) {
-				t.Errorf("%+v", told)
+			if reported := e.notices(Gap); len(reported) == 0 || !errors.Is(reported[0].Cause, errMute) {
+				t.Errorf("%+v", reported)
 			}
 		})
 	}
@@ -985,7 +985,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	}
 	e.source.scanner.RetryTimeout = time.Millisecond
 	began = time.Now()
-	failing.answered(t.Context(), census.Estimate{Resource: pods, Known: true})
+	failing.listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true})
 	if rests := failing.store.standing.rests.Sub(began); rests < (1+listPauses)*takes {
 		t.Errorf("it is listed again after %v", rests)
 	}
@@ -995,7 +995,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 func TestUnknownNumber(t *testing.T) {
 	k := newTestStore()
 	k.Replace(&listing{facts: facts{objects: 200}}, quiet)
-	if due := k.answered(census.Estimate{Resource: pods, Objects: 1}); due || k.totals.objects != 200 {
+	if due := k.noteNumber(census.Estimate{Resource: pods, Objects: 1}); due || k.totals.objects != 200 {
 		t.Errorf("%d objects, due: %v", k.totals.objects, due)
 	}
 }
@@ -1027,8 +1027,8 @@ func TestNoNumber(t *testing.T) {
 	}
 	e := start(t, server, pods)
 	eventually(t, func() string {
-		if told := e.notices(Unwatched); len(told) != 1 || !errors.Is(told[0].Cause, errNoNumber) {
-			return fmt.Sprintf("%+v", told)
+		if reported := e.notices(Unwatched); len(reported) != 1 || !errors.Is(reported[0].Cause, errNoNumber) {
+			return fmt.Sprintf("%+v", reported)
 		}
 		return ""
 	})

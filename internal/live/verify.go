@@ -22,8 +22,8 @@ var errUnverified = errors.New("the counts were not compared with the server at 
 // Snapshot.Skipped. Run has to be in progress.
 func (e *Engine) Verify(ctx context.Context) {
 	select {
-	case e.asking <- struct{}{}:
-		defer func() { <-e.asking }()
+	case e.rounds <- struct{}{}:
+		defer func() { <-e.rounds }()
 		e.discover(ctx)
 	case <-ctx.Done():
 	}
@@ -68,7 +68,7 @@ func (r *reflector) verify(ctx context.Context, asked census.Estimate) {
 	case list == nil: // the type is unverified, or skipped
 	case isWatched:
 		from := r.store.ReplaceAfterGap(list, len(r.source.recent), errMissed)
-		r.tell(Notice{Gap, r.resource.GroupResource(), from, list.began, errMissed})
+		r.report(Notice{Gap, r.resource.GroupResource(), from, list.began, errMissed})
 	case list.state() == watched:
 		r.store.Replace(list, unwatched) // too late for rates of its own
 	default:

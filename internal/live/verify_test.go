@@ -164,8 +164,8 @@ func TestLostEvents(t *testing.T) {
 	addRuns(server, 50)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 56}) })
 	row := e.Snapshot().Rows[0]
-	if told := e.notices(Gap); len(told) == 0 || !errors.Is(told[0].Cause, errMissed) && !errors.Is(told[0].Cause, errMute) || row.Creates > 50 {
-		t.Errorf("%+v, told %+v", row, told)
+	if reported := e.notices(Gap); len(reported) == 0 || !errors.Is(reported[0].Cause, errMissed) && !errors.Is(reported[0].Cause, errMute) || row.Creates > 50 {
+		t.Errorf("%+v, reported %+v", row, reported)
 	}
 }
 
@@ -191,8 +191,8 @@ func TestRestoredAndAhead(t *testing.T) {
 	addRuns(server, 10)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 70}) })
 	row := e.Snapshot().Rows[0]
-	if told := e.notices(Gap); len(told) != 1 || row.Creates > 60 || row.Deletes > 0 {
-		t.Errorf("%+v, told %+v", row, told)
+	if reported := e.notices(Gap); len(reported) != 1 || row.Creates > 60 || row.Deletes > 0 {
+		t.Errorf("%+v, reported %+v", row, reported)
 	}
 }
 
@@ -246,8 +246,8 @@ func TestUndiscovered(t *testing.T) {
 	}
 	eventually(t, skips(1))
 	time.Sleep(2 * quietEvery)
-	if told := e.notices(Undiscovered); len(told) != 1 {
-		t.Errorf("%+v", told)
+	if reported := e.notices(Undiscovered); len(reported) != 1 {
+		t.Errorf("%+v", reported)
 	}
 	fails.Store(false)
 	eventually(t, skips(0))

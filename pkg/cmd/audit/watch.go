@@ -143,7 +143,7 @@ func (w *watched) newEngine(collector *audit.Collector, progress *terminal.Progr
 func (w *watched) tellOf(tell func(text string)) {
 	patience := cluster.Patience{For: w.run.config.scan.RetryTimeout, Say: tell}
 	w.engine.Scanner.Absent, w.engine.Scanner.Resting = patience.Tell, tellRest(tell)
-	w.engine.Tell = func(n live.Notice) { tell(noticeText(n)) }
+	w.engine.Notify = func(n live.Notice) { tell(noticeText(n)) }
 }
 
 // follow prints changes until the user quits, or the time is up.
@@ -261,7 +261,7 @@ func watchedText(s live.Snapshot) string {
 // noticeText returns a notice for people.
 func noticeText(n live.Notice) string {
 	resource := n.Resource.String()
-	switch n.What {
+	switch n.Type {
 	case live.Gap:
 		from, to := n.From.Format(time.TimeOnly), n.To.Format(time.TimeOnly)
 		return terminal.Sprintf(messages.Gap, resource, from, to, n.Cause)

@@ -175,8 +175,8 @@ func TestSayLeft(t *testing.T) {
 	var errOut bytes.Buffer
 	w := &watched{run: &run{tell: teller{&errOut}}}
 	notices := make(chan string, 3)
-	notices <- noticeText(live.Notice{What: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
-	notices <- noticeText(live.Notice{What: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
+	notices <- noticeText(live.Notice{Type: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
+	notices <- noticeText(live.Notice{Type: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
 	w.sayLeft(notices)
 	if got, want := errOut.String(), fmt.Sprintf(messages.Appeared+"\n"+messages.Vanished+"\n", "gizmos", "gadgets"); got != want {
 		t.Errorf("%q", got)
@@ -193,7 +193,7 @@ func TestTellsWhileItCounts(t *testing.T) {
 	go func() {
 		w.engine.Scanner.Absent(errors.New("refused\x1b"), 3*time.Second)
 		w.engine.Scanner.Resting(90 * time.Second)
-		w.engine.Tell(live.Notice{What: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
+		w.engine.Notify(live.Notice{Type: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
 		ended <- io.EOF
 	}()
 	var out bytes.Buffer

@@ -85,13 +85,13 @@ func TestAddressInUse(t *testing.T) {
 // Each notice of the engine is one line of the log, regardless of the server's text.
 func TestNotices(t *testing.T) {
 	pods, cause := schema.GroupResource{Resource: "pods"}, errors.New("gone\n\x1b[2J")
-	for what, want := range map[live.Happening]string{
+	for what, want := range map[live.NoticeType]string{
 		live.Gap: messages.Gap, live.Unwatched: messages.Unwatched, live.Watched: messages.WatchedAgain,
 		live.Appeared: messages.Appeared, live.Vanished: messages.Vanished, live.Undiscovered: messages.Undiscovered,
 	} {
 		var out bytes.Buffer
 		o := &options{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}
-		o.notice(live.Notice{What: what, Resource: pods, Cause: cause})
+		o.notice(live.Notice{Type: what, Resource: pods, Cause: cause})
 		start, _, _ := strings.Cut(strings.ReplaceAll(fmt.Sprintf(want, "pods", ""), "%!(EXTRA string=)", ""), ":")
 		line := out.String()
 		if what == live.Undiscovered {

@@ -60,7 +60,7 @@ func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *clus
 	})
 	engine.Types, engine.Namespace, engine.Named = types.Known(), o.namespace, len(o.types) > 0
 	engine.MinCount, engine.Discover, engine.Ahead = o.minCount, types.Discover, c.Ahead(ctx)
-	engine.Tell = o.notice
+	engine.Notify = o.notice
 	return engine
 }
 
@@ -89,7 +89,7 @@ func (o *options) counted(engine *live.Engine, types *cluster.Types) {
 // notice prints a notice of the engine.
 func (o *options) notice(n live.Notice) {
 	resource := n.Resource.String()
-	switch n.What {
+	switch n.Type {
 	case live.Gap:
 		o.log(messages.Gap, resource, n.Cause)
 	case live.Unwatched:
