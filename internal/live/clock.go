@@ -27,9 +27,6 @@ func (c *clock) now() time.Time {
 	return c.began.Add(c.uptime() - c.running)
 }
 
-// loaded is when the program started, with a monotonic reading.
-var loaded = time.Now()
-
-// running returns the time since the program started, without the time for which the
+// loaded is when the program started. The time since then is without the time for which the
 // computer slept. It replaces the uptime where that is not available.
-func running() time.Duration { return time.Since(loaded) }
+var loaded = time.Now()

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
@@ -100,11 +99,7 @@ func (f *flight) note(id spaces.ID, c changed) {
 	if f.noted++; f.noted > maxNoted {
 		return
 	}
-	by := int32(1)
-	if c.what == decode.Deleted {
-		by = -1
-	}
-	pool.since = append(pool.since, change{c.version, by})
+	pool.since = append(pool.since, change{c.version, c.by()})
 }
 
 // sum returns how many more objects have the generateName than at a state.

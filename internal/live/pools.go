@@ -31,7 +31,7 @@ func (s *store) change(c changed) {
 	o := &c.object
 	in, declared := spaces.Of(o)
 	s.at.newest = max(s.at.newest, o.Created)
-	s.totals.change(c.what, s.isName(o, in, declared))
+	s.totals.change(int64(c.by()), s.isName(o, in, declared))
 	if in.Prefix != "" && c.what != decode.Modified && s.takes(in) {
 		s.changeIn(in, c)
 	}
@@ -69,10 +69,7 @@ func (s *store) changeIn(id spaces.ID, c changed) {
 func (s *store) changeFew(id spaces.ID, c changed) {
 	hash := hashOf(id)
 	before := s.pools.few.of(hash)
-	n, by := before, int32(1)
-	if c.what == decode.Deleted {
-		by = -1
-	}
+	n, by := before, c.by()
 	n.names += by
 	if generates(id, &c.object) {
 		n.generated += by

@@ -71,6 +71,17 @@ type changed struct {
 	since, at time.Time
 }
 
+// by is how many objects the event adds.
+func (c *changed) by() int32 {
+	switch c.what {
+	case decode.Added:
+		return 1
+	case decode.Deleted:
+		return -1
+	}
+	return 0
+}
+
 // Apply counts an event.
 func (s *store) Apply(event *decode.Event) error {
 	version, err := strconv.ParseUint(event.ResourceVersion, 10, 64)

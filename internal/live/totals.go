@@ -33,15 +33,8 @@ type totals struct {
 	events, idle int64
 }
 
-// change counts an event of an object, whose name may be under a prefix.
-func (t *totals) change(event decode.EventType, isName bool) {
-	by := int64(0)
-	switch event {
-	case decode.Added:
-		by = 1
-	case decode.Deleted:
-		by = -1
-	}
+// change adds to the number of objects, whose names may be under a prefix.
+func (t *totals) change(by int64, isName bool) {
 	t.objects += by
 	if isName {
 		t.names = max(t.names+by, 0)

@@ -4,4 +4,4 @@ package live
 
 import "time"
 
-func uptime() time.Duration { return running() }
+func uptime() time.Duration { return time.Since(loaded) }

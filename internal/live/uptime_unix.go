@@ -12,7 +12,7 @@ import (
 func uptime() time.Duration {
 	var passed unix.Timespec
 	if err := unix.ClockGettime(bootClock, &passed); err != nil {
-		return running()
+		return time.Since(loaded)
 	}
 	return time.Duration(passed.Nano())
 }
