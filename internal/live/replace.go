@@ -22,7 +22,7 @@ func (s *store) ReplaceAfterGap(list *listing, gap int, cause error) (from time.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from = s.at.heard
-	restored := list.version < s.at.version || errors.Is(cause, errMissed)
+	restored := list.version < s.at.version || errors.Is(cause, errMissed) || errors.Is(cause, errMute)
 	creates := s.bridge(list, gap, restored)
 	if grown := list.prefixed - s.totals.names; !restored {
 		creates = max(creates, grown)

@@ -63,8 +63,11 @@ func TestTotalsOverAGap(t *testing.T) {
 	if got := (ResourceCount{Resource: pods, Counted: true, Names: 8, Creates: 5, Gaps: 1}); k.count() != got {
 		t.Errorf("%+v, want %+v", k.count(), got)
 	}
-	k.ReplaceAfterGap(&listing{version: 12, facts: facts{prefixed: 9}}, 0, errMissed)
-	if c := k.count(); c.Creates != 5 || c.Names != 9 {
-		t.Errorf("names that a restored server has again are creates: %+v", c)
+	for i, cause := range []error{errMissed, errMute} {
+		names := 9 + int64(i)
+		k.ReplaceAfterGap(&listing{version: 12, facts: facts{prefixed: names}}, 0, cause)
+		if c := k.count(); c.Creates != 5 || c.Names != names {
+			t.Errorf("%v: names that a restored server has again are creates: %+v", cause, c)
+		}
 	}
 }
