@@ -1,4 +1,4 @@
-# The image of the hook genname-lint-docker, which pre-commit builds (.pre-commit-hooks.yaml).
+# pre-commit builds this image for the hook genname-lint-docker (.pre-commit-hooks.yaml).
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY . .

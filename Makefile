@@ -1,44 +1,45 @@
-# Every target needs Go 1.26 and make, and the race detector a C compiler;
-# whatever else is needed is built from Go modules, pinned by their go.sum.
+# Every target needs Go 1.26 and make. The race detector also needs a C compiler. All
+# other programs are built from Go modules, at the versions of their go.sum.
 
 GO       ?= go
 COVERAGE := 85
 
-# The libraries of Kubernetes take minutes to compile, so all is compiled in
-# two ways only: as the plugin, kubectl and the servers are, and for the race
-# detector, which needs C.
+# The libraries of Kubernetes take minutes to compile. So there are only two ways to
+# compile: without C (the plugin, kubectl, the servers and most tests), and with C for
+# the race detector.
 USERFLAGS          := $(shell $(GO) env GOFLAGS)
 GOFLAGS            := $(filter-out -trimpath,$(USERFLAGS)) -trimpath
 export GOFLAGS
 export CGO_ENABLED := 0
 WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
 
-# The packages in which much runs at the same time. "make test" has their tests run
-# under the race detector, and "make race" all tests that run the plugin's code.
+# ENGINES are the packages with many goroutines. "make test" runs their tests under the
+# race detector. "make race" runs all tests of the plugin's code under it.
 RACE    := $(WITHC) $(GO) test -race
 ENGINES := $(addprefix ./internal/,census create duplicates exactlyonce exporter live prune serverinfo wait)
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
-# The longest first, so that the others run beside it.
+# go test starts packages in this order. test/e2e takes longest, so it is first, and the
+# other packages run beside it.
 ALL      = ./test/e2e $(shell $(GO) list ./... | grep -vE '/test/(e2e|release)$$')
 
-# A release needs programs that are not built here: syft for SBOMs, cosign with
-# its service for signatures, and docker with a registry for the image.
+# A full release needs programs that this Makefile doesn't build: syft for SBOMs, cosign
+# with its service for signatures, and docker with a registry for the image. SKIP leaves
+# these parts out.
 SKIP       ?= sbom,sign,docker
 GORELEASER := $(GO) tool -modfile=tools/release/go.mod goreleaser
-# goreleaser forgets the commit where there is no remote.
+# Without a remote, goreleaser doesn't find the commit. So git gets a remote from variables.
 REMOTE     := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/kubectl-genname/kubectl-genname
 
-# Properties are drawn by a seed: a check that blocks fails for what was changed,
-# and not by chance. "make chance" takes another one.
+# Property tests generate their input from this seed. The seed is always the same, so a
+# check fails because of a change, and not by chance. "make chance" uses another seed.
 export RAPID_SEED ?= 1
 PROPERTIES = $(shell git grep -l pgregory.net/rapid -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
-# The modules beside the plugin's that have code to vet. Those of tools have
-# none, and those of test/controlplane are built by control-plane: they are all
-# of Kubernetes, which takes minutes to vet.
+# The other modules that "make lint" vets. The modules of tools have no code. Those of
+# test/controlplane contain all of Kubernetes, which takes minutes to vet.
 MODULES = $(patsubst %/go.mod,%,$(filter-out tools/% test/controlplane/%,$(shell git ls-files '*/go.mod')))
 
-# The packages that others import, and that follow semantic versions.
+# The packages that other programs import. They follow semantic versions.
 PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecr ./pkg/once/names ./pkg/analyze
 
 # The library is a module of its own.
@@ -59,136 +60,136 @@ build: ## Build the plugin into bin/
 control-plane: ## Build kube-apiserver, etcd and kubectl into the user's cache (5 minutes, once)
 	$(GO) run ./test/controlplane/run
 
-demo: control-plane build ## Tour the commands on a real kube-apiserver
+demo: control-plane build ## Run a tour of the commands on a real kube-apiserver
 	$(GO) run ./test/controlplane/run --controllers=job-controller --nodes bash examples/demo.sh
 
 unit: ## Run the tests that need no control plane (seconds)
 	$(GO) test -short $(QUICK)
 	$(LIBRARY) -short ./...
 
-bare: control-plane ## Run the quick tests, and those that kubectl runs in, in a bare environment
+bare: control-plane ## Run the quick tests, and the tests that run kubectl, with an empty home and almost no variables
 	.ci/bare $(GO) test -short -count=1 $(QUICK)
 	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion' ./test/e2e
 
-test: control-plane build ## Run all tests but those of a release, on a real control plane (minutes)
-	@echo "kube-controller-manager, for the demo: 2 minutes at first"
+test: control-plane build ## Run all tests except those of a release, on a real control plane (11 minutes)
+	@echo "Building kube-controller-manager for the demo: 2 minutes the first time"
 	$(GO) run ./test/controlplane/run --controllers=job-controller true
-	@echo "All tests of the plugin: 8 minutes"
+	@echo "Running the tests of the plugin: 8 minutes"
 	$(GO) test -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(ALL)
 	@$(MAKE) --no-print-directory cover
-	@echo "The alerts and the dashboard in Prometheus' engine, which is built at first: 2 minutes"
+	@echo "Testing the alerts and the dashboard in the engine of Prometheus: 2 minutes the first time"
 	$(GO) test -C test/monitoring ./...
-	@echo "The library at its lowest versions: a minute at first"
+	@echo "Testing the library with its lowest versions: a minute the first time"
 	$(LIBRARY) ./...
-	@echo "The modules for controllers, and at first controller-runtime: 2 minutes"
+	@echo "Testing the modules for controllers: 2 minutes the first time"
 	for module in $(CONTROLLERS); do $(GO) test -C $$module ./... || exit 1; done
-	@echo "The engines under the race detector, and at first Kubernetes' libraries: 3 minutes"
+	@echo "Testing the engines under the race detector: 3 minutes the first time"
 	$(RACE) -short -timeout 20m $(ENGINES)
 
-race: control-plane ## Run all tests that run the plugin's code under the race detector (10 minutes)
+race: control-plane ## Run the tests of the plugin's code under the race detector (10 minutes)
 	$(RACE) -timeout 30m ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./lab/faults ./test/faultproxy
 
-release-test: control-plane ## Make a release of this platform and take it apart (goreleaser: 3 minutes at first)
-	@echo "goreleaser, whose libraries are those of three clouds: 3 minutes at first"
+release-test: control-plane ## Make a release of this platform, and test its files (3 minutes more the first time)
+	@echo "Building goreleaser: 3 minutes the first time"
 	$(GORELEASER) check
 	$(GO) test -timeout 20m ./test/release
 
-cover: # Fail if pkg/ and internal/ are covered less than they should be (after test)
+cover: # Fail if the coverage of pkg/ and internal/ is too low. Run it after test
 	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/ and internal/: " $$3; exit ($$3+0 < least)}'
 
-chance: control-plane ## Run the tests that follow from a seed with another one; SEED= repeats it
+chance: control-plane ## Run the property tests and fault tests with a random seed (SEED= repeats a seed)
 	@seed=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; echo "make chance SEED=$$seed"; \
 	RAPID_SEED=$$seed $(GO) test -count=1 $(PROPERTIES) && \
 	GENNAME_SEED=$$seed $(RACE) -count=1 -timeout 20m -run 'TestFaults|TestAuditOfChance' ./lab/faults ./test/e2e
 
-# Each is a package and a function in it.
+# Each fuzz target is a package and a function in it.
 FUZZ  = $(shell git grep -o '^func Fuzz[A-Za-z]*' -- '*_test.go' | sed -E 's|([^:]*)/[^/]*:func (.*)|./\1/\2|')
 TIME ?= 10s
 
-library: ## Test the library with the oldest Go that it takes, and with the newest Kubernetes modules
+library: ## Test the library with its oldest Go version, and with the newest Kubernetes modules
 	GOTOOLCHAIN=go$$($(GO) -C pkg/once mod edit -json | awk -F '"' '$$2 == "Go" {print $$4}') $(LIBRARY) ./...
 	newest=$$(mktemp -d) && trap 'rm -rf "$$newest"' EXIT && cp pkg/once/go.mod pkg/once/go.sum "$$newest" && \
 	$(GO) -C pkg/once get -modfile="$$newest/go.mod" k8s.io/api@latest k8s.io/apimachinery@latest k8s.io/client-go@latest && \
 	$(LIBRARY) -mod=mod -modfile="$$newest/go.mod" ./...
 
-fuzz: ## Fuzz each target for TIME (10s), or TARGET= alone
+fuzz: ## Fuzz all targets, or only TARGET=, for TIME= each (10s)
 	@for target in $(or $(TARGET),$(FUZZ)); do echo "$$target for $(TIME)"; \
 	$(GO) test -C "$${target%/*}" -run '^$$' -fuzz "^$${target##*/}$$" -fuzztime $(TIME) . || exit 1; done
 
-fuzz-targets: # Print what TARGET= of fuzz can be (.github/workflows/nightly.yaml)
+fuzz-targets: # Print the values of TARGET= for fuzz (.github/workflows/nightly.yaml uses them)
 	@printf '%s\n' $(FUZZ)
 
-lint: ## Run the linters over the code and the workflows
-	@echo "golangci-lint: 2 minutes at first"
+lint: ## Run the linters on the code and the workflows
+	@echo "Running golangci-lint: 2 minutes the first time"
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
 	@for module in pkg/once pkg/once/oncecr; do echo "golangci-lint in $$module"; \
 	(linter=$$($(GO) tool -modfile=tools/go.mod -n golangci-lint) && cd $$module && $$linter run ./...) || exit 1; done
 	@for module in $(MODULES); do echo "go vet in $$module"; $(GO) vet -C $$module ./... || exit 1; done
 	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
 
-apidiff: ## Compare the packages that others import with the exports of the last release
+apidiff: ## Compare the exported names of the public packages with those of the last release
 	.ci/apidiff $(PUBLIC)
 
-exports: ## Write the exports that apidiff compares with: make exports VERSION=v0.1.0
+exports: ## Write the exported names of a release for apidiff: make exports VERSION=v0.1.0
 	.ci/apidiff -w '$(VERSION)' $(PUBLIC)
 
-vulnerabilities: ## Look for known vulnerabilities that the code reaches (asks vuln.go.dev)
+vulnerabilities: ## Find known vulnerabilities in the code that the plugin calls (reads vuln.go.dev)
 	$(GO) tool -modfile=tools/govulncheck/go.mod govulncheck ./...
 
-docs: ## Write the command reference, and pictures of the recorded terminals
+docs: ## Write the command reference and the pictures of recorded terminals
 	rm -rf docs/reference/commands
 	$(GO) run ./docs/generate --markdown docs/reference/commands --screens docs/figures
 
-release-commit: ## Commit the requirements of a release, after the library's tag: make release-commit VERSION=v0.1.0
+release-commit: ## Make the commit of a release, after the library's tag: make release-commit VERSION=v0.1.0
 	@.ci/release-commit '$(VERSION)'
 
-release-snapshot: ## Make a release of all platforms into dist/ and test it; SKIP= adds SBOMs, signatures and images
+release-snapshot: ## Make a release of all platforms into dist/, and test it (SKIP= adds SBOMs, signatures and images)
 	$(REMOTE) $(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))
 	$(GO) run ./krew/render dist > dist/genname.yaml
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
 
-release: # Make a draft release of the tag that is checked out, with SBOMs, signatures and the image, and test it (.github/workflows/release.yaml)
+release: # Make a draft release of the current tag, with SBOMs, signatures and the image, and test it (.github/workflows/release.yaml)
 	$(GORELEASER) release --clean
 	$(GO) run ./krew/render dist > dist/genname.yaml
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
 
-release-twice: ## Make the release of the commit in two folders, and compare every byte
-	@git diff --quiet HEAD || { echo "there are changes that are not committed, and a program says so"; exit 1; }
+release-twice: ## Make the release of the current commit in two directories, and compare every byte
+	@git diff --quiet HEAD || { echo "error: there are uncommitted changes, and the programs would contain a note about them. Commit or remove the changes" >&2; exit 1; }
 	$(MAKE) release-snapshot
 	rm -rf bin/again && git worktree prune && git worktree add --quiet --detach bin/again
 	cd bin/again && $(REMOTE) $(GORELEASER) release --snapshot --clean $(if $(SKIP),--skip=$(SKIP))
 	diff dist/checksums.txt bin/again/dist/checksums.txt && echo "both releases are identical"
 	git worktree remove --force bin/again
 
-bench: control-plane ## Measure on real servers, into docs/internals/benchmarks.md (an hour on an idle machine)
+bench: control-plane ## Measure speed and memory on real servers, and write docs/internals/benchmarks.md (an hour on an idle machine)
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./internal/...
 	$(GO) run -C lab/bench . create audit live startup
 
-# The documented fault test is that of 5,000 objects and the usual seed.
+# The page has the results of 5,000 objects and the default seed. Other runs only print.
 N        ?= 5000
 FAULTS  = $(GO) run ./lab/faults/run -objects $(N) $(if $(SEED),-seed $(SEED)) $(if $(ONLY),-only $(ONLY)) \
             $(if $(SEED)$(ONLY)$(filter-out 5000,$(N)),,-write docs/internals/benchmarks.md)
 
-faults: build control-plane ## Create objects through injected faults, into docs/internals/benchmarks.md (15 minutes); N= SEED= ONLY= only print
+faults: build control-plane ## Create objects through injected faults, and write docs/internals/benchmarks.md (15 minutes; with N=, SEED= or ONLY= only print)
 	$(FAULTS)
 	$(FAULTS) -replicated -by-request -server-kills 7
 
-# The documented run is that of five minutes and the usual seed.
+# The page has the results of five minutes and the default seed. Other runs only print.
 FOR ?= 5m
 
-churn: build control-plane ## Have audit --watch follow what comes and goes while parts of a replicated control plane fail, into docs/internals/watch-engine.md (8 minutes); FOR= SEED= only print
+churn: build control-plane ## Test audit --watch while parts of a replicated control plane fail, and write docs/internals/watch-engine.md (8 minutes; with FOR= or SEED= only print)
 	$(GO) run ./lab/faults/run -follow $(FOR) -replicated -by-request -server-kills 7 $(if $(SEED),-seed $(SEED)) \
 	$(if $(SEED)$(filter-out 5m,$(FOR)),,-write docs/internals/watch-engine.md)
 
-compat: build control-plane ## Try every minor version of kube-apiserver and kubectl, into docs/reference/server-versions.md (10 minutes; at first 5 for each more)
+compat: build control-plane ## Test each supported version of kube-apiserver and kubectl, and write docs/reference/server-versions.md (10 minutes; the first time 5 more for each version)
 	$(GO) run ./lab/compat -write docs/reference/server-versions.md
 
-foreign: control-plane ## Try the linux/arm64 program under qemu (Debian: qemu-user-static), into docs/reference/server-versions.md (5 minutes)
-	@command -v qemu-aarch64-static > /dev/null || { echo "error: qemu-aarch64-static is not there: apt-get install qemu-user-static" >&2; exit 1; }
+foreign: control-plane ## Test the linux/arm64 program under qemu, and write docs/reference/server-versions.md (5 minutes)
+	@command -v qemu-aarch64-static > /dev/null || { echo "error: qemu-aarch64-static is not installed. On Debian, run: apt-get install qemu-user-static" >&2; exit 1; }
 	GOARCH=arm64 $(GO) build -ldflags="-s -w" -o bin/arm64/ ./cmd/kubectl-genname
 	$(GO) run ./lab/compat -plugin lab/compat/arm64 -only v1.34.4 -section foreign -write docs/reference/server-versions.md
 
-figures: build ## Draw the pictures of docs/figures, by the commands of docs/internals/kep-4420.md
+figures: build ## Draw the plots of docs/figures with the commands of docs/internals/kep-4420.md
 	@grep -o '^    kubectl genname report --plot .*' docs/internals/kep-4420.md | sed 's|kubectl genname|bin/kubectl-genname|' | sh -ex > /dev/null
 
 schemas: ## Write docs/schemas and docs/reference/formats from the Go types
@@ -197,25 +198,25 @@ schemas: ## Write docs/schemas and docs/reference/formats from the Go types
 rules: ## Write docs/rules from the rules of lint
 	$(GO) test ./internal/lint/rules -run Pages -update
 
-controllers: control-plane ## Have the real controllers derive names, into docs/reference/derived-names.md (kube-controller-manager: 4 minutes at first)
+controllers: control-plane ## Read the names that the real controllers derive, and write docs/reference/derived-names.md (4 minutes more the first time)
 	$(GO) run ./test/lint/controllers
 
-wait-types: control-plane ## Have create --wait follow each custom resource that it knows, with the real CRDs (2 minutes; at first 2 more)
+wait-types: control-plane ## Test create --wait with the real CRD of each custom resource that it supports (2 minutes; the first time 4)
 	$(GO) test -count=1 ./test/waiting -run TestTypes -all-types
 
-prune-trial: control-plane ## Delete 60,000 of 100,000 objects with prune while all goes wrong, and compare it with kubectl (15 minutes)
+prune-trial: control-plane ## Delete 60,000 of 100,000 objects with prune and with kubectl while faults are injected (15 minutes)
 	$(GO) run ./test/pruning/run $(if $(SEED),-seed $(SEED))
 
-clock: control-plane ## Run the tests of create with clocks that are an hour ahead, an hour behind, and stepping (20 minutes)
+clock: control-plane ## Run the tests of create with clocks that are an hour ahead, an hour behind, or jump (20 minutes)
 	lab/clock/run
 
-reconcile: control-plane ## Have controllers create 1,000 objects under faults, into docs/internals/reconcile.md (15 minutes); VERSION= is the server's
+reconcile: control-plane ## Create 1,000 objects with controllers through injected faults, and write docs/internals/reconcile.md (15 minutes; VERSION= is the server version)
 	$(GO) run -C lab/reconcile ./run -write ../../docs $(if $(VERSION),-version=$(VERSION))
 
-admission: ## Test examples/admission on an API server of another version: make admission VERSION=v1.30.14
+admission: ## Test examples/admission on a kube-apiserver of another version: make admission VERSION=v1.30.14
 	$(GO) test ./test/lint -run TestAdmissionPolicies -server-version $(or $(VERSION),v1.30.14)
 
-# What builds the image, and from where its certificates are.
+# CONTAINER builds the image. CERTIFICATES is the file that is copied into it.
 CONTAINER    ?= $(shell command -v podman || command -v docker)
 CERTIFICATES ?= /etc/ssl/certs/ca-certificates.crt
 # The image of deploy/exporter, with the version that .ci/release-commit writes there.
@@ -223,31 +224,31 @@ IMAGE        ?= $(shell awk '/- name:/ {name=$$3} /newTag:/ {print name ":" $$2}
 ARCH         := $(shell $(GO) env GOARCH)
 
 .PHONY: image
-image: ## Build the exporter's image with podman or docker; IMAGE= CONTAINER=
-	@test -n "$(CONTAINER)" || { echo "error: neither podman nor docker is installed" >&2; exit 1; }
+image: ## Build the exporter's image with podman or docker (IMAGE= is its name, CONTAINER= the program)
+	@test -n "$(CONTAINER)" || { echo "error: neither podman nor docker is installed. Install one of them, or set CONTAINER=" >&2; exit 1; }
 	mkdir -p bin/image/linux/$(ARCH) bin/image/bin
 	GOOS=linux $(GO) build -ldflags="-s -w" -o bin/image/linux/$(ARCH)/ ./cmd/kubectl-genname
 	cp $(CERTIFICATES) bin/image/bin/ca-certificates.crt
 	$(CONTAINER) build --build-arg TARGETPLATFORM=linux/$(ARCH) --file packaging/image/Dockerfile --tag $(IMAGE) bin/image
 
-# The Prometheus server without its web pages and without service discovery of clouds.
+# The Prometheus server, without its web interface and its service discovery.
 bin/prometheus: tools/prometheus/go.mod
-	@echo "Prometheus: 4 minutes at first"
+	@echo "Building Prometheus: 4 minutes the first time"
 	$(GO) build -C tools/prometheus -ldflags="-s -w" -tags remove_all_sd -o $(CURDIR)/$@ github.com/prometheus/prometheus/cmd/prometheus
 
-# Of 10,000 names each, the 300 prefixes need about 16 GiB of memory.
+# The number of names of each of 300 prefixes. 10,000 names need about 16 GiB of memory.
 CROWD ?= 1000
 
 .PHONY: exporter
-exporter: control-plane build image bin/prometheus ## Run the exporter's image through incidents with a real Prometheus, into docs/internals/exporter.md (45 minutes); CONTAINER= CROWD=
+exporter: control-plane build image bin/prometheus ## Test the exporter's image in incidents with a real Prometheus, and write docs/internals/exporter.md (45 minutes; CONTAINER=, CROWD=)
 	$(GO) run ./lab/exporter -container $(CONTAINER) -crowd $(CROWD) -write docs/internals/exporter.md incidents figure guide memory
 
-published: ## Lint what others have published, into test/lint/published/findings.txt (downloads 22 Go modules)
+published: ## Lint published manifests, and write test/lint/published/findings.txt (downloads 22 Go modules)
 	$(GO) run ./test/lint/published
 
-measure: control-plane ## Measure conflicts on real servers for docs/internals/measured.md (a quarter of an hour)
+measure: control-plane ## Measure conflicts on real servers, and write docs/internals/measured.md (15 minutes)
 	$(GO) run ./lab/experiment/measure
 	cd lab/experiment/figure && $(GO) run . ../../../docs/measured
 
-clean: ## Remove what was built here (not the user's cache)
+clean: ## Remove the built files, but not the user's cache
 	rm -rf bin dist cover.out

@@ -11,9 +11,9 @@ run() {
 	printf '$ %s\n' "$*"
 	"$@"
 }
-# shown is run with stderr.
+# shown is like run, and prints stderr, too.
 shown() { run "$@" 2>&1; }
-# few runs a command and shows the first lines of what it prints.
+# few runs a command, and shows the first lines of its output.
 few() {
 	printf '$ %s | head -n 3\n' "$*"
 	"$@" > "$out"
@@ -28,7 +28,7 @@ if [ -n "${NODE:-}" ]; then
 	mv "$out" migration.yaml
 fi
 
-# fails runs a command whose error is a part of the tour.
+# fails runs a command that must fail, and shows its error.
 fails() {
 	printf '$ %s\n' "$*"
 	! "$@" 2>&1 || return
@@ -72,7 +72,7 @@ few kubectl genname create -f long-prefixes.yaml --count 40
 say "Each object has its name, its prefix, and its creation ID."
 few kubectl get backups -o custom-columns=NAME:.metadata.name,PREFIX:.metadata.generateName,ID:.metadata.annotations.genname\\.dev/creation-id
 
-# The Job controller needs a moment for the Pods of all Jobs: 40, 120 and 1.
+# The Job controller needs some time to create the 161 Pods of all Jobs: 40, 120 and 1.
 for _ in {1..120}; do
 	[ "$(kubectl get pods -o name | wc -l)" -lt 161 ] || break
 	sleep 0.5

@@ -1,2 +1,2 @@
-@rem kubectl runs this, found on PATH, to complete the words of "kubectl genname".
+@rem If this script is on PATH, kubectl runs it to complete "kubectl genname" after Tab.
 @kubectl-genname.exe __complete %*

@@ -4,8 +4,7 @@
 #
 #   17 * * * *  KUBECONFIG=/etc/genname/kubeconfig /usr/local/bin/textfile.sh
 #
-# The first argument is the DIRECTORY that node_exporter has as
-# --collector.textfile.directory=DIRECTORY. The script writes a temporary file first,
+# The first argument is the value of --collector.textfile.directory of node_exporter. The script writes a temporary file first,
 # because node_exporter reads nothing from an incomplete file. It replaces the old
 # file only if the last line of the new file is "# EOF". Otherwise the old file stays,
 # and the alert on its age fires.

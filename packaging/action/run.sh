@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs COMMAND with ARGS, and puts the names of what create made, and the exit code,
-# into GITHUB_OUTPUT.
+# Runs COMMAND with ARGS. Writes the exit code, and the names that create prints, to
+# GITHUB_OUTPUT.
 set -uo pipefail
 
 case $COMMAND in
 lint | create) ;;
-*) echo "command must be lint or create, not $COMMAND" >&2; exit 1 ;;
+*) echo "error: the input command must be lint or create, not \"$COMMAND\"" >&2; exit 1 ;;
 esac
-read -r -d '' -a args <<<"$ARGS" || true # words, and nothing that a shell would carry out
+read -r -d '' -a args <<<"$ARGS" || true # splits ARGS into words, and executes nothing in it
 code=0
 if [[ $COMMAND == create ]]; then
 	names=$(kubectl-genname create "${args[@]}" -o name) || code=$?

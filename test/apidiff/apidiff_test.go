@@ -68,10 +68,10 @@ func TestAPIDiff(t *testing.T) {
 		says         []string
 		fails        bool
 	}{
-		"the same":             {"v1.2.3", before, []string{"./p: as in v1.2.3", "./q: not in v1.2.3"}, false},
-		"more":                 {"v1.2.3", more, []string{"./p, since v1.2.3:", "G: added"}, false},
-		"broken":               {"v1.2.3", less, []string{"F: removed", "that is a new major version"}, true},
-		"broken, not yet ripe": {"v0.2.3", less, []string{"F: removed", "::warning::programs that use v0.2.3"}, false},
+		"the same":             {"v1.2.3", before, []string{"./p: no change since v1.2.3", "./q: new since v1.2.3"}, false},
+		"more":                 {"v1.2.3", more, []string{"./p: changes since v1.2.3:", "G: added"}, false},
+		"broken":               {"v1.2.3", less, []string{"F: removed", "error: some programs that use v1.2.3 no longer compile"}, true},
+		"broken, not yet ripe": {"v0.2.3", less, []string{"F: removed", "::warning::some programs that use v0.2.3"}, false},
 	} {
 		r := newRepository(t)
 		r.write("p/p.go", before)
@@ -110,7 +110,7 @@ func TestAPIDiffOfNothing(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(r.path, "gone")); err != nil {
 		t.Fatal(err)
 	}
-	if said, failed := r.run(script(t), "./gone"); !failed || !strings.Contains(said, "./gone: was in v1.0.0, and is no more") {
+	if said, failed := r.run(script(t), "./gone"); !failed || !strings.Contains(said, "./gone: was in v1.0.0, and no longer exists") {
 		t.Error(said)
 	}
 }

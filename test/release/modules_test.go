@@ -213,7 +213,7 @@ func TestReleaseCommit(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"", "0.1.0", "v1", "v01.0.0", "v0.1.0-", "v0.1.0+build", "v0.1.0 x"} {
-		refused(wrong, "and not a semantic version like v0.1.0")
+		refused(wrong, "must be a semantic version like v0.1.0")
 	}
 	refused(version, "there is no tag pkg/once/"+version)
 	w.must(w.repository, "git", "tag", "pkg/once/"+version)
@@ -222,7 +222,7 @@ func TestReleaseCommit(t *testing.T) {
 		t.Errorf("a refusal leaves changes:\n%s", left)
 	}
 	w.write(filepath.Join(w.repository, "new"), nil, 0o644)
-	refused(version, "changes that are not committed")
+	refused(version, "there are uncommitted changes")
 	w.write(filepath.Join(w.repository, "pkg/once/new.go"), []byte("package once\n"), 0o644)
 	w.commit()
 	refused(version, "the library has changed since pkg/once/"+version)
