@@ -47,31 +47,35 @@ var longHelp = templates.LongDesc(`
 	Count the generated names of a cluster by prefix. Use it to find the prefixes that fill
 	up, their creators, and the prefixes whose creates are close to failing.
 
-	Without TYPE, audit counts every resource type that you can list and create, except Events
-	and Leases. It reads only metadata.
+	Without TYPE, audit counts every resource type with the verbs list and create, except
+	Events and Leases. It reads only metadata.
 
-	The first line, on stderr, is the verdict. The table has these columns:
+	The first line, on stderr, is the verdict: whether creates are close to failing. The table
+	has these columns:
 
-	* NAMES: names that exist under the prefix
-	* LAST-10M, LAST-24H: those whose object was created in the last ten minutes and in the last
-	  24 hours, by the server's time
-	* CREATOR: the controller of the newest object, or the field manager that created it
+	* NAMES: the number of names that exist under the prefix
+	* LAST-10M, LAST-24H: the number of names whose object was created in the last ten minutes
+	  and in the last 24 hours, by the server's clock
+	* CREATOR: the controller of the newest object, or the field manager that created the object
 	  (with ? if that is a guess), and the number of other creators
-	* NOTES: what you might have to act on
+	* NOTES: facts that might need an action
 
-	Prefixes with fewer names than --min-count are hidden, or folded into one row if their
-	objects have controllers of one kind: (404 Jobs).
+	The table hides prefixes with fewer names than --min-count. If the objects of such prefixes
+	have controllers of one kind, the table has one row for all of them, like (404 Jobs).
 
-	With -o wide, it also has these columns:
+	With -o wide, the table also has these columns:
 
-	* ATTEMPTS: names that are tried per create, by the server or by the client
+	* ATTEMPTS: the number of names that the server or the client tries per create
 	* ROOM: further creates until the chance that any has failed exceeds 0.1%
 	* OLDEST, NEWEST: ages of the oldest and the newest object
 
 	With TYPE/PREFIX, audit prints a record of this prefix and the next step.
 
 	With --watch, the table has RATE, which is the growth of NAMES per second, minute or hour,
-	and CREATED and DELETED since the watch began.`)
+	and CREATED and DELETED since the watch began.
+
+	The flags --fail-above, --fail-above-count and --fail-above-growth are gates for CI. If a
+	prefix exceeds one, the exit code is 3.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -134,40 +138,41 @@ func (f *flags) add(cmd *cobra.Command) {
 	set.BoolVarP(&f.prints.namespaces, "all-namespaces", "A", false,
 		"Count objects of all namespaces, and cluster-scoped objects")
 	set.StringVarP(&f.about.LabelSelector, "selector", "l", "",
-		"Show only prefixes with an object that matches this label selector. Counts still include all objects")
+		"Show only prefixes with an object that matches this label selector. The counts of these prefixes still "+
+			"include all objects")
 	set.StringSliceVar(&f.prefixes, "prefix", nil,
 		"Count only these prefixes. A prefix is a whole generateName, like run-, not a pattern")
 	set.Int64Var(&f.about.MinCount, "min-count", 10,
-		"Hide or fold prefixes with fewer names. The default is 1 if you name a prefix")
+		"Hide prefixes with fewer names than this. The default is 1 if you name a prefix")
 	set.IntVar(&f.about.Top, "top", 0, "Number of rows to show, in the order of --sort-by. 0 shows all. "+
 		"Without this flag, a terminal shows 20, and with --watch as many as fit")
 	set.Var(&f.sortBy, "sort-by", f.sortBy.Usage("Order", nil)+
 		". The largest comes first. With --watch, the default is the fastest growth")
-	set.Var(&f.window, "window", "Length of the window that measures the rate of creation in -o json, like 90m, 24h "+
-		"or 7d. 0 uses 10 minutes, an hour, a day and a week")
+	set.Var(&f.window, "window", "Period over which -o json has the rate of creates, like 90m, 24h or 7d. "+
+		"0 uses four periods: 10 minutes, an hour, a day and a week")
 	set.Var((*flagvalue.Duration)(&f.about.Forecast), "forecast", "Length of the forecast in -o json, like 12h or 30d")
 	set.StringVar(&f.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")
 	set.Var(&f.serverAttempts, "server-attempts",
 		"Number of names that the server tries per create. With auto, audit asks the server")
 	set.Var(&f.failAbove, "fail-above",
-		"Exit with code 3 if the chance that the next create under a prefix fails is greater, like 0.001 or 0.1%. "+
-			"With 8 attempts, 0.1% takes 6 million names: to find smaller prefixes, use --fail-above-count")
+		"Exit with code 3 if the next create under a prefix fails with a chance above this value, like 0.001 or 0.1%. "+
+			"With 8 attempts per create, the chance is 0.1% at 6 million names. For a lower limit, use --fail-above-count")
 	set.Int64Var(&f.failAboveCount, "fail-above-count", 0,
-		"Exit with code 3 if a prefix has more names. This includes hidden prefixes")
+		"Exit with code 3 if a prefix has more names than this, also if the table hides the prefix")
 	set.Float64Var(&f.failAboveGrowth, "fail-above-growth", 0,
-		"Exit with code 3 if a prefix has grown by more names per day since the audit of --compare")
+		"Exit with code 3 if a prefix has grown by more names per day than this since the audit of --compare")
 	set.BoolVar(&f.about.AllowUnlisted, "allow-unlisted", false,
 		"Let a gate pass even if there are resource types that you can't list")
 	set.BoolVar(&f.ignoreNotFound, "ignore-not-found", false,
 		"Let a gate pass even if a prefix that you named has no names, or --selector matches no object")
 	set.Int64Var(&f.scan.ChunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
-	set.IntVar(&f.scan.Concurrency, "concurrency", 0, "Number of parallel lists. 0 chooses it automatically")
+	set.IntVar(&f.scan.Concurrency, "concurrency", 0, "Number of lists to read at the same time. 0 chooses it automatically")
 	set.BoolVar(&f.scan.Polite, "polite", false,
-		"Send one request at a time, and pause nine times as long as each request took")
+		"Send one request at a time. After each request, pause nine times as long as it took")
 	set.Var((*flagvalue.Duration)(&f.scan.RetryTimeout), "retry-timeout",
-		"How long to retry a page while the server throttles, fails or is unreachable")
+		"How long to retry one request while the server throttles it, fails or is unreachable")
 	set.BoolVar(&f.estimate, "estimate", false,
-		"Print how much an audit would read, and don't count. This reads one object of each resource type")
+		"Print how many objects an audit would read, and don't count names. This reads one object of each resource type")
 	set.BoolVarP(&f.watch, "watch", "w", false, "After counting, watch the objects and update counts and rates "+
 		"until you press q, interrupt, or --duration ends. The gates are evaluated at the end")
 	set.Var((*flagvalue.Duration)(&f.duration), "duration",

@@ -42,10 +42,10 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 			Print the completion script of kubectl-genname for a shell. Use it if you call the plugin
 			by its own name, kubectl-genname.
 
-			For "kubectl genname", kubectl's own completion script asks a program on your PATH that is
-			called kubectl_complete-genname (see "kubectl completion --help"). The packages install
-			that program. krew does not, so link it once after "krew install". The link survives
-			upgrades.`),
+			If you call the plugin as "kubectl genname", set up the completion of kubectl ("kubectl
+			completion --help"). It runs the program kubectl_complete-genname on your PATH. The deb, rpm
+			and Homebrew packages install this program. krew does not. Create a link once after
+			"krew install". The link survives upgrades.`),
 		Example: templates.Examples(`
 			# Enable completion of kubectl genname after "krew install genname"
 			ln -s kubectl-genname "${KREW_ROOT:-$HOME/.krew}/bin/kubectl_complete-genname"

@@ -71,17 +71,16 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 
 			Use this command where a second object does harm, for example for jobs that a pipeline
 			starts. After a lost response, kubectl create can't tell whether the object exists. This
-			command picks the name itself and checks before it sends the object again. If the outcome
-			stays unknown, it prints the name of the object and exits with code 4. It needs permission
-			to create and to get the objects.
+			command picks the name itself. So it can check whether the object exists before it sends
+			the object again. If the outcome stays unknown, it prints the name of the object and exits
+			with code 4. It needs permission to create and to get the objects.
 
 			Use --idempotency-key where a step can run more than once. A later run with the same key
 			and the same input leaves existing objects as they are, and creates the rest.
 
 			Use --wait where the next step needs the result. The command then waits until Jobs, Pods,
-			Tekton runs, Argo Workflows and JobSets have finished. Objects of other types are done when
-			they are created, unless --for names what to wait for. With a key, a later run finds the
-			objects and goes on waiting.`),
+			Tekton runs, Argo Workflows and JobSets have finished. To wait for objects of other types,
+			set --for. If you repeat a run with a key, it finds the objects and goes on waiting.`),
 		Example: createExample,
 		RunE:    runner.RunE(o),
 	}

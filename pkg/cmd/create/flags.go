@@ -47,9 +47,9 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	f.set = pflag.NewFlagSet("own", pflag.ContinueOnError)
 	flags := f.set
 	f.naming = flagvalue.NewEnum(namingClient, namingClient, namingServer)
-	flags.Var(&f.naming, "naming", f.naming.Usage("Where names are generated", map[naming]string{
-		namingClient: "each object is created once",
-		namingServer: "kubectl create with retries of conflicts; a lost response can lead to a second object",
+	flags.Var(&f.naming, "naming", f.naming.Usage("Who generates names", map[naming]string{
+		namingClient: "the plugin, so that each object is created once",
+		namingServer: "the server, so that a lost response can lead to a second object",
 	}))
 	flags.IntVar(&f.attempts, "attempts", exactlyonce.DefaultAttempts, fmt.Sprintf(
 		"Number of names to try for an object before it fails (1 to %d)", maxAttempts))
@@ -57,22 +57,25 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		"How long to retry one object after throttling, lost responses and connection errors. "+
 			"A request in progress has its own limit, --request-timeout or one minute")
 	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable. A later run with the same key and "+
-		"input leaves existing objects as they are. The key applies to the resource types and namespaces of the input")
+		"input leaves existing objects as they are. It finds objects only in the resource types and namespaces "+
+		"of the input")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "Number of copies of one document to create at the same time. "+
-		"If set, different documents are created at the same time, too, up to the next fixed name")
+		"If set, documents with generateName are created at the same time, too. A document with a fixed name waits "+
+		"for all earlier documents, and later documents wait for it")
 	flags.IntVar(&f.suffixLength, "suffix-length", names.SuffixLength,
 		fmt.Sprintf("Number of random characters in a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
 	flags.Float32Var(&f.qps, "qps", 0,
 		"Maximum number of requests per second, 0 for no limit. Throttling by the server always applies")
 	flags.IntVar(&f.burst, "burst", 0,
-		"Maximum number of requests above --qps at once. The default is the value of --qps")
+		"Number of requests that can be sent at once before --qps limits them. The default is the value of --qps")
 	flags.BoolVar(&f.wait, "wait", false, "Wait until the objects have finished. "+
 		"The exit code is 5 if one of them has failed")
 	flags.DurationVar(&f.waitTimeout, "wait-timeout", defaultWait,
 		"How long to wait. 0 checks the objects once, and a negative value sets no limit")
-	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for this instead, as kubectl wait does: "+
-		"condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE]. It applies to every type that has a status")
+	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for this condition or value, not for the end of the objects, "+
+		"as kubectl wait does: condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE]. It applies to objects of "+
+		"every type that has a status")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 	cmd.Flags().AddFlagSet(flags)
 }

@@ -57,23 +57,24 @@ type options struct {
 }
 
 var longHelp = templates.LongDesc(`
-	Find groups of objects that were probably meant to be one. The objects of a group have
-	one type, namespace, effective prefix, owner and content. They were created within
-	--within of each other. Lost responses, stale caches and restarted controllers leave
-	such groups.
+	Find groups of objects that were probably meant to be one object. Lost responses, stale
+	caches and restarted controllers leave such groups. The command changes nothing.
 
-	Content is the fields that the creating field manager owns. The command only reads.
-	Secrets are compared only if you name the type.
+	The objects of a group have the same type, namespace, effective prefix, owner and content.
+	Each object was created at most --within after the previous object of its group. The
+	content is all fields of the field manager that created the object. The command compares
+	Secrets only if you name the type.
 
 	Each group has a grade.
 
-	* A confirmed group has one creation ID, and its names follow from the ID.
-	* A likely group is a pair. Something refers to exactly one of its objects, or one
-	  field manager created both without owners.
-	* All other groups are possible. The table has them with -o wide only.
+	* confirmed: The objects have the same creation ID, and their names are calculated from it.
+	* likely: The group has two objects. Either something refers to only one of them, or they
+	  have no owner and one field manager created both.
+	* possible: All other groups. The table has them with -o wide only.
 
 	Two equal creates within two minutes can be intended. Check a group before you delete
-	an object. Use -o name to print the objects of pairs that nothing refers to.`)
+	an object. If nothing refers to one object of a pair, but something refers to the other
+	object, -o name prints the first one.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -87,16 +88,16 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		Short:                 "Find objects that exist twice because a response was lost",
 		Long:                  longHelp,
 		Example: templates.Examples(`
-			# Duplicates in the current namespace
+			# Find duplicates in the current namespace
 			kubectl genname duplicates
 
-			# Jobs of all namespaces, with the groups that are only possible
+			# Find duplicate Jobs in all namespaces, and show the possible groups, too
 			kubectl genname duplicates jobs -A -o wide
 
-			# The objects that nothing refers to
+			# Print the Jobs that are probably left over
 			kubectl genname duplicates jobs -n batch -o name
 
-			# Fail in CI if there is a confirmed or likely group
+			# Fail a CI job if there is a confirmed or likely group
 			kubectl genname duplicates -A --fail-above-count 0`),
 		RunE:              runner.RunE(o),
 		ValidArgsFunction: complete.Types(conn),
@@ -108,15 +109,16 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
-		"If present, search all namespaces, and cluster-scoped types too")
+		"Search all namespaces, and cluster-scoped types")
 	flags.StringVarP(&o.labelSelector, "selector", "l", "", "Compare only objects that match this label query")
 	flags.Var(&o.within, "within",
-		"The longest time between the creation of one object of a group and the next. It does not apply to objects "+
-			"with one creation ID")
-	flags.Var(&o.since, "since", "Compare only objects that are not older by the server's clock, like 24h or 7d")
-	flags.Int64Var(&o.failAbove, "fail-above-count", 0, "Exit with 3 if more groups than this are confirmed or likely")
+		"Longest time between the creates of one object of a group and the next object. It doesn't apply to objects "+
+			"with the same creation ID")
+	flags.Var(&o.since, "since", "Compare only objects younger than this by the server's clock, like 24h or 7d")
+	flags.Int64Var(&o.failAbove, "fail-above-count", 0,
+		"Exit with code 3 if more groups than this are confirmed or likely")
 	flags.Var(&o.retryTimeout, "retry-timeout",
-		"How long a page is retried after throttling, errors of the server, and while it is unreachable")
+		"How long to retry one request while the server throttles it, fails or is unreachable")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }

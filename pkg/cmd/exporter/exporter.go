@@ -62,14 +62,16 @@ type options struct {
 var longHelp = templates.LongDesc(`
 	Watch the generated names of a cluster, and serve metrics about them for Prometheus.
 
-	The exporter counts names, creates and deletes by prefix, like audit --watch does. It
-	reads metadata only. It needs permission to list and watch the resource types.
+	The exporter counts names, creates and deletes by prefix, like audit --watch. It reads only
+	metadata. It needs permission to list and watch the resource types.
 
-	A prefix has series if it is among the first --top by names, or among the first half as
-	many by creates in the last ten minutes. It keeps them for an hour. At most twice --top
-	prefixes have series. The names of all others are in one series for each resource type.
+	The --top prefixes with the most names have series of their own. So do half as many
+	prefixes, those with the most creates in the last ten minutes. A prefix keeps its series for
+	an hour after it was last among them. At most twice --top prefixes have series. For all other
+	prefixes together, each resource type has one series with the number of names.
 
-	Counters start at 0 when the exporter starts. It doesn't count the time when it is down.`)
+	Counters start at 0 when the exporter starts. It doesn't count creates and deletes while it
+	is down.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -86,7 +88,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			# Watch Jobs and Pods of one namespace, on another port
 			kubectl genname exporter jobs,pods -n ci --web.listen-address=localhost:9100
 
-			# Use TLS and authentication as a file configures them
+			# Serve the metrics with TLS and authentication, which a file configures
 			kubectl genname exporter -A --web.config.file=web.yml`),
 		RunE:              runner.RunE(o),
 		ValidArgsFunction: complete.Types(conn),
@@ -99,10 +101,10 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
 		"Count objects of all namespaces, and cluster-scoped objects")
-	flags.IntVar(&o.top, "top", 200, "Number of prefixes with the most names that have series. "+
-		"Half as many with the most recent creates have series, too")
+	flags.IntVar(&o.top, "top", 200, "Number of prefixes that have series because they have the most names. "+
+		"Half as many have series because they have the most recent creates")
 	flags.Int64Var(&o.minCount, "min-count", 10,
-		"Number of names, or of recent creates, that a prefix needs for series")
+		"Smallest number of names, or of creates in the last ten minutes, of a prefix with series")
 	flags.Var(&o.serverAttempts, "server-attempts",
 		"Number of names that the server tries per create. With auto, the exporter asks the server")
 	flags.StringVar(&o.metricsAddress, metricsFlag, ":9810", "Address of the metrics, like :9810 or localhost:9810")

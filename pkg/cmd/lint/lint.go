@@ -92,16 +92,18 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Check the names in manifests before you create the objects",
 		Long: templates.LongDesc(`
-			Check manifests for problems with names. Lint finds prefixes that are truncated or invalid,
-			derived names that are too long, and generateName where a tool can't use it. Run it before
-			you create the objects, or in CI. It needs no cluster.
+			Check manifests for problems with names. Lint finds prefixes that the server truncates or
+			refuses, names that controllers derive and that are too long, and generateName in files of
+			tools that need a fixed name. Run it before you create the objects, or in CI. It needs no
+			cluster.
 
 			Each finding has the file, line and column, the problem, and how to fix it. To disable a
 			rule, write "# genname:disable RULE: REASON" at the line of the field, above it, or before
-			the first field of the document. Or set the annotation genname.dev/lint-disable.
+			the first field of the document. Or set the annotation genname.dev/lint-disable to
+			"RULE: REASON".
 
 			The exit code is 3 if there are findings of the level of --fail-on or worse. Otherwise it
-			is 1 if a file can't be read. In a directory, lint skips templates and files without
+			is 1 if lint can't read a file. In a directory, lint skips templates and files without
 			Kubernetes objects.`),
 		Example: templates.Examples(`
 			# Check a manifest

@@ -57,13 +57,14 @@ var longHelp = templates.LongDesc(`
 	Delete objects with generated names by prefix and age, after an audit has shown which
 	prefixes fill up.
 
-	Without --yes the command deletes nothing. It prints how many objects it would delete and
-	leave, and why it leaves them. The last line is the command that deletes these objects.
+	Without --yes, prune deletes nothing. It prints how many objects it would delete, how many
+	it would keep, and why. The last line is the command that deletes the objects.
 
-	The command deletes an object only if its own generateName has the prefix and its name was
-	generated from it. It leaves objects that have a controller, unless you set --owned. Each
-	deletion names the object's UID, so the command leaves an object that was deleted and
-	created again under its name. Dependents are deleted in the background, as kubectl does.`)
+	prune deletes an object only if its own generateName is PREFIX and its name was generated
+	from PREFIX. It keeps objects that have a controller, unless you set --owned. Each delete
+	request has the UID of the object. So if an object was deleted and created again under the
+	same name, prune keeps the new object. Kubernetes deletes dependents in the background, as
+	after kubectl delete.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -75,13 +76,13 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		Short:                 "Delete objects with generated names by prefix and age",
 		Long:                  longHelp,
 		Example: templates.Examples(`
-			# Show which ConfigMaps would be deleted
+			# Show how many ConfigMaps of a prefix would be deleted
 			kubectl genname prune configmaps/build-cache- --older-than 24h
 
-			# Delete the Jobs that have finished, except the newest 50 of each namespace
+			# Delete the finished Jobs of a prefix, except the newest 50 in each namespace
 			kubectl genname prune jobs/nightly-report- -A --finished --keep 50 --yes
 
-			# Delete Pods that match a label, 20 per second at most
+			# Delete the Pods of a prefix that have a label, 20 per second at most
 			kubectl genname prune pods/worker- -l app=demo --older-than 7d --qps 20 --yes`),
 		RunE:              runner.RunE(o),
 		ValidArgsFunction: complete.Prefixes(conn),
@@ -93,22 +94,22 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 func (o *options) addFlags(cmd *cobra.Command) {
 	o.retryTimeout = flagvalue.Duration(census.DefaultRetryTimeout)
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "If present, delete across all namespaces")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Delete objects in all namespaces")
 	flags.StringVarP(&o.selector, "selector", "l", "", "Delete only objects that match this label query")
 	flags.StringVar(&o.olderThan, "older-than", "",
 		"Delete only objects older than this age, like 90m, 24h or 30d by the server's clock, "+
 			"or created before this time, like 2026-11-21T08:00:00Z")
 	flags.IntVar(&o.keep, "keep", 0, fmt.Sprintf(
-		"Number of newest objects to keep in each namespace and prefix (0 to %d)", prune.MaxKeep))
+		"Number of newest objects to keep for each prefix in each namespace (0 to %d)", prune.MaxKeep))
 	flags.BoolVar(&o.finished, "finished", false, "Delete only objects that have finished: Jobs, Pods, JobSets, "+
 		"Argo Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns")
-	flags.BoolVar(&o.owned, "owned", false, "Delete objects that have a controller, too")
+	flags.BoolVar(&o.owned, "owned", false, "Also delete objects that have a controller")
 	flags.BoolVar(&o.yes, "yes", false, "Delete the objects. Without it, the command prints only the plan")
-	flags.IntVar(&o.concurrency, "concurrency", 8, "Number of deletions in flight")
+	flags.IntVar(&o.concurrency, "concurrency", 8, "Number of objects to delete at the same time")
 	flags.Float32Var(&o.qps, "qps", 0,
 		"Maximum number of deletions per second, 0 for no limit. Throttling by the server always applies")
 	flags.Var(&o.retryTimeout, "retry-timeout",
-		"How long one request is retried through throttling, errors of the server and lost connections")
+		"How long to retry one request after throttling, server errors and lost connections")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }

@@ -79,7 +79,8 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			those of kubectl genname create, or both.
 
 			With TYPE/PREFIX or -f, report counts the existing names on the cluster. With --from, it
-			takes the counts of a saved audit. Otherwise it contacts no cluster.`),
+			takes the counts of a saved audit. Otherwise it contacts no cluster, and you set the number
+			of names with --existing.`),
 		Example: templates.Examples(`
 			# Show the chances for a new prefix
 			kubectl genname report
@@ -95,10 +96,10 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			kubectl genname audit -A -o json > audit.json
 			kubectl genname report --from audit.json
 
-			# Show the failures of a year in which 5,000 objects a day are created and deleted
+			# Show the expected failures in a year in which 5,000 objects a day are created and deleted
 			kubectl genname report --existing 100000 --rate 5000 --for 365d
 
-			# Draw the chances into a file, or those of 0 to 8 retries in the terminal
+			# Draw the chances to a file, and the chances with 0 to 8 retries in the terminal
 			kubectl genname report --existing 5000 --plot odds.svg
 			kubectl genname report --plot - --plot-retries 0-8`),
 		RunE:              runner.RunE(o),
@@ -110,10 +111,10 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with the objects whose generateName to report on")
+	cmdutil.AddFilenameOptionFlags(cmd, &o.manifests, "with the manifests whose generateName to report on")
 	flags.StringVar(&o.from, "from", "",
 		"File with a saved audit (from audit -o json) to take the counts from. - is stdin")
-	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist")
+	flags.Int64Var(&o.existing, "existing", 0, "Number of names that exist under the prefix")
 	flags.Int64SliceVar(&o.question.Creates, "creates", o.question.Creates,
 		"Numbers of further creates to report on, like 100,10000")
 	flags.IntVar(&o.question.SuffixLength, "suffix-length", o.question.SuffixLength,
@@ -123,21 +124,21 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&o.question.ClientAttempts, "client-attempts", o.question.ClientAttempts,
 		"Number of names that kubectl genname create tries")
 	flags.Var(&flagvalue.Probability{Value: &o.question.Probability}, "probability",
-		"Chance of a failure that limits ROOM, like 0.001 or 0.1%")
-	flags.Var(&o.failAbove, "fail-above", "Exit with code 3 if the chance that any create fails, "+
-		"with the server's retries, is greater, like 0.001 or 0.1%")
+		"Print how many creates are possible until the chance that any has failed exceeds this value, like 0.001 or 0.1%")
+	flags.Var(&o.failAbove, "fail-above", "Exit with code 3 if the chance that any of the further creates "+
+		"(--creates) fails, with the server's retries, is above this value, like 0.001 or 0.1%")
 	flags.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
-		"Let --fail-above pass even if no name has the PREFIX of a TYPE/PREFIX")
-	flags.Float64Var(&o.rate, "rate", 0, "Creates per day to report on, with as many deletions")
-	flags.Var(&o.period, "for", "Duration of --rate, like 90m, 12h or 30d")
-	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw the chance of a failure against the number of names "+
-		"into FILE.svg or FILE.png. - draws in the terminal instead of printing tables")
+		"Let --fail-above pass even if a prefix that you named has no names")
+	flags.Float64Var(&o.rate, "rate", 0, "Report on this number of creates per day, with as many deletes")
+	flags.Var(&o.period, "for", "How long the creates and deletes of --rate go on, like 90m, 12h or 30d")
+	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw a plot of the chance of a failure by the number of names "+
+		"to FILE.svg or FILE.png. - draws it in the terminal instead of the tables")
 	flags.Var(&o.plotFlags.scale, "plot-scale", o.plotFlags.scale.Usage("Axes of --plot", map[chart.Scale]string{
 		chart.Semilog: "a logarithmic number of names",
 		chart.Log:     "both axes logarithmic, for small chances",
 	}))
 	flags.Var(&o.plotFlags.retries, "plot-retries",
-		"Numbers of retries to draw a curve for, like 0,1 or 0-8, instead of one curve for each policy")
+		"Draw a curve for each of these numbers of retries, like 0,1 or 0-8, instead of one curve for each retry policy")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }
