@@ -49,8 +49,8 @@ func (s *store) isName(o *decode.Object, in, declared spaces.ID) bool {
 	if _, long := spaces.Long(o); long {
 		return true
 	}
-	hasCounter := s.pools.counters[in] != nil
-	return in.Prefix != "" && (declared == in || hasCounter || s.pools.few.of(hashOf(in)).generated > 0)
+	return in.Prefix != "" &&
+		(declared == in || s.pools.counters[in] != nil || s.pools.few.of(hashOf(in)).generated > 0)
 }
 
 func (s *store) count() ResourceCount {
