@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -129,41 +128,25 @@ func (o *Options) Takes(resource schema.GroupResource, prefix string) bool {
 	return len(o.Prefixes) == 0 || slices.Contains(o.Prefixes, prefix)
 }
 
-// named is a prefix as the user named it: of any type, or of one.
-type named struct {
-	resource schema.GroupResource
-	prefix   string
-}
-
-func (n named) String() string {
-	if n.resource.Empty() {
-		return n.prefix
-	}
-	return n.resource.String() + "/" + n.prefix
-}
-
-// asNamed returns a prefix of a type as the user named it, if at all.
-func (o *Options) asNamed(resource schema.GroupResource, prefix string) named {
+// asNamed returns a prefix of a type as the user named it, if at all: PREFIX or TYPE/PREFIX.
+func (o *Options) asNamed(resource schema.GroupResource, prefix string) string {
 	if o.PrefixesOf == nil {
-		return named{prefix: prefix}
+		return prefix
 	}
-	return named{resource, prefix}
+	return resource.String() + "/" + prefix
 }
 
 // named returns the prefixes that the user named.
-func (o *Options) named() (all []named) {
+func (o *Options) named() (all []string) {
 	if o.PrefixesOf == nil {
-		for _, prefix := range o.Prefixes {
-			all = append(all, named{prefix: prefix})
-		}
-		return all
+		return o.Prefixes
 	}
 	for resource, prefixes := range o.PrefixesOf {
 		for _, prefix := range prefixes {
-			all = append(all, named{resource, prefix})
+			all = append(all, o.asNamed(resource, prefix))
 		}
 	}
-	slices.SortFunc(all, func(a, b named) int { return strings.Compare(a.String(), b.String()) })
+	slices.Sort(all)
 	return all
 }
 

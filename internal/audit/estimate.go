@@ -2,6 +2,7 @@ package audit
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,66 +26,33 @@ var Windows = []time.Duration{10 * time.Minute, time.Hour, day, 7 * day}
 type estimator struct {
 	windows []time.Duration
 
-	rates   memo[[census.MaxWindows]int64, rate]
+	rates   memo[[census.MaxWindows]int64, v1alpha1.Creates]
 	futures memo[futureKey, future]
 	uppers  memo[int64, float64] // of the rate, in creates, where so many were seen
 }
 
-// rate is how fast names are created, as far as the windows show.
-type rate struct {
-	windows []v1alpha1.CreatesWindow
-	whole   v1alpha1.Creates // of the window of a day, or of the only one
-	least   analyze.Rate
+// creates returns the rate that recent creations show.
+func (e *estimator) creates(recent [census.MaxWindows]int64) (v1alpha1.Creates, error) {
+	return e.rates.get(recent, func() (v1alpha1.Creates, error) { return e.newCreates(recent) })
 }
 
-// rate returns the rate that recent creations show.
-func (e *estimator) rate(recent [census.MaxWindows]int64) (rate, error) {
-	return e.rates.get(recent, func() (rate, error) { return e.newRate(recent) })
-}
-
-func (e *estimator) newRate(recent [census.MaxWindows]int64) (r rate, err error) {
-	var seen []analyze.Window
-	whole := 0
+func (e *estimator) newCreates(recent [census.MaxWindows]int64) (creates v1alpha1.Creates, err error) {
+	whole := max(slices.Index(e.windows, day), 0) // of a day, or the only one
 	for i, length := range e.windows {
-		seen = append(seen, analyze.Window{Days: length.Hours() / day.Hours(), Creates: recent[i]})
-		if length == day {
-			whole = i
-		}
-	}
-	for i, w := range seen {
-		one, err := analyze.LowerRate(seen[i : i+1])
+		window := analyze.Window{Days: length.Hours() / day.Hours(), Creates: recent[i]}
+		rate, err := analyze.LowerRate([]analyze.Window{window})
 		if err != nil {
-			return rate{}, err
+			return creates, err
 		}
-		r.windows = append(r.windows, v1alpha1.CreatesWindow{
-			Seconds: e.windows[i].Seconds(), Observed: w.Creates, PerDayLower: one.PerDay,
+		creates.Windows = append(creates.Windows, v1alpha1.CreatesWindow{
+			Seconds: length.Seconds(), Observed: recent[i], PerDayLower: rate.PerDay,
 		})
 	}
-	if r.least, err = analyze.LowerRate(seen); err != nil {
-		return rate{}, err
-	}
-	r.whole, err = wholeWindow(e.windows[whole], recent[whole])
-	return r, err
-}
-
-// wholeWindow returns the rate that one window shows.
-func wholeWindow(window time.Duration, seen int64) (v1alpha1.Creates, error) {
-	lower, upper, err := analyze.Garwood(seen, rateConfidence)
-	perDay := day.Seconds() / window.Seconds()
-	return v1alpha1.Creates{
-		WindowSeconds: window.Seconds(),
-		Observed:      seen,
-		PerDay:        float64(seen) * perDay,
-		PerDayLower:   lower * perDay,
-		PerDayUpper:   upper * perDay,
-	}, err
-}
-
-// creates returns the rate as a report has it.
-func (r rate) creates() v1alpha1.Creates {
-	creates := r.whole
-	creates.Windows = r.windows
-	return creates
+	perDay := day.Seconds() / e.windows[whole].Seconds()
+	lower, upper, err := analyze.Garwood(recent[whole], rateConfidence)
+	creates.WindowSeconds, creates.Observed = e.windows[whole].Seconds(), recent[whole]
+	creates.PerDay, creates.PerDayLower, creates.PerDayUpper = float64(recent[whole])*perDay, lower*perDay, upper*perDay
+	return creates, err
 }
 
 // wholeCreates returns a number of creates as an integer from 0 to a size that no
@@ -102,39 +70,34 @@ type futureKey struct {
 type future struct {
 	next  float64
 	room  int64
-	first analyze.FirstFailure // at one create a day
+	first analyze.FirstFailure // at one create a day, or in an outlook at its rate
 }
 
 // outlook is the forecast for a name pool with a number of attempts.
 type outlook struct {
-	next            float64
-	room            *int64
+	future
 	steady, growing float64 // expected conflicts
-	first           analyze.FirstFailure
 	reused          float64 // per day
 }
 
 // outlook returns the forecast for a name pool at a rate of creation, over a number of days.
-func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days float64) (outlook, error) {
+func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days float64) (*outlook, error) {
 	model, err := modelOf(space, attempts)
 	if err != nil {
-		return outlook{}, err
+		return nil, err
 	}
 	known, err := e.future(space, attempts)
 	if err != nil {
-		return outlook{}, err
+		return nil, err
 	}
+	known.first.Growing /= perDay
+	known.first.Steady /= perDay
 	forecast, err := model.Forecast(space.Names, perDay, days)
-	reused := 0.0
+	o := &outlook{future: known, steady: forecast.Steady, growing: forecast.NothingDeleted}
 	if days > 0 {
-		reused = model.ExpectedReuses(space.Names, wholeCreates(perDay*days)) / days
+		o.reused = model.ExpectedReuses(space.Names, wholeCreates(perDay*days)) / days
 	}
-	return outlook{
-		next: known.next, room: &known.room,
-		steady: forecast.Steady, growing: forecast.NothingDeleted,
-		first:  analyze.FirstFailure{Growing: known.first.Growing / perDay, Steady: known.first.Steady / perDay},
-		reused: reused,
-	}, err
+	return o, err
 }
 
 // future returns the future of a name pool with a number of attempts.

@@ -16,8 +16,8 @@ import (
 // roomProbability is the chance of any failure up to which there is room.
 const roomProbability = 0.001
 
-// item returns the item of one name pool. old is the audit that it is compared with, or nil.
-func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
+// item returns the item of one name pool.
+func (c *Collector) item(r *row) (v1alpha1.AuditItem, error) {
 	space := r.NamePool
 	retries, why := c.retries(space)
 	item := v1alpha1.AuditItem{
@@ -33,13 +33,12 @@ func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
 	if space.SuffixLength != names.SuffixLength {
 		item.SuffixLength = space.SuffixLength
 	}
-	rate, err := c.estimate.rate(space.Recent)
-	if err != nil {
+	var err error
+	if item.Creates, err = c.estimate.creates(space.Recent); err != nil {
 		return item, err
 	}
-	item.Creates = rate.creates()
 	item.Creates.Measured = r.measured
-	item.Growth = old.growthOf(space, &c.options, retries)
+	item.Growth = c.old.growthOf(space, &c.options, retries)
 	perDay, measured := item.Creates.RatePerDay()
 	if err := errors.Join(c.foresee(&item, space, perDay), c.count(&item, &space)); err != nil {
 		return item, err
@@ -51,7 +50,7 @@ func (c *Collector) item(r *row, old *baseline) (v1alpha1.AuditItem, error) {
 	switch growth := item.Growth.Exactly(); {
 	case measured:
 		err = c.foreseeGrowth(&item, space, perDay, r.measured.GrowthPerDay)
-	case growth != nil && !old.young(): // creates are at least those that are seen, and those that are left
+	case growth != nil && !c.old.young(): // creates are at least those that are seen, and those that are left
 		err = c.foreseeGrowth(&item, space, max(perDay, *growth), *growth)
 	}
 	return item, err
@@ -77,7 +76,7 @@ func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.NamePool, per
 		return err
 	}
 	item.NextCreate.NoRetry = single.next
-	item.Room.NoRetry = single.room
+	item.Room.NoRetry = &single.room
 	item.Forecast.Steady.NoRetry = single.steady
 	item.Forecast.NothingDeleted.NoRetry = single.growing
 	item.ReusedPerDay = &single.reused
@@ -87,7 +86,7 @@ func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.NamePool, per
 			return err
 		}
 		item.NextCreate.ServerRetry = &first.next
-		item.Room.ServerRetry = first.room
+		item.Room.ServerRetry = &first.room
 		item.Forecast.Steady.ServerRetry = &first.steady
 		item.Forecast.NothingDeleted.ServerRetry = &first.growing
 		last = first

@@ -23,7 +23,7 @@ func itemOf(t *testing.T, s census.NamePool, attempts int) v1alpha1.AuditItem {
 	t.Helper()
 	c := collector(Options{})
 	c.retriesOf = retries(attempts)
-	item, err := c.item(&row{NamePool: s}, nil)
+	item, err := c.item(&row{NamePool: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestItemWithUnknownRetries(t *testing.T) {
 	s.Resource = resource("example.dev", "widgets")
 	c := collector(Options{})
 	c.retriesOf = ofItsOwn(8)
-	item, err := c.item(&row{NamePool: s}, nil)
+	item, err := c.item(&row{NamePool: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,9 +174,9 @@ func TestRate(t *testing.T) {
 		{"ten minutes", []time.Duration{10 * time.Minute}, recent(35), 3326},
 	} {
 		e := estimator{windows: test.windows}
-		got, err := e.rate(test.seen)
-		if err != nil || math.Abs(got.least.PerDay-test.perDay) > 0.001*test.perDay {
-			t.Errorf("%s: %+v a day, %v", test.name, got.least, err)
+		got, err := e.creates(test.seen)
+		if err != nil || math.Abs(got.LeastPerDay()-test.perDay) > 0.001*test.perDay {
+			t.Errorf("%s: %+v a day, %v", test.name, got.Windows, err)
 		}
 	}
 }

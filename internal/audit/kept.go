@@ -22,7 +22,7 @@ type kept struct {
 	folds         map[foldKey]*fold
 	verdict       verdict
 	prefixes      int64
-	found         set[named]    // of those that the user named
+	found         set[string]   // of those that the user named
 	seen          set[spaceKey] // of those that the earlier audit shows
 	err           error         // the first
 }

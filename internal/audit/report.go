@@ -104,7 +104,7 @@ func (c *Collector) notFound(gone []v1alpha1.AuditGone) (missing []string) {
 	}
 	for _, n := range c.options.named() {
 		if !c.kept.found[n] {
-			missing = append(missing, n.String())
+			missing = append(missing, n)
 		}
 	}
 	return missing
@@ -164,7 +164,7 @@ func (c *Collector) items() ([]v1alpha1.AuditItem, error) {
 	items := make([]v1alpha1.AuditItem, len(c.kept.rows))
 	for i, r := range c.kept.rows {
 		var err error
-		items[i], err = c.item(r, c.old)
+		items[i], err = c.item(r)
 		c.kept.fail(err)
 		c.kept.rows[i] = nil // there may be very many
 	}

@@ -112,13 +112,13 @@ func (c *Collector) judge(v *verdict, space *census.NamePool) error {
 	} else if v.closest != nil && v.closest.Names >= space.Names && v.closest.Attempts <= attempts {
 		return nil // this one has more room, which takes long to calculate
 	}
-	outlook, err := c.estimate.outlook(*space, attempts, 0, 0)
+	known, err := c.estimate.future(*space, attempts)
 	if err != nil {
 		return err
 	}
 	v.nearer(v1alpha1.AuditClosest{
 		Group: resource.Group, Resource: resource.Resource, Namespace: space.Namespace, Prefix: textOf(space.Prefix),
-		Names: space.Names, Attempts: attempts, NextCreate: chance, Room: *outlook.room, FailsInDays: days,
+		Names: space.Names, Attempts: attempts, NextCreate: chance, Room: known.room, FailsInDays: days,
 	})
 	return nil
 }

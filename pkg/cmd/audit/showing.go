@@ -22,7 +22,7 @@ type showing interface {
 	resized() <-chan struct{} // may be nil, as quit
 	quit() <-chan struct{}
 	// end gives the terminal back. last prints the last report after that.
-	end() error
+	end()
 	last(report *v1alpha1.AuditReport) error
 }
 
@@ -57,7 +57,7 @@ func (s *stream) last(r *v1alpha1.AuditReport) error { return s.prints.report(r,
 func (s *stream) notice(text string)                 { s.tell.say(text) }
 func (*stream) resized() <-chan struct{}             { return nil }
 func (*stream) quit() <-chan struct{}                { return nil }
-func (*stream) end() error                           { return nil }
+func (*stream) end()                                 {}
 
 // appending prints the rows that have changed, as kubectl get --watch does. Columns
 // keep the greatest width that they have had.
@@ -120,7 +120,7 @@ func (a *appending) last(r *v1alpha1.AuditReport) error {
 func (a *appending) notice(text string)     { a.tell.say(text) }
 func (*appending) resized() <-chan struct{} { return nil }
 func (*appending) quit() <-chan struct{}    { return nil }
-func (*appending) end() error               { return nil }
+func (*appending) end()                     {}
 
 // sayQuiet prints at the end how many prefixes have no row.
 func sayQuiet(tell teller, r *v1alpha1.AuditReport) {
@@ -228,10 +228,9 @@ func (p *painting) resized() <-chan struct{} { return p.screen.Resized() }
 func (p *painting) quit() <-chan struct{}    { return p.screen.Quit() }
 
 // end leaves the screen, and prints the notices that were on it.
-func (p *painting) end() error {
+func (p *painting) end() {
 	p.screen.End()
 	p.sayNotices()
-	return nil
 }
 
 func (p *painting) sayNotices() {

@@ -152,7 +152,7 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) (err error)
 		return err
 	}
 	w.bound()
-	defer func() { err = errors.Join(err, w.shows.end()) }()
+	defer w.shows.end()
 	var up <-chan time.Time
 	if w.run.config.duration > 0 {
 		timer := time.NewTimer(w.run.config.duration)
