@@ -29,7 +29,7 @@ type foundAt struct {
 }
 
 // find lists the objects of the run at the places, and returns them by creation ID. It reports
-// progress. After an error it lists no other place.
+// progress. After an error it lists no other place, and returns when all lists have ended.
 func (k *keyed) find(places []*place) (map[inPlace][]idempotency.Existing, error) {
 	lists := make(chan foundAt, len(places))
 	group, ctx := errgroup.WithContext(k.ctx)
@@ -45,15 +45,15 @@ func (k *keyed) find(places []*place) (map[inPlace][]idempotency.Existing, error
 	}()
 	late := time.After(findPatience)
 	existing := map[inPlace][]idempotency.Existing{}
-	progress := Searching{Places: len(places)}
-	for k.emit(progress); progress.Done < progress.Places; k.emit(progress) {
+	progress, left := Searching{Places: len(places)}, len(places)
+	for k.emit(progress); left > 0; k.emit(progress) {
 		progress.Late = false
 		select {
 		case l := <-lists:
-			if l.err != nil {
-				return existing, l.err
+			left--
+			if l.err == nil {
+				progress.Done++
 			}
-			progress.Done++
 			for _, e := range l.found {
 				at := inPlace{l.place, e.ID}
 				existing[at] = append(existing[at], e)
