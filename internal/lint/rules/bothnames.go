@@ -12,7 +12,7 @@ var bothNames = &Rule{
 	Why: `The server generates a name only for an object without metadata.name. If a manifest has both fields,
 the object gets the fixed name, and the server keeps generateName without using it. A second create of the
 manifest fails with AlreadyExists. The server's message is then misleading: "the server was not able to
-generate a unique name for the object". The server prints it because generateName is set.`,
+generate a unique name for the object". The server returns this message because generateName is set.`,
 	Fix: "remove metadata.name to get generated names, or remove metadata.generateName",
 	Sources: []derived.Source{
 		{
@@ -53,7 +53,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "Each create makes a new Job.",
+			About: "Each create of the manifest creates another Job.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:

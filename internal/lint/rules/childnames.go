@@ -63,7 +63,8 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The label controller-revision-hash has up to 66 bytes, so the controller can't create Pods.",
+			About: "The label controller-revision-hash has up to 66 bytes. The limit is 63, so the controller " +
+				"can't create Pods.",
 			Manifest: `apiVersion: apps/v1
 kind: StatefulSet
 metadata:
@@ -78,7 +79,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The host name of a Pod of an Indexed Job is NAME-INDEX. Here it has up to 64 bytes.",
+			About: "The host name of a Pod of an Indexed Job is NAME-INDEX. Here it has up to 64 bytes, and the limit is 63.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -91,7 +92,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The Pods' prefix is truncated to 58 bytes, where the Job's random characters begin.",
+			About: "The prefix of the Pods is truncated to 58 bytes, so it has none of the Job's random characters.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -102,7 +103,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "53 bytes leave room for the Job's random characters in the names of its Pods.",
+			About: "The prefix has 53 bytes. So the names of the Pods contain all random characters of the Job's name.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -112,7 +113,7 @@ spec:
 `,
 		},
 		{
-			About: "47 bytes make a name of 52.",
+			About: "The prefix has 47 bytes, so the name has 52.",
 			Manifest: `apiVersion: batch/v1
 kind: CronJob
 metadata:

@@ -13,11 +13,12 @@ import (
 var fixedName = &Rule{
 	Name:   "fixed-name",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
-	Finds:  "the type has a required name",
+	Finds:  "the type needs a certain name, so a generated name is refused or has no effect",
 	Why: `The name of a CustomResourceDefinition must be PLURAL.GROUP, the name of an APIService VERSION.GROUP,
-and the name of an IPAddress the address. The server refuses other names, so it refuses generated ones. For
-an IPAddress it does not even add random characters: the name is generateName. The name of a Node, a
-CSINode, a CSIDriver or of Endpoints refers to another thing, and a generated name refers to nothing.`,
+and the name of an IPAddress the address. The server refuses other names, so it refuses generated names.
+For an IPAddress, the server adds no random characters and uses generateName as the name. A Node, a CSINode, a
+CSIDriver and Endpoints must have the name of something else, such as a machine, a driver or a Service. A
+generated name matches nothing.`,
 	Fix: "set metadata.name instead of metadata.generateName",
 	Sources: []derived.Source{
 		{

@@ -19,8 +19,9 @@ var invalidPrefix = &Rule{
 	Finds:  "the server refuses every name with this prefix",
 	Why: `The server validates generateName, and the name that it generates, by the rules of the type. Most
 types need a DNS subdomain. Namespaces, StatefulSets and Services need a DNS label, and before Kubernetes
-1.36 the name of a Service must begin with a letter. RBAC objects, Events and PodDisruptionBudgets need a
-path segment. The server refuses an invalid prefix whatever the random characters are.`,
+1.36 the name of a Service must begin with a letter. The names of RBAC objects, Events and
+PodDisruptionBudgets can have all characters except / and %. If the prefix is invalid, the server refuses the
+create, whatever the random characters are.`,
 	Fix: "use lower case letters, digits and -, and end with -",
 	Sources: []derived.Source{
 		{
@@ -52,7 +53,7 @@ path segment. The server refuses an invalid prefix whatever the random character
 	},
 	Examples: []Example{
 		{
-			About: "Upper case letters and underscores are in no DNS name.",
+			About: "A DNS name can't have upper case letters or underscores.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -61,7 +62,7 @@ metadata:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "A StatefulSet's name is a DNS label, which has no dots.",
+			About: "The name of a StatefulSet must be a DNS label, and a DNS label can't have dots.",
 			Manifest: `apiVersion: apps/v1
 kind: StatefulSet
 metadata:
@@ -76,7 +77,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The prefix alone would do, since its trailing - is not looked at, but no name has - after a dot.",
+			About: "The server refuses the generated names, because a DNS name can't have - after a dot.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -85,7 +86,7 @@ metadata:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "Roles may be called almost anything.",
+			About: "The name of a Role can have upper case letters and colons.",
 			Manifest: `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata:
@@ -93,7 +94,7 @@ metadata:
 `,
 		},
 		{
-			About: "A dot is fine in a DNS subdomain.",
+			About: "The name of a ConfigMap must be a DNS subdomain, which can have dots.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:

@@ -14,10 +14,10 @@ import (
 var missingName = &Rule{
 	Name:   "missing-name",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote},
-	Finds:  "generateName is misspelled, misplaced or no string, or the object has no name at all",
-	Why: `The server reads metadata.generateName, and only if it is a string. YAML reads yes and 0123 as other
-types, and the server refuses them. The server ignores fields that it does not know, so an object with a
-misspelled generateName has no name. The server refuses an object without metadata.name and
+	Finds:  "generateName is misspelled, misplaced or not a string, or the object has no name",
+	Why: `The value of metadata.generateName must be a string. YAML reads yes as a boolean and 0123 as a number,
+and the server refuses both. The server ignores fields that it does not know, so an object with a misspelled
+generateName has no name. The server refuses an object that has neither metadata.name nor
 metadata.generateName.`,
 	Fix: "set metadata.generateName to a string",
 	Sources: []derived.Source{
@@ -94,7 +94,7 @@ metadata:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "The ConfigMap has no name.",
+			About: "The ConfigMap has neither a name nor a generateName.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:

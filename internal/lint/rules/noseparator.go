@@ -14,7 +14,7 @@ var noSeparator = &Rule{
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintNote},
 	Finds:  "the prefix does not end with a separator: run gives runx4k2z",
 	Why: `The server appends only random characters to generateName. Without a separator, people and tools that
-split the name at its last dash see another prefix.`,
+split the name at its last dash find the wrong prefix.`,
 	Fix: "end generateName with -",
 	Sources: []derived.Source{{
 		Project: "k8s.io/apiserver", Version: "v0.37.2", File: "pkg/storage/names/generate.go", Symbol: "GenerateName",

@@ -19,11 +19,11 @@ const (
 var notAppliable = &Rule{
 	Name:   "not-appliable",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning, v1alpha1.LintNote},
-	Finds:  "a tool applies this file and needs a name: kubectl apply, kustomize, Argo CD, Helm",
-	Why: `A tool that applies objects finds them by name. kubectl apply and kustomize refuse an object without a
-name, and so do kubectl create -k and kubectl apply -k. Argo CD accepts one only as a hook. Helm creates the
-object, creates another one at each upgrade, and removes none of them. A file belongs to a kustomization if
-its kustomization.yaml lists it, and to Helm if it is in the templates directory of a chart.`,
+	Finds:  "a tool that needs a fixed name applies this file: kubectl apply, kustomize, Argo CD, Helm",
+	Why: `A tool that applies objects finds them by name. kubectl apply, kustomize and kubectl create -k
+refuse an object without a name. Argo CD accepts such an object only as a hook. Helm creates another object at
+each upgrade, and removes none of them. A file belongs to a kustomization if a kustomization.yaml lists the
+file. It belongs to Helm if it is in the templates directory of a chart.`,
 	Fix: "set metadata.name, or move the object to another file and create it with kubectl genname create",
 	Sources: []derived.Source{
 		{
@@ -132,7 +132,7 @@ var refusedBy = map[applying]Finding{
 	},
 	byHelm: {
 		Level:   v1alpha1.LintNote,
-		Message: "each helm upgrade creates another object and removes none",
+		Message: "each helm upgrade creates another object, and Helm removes none of them",
 		Help:    useName + ", or make the object a hook with the annotation helm.sh/hook",
 	},
 	byDirectory: {

@@ -10,8 +10,8 @@ import (
 var onePerCluster = &Rule{
 	Name:   "one-per-cluster",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-	Finds:  "only one object can have this value, so a second create fails",
-	Why: `An object with generateName is made to be created more than once. A node port or a cluster IP can be
+	Finds:  "only one object can have this value, so a second copy fails or waits",
+	Why: `A manifest with generateName is usually created more than once. But a node port or a cluster IP can be
 allocated once, a volume is bound to one claim, and one Pod can mount a claim with the access mode
 ReadWriteOncePod. The server refuses the second copy, or the copy waits until the first one is deleted.`,
 	Fix: "remove the field, so that each copy gets its own value",
@@ -63,7 +63,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "Only one Pod can mount the claim.",
+			About: "Only one Pod can mount the claim, so a second Pod waits.",
 			Manifest: `apiVersion: v1
 kind: PersistentVolumeClaim
 metadata:

@@ -19,7 +19,7 @@ var referenceByPrefix = &Rule{
 	Why: `References use names. The name of an object with generateName is known only after the create, and no
 object has the prefix as its name. An object that refers to the prefix waits forever, or the server refuses
 it, because the prefix is not a valid name.`,
-	Fix: "give the object that is referred to a name, or create it first and insert the generated name",
+	Fix: "set metadata.name of the object that is referred to, or create it first and insert its generated name",
 	Sources: []derived.Source{
 		{
 			Project: "k8s.io/kubernetes", Version: "v1.34.4",
@@ -61,7 +61,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The input has no ConfigMap with the name settings, only one that is generated.",
+			About: "The input has no ConfigMap with the name settings, only one with the generateName settings-.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -83,7 +83,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintNote},
 		},
 		{
-			About: "The ConfigMap has a name.",
+			About: "The ConfigMap has the name that the Pod refers to.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:

@@ -63,7 +63,7 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "The Job has a selector of its own.",
+			About: "With manualSelector, the server adds no UID to the selector, so all copies select the same Pods.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:

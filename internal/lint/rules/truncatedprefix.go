@@ -45,7 +45,7 @@ Bytes after the 58th are not in the name. Two prefixes with the same first 58 by
 	},
 	Examples: []Example{
 		{
-			About: "The names do not have the end of the prefix, with the dash.",
+			About: "The names don't contain the end of the prefix, so they also have no dash before the random characters.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -54,7 +54,7 @@ metadata:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 		},
 		{
-			About: "Both prefixes give names like nightly-integration-tests-of-the-payment-service-producti2x9kz.",
+			About: "Both prefixes lead to names like nightly-integration-tests-of-the-payment-service-producti2x9kz.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -68,7 +68,7 @@ metadata:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The distinguishing part is within 58 bytes.",
+			About: "The prefixes differ in their first 58 bytes.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:
