@@ -29,65 +29,6 @@ var (
 			"the windows of 10 minutes, an hour, a day and a week allow. +Inf if there are no creates.")
 )
 
-// auditGauges are the names and the descriptions of the gauges about the audit itself, each with
-// its value.
-var auditGauges = []struct {
-	name, help string
-	value      func(*v1alpha1.AuditReport) float64
-}{
-	{
-		"genname_audit_complete", "1 if the audit read everything that was asked for, else 0. " +
-			"Resource types that the user can't list make it 0 only if they were named or none can be listed.",
-		func(r *v1alpha1.AuditReport) float64 {
-			if r.Complete {
-				return 1
-			}
-			return 0
-		},
-	},
-	{
-		"genname_audit_timestamp_seconds", "Start of the audit, in Unix time.",
-		func(r *v1alpha1.AuditReport) float64 { return float64(r.Metadata.CreationTimestamp.Unix()) },
-	},
-	{
-		"genname_audit_duration_seconds", "Duration of the audit.",
-		func(r *v1alpha1.AuditReport) float64 { return r.Summary.Seconds },
-	},
-	{
-		"genname_audit_objects", "Objects that the audit read.",
-		func(r *v1alpha1.AuditReport) float64 { return float64(r.Summary.Objects) },
-	},
-	{
-		"genname_audit_prefixes", "Prefixes that have names.",
-		func(r *v1alpha1.AuditReport) float64 { return float64(r.Summary.Prefixes) },
-	},
-	{
-		"genname_audit_hidden_prefixes", "Prefixes without samples, because of --min-count and --top.",
-		func(r *v1alpha1.AuditReport) float64 { return float64(r.Hidden.Prefixes) },
-	},
-	{
-		"genname_audit_unprefixed_objects", "Objects that belong to no prefix.",
-		func(r *v1alpha1.AuditReport) (objects float64) {
-			for _, t := range r.Unprefixed {
-				objects += float64(t.Objects)
-			}
-			return objects
-		},
-	},
-	{
-		"genname_audit_skipped", "Resource types, API groups, or resource types in one namespace that the audit " +
-			"did not read, including those without permission. Resource types that generate no names are not counted.",
-		func(r *v1alpha1.AuditReport) (skipped float64) {
-			for _, s := range r.Skipped {
-				if s.Reason != string(census.Excluded) {
-					skipped++
-				}
-			}
-			return skipped
-		},
-	},
-}
-
 // reportCollector collects the gauges of a report. There are as many series as the report
 // has items, times the gauges.
 type reportCollector struct{ report *v1alpha1.AuditReport }
@@ -101,10 +42,40 @@ func (c reportCollector) Collect(metrics chan<- prometheus.Metric) {
 	for i := range c.report.Items {
 		collectItem(metrics, &c.report.Items[i])
 	}
-	for _, g := range auditGauges {
-		desc := prometheus.NewDesc(g.name, g.help, nil, nil)
-		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, g.value(c.report))
+	c.collectAudit(metrics)
+}
+
+// collectAudit emits the samples about the audit itself.
+func (c reportCollector) collectAudit(metrics chan<- prometheus.Metric) {
+	emit := func(name, help string, value float64) {
+		metrics <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.GaugeValue, value)
 	}
+	r := c.report
+	complete, unprefixed, skipped := 0.0, int64(0), 0
+	if r.Complete {
+		complete = 1
+	}
+	for _, t := range r.Unprefixed {
+		unprefixed += t.Objects
+	}
+	for _, s := range r.Skipped {
+		if s.Reason != string(census.Excluded) {
+			skipped++
+		}
+	}
+	emit("genname_audit_complete", "1 if the audit read everything that was asked for, else 0. "+
+		"Resource types that the user can't list make it 0 only if they were named or none can be listed.", complete)
+	emit("genname_audit_timestamp_seconds", "Start of the audit, in Unix time.",
+		float64(r.Metadata.CreationTimestamp.Unix()))
+	emit("genname_audit_duration_seconds", "Duration of the audit.", r.Summary.Seconds)
+	emit("genname_audit_objects", "Objects that the audit read.", float64(r.Summary.Objects))
+	emit("genname_audit_prefixes", "Prefixes that have names.", float64(r.Summary.Prefixes))
+	emit("genname_audit_hidden_prefixes", "Prefixes without samples, because of --min-count and --top.",
+		float64(r.Hidden.Prefixes))
+	emit("genname_audit_unprefixed_objects", "Objects that belong to no prefix.", float64(unprefixed))
+	emit("genname_audit_skipped", "Resource types, API groups, or resource types in one namespace that the audit "+
+		"did not read, including those without permission. Resource types that generate no names are not counted.",
+		float64(skipped))
 }
 
 // collectItem emits the samples of one prefix.
