@@ -296,7 +296,7 @@ func TestAuditCompare(t *testing.T) {
 		`.*`+harness.Said(auditmsg.GateExceeded, `1 prefix`, `--fail-above-growth 0`, `configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00[^\n]* a day`, `configmaps/run- -n `+ns))
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=late-", "--fail-above-growth=0").Expect(t, 0, `.*`, `No create .*`)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "-l", "a=b").Expect(t, 1, ``,
-		`error: --compare: `+path+` cannot be compared with: its prefixes were chosen with --selector="", not "a=b"\n`)
+		`error: --compare: can't compare with `+path+`: its prefixes were chosen with --selector="", not "a=b"\n`)
 	u.Run("audit", "cm", "-n", "other", "--compare", path).Expect(t, 1, ``,
 		`error: --compare: .*: it read namespace "`+ns+`", not "other"\n`)
 }
@@ -380,7 +380,7 @@ func TestAuditCompareWithWhatSaysLittle(t *testing.T) {
 	}
 	undated := harness.File(t, "undated.json", at.ReplaceAllString(saved, `"creationTimestamp": null`))
 	u.Run("audit", "cm", "-n", ns, "--compare", undated).Expect(t, 1, ``,
-		`error: --compare: `+undated+` cannot be compared with: it does not say of when it is \(metadata.creationTimestamp\)\n`)
+		`error: --compare: can't compare with `+undated+`: it does not say of when it is \(metadata.creationTimestamp\)\n`)
 }
 
 // A gate does not pass if its prefix has no names, because the prefix may be misspelled. It passes if
@@ -516,8 +516,8 @@ func TestAuditBadInput(t *testing.T) {
 		{"an empty prefix", admin, []string{"--prefix", ""}, 1, ``, `error: --prefix must not be empty\n`},
 		{"TYPE/ without PREFIX", admin, []string{"cm/", "jobs/x-"}, 1, ``, `error: "cm/" is not TYPE/PREFIX, like jobs/nightly-report-\n`},
 		{"two slashes", admin, []string{"cm/x-/"}, 1, ``, `error: "cm/x-/" is not TYPE/PREFIX, like jobs/nightly-report-\n`},
-		{"TYPE beside TYPE/PREFIX", admin, []string{"jobs/x-", "cm"}, 1, ``, `error: "cm" is not TYPE/PREFIX, as another argument is\n`},
-		{"TYPE/PREFIX and --prefix", admin, []string{"cm/x-", "--prefix=y-"}, 1, ``, `error: --prefix and TYPE/PREFIX exclude each other\n`},
+		{"TYPE beside TYPE/PREFIX", admin, []string{"jobs/x-", "cm"}, 1, ``, `error: "cm" is not TYPE/PREFIX, but another argument is\. Name a prefix in all arguments, or in none\n`},
+		{"TYPE/PREFIX and --prefix", admin, []string{"cm/x-", "--prefix=y-"}, 1, ``, `error: --prefix and TYPE/PREFIX can't be used together\n`},
 		{"growth since when", admin, []string{"--fail-above-growth=5"}, 1, ``, `error: --fail-above-growth needs --compare .*\n`},
 		{"compare with nothing", admin, []string{"--compare=nonsuch.json"}, 1, ``, `error: --compare: open nonsuch.json: no such file or directory\n`},
 		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: ` + harness.Said(common.BadDuration, `"soon"`) + seeHelp},

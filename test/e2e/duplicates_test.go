@@ -372,7 +372,7 @@ func TestDuplicatesByTheClockOfTheServer(t *testing.T) {
 			u.Run("duplicates", "cm", "-n", p.namespace, "--since", test.since).
 				Expect(t, 0, ``, warning+fmt.Sprintf(messages.None, "0 objects", test.since)+`\n`)
 			u.Run("duplicates", "cm", "-n", p.namespace, "--since", test.last).
-				Expect(t, 0, `GRADE.*\nlikely +configmaps/c-\S+ +`+test.age+` .*\n.*\n`, warning+`1 group .*`)
+				Expect(t, 0, `GRADE.*\nlikely +configmaps/c-\S+ +`+test.age+` .*\n.*\n`, warning+`Found 1 group .*`)
 		})
 	}
 }
@@ -395,9 +395,9 @@ func TestDuplicatesOutput(t *testing.T) {
 		p.config("tool", map[string]any{"generateName": "three-"})
 	}
 	either := "(" + pair[0] + "|" + pair[1] + ")"
-	verdict := `1 group of equal objects that were probably meant to be one: 2 objects.\n` +
+	verdict := `Found 1 group of equal objects: 2 objects\. The objects of a group were probably meant to be one object\.\n` +
 		regexp.QuoteMeta(messages.Decide) + `\n  kubectl get configmaps/` + either + ` configmaps/` + either + ` -n ` + p.namespace + ` -o yaml\n`
-	possible := `Possible, with less evidence: 1 group, .*\n`
+	possible := `1 group with less evidence, .*\n`
 	table := `GRADE +OBJECT +AGE +CREATOR +REFERRED-BY +EQUAL +STATUS-DIFFERS\n` +
 		`likely +configmaps/` + either + ` +\d+s +tool +<nothing> +\d fields?\n` +
 		`likely +configmaps/` + either + ` +\+\ds +tool +<nothing>\n`
@@ -450,7 +450,7 @@ func TestDuplicatesUnread(t *testing.T) {
 	u.Run("duplicates", "backups", "-n", p.namespace, "-o", "name").
 		Expect(t, 1, ``, `.*Warning: skipped pods in .*: .*forbidden.*\nerror: `+messages.Incomplete+`\n`)
 	nobody := harness.As(t, cp.User("nobody"))
-	nobody.Run("duplicates", "-A").Expect(t, 1, ``, `Only 0 of .*Warning: skipped all \d+ types, .*; try -n NAMESPACE\nerror: `+messages.Incomplete+`\n`)
+	nobody.Run("duplicates", "-A").Expect(t, 1, ``, `Only 0 of .*Warning: skipped all \d+ types, .*\. Try one namespace: kubectl genname duplicates -n NAMESPACE\nerror: `+messages.Incomplete+`\n`)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	admin.Context = ctx

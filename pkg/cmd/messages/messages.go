@@ -17,7 +17,7 @@ const (
 	// Whole, Fraction and Wholes are the numbers of BadNumber.
 	Whole    = "a whole number"
 	Fraction = "a number"
-	Wholes   = "a whole number, or several with commas between"
+	Wholes   = "a whole number or a list of whole numbers, like 100,1000"
 	// OutOfRange is printed for a number of too many digits.
 	OutOfRange = "%q is too large or too small"
 	// UnknownCommand is printed for a word that is no command: word, command before it,

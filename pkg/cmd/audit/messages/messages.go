@@ -16,15 +16,15 @@ const (
 	// EmptyPrefix is printed for --prefix without a prefix.
 	EmptyPrefix = "--prefix must not be empty"
 	// PrefixTwice is printed for --prefix with TYPE/PREFIX.
-	PrefixTwice = "--prefix and TYPE/PREFIX exclude each other"
+	PrefixTwice = "--prefix and TYPE/PREFIX can't be used together"
 	// MixedArguments is printed for TYPE beside TYPE/PREFIX.
-	MixedArguments = "%q is not TYPE/PREFIX, as another argument is"
+	MixedArguments = "%q is not TYPE/PREFIX, but another argument is. Name a prefix in all arguments, or in none"
 	// BadArgument is printed for a malformed TYPE/PREFIX.
 	BadArgument = "%q is not TYPE/PREFIX, like jobs/nightly-report-"
 	// BadFile is printed for an audit of --compare that can't be read: file, reason.
 	BadFile = "--compare: %s %w"
 	// NotComparable is printed for an earlier audit of other objects: file, reason.
-	NotComparable = "--compare: %s cannot be compared with: %w"
+	NotComparable = "--compare: can't compare with %s: %w"
 	// BadRetryTimeout is printed for a duration that isn't positive.
 	BadRetryTimeout = "--retry-timeout must be positive, not %s"
 	// PoliteConcurrency is printed for --polite with parallel lists.
@@ -102,9 +102,9 @@ const (
 	ReadOf = "Only %s of %s could be read."
 	// NoneClose is printed if no prefix is close to failing, and the fullest has the attempts
 	// of the server: names, room.
-	NoneClose = "No create is close to failing: the server tries %s, and the fullest prefix has room for %s more."
+	NoneClose = "No create is close to failing: the server tries %s, and the fullest prefix has room for %s more creates."
 	// NoneCloseBut is the same for other attempts: prefix, room, attempts.
-	NoneCloseBut = "No create is close to failing: the fullest prefix, %s, has room for %s more with %s per create."
+	NoneCloseBut = "No create is close to failing: the fullest prefix, %s, has room for %s more creates with %s each."
 	// OneClose is printed if one prefix is close to failing: prefix, one of the two below.
 	OneClose = "1 prefix is close to failing: %s (%s)."
 	// SeveralClose is printed if several are: number, the closest, one of the two below.
@@ -194,10 +194,10 @@ const (
 	// Uncounted is printed for objects under more prefixes than are counted: number, types.
 	Uncounted = "Warning: %s have a generateName that was not counted, because there are too many such prefixes: %s"
 	// YoungBaseline is printed for an earlier audit that is too recent: file, age.
-	YoungBaseline = "Warning: %s is only %s old, so the growth per day might be that of a burst"
+	YoungBaseline = "Warning: %s is only %s old, so the growth per day might come from a short burst"
 	// Gap is printed by --watch for a type whose watch lost events: type, from, to, reason.
 	Gap = "Warning: %s was counted again, because the watch lost events from %s to %s (%v). " +
-		"Names are right, but creates and deletes are lower bounds"
+		"The names are correct, but creates and deletes are lower bounds"
 	// Unwatched is printed by --watch for a type that can't be watched: type, reason.
 	Unwatched = "Warning: %s can't be watched, so it is counted again at each interval: %v"
 	// Undiscovered is printed by --watch if discovery fails: reason.
@@ -267,7 +267,7 @@ const (
 	// TooFew is the reason otherwise: --min-count.
 	TooFew = "it has fewer than %s, or no object has this generateName"
 	// Dropped is printed at the end of a screen before the last notices: number.
-	Dropped = "%s before these are left out"
+	Dropped = "%s before the following ones are left out"
 )
 
 // Status line of a watch. Its parts are joined by semicolons.
@@ -275,7 +275,7 @@ const (
 	// Below is how many rows the screen doesn't show.
 	Below = "%s below"
 	// BelowAndTop is the same if --top leaves out more: number, --top.
-	BelowAndTop = "%s below, and those after --top=%d"
+	BelowAndTop = "%s below, and the rows after --top=%d"
 	// Passed is how long the watch has lasted, of which duration.
 	Passed = "%s of %s"
 	// Watching is how many types are watched, and how many have no prefixes.

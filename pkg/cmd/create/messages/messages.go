@@ -76,7 +76,7 @@ const (
 	// Differs is the cause if a document was changed: document, object, fields.
 	Differs = "%s in the input differs from %s in these fields, or a field was removed:\n%s"
 	// Removed is the cause if a document lacks a field: document, object.
-	Removed = "A field was removed from %s in the input. Its other fields are the same in %s."
+	Removed = "A field was removed from %s in the input. All other fields are the same in %s."
 	// OtherIDs is for objects of the key whose creation ID is another one.
 	OtherIDs = "nothing was created, because the creation ID of %s of this key was changed, for example of %s\n" +
 		"Something changes the annotation genname.dev/creation-id, for example a webhook. " +
@@ -93,7 +93,7 @@ const (
 	// ServerNames.
 	NamesIgnored = "the server uses generateName itself as the name"
 	NotStored    = "the server does not store them"
-	NotReadable  = "their API cannot get them"
+	NotReadable  = "their API has no verb get"
 	// NotPrinted is for an object that was created and cannot be printed.
 	NotPrinted = "%s was created, but it can't be printed: %v"
 	// ExistingNotRead is for an object that exists and cannot be read.
@@ -195,7 +195,7 @@ const (
 	// RefusalUnverified is for a refusal without permission to get the object, or
 	// with a credential that the server no longer accepts.
 	RefusalUnverified = "the server refused a create, and the plugin can't get %s to check the object. " +
-		"If a proxy repeated the request, the first copy may have created it."
+		"If a proxy repeated the request, the first copy may have created the object."
 	// ConflictUnverified is for a conflict without permission to get the object.
 	ConflictUnverified = "no permission to get %s. A name was taken, so the plugin tried another one. " +
 		"If a proxy repeated the first request, two objects exist."
@@ -207,9 +207,9 @@ const (
 		"If a response is lost, the plugin can't recognize the object."
 	// LabelRemoved is for objects that are stored without the run's label.
 	LabelRemoved = "%s are stored without %s, for example because a webhook removes it. " +
-		"A selector of the run does not find them."
+		"The list of the objects of this run leaves them out."
 	// LabelLost is for an object of an earlier run that has lost the run's label.
-	LabelLost = "%s was created with this key, and has lost %s."
+	LabelLost = "%s was created with this key, and no longer has %s."
 	// MissingIDs is for objects with the run's label and without a creation ID.
 	MissingIDs = "%s with this run's label and without a creation ID, like %s. " +
 		"The label was copied, or the annotation was removed."
@@ -333,8 +333,8 @@ const (
 	// MissingOne, MissingCount and MissingObjects follow Check.
 	MissingOne     = "If the object does not exist, run the same command again."
 	MissingCount   = "Create the missing objects with the same command and their number:\n  --count=NUMBER"
-	MissingObjects = "Create the missing objects with the same command and only this input, " +
-		"as far as it is missing:\n%s"
+	MissingObjects = "Create the missing objects with the same command " +
+		"and only the documents of missing objects in this input:\n%s"
 	// Holder is for an object without a creation ID under a name of this run.
 	Holder = "%s has the name of an object of this run, and no creation ID.\n" +
 		"If an earlier run created it, restore its annotation and label:\n" +
@@ -344,5 +344,5 @@ const (
 	// OtherID is for an object with the run's label and another creation ID.
 	OtherID = "%s is an object of this run, and has another creation ID than the plugin sent.\n" +
 		"Something changes the annotation %s, for example a webhook. " +
-		"Runs with a key fail until it leaves the annotation as it is."
+		"Runs with a key fail until nothing changes the annotation."
 )

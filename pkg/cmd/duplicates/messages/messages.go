@@ -4,7 +4,7 @@ package messages
 // Errors.
 const (
 	// NameOfAll is printed for -o name with -A.
-	NameOfAll = "-o name needs one namespace, and can't be combined with --all-namespaces"
+	NameOfAll = "-o name prints no namespaces, so it can't be used with --all-namespaces"
 	// NotPositive is printed for a duration that is zero or negative: flag, value.
 	NotPositive = "%s must be positive, not %s"
 	// NegativeCount is printed for a negative --fail-above-count: value.
@@ -12,9 +12,9 @@ const (
 	// BadSelector is printed for a --selector that can't be parsed: reason.
 	BadSelector = "--selector: %w"
 	// Incomplete is the error if a type could not be read.
-	Incomplete = "not everything could be read, so that groups may be missing"
+	Incomplete = "not everything could be read, so groups might be missing"
 	// Interrupted is the last line after an interrupt.
-	Interrupted = "interrupted, so that groups may be missing"
+	Interrupted = "interrupted, so groups might be missing"
 	// GateExceeded is the last line if there are more groups than --fail-above-count: the
 	// number of groups, the limit.
 	GateExceeded = "error: %s above --fail-above-count %s"
@@ -24,17 +24,17 @@ const (
 const (
 	// Unread stands before the verdict if a type could not be read: types read, all types.
 	Unread = "Only %s of %s could be read."
-	// None is printed if no group is confirmed or likely: objects compared, in which
-	// time.
-	None = "No object is likely a duplicate: %s created in the last %s."
+	// None is printed if no group is confirmed or likely: recent objects, --since.
+	None = "No object is likely a duplicate. Checked %s created in the last %s."
 	// Found is printed if groups are confirmed or likely: their number, their objects.
-	Found = "%s of equal objects that were probably meant to be one: %s."
+	Found = "Found %s of equal objects: %s. The objects of a group were probably meant to be one object."
 	// Grades counts the groups of Found: confirmed, likely.
 	Grades = "%s confirmed, %s likely"
 	// Proposed counts the objects that -o name prints.
-	Proposed = "Nothing refers to %s, but something refers to the equal one (-o name prints them)."
+	Proposed = "%s probably left over, because something refers only to the other object of the pair. " +
+		"To print the names, use -o name."
 	// PossibleGroups counts the groups that are not in the table: their number.
-	PossibleGroups = "Possible, with less evidence: %s, such as workers, shards and wanted copies (-o wide lists them)."
+	PossibleGroups = "%s with less evidence, often of intended copies like workers and shards. To list them, use -o wide."
 )
 
 // Warnings.
@@ -46,17 +46,17 @@ const (
 	// ForbiddenAll is printed if you can't list any type: number.
 	ForbiddenAll = "Warning: skipped all %s, because you can't list any of them (needs list)"
 	// TryNamespace follows ForbiddenAll with -A.
-	TryNamespace = "; try -n NAMESPACE"
+	TryNamespace = ". Try one namespace: kubectl genname duplicates -n NAMESPACE"
 	// SecretsUnnamed is printed with -o wide if Secrets were left out.
-	SecretsUnnamed = "Secrets were not compared. Name the type to compare them."
+	SecretsUnnamed = "Secrets were not compared. To compare them, name the type secrets."
 	// Inconsistent is printed for lists that are not of one state: types.
-	Inconsistent = "Warning: the lists of %s are not consistent, because they expired or are not sorted"
+	Inconsistent = "Warning: groups of %s might be missing, because their lists expired or were not sorted"
 )
 
 // Progress.
 const (
 	// FindingTypes is shown while the types are looked up.
-	FindingTypes = "finding the types of the server"
+	FindingTypes = "discovering resource types"
 	// Comparing is shown while candidates are read: their number so far.
 	Comparing = "comparing %s"
 )

@@ -8,7 +8,7 @@ const (
 	// BadMinCount is printed for a --min-count below 1: value.
 	BadMinCount = "--min-count must be 1 or more, not %d"
 	// TwoScopes is printed for -n with -A.
-	TwoScopes = "--namespace and --all-namespaces exclude each other"
+	TwoScopes = "--namespace and --all-namespaces can't be used together"
 	// Prefix is printed for an argument TYPE/PREFIX: argument.
 	Prefix = "%q names a prefix. The exporter takes only resource types, like jobs"
 	// BadWebConfig is printed for a --web.config.file that can't be used: reason.
@@ -20,7 +20,7 @@ const (
 // Errors.
 const (
 	// Stopped is the error if a server of the exporter fails: flag, reason.
-	Stopped = "the server of %s stopped: %w"
+	Stopped = "the HTTP server of %s stopped: %w"
 )
 
 // Warnings.
@@ -46,9 +46,9 @@ const (
 	// Counted is printed once everything was counted: number of objects, number of types.
 	Counted = "Counted %s of %s. The exporter is ready."
 	// WatchedAgain is printed if a type can be watched that could not: resource type.
-	WatchedAgain = "%s is watched"
+	WatchedAgain = "%s is watched now"
 	// Appeared is printed if a type is new: resource type.
-	Appeared = "%s is new"
+	Appeared = "%s is a new resource type"
 	// Vanished is printed if a type is gone: resource type.
-	Vanished = "%s is gone"
+	Vanished = "%s is no longer a resource type"
 )

@@ -82,9 +82,9 @@ const (
 	// Skipped counts the files that lint did not check.
 	Skipped = "%s skipped (templates, or files without Kubernetes objects). To list them, use --show-skipped."
 	// Exported counts the objects with a resourceVersion.
-	Exported = "%s with metadata.resourceVersion not checked. Only a server sets this field."
+	Exported = "Not checked: %s with metadata.resourceVersion, which only a server sets."
 	// Placeholders counts the objects with a variable in their name.
-	Placeholders = "%s with a variable in the name, so the length and letters were not checked."
+	Placeholders = "Length and characters not checked: %s with a variable in the name."
 	// SkippedFile is a line of --show-skipped: file.
 	SkippedFile = "skipped: %s"
 	// DisabledFinding is a line of --show-skipped, and of the format github: place, defect,

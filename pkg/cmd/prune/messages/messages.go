@@ -14,7 +14,7 @@ const (
 	// NoCriterion is printed without --older-than and --keep.
 	NoCriterion = "--older-than or --keep is required, like --older-than 24h"
 	// TwoScopes is printed for -n with -A.
-	TwoScopes = "--namespace and --all-namespaces exclude each other"
+	TwoScopes = "--namespace and --all-namespaces can't be used together"
 	// BadSelector is printed for a selector that can't be parsed: reason.
 	BadSelector = "--selector: %w"
 	// BadAge is printed for a value of --older-than that is neither: value.
@@ -134,7 +134,7 @@ const (
 // Progress.
 const (
 	// Searching is shown before the lists.
-	Searching = "finding the types of the server"
+	Searching = "discovering resource types"
 	// Finding is shown while objects are listed: objects to delete.
 	Finding = "listing: %s to delete"
 	// Deleting is shown while objects are deleted: done, all, failed.

@@ -22,16 +22,16 @@ const (
 	// BadFor is printed for a duration that isn't positive.
 	BadFor = "--for must be positive, not %s"
 	// SeveralSources is printed for more than one source of counts: flags.
-	SeveralSources = "%s exclude each other, because each sets the number of existing names"
+	SeveralSources = "%s can't be used together, because each sets the number of existing names"
 	// SuffixLengthOfServer is printed for --suffix-length with names of a server.
 	SuffixLengthOfServer = "--suffix-length can't be used with counted names, because servers always use %d characters"
 	// BadArgument is printed for a malformed TYPE/PREFIX.
 	BadArgument = "%q is not TYPE/PREFIX, like jobs/nightly-report-"
 	// NotOneType is printed for a TYPE that means several.
-	NotOneType = "%q is not one resource type"
+	NotOneType = "%q means several resource types. Name one of them"
 	// BadExisting is printed for more names than can exist: flag or prefix, names,
 	// length of the suffix, largest.
-	BadExisting = "%s: %s can't exist, because a suffix of %s makes only %s"
+	BadExisting = "%s: %s can't exist, because a suffix of %s allows only %s"
 	// PlotFlagsAlone is printed for a flag of --plot without it.
 	PlotFlagsAlone = "--plot-scale and --plot-retries need --plot"
 	// BadPlotFile is printed for a file of another format.
@@ -56,7 +56,7 @@ const (
 	// NoPrefixOfLength is printed for an audit of other suffixes alone: file, characters.
 	NoPrefixOfLength = "--from: %s has no prefix with suffixes of %d characters"
 	// NothingGenerated is printed for manifests without an object to report on.
-	NothingGenerated = "no object has a generateName without a name, so there is nothing to report on"
+	NothingGenerated = "there is nothing to report on, because no object in the input has a generateName and no name"
 	// Interrupted is printed after an interrupt.
 	Interrupted = "interrupted before the report was complete"
 	// Plot is printed for a picture that can't be drawn: reason.

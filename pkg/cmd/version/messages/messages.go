@@ -16,8 +16,8 @@ const (
 	// Known is a number and one of the sources below.
 	Known = "%d (%s)"
 	// FromMetric, FromVersion, FromDefault and FromFlag are the sources of the number.
-	FromMetric  = "from its metric kubernetes_feature_enabled"
-	FromVersion = "its version supports no other number"
-	FromDefault = "the default of its version, which an administrator can change"
+	FromMetric  = "from the server's metric kubernetes_feature_enabled"
+	FromVersion = "the server's version supports no other number"
+	FromDefault = "the default of the server's version, which an administrator can change"
 	FromFlag    = "as given by --server-attempts"
 )
