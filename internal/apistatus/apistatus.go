@@ -33,12 +33,12 @@ import (
 
 // Code is the HTTP status of the response in err, or 0 if there was no response.
 func Code(err error) int {
-	status, _ := answer(err)
+	status, _ := statusOf(err)
 	return int(status.Code)
 }
 
-// answer returns the Status in err, and reports whether there is one.
-func answer(err error) (metav1.Status, bool) {
+// statusOf returns the Status in err, and reports whether there is one.
+func statusOf(err error) (metav1.Status, bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return metav1.Status{}, false
@@ -53,9 +53,9 @@ func Passing(err error) bool {
 	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
 
-// AboutRights reports whether the response in err is about permissions (401, 403). A server that
+// AboutPermissions reports whether the response in err is about permissions (401, 403). A server that
 // has just started may not know its rules yet, so such a response may be temporary.
-func AboutRights(err error) bool {
+func AboutPermissions(err error) bool {
 	code := Code(err)
 	return code == http.StatusUnauthorized || code == http.StatusForbidden
 }
@@ -81,7 +81,7 @@ func RefusedForAll(err error) bool {
 // quotaChanged reports whether a quota was changed at the same moment. The conflict is then about
 // the quota, not about the object.
 func quotaChanged(err error) bool {
-	status, _ := answer(err)
+	status, _ := statusOf(err)
 	return apierrors.IsConflict(err) && status.Details != nil && status.Details.Kind == "resourcequotas"
 }
 
@@ -93,26 +93,26 @@ func inClass4(err error) bool {
 // Expired reports whether a list has expired (410). It returns the token, if any, with which the
 // server continues the list at a later state.
 func Expired(err error) (token string, expired bool) {
-	status, _ := answer(err)
+	status, _ := statusOf(err)
 	if status.Code != http.StatusGone {
 		return "", false
 	}
 	return status.Continue, true
 }
 
-// answersWithin is the time limit for the version of a reachable server.
-const answersWithin = 5 * time.Second
+// responseTimeout is the time limit for the version of a reachable server.
+const responseTimeout = 5 * time.Second
 
-// Answers reports whether the API server responds to one request for its version. It distinguishes
+// Responds reports whether the API server responds to one request for its version. It distinguishes
 // an unreachable server from a server that doesn't respond to another request. A page or text from
 // a proxy isn't a response.
-func Answers(ctx context.Context, client interface{ Get() *rest.Request }) bool {
-	result := client.Get().AbsPath("/version").MaxRetries(0).Timeout(answersWithin).Do(ctx)
+func Responds(ctx context.Context, client interface{ Get() *rest.Request }) bool {
+	result := client.Get().AbsPath("/version").MaxRetries(0).Timeout(responseTimeout).Do(ctx)
 	if err := result.Error(); err != nil {
-		_, answered := answer(err)
-		return answered && !apierrors.IsUnexpectedServerError(err) // of which client-go makes a Status
+		_, ok := statusOf(err)
+		return ok && !apierrors.IsUnexpectedServerError(err) // of which client-go makes a Status
 	}
-	var said version.Info
+	var info version.Info
 	body, err := result.Raw()
-	return err == nil && json.Unmarshal(body, &said) == nil && said.GitVersion != ""
+	return err == nil && json.Unmarshal(body, &info) == nil && info.GitVersion != ""
 }

@@ -107,8 +107,8 @@ func TestExpiredWithAToken(t *testing.T) {
 }
 
 // Every response of the API counts. A proxy's response and a closed connection don't.
-func TestAnswers(t *testing.T) {
-	says := func(code int, contentType, body string) http.HandlerFunc {
+func TestResponds(t *testing.T) {
+	respond := func(code int, contentType, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", contentType)
 			w.WriteHeader(code)
@@ -120,13 +120,13 @@ func TestAnswers(t *testing.T) {
 		handler http.HandlerFunc
 		want    bool
 	}{
-		"200":           {says(200, "application/json", `{"major":"1","gitVersion":"v1.34.4"}`), true},
-		"403":           {says(403, "application/json", status), true},
-		"503":           {says(503, "application/json", strings.ReplaceAll(status, "403", "503")), true},
-		"503 as text":   {says(503, "text/plain", "no healthy upstream"), false},
-		"503 as a page": {says(503, "text/html", "<html><body>busy</body></html>"), false},
-		"a login page":  {says(200, "text/html", "<html><body>Who are you?</body></html>"), false},
-		"another JSON":  {says(200, "application/json", `{"error":"no"}`), false},
+		"200":           {respond(200, "application/json", `{"major":"1","gitVersion":"v1.34.4"}`), true},
+		"403":           {respond(403, "application/json", status), true},
+		"503":           {respond(503, "application/json", strings.ReplaceAll(status, "403", "503")), true},
+		"503 as text":   {respond(503, "text/plain", "no healthy upstream"), false},
+		"503 as a page": {respond(503, "text/html", "<html><body>busy</body></html>"), false},
+		"a login page":  {respond(200, "text/html", "<html><body>Who are you?</body></html>"), false},
+		"another JSON":  {respond(200, "application/json", `{"error":"no"}`), false},
 		"hung up":       {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
 	} {
 		var requests atomic.Int32
@@ -143,14 +143,14 @@ func TestAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Answers(t.Context(), client); got != test.want {
+		if got := Responds(t.Context(), client); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
 		if n := requests.Load(); n == 0 || name != "hung up" && n != 1 {
 			t.Errorf("%s: %d requests", name, n)
 		}
 		server.Close()
-		if Answers(t.Context(), client) {
+		if Responds(t.Context(), client) {
 			t.Error("a server that is gone answers")
 		}
 	}

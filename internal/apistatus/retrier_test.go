@@ -30,7 +30,7 @@ func TestPausesGrow(t *testing.T) {
 	})
 }
 
-func TestPauseIsWhatTheServerAsksFor(t *testing.T) {
+func TestPauseOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		retrier := NewRetrier(100*time.Millisecond, time.Second, time.Minute)
 		busy := fmt.Errorf("list: %w", apierrors.NewTooManyRequests("busy", 7))
@@ -46,7 +46,7 @@ func TestPauseIsWhatTheServerAsksFor(t *testing.T) {
 	})
 }
 
-func TestNoTryAfterTheDeadline(t *testing.T) {
+func TestNoRequestAfterTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		retrier := NewRetrier(time.Second, time.Minute, 10*time.Second)

@@ -192,7 +192,7 @@ func (c *Collector) retries(space census.NamePool) (retries v1alpha1.Retries, wh
 	switch {
 	case space.ClientGenerated:
 		return byClient(1), ""
-	case space.SuffixLength != names.SuffixLength, space.Creator.Marked && space.Creators == 1:
+	case space.SuffixLength != names.SuffixLength, space.Creator.HasCreationID && space.Creators == 1:
 		return byClient(clientAttempts), ""
 	}
 	return c.retriesOf(space.Resource.GroupVersion())

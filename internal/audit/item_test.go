@@ -131,7 +131,7 @@ func TestItemNamedByClients(t *testing.T) {
 func TestItemMadeByOurselves(t *testing.T) {
 	s := space("p-", 1000)
 	for creators, want := range map[int]int{1: 16, 2: 8} {
-		s.Creator, s.Creators = census.Creator{Manager: "kubectl-create", Certain: true, Marked: true}, creators
+		s.Creator, s.Creators = census.Creator{Manager: "kubectl-create", Certain: true, HasCreationID: true}, creators
 		if item := itemOf(t, s, 8); *item.Attempts != want {
 			t.Errorf("%d creators: %d attempts, want %d", creators, *item.Attempts, want)
 		}

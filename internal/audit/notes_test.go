@@ -89,7 +89,7 @@ func TestNotesNameWhatSharesASpace(t *testing.T) {
 
 // Notes mark the other special properties of a name pool.
 func TestNotesOfOtherThings(t *testing.T) {
-	ours := census.Creator{Manager: "kubectl-create", Certain: true, Marked: true}
+	ours := census.Creator{Manager: "kubectl-create", Certain: true, HasCreationID: true}
 	for _, test := range []struct {
 		space     census.NamePool
 		closeness string

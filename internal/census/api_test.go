@@ -300,7 +300,7 @@ func spacesOf(resource Resource, counted []censustest.NamePool) (spaces []NamePo
 			Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, GenerateNames: c.GenerateNames,
 			Recent: c.Recent, Oldest: c.Oldest, Newest: c.Newest,
 			Creator: Creator{
-				Kind: c.Creator.Kind, Name: c.Creator.Name, Manager: c.Creator.Manager, Certain: c.Creator.Certain, Marked: c.Marked,
+				Kind: c.Creator.Kind, Name: c.Creator.Name, Manager: c.Creator.Manager, Certain: c.Creator.Certain, HasCreationID: c.HasCreationID,
 			},
 			Creators: c.Creators, ClientGenerated: c.ClientGenerated, ReplicaBounded: c.ReplicaBounded,
 			OwnerKind: c.OwnerKind, Owners: owners,

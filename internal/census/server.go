@@ -116,7 +116,7 @@ func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	if !s.silent(ctx, began, err) {
 		return
 	}
-	answers := apistatus.Answers(ctx, s.client)
+	answers := apistatus.Responds(ctx, s.client)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -76,8 +76,8 @@ type Creator struct {
 	Manager string
 	// Certain is false if Manager is only the oldest of managedFields.
 	Certain bool
-	// Marked is true if the object has a creation ID of this plugin.
-	Marked bool
+	// HasCreationID is true if the object has a creation ID of this plugin.
+	HasCreationID bool
 }
 
 // A Batch takes the name pools of one list. One goroutine uses it at a time, but Scan fills
@@ -102,7 +102,7 @@ func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) NamePool {
 		Oldest: TimeOf(t.Oldest), Newest: TimeOf(t.Newest),
 		Creator: Creator{
 			Kind: t.Creator.Kind, Name: t.Creator.Name,
-			Manager: t.Creator.Manager, Certain: t.Creator.Certain, Marked: t.Marked,
+			Manager: t.Creator.Manager, Certain: t.Creator.Certain, HasCreationID: t.HasCreationID,
 		},
 		Creators: t.Creators(), ClientGenerated: t.ClientGenerated, ReplicaBounded: t.ReplicaBounded(),
 		OwnerKind: t.OwnerKind(), Owners: t.Owners(), Extra: t.Extra, Members: t.Members,

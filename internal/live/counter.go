@@ -149,7 +149,7 @@ func (c *counter) add(id spaces.ID, what *changed) {
 	}
 	m := o.Creator
 	s.Creator = unique.Make(census.Creator{
-		Kind: m.Kind, Name: m.Name, Manager: m.Manager, Certain: m.Certain, Marked: o.Marked,
+		Kind: m.Kind, Name: m.Name, Manager: m.Manager, Certain: m.Certain, HasCreationID: o.HasCreationID,
 	})
 	s.Creators = max(s.Creators, 1)
 	s.ReplicaBounded = s.ReplicaBounded && spaces.BoundByReplicas(m)

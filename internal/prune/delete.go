@@ -128,7 +128,7 @@ func (d *deletion) take(err error) (Result, bool) {
 		return Result{}, false
 	case code == http.StatusConflict, code == http.StatusTooManyRequests:
 		return Result{}, false
-	case apistatus.AboutRights(err) && d.mayPass(code):
+	case apistatus.AboutPermissions(err) && d.mayPass(code):
 		return Result{}, false
 	}
 	return d.fails(err), true

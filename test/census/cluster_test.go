@@ -179,7 +179,7 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 				Recent: c.Recent, Oldest: c.Oldest, Newest: c.Newest,
 				Creator: census.Creator{
 					Kind: c.Creator.Kind, Name: c.Creator.Name, Manager: c.Creator.Manager, Certain: c.Creator.Certain,
-					Marked: c.Marked,
+					HasCreationID: c.HasCreationID,
 				},
 				Creators: c.Creators, ClientGenerated: c.ClientGenerated, ReplicaBounded: c.ReplicaBounded,
 			})

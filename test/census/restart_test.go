@@ -34,7 +34,7 @@ func checkCreators(t *testing.T, got []census.NamePool) {
 			}
 		case s.Prefix == "long-" && s.SuffixLength == 7:
 			found++
-			if !s.Creator.Marked || s.Names != 12 || s.Generated != 12 {
+			if !s.Creator.HasCreationID || s.Names != 12 || s.Generated != 12 {
 				t.Errorf("%+v", s)
 			}
 		case strings.HasPrefix(s.Prefix, "long-long-"):

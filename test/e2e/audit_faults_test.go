@@ -186,11 +186,11 @@ func TestAuditWaitsForTheServer(t *testing.T) {
 		asked.Store(0)
 		u := harness.As(t, awayUntil(3).Config)
 		u.Run(append([]string{"audit", "-n", ns, "--no-headers"}, args...)...).Expect(t, 0, `.*configmaps +run- +17 .*`,
-			harness.Said(common.Unreachable, "2m0s")+harness.Said(common.Reachable, `\d+`)+`.*`)
+			harness.Printed(common.Unreachable, "2m0s")+harness.Printed(common.Reachable, `\d+`)+`.*`)
 	}
 	asked.Store(0)
 	harness.As(t, awayUntil(1<<40).Config).Run("audit", "cm", "-n", ns, "--retry-timeout=100ms", "--fail-above-count=5").Expect(t, 1, ``,
-		harness.Said(common.Unreachable, "100ms")+harness.Said("error: "+common.GaveUp, "100ms", "ask the server for its version: .*"))
+		harness.Printed(common.Unreachable, "100ms")+harness.Printed("error: "+common.GaveUp, "100ms", "ask the server for its version: .*"))
 }
 
 // Lists from a remote server are compressed.

@@ -33,7 +33,7 @@ func TestAuditWithoutAPIServices(t *testing.T) {
 	})
 	u := harness.As(t, proxy.Config)
 	u.Run("audit", "-n", "default").Expect(t, 1, `.*`,
-		`.*`+harness.Said(auditmsg.Skipped, "apiregistration.k8s.io", regexp.QuoteMeta(strings.TrimSuffix(common.APIsUnknown, "%v"))+"list apiservices: .*")+`.*`+harness.Said("error: "+auditmsg.Incomplete))
+		`.*`+harness.Printed(auditmsg.Skipped, "apiregistration.k8s.io", regexp.QuoteMeta(strings.TrimSuffix(common.APIsUnknown, "%v"))+"list apiservices: .*")+`.*`+harness.Printed("error: "+auditmsg.Incomplete))
 	if r := u.Run("audit", "configmaps", "-n", "default"); r.Code != 0 {
 		t.Errorf("types that were named do not depend on it: %+v", r)
 	}
@@ -77,7 +77,7 @@ func TestAuditOfAnUnavailableAPI(t *testing.T) {
 		}
 		return nil
 	})
-	r.Expect(t, 1, `.*`, `Warning: skipped dead.example.e2e: discover dead.example.e2e/v1: .*\n`+harness.Said("error: "+auditmsg.Incomplete))
+	r.Expect(t, 1, `.*`, `Warning: skipped dead.example.e2e: discover dead.example.e2e/v1: .*\n`+harness.Printed("error: "+auditmsg.Incomplete))
 	var report v1alpha1.AuditReport
 	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func TestRoleForAudit(t *testing.T) {
 	u := bound(t, cp, "auditor", "audit.yaml", "genname-audit")
 	u.Run("audit", "-A", "-o", "jsonpath={.server.attemptsSource} {.complete}{range .items[*]} {.prefix}={.names}{end}{range .skipped[?(@.reason==\"forbidden\")]} {.resource}{end}").
 		Expect(t, 0, `version true report-=12 secrets`, `.*`)
-	u.Run("audit", "jobs", "-n", "typo", "--fail-above-count=5").Expect(t, 1, ``, harness.Said("error: "+auditmsg.GateNamespace))
+	u.Run("audit", "jobs", "-n", "typo", "--fail-above-count=5").Expect(t, 1, ``, harness.Printed("error: "+auditmsg.GateNamespace))
 	u.Run("create", "-f", harness.File(t, "job.yaml", job)).Expect(t, 1, ``,
-		harness.Said(messages.Warning+messages.RefusalUnverified, "jobs.batch")+`Error from server \(Forbidden\): .*`)
+		harness.Printed(messages.Warning+messages.RefusalUnverified, "jobs.batch")+`Error from server \(Forbidden\): .*`)
 }

@@ -186,25 +186,25 @@ func TestAuditTable(t *testing.T) {
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
 	// This server makes one attempt, so 15 creates a day are close to failing.
-	one := harness.Said(auditmsg.OneClose, `configmaps/run- in `+ns) + `  kubectl genname audit configmaps/run- -n ` + ns + `\n`
-	several := harness.Said(auditmsg.SeveralClose, `3 prefixes`, `configmaps/x{58} in `+ns) + `  kubectl genname audit configmaps/x{58} -n ` + ns + `\n`
-	none := harness.Said(auditmsg.NoneClose, `1 name`, `[\d,]+`)
-	others := harness.Said(auditmsg.Unprefixed, `4 other objects`, `have`)
+	one := harness.Printed(auditmsg.OneClose, `configmaps/run- in `+ns) + `  kubectl genname audit configmaps/run- -n ` + ns + `\n`
+	several := harness.Printed(auditmsg.SeveralClose, `3 prefixes`, `configmaps/x{58} in `+ns) + `  kubectl genname audit configmaps/x{58} -n ` + ns + `\n`
+	none := harness.Printed(auditmsg.NoneClose, `1 name`, `[\d,]+`)
+	others := harness.Printed(auditmsg.Unprefixed, `4 other objects`, `have`)
 	u.Run("audit", "cm", "-n", ns).Expect(t, 0,
 		`RESOURCE     PREFIX {55}NAMES   LAST-10M   LAST-24H   CREATOR    NOTES\n`+
 			`configmaps   x{58}      30         30         30   e2e.test   fails in 178d; truncated: shared by …-one-, …-two-\n`+
 			`configmaps   run- {57}   17         17         17   e2e.test   fails in 314d\n`+
 			`configmaps   run-a- {55}   15         15         15   e2e.test   fails in 356d\n`,
-		several+strings.TrimSuffix(harness.Said(auditmsg.Hidden, `1 prefix`, `10 names`, `is`), `\n`)+` `+others)
+		several+strings.TrimSuffix(harness.Printed(auditmsg.Hidden, `1 prefix`, `10 names`, `is`), `\n`)+` `+others)
 	u.Run("audit", "cm", "-n", ns, "-o", "wide", "--prefix=run-", "--no-headers").Expect(t, 0,
 		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\d+s +\d+s +fails in 314d\n`, one+`Read .*`)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps +late- +1 +1 +1 +\?\n`, none)
 	u.Run("audit", "cm/late-", "cm/run-", "-n", ns, "--sort-by=prefix", "--no-headers").Expect(t, 0, `configmaps   late- .*\nconfigmaps   run- .*\n`, one)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run").Expect(t, 0,
-		`RESOURCE .* late- .*\n`, none+harness.Said(auditmsg.NotFound, `run`))
+		`RESOURCE .* late- .*\n`, none+harness.Printed(auditmsg.NotFound, `run`))
 	u.Run("audit", "cm/run*", "-n", ns).Expect(t, 0, ``,
-		`No generated names .*\n`+harness.Said(auditmsg.NotFoundPattern, `configmaps/run\*`))
-	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, harness.Said(auditmsg.EmptyInAll, ns)+harness.Said(auditmsg.NotFound, `nonsuch-`))
+		`No generated names .*\n`+harness.Printed(auditmsg.NotFoundPattern, `configmaps/run\*`))
+	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, harness.Printed(auditmsg.EmptyInAll, ns)+harness.Printed(auditmsg.NotFound, `nonsuch-`))
 }
 
 // One TYPE/PREFIX is a record, and its next command works. A prefix without a type is
@@ -247,7 +247,7 @@ func TestAuditFolded(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	u.Run("audit", "pods", "-n", ns).Expect(t, 0,
 		`RESOURCE +PREFIX .*\npods       \(12 Jobs\)      13         13         13   job-controller\n`,
-		`.*`+harness.Said(auditmsg.Hidden, `1 prefix`, `10 names`, `is`))
+		`.*`+harness.Printed(auditmsg.Hidden, `1 prefix`, `10 names`, `is`))
 	report, items := audit(t, u, "pods", "-n", ns)
 	if f := report.Folded; len(items) > 0 || len(f) != 1 || f[0].Owners != 12 || f[0].Prefixes != 12 || f[0].Names != 13 || report.Hidden.Prefixes != 1 {
 		t.Errorf("%+v, %+v", report.Folded, report.Hidden)
@@ -291,9 +291,9 @@ func TestAuditCompare(t *testing.T) {
 	path := harness.File(t, "before.json", before)
 	u.Run("audit", "cm,secrets", "-n", ns, "--compare", path, "--fail-above-count=1000").Expect(t, 0,
 		`RESOURCE +PREFIX +NAMES +LAST-10M +LAST-24H +GROWTH/DAY +CREATOR .*`,
-		`.*`+harness.Said(auditmsg.NotComparedNow, path, `secrets`)+`.*`)
+		`.*`+harness.Printed(auditmsg.NotComparedNow, path, `secrets`)+`.*`)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--fail-above-growth=0").Expect(t, 3, `.*`,
-		`.*`+harness.Said(auditmsg.GateExceeded, `1 prefix`, `--fail-above-growth 0`, `configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00[^\n]* a day`, `configmaps/run- -n `+ns))
+		`.*`+harness.Printed(auditmsg.GateExceeded, `1 prefix`, `--fail-above-growth 0`, `configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00[^\n]* a day`, `configmaps/run- -n `+ns))
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=late-", "--fail-above-growth=0").Expect(t, 0, `.*`, `No create .*`)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "-l", "a=b").Expect(t, 1, ``,
 		`error: --compare: can't compare with `+path+`: its prefixes were chosen with --selector="", not "a=b"\n`)
@@ -342,7 +342,7 @@ func TestAuditByTheTimeOfTheServer(t *testing.T) {
 	now := time.Now().Add(time.Hour)
 	u := harness.As(t, faultproxy.New(t, single.Admin(), reviewsAhead(time.Hour)).Config)
 	result := u.Run("audit", "cm", "-n", ns, "-o", "json", "--window=10m")
-	result.Expect(t, 0, `.*`, `.*`+harness.Said(common.Clock, `(1h0m0s|59m5\ds)`)+`.*`)
+	result.Expect(t, 0, `.*`, `.*`+harness.Printed(common.Clock, `(1h0m0s|59m5\ds)`)+`.*`)
 	var report v1alpha1.AuditReport
 	if err := json.Unmarshal([]byte(result.Stdout), &report); err != nil {
 		t.Fatal(err)
@@ -368,12 +368,12 @@ func TestAuditCompareWithWhatSaysLittle(t *testing.T) {
 	just := at.ReplaceAllString(saved, `"creationTimestamp": "`+time.Now().Add(-3*time.Second).UTC().Format(time.RFC3339)+`"`)
 	path := harness.File(t, "just.json", just)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=run-").Expect(t, 0, `.*`,
-		`.*`+harness.Said(auditmsg.YoungBaseline, path, `\S+`)+`.*`)
+		`.*`+harness.Printed(auditmsg.YoungBaseline, path, `\S+`)+`.*`)
 	old := harness.File(t, "old.json", at.ReplaceAllString(saved, `"creationTimestamp": "2020-01-01T00:00:00Z"`))
 	u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 0, `.*`,
-		`.*`+harness.Said(auditmsg.NotComparedPrefixes, old, `run-`)+`.*`)
+		`.*`+harness.Printed(auditmsg.NotComparedPrefixes, old, `run-`)+`.*`)
 	u.Run("audit", "secrets", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 1, ``,
-		`.*`+harness.Said("error: "+auditmsg.GateComparedNothing, old))
+		`.*`+harness.Printed("error: "+auditmsg.GateComparedNothing, old))
 	for _, limit := range []string{"NaN", "+Inf"} { // no value exceeds these
 		u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth="+limit).Expect(t, 1, ``,
 			`error: --fail-above-growth must be a number of names per day, not `+regexp.QuoteMeta(limit)+`\n`)
@@ -393,7 +393,7 @@ func TestAuditGateOfNoPrefix(t *testing.T) {
 		u.Run("audit", "cm", "-n", ns, "-o", "json", "--prefix=run-").Stdout, `"creationTimestamp": "2020`)
 	saved = strings.NewReplacer(`"prefix": "run-"`, `"prefix": "gone-"`, `        "run-"`, `        "gone-"`).Replace(saved)
 	path := harness.File(t, "before.json", saved)
-	nothing := func(prefix string) string { return `.*` + harness.Said("error: "+auditmsg.GateFoundNoName, prefix) }
+	nothing := func(prefix string) string { return `.*` + harness.Printed("error: "+auditmsg.GateFoundNoName, prefix) }
 	for _, test := range []struct {
 		args   string
 		code   int
@@ -404,12 +404,12 @@ func TestAuditGateOfNoPrefix(t *testing.T) {
 		{"cm/run- secrets/run- --fail-above-count=100", 1, nothing("secrets/run-")},
 		{"cm --prefix=run-,gone- --fail-above-growth=1e9 --compare=" + path, 0, `.*1 prefix gone: .*`},
 		{"cm --prefix=run --fail-above-count=5 --watch --duration=1ms", 1, `.*` + nothing("run")},
-		{"cm --prefix=run --fail-above-count=5 --ignore-not-found", 0, `.*` + harness.Said(auditmsg.NotFound, `run`) + `.*`},
+		{"cm --prefix=run --fail-above-count=5 --ignore-not-found", 0, `.*` + harness.Printed(auditmsg.NotFound, `run`) + `.*`},
 		{"cm --prefix=run,run- --fail-above-count=5", 3, nothing("run") + `error: 1 prefix above .*`},
 		{"cm --prefix=run- --fail-above-count=100", 0, `1 prefix is close .*`},
-		{"cm -l no=such --fail-above-count=5", 1, `.*` + harness.Said("error: "+auditmsg.GateSelectedNothing, `"no=such"`)},
+		{"cm -l no=such --fail-above-count=5", 1, `.*` + harness.Printed("error: "+auditmsg.GateSelectedNothing, `"no=such"`)},
 		{"cm -l no=such --fail-above-count=5 --ignore-not-found", 0, `.*`},
-		{"cm --prefix=run", 0, `.*` + harness.Said(auditmsg.NotFound, `run`) + `.*`},
+		{"cm --prefix=run", 0, `.*` + harness.Printed(auditmsg.NotFound, `run`) + `.*`},
 	} {
 		r := u.Run(append([]string{"audit", "-n", ns}, strings.Fields(test.args)...)...)
 		r.Expect(t, test.code, `.*`, test.stderr)
@@ -421,9 +421,9 @@ func TestAuditGates(t *testing.T) {
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
 	r := u.Run("audit", "cm", "-n", ns, "--fail-above-count=20", "--min-count=1000")
-	r.Expect(t, 3, ``, `.*`+harness.Said(auditmsg.GateExceeded, `1 prefix`, `--fail-above-count 20`, `configmaps/x{58} in namespace "`+ns+`" with 30 names`))
+	r.Expect(t, 3, ``, `.*`+harness.Printed(auditmsg.GateExceeded, `1 prefix`, `--fail-above-count 20`, `configmaps/x{58} in namespace "`+ns+`" with 30 names`))
 	u.Run("audit", "cm", "-n", ns, "--fail-above=1e-6", "--fail-above-count=1").Expect(t, 3, `.*`,
-		`.*\n`+harness.Said(auditmsg.GateExceededBySeveral, `3 prefixes`, `--fail-above 1 in 1.0e6 or --fail-above-count 1`, `configmaps/x{58} in namespace "`+ns+`" with 30 names and a chance of 1 in 4.8e5 that the next create fails`, `all`))
+		`.*\n`+harness.Printed(auditmsg.GateExceededBySeveral, `3 prefixes`, `--fail-above 1 in 1.0e6 or --fail-above-count 1`, `configmaps/x{58} in namespace "`+ns+`" with 30 names and a chance of 1 in 4.8e5 that the next create fails`, `all`))
 	if r := u.Run("audit", "cm", "-n", ns, "--fail-above=0.001%", "--fail-above-count=30"); r.Code != 0 {
 		t.Errorf("no gate is exceeded: %+v", r)
 	}
@@ -443,7 +443,7 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 	path := harness.File(t, "before.json", saved)
 	harness.Grant(t, single, ns, "counter", []string{"list"}, "configmaps")
 	counter := harness.As(t, single.User("counter"))
-	missing := harness.Said("error: "+auditmsg.GateNamespace, `namespaces "typo" not found`)
+	missing := harness.Printed("error: "+auditmsg.GateNamespace, `namespaces "typo" not found`)
 	for _, test := range []struct {
 		name   string
 		user   harness.User
@@ -457,13 +457,13 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 		{"a watch", admin, []string{"cm", "-n", "typo", "--watch", "--duration=1s", "--fail-above-count=5"}, 1, missing},
 		{"beside a cluster-scoped type", admin, []string{"cm,namespaces", "-n", "typo", "--fail-above-count=5"}, 1, missing},
 		{"a cluster-scoped type alone", admin, []string{"priorityclasses", "-n", "typo", "--fail-above-count=5"}, 0, `No generated names .*`},
-		{"no gate", admin, []string{"cm", "-n", "typo"}, 0, harness.Said(auditmsg.EmptyInAll, `typo`) + `.*`},
+		{"no gate", admin, []string{"cm", "-n", "typo"}, 0, harness.Printed(auditmsg.EmptyInAll, `typo`) + `.*`},
 		{"all namespaces", admin, []string{"cm", "-A", "--fail-above-count=1000000"}, 0, `.*`},
 		{
 			"who may not know", counter,
 			[]string{"cm", "-n", ns, "--fail-above-count=5"},
 			0,
-			`.*` + harness.Said(auditmsg.GateEmptyNamespace, ns) + `.*`,
+			`.*` + harness.Printed(auditmsg.GateEmptyNamespace, ns) + `.*`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -484,7 +484,7 @@ func TestAuditGateOfAPart(t *testing.T) {
 	populate(t, single, ns)
 	harness.Grant(t, single, ns, "part", []string{"list"}, "configmaps")
 	harness.As(t, single.User("part")).Run("audit", "cm,secrets", "-n", ns, "--fail-above-count=20").Expect(t, 3, `RESOURCE .*`,
-		`.*Warning: skipped secrets in .*`+harness.Said("error: "+auditmsg.Incomplete)+`error: 1 prefix above --fail-above-count 20: .*`)
+		`.*Warning: skipped secrets in .*`+harness.Printed("error: "+auditmsg.Incomplete)+`error: 1 prefix above --fail-above-count 20: .*`)
 }
 
 // Hidden prefixes are counted in one line.
@@ -492,7 +492,7 @@ func TestAuditHidden(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	harness.As(t, single.Admin()).Run("audit", "cm,secrets", "-n", ns, "--min-count=1000").Expect(t, 0, ``,
-		`.*`+harness.Said(auditmsg.EmptyIn, ns)+strings.TrimSuffix(harness.Said(auditmsg.Hidden, `4 prefixes`, `1,000 names`, `are`), `\n`)+` `+harness.Said(auditmsg.Unprefixed, `4 other objects`, `have`))
+		`.*`+harness.Printed(auditmsg.EmptyIn, ns)+strings.TrimSuffix(harness.Printed(auditmsg.Hidden, `4 prefixes`, `1,000 names`, `are`), `\n`)+` `+harness.Printed(auditmsg.Unprefixed, `4 other objects`, `have`))
 }
 
 func TestAuditBadInput(t *testing.T) {
@@ -520,21 +520,21 @@ func TestAuditBadInput(t *testing.T) {
 		{"TYPE/PREFIX and --prefix", admin, []string{"cm/x-", "--prefix=y-"}, 1, ``, `error: --prefix and TYPE/PREFIX can't be used together\n`},
 		{"growth since when", admin, []string{"--fail-above-growth=5"}, 1, ``, `error: --fail-above-growth needs --compare .*\n`},
 		{"compare with nothing", admin, []string{"--compare=nonsuch.json"}, 1, ``, `error: --compare: open nonsuch.json: no such file or directory\n`},
-		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: ` + harness.Said(common.BadDuration, `"soon"`) + seeHelp},
+		{"duration", admin, []string{"--forecast=soon"}, 1, ``, `error: invalid argument "soon" for "--forecast" flag: ` + harness.Printed(common.BadDuration, `"soon"`) + seeHelp},
 		{"probability", admin, []string{"--fail-above=2"}, 1, ``, `error: invalid argument "2" for "--fail-above" flag: .*` + seeHelp},
 		{"prefix", admin, []string{"--prefix=a,"}, 1, ``, `error: --prefix must not be empty\n`},
 		{"concurrency", admin, []string{"--concurrency=1152921504606846976"}, 1, ``, `error: --concurrency must be from 0 to 256, not 1152921504606846976\n`},
 		{"format", admin, []string{"-o", "nope", "cm", "--server=https://127.0.0.1:1"}, 1, ``, `error: unable to match a printer suitable for the output format "nope", allowed formats are: .*json.*openmetrics.*wide.*\n`},
-		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, harness.Said(auditmsg.Empty) + harness.Said(auditmsg.Unprefixed, `2 other objects`, `have`)},
-		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, harness.Said(auditmsg.EmptyInAll, `none`) + harness.Said(auditmsg.Unprefixed, `2 other objects`, `have`)},
+		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, harness.Printed(auditmsg.Empty) + harness.Printed(auditmsg.Unprefixed, `2 other objects`, `have`)},
+		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, harness.Printed(auditmsg.EmptyInAll, `none`) + harness.Printed(auditmsg.Unprefixed, `2 other objects`, `have`)},
 		{"a deprecated type that is named", admin, []string{"endpoints", "-n", "none", "--warnings-as-errors"}, 1, ``, `Warning: v1 Endpoints is deprecated [^\n]*\nNo generated names .*error: 1 warning received\n`},
 		{"deprecated types among all", admin, []string{"-n", "none", "--warnings-as-errors"}, 0, ``, `No generated names [^\n]*\n`},
 		{"no names of this type", admin, []string{"crds"}, 0, ``, `No generated names to show.*\nWarning: skipped customresourcedefinitions.apiextensions.k8s.io: a CustomResourceDefinition must be named PLURAL.GROUP.*`},
-		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, harness.Said(auditmsg.ReadOf, `0`, `1 type`) + harness.Said(auditmsg.Skipped, `secrets in `+ns, `[^\n]*User "lister" cannot list resource "secrets"[^\n]*`) + `.*` + harness.Said("error: "+auditmsg.Incomplete)},
-		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, harness.Said(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Said(auditmsg.SkippedForbidden, `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
-		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, harness.Said(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Said(auditmsg.GateForbidden, `\d+ types`) + harness.Said(auditmsg.GateEmptyNamespace) + harness.Said("error: "+auditmsg.Incomplete)},
-		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, harness.Said(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Said(auditmsg.GateForbiddenAllowed, `\d+ types`) + harness.Said(auditmsg.GateEmptyNamespace)},
-		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--retry-timeout=1ms"}, 1, ``, harness.Said(common.Unreachable, "1ms") + harness.Said("error: "+common.GaveUp, "1ms", "ask the server for its version: .*connection refused")},
+		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, harness.Printed(auditmsg.ReadOf, `0`, `1 type`) + harness.Printed(auditmsg.Skipped, `secrets in `+ns, `[^\n]*User "lister" cannot list resource "secrets"[^\n]*`) + `.*` + harness.Printed("error: "+auditmsg.Incomplete)},
+		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.SkippedForbidden, `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
+		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.GateForbidden, `\d+ types`) + harness.Printed(auditmsg.GateEmptyNamespace) + harness.Printed("error: "+auditmsg.Incomplete)},
+		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.GateForbiddenAllowed, `\d+ types`) + harness.Printed(auditmsg.GateEmptyNamespace)},
+		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--retry-timeout=1ms"}, 1, ``, harness.Printed(common.Unreachable, "1ms") + harness.Printed("error: "+common.GaveUp, "1ms", "ask the server for its version: .*connection refused")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.user.T = t
@@ -555,7 +555,7 @@ func TestAuditTableIsSafeForATerminal(t *testing.T) {
 // A gate does not pass if the user can't list anything.
 func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 	harness.As(t, single.User("nobody")).Run("audit", "-A", "--fail-above-count=1").Expect(t, 1, ``,
-		harness.Said(auditmsg.ReadOf, `0`, `\d+ types`)+harness.Said(auditmsg.SkippedAllNamespaces, `\d+ types`)+harness.Said("error: "+auditmsg.Incomplete))
+		harness.Printed(auditmsg.ReadOf, `0`, `\d+ types`)+harness.Printed(auditmsg.SkippedAllNamespaces, `\d+ types`)+harness.Printed("error: "+auditmsg.Incomplete))
 }
 
 // An interrupt gives exit code 130. The audit prints the counts so far, and names the other types.
@@ -587,7 +587,7 @@ func TestAuditInterrupted(t *testing.T) {
 	}).Config)
 	u.Context = ctx
 	u.Run("audit", "configmaps,secrets", "-n", ns).Expect(t, 130,
-		`RESOURCE .*configmaps +run- +17 .*`, harness.Said(auditmsg.ReadOf, `1`, `2 types`)+`.*Warning: skipped secrets in `+ns+`: .*canceled.*`+harness.Said(auditmsg.InterruptedIncomplete))
+		`RESOURCE .*configmaps +run- +17 .*`, harness.Printed(auditmsg.ReadOf, `1`, `2 types`)+`.*Warning: skipped secrets in `+ns+`: .*canceled.*`+harness.Printed(auditmsg.InterruptedIncomplete))
 
 	ctx, interrupt = context.WithCancel(t.Context())
 	u = harness.As(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {

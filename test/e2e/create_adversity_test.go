@@ -59,7 +59,7 @@ func TestCreateWhilePermissionsEnd(t *testing.T) {
 	}
 	proxy := faultproxy.New(t, single.User("leaving"), firstPost(twice))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``,
-		`(`+noGet+`)?`+harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps")+
+		`(`+noGet+`)?`+harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+
 			`Error from server \(Forbidden\): [^\n]*\n`)
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
@@ -88,7 +88,7 @@ func TestCreateWhileTheCredentialEnds(t *testing.T) {
 			if r := harness.As(t, proxy.Config).Run(args...); lost {
 				r.Expect(t, 4, ``, `(configmap/demo-[^\n]*\n)+`+unknownOutcome(`configmap/demo-[^\n]*`, `[^\n]*`)+checkAlone)
 			} else {
-				r.Expect(t, 1, ``, sendsAgain+harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps")+
+				r.Expect(t, 1, ``, sendsAgain+harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+
 					`error: [^\n]*(Unauthorized|logged in)[^\n]*\n`)
 			}
 			if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {

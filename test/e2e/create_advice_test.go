@@ -101,12 +101,12 @@ func TestAdviceAboutALostAnswer(t *testing.T) {
 			input := harness.File(t, "cm.yaml", configMap)
 			lost := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=0")
 			u := harness.As(t, single.Admin())
-			looked := follow(t, u, advised(t, lost, harness.Said(messages.Check, `  (kubectl get [^\n]*)`)))
+			looked := follow(t, u, advised(t, lost, harness.Printed(messages.Check, `  (kubectl get [^\n]*)`)))
 			if lost.Code != 4 || (looked.Code == 0) != test.there {
 				t.Errorf("%+v, then %+v", lost, looked)
 			}
 			if looked.Code != 0 {
-				advised(t, lost, `(`+harness.Said(messages.MissingOne)+`)`)
+				advised(t, lost, `(`+harness.Printed(messages.MissingOne)+`)`)
 				u.Run("create", "-n", ns, "-f", input).Expect(t, 0, oneCreated, ``)
 			}
 			expectConfigMaps(t, ns, 1)
@@ -129,7 +129,7 @@ func TestAdviceAfterAnInterrupt(t *testing.T) {
 	u.Context = ctx
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)}
 	r := u.Run(append(args, "--count=10", "--concurrency=1")...)
-	rest := advised(t, r, `  (--count=\d+)\n`+harness.Said(messages.NotUnchanged, "3 objects"))
+	rest := advised(t, r, `  (--count=\d+)\n`+harness.Printed(messages.NotUnchanged, "3 objects"))
 	if r.Code != 130 || rest != "--count=7" {
 		t.Errorf("%+v", r)
 	}
@@ -182,7 +182,7 @@ func TestAdviceAboutTwoRunsAtTheSameMoment(t *testing.T) {
 		return nil
 	})
 	r := harness.As(t, proxy.Config).Run(args...)
-	several := harness.Said("error: "+messages.Duplicate, "2", `[^\n]*`, `  kubectl delete [^\n]*`)
+	several := harness.Printed("error: "+messages.Duplicate, "2", `[^\n]*`, `  kubectl delete [^\n]*`)
 	r.Expect(t, 1, oneCreated, retried(`[^\n]*`, messages.NextName)+closing(ns, "configmaps", "k")+several)
 	r = admin.Run(args...)
 	r.Expect(t, 1, `configmap/`+first+` exists\n`, closing(ns, "configmaps", "k")+several)

@@ -84,7 +84,7 @@ func (b *brim) fill(attempts int) {
 func (b *brim) askForOneMore() {
 	conflict := `configmaps "demo-..+" already exists, the server was not able to generate a unique name for the object`
 	failure := `Error from server \(AlreadyExists\): error when creating ".*/cm.yaml": ` + conflict
-	b.create().Expect(b.t, 1, ``, `(`+harness.Said(messages.Retry, "configmap/demo-", conflict, messages.NextServerName)+`){15}`+failure+`; gave up after 16 attempts\n`)
+	b.create().Expect(b.t, 1, ``, `(`+harness.Printed(messages.Retry, "configmap/demo-", conflict, messages.NextServerName)+`){15}`+failure+`; gave up after 16 attempts\n`)
 	b.create("--attempts=1").Expect(b.t, 1, ``, failure+`\n`)
 	if b.there != smallSpace {
 		b.t.Errorf("%d objects are there, want %d", b.there, smallSpace)

@@ -182,11 +182,11 @@ func TestCreateWithFaultsWithoutReading(t *testing.T) {
 				unknownOutcome(object+` -n `+u.namespace, `[^\n]*needs get on configmaps[^\n]*`)+checkAlone)
 		case want.refused:
 			u.there(t, 1)
-			r.Expect(t, 1, ``, harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps")+refusal)
+			r.Expect(t, 1, ``, harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+refusal)
 		case want.twice:
 			u.there(t, 2)
 			r.Expect(t, 0, oneCreated,
-				retried(`configmap/demo-[^\n]*`, messages.NextName)+harness.Said(messages.Warning+messages.ConflictUnverified, "configmaps"))
+				retried(`configmap/demo-[^\n]*`, messages.NextName)+harness.Printed(messages.Warning+messages.ConflictUnverified, "configmaps"))
 		default:
 			u.there(t, 1)
 			r.Expect(t, 0, oneCreated, want.stderr)
@@ -297,7 +297,7 @@ func TestCreateWhileCredentialsExpire(t *testing.T) {
 		return nil
 	})
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=12").
-		Expect(t, 0, `(`+oneCreated+`){12}`, `(`+harness.Said(messages.Retry, `configmap/demo-[^\n]*`, "Unauthorized", `sending it again in [^\n]*`)+`){3}`)
+		Expect(t, 0, `(`+oneCreated+`){12}`, `(`+harness.Printed(messages.Retry, `configmap/demo-[^\n]*`, "Unauthorized", `sending it again in [^\n]*`)+`){3}`)
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 12 {
 		t.Errorf("%d objects are there, want 12", n)
 	}

@@ -103,7 +103,7 @@ func (p *process) ends(within time.Duration, code int) {
 }
 
 // waiting matches the message that an interrupt prints at once.
-var waiting = harness.Said(messages.Waiting, `\d+s`, `(  configmap/demo-[^\n]*\n?)+`)
+var waiting = harness.Printed(messages.Waiting, `\d+s`, `(  configmap/demo-[^\n]*\n?)+`)
 
 // withoutWaiting returns the result without the objects that were in progress at the
 // interrupt, if they did not end at the same moment.
@@ -150,7 +150,7 @@ echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","s
 	p.ends(stopsWithin, 4)
 	object := `configmap/` + harness.ConfigMaps(t, single, ns)[0].Name + ` -n ` + ns
 	p.prints(0, unknownOutcome(object, messages.Interrupted)+sum(messages.NoResponse, 0, 0, 0, 1, 0)+
-		harness.Said(messages.Check, `  kubectl get `+object)+`$`)
+		harness.Printed(messages.Check, `  kubectl get `+object)+`$`)
 }
 
 // withPlugin makes the users of a kubeconfig get their credentials from a script.

@@ -19,8 +19,8 @@ import (
 
 // closing matches the last line of a run with a key.
 func closing(ns, resources, key string) string {
-	return harness.Said(messages.RunObjects,
-		strings.TrimSuffix(harness.Said(messages.Get, resources+` -n `+ns+` -l genname.dev/run=`+idempotency.Key(key).RunLabel()), `\n`))
+	return harness.Printed(messages.RunObjects,
+		strings.TrimSuffix(harness.Printed(messages.Get, resources+` -n `+ns+` -l genname.dev/run=`+idempotency.Key(key).RunLabel()), `\n`))
 }
 
 // A run with a key can be repeated. It leaves existing objects alone, and creates missing ones.
@@ -54,7 +54,7 @@ func TestCreateWithAKey(t *testing.T) {
 
 	one := u.Run("create", "-n", ns, "-f", harness.File(t, "one.yaml", named), "--idempotency-key=k1", "-o", "yaml")
 	one.Expect(t, 1, ``, closing(ns, "configmaps", "k1")+
-		harness.Said("error: "+messages.Unexpected, "3 objects", `(configmaps/demo-`+harness.Suffix+` -n `+ns+`(, )?){3}`))
+		harness.Printed("error: "+messages.Unexpected, "3 objects", `(configmaps/demo-`+harness.Suffix+` -n `+ns+`(, )?){3}`))
 }
 
 // Existing objects are printed whole in every format.
@@ -83,21 +83,21 @@ func TestCreateWithAKeyRefuses(t *testing.T) {
 	broken := harness.File(t, "b.yaml", configMap+"---\na: [\n")
 	review := harness.File(t, "r.yaml", "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}")
 	address := harness.File(t, "ip.yaml", "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {generateName: 10.0.0.7}, spec: {parentRef: {resource: services, name: x, namespace: default}}}")
-	whole := harness.Said(messages.NeedsWholeInput)
+	whole := harness.Printed(messages.NeedsWholeInput)
 	for _, test := range []struct {
 		name   string
 		user   harness.User
 		args   []string
 		stderr string
 	}{
-		{"no list", noList, []string{"-f", input}, harness.Said("error: "+messages.NothingCreated, `a run with a key needs list on configmaps in "`+ns+`": configmaps is forbidden: [^\n]*`)},
+		{"no list", noList, []string{"-f", input}, harness.Printed("error: "+messages.NothingCreated, `a run with a key needs list on configmaps in "`+ns+`": configmaps is forbidden: [^\n]*`)},
 		{"broken input", admin, []string{"-f", broken}, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\n` + whole},
-		{"empty key", admin, []string{"-f", input, "--idempotency-key="}, harness.Said("error: " + messages.EmptyKey)},
-		{"server naming", admin, []string{"-f", input, "--naming=server"}, harness.Said("error: " + messages.KeyAndServerNaming)},
-		{"edit", admin, []string{"-f", input, "--edit"}, harness.Said("error: "+messages.OnlyKubectl, "idempotency-key", "--edit")},
-		{"raw", admin, []string{"-f", input, "--raw=/api/v1/namespaces/x/configmaps"}, harness.Said("error: "+messages.OnlyKubectl, "idempotency-key", "--raw")},
-		{"no get", admin, []string{"-f", review}, harness.Said("error: "+messages.NoClientNaming, "selfsubjectreviews.authentication.k8s.io", `[^\n]*r.yaml`, messages.NotStored) + whole},
-		{"no chosen name", admin, []string{"-f", address}, harness.Said("error: "+messages.NoClientNaming, "ipaddresses.networking.k8s.io", `[^\n]*`, messages.NamesIgnored) + whole},
+		{"empty key", admin, []string{"-f", input, "--idempotency-key="}, harness.Printed("error: " + messages.EmptyKey)},
+		{"server naming", admin, []string{"-f", input, "--naming=server"}, harness.Printed("error: " + messages.KeyAndServerNaming)},
+		{"edit", admin, []string{"-f", input, "--edit"}, harness.Printed("error: "+messages.OnlyKubectl, "idempotency-key", "--edit")},
+		{"raw", admin, []string{"-f", input, "--raw=/api/v1/namespaces/x/configmaps"}, harness.Printed("error: "+messages.OnlyKubectl, "idempotency-key", "--raw")},
+		{"no get", admin, []string{"-f", review}, harness.Printed("error: "+messages.NoClientNaming, "selfsubjectreviews.authentication.k8s.io", `[^\n]*r.yaml`, messages.NotStored) + whole},
+		{"no chosen name", admin, []string{"-f", address}, harness.Printed("error: "+messages.NoClientNaming, "ipaddresses.networking.k8s.io", `[^\n]*`, messages.NamesIgnored) + whole},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.user.T = t
@@ -136,7 +136,7 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
 `)
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", job, "--idempotency-key=k").Expect(t, 0, `job.batch/ttl-`+harness.Suffix+` created\n`,
-		harness.Said(messages.Warning+messages.Expiring, "jobs.batch")+closing(ns, "jobs.batch", "k"))
+		harness.Printed(messages.Warning+messages.Expiring, "jobs.batch")+closing(ns, "jobs.batch", "k"))
 }
 
 // A run reports a copy of one of its objects, and an object that is being deleted.
@@ -160,16 +160,16 @@ func TestCreateWithAKeyTellsOfOddities(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` exists\n`,
-		harness.Said(messages.Warning+messages.Copied, "configmap/"+cm.Name+" -n "+ns, "configmap/zz-copy -n "+ns)+
-			harness.Said(messages.Warning+messages.Terminating, "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
+		harness.Printed(messages.Warning+messages.Copied, "configmap/"+cm.Name+" -n "+ns, "configmap/zz-copy -n "+ns)+
+			harness.Printed(messages.Warning+messages.Terminating, "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
 	cm.Annotations = nil
 	duplicate.Annotations = nil
 	if _, err := client.Update(t.Context(), duplicate, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` exists\n`,
-		harness.Said(messages.Warning+messages.MissingIDs, "1 object", "configmaps/zz-copy -n "+ns)+
-			harness.Said(messages.Warning+messages.Terminating, "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
+		harness.Printed(messages.Warning+messages.MissingIDs, "1 object", "configmaps/zz-copy -n "+ns)+
+			harness.Printed(messages.Warning+messages.Terminating, "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
 }
 
 // An object that can't carry a creation ID is sent as it is, and the server refuses it. No part of the
@@ -229,7 +229,7 @@ func TestCreateWithAKeyShowsWhatItMay(t *testing.T) {
 	harness.As(t, retrying.Admin()).Run(args...)
 	name := harness.ConfigMaps(t, retrying, ns)[0].Name
 	harness.As(t, retrying.User("no-get")).Run(append(args, "--count=10", "-o", "jsonpath={.kind}")...).Expect(t, 1, `(ConfigMap){9}`,
-		noGet+closing(ns, "configmaps", "k")+harness.Said("error: "+messages.ExistingNotRead, "configmap/"+name, `configmaps "`+name+`" is forbidden: [^\n]*`))
+		noGet+closing(ns, "configmaps", "k")+harness.Printed("error: "+messages.ExistingNotRead, "configmap/"+name, `configmaps "`+name+`" is forbidden: [^\n]*`))
 	if found := harness.ConfigMaps(t, retrying, ns); len(found) != 10 {
 		t.Errorf("%d objects are there, want 10", len(found))
 	}

@@ -72,7 +72,7 @@ func TestDryRunWithAKey(t *testing.T) {
 			`configmap/demo-`+harness.Suffix+` exists`+suffix+`configmap/demo-`+harness.Suffix+` created`+suffix, `.*`)
 		selector := closing(ns, "configmaps", "k")
 		u.Run(append(args, other, dry)...).Expect(t, 1, ``,
-			`(?:`+selector+`)?`+harness.Said("error: "+messages.Unexpected, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`)
+			`(?:`+selector+`)?`+harness.Printed("error: "+messages.Unexpected, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`)
 	}
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)

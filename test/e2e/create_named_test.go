@@ -19,7 +19,7 @@ var ownConfigMap = strings.ReplaceAll(configMap, "generateName: demo-", "name: o
 func TestCountOfANamedObject(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", ownConfigMap), "--count=2").Expect(t, 0,
-		`configmap/own created\n`, harness.Said(messages.Warning+messages.FixedNames))
+		`configmap/own created\n`, harness.Printed(messages.Warning+messages.FixedNames))
 }
 
 // An object with a fixed name and without a key is created as by kubectl. If the server sends

@@ -114,7 +114,7 @@ func TestWebhookThatStripsAnnotations(t *testing.T) {
 	webhook(t, retrying, ns, true, patch(`[{"op":"add","path":"/metadata/annotations","value":{}}]`))
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=3").Expect(t, 0,
 		`(configmap/demo-`+harness.Suffix+` created\n){3}`,
-		harness.Said(messages.Warning+messages.IDRemoved, "configmaps", exactlyonce.Annotation))
+		harness.Printed(messages.Warning+messages.IDRemoved, "configmaps", exactlyonce.Annotation))
 }
 
 // A webhook that responds with AlreadyExists denies the object. It does not mean that the name is
@@ -142,7 +142,7 @@ func TestQuotaConflict(t *testing.T) {
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409,"details":{"name":"q","kind":"resourcequotas"},"message":"Operation cannot be fulfilled on resourcequotas \"q\": the object has been modified; please apply your changes to the latest version and try again"}`)
 	proxy := faultproxy.New(t, single.Admin(), harness.First(2, conflict)())
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`,
-		`(`+harness.Said(messages.Retry, `configmap/demo-`+harness.Suffix, `Operation cannot be fulfilled on resourcequotas [^\n]*`, `sending it again in [^\n]*`)+`){2}`)
+		`(`+harness.Printed(messages.Retry, `configmap/demo-`+harness.Suffix, `Operation cannot be fulfilled on resourcequotas [^\n]*`, `sending it again in [^\n]*`)+`){2}`)
 }
 
 // The first POST uses up a quota, and its response is lost. It arrives only when the second POST is in
@@ -184,7 +184,7 @@ func TestReviewsAreNamedByTheServer(t *testing.T) {
 	review := "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}\n"
 	harness.As(t, retrying.Admin()).Run("create", "-f", harness.File(t, "r.yaml", review+"---\n"+review), "-o", "jsonpath={.status.userInfo.username} ").Expect(t, 0,
 		`admin admin `,
-		harness.Said(messages.Warning+messages.ServerNames, "selfsubjectreviews.authentication.k8s.io", messages.NotStored))
+		harness.Printed(messages.Warning+messages.ServerNames, "selfsubjectreviews.authentication.k8s.io", messages.NotStored))
 }
 
 // The server uses the generateName of an IPAddress as its name. If it is taken, no other name is
@@ -194,7 +194,7 @@ func TestIPAddressesAreNamedByTheServer(t *testing.T) {
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, retrying.Admin(), countPosts(&posts, nil))
 	u := harness.As(t, proxy.Config)
-	warning := harness.Said(messages.Warning+messages.ServerNames, "ipaddresses.networking.k8s.io", messages.NamesIgnored)
+	warning := harness.Printed(messages.Warning+messages.ServerNames, "ipaddresses.networking.k8s.io", messages.NamesIgnored)
 	u.Run("create", "-f", address).Expect(t, 0, `ipaddress.networking.k8s.io/10.9.8.7 created\n`, warning)
 	u.Run("create", "-f", address).Expect(t, 1, ``, warning+
 		`Error from server \(AlreadyExists\): error when creating "[^"]*": ipaddresses.networking.k8s.io "10.9.8.7" already exists[^\n]*\n`)
@@ -207,7 +207,7 @@ func TestSuffixLength(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "demo-", strings.Repeat("d", 60)+"-")), "--suffix-length=8").Expect(t, 0,
 		`configmap/d{55}`+strings.ReplaceAll(harness.Suffix, "{5}", "{8}")+` created\n`,
-		harness.Said(messages.Warning+messages.OtherSuffixLength, "8"))
+		harness.Printed(messages.Warning+messages.OtherSuffixLength, "8"))
 }
 
 // --naming=server works like kubectl, but retries after a conflict. After a lost response nothing is sent again.

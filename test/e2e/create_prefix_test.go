@@ -15,7 +15,7 @@ func TestCreateWarnsOfPrefixes(t *testing.T) {
 	of := func(prefix string) string { return strings.ReplaceAll(configMap, "demo-", prefix) }
 	long := strings.Repeat("a", 60)
 	warning := func(prefix, rule string) string {
-		return harness.Said(messages.Warning+messages.BadPrefix, "configmap/"+prefix, `[^\n]*`, `[^\n]*`, rule)
+		return harness.Printed(messages.Warning+messages.BadPrefix, "configmap/"+prefix, `[^\n]*`, `[^\n]*`, rule)
 	}
 	input := harness.File(t, "in.yaml", of(long+"-one-")+"---"+of(long+"-two-")+"---"+of(long+"-two-"))
 	u.Run("create", "-n", ns, "-f", input, "--count=2").Expect(t, 0, `(configmap/a{58}\w{5} created\n){6}`, warning(long+"-two-", "truncated-prefix"))

@@ -36,7 +36,7 @@ func TestCreateWithAKeyAfterEtcdWasRestored(t *testing.T) {
 		}
 		return os.Rename(backup, data)
 	})
-	u.Run(args...).Expect(t, 1, ``, harness.Said("error: "+messages.StaleList, `configmaps/demo-[^\n]*`))
+	u.Run(args...).Expect(t, 1, ``, harness.Printed("error: "+messages.StaleList, `configmaps/demo-[^\n]*`))
 	for _, step := range []func() error{cp.Servers[0].Kill, func() error { return cp.Servers[0].Start(t.Context()) }} {
 		if err := step(); err != nil {
 			t.Fatal(err)

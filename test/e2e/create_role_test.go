@@ -40,7 +40,7 @@ func TestRoleForCreate(t *testing.T) {
 		}
 	}
 	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``,
-		harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps")+`Error from server \(Forbidden\): .*cannot create resource "configmaps".*\n`)
+		harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+`Error from server \(Forbidden\): .*cannot create resource "configmaps".*\n`)
 }
 
 // bound returns a user with one ClusterRole of examples/rbac and permission to list Jobs.

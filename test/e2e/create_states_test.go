@@ -107,22 +107,22 @@ func TestCreateWithAKeyOfAChangedManifest(t *testing.T) {
 	}
 	name := strings.Fields(u.Run(args(job)...).Stdout)[0]
 	for _, test := range []struct{ name, from, to, cause string }{
-		{"one field", "image: i}", "image: s3cret}", harness.Said(messages.Differs, "job.batch/state-", name+" -n "+ns, `  spec\.template\.spec\.containers\[0\]\.image`)},
+		{"one field", "image: i}", "image: s3cret}", harness.Printed(messages.Differs, "job.batch/state-", name+" -n "+ns, `  spec\.template\.spec\.containers\[0\]\.image`)},
 		{"several", "backoffLimit: 2", "{parallelism: 3, completions: 4, backoffLimit: 5, activeDeadlineSeconds: 6}", ""},
-		{"a removed field", "  backoffLimit: 2\n", "", harness.Said(messages.Removed, "job.batch/state-", name+" -n "+ns)},
-		{"a quantity and a field", "name: c, image: i}", `name: c, image: i, resources: {limits: {cpu: 1000m}}}`, harness.Said(messages.Differs, "job.batch/state-", name+" -n "+ns, `  spec\.template\.spec\.containers\[0\]\.resources\.limits`)},
+		{"a removed field", "  backoffLimit: 2\n", "", harness.Printed(messages.Removed, "job.batch/state-", name+" -n "+ns)},
+		{"a quantity and a field", "name: c, image: i}", `name: c, image: i, resources: {limits: {cpu: 1000m}}}`, harness.Printed(messages.Differs, "job.batch/state-", name+" -n "+ns, `  spec\.template\.spec\.containers\[0\]\.resources\.limits`)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			u.T = t
 			changed := strings.ReplaceAll(job, test.from, test.to)
 			if test.cause == "" {
 				changed = strings.ReplaceAll(job, "  backoffLimit: 2\n", "  parallelism: 3\n  completions: 4\n  backoffLimit: 5\n  activeDeadlineSeconds: 6\n")
-				test.cause = harness.Said(messages.Differs, "job.batch/state-", name+" -n "+ns,
+				test.cause = harness.Printed(messages.Differs, "job.batch/state-", name+" -n "+ns,
 					`  spec\.activeDeadlineSeconds\n  spec\.backoffLimit\n  spec\.completions`)
 			}
 			r := u.Run(args(changed)...)
 			r.Expect(t, 1, ``, closing(ns, "jobs.batch", "k")+
-				harness.Said("error: "+messages.Unexpected, "1 object", `jobs.batch/`+strings.TrimPrefix(name, "job.batch/")+` -n `+ns, strings.TrimSuffix(test.cause, `\n`)))
+				harness.Printed("error: "+messages.Unexpected, "1 object", `jobs.batch/`+strings.TrimPrefix(name, "job.batch/")+` -n `+ns, strings.TrimSuffix(test.cause, `\n`)))
 			if strings.Contains(r.Stderr, "s3cret") {
 				t.Errorf("stderr has a value:\n%s", r.Stderr)
 			}
@@ -139,8 +139,8 @@ func TestCreateWithAKeyOfAChangedFixedName(t *testing.T) {
 		return []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", text), "--idempotency-key=k"}
 	}
 	u.Run(args("b")...).Expect(t, 0, `configmap/own created\n`, `.*`)
-	u.Run(args("c")...).Expect(t, 1, ``, closing(ns, "configmaps", "k")+harness.Said("error: "+messages.Unexpected,
-		"1 object", "configmaps/own -n "+ns, strings.TrimSuffix(harness.Said(messages.Differs, "configmap/own", "configmap/own -n "+ns, `  data\.a`), `\n`)))
+	u.Run(args("c")...).Expect(t, 1, ``, closing(ns, "configmaps", "k")+harness.Printed("error: "+messages.Unexpected,
+		"1 object", "configmaps/own -n "+ns, strings.TrimSuffix(harness.Printed(messages.Differs, "configmap/own", "configmap/own -n "+ns, `  data\.a`), `\n`)))
 }
 
 // Names in another namespace are printed with the flag that the next command needs.
@@ -154,7 +154,7 @@ func TestCreateNamesInAnotherNamespace(t *testing.T) {
 		}
 		return harness.File(t, "in.yaml", text)
 	}
-	u.Run("create", "-o", "name", "-f", in(ns)).Expect(t, 0, `configmap/demo-\w+\n`, harness.Said(messages.Namespace, ns))
-	u.Run("create", "-o", "name", "-f", in(ns, other)).Expect(t, 0, `(configmap/demo-\w+\n){2}`, harness.Said(messages.Namespaces))
+	u.Run("create", "-o", "name", "-f", in(ns)).Expect(t, 0, `configmap/demo-\w+\n`, harness.Printed(messages.Namespace, ns))
+	u.Run("create", "-o", "name", "-f", in(ns, other)).Expect(t, 0, `(configmap/demo-\w+\n){2}`, harness.Printed(messages.Namespaces))
 	u.Run("create", "-o", "name", "-f", in(ns), "-n", ns).Expect(t, 0, `configmap/demo-\w+\n`, ``)
 }

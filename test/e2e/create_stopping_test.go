@@ -69,7 +69,7 @@ func TestRefusalStopsTheCopies(t *testing.T) {
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, single.User("nobody"), countPosts(&posts, nil))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=100", "--concurrency=1").Expect(t, 1, ``,
-		harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps")+
+		harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+
 			`Error from server \(Forbidden\): [^\n]*\n`+sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 99)+nothingCreated)
 	if posts.Load() != 1 {
 		t.Errorf("%d POSTs, want 1", posts.Load())
@@ -78,15 +78,15 @@ func TestRefusalStopsTheCopies(t *testing.T) {
 
 // Advice at the end of a run.
 var (
-	check          = harness.Said(messages.Check, `  kubectl get [^\n]*`)
-	checkAlone     = check + harness.Said(messages.MissingOne) + useKey
-	useKey         = harness.Said(messages.UseKey)
-	sameAgain      = harness.Said(harness.Capital(messages.RunAgainWithKey))
-	fixAndAgain    = harness.Said(messages.AfterFix + messages.RunAgainWithKey)
-	nothingCreated = harness.Said(messages.AfterFix + messages.RunAgain)
-	fixedNames     = harness.Said(harness.Capital(messages.RunAgainFixedNames))
+	check          = harness.Printed(messages.Check, `  kubectl get [^\n]*`)
+	checkAlone     = check + harness.Printed(messages.MissingOne) + useKey
+	useKey         = harness.Printed(messages.UseKey)
+	sameAgain      = harness.Printed(harness.Capital(messages.RunAgainWithKey))
+	fixAndAgain    = harness.Printed(messages.AfterFix + messages.RunAgainWithKey)
+	nothingCreated = harness.Printed(messages.AfterFix + messages.RunAgain)
+	fixedNames     = harness.Printed(harness.Capital(messages.RunAgainFixedNames))
 	// noGet is printed to a user who has permission to create and not to get.
-	noGet = harness.Said(messages.Warning+messages.NoGet, `configmaps in "[^\n]*"`)
+	noGet = harness.Printed(messages.Warning+messages.NoGet, `configmaps in "[^\n]*"`)
 )
 
 // sum is the line with the counts of created, existing, failed, unknown and not attempted objects.
@@ -96,28 +96,28 @@ func sum(why string, counts ...any) string {
 
 // left is a line about a remaining part of the input.
 func left(n, object, source string) string {
-	return strings.TrimSuffix(harness.Said(messages.Left, n, object, source), `\n`)
+	return strings.TrimSuffix(harness.Printed(messages.Left, n, object, source), `\n`)
 }
 
 // theRest is the advice to create the rest of a run without a key.
 func theRest(message, rest string) string {
-	return `(` + harness.Said(messages.AfterFix+message, rest) + `|` + harness.Said(harness.Capital(message), rest) + `)` +
-		harness.Said(messages.NotUnchanged, `\d+ objects?`) + `(` + useKey + `)?`
+	return `(` + harness.Printed(messages.AfterFix+message, rest) + `|` + harness.Printed(harness.Capital(message), rest) + `)` +
+		harness.Printed(messages.NotUnchanged, `\d+ objects?`) + `(` + useKey + `)?`
 }
 
 // missing is the advice to create objects of unknown outcome that don't exist.
 func missing(objects string) string {
-	return harness.Said(messages.MissingObjects, objects) + `(` + harness.Said(messages.NotUnchanged, `\d+ objects?`) + `)?` + useKey
+	return harness.Printed(messages.MissingObjects, objects) + `(` + harness.Printed(messages.NotUnchanged, `\d+ objects?`) + `)?` + useKey
 }
 
 // retried is the line about a retry of an object.
 func retried(object, action string) string {
-	return harness.Said(messages.Retry, object, `[^\n]*`, strings.TrimSuffix(harness.Said(action), `\n`))
+	return harness.Printed(messages.Retry, object, `[^\n]*`, strings.TrimSuffix(harness.Printed(action), `\n`))
 }
 
 // unknownOutcome is the line about an object with an unknown outcome.
 func unknownOutcome(object, why string) string {
-	return harness.Said(messages.OutcomeUnknown, object, why)
+	return harness.Printed(messages.OutcomeUnknown, object, why)
 }
 
 // If the server does not respond, the run stops instead of trying one object after the other.
@@ -156,7 +156,7 @@ func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
 	input := harness.File(t, "cm.yaml", configMap+"---"+strings.ReplaceAll(configMap, "demo-", "bad-")+"---"+configMap)
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, `(configmap/demo-`+harness.Suffix+` created\n){2}`,
 		`(configmap/bad-[^\n]*\n)*`+unknownOutcome(`configmap/bad-`+harness.Suffix+` -n `+ns, `[^\n]*`)+
-			harness.Said(messages.Warning+messages.SentOnce, `configmaps in "`+ns+`"`)+
+			harness.Printed(messages.Warning+messages.SentOnce, `configmaps in "`+ns+`"`)+
 			sum(messages.NotAllCreated, 2, 0, 0, 1, 0)+check+missing(left("1", "configmap/bad- -n "+ns, `[^\n]*`)))
 }
 
@@ -167,7 +167,7 @@ func TestInterruptBeforeAnotherKind(t *testing.T) {
 	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: role-}\n"
 	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role))).Expect(t, 130,
-		`configmap/demo-`+harness.Suffix+` created\n`, harness.Said(messages.Summary, messages.Interrupted, `1 created, 0 exist, 0 failed, 0 unknown, \d not attempted[^\n]*`)+
+		`configmap/demo-`+harness.Suffix+` created\n`, harness.Printed(messages.Summary, messages.Interrupted, `1 created, 0 exist, 0 failed, 0 unknown, \d not attempted[^\n]*`)+
 			theRest(messages.RestObjects, `(  [^\n]*\n?)+`))
 }
 
@@ -181,8 +181,8 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 			<-r.Context().Done()
 		})
 	}
-	interruptedUnread := harness.Said(messages.Unread, strings.TrimSuffix(sum(messages.Interrupted, 0, 0, 0, 0, 0), `\n`)) +
-		harness.Said(harness.Capital(messages.RunAgain))
+	interruptedUnread := harness.Printed(messages.Unread, strings.TrimSuffix(sum(messages.Interrupted, 0, 0, 0, 0, 0), `\n`)) +
+		harness.Printed(harness.Capital(messages.RunAgain))
 	done := make(chan struct{})
 	defer close(done)
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -288,5 +288,5 @@ func TestNamedObjectWithALostAnswer(t *testing.T) {
 // run with a key.
 func aboutHolder(name, ns string) string {
 	object := `configmap/` + name + ` -n ` + ns
-	return harness.Said(messages.Holder, object, object, exactlyonce.Annotation, `[^\n ]*`, object, exactlyonce.RunLabel, `[^\n ]*`, object)
+	return harness.Printed(messages.Holder, object, object, exactlyonce.Annotation, `[^\n ]*`, object, exactlyonce.RunLabel, `[^\n ]*`, object)
 }

@@ -102,18 +102,18 @@ func TestCreateBadInput(t *testing.T) {
 		{"no file named", admin, nil, 1, ``, `error: must specify one of -f and -k\n`},
 		{"stray argument", admin, []string{"x"}, 1, ``, `error: Unexpected args: \[x\]\nSee 'kubectl genname create -h' for help and examples\n`},
 		{"unknown flag", admin, []string{"--nope"}, 1, ``, `error: unknown flag: --nope\nSee 'kubectl genname create --help' for usage.\n`},
-		{"no attempts", admin, []string{"--attempts=0", "-f", "-"}, 1, ``, harness.Said("error: "+messages.BadAttempts, `\d+`, "0")},
-		{"a key and a suffix length", admin, []string{"--idempotency-key=k", "--suffix-length=8", "-f", "-"}, 1, ``, harness.Said("error: " + messages.KeyAndSuffixLength)},
-		{"too many attempts", admin, []string{"--attempts=100001", "-f", "-"}, 1, ``, harness.Said("error: "+messages.BadAttempts, "100000", "100001")},
-		{"negative time", admin, []string{"--retry-timeout=-1s", "-f", "-"}, 1, ``, harness.Said("error: "+messages.BadRetryTimeout, "-1s")},
+		{"no attempts", admin, []string{"--attempts=0", "-f", "-"}, 1, ``, harness.Printed("error: "+messages.BadAttempts, `\d+`, "0")},
+		{"a key and a suffix length", admin, []string{"--idempotency-key=k", "--suffix-length=8", "-f", "-"}, 1, ``, harness.Printed("error: " + messages.KeyAndSuffixLength)},
+		{"too many attempts", admin, []string{"--attempts=100001", "-f", "-"}, 1, ``, harness.Printed("error: "+messages.BadAttempts, "100000", "100001")},
+		{"negative time", admin, []string{"--retry-timeout=-1s", "-f", "-"}, 1, ``, harness.Printed("error: "+messages.BadRetryTimeout, "-1s")},
 		{"missing file", admin, []string{"-f", "missing.yaml"}, 1, ``, `error: the path "missing.yaml" does not exist\n`},
 		{"empty directory", admin, []string{"-f", t.TempDir()}, 1, ``, `error: error reading \[.*\]: recognized file extensions are \[.json .yaml .yml\]\n`},
 		{"empty file", admin, []string{"-f", harness.File(t, "empty.yaml", "")}, 1, ``, `error: no objects passed to create\n`},
 		{"broken second document", admin, []string{"-f", harness.File(t, "b.yaml", configMap+"---\na: [\n---"+configMap)}, 1, created, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\n` + partUnused},
 		{"unknown kind", admin, []string{"-f", harness.File(t, "u.yaml", strings.ReplaceAll(configMap, "ConfigMap", "Nope")+"---"+configMap)}, 1, created, `error: resource mapping not found for name: "" namespace: "" from ".*u.yaml": no matches for kind "Nope" in version "v1"\nensure CRDs are installed first\n` + partUnused},
 		{"unknown field", admin, []string{"-f", harness.File(t, "f.yaml", configMap+"nope: 1\n")}, 1, ``, `Error from server \(BadRequest\): error when creating ".*f.yaml": ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "nope"\n`},
-		{"invalid generateName", admin, []string{"-f", harness.File(t, "i.yaml", strings.ReplaceAll(configMap, "demo-", "Demo_"))}, 1, ``, harness.Said(messages.Warning+messages.BadPrefix, "configmap/Demo_") + `The ConfigMap "Demo_` + harness.Suffix + `" is invalid: \n\* metadata.generateName: Invalid value: "Demo_".*`},
-		{"no right to create", nobody, []string{"-f", harness.File(t, "n.yaml", configMap)}, 1, ``, harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps") + `Error from server \(Forbidden\): error when creating ".*n.yaml": configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the namespace "` + ns + `"\n`},
+		{"invalid generateName", admin, []string{"-f", harness.File(t, "i.yaml", strings.ReplaceAll(configMap, "demo-", "Demo_"))}, 1, ``, harness.Printed(messages.Warning+messages.BadPrefix, "configmap/Demo_") + `The ConfigMap "Demo_` + harness.Suffix + `" is invalid: \n\* metadata.generateName: Invalid value: "Demo_".*`},
+		{"no right to create", nobody, []string{"-f", harness.File(t, "n.yaml", configMap)}, 1, ``, harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps") + `Error from server \(Forbidden\): error when creating ".*n.yaml": configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the namespace "` + ns + `"\n`},
 		{"no such namespace", admin, []string{"-n", "nonsuch", "-f", harness.File(t, "n.yaml", configMap)}, 1, ``, `Error from server \(NotFound\): error when creating ".*n.yaml": namespaces "nonsuch" not found\n`},
 		{"another namespace", admin, []string{"-f", harness.File(t, "n.yaml", strings.ReplaceAll(configMap, "{", "{namespace: ns1, "))}, 1, ``, `error: the namespace from the provided object "ns1" does not match the namespace "` + ns + `". You must pass '--namespace=ns1' to perform this operation.\n`},
 		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--validate=false", "-f", harness.File(t, "n.yaml", configMap)}, 1, ``, `error: unable to recognize ".*n.yaml": Get "https://127.0.0.1:1/api.*": dial tcp 127.0.0.1:1: connect: connection refused\n|The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port\?\n`},
@@ -136,7 +136,7 @@ func TestCreateWithBothFields(t *testing.T) {
 	both := harness.File(t, "both.yaml", strings.ReplaceAll(configMap, "{", "{name: both, "))
 	u.Run("create", "-n", ns, "-f", both).Expect(t, 0, `configmap/both created\n`, ``)
 	u.Run("create", "-n", ns, "-f", both).Expect(t, 1, ``,
-		`Error from server \(AlreadyExists\): error when creating ".*both.yaml": configmaps "both" already exists, .*`+harness.Said(messages.NameAndGenerateName))
+		`Error from server \(AlreadyExists\): error when creating ".*both.yaml": configmaps "both" already exists, .*`+harness.Printed(messages.NameAndGenerateName))
 }
 
 // Objects from stdin are created. kubectl's builder reads the stdin of the process, so this runs
@@ -154,7 +154,7 @@ func TestCreateFromStdinThroughKubectl(t *testing.T) {
 	}
 	run(configMap, "create", "-n", ns, "-f", "-").Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, ``)
 	run("", "create", "-n", ns, "-f", "-").Expect(t, 1, ``, `error: no objects passed to create\n`)
-	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, reportmsg.NewPrefix+`.*`, harness.Said(reportmsg.GateExceeded, "0.001%", "1 row"))
+	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, reportmsg.NewPrefix+`.*`, harness.Printed(reportmsg.GateExceeded, "0.001%", "1 row"))
 }
 
 // A document is created as soon as its end is known, however long stdin stays open. The writer may
@@ -194,5 +194,5 @@ func TestCreateFromAPipeThatStaysOpen(t *testing.T) {
 
 // partUnused matches the end of a run without a key that created one object and could not use the rest
 // of its input.
-var partUnused = harness.Said(messages.Unreadable, strings.TrimSuffix(sum(messages.NotAllCreated, 1, 0, 0, 0, 0), `\n`)) +
+var partUnused = harness.Printed(messages.Unreadable, strings.TrimSuffix(sum(messages.NotAllCreated, 1, 0, 0, 0, 0), `\n`)) +
 	theRest(messages.RestObjects, messages.LeftUnreadable)

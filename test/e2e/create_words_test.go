@@ -34,7 +34,7 @@ func TestRenamedAndLost(t *testing.T) {
 	}
 	r := harness.As(t, single.Admin()).Run(args...)
 	r.Expect(t, 1, `configmap/picked-\d+ exists\n`, closing(ns, "configmaps", "k")+
-		harness.Said("error: "+messages.Duplicate, "2", `configmap/picked-\d+ -n `+ns+`, configmap/picked-\d+ -n `+ns, `  kubectl delete configmap/picked-\d+ -n `+ns))
+		harness.Printed("error: "+messages.Duplicate, "2", `configmap/picked-\d+ -n `+ns+`, configmap/picked-\d+ -n `+ns, `  kubectl delete configmap/picked-\d+ -n `+ns))
 }
 
 // A webhook overwrites the creation ID. A second run is refused with the reason, and no advice
@@ -46,8 +46,8 @@ func TestWebhookThatOverwritesTheID(t *testing.T) {
 	u := harness.As(t, single.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k", "--retry-timeout=2s"}
 	object := `configmap/demo-` + harness.Suffix + ` -n ` + ns
-	u.Run(args...).Expect(t, 4, ``, `.*`+harness.Said(messages.OtherID, object, exactlyonce.Annotation))
-	u.Run(args...).Expect(t, 1, ``, `.*`+harness.Said("error: "+messages.OtherIDs, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns))
+	u.Run(args...).Expect(t, 4, ``, `.*`+harness.Printed(messages.OtherID, object, exactlyonce.Annotation))
+	u.Run(args...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+messages.OtherIDs, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns))
 }
 
 // The plugin's annotations exceed the limit of the size of annotations.
@@ -55,7 +55,7 @@ func TestAnnotationsAtTheLimit(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	const limit = 256 << 10
 	for size, warning := range map[int]string{
-		limit:     harness.Said(messages.Warning+messages.AnnotationsTooLong, fmt.Sprint(limit), exactlyonce.Annotation),
+		limit:     harness.Printed(messages.Warning+messages.AnnotationsTooLong, fmt.Sprint(limit), exactlyonce.Annotation),
 		limit + 1: "",
 	} {
 		input := "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, annotations: {a: " + strings.Repeat("x", size-1) + "}}\n"

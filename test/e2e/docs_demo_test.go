@@ -52,7 +52,7 @@ func TestDemo(t *testing.T) {
 	if diff := cmp.Diff(withoutChance(string(want)), withoutChance(stdout.String())); diff != "" {
 		t.Errorf("the tour differs from docs/demo.txt (-recorded +printed); go test ./test/e2e -run TestDemo -update records it:\n%s", diff)
 	}
-	if !regexp.MustCompile(`^(Warning: configmap/[^\n]*truncated-prefix[^\n]*\n|No create is close to failing: [^\n]*\nMost created [^\n]*\n  kubectl genname audit [^\n]* --watch\n|[^\n]* no generated name[^\n]*\n|` + retried(`[^\n]*`, messages.NextName) + `|` + harness.Said(messages.Waited, "1 object", "1 succeeded, 0 failed, 0 running") + `|` + harness.Said(messages.RunObjects, `  kubectl get jobs.batch -n default -l genname.dev/run=v1-[0-9a-f]{32}`) + `)+$`).MatchString(stderr.String()) {
+	if !regexp.MustCompile(`^(Warning: configmap/[^\n]*truncated-prefix[^\n]*\n|No create is close to failing: [^\n]*\nMost created [^\n]*\n  kubectl genname audit [^\n]* --watch\n|[^\n]* no generated name[^\n]*\n|` + retried(`[^\n]*`, messages.NextName) + `|` + harness.Printed(messages.Waited, "1 object", "1 succeeded, 0 failed, 0 running") + `|` + harness.Printed(messages.RunObjects, `  kubectl get jobs.batch -n default -l genname.dev/run=v1-[0-9a-f]{32}`) + `)+$`).MatchString(stderr.String()) {
 		t.Errorf("stderr is\n%s", stderr.String())
 	}
 }

@@ -51,7 +51,7 @@ func export(t *testing.T, u harness.User, args ...string) *exporting {
 	}, args...)
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: locked{&e.mu, &e.errOut}}
 	go func() { e.code <- cmd.Execute(ctx, args, streams) }()
-	listening := regexp.MustCompile(harness.Said(exportermsg.Listening, `(\S+)`, `(\S+)`))
+	listening := regexp.MustCompile(harness.Printed(exportermsg.Listening, `(\S+)`, `(\S+)`))
 	harness.Eventually(t, func() error {
 		found := listening.FindStringSubmatch(e.printed())
 		if found == nil {
@@ -233,7 +233,7 @@ func TestExporterWithoutPermission(t *testing.T) {
 		}
 	}
 	harness.Eventually(t, func() error {
-		if !regexp.MustCompile(harness.Said(exportermsg.Forbidden, "1 type", "secrets")).MatchString(e.printed()) {
+		if !regexp.MustCompile(harness.Printed(exportermsg.Forbidden, "1 type", "secrets")).MatchString(e.printed()) {
 			return fmt.Errorf("no warning:\n%s", e.printed())
 		}
 		return nil
@@ -275,10 +275,10 @@ func TestExporterFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--top=0"}, harness.Said("error: "+exportermsg.BadTop, "0")},
-		{[]string{"--min-count=0"}, harness.Said("error: "+exportermsg.BadMinCount, "0")},
-		{[]string{"-A", "-n", "default"}, harness.Said("error: " + exportermsg.TwoScopes)},
-		{[]string{"jobs/run-"}, harness.Said("error: "+exportermsg.Prefix, `"jobs/run-"`)},
+		{[]string{"--top=0"}, harness.Printed("error: "+exportermsg.BadTop, "0")},
+		{[]string{"--min-count=0"}, harness.Printed("error: "+exportermsg.BadMinCount, "0")},
+		{[]string{"-A", "-n", "default"}, harness.Printed("error: " + exportermsg.TwoScopes)},
+		{[]string{"jobs/run-"}, harness.Printed("error: "+exportermsg.Prefix, `"jobs/run-"`)},
 		{[]string{"--web.config.file=" + missing}, `error: --web\.config\.file: .*`},
 		{[]string{"--web.listen-address=nowhere"}, `error: --web\.listen-address: .*`},
 		{[]string{"--web.listen-address=127.0.0.1:0", "--health.listen-address=127.0.0.1:99999"}, `error: --health\.listen-address: .*`},

@@ -25,21 +25,21 @@ func TestReportOfAPrefix(t *testing.T) {
 	u.Run("report", "configmaps/run-", "cm/nobody-says-", "-n", ns, "--creates=10", "-o",
 		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].attempts};{end}`).
 		Expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`,
-			harness.Said(reportmsg.NoNamesIn, "configmaps", ns, "nobody-says-"))
+			harness.Printed(reportmsg.NoNamesIn, "configmaps", ns, "nobody-says-"))
 	u.Run("report", "configmaps/none-", "-n", ns, "--creates=10").Expect(t, 0,
 		reported("configmaps/none-", ns, "1 name")+`.*\nthis server, 1 attempt +1 in 260,000 +168\n.*`, createInstead)
 	u.Run("report", "configmaps/nobody-says-", "-n", ns, "--creates=10").Expect(t, 0,
 		reported("configmaps/nobody-says-", ns, reportmsg.NoNamesYet)+`.*`,
-		harness.Said(reportmsg.NoNamesIn, "configmaps", ns, "nobody-says-")+createInstead)
+		harness.Printed(reportmsg.NoNamesIn, "configmaps", ns, "nobody-says-")+createInstead)
 }
 
 // createInstead is the hint about a server without retries.
-var createInstead = harness.Said(reportmsg.UseCreate, "16 names")
+var createInstead = harness.Printed(reportmsg.UseCreate, "16 names")
 
 // reported is the beginning of the verdict about a prefix.
 func reported(prefix, namespace, names string) string {
 	place := regexp.QuoteMeta(fmt.Sprintf(reportmsg.In, prefix, namespace))
-	words := strings.Fields(strings.ReplaceAll(harness.Said(reportmsg.Names, place, names), `\n`, ""))
+	words := strings.Fields(strings.ReplaceAll(harness.Printed(reportmsg.Names, place, names), `\n`, ""))
 	return strings.Join(words, `\s`)
 }
 
@@ -68,10 +68,10 @@ func TestReportOfManifests(t *testing.T) {
 	path := harness.File(t, "objects.yaml", reportedManifests)
 	u.Run("report", "-f", path, "-n", ns, "--creates=10", "-o", countsOf).Expect(t, 0,
 		fmt.Sprintf(`configmaps %[1]s run- 17 1;configmaps %[1]s run-a- 15 1;clusterroles  nobody-has- 0 1;`, ns),
-		harness.Said(reportmsg.Skipped, path, "configmaps/named", reportmsg.HasName)+
-			harness.Said(reportmsg.Skipped, path, "configmaps/other", reportmsg.NoGenerateName))
+		harness.Printed(reportmsg.Skipped, path, "configmaps/named", reportmsg.HasName)+
+			harness.Printed(reportmsg.Skipped, path, "configmaps/other", reportmsg.NoGenerateName))
 	u.Run("report", "-R", "-f", filepath.Dir(path), "-n", ns, "--creates=10", "--fail-above=1e-9").
-		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +ATTEMPTS +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*`+harness.Said(reportmsg.GateExceeded, "1 in 1.0e9", "3 rows"))
+		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +ATTEMPTS +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*`+harness.Printed(reportmsg.GateExceeded, "1 in 1.0e9", "3 rows"))
 }
 
 func TestReportOfManifestsBadInput(t *testing.T) {
@@ -80,7 +80,7 @@ func TestReportOfManifestsBadInput(t *testing.T) {
 	u.Run("report", "-n", ns, "-f", "nonsuch.yaml").Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
 	named := harness.File(t, "named.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: named}\n")
 	u.Run("report", "-n", ns, "-f", named).Expect(t, 1, ``,
-		harness.Said(reportmsg.Skipped, named, "configmaps/named", reportmsg.NoGenerateName)+harness.Said("error: "+reportmsg.NothingGenerated))
+		harness.Printed(reportmsg.Skipped, named, "configmaps/named", reportmsg.NoGenerateName)+harness.Printed("error: "+reportmsg.NothingGenerated))
 	unknown := harness.File(t, "unknown.yaml", "apiVersion: example.org/v1\nkind: Nonsuch\nmetadata: {generateName: x-}\n")
 	u.Run("report", "-n", ns, "-f", unknown).Expect(t, 1, ``, `error: .*no matches for kind "Nonsuch" in version "example.org/v1".*\n`)
 	elsewhere := harness.File(t, "elsewhere.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x-, namespace: elsewhere}\n")
@@ -103,7 +103,7 @@ func TestReportWaitsForTheServer(t *testing.T) {
 			return nil
 		}).Config)
 		u.Run(append([]string{"report", "-n", ns, "--creates=10"}, args...)...).Expect(t, 0, reported("configmaps/run-", ns, "17 names")+`.*`,
-			harness.Said(common.Unreachable, "2m0s")+harness.Said(common.Reachable, `\d`)+createInstead)
+			harness.Printed(common.Unreachable, "2m0s")+harness.Printed(common.Reachable, `\d`)+createInstead)
 	}
 	harness.As(t, single.Admin()).Run("report", "-f", "nonsuch.yaml", "--server=https://127.0.0.1:1").
 		Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
@@ -115,11 +115,11 @@ func TestReportGateOfNoPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
-	missing := harness.Said(reportmsg.NoNamesIn, "configmaps", ns, "run")
+	missing := harness.Printed(reportmsg.NoNamesIn, "configmaps", ns, "run")
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 1, `.*`,
-		missing+createInstead+harness.Said("error: "+reportmsg.GateNoNames, "1 prefix"))
+		missing+createInstead+harness.Printed("error: "+reportmsg.GateNoNames, "1 prefix"))
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10", "--ignore-not-found").Expect(t, 0, `.*`, missing+createInstead)
-	u.Run("report", "cm/run", "cm/run-", "-n", ns, "--fail-above=1e-9", "--creates=10").Expect(t, 3, `.*`, missing+createInstead+harness.Said(reportmsg.GateExceeded, "1 in 1.0e9", "2 rows"))
+	u.Run("report", "cm/run", "cm/run-", "-n", ns, "--fail-above=1e-9", "--creates=10").Expect(t, 3, `.*`, missing+createInstead+harness.Printed(reportmsg.GateExceeded, "1 in 1.0e9", "2 rows"))
 	u.Run("report", "cm/run-", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, createInstead)
 	path := harness.File(t, "objects.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run}\n")
 	u.Run("report", "-f", path, "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, createInstead)
@@ -184,7 +184,7 @@ func TestReportPlotOfAPrefix(t *testing.T) {
 		t.Errorf("%v\n%s", err, picture)
 	}
 	u.Run("report", "configmaps/run-", "-n", ns, "--plot=-").
-		Expect(t, 0, harness.Said(reportmsg.PlotTitleOf, "configmaps/run- -n "+ns)+`.*now: 17 names exist\n`, ``)
+		Expect(t, 0, harness.Printed(reportmsg.PlotTitleOf, "configmaps/run- -n "+ns)+`.*now: 17 names exist\n`, ``)
 }
 
 // The report of a saved audit has the counts of the audit.

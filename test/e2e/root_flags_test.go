@@ -32,7 +32,7 @@ func TestGlobalFlagsAreKubectls(t *testing.T) {
 func TestFlagsWithUnderscores(t *testing.T) {
 	harness.As(t, retrying.Admin()).Run("create", "-f", harness.File(t, "cm.yaml", configMap), "--dry_run=client", "--idempotency_key=k").
 		Expect(t, 0, `configmap/demo-`+harness.Suffix+` created \(dry run\)\n`,
-			harness.Said(messages.RunObjects, `  kubectl get configmaps -n default -l genname.dev/run=v1-[0-9a-f]{32}`))
+			harness.Printed(messages.RunObjects, `  kubectl get configmaps -n default -l genname.dev/run=v1-[0-9a-f]{32}`))
 }
 
 // --profile writes a profile, even if the run fails.

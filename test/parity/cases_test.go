@@ -351,7 +351,7 @@ func quotaOfTwo(t *testing.T, namespace string) {
 // mayDoNothing returns the plugin's output for a user without permissions. Before kubectl's refusal, the plugin warns
 // that it can't check the refusal.
 func mayDoNothing(user string) *harness.Result {
-	return &harness.Result{Code: 1, Stderr: harness.Said(messages.Warning+messages.RefusalUnverified, "configmaps") +
+	return &harness.Result{Code: 1, Stderr: harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps") +
 		`Error from server \(Forbidden\): error when creating "one.yaml": configmaps is forbidden: User "` + user +
 		`" cannot create resource "configmaps" in API group "" in the namespace "NAMESPACE"\n`}
 }

@@ -77,10 +77,10 @@ func TestParity(t *testing.T) {
 
 // said matches output that the plugin prints by default and kubectl never prints. Examples are a check of a refusal,
 // an error found by lint, and the next step at the end.
-var said = regexp.MustCompile(`(?m:^` + harness.Said(messages.Retry, `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?m:^` +
-	harness.Said(messages.Warning+messages.BadPrefix) + `)|(?ms:^(` +
+var said = regexp.MustCompile(`(?m:^` + harness.Printed(messages.Retry, `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?m:^` +
+	harness.Printed(messages.Warning+messages.BadPrefix) + `)|(?ms:^(` +
 	`error: (` + messages.NotAllCreated + `|` + messages.StoppedAfterFailure + `): |` +
-	harness.Said(messages.AfterFix+messages.RunAgain) + `|` + harness.Said(harness.Capital(messages.RunAgain)) + `).*\z)`)
+	harness.Printed(messages.AfterFix+messages.RunAgain) + `|` + harness.Printed(harness.Capital(messages.RunAgain)) + `).*\z)`)
 
 // parity is shared by the cases.
 type parity struct {

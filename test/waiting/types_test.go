@@ -112,7 +112,7 @@ func TestTypes(t *testing.T) {
 			ns, name := harness.Namespace(t, server), strings.ToLower(custom.kind)+"."+custom.resource.Group
 			for status, last := range map[string]string{
 				custom.good: waited("1 object", counts(1, 0, 0)),
-				custom.bad: harness.Said(messages.HasFailed, name+`/x-`+harness.Suffix, custom.pattern(), `kubectl describe `+name+`/[^\n]*`) +
+				custom.bad: harness.Printed(messages.HasFailed, name+`/x-`+harness.Suffix, custom.pattern(), `kubectl describe `+name+`/[^\n]*`) +
 					notWaited(messages.NotAllSucceeded, counts(0, 1, 0)),
 			} {
 				controlled := make(chan error, 1)

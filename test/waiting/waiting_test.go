@@ -25,19 +25,19 @@ func counts(succeeded, failed, running int) string {
 }
 
 func waited(objects string, counts string) string {
-	return harness.Said(messages.Waited, objects, counts)
+	return harness.Printed(messages.Waited, objects, counts)
 }
 
-func notWaited(why, counts string) string { return harness.Said(messages.NotWaited, why, counts) }
+func notWaited(why, counts string) string { return harness.Printed(messages.NotWaited, why, counts) }
 
 const backoff = ` \(BackoffLimitExceeded\): Job has reached the specified backoff limit`
 
 // notWithin matches messages.TimeOver.
-var notWithin = strings.TrimSuffix(harness.Said(messages.TimeOver, `\w+`), `\n`)
+var notWithin = strings.TrimSuffix(harness.Printed(messages.TimeOver, `\w+`), `\n`)
 
 // failed matches the lines of a Job that has failed.
 func failed() string {
-	return harness.Said(messages.HasFailed, `job\.batch/fails-`+harness.Suffix, backoff,
+	return harness.Printed(messages.HasFailed, `job\.batch/fails-`+harness.Suffix, backoff,
 		`kubectl logs job/fails-`+harness.Suffix+` -n e2e-`+harness.Suffix)
 }
 
@@ -81,8 +81,8 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 	for _, timeout := range []string{"0", "1s"} {
 		result := waitIn(u, ns, job(runs), "--idempotency-key=k", "--wait-timeout="+timeout)
 		result.Expect(t, 1, `job\.batch/runs-`+harness.Suffix+` (created|exists \(Running\))\n`, `(?s:.*)`+
-			harness.Said(messages.GoesOnRunning, `  kubectl get --watch job\.batch/runs-[^\n]*`)+
-			harness.Said(messages.WaitAgain)+notWaited(notWithin, counts(0, 0, 1)))
+			harness.Printed(messages.GoesOnRunning, `  kubectl get --watch job\.batch/runs-[^\n]*`)+
+			harness.Printed(messages.WaitAgain)+notWaited(notWithin, counts(0, 0, 1)))
 	}
 	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
 	list, err := jobs.List(t.Context(), metav1.ListOptions{})
@@ -101,7 +101,7 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 			`job\.batch/`+list.Items[0].Name+` exists \((Running|Complete)\)\n`, `(?s:.*)`+waited("1 object", counts(1, 0, 0)))
 	}
 	waitIn(u, ns, job(runs), "--wait-timeout=0").Expect(t, 1, created(runs), `(?s:.*)`+
-		harness.Said(messages.DontRunAgain)+harness.Said(messages.UseKey)+`error: [^\n]*\n`)
+		harness.Printed(messages.DontRunAgain)+harness.Printed(messages.UseKey)+`error: [^\n]*\n`)
 }
 
 // Formats that print the object print it after it has finished.
@@ -134,15 +134,15 @@ func TestNothingToWaitFor(t *testing.T) {
 		input, stderr string
 		args          []string
 	}{
-		"others":              {configMap + configMap, "error: " + harness.Said(messages.NothingToWaitFor), nil},
-		"without a status":    {configMap, "error: " + harness.Said(messages.NothingToWaitFor), []string{"--for=condition=Ready"}},
-		"restarts by default": {pod(""), "error: " + harness.Said(messages.PodRestarts, "pod/p-"), nil},
+		"others":              {configMap + configMap, "error: " + harness.Printed(messages.NothingToWaitFor), nil},
+		"without a status":    {configMap, "error: " + harness.Printed(messages.NothingToWaitFor), []string{"--for=condition=Ready"}},
+		"restarts by default": {pod(""), "error: " + harness.Printed(messages.PodRestarts, "pod/p-"), nil},
 		"restarts": {
 			configMap + pod("restartPolicy: Always, "),
-			"error: " + harness.Said(messages.PodRestarts, "pod/p-") + "error: " + harness.Said(messages.NothingToWaitFor), nil,
+			"error: " + harness.Printed(messages.PodRestarts, "pod/p-") + "error: " + harness.Printed(messages.NothingToWaitFor), nil,
 		},
 		"with a key": {
-			configMap, "error: " + harness.Said(messages.NothingToWaitFor) + harness.Said(messages.NeedsWholeInput),
+			configMap, "error: " + harness.Printed(messages.NothingToWaitFor) + harness.Printed(messages.NeedsWholeInput),
 			[]string{"--idempotency-key=k"},
 		},
 		"nothing": {"# empty\n", "error: no objects passed to create\n", nil},
@@ -180,7 +180,7 @@ func TestFor(t *testing.T) {
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	wait(t, job(succeeds, "suspend: true"), "--wait-timeout=2s").Expect(t, 1, created(succeeds),
-		harness.Said(messages.Suspended, `job\.batch/[^ ]*`)+`(?s:.*)`+`  kubectl get --watch [^\n]*  # suspended\n`+
+		harness.Printed(messages.Suspended, `job\.batch/[^ ]*`)+`(?s:.*)`+`  kubectl get --watch [^\n]*  # suspended\n`+
 			`(?s:.*)`+notWaited(notWithin, counts(0, 0, 1)+` \(1 suspended\)`))
 }
 
@@ -188,7 +188,7 @@ func TestSuspended(t *testing.T) {
 func TestExpiring(t *testing.T) {
 	t.Parallel()
 	result := wait(t, job(succeeds, "ttlSecondsAfterFinished: 1"), "--idempotency-key=k")
-	result.Expect(t, 0, created(succeeds), `Warning: `+harness.Said(messages.Expiring, `jobs\.batch`)+`(?s:.*)`+waited("1 object", counts(1, 0, 0)))
+	result.Expect(t, 0, created(succeeds), `Warning: `+harness.Printed(messages.Expiring, `jobs\.batch`)+`(?s:.*)`+waited("1 object", counts(1, 0, 0)))
 }
 
 // An object that is deleted or replaced before it has finished is no success.
@@ -215,11 +215,11 @@ func TestDeletedAndReplaced(t *testing.T) {
 		}
 		ending := notWaited(messages.NotAllKnown, `[^\n]*, 1 deleted`)
 		if !replace {
-			result.Expect(t, 1, created(runs), harness.Said(messages.WasDeleted)+ending)
+			result.Expect(t, 1, created(runs), harness.Printed(messages.WasDeleted)+ending)
 			continue
 		}
 		// The watch can report the deletion before the other object exists.
-		result.Expect(t, 1, created(runs), `(`+harness.Said(messages.WasReplaced)+`|`+harness.Said(messages.WasDeleted)+`)`+ending)
+		result.Expect(t, 1, created(runs), `(`+harness.Printed(messages.WasReplaced)+`|`+harness.Printed(messages.WasDeleted)+`)`+ending)
 	}
 }
 

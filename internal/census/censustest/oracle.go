@@ -40,7 +40,7 @@ type NamePool struct {
 	GenerateNames     []string
 	Oldest, Newest    time.Time
 	Creator           Creator
-	Marked            bool
+	HasCreationID     bool
 	Creators          int
 
 	ClientGenerated, ReplicaBounded bool
@@ -205,7 +205,7 @@ func (s *NamePool) madeBy(members []metav1.ObjectMeta) {
 	creators, bounded := map[Creator]bool{}, true
 	for _, o := range newest(members) {
 		s.Creator = CreatorOf(o)
-		_, s.Marked = o.Annotations["genname.dev/creation-id"]
+		_, s.HasCreationID = o.Annotations["genname.dev/creation-id"]
 		if s.Creator != (Creator{}) {
 			creators[s.Creator] = true
 		}
@@ -260,7 +260,7 @@ func (r Oracle) evident(prefix string, all []metav1.ObjectMeta, others int) bool
 
 // longSuffix returns the suffix length of an object that was created with --suffix-length, or 0.
 func longSuffix(o metav1.ObjectMeta) int {
-	if _, marked := o.Annotations["genname.dev/creation-id"]; !marked || len(o.Name) > 63 {
+	if _, hasID := o.Annotations["genname.dev/creation-id"]; !hasID || len(o.Name) > 63 {
 		return 0
 	}
 	if m := generated.FindStringSubmatch(o.Name); m != nil && m[1] == effective(o.GenerateName, 5) {

@@ -27,8 +27,8 @@ type Object struct {
 	Created int64             // Unix seconds; 0 if unknown
 	Labels  map[string]string // only those of Asked.Labels
 
-	Creator Creator // if Asked.Creator returned Now
-	Marked  bool    // it has a creation ID; read if Asked.Creator returned Now or Later
+	Creator       Creator // if Asked.Creator returned Now
+	HasCreationID bool    // it has a creation ID; read if Asked.Creator returned Now or Later
 	// Origin is the input of CreatorOf, if Asked.Creator returned Later. It is nil if the creator was read
 	// at once nevertheless.
 	Origin []byte

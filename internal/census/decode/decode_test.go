@@ -85,7 +85,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 			want = append(want, Object{
 				Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 				Created: o.CreationTimestamp.Unix(), Labels: map[string]string{"app": o.Name},
-				Creator: Creator(censustest.CreatorOf(o.ObjectMeta)), Marked: i%2 == 0,
+				Creator: Creator(censustest.CreatorOf(o.ObjectMeta)), HasCreationID: i%2 == 0,
 			})
 		}
 		wantPage := Page{

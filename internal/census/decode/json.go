@@ -162,7 +162,7 @@ func (d *decoder) jsonCreator(meta *jsonMeta) error {
 			return malformedJSON(err)
 		}
 	}
-	_, d.object.Marked = annotations[creationID]
+	_, d.object.HasCreationID = annotations[creationID]
 	for _, o := range owners {
 		if o.Controller {
 			d.controlledBy(Creator{APIVersion: head(o.APIVersion), Kind: head(o.Kind), Name: head(o.Name)})

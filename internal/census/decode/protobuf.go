@@ -252,7 +252,7 @@ func (d *decoder) annotation(w *wire, f field) error {
 			return nil
 		}
 		key, err := w.head(f, len(creationID)+1)
-		d.object.Marked = d.object.Marked || string(key) == creationID
+		d.object.HasCreationID = d.object.HasCreationID || string(key) == creationID
 		return err
 	})
 }

@@ -110,7 +110,7 @@ func otherStem(name string) int {
 
 // longSuffix splits the name of o if its suffix is longer than a server's. create with --suffix-length
 // makes such names. It keeps generateName, and truncates the prefix further. The caller must check
-// o.Marked.
+// o.HasCreationID.
 func longSuffix(o *decode.Object) (prefix string, length int, ok bool) {
 	if o.GenerateName == "" || len(o.Name) > names.MaxLength {
 		return "", 0, false

@@ -15,9 +15,9 @@ type origins struct {
 }
 
 type originOf struct {
-	name   string
-	marked bool
-	end    int // offset in bytes
+	name  string
+	hasID bool
+	end   int // offset in bytes
 }
 
 // addOrigin records the creator of o before o is added, if the creator matters.
@@ -27,7 +27,7 @@ func (t *Tally) addOrigin(r *Rules, o *decode.Object) error {
 			if err := t.readOrigins(); err != nil {
 				return err
 			}
-			t.addCreator(o.Name, o.Creator, o.Marked)
+			t.addCreator(o.Name, o.Creator, o.HasCreationID)
 			return nil
 		}
 		t.origins.add(o)
@@ -40,7 +40,7 @@ func (t *Tally) addOrigin(r *Rules, o *decode.Object) error {
 
 func (all *origins) add(o *decode.Object) {
 	all.bytes = append(all.bytes, o.Origin...)
-	all.objects = append(all.objects, originOf{o.Name, o.Marked, len(all.bytes)})
+	all.objects = append(all.objects, originOf{o.Name, o.HasCreationID, len(all.bytes)})
 }
 
 // readOrigins decodes the creators of the objects in their order.
@@ -51,7 +51,7 @@ func (t *Tally) readOrigins() error {
 		if err != nil {
 			return err
 		}
-		t.addCreator(o.name, creator, o.marked)
+		t.addCreator(o.name, creator, o.hasID)
 		begin = o.end
 	}
 	t.origins = origins{t.origins.objects[:0], t.origins.bytes[:0]}

@@ -109,10 +109,10 @@ func Of(o *decode.Object) (in, said ID) {
 // one.
 func Long(o *decode.Object) (ID, bool) {
 	prefix, length, ok := longSuffix(o)
-	return ID{o.Namespace, prefix, length}, ok && o.Marked
+	return ID{o.Namespace, prefix, length}, ok && o.HasCreationID
 }
 
-// MayBeLong reports whether the result of Long depends on o.Marked.
+// MayBeLong reports whether the result of Long depends on o.HasCreationID.
 func MayBeLong(o *decode.Object) bool {
 	_, _, ok := longSuffix(o)
 	return ok

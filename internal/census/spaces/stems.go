@@ -99,7 +99,7 @@ func (s *Stems) Add(o *decode.Object) error {
 
 // addSaid counts the generateName of o.
 func (s *Stems) addSaid(o *decode.Object) error {
-	if prefix, length, ok := longSuffix(o); ok && o.Marked {
+	if prefix, length, ok := longSuffix(o); ok && o.HasCreationID {
 		if err := s.longAt(len(prefix), length).addLong(s.rules, o); err != nil {
 			return err
 		}

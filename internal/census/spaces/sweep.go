@@ -103,7 +103,7 @@ func (s *Sweep) addSaid(o *decode.Object) error {
 		return nil
 	}
 	left := false // a later walk counts it
-	if prefix, length, ok := longSuffix(o); ok && o.Marked {
+	if prefix, length, ok := longSuffix(o); ok && o.HasCreationID {
 		id := ID{o.Namespace, prefix, length}
 		if t := s.targets[id]; t != nil {
 			if err := t.tally.addLong(s.rules, o); err != nil {

@@ -29,9 +29,9 @@ type Tally struct {
 
 	Oldest, Newest int64 // Unix seconds; 0 if unknown
 
-	// Creator is the creator of the newest object. Marked reports whether that object has a creation ID.
-	Creator decode.Creator
-	Marked  bool
+	// Creator is the creator of the newest object. HasCreationID reports whether that object has a creation ID.
+	Creator       decode.Creator
+	HasCreationID bool
 
 	ClientGenerated bool
 	// Members are hashes from MemberOf of the objects with a longer suffix. They are kept only with
@@ -160,8 +160,8 @@ func (t *Tally) addRaw(generateName string) {
 }
 
 // addCreator records the creator of the newest object.
-func (t *Tally) addCreator(name string, creator decode.Creator, marked bool) {
-	t.Creator, t.Marked = creator, marked
+func (t *Tally) addCreator(name string, creator decode.Creator, hasID bool) {
+	t.Creator, t.HasCreationID = creator, hasID
 	m := &t.Creator
 	if *m == (decode.Creator{}) {
 		t.unbounded = true

@@ -187,5 +187,5 @@ func (c *cluster) may(ctx context.Context, verb string, resource schema.GroupVer
 // Responds implements create.Cluster.
 func (c *cluster) Responds(ctx context.Context) bool {
 	client, err := discovery.NewDiscoveryClientForConfig(c.config)
-	return err == nil && apistatus.Answers(ctx, client.RESTClient())
+	return err == nil && apistatus.Responds(ctx, client.RESTClient())
 }

@@ -45,7 +45,7 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	for began := time.Now(); ; {
 		err := ask()
 		waits := retrier != nil
-		away := mayRecover(err) || waits && !ready && apistatus.AboutRights(err)
+		away := mayRecover(err) || waits && !ready && apistatus.AboutPermissions(err)
 		switch {
 		case err == nil && waits:
 			c.patience.Tell(nil, time.Since(began))

@@ -8,10 +8,10 @@ import (
 // verb is a verb of fmt in a message.
 var verb = regexp.MustCompile(`%[0-9.]*[a-z]`)
 
-// Said returns a regular expression for lines that the plugin prints with the format. The args are regular
+// Printed returns a regular expression for lines that the plugin prints with the format. The args are regular
 // expressions that replace the first verbs, in their order. Each further verb matches any text within a line. The
 // expression ends with a newline.
-func Said(format string, args ...string) string {
+func Printed(format string, args ...string) string {
 	var expression strings.Builder
 	for more := true; more; {
 		at := verb.FindStringIndex(format)
