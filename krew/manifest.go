@@ -13,7 +13,7 @@ import (
 //go:embed genname.yaml
 var manifest string
 
-// Manifest is the manifest of the release with the given tag. sha256 tells
+// Manifest is the manifest of the release with the given tag. sha256 returns
 // the checksum of an archive, in hexadecimal, by its file name.
 func Manifest(tag string, sha256 func(archive string) (string, error)) ([]byte, error) {
 	values := struct{ TagName string }{tag}

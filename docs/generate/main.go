@@ -22,9 +22,9 @@ import (
 )
 
 func main() {
-	reference := flag.String("markdown", "", "folder for the Markdown reference")
-	packaged := flag.String("package", "", "folder for man pages and completion scripts")
-	pictures := flag.String("screens", "", "folder for pictures of the recorded terminals")
+	reference := flag.String("markdown", "", "directory for the Markdown reference")
+	packaged := flag.String("package", "", "directory for man pages and completion scripts")
+	pictures := flag.String("screens", "", "directory for pictures of the recorded terminals")
 	date := flag.Int64("date", 0, "date of the man pages, in seconds since 1970")
 	flag.Parse()
 	err := run(*reference, *packaged, time.Unix(*date, 0).UTC())
@@ -59,8 +59,8 @@ func run(reference, packaged string, date time.Time) error {
 }
 
 // writeReference writes a page per command.
-func writeReference(genname *cobra.Command, folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+func writeReference(genname *cobra.Command, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	undated(genname)
@@ -70,7 +70,7 @@ func writeReference(genname *cobra.Command, folder string) error {
 		}
 		return page
 	}
-	return doc.GenMarkdownTreeCustom(genname, folder, func(string) string { return "" }, link)
+	return doc.GenMarkdownTreeCustom(genname, dir, func(string) string { return "" }, link)
 }
 
 func undated(cmd *cobra.Command) {
@@ -81,16 +81,16 @@ func undated(cmd *cobra.Command) {
 }
 
 // writeManual writes a page of section 1 per command.
-func writeManual(genname *cobra.Command, folder string, date time.Time) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+func writeManual(genname *cobra.Command, dir string, date time.Time) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return doc.GenManTree(genname, &doc.GenManHeader{Section: "1", Source: "kubectl genname", Date: &date}, folder)
+	return doc.GenManTree(genname, &doc.GenManHeader{Section: "1", Source: "kubectl genname", Date: &date}, dir)
 }
 
 // writeCompletions writes a script per shell, under the file name that the shell expects.
-func writeCompletions(folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+func writeCompletions(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	for shell, file := range map[string]string{
@@ -104,7 +104,7 @@ func writeCompletions(folder string) error {
 		if code := cmd.Execute(context.Background(), []string{"completion", shell}, streams); code != 0 {
 			return fmt.Errorf("completion %s: exit code %d", shell, code)
 		}
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(script.String()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(script.String()), 0o644); err != nil {
 			return err
 		}
 	}

@@ -34,36 +34,36 @@ func TestReferenceHasNotDrifted(t *testing.T) {
 }
 
 func TestPackageHasManualAndCompletions(t *testing.T) {
-	folder := t.TempDir()
-	if err := run("", folder, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); err != nil {
+	dir := t.TempDir()
+	if err := run("", dir, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
-	if man := pages(t, filepath.Join(folder, "man"))["kubectl-genname-create.1"]; !strings.Contains(man, `.TH "KUBECTL-GENNAME-CREATE" "1" "Nov 2026"`) {
+	if man := pages(t, filepath.Join(dir, "man"))["kubectl-genname-create.1"]; !strings.Contains(man, `.TH "KUBECTL-GENNAME-CREATE" "1" "Nov 2026"`) {
 		t.Errorf("the man page begins with %.200s", man)
 	}
-	for name, script := range pages(t, filepath.Join(folder, "completions")) {
+	for name, script := range pages(t, filepath.Join(dir, "completions")) {
 		if !strings.Contains(script, "kubectl-genname") {
 			t.Errorf("%s is %.200s", name, script)
 		}
 	}
 }
 
-func pages(t *testing.T, folder string) map[string]string {
+func pages(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	entries, err := os.ReadDir(folder)
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pages := map[string]string{}
 	for _, entry := range entries {
-		data, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		data, err := os.ReadFile(filepath.Join(dir, entry.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		pages[entry.Name()] = string(data)
 	}
 	if len(pages) == 0 {
-		t.Fatalf("%s is empty", folder)
+		t.Fatalf("%s is empty", dir)
 	}
 	return pages
 }

@@ -49,8 +49,8 @@ text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#d4d4d4;white-space:pr
 </svg>
 `
 
-// writeScreens draws all screens from the recordings in docs into a folder.
-func writeScreens(docs, folder string) error {
+// writeScreens draws all screens from the recordings in docs into a directory.
+func writeScreens(docs, dir string) error {
 	for _, s := range screens {
 		text, err := os.ReadFile(filepath.Join(docs, s.recording))
 		if err != nil {
@@ -61,7 +61,7 @@ func writeScreens(docs, folder string) error {
 		if !begins || !ends {
 			return fmt.Errorf("%s has no part from %q to %q", s.recording, s.from, s.to)
 		}
-		if err := os.WriteFile(filepath.Join(folder, s.picture), draw(s.from+part, s.columns), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, s.picture), draw(s.from+part, s.columns), 0o644); err != nil {
 			return err
 		}
 	}

@@ -48,8 +48,8 @@ func TestEveryCode(t *testing.T) {
 			want = remains
 		}
 		for name, err := range map[string]error{
-			"a bare Status":        &apierrors.StatusError{ErrStatus: metav1.Status{Code: int32(code)}},
-			"an answer of a proxy": apierrors.NewGenericServerResponse(code, "get", pods, "", "", 0, true),
+			"a bare Status":         &apierrors.StatusError{ErrStatus: metav1.Status{Code: int32(code)}},
+			"a response of a proxy": apierrors.NewGenericServerResponse(code, "get", pods, "", "", 0, true),
 		} {
 			if got := meaningOf(fmt.Errorf("wrapped: %w", err)); got != want {
 				t.Errorf("%s %d: %+v, want %+v", name, code, got, want)
@@ -85,7 +85,7 @@ func TestReasons(t *testing.T) {
 		"500 ServerTimeout":        {apierrors.NewServerTimeout(pods, "list", 1), passes},
 		"504 Timeout":              {apierrors.NewTimeoutError("slow", 1), passes},
 		"a Status without a code":  {status(0, metav1.StatusReasonForbidden), nothing},
-		"no answer":                {errors.New("connection refused"), nothing},
+		"no response":              {errors.New("connection refused"), nothing},
 		"the client's own timeout": {context.DeadlineExceeded, nothing},
 		"no error":                 {nil, nothing},
 	} {
@@ -102,7 +102,7 @@ func TestExpiredWithAToken(t *testing.T) {
 		t.Error(token, is)
 	}
 	if _, is := Expired(errAny); is {
-		t.Error("an error without an answer has expired")
+		t.Error("an error without a response has expired")
 	}
 }
 
@@ -151,7 +151,7 @@ func TestResponds(t *testing.T) {
 		}
 		server.Close()
 		if Responds(t.Context(), client) {
-			t.Error("a server that is gone answers")
+			t.Error("a server that is gone responds")
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestNoRequestAfterTheDeadline(t *testing.T) {
 		for {
 			err := retrier.Wait(t.Context(), errAny)
 			if took := time.Since(began); took > 10*time.Second {
-				t.Fatalf("a try after %s", took)
+				t.Fatalf("a request after %s", took)
 			}
 			if errors.Is(err, ErrTimeUp) {
 				return

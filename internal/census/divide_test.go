@@ -39,10 +39,10 @@ func TestDivide(t *testing.T) {
 			listed: append(slices.Clone(namespaces), "empty", "new"), divided: true,
 		},
 		"a namespace without a Namespace object": {listed: namespaces[1:]},
-		"no right to list namespaces":            {fault: refuse(http.StatusForbidden, "/namespaces", "")},
+		"no permission to list namespaces":       {fault: refuse(http.StatusForbidden, "/namespaces", "")},
 		"no lists at a version":                  {listed: namespaces, fault: refuse(http.StatusBadRequest, "/configmaps", atVersion)},
 		"the version expires between namespaces": {listed: namespaces, fault: refuse(http.StatusGone, "/c/configmaps", atVersion)},
-		"objects come and go": {listed: namespaces, divided: true, fault: func(a *api, _ http.ResponseWriter, r *http.Request) bool {
+		"objects are created and deleted": {listed: namespaces, divided: true, fault: func(a *api, _ http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Query().Has("resourceVersionMatch") {
 				a.set(censustest.Population(namespaces[1:], divideAbove/2))
 			}
@@ -70,7 +70,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-func TestFewObjectsAreOneRequest(t *testing.T) {
+func TestFewObjectsNeedOneRequest(t *testing.T) {
 	a := &api{namespaces: []string{"a"}}
 	a.set(nil)
 	_, summary := scanOf(t, a, &Scanner{})
@@ -102,8 +102,8 @@ func TestDivideSkipsANamespace(t *testing.T) {
 		t.Fatalf("%d objects, skipped %+v", summary.Objects, summary.Skipped)
 	}
 	s := summary.Skipped[0]
-	told := strings.HasPrefix(s.Message, "list configmaps: ") && strings.Contains(s.Message, cause)
-	if s.Namespace != "b" || s.Reason != Failed || !told {
+	described := strings.HasPrefix(s.Message, "list configmaps: ") && strings.Contains(s.Message, cause)
+	if s.Namespace != "b" || s.Reason != Failed || !described {
 		t.Errorf("%+v", s)
 	}
 }

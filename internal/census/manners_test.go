@@ -124,12 +124,12 @@ func TestPolite(t *testing.T) {
 }
 
 // A long pause after a slow request is reported.
-func TestTellsOfALongRest(t *testing.T) {
+func TestReportsALongPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []time.Duration
+		var reported []time.Duration
 		s := &turns{
 			polite: true, buffers: make(chan []byte, 1),
-			resting: func(pause time.Duration) { told = append(told, pause) },
+			resting: func(pause time.Duration) { reported = append(reported, pause) },
 		}
 		s.buffers <- nil
 		for _, takes := range []time.Duration{time.Second, 40 * time.Second, time.Second} {
@@ -140,8 +140,8 @@ func TestTellsOfALongRest(t *testing.T) {
 			time.Sleep(takes)
 			turn.end()
 		}
-		if !slices.Equal(told, []time.Duration{6 * time.Minute}) {
-			t.Errorf("told of %v", told)
+		if !slices.Equal(reported, []time.Duration{6 * time.Minute}) {
+			t.Errorf("reported %v", reported)
 		}
 	})
 }
@@ -195,14 +195,14 @@ func TestManyStrays(t *testing.T) {
 		run.count(t.Context(), configMaps, "")
 		return l.sorted(), run.summary()
 	}
-	told := int64(0)
-	s := &Scanner{Config: a.start(t), ChunkSize: 50, Listed: func(l Listed) { told = l.Uncounted }}
+	reported := int64(0)
+	s := &Scanner{Config: a.start(t), ChunkSize: 50, Listed: func(l Listed) { reported = l.Uncounted }}
 	got, summary := counted(s)
 	if diff := cmp.Diff(naiveCount(configMaps, objects, s)[:atOnce], got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if told != 100-atOnce {
-		t.Errorf("it was told that %d are not counted", told)
+	if reported != 100-atOnce {
+		t.Errorf("it was reported that %d are not counted", reported)
 	}
 	want := Summary{Objects: 200, Requests: 8, Unprefixed: countOf(200 - atOnce), Uncounted: countOf(100 - atOnce)}
 	if diff := cmp.Diff(want, summary); diff != "" {
@@ -295,9 +295,9 @@ func (b countedBatch) Commit() {
 // Scans that share their turns report an outage and its end once, whichever scan notices it.
 func TestAbsenceIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
+		var reported []string
 		s := &Scanner{Config: &rest.Config{}, Absent: func(cause error, after time.Duration) {
-			told = append(told, fmt.Sprint(cause, " ", after))
+			reported = append(reported, fmt.Sprint(cause, " ", after))
 		}}
 		s.ShareTurns()
 		for _, err := range []error{io.EOF, io.EOF, io.EOF, nil} {
@@ -305,19 +305,19 @@ func TestAbsenceIsShared(t *testing.T) {
 			server.observe(t.Context(), time.Now(), err)
 			time.Sleep(3 * time.Second)
 		}
-		if want := []string{"EOF 3s", "<nil> 9s"}; !slices.Equal(want, told) {
-			t.Errorf("told %q, want %q", told, want)
+		if want := []string{"EOF 3s", "<nil> 9s"}; !slices.Equal(want, reported) {
+			t.Errorf("reported %q, want %q", reported, want)
 		}
 	})
 }
 
 // An outage is reported once it has lasted for a while, and its end is reported, too. A single broken
 // connection or an error response is not reported.
-func TestTellsOfAServerThatIsAway(t *testing.T) {
+func TestReportsAnUnreachableServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
-		a := &absence{tell: func(cause error, after time.Duration) {
-			told = append(told, fmt.Sprint(cause, " ", after))
+		var reported []string
+		a := &absence{report: func(cause error, after time.Duration) {
+			reported = append(reported, fmt.Sprint(cause, " ", after))
 		}}
 		busy := apierrors.NewTooManyRequests("later", 1)
 		for _, request := range []struct {
@@ -338,8 +338,8 @@ func TestTellsOfAServerThatIsAway(t *testing.T) {
 			time.Sleep(request.after)
 			a.observe(request.err)
 		}
-		if want := []string{"EOF 3s", "<nil> 40s"}; !slices.Equal(want, told) {
-			t.Errorf("told %q, want %q", told, want)
+		if want := []string{"EOF 3s", "<nil> 40s"}; !slices.Equal(want, reported) {
+			t.Errorf("reported %q, want %q", reported, want)
 		}
 	})
 }

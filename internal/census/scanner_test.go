@@ -40,19 +40,19 @@ func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 	}
 	objects := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) metav1.ObjectMeta {
 		o := metav1.ObjectMeta{Namespace: rapid.SampledFrom([]string{"a", "a-b", "ab"}).Draw(t, "namespace")}
-		says := prefix.Draw(t, "prefix")
+		declared := prefix.Draw(t, "prefix")
 		switch rapid.IntRange(0, 5).Draw(t, "how") {
 		case 0, 1: // generated
-			o.GenerateName, o.Name = says, generatedName(t, says)
+			o.GenerateName, o.Name = declared, generatedName(t, declared)
 		case 2: // fixed name that looks generated
-			o.Name = generatedName(t, says)
+			o.Name = generatedName(t, declared)
 		case 3: // fixed name and any generateName
-			o.GenerateName, o.Name = says, rapid.StringMatching(`[bc-]{1,12}`).Draw(t, "name")
+			o.GenerateName, o.Name = declared, rapid.StringMatching(`[bc-]{1,12}`).Draw(t, "name")
 		case 4: // the generateName has another prefix
-			o.GenerateName, o.Name = says, generatedName(t, prefix.Draw(t, "other"))
+			o.GenerateName, o.Name = declared, generatedName(t, prefix.Draw(t, "other"))
 		case 5: // with a longer suffix
 			suffix := rapid.StringMatching(`[bc]{6,11}`).Draw(t, "long suffix")
-			o.GenerateName, o.Name = says, says[:min(len(says), 63-len(suffix))]+suffix
+			o.GenerateName, o.Name = declared, declared[:min(len(declared), 63-len(suffix))]+suffix
 		}
 		if seconds := rapid.Int64Range(0, 9).Draw(t, "created"); seconds > 0 {
 			o.CreationTimestamp = metav1.Unix(seconds, 0)
@@ -452,7 +452,7 @@ func TestExpiredListIsInconsistent(t *testing.T) {
 
 // Objects are created and deleted while a list is read and swept. The counts are those of the first
 // page's resourceVersion.
-func TestCountsAreOfOneInstant(t *testing.T) {
+func TestCountsAreConsistent(t *testing.T) {
 	var a api
 	config := a.start(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -476,7 +476,7 @@ func TestCountsAreOfOneInstant(t *testing.T) {
 
 // A type that can't be listed is skipped with a reason, and none of its objects counts.
 func TestSkipped(t *testing.T) {
-	answer := func(code int, body string) func(*api, http.ResponseWriter, *http.Request) {
+	respond := func(code int, body string) func(*api, http.ResponseWriter, *http.Request) {
 		return func(_ *api, w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Audit-Id", "1") // the header of an API server
 			w.WriteHeader(code)
@@ -487,19 +487,19 @@ func TestSkipped(t *testing.T) {
 		fault  func(*api, http.ResponseWriter, *http.Request)
 		reason Reason
 	}{
-		"401":       {answer(http.StatusUnauthorized, ""), Unauthorized},
-		"403":       {answer(http.StatusForbidden, ""), Forbidden},
-		"404":       {answer(http.StatusNotFound, "404 page not found"), NotFound},
-		"405":       {answer(http.StatusMethodNotAllowed, ""), NotListable},
-		"406":       {answer(http.StatusNotAcceptable, ""), NotListable},
-		"422":       {answer(http.StatusUnprocessableEntity, ""), Failed},
-		"429":       {answer(http.StatusTooManyRequests, ""), Throttled},
-		"500":       {answer(http.StatusInternalServerError, ""), Failed},
-		"503":       {answer(http.StatusServiceUnavailable, ""), Unreachable},
-		"410":       {answer(http.StatusGone, ""), Expired},
-		"no list":   {answer(http.StatusOK, `{"kind":"Status","items":[]}`), Malformed},
-		"no JSON":   {answer(http.StatusOK, "<html>"), Malformed},
-		"too short": {answer(http.StatusOK, `{"kind":"List","items":[`), Unreachable},
+		"401":       {respond(http.StatusUnauthorized, ""), Unauthorized},
+		"403":       {respond(http.StatusForbidden, ""), Forbidden},
+		"404":       {respond(http.StatusNotFound, "404 page not found"), NotFound},
+		"405":       {respond(http.StatusMethodNotAllowed, ""), NotListable},
+		"406":       {respond(http.StatusNotAcceptable, ""), NotListable},
+		"422":       {respond(http.StatusUnprocessableEntity, ""), Failed},
+		"429":       {respond(http.StatusTooManyRequests, ""), Throttled},
+		"500":       {respond(http.StatusInternalServerError, ""), Failed},
+		"503":       {respond(http.StatusServiceUnavailable, ""), Unreachable},
+		"410":       {respond(http.StatusGone, ""), Expired},
+		"no list":   {respond(http.StatusOK, `{"kind":"Status","items":[]}`), Malformed},
+		"no JSON":   {respond(http.StatusOK, "<html>"), Malformed},
+		"too short": {respond(http.StatusOK, `{"kind":"List","items":[`), Unreachable},
 		"hung up": {func(*api, http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}, Unreachable},
@@ -531,8 +531,8 @@ func TestSkipped(t *testing.T) {
 				t.Fatalf("skipped %+v", summary.Skipped)
 			}
 			skipped := summary.Skipped[0]
-			told := strings.HasPrefix(skipped.Message, "list configmaps: ")
-			if skipped.Reason != test.reason || skipped.Resource != "configmaps" || !told {
+			described := strings.HasPrefix(skipped.Message, "list configmaps: ")
+			if skipped.Reason != test.reason || skipped.Resource != "configmaps" || !described {
 				t.Errorf("%+v, want %s", skipped, test.reason)
 			}
 		})

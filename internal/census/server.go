@@ -19,9 +19,9 @@ import (
 const (
 	// DefaultRetryTimeout is that of a Scanner without a RetryTimeout.
 	DefaultRetryTimeout = 2 * time.Minute
-	// toldAfter is the time without a response after which it is reported. Connections break
+	// reportedAfter is the time without a response after which it is reported. Connections break
 	// now and then.
-	toldAfter = 2 * time.Second
+	reportedAfter = 2 * time.Second
 )
 
 // server is the state of the server in a scan: when a request can be made, and whether the
@@ -39,11 +39,11 @@ type server struct {
 
 // absence is the time without responses, as far as it was reported.
 type absence struct {
-	tell func(cause error, after time.Duration) // may be nil
+	report func(cause error, after time.Duration) // may be nil
 
-	mu    sync.Mutex
-	since time.Time // end of the first request without a response after the last response
-	told  bool
+	mu       sync.Mutex
+	since    time.Time // end of the first request without a response after the last response
+	reported bool
 }
 
 // newServer returns a server with the limits of the scanner.
@@ -104,7 +104,9 @@ func (s *server) open(ctx context.Context, path []string, q pageRequest) (io.Rea
 // Hundreds of types must not each wait for an unreachable server.
 type abandoned struct{ cause error }
 
-func (a *abandoned) Error() string { return "not asked any more: " + a.cause.Error() }
+func (a *abandoned) Error() string {
+	return "not requested, because the server is unreachable: " + a.cause.Error()
+}
 func (a *abandoned) Unwrap() error { return a.cause }
 
 // observe notes the result of a request that began then. If there was no response to any for
@@ -116,11 +118,11 @@ func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	if !s.silent(ctx, began, err) {
 		return
 	}
-	answers := apistatus.Responds(ctx, s.client)
+	responds := apistatus.Responds(ctx, s.client)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case answers: // the server responds, but lists take long
+	case responds: // the server responds, but lists take long
 		s.silentSince = time.Time{}
 	case ctx.Err() == nil:
 		s.gone = &abandoned{err}
@@ -147,23 +149,23 @@ func (s *server) silent(ctx context.Context, began time.Time, err error) bool {
 // observe reports that requests have had no response for a while, and that they have one
 // again. err is the result of one of them.
 func (a *absence) observe(err error) {
-	if a.tell == nil {
+	if a.report == nil {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	answered := err == nil || apistatus.Code(err) != 0
+	responded := err == nil || apistatus.Code(err) != 0
 	switch silence := time.Since(a.since); {
-	case answered && a.told:
-		a.tell(nil, silence)
+	case responded && a.reported:
+		a.report(nil, silence)
 		fallthrough
-	case answered:
-		a.since, a.told = time.Time{}, false
+	case responded:
+		a.since, a.reported = time.Time{}, false
 	case a.since.IsZero():
 		a.since = time.Now()
-	case !a.told && silence > toldAfter:
-		a.tell(err, silence)
-		a.told = true
+	case !a.reported && silence > reportedAfter:
+		a.report(err, silence)
+		a.reported = true
 	}
 }
 

@@ -43,7 +43,7 @@ func newTurns(s *Scanner) *turns {
 		concurrency, big = 1, 1
 	}
 	t := &turns{
-		polite: s.Polite, resting: s.Resting, absence: absence{tell: s.Absent},
+		polite: s.Polite, resting: s.Resting, absence: absence{report: s.Absent},
 		buffers: make(chan []byte, concurrency), big: make(chan struct{}, big),
 	}
 	for range concurrency {
@@ -52,9 +52,9 @@ func newTurns(s *Scanner) *turns {
 	return t
 }
 
-// toldPause is the pause of a polite scan from which on it is reported. Pages aim at a third
+// reportedPause is the pause of a polite scan from which on it is reported. Pages aim at a third
 // of a second, so this is one after a server that hung.
-const toldPause = 30 * time.Second
+const reportedPause = 30 * time.Second
 
 // turn is the turn of one request.
 type turn struct {
@@ -114,7 +114,7 @@ func (s *turns) rest(ctx context.Context) error {
 	if pause <= 0 {
 		return nil
 	}
-	if pause > toldPause && s.resting != nil {
+	if pause > reportedPause && s.resting != nil {
 		s.resting(pause)
 	}
 	return apistatus.Sleep(ctx, pause)

@@ -23,8 +23,8 @@ type walk struct {
 	objects int64
 	// announced is the number of objects after the previous page, as the server reported it. 0 means
 	// unknown.
-	announced int64
-	away      bool // the server did not respond to an earlier request for this page
+	announced      int64
+	wasUnreachable bool // the server did not respond to an earlier request for this page
 }
 
 // position is the position of an object in a list.
@@ -78,15 +78,15 @@ func (w *walk) check(p decode.Page) error {
 	if l.at != "" && p.ResourceVersion != l.at {
 		l.inconsistent = true // asked for a state and given another one
 	}
-	w.learn(p)
+	w.record(p)
 	if total := w.objects + p.Remaining; l.mayDivide && l.at != "" && total > divideAbove {
 		return &tooBig{total, l.at, l.size}
 	}
 	return nil
 }
 
-// learn keeps the state of a first page.
-func (w *walk) learn(p decode.Page) {
+// record keeps the state of a first page.
+func (w *walk) record(p decode.Page) {
 	if w.list.at == "" && w.token == "" && !w.list.unordered && p.ResourceVersion != "0" {
 		w.list.at = p.ResourceVersion
 	}
@@ -101,7 +101,7 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 		limit := size.current()
 		p, err := w.list.get(ctx, w.request(limit), w.asked, w.take)
 		if err == nil {
-			w.away = false
+			w.wasUnreachable = false
 			return p, nil
 		}
 		if err := w.recover(ctx, p, err); err != nil {
@@ -123,7 +123,7 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 // recover prepares the walk to read a page again, of which p was read before err, or returns
 // why it is not.
 func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
-	w.learn(p)
+	w.record(p)
 	l, first := w.list, w.token == ""
 	token, expired := apistatus.Expired(err)
 	switch {
@@ -131,14 +131,14 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
 		w.token, l.inconsistent = token, true
 	case expired, first && l.at != "" && apistatus.Code(err) == http.StatusBadRequest:
 		return fmt.Errorf("%w: %w", errStartAgain, err)
-	case w.away && apistatus.AboutPermissions(err): // a restarted server may not have loaded its authorization rules
+	case w.wasUnreachable && apistatus.AboutPermissions(err): // a restarted server may not have loaded its authorization rules
 	case w.token != "" && apistatus.Code(err) == http.StatusUnauthorized: // a credential that has just expired
 	case !transient(ctx, err):
 		return err
 	case p.Objects > 0 && (l.unordered || first && l.at == ""):
 		return fmt.Errorf("%w: %w", errStartAgain, err)
 	}
-	w.away = w.away || isUnreachable(err)
+	w.wasUnreachable = w.wasUnreachable || isUnreachable(err)
 	if w.objects > 0 && !l.unordered {
 		w.again = &position{}
 	}

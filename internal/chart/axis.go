@@ -42,7 +42,7 @@ func countAxis(low, high float64, logarithmic bool) axis {
 	if logarithmic {
 		return decades(low, high)
 	}
-	const most = 6 // intervals, so that long labels have room
+	const most = 6 // intervals, so that long labels fit
 	step := niceAbove(high / most)
 	a := axis{low: 0, high: math.Ceil(high/step) * step}
 	for at := 0.0; at <= a.high*(1+1e-9); at += step {

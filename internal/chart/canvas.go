@@ -9,7 +9,7 @@ type canvas interface {
 
 type point struct{ x, y float64 }
 
-// stroke is how a line looks. dash is lengths of line and gap, empty for a
+// stroke is the style of a line. dash is lengths of line and gap, empty for a
 // solid line.
 type stroke struct {
 	color string // #rrggbb
@@ -46,10 +46,10 @@ var ordered = []string{
 	"#440154", "#482173", "#433e85", "#38588c", "#2d708e", "#25858e", "#1e9b8a", "#2ab07f", "#52c569",
 }
 
-// dashes are the looks of lines, from solid to dotted.
+// dashes are the dashes of lines, from solid to dotted.
 var dashes = [][]float64{nil, {9, 4}, {2, 3}, {9, 3, 2, 3}}
 
-// strokeOf returns the look of curve i of n. Neighbors differ in dash as well as in
+// strokeOf returns the stroke of curve i of n. Neighbors differ in dash as well as in
 // color.
 func strokeOf(i, n int) stroke {
 	s := stroke{width: 2.5, dash: dashes[i%len(dashes)]}

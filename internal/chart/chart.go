@@ -57,7 +57,7 @@ func (c Chart) check() error {
 	case len(c.Curves) == 0:
 		return errors.New("no curve to draw")
 	case len(c.Curves) > MaxCurves:
-		return fmt.Errorf("%d curves cannot be told apart: at most %d", len(c.Curves), MaxCurves)
+		return fmt.Errorf("%d curves cannot be distinguished: at most %d", len(c.Curves), MaxCurves)
 	case c.Existing >= c.Names:
 		return fmt.Errorf("all %d names exist: there is no curve to draw", c.Names)
 	}
@@ -89,7 +89,7 @@ func (c Chart) span() (low, high float64) {
 		high = math.Max(high, c.names(curve, certain))
 	}
 	if c.Existing > 0 {
-		low = math.Min(low, float64(c.Existing)*0.8) // with room before the mark
+		low = math.Min(low, float64(c.Existing)*0.8) // with space before the line
 	}
 	if c.Scale == Linear {
 		return 0, high

@@ -286,7 +286,7 @@ func TestChartsThatCannotBe(t *testing.T) {
 		want  string
 	}{
 		{drawn(t, Linear, 5, 0), "no curve to draw"},
-		{drawn(t, Linear, 5, 0, many...), "17 curves cannot be told apart: at most 16"},
+		{drawn(t, Linear, 5, 0, many...), "17 curves cannot be distinguished: at most 16"},
 		{drawn(t, Linear, 1, 27, 1), "all 27 names exist: there is no curve to draw"},
 	} {
 		_, err1 := test.chart.SVG()

@@ -22,7 +22,7 @@ func (c Chart) draw(on canvas) {
 	on.text(point{20, (top + bottom) / 2}, "chance that any create has failed",
 		textStyle{size: mainText, color: ink, anchor: 0.5, vertical: true})
 	if c.Existing > 0 {
-		c.mark(on, x)
+		c.drawExisting(on, x)
 	}
 	for i, curve := range c.Curves {
 		on.line(c.points(curve, x, y), strokeOf(i, len(c.Curves)))
@@ -79,8 +79,8 @@ func drawAxes(on canvas, x, y axis) {
 	on.line([]point{{left, top}, {left, bottom}, {right, bottom}}, frame)
 }
 
-// mark draws a line at the names that exist.
-func (c Chart) mark(on canvas, x axis) {
+// drawExisting draws a line at the names that exist.
+func (c Chart) drawExisting(on canvas, x axis) {
 	place := x.place(float64(c.Existing))
 	at := across(place)
 	on.line([]point{{at, top - 8}, {at, bottom}}, stroke{color: ink, width: 1.5, dash: []float64{3, 4}})

@@ -27,15 +27,15 @@ func (c Chart) Text(columns int) (string, error) {
 	low, high := c.span()
 	x, y := countAxis(low, high, c.Scale != Linear), chanceAxis(c.Scale)
 	var series [][]float64
-	var marks []asciigraph.CharSet
+	var charSets []asciigraph.CharSet
 	for i, curve := range c.Curves {
 		series = append(series, c.row(curve, x, y, plotColumns))
-		marks = append(marks, asciigraph.CreateCharSet(letters[i:i+1]))
+		charSets = append(charSets, asciigraph.CreateCharSet(letters[i:i+1]))
 	}
 	plot := asciigraph.PlotMany(series,
 		asciigraph.Height(c.rows()), asciigraph.Width(plotColumns),
 		asciigraph.LowerBound(y.low), asciigraph.UpperBound(y.high),
-		asciigraph.SeriesChars(marks...),
+		asciigraph.SeriesChars(charSets...),
 		asciigraph.YAxisValueFormatter(func(v float64) string { return fmt.Sprintf("%8s", c.chanceText(v)) }),
 		asciigraph.XAxisRange(0, 1), asciigraph.XAxisTickCount(plotColumns/15+1),
 		asciigraph.XAxisValueFormatter(func(place float64) string { return rounded(x.value(place)) }),

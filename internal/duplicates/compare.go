@@ -174,12 +174,12 @@ func (l *listed) Visit(o *decode.Object) error {
 	if err != nil {
 		return err
 	}
-	said := contentOf(l.seed, object)
+	content := contentOf(l.seed, object)
 	these.details[at] = detail{
-		content: max(said.hash, 1), // 0 stands for an object that is gone
+		content: max(content.hash, 1), // 0 stands for an object that is gone
 		uid:     parseUID(o.UID),
 		failed:  failedAt(object),
-		manager: l.numberOf(said.manager),
+		manager: l.numberOf(content.manager),
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (f *Finder) grade(ctx context.Context, result *Result, i *inspector) {
 	var group errgroup.Group
 	group.SetLimit(getsAtOnce)
 	for _, g := range result.Groups {
-		if g.Reason = g.hopeless(owned); g.Reason == "" {
+		if g.Reason = g.notHigh(owned); g.Reason == "" {
 			group.Go(func() error { i.inspect(ctx, g); return nil })
 		} else {
 			g.ReferencesRead = i.complete
@@ -35,8 +35,8 @@ func (f *Finder) grade(ctx context.Context, result *Result, i *inspector) {
 	sortGroups(result.Groups)
 }
 
-// hopeless returns the reason why a group can't have a high grade, whatever its references are, or "".
-func (g *Group) hopeless(owned map[kin]int) Reason {
+// notHigh returns the reason why a group can't have a high grade, whatever its references are, or "".
+func (g *Group) notHigh(owned map[kin]int) Reason {
 	kin := g.kin()
 	switch {
 	case kin&hasID != 0: // the names decide
@@ -53,8 +53,8 @@ func (g *Group) hopeless(owned map[kin]int) Reason {
 	return ""
 }
 
-// judge sets the grade and the proposal of a pair that was inspected.
-func (g *Group) judge(f *Finder) {
+// setGrade sets the grade and the proposal of a pair that was inspected.
+func (g *Group) setGrade(f *Finder) {
 	a, b := &g.objects[0], &g.objects[1]
 	referred, other := a, b
 	if len(b.ReferredBy) > 0 {
@@ -67,7 +67,7 @@ func (g *Group) judge(f *Finder) {
 		if g.Grade != Confirmed {
 			g.Grade = Likely
 		}
-		other.Proposed = one && g.ReferencesRead && g.tells(f, referred, owned)
+		other.Proposed = one && g.ReferencesRead && g.proves(f, referred, owned)
 	case !g.ReferencesRead:
 		g.Reason = Unread
 	case !owned:
@@ -77,10 +77,10 @@ func (g *Group) judge(f *Finder) {
 	}
 }
 
-// tells reports whether missing references prove that the other object is superfluous. If both objects
+// proves reports whether missing references prove that the other object is superfluous. If both objects
 // have an owner, one may get its dependents a little earlier. Then only a reference by the owner
 // counts. Without an owner, both objects must have had time to get references.
-func (g *Group) tells(f *Finder, referred *Object, owned bool) bool {
+func (g *Group) proves(f *Finder, referred *Object, owned bool) bool {
 	if !owned {
 		return f.Now.Sub(g.objects[1].Created) > f.Within
 	}

@@ -65,7 +65,7 @@ func (i *inspector) inspect(ctx context.Context, g *Group) {
 		return
 	}
 	if g.Len() == 2 {
-		g.judge(i.finder)
+		g.setGrade(i.finder)
 	}
 }
 
@@ -111,8 +111,8 @@ func (i *inspector) equal(objects []*unstructured.Unstructured) bool {
 
 // describe fills in the details of a group.
 func (i *inspector) describe(g *Group, objects []*unstructured.Unstructured) {
-	said := contentOf(i.finder.seed, objects[0])
-	g.Compared = Compared{Fields: said.fields, Of: said.of}
+	content := contentOf(i.finder.seed, objects[0])
+	g.Compared = Compared{Fields: content.fields, Of: content.of}
 	for _, owner := range objects[0].GetOwnerReferences() {
 		g.Owners = append(g.Owners, nameOf(owner))
 	}

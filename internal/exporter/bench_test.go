@@ -18,7 +18,7 @@ func BenchmarkScrape(b *testing.B) {
 			for i := range n {
 				f.set(fmt.Sprintf("prefix-of-a-team-%d-", i), int64(1000+i), int64(i%50))
 			}
-			c.Follow(f, noOutlook, noneLeft)
+			c.Follow(f, noForecast, noneLeft)
 			registry := prometheus.NewRegistry()
 			registry.MustRegister(c)
 			var out bytes.Buffer

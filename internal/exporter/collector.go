@@ -41,15 +41,15 @@ var (
 		"Names created under all prefixes of a resource type.", []string{"group", "resource"}, nil)
 )
 
-// Outlook returns the attempts per create in a name pool, nil if unknown, and the room.
-type Outlook func(census.NamePool) (attempts *int, room int64, err error)
+// Forecast returns the attempts per create in a name pool, nil if unknown, and the room.
+type Forecast func(census.NamePool) (attempts *int, room int64, err error)
 
 // Collector is a prometheus.Collector over the snapshots of an engine. It has series only
 // once the engine has counted everything.
 type Collector struct {
 	mu        sync.Mutex // guards the rest
 	source    Source     // nil until Follow
-	outlook   Outlook
+	forecast  Forecast
 	left      func() []census.Skipped
 	selection *selection
 	ledger    *ledger
@@ -65,12 +65,12 @@ func New(top int, minCount int64) *Collector {
 	}
 }
 
-// Follow makes the collector read an engine, and interpret its counts by outlook. left
+// Follow makes the collector read an engine, and interpret its counts by forecast. left
 // returns the resource types that the engine doesn't know, because discovery left them out.
-func (c *Collector) Follow(source Source, outlook Outlook, left func() []census.Skipped) {
+func (c *Collector) Follow(source Source, forecast Forecast, left func() []census.Skipped) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.source, c.outlook, c.left = source, outlook, left
+	c.source, c.forecast, c.left = source, forecast, left
 }
 
 // Describe implements prometheus.Collector. It describes nothing, because the labels of
@@ -85,7 +85,7 @@ func (c *Collector) Refresh() {
 	if c.source == nil {
 		return
 	}
-	rows, _ := c.selection.look(c.source)
+	rows, _ := c.selection.choose(c.source)
 	for _, row := range rows {
 		c.ledger.total(poolOf(&row.Space), row)
 	}
@@ -99,7 +99,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 		metrics <- gauge(ready, 0)
 		return
 	}
-	rows, snapshot := c.selection.look(c.source)
+	rows, snapshot := c.selection.choose(c.source)
 	if snapshot.Began.IsZero() {
 		metrics <- gauge(ready, 0)
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 )
 
-func noOutlook(census.NamePool) (*int, int64, error) { return nil, 1, nil }
+func noForecast(census.NamePool) (*int, int64, error) { return nil, 1, nil }
 
 func noneLeft() []census.Skipped { return nil }
 
@@ -75,7 +75,7 @@ func TestNotReady(t *testing.T) {
 	c := New(10, 10)
 	for _, source := range []Source{nil, notCounted{}} {
 		if source != nil {
-			c.Follow(source, noOutlook, noneLeft)
+			c.Follow(source, noForecast, noneLeft)
 		}
 		c.Refresh()
 		if got := gather(t, c); len(got) != 1 || got["genname_exporter_ready"][0].value != 0 {
@@ -112,9 +112,9 @@ func TestCollect(t *testing.T) {
 		{Resource: "secrets", Reason: census.Forbidden, Namespace: "a"}, {Resource: "secrets", Reason: census.Forbidden, Namespace: "b"},
 	}
 	attempts := 8
-	outlook := func(census.NamePool) (*int, int64, error) { return &attempts, 1e6, nil }
+	forecast := func(census.NamePool) (*int, int64, error) { return &attempts, 1e6, nil }
 	c := New(10, 10)
-	c.Follow(f, outlook, func() []census.Skipped {
+	c.Follow(f, forecast, func() []census.Skipped {
 		return []census.Skipped{{Group: "dead.example", Reason: census.Unreachable}, {Resource: "x", Reason: census.Excluded}}
 	})
 	const run = `{group="batch",namespace="ci",prefix="run-",resource="jobs"} `
@@ -172,7 +172,7 @@ func TestLabels(t *testing.T) {
 		f := newFakeEngine()
 		f.set(text, 20, 0)
 		c := New(10, 10)
-		c.Follow(f, noOutlook, noneLeft)
+		c.Follow(f, noForecast, noneLeft)
 		for _, s := range gather(t, c)["genname_prefix_room_creates"] {
 			label := s.labels["prefix"]
 			if before, twice := seen[label]; twice || label == other {
@@ -190,7 +190,7 @@ func TestLabels(t *testing.T) {
 // it again.
 func TestCounterGoesOn(t *testing.T) {
 	f, c := newFakeEngine(), New(1, 10)
-	c.Follow(f, noOutlook, noneLeft)
+	c.Follow(f, noForecast, noneLeft)
 	count := func(creates int64) string {
 		row := f.rows["run-"]
 		row.Creates = creates
@@ -229,7 +229,7 @@ func TestCounterGoesOn(t *testing.T) {
 func TestCountersNeverDecrease(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, c := newFakeEngine(), New(2, 10)
-		c.Follow(f, noOutlook, noneLeft)
+		c.Follow(f, noForecast, noneLeft)
 		before := map[string]float64{}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			f.now = f.now.Add(time.Duration(rapid.IntRange(1, 3000).Draw(t, "seconds")) * time.Second)
@@ -239,7 +239,7 @@ func TestCountersNeverDecrease(t *testing.T) {
 			f.set(prefix, rapid.Int64Range(0, 40).Draw(t, "names"), rapid.Int64Range(0, 40).Draw(t, "recent"))
 			row := f.rows[prefix]
 			row.Followed = rapid.Bool().Draw(t, "followed")
-			if row.Followed && rapid.IntRange(0, 3).Draw(t, "anew") == 0 {
+			if row.Followed && rapid.IntRange(0, 3).Draw(t, "restarts") == 0 {
 				row.Since, row.Creates, row.Deletes, row.Conflicts = f.now, 0, 0, 0
 			}
 			row.Creates += rapid.Int64Range(0, 9).Draw(t, "creates")

@@ -11,7 +11,7 @@ import (
 const maxAccounts = 1 << 15
 
 // ledger keeps the counters of prefixes from decreasing. The engine counts a prefix from 0
-// again after it forgot the prefix, or after its resource type was away. A ledger adds the
+// again after it forgot the prefix, or after its resource type was unreachable. A ledger adds the
 // counts from before.
 //
 // It has an account for each prefix that has had series, by hash. If there are too many, it
@@ -72,7 +72,7 @@ func (a *account) take(since time.Time, now counts) {
 	a.since, a.last = since.UnixNano(), now
 }
 
-// rising is a counter of a resource type that never decreases, also if the type was away.
+// rising is a counter of a resource type that never decreases, also if the type was unreachable.
 type rising struct{ last, before int64 }
 
 // at returns the counter when the engine has so many.

@@ -33,9 +33,9 @@ func newSelection(top int, minCount int64) *selection {
 	return &selection{top: top, minCount: minCount, held: map[Pool]time.Time{}}
 }
 
-// look takes a snapshot, and returns the rows of the chosen prefixes in order. Its memory
+// choose takes a snapshot, and returns the rows of the chosen prefixes in order. Its memory
 // grows with top, not with the number of rows.
-func (s *selection) look(source Source) ([]live.Row, live.Snapshot) {
+func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 	names, recent := &ranking{most: s.top}, &ranking{most: (s.top + 1) / 2}
 	rows := map[Pool]live.Row{}
 	snapshot := source.Snapshot(func(row live.Row) {

@@ -79,13 +79,13 @@ func TestLeakAmongLargePrefixes(t *testing.T) {
 	for i := range 300 {
 		f.set(fmt.Sprintf("idle-%03d-", i), 10_000, 0)
 	}
-	if rows, _ := s.look(f); len(rows) != 200 {
+	if rows, _ := s.choose(f); len(rows) != 200 {
 		t.Fatalf("%d prefixes have series", len(rows))
 	}
 	for _, leaked := range []int64{9, 10, 300} {
 		f.now = f.now.Add(30 * time.Second)
 		f.set("leak-", leaked, leaked)
-		rows, _ := s.look(f)
+		rows, _ := s.choose(f)
 		if has := slices.Contains(prefixes(rows), "leak-"); has != (leaked >= 10) {
 			t.Errorf("after %d creates it has series: %v", leaked, has)
 		}
@@ -96,18 +96,18 @@ func TestLeakAmongLargePrefixes(t *testing.T) {
 func TestKeepsSeriesForAnHour(t *testing.T) {
 	f, s := newFakeEngine(), newSelection(1, 10)
 	f.set("small-", 20, 0)
-	if rows, _ := s.look(f); len(rows) != 1 {
+	if rows, _ := s.choose(f); len(rows) != 1 {
 		t.Fatal(prefixes(rows))
 	}
 	f.set("large-", 30, 0)
 	for after, want := range map[time.Duration]int{time.Minute: 2, time.Hour: 2} {
 		f.now = began.Add(time.Hour + after)
-		if rows, _ := s.look(f); len(rows) != want {
+		if rows, _ := s.choose(f); len(rows) != want {
 			t.Errorf("after %s %q have series", after, prefixes(rows))
 		}
 	}
 	f.now = began.Add(2*time.Hour + time.Second)
-	if rows, _ := s.look(f); !slices.Equal(prefixes(rows), []string{"large-"}) {
+	if rows, _ := s.choose(f); !slices.Equal(prefixes(rows), []string{"large-"}) {
 		t.Errorf("after more than an hour %q have series", prefixes(rows))
 	}
 }
@@ -119,7 +119,7 @@ func TestLeastRecentLeaves(t *testing.T) {
 	for i, want := range []string{"[a-]", "[a- b-]", "[b- c-]"} {
 		f.now = f.now.Add(time.Minute)
 		f.set(string(rune('a'+i))+"-", int64(20+i), 0)
-		if rows, _ := s.look(f); fmt.Sprint(prefixes(rows)) != want {
+		if rows, _ := s.choose(f); fmt.Sprint(prefixes(rows)) != want {
 			t.Errorf("%q have series, want %s", prefixes(rows), want)
 		}
 	}
@@ -133,7 +133,7 @@ func TestNoSeries(t *testing.T) {
 	row := f.rows["unfollowed-"]
 	row.Followed = false
 	f.rows["unfollowed-"] = row
-	if rows, _ := s.look(f); len(rows) > 0 {
+	if rows, _ := s.choose(f); len(rows) > 0 {
 		t.Errorf("%q have series", prefixes(rows))
 	}
 }
@@ -167,7 +167,7 @@ func TestSelectionProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		top := rapid.IntRange(1, 4).Draw(t, "top")
 		f, c := newFakeEngine(), New(top, 10)
-		c.Follow(f, noOutlook, noneLeft)
+		c.Follow(f, noForecast, noneLeft)
 		last := map[string]time.Time{}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			f.now = f.now.Add(time.Duration(rapid.IntRange(1, 2400).Draw(t, "seconds")) * time.Second)

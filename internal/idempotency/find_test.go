@@ -20,9 +20,9 @@ import (
 )
 
 // find finds the objects of a run on a server with this handler.
-func find(ctx context.Context, t *testing.T, timeout time.Duration, answer http.HandlerFunc) ([]Existing, error) {
+func find(ctx context.Context, t *testing.T, timeout time.Duration, handler http.HandlerFunc) ([]Existing, error) {
 	t.Helper()
-	client, err := metadata.NewForConfig(&rest.Config{Transport: inMemory(answer)})
+	client, err := metadata.NewForConfig(&rest.Config{Transport: inMemory(handler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +39,9 @@ func (m inMemory) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 			resp, err = nil, io.ErrUnexpectedEOF
 		}
 	}()
-	answer := httptest.NewRecorder()
-	m(answer, r)
-	return answer.Result(), nil
+	handler := httptest.NewRecorder()
+	m(handler, r)
+	return handler.Result(), nil
 }
 
 const (

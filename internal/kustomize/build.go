@@ -16,13 +16,13 @@ import (
 // of YAML documents. Without generateName it returns the same bytes as kubectl kustomize. It
 // returns early when ctx is done. kustomize itself takes no context, and then ends with the
 // process.
-func Build(ctx context.Context, files filesys.FileSystem, folder string) ([]byte, error) {
+func Build(ctx context.Context, files filesys.FileSystem, dir string) ([]byte, error) {
 	var objects []byte
 	var err error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		objects, err = build(files, folder)
+		objects, err = build(files, dir)
 	}()
 	select {
 	case <-done:
@@ -32,19 +32,19 @@ func Build(ctx context.Context, files filesys.FileSystem, folder string) ([]byte
 	}
 }
 
-func build(files filesys.FileSystem, folder string) ([]byte, error) {
-	t := readTree(files, folder)
+func build(files filesys.FileSystem, dir string) ([]byte, error) {
+	t := readTree(files, dir)
 	if t.err != nil {
 		return nil, t.err
 	}
 	if len(t.objects) == 0 && !t.remote {
-		objects, err := run(files, folder)
+		objects, err := run(files, dir)
 		if err != nil {
 			return nil, err
 		}
 		return objects.AsYaml()
 	}
-	objects, err := run(&servedFiles{files, t}, folder)
+	objects, err := run(&servedFiles{files, t}, dir)
 	if t.err != nil {
 		return nil, t.err
 	}
@@ -58,8 +58,8 @@ func build(files filesys.FileSystem, folder string) ([]byte, error) {
 }
 
 // run builds as the KustomizeVisitor of k8s.io/cli-runtime does.
-func run(files filesys.FileSystem, folder string) (resmap.ResMap, error) {
+func run(files filesys.FileSystem, dir string) (resmap.ResMap, error) {
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy
-	return krusty.MakeKustomizer(options).Run(files, folder)
+	return krusty.MakeKustomizer(options).Run(files, dir)
 }

@@ -16,28 +16,28 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 )
 
-// casesFolder has the cases. Each is a directory with a kustomization.
-const casesFolder = "../../test/kustomize/cases"
+// casesDir has the cases. Each is a directory with a kustomization.
+const casesDir = "../../test/kustomize/cases"
 
 var update = flag.Bool("update", false, "write what came as what is wanted")
 
 // TestCases builds each directory of cases. The first line of its kustomization describes the case.
 // want.yaml has the expected objects, and want.err the expected error.
 func TestCases(t *testing.T) {
-	folders, err := filepath.Glob(casesFolder + "/*/kustomization.yaml")
-	if err != nil || len(folders) == 0 {
-		t.Fatalf("%d cases: %v", len(folders), err)
+	dirs, err := filepath.Glob(casesDir + "/*/kustomization.yaml")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("%d cases: %v", len(dirs), err)
 	}
-	for _, file := range folders {
-		folder := filepath.Dir(file)
-		t.Run(filepath.Base(folder), func(t *testing.T) {
-			objects, err := kustomize.Build(context.Background(), filesys.MakeFsOnDisk(), folder)
+	for _, file := range dirs {
+		dir := filepath.Dir(file)
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			objects, err := kustomize.Build(context.Background(), filesys.MakeFsOnDisk(), dir)
 			message := ""
 			if err != nil {
-				message = strings.ReplaceAll(err.Error(), absolute(t, casesFolder), "/cases") + "\n"
+				message = strings.ReplaceAll(err.Error(), absolute(t, casesDir), "/cases") + "\n"
 			}
-			compare(t, filepath.Join(folder, "want.yaml"), string(objects))
-			compare(t, filepath.Join(folder, "want.err"), message)
+			compare(t, filepath.Join(dir, "want.yaml"), string(objects))
+			compare(t, filepath.Join(dir, "want.err"), message)
 		})
 	}
 }

@@ -145,12 +145,12 @@ const (
 
 // placeholder returns the text that replaces one of an instance's names.
 func (t *tree) placeholder(i instance, a affix) string {
-	return a.prefix + t.mark.text(aName, i.number) + a.suffix
+	return a.prefix + t.marker.text(aName, i.number) + a.suffix
 }
 
 // give gives an object its placeholder.
 func (t *tree) give(o *object) error {
-	if err := o.node.SetName(t.mark.text(aName, o.number)); err != nil {
+	if err := o.node.SetName(t.marker.text(aName, o.number)); err != nil {
 		return fmt.Errorf("name: %w", err)
 	}
 	for _, annotation := range []struct{ key, value string }{

@@ -133,7 +133,7 @@ func (t *tree) withText(k *kustomization, p types.Patch, documents []*yaml.RNode
 	}
 	if p.Path == "" {
 		p.Patch = string(content)
-	} else if path, _, err := t.load(k.folder, p.Path); err == nil {
+	} else if path, _, err := t.load(k.dir, p.Path); err == nil {
 		p.Path += t.serveFile(path, content)
 	}
 	return p
@@ -194,7 +194,7 @@ func (t *tree) textOfPatch(k *kustomization, p types.Patch) []byte {
 	if p.Path == "" {
 		return []byte(p.Patch)
 	}
-	_, content, err := t.load(k.folder, p.Path)
+	_, content, err := t.load(k.dir, p.Path)
 	if err != nil {
 		return nil
 	}

@@ -55,11 +55,11 @@ func (t *tree) restore(objects resmap.ResMap) error {
 	return nil
 }
 
-// resultOf finds the marked texts of an object: the placeholder in its own name, and names that
+// resultOf finds the enclosed texts of an object: the placeholder in its own name, and names that
 // were copied from other objects.
 func (t *tree) resultOf(r *resource.Resource) (result, error) {
 	one := result{Resource: r, name: r.GetName()}
-	prefix, number, suffix := t.mark.find(aName, one.name)
+	prefix, number, suffix := t.marker.find(aName, one.name)
 	if number >= 0 {
 		one.object = t.objects[number]
 		_, generateName := namesOf(&r.RNode)
@@ -68,14 +68,14 @@ func (t *tree) resultOf(r *resource.Resource) (result, error) {
 				one.object.id.Kind, one.object.id.Name)
 		}
 		one.name = affix{prefix, suffix}.around(generateName)
-		if err := t.selectedLate(one, prefix+t.mark.text(aName, number)+suffix); err != nil {
+		if err := t.selectedLate(one, prefix+t.marker.text(aName, number)+suffix); err != nil {
 			return one, err
 		}
 	}
 	return one, t.clean(&one, r.YNode(), nil)
 }
 
-// clean removes marks from the strings of an object, and refuses references.
+// clean removes markers from the strings of an object, and refuses references.
 func (t *tree) clean(one *result, node *yaml.Node, path []string) error {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -98,8 +98,8 @@ func (t *tree) clean(one *result, node *yaml.Node, path []string) error {
 			}
 		}
 	case yaml.ScalarNode:
-		if t.mark.in(node.Value) {
-			node.Value = t.mark.pattern(aFile).ReplaceAllString(node.Value, "") // where it comes from
+		if t.marker.in(node.Value) {
+			node.Value = t.marker.pattern(aFile).ReplaceAllString(node.Value, "") // where it comes from
 		}
 		return t.reference(one, path, node.Value)
 	}
@@ -108,7 +108,7 @@ func (t *tree) clean(one *result, node *yaml.Node, path []string) error {
 
 // reference refuses a field with the placeholder of another object's name.
 func (t *tree) reference(one *result, path []string, value string) error {
-	_, number, _ := t.mark.find(aName, value)
+	_, number, _ := t.marker.find(aName, value)
 	if number < 0 {
 		return nil
 	}
@@ -188,22 +188,22 @@ func (t *tree) sort(results []result) {
 	}
 }
 
-// readable removes marked text from an error of kustomize.
+// readable removes enclosed text from an error of kustomize.
 func (t *tree) readable(err error) error {
 	text := err.Error()
-	if !t.mark.in(text) {
+	if !t.marker.in(text) {
 		return err
 	}
 	for i, s := range t.selectors {
-		mark := regexp.QuoteMeta(t.mark.text(aSelector, i))
-		served := regexp.MustCompile(mark + `\|(?s:.*?)\|` + mark)
+		marker := regexp.QuoteMeta(t.marker.text(aSelector, i))
+		served := regexp.MustCompile(marker + `\|(?s:.*?)\|` + marker)
 		text = served.ReplaceAllLiteralString(text, s.text)
 	}
 	if before, _, found := strings.Cut(text, "\n**** Too many possible referral targets"); found {
 		text = strings.ReplaceAll(before, "found multiple possible referrals",
 			"it refers to objects with generateName, whose names are not known before they are created")
 	}
-	text = t.mark.pattern(aFile).ReplaceAllString(text, "")
+	text = t.marker.pattern(aFile).ReplaceAllString(text, "")
 	return errors.New(t.plainNames(text))
 }
 
@@ -217,8 +217,8 @@ func (t *tree) plainNames(text string) string {
 	for _, placeholder := range placeholders {
 		text = strings.ReplaceAll(text, placeholder, t.names[placeholder])
 	}
-	return t.mark.pattern(aName).ReplaceAllStringFunc(text, func(placeholder string) string {
-		_, number, _ := t.mark.find(aName, placeholder)
+	return t.marker.pattern(aName).ReplaceAllStringFunc(text, func(placeholder string) string {
+		_, number, _ := t.marker.find(aName, placeholder)
 		return t.objects[number].id.Name
 	})
 }

@@ -45,12 +45,12 @@ func (t *tree) serveSelector(s *types.Selector) {
 		return
 	}
 	without := tree.String()
-	exclude(tree, rune(t.mark))
+	exclude(tree, rune(t.marker))
 	if len(alternatives) == 0 && tree.String() == without {
 		return
 	}
-	mark := t.mark.text(aSelector, len(t.selectors)-1)
-	alternatives = slices.Concat([]string{mark, tree.String()}, alternatives, []string{mark})
+	marker := t.marker.text(aSelector, len(t.selectors)-1)
+	alternatives = slices.Concat([]string{marker, tree.String()}, alternatives, []string{marker})
 	s.Name = strings.Join(alternatives, "|")
 }
 

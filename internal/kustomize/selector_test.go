@@ -56,9 +56,9 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// TestMark finds marked texts only.
-func TestMark(t *testing.T) {
-	m := mark('\uA123')
+// Only enclosed texts are found.
+func TestMarker(t *testing.T) {
+	m := marker('\uA123')
 	text := "a-" + m.text(aName, 12) + "-b"
 	if before, number, after := m.find(aName, text); before != "a-" || number != 12 || after != "-b" {
 		t.Errorf("%q, %d, %q", before, number, after)
@@ -69,11 +69,11 @@ func TestMark(t *testing.T) {
 		}
 	}
 	all := map[rune]bool{}
-	for letter := firstMark; letter <= lastMark; letter++ {
+	for letter := firstMarker; letter <= lastMarker; letter++ {
 		all[letter] = letter != '\uA234'
 	}
 	for range 3 { // it ends, whatever was seen
-		if chosen := rune(chooseMark(all)); chosen < firstMark || chosen > lastMark {
+		if chosen := rune(chooseMarker(all)); chosen < firstMarker || chosen > lastMarker {
 			t.Errorf("%c", chosen)
 		}
 	}

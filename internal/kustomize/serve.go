@@ -11,7 +11,7 @@ import (
 )
 
 // servedFiles is the file system that kustomize sees. It serves changed content for some files. A
-// changed file has a marked name, and the kustomization that refers to it gets that name. Other
+// changed file has a name with a marker, and the kustomization that refers to it gets that name. Other
 // readers of the file, like a generator, get its original bytes.
 type servedFiles struct {
 	filesys.FileSystem
@@ -20,20 +20,20 @@ type servedFiles struct {
 
 // CleanedAbs resolves a path, as that of the file that it stands for.
 func (f *servedFiles) CleanedAbs(path string) (filesys.ConfirmedDir, string, error) {
-	name, number, _ := f.tree.mark.find(aFile, path)
-	folder, file, err := f.FileSystem.CleanedAbs(name)
+	name, number, _ := f.tree.marker.find(aFile, path)
+	dir, file, err := f.FileSystem.CleanedAbs(name)
 	if err == nil && number >= 0 {
-		file += f.tree.mark.text(aFile, number)
+		file += f.tree.marker.text(aFile, number)
 	}
-	return folder, file, err
+	return dir, file, err
 }
 
 // ReadFile returns the served content of a file. A kustomization that the first pass hasn't seen is
 // in the clone of a remote base.
 func (f *servedFiles) ReadFile(path string) ([]byte, error) {
-	folder, file, err := f.CleanedAbs(path)
+	dir, file, err := f.CleanedAbs(path)
 	if err == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), file) && f.Exists(path) {
-		f.tree.discover(folder)
+		f.tree.discover(dir)
 	}
 	if content, served := f.tree.contents[path]; served {
 		return content, nil
@@ -42,12 +42,12 @@ func (f *servedFiles) ReadFile(path string) ([]byte, error) {
 }
 
 // discover reads the clone of a remote base.
-func (t *tree) discover(folder filesys.ConfirmedDir) {
-	if _, known := t.kustomizations[folder.String()]; known {
+func (t *tree) discover(dir filesys.ConfirmedDir) {
+	if _, known := t.kustomizations[dir.String()]; known {
 		return
 	}
 	first := len(t.objects)
-	t.visit(folder, nil, nil, false)
+	t.visit(dir, nil, nil, false)
 	for _, o := range t.objects[first:] {
 		o.remote = true
 	}
@@ -82,7 +82,7 @@ func (t *tree) serve() {
 
 // serveManifest puts placeholders into a file.
 func (t *tree) serveManifest(m *manifest) {
-	if len(m.objects) == 0 || m.mark != "" {
+	if len(m.objects) == 0 || m.marker != "" {
 		return
 	}
 	for _, o := range m.objects {
@@ -91,16 +91,16 @@ func (t *tree) serveManifest(m *manifest) {
 		}
 	}
 	if content, err := encode(m.documents); err == nil {
-		m.mark = t.serveFile(m.path, content)
+		m.marker = t.serveFile(m.path, content)
 	}
 }
 
-// serveFile serves other content for a file, and returns the mark behind its
+// serveFile serves other content for a file, and returns the marker behind its
 // name under which that is found.
 func (t *tree) serveFile(path string, content []byte) string {
-	mark := t.mark.text(aFile, len(t.contents))
-	t.contents[path+mark] = content
-	return mark
+	marker := t.marker.text(aFile, len(t.contents))
+	t.contents[path+marker] = content
+	return marker
 }
 
 // serveKustomization changes a kustomization if it refers to files with changed content, or selects
@@ -112,8 +112,8 @@ func (t *tree) serveKustomization(k *kustomization) {
 	}
 	for _, resources := range [][]string{k.spec.Resources, k.spec.Bases} {
 		for i, resource := range resources {
-			if path, _, err := t.load(k.folder, resource); err == nil && t.manifests[path] != nil {
-				resources[i] += t.manifests[path].mark
+			if path, _, err := t.load(k.dir, resource); err == nil && t.manifests[path] != nil {
+				resources[i] += t.manifests[path].marker
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (t *tree) keepData(k *kustomization) {
 	keep := func(sources []string) {
 		for i, source := range sources {
 			key, name := splitSource(source)
-			if path, content, err := t.load(k.folder, name); err == nil && path == k.path {
+			if path, content, err := t.load(k.dir, name); err == nil && path == k.path {
 				sources[i] = key + "=" + name + t.serveFile(path, content)
 			}
 		}

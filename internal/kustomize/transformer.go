@@ -18,9 +18,9 @@ func (t *tree) transformers(k *kustomization, above []filesys.ConfirmedDir) (con
 			configs = append(configs, documents...)
 		} else if m := t.config(k, entry); m != nil {
 			configs = append(configs, m.documents...)
-		} else if folder, err := filesys.ConfirmDir(t.files, k.folder.Join(entry)); err == nil {
-			t.visit(folder, above, nil, true)
-			for _, m := range t.configsOf(folder) {
+		} else if dir, err := filesys.ConfirmDir(t.files, k.dir.Join(entry)); err == nil {
+			t.visit(dir, above, nil, true)
+			for _, m := range t.configsOf(dir) {
 				configs = append(configs, m.documents...)
 			}
 		}
@@ -30,19 +30,19 @@ func (t *tree) transformers(k *kustomization, above []filesys.ConfirmedDir) (con
 
 // config reads a file with configurations.
 func (t *tree) config(k *kustomization, name string) *manifest {
-	return t.manifest(&kustomization{folder: k.folder, config: true}, name)
+	return t.manifest(&kustomization{dir: k.dir, config: true}, name)
 }
 
 // configsOf returns the files with configurations in a directory and below it.
-func (t *tree) configsOf(folder filesys.ConfirmedDir) (manifests []*manifest) {
-	k := t.kustomizations[folder.String()]
+func (t *tree) configsOf(dir filesys.ConfirmedDir) (manifests []*manifest) {
+	k := t.kustomizations[dir.String()]
 	if k == nil {
 		return nil
 	}
 	for _, resource := range k.spec.Resources {
 		if m := t.config(k, resource); m != nil {
 			manifests = append(manifests, m)
-		} else if base, err := filesys.ConfirmDir(t.files, folder.Join(resource)); err == nil && base != folder {
+		} else if base, err := filesys.ConfirmDir(t.files, dir.Join(resource)); err == nil && base != dir {
 			manifests = append(manifests, t.configsOf(base)...)
 		}
 	}
@@ -58,9 +58,9 @@ func (t *tree) serveTransformers(k *kustomization) {
 			}
 		} else if m := t.config(k, entry); m != nil {
 			t.serveConfigFile(k, m)
-			k.spec.Transformers[i] += m.mark
-		} else if folder, err := filesys.ConfirmDir(t.files, k.folder.Join(entry)); err == nil {
-			for _, m := range t.configsOf(folder) {
+			k.spec.Transformers[i] += m.marker
+		} else if dir, err := filesys.ConfirmDir(t.files, k.dir.Join(entry)); err == nil {
+			for _, m := range t.configsOf(dir) {
 				t.serveConfigFile(k, m)
 			}
 		}
@@ -68,8 +68,8 @@ func (t *tree) serveTransformers(k *kustomization) {
 }
 
 func (t *tree) serveConfigFile(k *kustomization, m *manifest) {
-	if content, changed := t.serveConfigs(k, m.documents); changed && m.mark == "" {
-		m.mark = t.serveFile(m.path, content)
+	if content, changed := t.serveConfigs(k, m.documents); changed && m.marker == "" {
+		m.marker = t.serveFile(m.path, content)
 	}
 }
 
@@ -176,7 +176,7 @@ func (t *tree) serveReplacements(k *kustomization, list []types.ReplacementField
 			t.serveReplacement(k, &list[i].Replacement)
 			continue
 		}
-		path, content, err := t.load(k.folder, list[i].Path)
+		path, content, err := t.load(k.dir, list[i].Path)
 		if err != nil {
 			continue
 		}

@@ -17,10 +17,10 @@ import (
 // tree is the result of a first pass over a tree of kustomizations, in kustomize's reading order.
 // It skips files that can't be read, because kustomize reports them.
 type tree struct {
-	files filesys.FileSystem
-	mark  mark
-	seen  map[rune]bool // letters that cannot be the mark
-	err   error         // an error that kustomize can't detect
+	files  filesys.FileSystem
+	marker marker
+	seen   map[rune]bool // letters that cannot be the marker
+	err    error         // an error that kustomize can't detect
 
 	root           *kustomization            // that is built
 	kustomizations map[string]*kustomization // by directory
@@ -36,7 +36,7 @@ type tree struct {
 
 // kustomization is the kustomization file of one directory.
 type kustomization struct {
-	folder filesys.ConfirmedDir
+	dir    filesys.ConfirmedDir
 	path   string
 	spec   types.Kustomization
 	config bool // its resources are transformers
@@ -52,23 +52,23 @@ type manifest struct {
 	path      string
 	documents []*yaml.RNode
 	objects   []*object
-	mark      string // behind its name where it is served changed
+	marker    string // behind its name where it is served changed
 }
 
 // readTree reads the kustomization in a directory and all below it, and decides which content
 // kustomize gets.
-func readTree(files filesys.FileSystem, folder string) *tree {
+func readTree(files filesys.FileSystem, dir string) *tree {
 	t := &tree{
 		files: files, seen: map[rune]bool{}, contents: map[string][]byte{},
 		kustomizations: map[string]*kustomization{}, manifests: map[string]*manifest{},
 	}
-	root, err := filesys.ConfirmDir(files, folder)
+	root, err := filesys.ConfirmDir(files, dir)
 	if err != nil {
 		t.remote = true
 	} else {
 		t.visit(root, nil, nil, false)
 	}
-	t.mark = chooseMark(t.seen)
+	t.marker = chooseMarker(t.seen)
 	t.serve()
 	return t
 }
@@ -76,23 +76,23 @@ func readTree(files filesys.FileSystem, folder string) *tree {
 // visit reads the kustomization of a directory. It returns the kustomization's own objects and
 // those in came, which a component gets from its user.
 func (t *tree) visit(
-	folder filesys.ConfirmedDir, above []filesys.ConfirmedDir, came []*instance, config bool,
+	dir filesys.ConfirmedDir, above []filesys.ConfirmedDir, came []*instance, config bool,
 ) []*instance {
-	k := t.kustomization(folder)
-	if k == nil || slices.ContainsFunc(above, func(a filesys.ConfirmedDir) bool { return a.HasPrefix(folder) }) {
+	k := t.kustomization(dir)
+	if k == nil || slices.ContainsFunc(above, func(a filesys.ConfirmedDir) bool { return a.HasPrefix(dir) }) {
 		return came // a cycle, or nothing that can be read
 	}
 	k.config = config
 	if t.root == nil {
 		t.root = k
 	}
-	above = append(slices.Clip(above), folder)
+	above = append(slices.Clip(above), dir)
 	instances := came
 	for _, resource := range append(slices.Clip(k.spec.Resources), k.spec.Bases...) {
 		instances = append(instances, t.accumulate(k, resource, above)...)
 	}
 	for _, component := range k.spec.Components {
-		if base, err := filesys.ConfirmDir(t.files, folder.Join(component)); err == nil {
+		if base, err := filesys.ConfirmDir(t.files, dir.Join(component)); err == nil {
 			instances = t.visit(base, above, instances, config)
 		} else {
 			instances = append(instances, t.unknown())
@@ -116,8 +116,8 @@ func (t *tree) transform(k *kustomization, instances []*instance, above []filesy
 	}
 	move(k.spec.Namespace, k.spec.NamePrefix, k.spec.NameSuffix)
 	for _, entry := range append(slices.Clip(k.spec.Generators), k.spec.Validators...) {
-		if folder, err := filesys.ConfirmDir(t.files, k.folder.Join(entry)); err == nil {
-			t.visit(folder, above, nil, true)
+		if dir, err := filesys.ConfirmDir(t.files, k.dir.Join(entry)); err == nil {
+			t.visit(dir, above, nil, true)
 		}
 	}
 	for _, config := range t.transformers(k, above) {
@@ -172,7 +172,7 @@ func (t *tree) accumulate(k *kustomization, resource string, above []filesys.Con
 	if m := t.manifest(k, resource); m != nil {
 		return t.instancesOf(m)
 	}
-	if base, err := filesys.ConfirmDir(t.files, k.folder.Join(resource)); err == nil {
+	if base, err := filesys.ConfirmDir(t.files, k.dir.Join(resource)); err == nil {
 		return t.visit(base, above, nil, k.config)
 	}
 	return []*instance{t.unknown()}
@@ -196,17 +196,17 @@ func (t *tree) unknown() *instance {
 }
 
 // kustomization reads the kustomization of a directory once. It is nil if kustomize refuses it.
-func (t *tree) kustomization(folder filesys.ConfirmedDir) *kustomization {
-	if k, known := t.kustomizations[folder.String()]; known {
+func (t *tree) kustomization(dir filesys.ConfirmedDir) *kustomization {
+	if k, known := t.kustomizations[dir.String()]; known {
 		return k
 	}
 	var found []*kustomization
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		path, content, err := t.load(folder, name)
+		path, content, err := t.load(dir, name)
 		if err != nil {
 			continue
 		}
-		k := &kustomization{folder: folder, path: path}
+		k := &kustomization{dir: dir, path: path}
 		if k.spec.Unmarshal(content) != nil {
 			return nil
 		}
@@ -215,33 +215,33 @@ func (t *tree) kustomization(folder filesys.ConfirmedDir) *kustomization {
 	if len(found) != 1 {
 		return nil
 	}
-	t.kustomizations[folder.String()] = found[0]
+	t.kustomizations[dir.String()] = found[0]
 	return found[0]
 }
 
 // errNotBelow isn't shown, because kustomize reports its own error.
-var errNotBelow = errors.New("not a file in or below the folder")
+var errNotBelow = errors.New("not a file in or below the directory")
 
 // load reads a file in or below a directory, as kustomize does.
-func (t *tree) load(folder filesys.ConfirmedDir, name string) (path string, content []byte, err error) {
+func (t *tree) load(dir filesys.ConfirmedDir, name string) (path string, content []byte, err error) {
 	if !filepath.IsAbs(name) {
-		name = folder.Join(name)
+		name = dir.Join(name)
 	}
 	directory, file, err := t.files.CleanedAbs(name)
 	if err != nil {
 		return "", nil, err
 	}
-	if file == "" || !directory.HasPrefix(folder) {
+	if file == "" || !directory.HasPrefix(dir) {
 		return "", nil, errNotBelow
 	}
 	content, err = t.files.ReadFile(directory.Join(file))
-	lookForMarks(content, t.seen)
+	recordMarkers(content, t.seen)
 	return directory.Join(file), content, err
 }
 
 // manifest reads a file with resources, once.
 func (t *tree) manifest(k *kustomization, name string) *manifest {
-	path, content, err := t.load(k.folder, name)
+	path, content, err := t.load(k.dir, name)
 	if err != nil {
 		return nil
 	}

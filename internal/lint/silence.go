@@ -41,8 +41,8 @@ func silencesOf(file string, objects []*manifest.Object) []*Silence {
 		found = commentsOf(file, objects[0].Place)
 	}
 	for _, o := range objects {
-		said := o.GetAnnotations()[Annotation]
-		for _, text := range strings.FieldsFunc(said, func(r rune) bool { return r == '\n' || r == ';' }) {
+		annotation := o.GetAnnotations()[Annotation]
+		for _, text := range strings.FieldsFunc(annotation, func(r rune) bool { return r == '\n' || r == ';' }) {
 			at := o.Position("metadata", "annotations", Annotation)
 			found = append(found, newSilence(text, Silence{File: file, Position: at, place: o.Place}))
 		}

@@ -31,21 +31,21 @@ type chooser struct {
 	criteria Criteria
 	until    time.Time                  // newer objects are left, and Criteria.Keep ignores them
 	prefixes map[string]bool            // effective prefixes
-	said     map[string]map[string]bool // truncated prefix → generateNames that belong to it
+	declared map[string]map[string]bool // truncated prefix → generateNames that belong to it
 	to       sink
 	sorted   bool
 	newest   map[pool]*newest // for Criteria.Keep
 }
 
-// newChooser returns the chooser of a target. until is the time of the plan. said has the
-// generateNames that belong to each truncated prefix. If said has no entry for a prefix, all
+// newChooser returns the chooser of a target. until is the time of the plan. declared has the
+// generateNames that belong to each truncated prefix. If declared has no entry for a prefix, all
 // generateNames belong to it.
 func newChooser(
-	target Target, criteria Criteria, until time.Time, said map[string]map[string]bool, to sink,
+	target Target, criteria Criteria, until time.Time, declared map[string]map[string]bool, to sink,
 ) *chooser {
 	c := &chooser{
 		resource: target.Resource, criteria: criteria, until: until,
-		prefixes: map[string]bool{}, said: said, to: to,
+		prefixes: map[string]bool{}, declared: declared, to: to,
 	}
 	for _, prefix := range target.Prefixes {
 		c.prefixes[names.EffectivePrefix(prefix)] = true
@@ -93,17 +93,17 @@ func (c *chooser) visit(o *decode.Object) {
 // target's. generated reports whether the object's name was generated in the pool by the rule of the
 // census. Then its generateName has the prefix, and its name is the prefix and a suffix.
 func (c *chooser) poolOf(o *decode.Object) (of pool, generated, concerned bool) {
-	in, said := spaces.Of(o)
-	if c.prefixes[said.Prefix] {
-		generated = names.GeneratedFrom(o.Name, o.GenerateName) && c.belongs(said.Prefix, o.GenerateName)
-		return pool{o.Namespace, said.Prefix}, generated, true
+	in, declared := spaces.Of(o)
+	if c.prefixes[declared.Prefix] {
+		generated = names.GeneratedFrom(o.Name, o.GenerateName) && c.belongs(declared.Prefix, o.GenerateName)
+		return pool{o.Namespace, declared.Prefix}, generated, true
 	}
 	return pool{o.Namespace, in.Prefix}, false, c.prefixes[in.Prefix]
 }
 
 // belongs reports whether a generateName belongs to a prefix, which several generateNames can share.
 func (c *chooser) belongs(prefix, generateName string) bool {
-	return len(c.said[prefix]) == 0 || c.said[prefix][generateName]
+	return len(c.declared[prefix]) == 0 || c.declared[prefix][generateName]
 }
 
 // leaves returns the reason to leave an object, or "".

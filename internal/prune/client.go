@@ -67,12 +67,12 @@ func (c *client) delete(ctx context.Context, o Object) error {
 	if err != nil {
 		return err
 	}
-	answered, err := read(ctx, c.rest.Delete().AbsPath(path(o)...).
+	response, err := read(ctx, c.rest.Delete().AbsPath(path(o)...).
 		SetHeader("Content-Type", "application/json").Body(body))
 	if err != nil {
 		return about(err, o)
 	}
-	if !answered.isOf(uid) {
+	if !response.isOf(uid) {
 		return errors.New("the response to the deletion is about another object")
 	}
 	return nil

@@ -54,11 +54,11 @@ func (r *responses) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // status responds with a Status of the API server.
 func status(code int, reason string, details string) func(http.ResponseWriter) {
-	return answer(code, fmt.Sprintf(
+	return respond(code, fmt.Sprintf(
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"message":"m","details":{%s},"code":%d}`, reason, details, code))
 }
 
-func answer(code int, body string) func(http.ResponseWriter) {
+func respond(code int, body string) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "application/json")
 		if code == http.StatusTooManyRequests {
@@ -71,58 +71,58 @@ func answer(code int, body string) func(http.ResponseWriter) {
 
 // The responses of the tests' servers. A nil response is a connection that breaks off.
 var (
-	success      = answer(200, `{"kind":"Status","status":"Success","details":{"name":"run-bbbbb","uid":"u1"}}`)
-	held         = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z"}}`)
-	foreign      = answer(200, `{"kind":"Status","status":"Success","details":{"name":"other","uid":"u7"}}`)
-	page         = answer(200, `<html>`)
+	success      = respond(200, `{"kind":"Status","status":"Success","details":{"name":"run-bbbbb","uid":"u1"}}`)
+	held         = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z"}}`)
+	foreign      = respond(200, `{"kind":"Status","status":"Success","details":{"name":"other","uid":"u7"}}`)
+	page         = respond(200, `<html>`)
 	absent       = status(404, "NotFound", `"name":"run-bbbbb"`)
 	conflict     = status(409, "Conflict", `"name":"run-bbbbb"`)
 	forbidden    = status(403, "Forbidden", `"name":"run-bbbbb"`)
 	unauthorized = status(401, "Unauthorized", ``)
 	trouble      = status(500, "InternalError", ``)
-	busy         = answer(429, "Too many requests, please try again later.") // as API Priority and Fairness
-	exists       = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1"}}`)
-	replaced     = answer(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u2"}}`)
+	busy         = respond(429, "Too many requests, please try again later.") // as API Priority and Fairness
+	exists       = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1"}}`)
+	replaced     = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u2"}}`)
 	ending       = held
 )
 
-type answers = []func(http.ResponseWriter)
+type handlers = []func(http.ResponseWriter)
 
 func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 	for name, test := range map[string]struct {
-		deletes, gets answers
+		deletes, gets handlers
 		want          Outcome
 		reason        Reason
 		gaveUp        bool
 		requests      string
 	}{
-		"deleted":                     {answers{success}, nil, Deleted, "", false, "DELETE"},
-		"held by a finalizer":         {answers{held}, nil, Deleted, "", false, "DELETE"},
-		"deleted by another":          {answers{absent}, nil, LeftAlone, Gone, false, "DELETE"},
-		"replaced":                    {answers{conflict}, answers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},
-		"gone after a conflict":       {answers{conflict}, answers{absent}, LeftAlone, Gone, false, "DELETE GET"},
-		"another conflict":            {answers{conflict, success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"lost, and gone":              {answers{nil}, answers{absent}, Deleted, "", false, "DELETE GET"},
-		"lost, and being deleted":     {answers{nil}, answers{ending}, Deleted, "", false, "DELETE GET"},
-		"lost, and replaced":          {answers{nil}, answers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},
-		"lost, and still there":       {answers{nil, success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"lost, and the GET too":       {answers{nil, absent}, answers{nil}, Deleted, "", false, "DELETE GET DELETE"},
-		"500, and gone":               {answers{trouble}, answers{absent}, Deleted, "", false, "DELETE GET"},
-		"a page of a proxy":           {answers{page}, answers{absent}, Deleted, "", false, "DELETE GET"},
-		"about another object":        {answers{foreign, success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"a 404 of a proxy":            {answers{answer(404, "not here"), success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"a 404 of another object":     {answers{status(404, "NotFound", `"name":"x"`), success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"a 403 of a proxy":            {answers{answer(403, "<html>"), success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"busy":                        {answers{busy, success}, nil, Deleted, "", false, "DELETE DELETE"},
-		"refused":                     {answers{forbidden}, nil, Failed, "", false, "DELETE"},
-		"refused while it starts":     {answers{nil, forbidden, success}, answers{exists}, Deleted, "", false, "DELETE GET DELETE GET DELETE"},
-		"a credential that expires":   {answers{unauthorized, success}, nil, Deleted, "", false, "DELETE DELETE"},
-		"no credential":               {answers{unauthorized}, nil, Failed, "", false, "DELETE DELETE DELETE DELETE DELETE"},
-		"invalid":                     {answers{status(422, "Invalid", "")}, nil, Failed, "", false, "DELETE"},
-		"trouble without end":         {answers{trouble}, answers{exists}, Failed, "", true, ""},
-		"no response without end":     {answers{nil}, answers{nil}, Unknown, "", true, ""},
-		"no response, but it's there": {answers{nil}, answers{exists}, Unknown, "", true, ""},
-		"busy without end":            {answers{busy}, nil, Failed, "", true, ""},
+		"deleted":                     {handlers{success}, nil, Deleted, "", false, "DELETE"},
+		"held by a finalizer":         {handlers{held}, nil, Deleted, "", false, "DELETE"},
+		"deleted by another":          {handlers{absent}, nil, LeftAlone, Gone, false, "DELETE"},
+		"replaced":                    {handlers{conflict}, handlers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},
+		"gone after a conflict":       {handlers{conflict}, handlers{absent}, LeftAlone, Gone, false, "DELETE GET"},
+		"another conflict":            {handlers{conflict, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"lost, and gone":              {handlers{nil}, handlers{absent}, Deleted, "", false, "DELETE GET"},
+		"lost, and being deleted":     {handlers{nil}, handlers{ending}, Deleted, "", false, "DELETE GET"},
+		"lost, and replaced":          {handlers{nil}, handlers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},
+		"lost, and still there":       {handlers{nil, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"lost, and the GET too":       {handlers{nil, absent}, handlers{nil}, Deleted, "", false, "DELETE GET DELETE"},
+		"500, and gone":               {handlers{trouble}, handlers{absent}, Deleted, "", false, "DELETE GET"},
+		"a page of a proxy":           {handlers{page}, handlers{absent}, Deleted, "", false, "DELETE GET"},
+		"about another object":        {handlers{foreign, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"a 404 of a proxy":            {handlers{respond(404, "not here"), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"a 404 of another object":     {handlers{status(404, "NotFound", `"name":"x"`), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"a 403 of a proxy":            {handlers{respond(403, "<html>"), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
+		"busy":                        {handlers{busy, success}, nil, Deleted, "", false, "DELETE DELETE"},
+		"refused":                     {handlers{forbidden}, nil, Failed, "", false, "DELETE"},
+		"refused while it starts":     {handlers{nil, forbidden, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE GET DELETE"},
+		"a credential that expires":   {handlers{unauthorized, success}, nil, Deleted, "", false, "DELETE DELETE"},
+		"no credential":               {handlers{unauthorized}, nil, Failed, "", false, "DELETE DELETE DELETE DELETE DELETE"},
+		"invalid":                     {handlers{status(422, "Invalid", "")}, nil, Failed, "", false, "DELETE"},
+		"trouble without end":         {handlers{trouble}, handlers{exists}, Failed, "", true, ""},
+		"no response without end":     {handlers{nil}, handlers{nil}, Unknown, "", true, ""},
+		"no response, but it's there": {handlers{nil}, handlers{exists}, Unknown, "", true, ""},
+		"busy without end":            {handlers{busy}, nil, Failed, "", true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -167,11 +167,11 @@ func checkDeletions(t *testing.T, server *responses) {
 // An interrupt ends the pauses, and after a while also requests in flight.
 func TestDeleteInterrupted(t *testing.T) {
 	for name, test := range map[string]struct {
-		deletes answers
+		deletes handlers
 		want    Outcome
 	}{
-		"before anything was carried out": {answers{busy}, NotTried},
-		"after a lost response":           {answers{nil}, Unknown},
+		"before anything was carried out": {handlers{busy}, NotTried},
+		"after a lost response":           {handlers{nil}, Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

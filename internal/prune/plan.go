@@ -17,8 +17,8 @@ import (
 const (
 	// maxFirst limits the objects that a plan names.
 	maxFirst = 5
-	// maxSaid limits the generateNames that are recorded for a truncated prefix.
-	maxSaid = 20
+	// maxGenerateNames limits the generateNames that are recorded for a truncated prefix.
+	maxGenerateNames = 20
 )
 
 // Ages are the upper limits of the ages that Pool.ByAge counts, in ascending order. The last count of
@@ -45,8 +45,8 @@ type Plan struct {
 	Chosen int64
 	Left   map[Reason]int64
 
-	at   map[census.Resource]string // the resourceVersion of each list
-	said map[census.Resource]map[string]map[string]bool
+	at       map[census.Resource]string // the resourceVersion of each list
+	declared map[census.Resource]map[string]map[string]bool
 }
 
 // SharedError reports that several generateNames share a truncated prefix, and that the user did not
@@ -66,7 +66,7 @@ func (e *SharedError) Error() string {
 func (p *Pruner) Plan(ctx context.Context, targets []Target, now time.Time, progress func(found int64)) (*Plan, error) {
 	plan := &Plan{
 		Time: now, Left: map[Reason]int64{}, at: map[census.Resource]string{},
-		said: map[census.Resource]map[string]map[string]bool{},
+		declared: map[census.Resource]map[string]map[string]bool{},
 	}
 	reader, err := p.reader()
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *Pruner) planTarget(
 		return err
 	}
 	t.end()
-	if plan.said[target.Resource], err = t.shares(); err != nil {
+	if plan.declared[target.Resource], err = t.shares(); err != nil {
 		return err
 	}
 	plan.at[target.Resource] = at
@@ -193,7 +193,7 @@ func (t *tally) see(generateName string) {
 	if t.shared[prefix] == nil {
 		t.shared[prefix] = map[string]bool{}
 	}
-	if len(t.shared[prefix]) < maxSaid {
+	if len(t.shared[prefix]) < maxGenerateNames {
 		t.shared[prefix][generateName] = true
 	}
 }
@@ -202,14 +202,14 @@ func (t *tally) see(generateName string) {
 // the user must have named each of them.
 func (t *tally) shares() (map[string]map[string]bool, error) {
 	belong := map[string]map[string]bool{}
-	for prefix, said := range t.shared {
-		belong[prefix] = said
-		if len(said) == 1 {
+	for prefix, declared := range t.shared {
+		belong[prefix] = declared
+		if len(declared) == 1 {
 			continue
 		}
-		sorted := make([]string, 0, len(said))
+		sorted := make([]string, 0, len(declared))
 		refused := false
-		for generateName := range said {
+		for generateName := range declared {
 			sorted = append(sorted, generateName)
 			refused = refused || !slices.Contains(t.target.Prefixes, generateName)
 		}

@@ -91,8 +91,8 @@ func TestPlanAndDelete(t *testing.T) {
 	p := server.pruner(t, Criteria{Before: time.Unix(2001, 0)})
 	targets := []Target{{configMaps, []string{"run-"}}}
 	now := time.Unix(10+24*3600, 0)
-	var told []int64
-	plan, err := p.Plan(t.Context(), targets, now, func(found int64) { told = append(told, found) })
+	var reported []int64
+	plan, err := p.Plan(t.Context(), targets, now, func(found int64) { reported = append(reported, found) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func TestPlanAndDelete(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if plan.Chosen != 2000 || plan.Left[TooYoung] != 1000 || len(plan.First) != maxFirst || plan.First[0].Name != "run-22222" ||
-		len(told) < 2 || told[len(told)-1] != 2000 || len(server.deleted) != 0 {
-		t.Errorf("%+v, told %v, deleted %d", plan, told, len(server.deleted))
+		len(reported) < 2 || reported[len(reported)-1] != 2000 || len(server.deleted) != 0 {
+		t.Errorf("%+v, told %v, deleted %d", plan, reported, len(server.deleted))
 	}
 	var names []string
 	if err := p.Each(t.Context(), targets, plan, func(o Object) error { names = append(names, o.Name); return nil }); err != nil {
@@ -128,10 +128,10 @@ func TestPlanAndDelete(t *testing.T) {
 // Plan refuses a truncated prefix that several generateNames share, unless each was named.
 func TestPlanOfATruncatedPrefix(t *testing.T) {
 	long := strings.Repeat("x", 58)
-	said := []string{long + "-one-", long + "-one-", long + "-two-"}
-	server := &paged{objects: len(said), object: func(i int) metav1.ObjectMeta {
+	declared := []string{long + "-one-", long + "-one-", long + "-two-"}
+	server := &paged{objects: len(declared), object: func(i int) metav1.ObjectMeta {
 		return metav1.ObjectMeta{
-			Namespace: "ns", Name: long + "bbbb" + string("bcd"[i]), GenerateName: said[i], UID: "u", CreationTimestamp: metav1.Unix(1, 0),
+			Namespace: "ns", Name: long + "bbbb" + string("bcd"[i]), GenerateName: declared[i], UID: "u", CreationTimestamp: metav1.Unix(1, 0),
 		}
 	}}
 	p := server.pruner(t, Criteria{Before: time.Unix(5, 0)})

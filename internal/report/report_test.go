@@ -28,7 +28,7 @@ func population(existing int64, attempts int) Population {
 	return p
 }
 
-func answer(t *testing.T, q Question, populations ...Population) *v1alpha1.CollisionReport {
+func newReport(t *testing.T, q Question, populations ...Population) *v1alpha1.CollisionReport {
 	t.Helper()
 	report, err := New(t.Context(), q, populations)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestPolicies(t *testing.T) {
 		{8, map[v1alpha1.PolicyName]int{"none": 1, "server": 8, "client": 3, "server+client": 24}},
 		{0, map[v1alpha1.PolicyName]int{"none": 1, "server": 0, "client": 3, "server+client": 0}},
 	} {
-		item := answer(t, q, population(1_000_000, test.attempts)).Items[0]
+		item := newReport(t, q, population(1_000_000, test.attempts)).Items[0]
 		var order []v1alpha1.PolicyName
 		for _, p := range item.Policies {
 			order = append(order, p.Name)
@@ -99,7 +99,7 @@ func TestGate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			q := question()
 			q.FailAbove = &test.limit
-			report := answer(t, q, population(1_000_000, test.attempts))
+			report := newReport(t, q, population(1_000_000, test.attempts))
 			item, policy := report.Items[0], v1alpha1.PolicyServer
 			if test.attempts == 0 {
 				policy = v1alpha1.PolicyNone
@@ -115,7 +115,7 @@ func TestGate(t *testing.T) {
 			}
 		})
 	}
-	if gate := answer(t, question(), population(5, 8)).Gate; gate != nil {
+	if gate := newReport(t, question(), population(5, 8)).Gate; gate != nil {
 		t.Errorf("a gate that nobody asked for: %+v", gate)
 	}
 }
@@ -149,7 +149,7 @@ func TestVerdict(t *testing.T) {
 			}
 			q := question()
 			q.Creates = []int64{10, 20}
-			if diff := cmp.Diff(want, answer(t, q, test.populations...).Verdict); diff != "" {
+			if diff := cmp.Diff(want, newReport(t, q, test.populations...).Verdict); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -175,11 +175,11 @@ func TestStateOf(t *testing.T) {
 func TestNulls(t *testing.T) {
 	q := question()
 	q.Creates = []int64{1}
-	item := answer(t, q, population(14_348_907, 8)).Items[0]
+	item := newReport(t, q, population(14_348_907, 8)).Items[0]
 	if p := item.Policy(v1alpha1.PolicyServer); p.ExpectedFailuresRepeated != nil || *p.AnyFails != 1 {
 		t.Errorf("in a full space: %+v", p)
 	}
-	item = answer(t, q, population(0, 8)).Items[0]
+	item = newReport(t, q, population(0, 8)).Items[0]
 	p := item.Policy(v1alpha1.PolicyServer)
 	if p.AnyFailsLog10 != nil || p.EquivalentSuffixLength != nil || *p.AnyFails != 0 {
 		t.Errorf("in an empty space: %+v", p)
@@ -197,14 +197,14 @@ func TestItems(t *testing.T) {
 		existing, creates int64
 	}
 	var got []item
-	for _, i := range answer(t, q, population(5, 8), other).Items {
+	for _, i := range newReport(t, q, population(5, 8), other).Items {
 		got = append(got, item{i.Prefix, i.Existing, i.Creates})
 	}
 	want := []item{{"p-", 5, 10}, {"p-", 5, 20}, {"q-", 7, 10}, {"q-", 7, 20}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(item{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if items := answer(t, q).Items; items == nil || len(items) != 0 {
+	if items := newReport(t, q).Items; items == nil || len(items) != 0 {
 		t.Errorf("without a population: %+v", items)
 	}
 }

@@ -45,9 +45,9 @@ func TestRetriesOf(t *testing.T) {
 		{"a custom resource", aggregationOf(list), schema.GroupVersion{Group: "example.dev", Version: "v1"}, ""},
 		{"aggregated", aggregationOf(list), schema.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}, aggregated},
 		{"another version of it", aggregationOf(list), schema.GroupVersion{Group: "metrics.k8s.io", Version: "v1"}, ""},
-		{"without rights, the core group", aggregation{}, schema.GroupVersion{Version: "v1"}, ""},
-		{"without rights, a group of Kubernetes", aggregation{}, schema.GroupVersion{Group: "batch", Version: "v1"}, ""},
-		{"without rights, any other", aggregation{}, schema.GroupVersion{Group: "example.dev", Version: "v1"}, undecided},
+		{"without permissions, the core group", aggregation{}, schema.GroupVersion{Version: "v1"}, ""},
+		{"without permissions, a group of Kubernetes", aggregation{}, schema.GroupVersion{Group: "batch", Version: "v1"}, ""},
+		{"without permissions, any other", aggregation{}, schema.GroupVersion{Group: "example.dev", Version: "v1"}, undecided},
 	} {
 		server := &Server{retries: func() v1alpha1.Retries { return own }, aggregation: test.aggregation}
 		want := own
@@ -117,11 +117,11 @@ func TestUnanswered(t *testing.T) {
 		body       string
 		unanswered string
 	}{
-		{"an answer", http.StatusOK, services, ""},
-		{"no right", http.StatusForbidden, `{}`, ""},
+		{"a response", http.StatusOK, services, ""},
+		{"no permission", http.StatusForbidden, `{}`, ""},
 		{"no such API", http.StatusNotFound, `{}`, ""},
 		{"a server that has no time", http.StatusGatewayTimeout, `{}`, "list apiservices: "},
-		{"half an answer", http.StatusOK, services[:100], "list apiservices: "},
+		{"half a response", http.StatusOK, services[:100], "list apiservices: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

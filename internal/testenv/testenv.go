@@ -100,24 +100,24 @@ func enter() error {
 	if err != nil {
 		return err
 	}
-	folder, err := os.MkdirTemp("", "genname-test-")
+	dir, err := os.MkdirTemp("", "genname-test-")
 	if err != nil {
 		return err
 	}
-	env, err := environment(folder)
+	env, err := environment(dir)
 	if err != nil {
 		return err
 	}
 	return syscall.Exec(self, os.Args, env)
 }
 
-// environment creates the directories of an environment below folder, and returns its variables.
-func environment(folder string) ([]string, error) {
+// environment creates the directories of an environment below dir, and returns its variables.
+func environment(dir string) ([]string, error) {
 	settings, root, err := goSettings()
 	if err != nil {
 		return nil, err
 	}
-	home, temporary, bin := filepath.Join(folder, "home"), filepath.Join(folder, "tmp"), filepath.Join(folder, "bin")
+	home, temporary, bin := filepath.Join(dir, "home"), filepath.Join(dir, "tmp"), filepath.Join(dir, "bin")
 	for _, path := range []string{home, temporary, bin} {
 		if err := os.Mkdir(path, 0o755); err != nil {
 			return nil, err
@@ -144,11 +144,11 @@ func environment(folder string) ([]string, error) {
 // Cache returns the directory that keeps slow builds between test runs. It is the value of
 // KUBECTL_GENNAME_CACHE, or a directory in the user's cache directory.
 func Cache() (string, error) {
-	if folder := os.Getenv(cacheVariable); folder != "" {
-		return folder, nil
+	if dir := os.Getenv(cacheVariable); dir != "" {
+		return dir, nil
 	}
-	folder, err := os.UserCacheDir()
-	return filepath.Join(folder, "kubectl-genname"), err
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "kubectl-genname"), err
 }
 
 // goSettings returns the variables of the go command and its GOROOT. The go program on PATH can be a

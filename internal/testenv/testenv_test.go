@@ -50,8 +50,8 @@ func TestInside(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(os.Getenv("HOME"), ".kube")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("HOME has .kube: %v", err)
 	}
-	if folders := filepath.SplitList(os.Getenv("PATH")); len(folders) != 1 {
-		t.Errorf("PATH has %q", folders)
+	if dirs := filepath.SplitList(os.Getenv("PATH")); len(dirs) != 1 {
+		t.Errorf("PATH has %q", dirs)
 	}
 	if out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output(); err != nil || !filepath.IsAbs(strings.TrimSpace(string(out))) {
 		t.Errorf("go says %s, %v", out, err)
@@ -70,21 +70,21 @@ func TestEveryPackageHasIt(t *testing.T) {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		folder, _ := filepath.Rel(root, filepath.Dir(path))
-		folder = filepath.ToSlash(folder)
+		dir, _ := filepath.Rel(root, filepath.Dir(path))
+		dir = filepath.ToSlash(dir)
 		isTest := strings.HasSuffix(path, "_test.go")
-		command := strings.HasPrefix(folder, "pkg/cmd") && kubeconfigs.Match(text)
-		tested[folder] = tested[folder] || isTest
-		needing[folder] = needing[folder] || isTest && needs.Match(text) || command
-		having[folder] = having[folder] || regexp.MustCompile(`os\.Exit\(((testenv\.)?Run\(m\.Run\)|harness\.Main\()`).Match(text)
+		command := strings.HasPrefix(dir, "pkg/cmd") && kubeconfigs.Match(text)
+		tested[dir] = tested[dir] || isTest
+		needing[dir] = needing[dir] || isTest && needs.Match(text) || command
+		having[dir] = having[dir] || regexp.MustCompile(`os\.Exit\(((testenv\.)?Run\(m\.Run\)|harness\.Main\()`).Match(text)
 		return err
 	})
 	if err != nil || !needing["test/e2e"] {
 		t.Fatalf("%v; of %v", err, needing)
 	}
-	for folder, needs := range needing {
-		if tested[folder] && needs && !having[folder] {
-			t.Errorf("the tests of %s run in the machine's environment: begin their TestMain with testenv.Run", folder)
+	for dir, needs := range needing {
+		if tested[dir] && needs && !having[dir] {
+			t.Errorf("the tests of %s run in the machine's environment: begin their TestMain with testenv.Run", dir)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (g group) client(client dynamic.Interface) dynamic.ResourceInterface {
 	return client.Resource(g.resource).Namespace(g.namespace)
 }
 
-// oldest returns the oldest version of the objects, from which one watch tells of all.
+// oldest returns the oldest version of the objects, from which one watch gets the events of all.
 // It is empty if a version is missing or has no order.
 func oldest(objects []Object) string {
 	first := objects[0].Version

@@ -64,7 +64,7 @@ func (s *server) create(name string, labels ...string) Object {
 	}
 	job := map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata}
 	s.jobs[name] = job
-	s.tell("ADDED", job)
+	s.send("ADDED", job)
 	return Object{
 		Mapping: jobs, Namespace: "ns", Name: name, UID: types.UID(metadata["uid"].(string)),
 		Version: metadata["resourceVersion"].(string),
@@ -81,11 +81,11 @@ func (s *server) update(name string, change func(job map[string]any)) {
 	if before != nil && after == nil { // watches by the label see that it is gone
 		metadata := s.jobs[name]["metadata"].(map[string]any)
 		metadata["labels"] = before
-		s.tell("DELETED", s.jobs[name])
+		s.send("DELETED", s.jobs[name])
 		delete(metadata, "labels")
 		return
 	}
-	s.tell("MODIFIED", s.jobs[name])
+	s.send("MODIFIED", s.jobs[name])
 }
 
 // remove deletes a Job.
@@ -94,11 +94,11 @@ func (s *server) remove(name string) {
 	defer s.mu.Unlock()
 	job := s.jobs[name]
 	delete(s.jobs, name)
-	s.tell("DELETED", job)
+	s.send("DELETED", job)
 }
 
-// tell sends an event to the watches.
-func (s *server) tell(what string, job map[string]any) {
+// send sends an event to the watches.
+func (s *server) send(what string, job map[string]any) {
 	s.version++
 	job["metadata"].(map[string]any)["resourceVersion"] = strconv.Itoa(s.version)
 	line, _ := json.Marshal(map[string]any{"type": what, "object": job})

@@ -24,7 +24,7 @@ import (
 type Object struct {
 	Mapping         *meta.RESTMapping
 	Namespace, Name string
-	// UID tells the object from a later object of the same name. If it is empty, the
+	// UID distinguishes the object from a later object of the same name. If it is empty, the
 	// first object that is seen is taken.
 	UID types.UID
 	// Version is a resourceVersion at which the object had not finished, like the version in the

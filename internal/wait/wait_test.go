@@ -237,7 +237,7 @@ func TestTrouble(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			s.fail(nil)
 		}, []string{"retry a"}},
-		"rights of a server that starts": {func(s *server) {
+		"permissions of a server that starts": {func(s *server) {
 			s.fail(forbidden)
 			s.breakWatches(io.EOF)
 			time.Sleep(10 * time.Second)
@@ -268,7 +268,7 @@ func (s *server) fail(err error) {
 	s.fault = func(string) error { return err }
 }
 
-// A server that stays away ends the wait after the time for retries, and not before.
+// A server that stays unreachable ends the wait after the time for retries, and not before.
 func TestUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -15,7 +15,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fail(fmt.Errorf("usage: render FOLDER"))
+		fail(fmt.Errorf("usage: render DIRECTORY"))
 	}
 	manifest, err := render(os.Args[1])
 	if err != nil {
@@ -29,8 +29,8 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-func render(folder string) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(folder, "metadata.json"))
+func render(dir string) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func render(folder string) ([]byte, error) {
 	if err := json.Unmarshal(data, &metadata); err != nil {
 		return nil, fmt.Errorf("metadata.json: %w", err)
 	}
-	checksums, err := os.ReadFile(filepath.Join(folder, "checksums.txt"))
+	checksums, err := os.ReadFile(filepath.Join(dir, "checksums.txt"))
 	if err != nil {
 		return nil, err
 	}

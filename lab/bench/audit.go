@@ -23,7 +23,7 @@ var audit = []section{
 	auditPart("tenants", manyTenants),
 	auditPart("kubectl", besideKubectl),
 	auditPart("types", manyTypes),
-	auditPart("far", farAway),
+	auditPart("far", distant),
 	auditPart("old", inOneNamespace),
 	auditPart("oldtenants", inManyNamespaces),
 }

@@ -95,12 +95,12 @@ func (b *bench) withoutTop(ctx context.Context) (string, error) {
 // watched runs the loads beside a watch, and returns the results. alone is the processor time of the server without a
 // watch.
 func (l *load) watched(ctx context.Context, b *bench, w *watchRun, interval time.Duration, alone float64) (string, error) {
-	before, created := len(l.answers(lagPrefix)), len(l.answers(churnPrefix))
+	before, created := len(l.responses(lagPrefix)), len(l.responses(churnPrefix))
 	beside, err := l.run(ctx, 0)
 	if err != nil {
 		return "", err
 	}
-	steadily, created := len(l.answers(lagPrefix)), len(l.answers(churnPrefix))-created
+	steadily, created := len(l.responses(lagPrefix)), len(l.responses(churnPrefix))-created
 	bursting, err := l.run(ctx, burstSize)
 	if err != nil {
 		return "", err
@@ -112,11 +112,11 @@ func (l *load) watched(ctx context.Context, b *bench, w *watchRun, interval time
 	if err := w.end(interval); err != nil {
 		return "", err
 	}
-	lags, err := w.lags(lagPrefix, l.answers(lagPrefix))
+	lags, err := w.lags(lagPrefix, l.responses(lagPrefix))
 	if err != nil {
 		return "", err
 	}
-	inBursts, err := w.lags(burstPrefix, l.answers(burstPrefix))
+	inBursts, err := w.lags(burstPrefix, l.responses(burstPrefix))
 	if err != nil {
 		return "", err
 	}

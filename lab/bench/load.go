@@ -39,8 +39,8 @@ type load struct {
 	bursts int           // number of burst objects so far
 	lasted time.Duration // duration of the longest burst
 
-	mu       sync.Mutex
-	answered map[string][]time.Time // by prefix: the times of the responses to creates
+	mu            sync.Mutex
+	responseTimes map[string][]time.Time // by prefix: the times of the responses to creates
 }
 
 func newLoad(cp *controlplane.ControlPlane) (*load, error) {
@@ -51,7 +51,7 @@ func newLoad(cp *controlplane.ControlPlane) (*load, error) {
 		return nil, err
 	}
 	etcd, err := etcdOf(cp)
-	return &load{client: client, etcd: etcd, answered: map[string][]time.Time{}}, err
+	return &load{client: client, etcd: etcd, responseTimes: map[string][]time.Time{}}, err
 }
 
 func (l *load) end() { _ = l.etcd.Close() }
@@ -71,21 +71,21 @@ func (l *load) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	delete(l.answered, burstPrefix)
+	delete(l.responseTimes, burstPrefix)
 	return nil
 }
 
-// answers returns the sorted times of the responses to creates of a prefix.
-func (l *load) answers(prefix string) []time.Time {
+// responses returns the sorted times of the responses to creates of a prefix.
+func (l *load) responses(prefix string) []time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.SortedFunc(slices.Values(l.answered[prefix]), time.Time.Compare)
+	return slices.SortedFunc(slices.Values(l.responseTimes[prefix]), time.Time.Compare)
 }
 
 func (l *load) note(prefix string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.answered[prefix] = append(l.answered[prefix], time.Now())
+	l.responseTimes[prefix] = append(l.responseTimes[prefix], time.Now())
 }
 
 const loadNamespace = "team-00"

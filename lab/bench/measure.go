@@ -139,13 +139,15 @@ func runningChild(stat string) float64 {
 	return (user + system) / 100
 }
 
-// verdict tells whether a ratio of medians is at most bar. A bar refers to the full size of a population.
-func (b *bench) verdict(ratio, bar float64) string { return b.judged(ratio, bar, ratio <= bar) }
+// verdict describes whether a ratio of medians is at most bar. A bar refers to the full size of a population.
+func (b *bench) verdict(ratio, bar float64) string { return b.comparedWith(ratio, bar, ratio <= bar) }
 
-// verdictAtLeast tells whether a ratio is at least bar.
-func (b *bench) verdictAtLeast(ratio, bar float64) string { return b.judged(ratio, bar, ratio >= bar) }
+// verdictAtLeast describes whether a ratio is at least bar.
+func (b *bench) verdictAtLeast(ratio, bar float64) string {
+	return b.comparedWith(ratio, bar, ratio >= bar)
+}
 
-func (b *bench) judged(ratio, bar float64, isKept bool) string {
+func (b *bench) comparedWith(ratio, bar float64, isKept bool) string {
 	if b.scale != 1 {
 		return fmt.Sprintf("%.3f (the bar, %.3f, is about the full size)", ratio, bar)
 	}

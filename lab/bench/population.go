@@ -101,9 +101,9 @@ func (p population) write(ctx context.Context, client *clientv3.Client) error {
 
 // put writes one key, and retries if etcd is too busy.
 func put(ctx context.Context, client *clientv3.Client, key, value string) error {
-	for tries := 1; ; tries++ {
+	for requests := 1; ; requests++ {
 		_, err := client.Put(ctx, key, value)
-		if err == nil || ctx.Err() != nil || tries == 10 {
+		if err == nil || ctx.Err() != nil || requests == 10 {
 			return err
 		}
 	}

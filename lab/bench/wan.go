@@ -17,8 +17,8 @@ const (
 	bandwidth = 100e6 / 8 // bytes per second, in each direction
 )
 
-// farAway measures a server behind a connection of 50 ms and 100 Mbit/s.
-func farAway(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+// distant measures a server behind a connection of 50 ms and 100 Mbit/s.
+func distant(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, 0, 0}
 	if err := store(ctx, cp, p); err != nil {
 		return "", err

@@ -103,11 +103,11 @@ func (w *watchRun) end(interval time.Duration) error {
 }
 
 // lags returns the delays between the responses to creates of a prefix and the reports of the watch.
-func (w *watchRun) lags(prefix string, answered []time.Time) (lags []time.Duration, err error) {
-	for i, at := range answered {
+func (w *watchRun) lags(prefix string, responseTimes []time.Time) (lags []time.Duration, err error) {
+	for i, at := range responseTimes {
 		seen := w.has(prefix, i+1)
 		if seen.IsZero() {
-			return nil, fmt.Errorf("%d of %d creates of %s were seen", i, len(answered), prefix)
+			return nil, fmt.Errorf("%d of %d creates of %s were seen", i, len(responseTimes), prefix)
 		}
 		lags = append(lags, max(seen.Sub(at), 0))
 	}
@@ -117,9 +117,9 @@ func (w *watchRun) lags(prefix string, answered []time.Time) (lags []time.Durati
 // events returns the number of events that the watch reports at its end, and the percentage of them that changed no
 // count.
 func (w *watchRun) events() (events, percent int, err error) {
-	_, said, _ := strings.Cut(w.err.String(), "Watched 1 type: ")
-	said = strings.ReplaceAll(said, ",", "")
-	if _, err := fmt.Sscanf(said, "%d events of which %d%% changed no count", &events, &percent); err != nil {
+	_, summary, _ := strings.Cut(w.err.String(), "Watched 1 type: ")
+	summary = strings.ReplaceAll(summary, ",", "")
+	if _, err := fmt.Sscanf(summary, "%d events of which %d%% changed no count", &events, &percent); err != nil {
 		return 0, 0, fmt.Errorf("%w: %s", err, w.err.String())
 	}
 	return events, percent, nil

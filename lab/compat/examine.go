@@ -41,15 +41,15 @@ func (e *examination) flags(kubeconfig string) []string {
 // examine starts the server and returns the observations as a row of the table.
 func (s server) examine(ctx context.Context, plugin string) (r row, err error) {
 	r.server = s
-	if r.tries, err = s.triesSeen(ctx); err != nil {
-		return r, fmt.Errorf("count the server's tries: %w", err)
+	if r.attempts, err = s.countAttempts(ctx); err != nil {
+		return r, fmt.Errorf("count the server's attempts: %w", err)
 	}
 	e, err := s.start(ctx, plugin, s.options...)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, e.cp.Stop(), e.cp.Remove()) }()
-	if err := e.says(ctx, &r); err != nil {
+	if err := e.reportAttempts(ctx, &r); err != nil {
 		return r, err
 	}
 	if err := e.faultTests(ctx, &r); err != nil {
@@ -73,9 +73,9 @@ func (s server) start(ctx context.Context, plugin string, options ...controlplan
 	return e, errors.Join(err, controlplane.WriteKubeconfig(e.kubeconfig, config))
 }
 
-// triesSeen returns the number of names that the server tries in one create if all names of the prefix exist. It
+// countAttempts returns the number of names that the server tries in one create if all names of the prefix exist. It
 // counts the server's requests to etcd. On this server a prefix has only 27 names.
-func (s server) triesSeen(ctx context.Context) (tries int, err error) {
+func (s server) countAttempts(ctx context.Context) (attempts int, err error) {
 	e, err := s.start(ctx, "", append(s.options, controlplane.SuffixLength(1))...)
 	if err != nil {
 		return 0, err
@@ -130,29 +130,29 @@ func (e *examination) run(ctx context.Context, kubeconfig string, into any, args
 	return json.Unmarshal(out, into)
 }
 
-// says records the number of attempts that the plugin reports to an administrator, and to a user without permission
-// to read metrics.
-func (e *examination) says(ctx context.Context, r *row) (err error) {
+// reportAttempts records the number of attempts that the plugin reports to an administrator, and to a user without
+// permission to read metrics.
+func (e *examination) reportAttempts(ctx context.Context, r *row) (err error) {
 	user := filepath.Join(e.cp.Dir, "user.kubeconfig")
 	if err := controlplane.WriteKubeconfig(user, e.cp.User("user")); err != nil {
 		return err
 	}
-	if r.admin, err = e.said(ctx, e.kubeconfig); err != nil {
+	if r.admin, err = e.reportedAttempts(ctx, e.kubeconfig); err != nil {
 		return err
 	}
-	r.user, err = e.said(ctx, user)
+	r.user, err = e.reportedAttempts(ctx, user)
 	return err
 }
 
-func (e *examination) said(ctx context.Context, kubeconfig string) (said, error) {
+func (e *examination) reportedAttempts(ctx context.Context, kubeconfig string) (reportedAttempts, error) {
 	var version v1alpha1.VersionReport
 	if err := e.run(ctx, kubeconfig, &version, "version", "-o", "json"); err != nil {
-		return said{}, err
+		return reportedAttempts{}, err
 	}
 	if version.Server == nil || version.Server.Attempts == nil {
-		return said{}, errors.New("version does not say how many names the server tries")
+		return reportedAttempts{}, errors.New("version does not report how many names the server tries")
 	}
-	return said{*version.Server.Attempts, version.Server.AttemptsSource}, nil
+	return reportedAttempts{*version.Server.Attempts, version.Server.AttemptsSource}, nil
 }
 
 // faultTests runs small fault-injection tests of create, with and without a key.
@@ -233,7 +233,7 @@ func (e *examination) auditWithFaults(ctx context.Context, r *row) error {
 		return err
 	}
 	requests, faults := mix.Count()
-	r.pages, r.told = requests, !audit.Complete
+	r.pages, r.reported = requests, !audit.Complete
 	for _, n := range faults {
 		r.faults += n
 	}

@@ -66,7 +66,7 @@ func (k kubectl) try(ctx context.Context, version string) (seen []string, err er
 		return nil, err
 	}
 	if report.Server == nil || report.Server.Attempts == nil {
-		return nil, errors.New("version does not say how many names the server tries")
+		return nil, errors.New("version does not report how many names the server tries")
 	}
 	prefix := "under-" + strings.ReplaceAll(version, ".", "-") + "-"
 	file := filepath.Join(k.dir, "input.yaml")

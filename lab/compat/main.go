@@ -99,10 +99,10 @@ func examineAll(ctx context.Context, plugin string, chosen func(version string) 
 
 // server is a configuration of kube-apiserver to examine.
 type server struct {
-	version string
-	gate    string // for the server's retries
-	tries   int    // names that it must try per create
-	options []controlplane.Option
+	version  string
+	gate     string // for the server's retries
+	attempts int    // names that it must try per create
+	options  []controlplane.Option
 }
 
 var (

@@ -12,36 +12,36 @@ import (
 // row contains the observations of one server.
 type row struct {
 	server
-	tries   int  // names tried, counted by requests to etcd
-	admin   said // the plugin's report to an administrator
-	user    said // to a user without permission to read metrics
-	creates []*faults.Result
-	audited int64 // objects
-	pages   int   // requested by the audit through faults
-	faults  int   // in these pages
-	told    bool  // whether that audit reported an incomplete count
-	watched *faults.Followed
-	broken  error
+	attempts int              // names tried, counted by requests to etcd
+	admin    reportedAttempts // the plugin's report to an administrator
+	user     reportedAttempts // to a user without permission to read metrics
+	creates  []*faults.Result
+	audited  int64 // objects
+	pages    int   // requested by the audit through faults
+	faults   int   // in these pages
+	reported bool  // whether that audit reported an incomplete count
+	watched  *faults.Followed
+	broken   error
 }
 
-// said is the number of attempts that the plugin reports, and its source.
-type said struct {
-	tries  int
-	source v1alpha1.AttemptsSource
+// reportedAttempts is the number of attempts that the plugin reports, and its source.
+type reportedAttempts struct {
+	attempts int
+	source   v1alpha1.AttemptsSource
 }
 
-func (s said) String() string { return fmt.Sprintf("%d (%s)", s.tries, s.source) }
+func (s reportedAttempts) String() string { return fmt.Sprintf("%d (%s)", s.attempts, s.source) }
 
 // check returns the broken promises. A wrong reported number of attempts is one, unless its source is the default,
 // because an administrator can change the default.
 func (r row) check() error {
 	err := r.broken
-	if r.tries != r.server.tries {
-		err = errors.Join(err, fmt.Errorf("it tries %d names, and %d were expected", r.tries, r.server.tries))
+	if r.attempts != r.server.attempts {
+		err = errors.Join(err, fmt.Errorf("it tries %d names, and %d were expected", r.attempts, r.server.attempts))
 	}
-	for _, s := range []said{r.admin, r.user} {
-		if s.tries != r.tries && s.source != v1alpha1.SourceDefault {
-			err = errors.Join(err, fmt.Errorf("it tries %d names, and what is said for certain is %s", r.tries, s))
+	for _, s := range []reportedAttempts{r.admin, r.user} {
+		if s.attempts != r.attempts && s.source != v1alpha1.SourceDefault {
+			err = errors.Join(err, fmt.Errorf("it tries %d names, and the certain report is %s", r.attempts, s))
 		}
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ func table(rows []row) string {
 		"watch: creates made, creates counted, deletes made, deletes counted |\n")
 	b.WriteString("|---|---|--:|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |", r.version, r.gate, r.tries, r.admin, r.user)
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |", r.version, r.gate, r.attempts, r.admin, r.user)
 		for _, c := range r.creates {
 			fmt.Fprintf(&b, " %d, %d, %d, ", c.Asked, c.Present, c.Duplicates)
 			if c.Client.Name == "keyed" {

@@ -10,9 +10,9 @@ import (
 // distribution is the probability of each number 0, 1, 2, …
 type distribution []float64
 
-// firstConflict returns the distribution of the number of creates up to and including the first that fails. No names
+// firstFailure returns the distribution of the number of creates up to and including the first that fails. No names
 // exist at the start.
-func firstConflict(m analyze.Model) distribution {
+func firstFailure(m analyze.Model) distribution {
 	d := make(distribution, m.Names()+2)
 	alive := 1.0
 	for k := range m.Names() + 1 {

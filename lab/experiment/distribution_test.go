@@ -13,10 +13,10 @@ func near(t *testing.T, what string, got, want, relative float64) {
 }
 
 // The distribution, computed step by step, has the mean that pkg/analyze computes in another way.
-func TestFirstConflict(t *testing.T) {
-	for _, tries := range []int{1, 2, 7, 8, 64} {
-		m := mustModel(t, tries)
-		d := firstConflict(m)
+func TestFirstFailure(t *testing.T) {
+	for _, attempts := range []int{1, 2, 7, 8, 64} {
+		m := mustModel(t, attempts)
+		d := firstFailure(m)
 		near(t, "the probability of all", d.within(0, len(d)), 1, 1e-12)
 		near(t, "the mean", d.mean(), m.MeanCreatesToFirstFailure(0), 1e-12)
 		sum := d.sum(5) // 2 + 2 + 1
@@ -59,9 +59,9 @@ func TestChiSquareProbability(t *testing.T) {
 
 // Data from the model fits it, and data from another model does not.
 func TestShape(t *testing.T) {
-	sample := func(tries int) (seen []int) {
+	sample := func(attempts int) (seen []int) {
 		left, alive := 0.0, 1000.0
-		for n, p := range firstConflict(mustModel(t, tries)) {
+		for n, p := range firstFailure(mustModel(t, attempts)) {
 			for left += p * alive; left >= 0.5; left-- {
 				seen = append(seen, n)
 			}
@@ -69,15 +69,15 @@ func TestShape(t *testing.T) {
 		return seen
 	}
 	for _, test := range []struct {
-		tries    int
+		attempts int
 		from, to float64
 	}{{8, 0.99, 1}, {7, 0, 1e-9}, {9, 0, 1e-9}} {
-		f, err := NewFirstConflict(8, 1, sample(test.tries))
+		f, err := NewFirstFailure(8, 1, sample(test.attempts))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if p := f.Shape.Probability; p < test.from || p > test.to {
-			t.Errorf("what follows %d tries fits 8 with p = %g (%+v)", test.tries, p, f)
+			t.Errorf("what follows %d attempts fits 8 with p = %g (%+v)", test.attempts, p, f)
 		}
 	}
 }

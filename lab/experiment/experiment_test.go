@@ -14,29 +14,29 @@ import (
 // counts detect.
 const tail = 1e-7
 
-// count is a number to measure on a server that makes tries attempts per create.
+// count is a number to measure on a server that makes that many attempts per create.
 type count struct {
-	name  string
-	tries int
+	name     string
+	attempts int
 	// expected is the distribution of the number under the model of the server.
 	expected func(analyze.Model) distribution
 	measure  func(*testing.T, *Server) int
 }
 
 var counts = []count{
-	firstConflicts(1, 40),
-	firstConflicts(8, 8),
-	conflicts(1, 182, 125),
-	conflicts(8, 569, 1500), // with about this many names, one attempt more or less shows best
+	firstFailures(1, 40),
+	firstFailures(8, 8),
+	failures(1, 182, 125),
+	failures(8, 569, 1500), // with about this many names, one attempt more or less shows best
 }
 
-// firstConflicts measures the sum, over all prefixes, of the creates up to and including the first that fails.
-func firstConflicts(tries, prefixes int) count {
+// firstFailures measures the sum, over all prefixes, of the creates up to and including the first that fails.
+func firstFailures(attempts, prefixes int) count {
 	return count{
-		"creates to the first conflict", tries,
-		func(m analyze.Model) distribution { return firstConflict(m).sum(prefixes) },
+		"creates to the first failure", attempts,
+		func(m analyze.Model) distribution { return firstFailure(m).sum(prefixes) },
 		func(t *testing.T, s *Server) (sum int) {
-			seen, err := s.FirstConflicts(t.Context(), prefixes, 1)
+			seen, err := s.FirstFailures(t.Context(), prefixes, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,14 +48,14 @@ func firstConflicts(tries, prefixes int) count {
 	}
 }
 
-// conflicts counts the failures of creates under four prefixes, each with the given number of existing names.
-func conflicts(tries, existing, creates int) count {
+// failures counts the failures of creates under four prefixes, each with the given number of existing names.
+func failures(attempts, existing, creates int) count {
 	const prefixes = 4
 	return count{
-		"conflicts", tries,
+		"failures", attempts,
 		func(m analyze.Model) distribution { return binomial(prefixes*creates, m.NextFails(int64(existing))) },
 		func(t *testing.T, s *Server) int {
-			seen, err := s.Conflicts(t.Context(), []int{existing}, prefixes, creates)
+			seen, err := s.Failures(t.Context(), []int{existing}, prefixes, creates)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,12 +64,12 @@ func conflicts(tries, existing, creates int) count {
 	}
 }
 
-// Real servers, with and without retries, make the expected number of attempts, and have as many conflicts as the
+// Real servers, with and without retries, make the expected number of attempts, and have as many failures as the
 // model predicts. (KEP-4420 calls this not testable end to end.)
 func TestServersFollowTheModel(t *testing.T) {
 	controlplane.SkipIfShort(t)
-	for _, tries := range []int{1, 8} {
-		server, err := Start(t.Context(), os.Stderr, tries)
+	for _, attempts := range []int{1, 8} {
+		server, err := Start(t.Context(), os.Stderr, attempts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,25 +78,25 @@ func TestServersFollowTheModel(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if made, err := server.Tries(t.Context()); err != nil || made != tries {
-			t.Errorf("a create under a full prefix makes %d tries (%v), want %d", made, err, tries)
+		if made, err := server.Attempts(t.Context()); err != nil || made != attempts {
+			t.Errorf("a create under a full prefix makes %d attempts (%v), want %d", made, err, attempts)
 		}
 		for _, c := range counts {
-			if c.tries != tries {
+			if c.attempts != attempts {
 				continue
 			}
-			d := c.expected(mustModel(t, tries))
+			d := c.expected(mustModel(t, attempts))
 			low, high := d.bounds(tail)
 			n := c.measure(t, server)
-			t.Logf("%d tries: %d %s, expected %.0f, bounds %d and %d", tries, n, c.name, d.mean(), low, high)
+			t.Logf("%d attempts: %d %s, expected %.0f, bounds %d and %d", attempts, n, c.name, d.mean(), low, high)
 			if n < low || n > high {
-				t.Errorf("%d tries: %d %s, want %d to %d", tries, n, c.name, low, high)
+				t.Errorf("%d attempts: %d %s, want %d to %d", attempts, n, c.name, low, high)
 			}
 		}
 	}
 }
 
-// TestPower bounds the probability that a server with a wrong number of attempts passes a count. The conflict rate
+// TestPower bounds the probability that a server with a wrong number of attempts passes a count. The failure rate
 // alone detects 7 attempts instead of 8 in 99.9% of runs and 9 in 96%. It detects any other number almost always. In
 // addition, TestServersFollowTheModel compares the number of attempts under a full prefix exactly. A kube-apiserver
 // built with maxNameGenerationCreateAttempts = 7 failed both.
@@ -114,18 +114,18 @@ func TestPower(t *testing.T) {
 		{counts[3], 9, 0.04},
 		{counts[3], 10, 1e-9},
 	} {
-		low, high := test.expected(mustModel(t, test.tries)).bounds(tail)
+		low, high := test.expected(mustModel(t, test.attempts)).bounds(tail)
 		passes := test.expected(mustModel(t, test.wrong)).within(low, high)
-		t.Logf("%s: %d tries instead of %d pass with probability %.1e", test.name, test.wrong, test.tries, passes)
+		t.Logf("%s: %d attempts instead of %d pass with probability %.1e", test.name, test.wrong, test.attempts, passes)
 		if !(passes <= test.most) {
-			t.Errorf("%s: %d tries instead of %d pass with probability %g, want %g at most", test.name, test.wrong, test.tries, passes, test.most)
+			t.Errorf("%s: %d attempts instead of %d pass with probability %g, want %g at most", test.name, test.wrong, test.attempts, passes, test.most)
 		}
 	}
 }
 
-func mustModel(t *testing.T, tries int) analyze.Model {
+func mustModel(t *testing.T, attempts int) analyze.Model {
 	t.Helper()
-	m, err := newModel(tries)
+	m, err := newModel(attempts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FirstConflicts creates objects under new prefixes. It stops under each prefix after the first create that fails. It
+// FirstFailures creates objects under new prefixes. It stops under each prefix after the first create that fails. It
 // returns the number of creates under each prefix, including the one that failed. A create consists of up to the
 // given number of POSTs, until one creates an object.
-func (s *Server) FirstConflicts(ctx context.Context, prefixes, attempts int) ([]int, error) {
+func (s *Server) FirstFailures(ctx context.Context, prefixes, attempts int) ([]int, error) {
 	creates := make([]int, prefixes)
 	err := underEach(ctx, fmt.Sprintf("first-%d", attempts), prefixes, func(ctx context.Context, i int, prefix string) error {
 		for name := "?"; name != ""; creates[i]++ {
@@ -27,17 +27,17 @@ func (s *Server) FirstConflicts(ctx context.Context, prefixes, attempts int) ([]
 	return creates, err
 }
 
-// Conflicts returns the number of failed creates for each population, a number of existing names of a prefix. The
+// Failures returns the number of failed creates for each population, a number of existing names of a prefix. The
 // populations must rise. For each of them, it makes the given number of creates under each prefix. It deletes a
 // created object before the next create, so that all creates of a population have the same chance.
-func (s *Server) Conflicts(ctx context.Context, populations []int, prefixes, creates int) ([]int, error) {
-	conflicts := make([][]int, prefixes)
+func (s *Server) Failures(ctx context.Context, populations []int, prefixes, creates int) ([]int, error) {
+	failures := make([][]int, prefixes)
 	err := underEach(ctx, "rate", prefixes, func(ctx context.Context, i int, prefix string) (err error) {
-		conflicts[i], err = s.conflicts(ctx, prefix, populations, creates)
+		failures[i], err = s.failures(ctx, prefix, populations, creates)
 		return err
 	})
 	sum := make([]int, len(populations))
-	for _, some := range conflicts {
+	for _, some := range failures {
 		for i, n := range some {
 			sum[i] += n
 		}
@@ -45,8 +45,8 @@ func (s *Server) Conflicts(ctx context.Context, populations []int, prefixes, cre
 	return sum, err
 }
 
-func (s *Server) conflicts(ctx context.Context, prefix string, populations []int, creates int) ([]int, error) {
-	conflicts := make([]int, len(populations))
+func (s *Server) failures(ctx context.Context, prefix string, populations []int, creates int) ([]int, error) {
+	failures := make([]int, len(populations))
 	existing := 0
 	for i, population := range populations {
 		if err := s.fill(ctx, prefix, existing, population); err != nil {
@@ -59,7 +59,7 @@ func (s *Server) conflicts(ctx context.Context, prefix string, populations []int
 			case err != nil:
 				return nil, err
 			case name == "":
-				conflicts[i]++
+				failures[i]++
 			default:
 				err = s.secrets.Delete(ctx, name, metav1.DeleteOptions{})
 			}
@@ -68,12 +68,12 @@ func (s *Server) conflicts(ctx context.Context, prefix string, populations []int
 			}
 		}
 	}
-	return conflicts, nil
+	return failures, nil
 }
 
-// Tries returns the number of names that the server tries in one create that fails. It creates objects under a prefix
+// Attempts returns the number of names that the server tries in one create that fails. It creates objects under a prefix
 // whose names all exist, and counts the writes to etcd in the server's metrics.
-func (s *Server) Tries(ctx context.Context) (int, error) {
+func (s *Server) Attempts(ctx context.Context) (int, error) {
 	const creates = 10
 	if err := s.fill(ctx, "full-", 0, Names); err != nil {
 		return 0, err

@@ -9,11 +9,11 @@ import (
 
 // Results are the measurements of an experiment and the predictions of the model.
 type Results struct {
-	Conditions     Conditions      `json:"conditions"`
-	Names          int             `json:"names"`
-	Tries          []Tries         `json:"tries"`
-	FirstConflicts []FirstConflict `json:"firstConflicts"`
-	// Means tests all means of FirstConflicts together.
+	Conditions    Conditions     `json:"conditions"`
+	Names         int            `json:"names"`
+	Attempts      []Attempts     `json:"attempts"`
+	FirstFailures []FirstFailure `json:"firstFailures"`
+	// Means tests all means of FirstFailures together.
 	Means Fit    `json:"means"`
 	Rates []Rate `json:"rates"`
 	// AllRates tests all Rates together.
@@ -30,17 +30,17 @@ type Conditions struct {
 	Minutes    int    `json:"minutes"`
 }
 
-// Tries is the number of names that a server tried in a create, by its own count.
-type Tries struct {
+// Attempts is the number of names that a server tried in a create, by its own count.
+type Attempts struct {
 	Expected int `json:"expected"`
 	Measured int `json:"measured"`
 }
 
-// FirstConflict is the number of creates up to and including the first that fails.
-type FirstConflict struct {
-	ServerTries int `json:"serverTries"`
-	Attempts    int `json:"attempts"`
-	Prefixes    int `json:"prefixes"`
+// FirstFailure is the number of creates up to and including the first that fails.
+type FirstFailure struct {
+	ServerAttempts int `json:"serverAttempts"`
+	ClientAttempts int `json:"clientAttempts"`
+	Prefixes       int `json:"prefixes"`
 	// Mean and Deviation are taken over the prefixes. Error is the standard error of the mean.
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"deviation"`
@@ -55,38 +55,38 @@ type FirstConflict struct {
 	Shape Fit `json:"shape"`
 }
 
-// Tries is the maximum number of names that one create tried.
-func (f FirstConflict) Tries() int { return f.ServerTries * f.Attempts }
+// Attempts is the maximum number of names that one create tried.
+func (f FirstFailure) Attempts() int { return f.ServerAttempts * f.ClientAttempts }
 
 // Off is the difference of Mean and Expected in percent.
-func (f FirstConflict) Off() float64 { return 100 * (f.Mean/f.Expected - 1) }
+func (f FirstFailure) Off() float64 { return 100 * (f.Mean/f.Expected - 1) }
 
 // Rate is the share of creates that failed while a number of names existed.
 type Rate struct {
-	ServerTries int     `json:"serverTries"`
-	Existing    int     `json:"existing"`
-	Creates     int     `json:"creates"`
-	Conflicts   int     `json:"conflicts"`
-	Measured    float64 `json:"measured"`
-	Error       float64 `json:"standardError"` // binomial
-	Expected    float64 `json:"expected"`
-	Z           float64 `json:"z"`
+	ServerAttempts int     `json:"serverAttempts"`
+	Existing       int     `json:"existing"`
+	Creates        int     `json:"creates"`
+	Failures       int     `json:"failures"`
+	Measured       float64 `json:"measured"`
+	Error          float64 `json:"standardError"` // binomial
+	Expected       float64 `json:"expected"`
+	Z              float64 `json:"z"`
 }
 
-// NewFirstConflict compares the number of creates under each prefix with the model.
-func NewFirstConflict(serverTries, attempts int, seen []int) (FirstConflict, error) {
-	m, err := newModel(serverTries * attempts)
+// NewFirstFailure compares the number of creates under each prefix with the model.
+func NewFirstFailure(serverAttempts, clientAttempts int, seen []int) (FirstFailure, error) {
+	m, err := newModel(serverAttempts * clientAttempts)
 	if err != nil {
-		return FirstConflict{}, err
+		return FirstFailure{}, err
 	}
 	if len(seen) < 2 {
-		return FirstConflict{}, fmt.Errorf("%d prefixes: need 2 or more", len(seen))
+		return FirstFailure{}, fmt.Errorf("%d prefixes: need 2 or more", len(seen))
 	}
 	mean, deviation := moments(seen)
-	expected := firstConflict(m)
+	expected := firstFailure(m)
 	root := math.Sqrt(float64(len(seen)))
-	f := FirstConflict{
-		ServerTries: serverTries, Attempts: attempts, Prefixes: len(seen),
+	f := FirstFailure{
+		ServerAttempts: serverAttempts, ClientAttempts: clientAttempts, Prefixes: len(seen),
 		Mean: mean, Deviation: deviation, Error: deviation / root,
 		Expected: m.MeanCreatesToFirstFailure(0), ExpectedDeviation: expected.deviation(),
 		Shape: expected.chiSquare(seen),
@@ -95,36 +95,36 @@ func NewFirstConflict(serverTries, attempts int, seen []int) (FirstConflict, err
 	return f, nil
 }
 
-// NewRate compares a number of conflicts with the model.
-func NewRate(serverTries, existing, creates, conflicts int) (Rate, error) {
-	m, err := newModel(serverTries)
+// NewRate compares a number of failures with the model.
+func NewRate(serverAttempts, existing, creates, failures int) (Rate, error) {
+	m, err := newModel(serverAttempts)
 	if err != nil {
 		return Rate{}, err
 	}
-	n, p, q := float64(creates), float64(conflicts)/float64(creates), m.NextFails(int64(existing))
+	n, p, q := float64(creates), float64(failures)/float64(creates), m.NextFails(int64(existing))
 	return Rate{
-		ServerTries: serverTries, Existing: existing, Creates: creates, Conflicts: conflicts,
+		ServerAttempts: serverAttempts, Existing: existing, Creates: creates, Failures: failures,
 		Measured: p, Error: math.Sqrt(p * (1 - p) / n),
 		Expected: q, Z: (p - q) / math.Sqrt(q*(1-q)/n),
 	}, nil
 }
 
 // Prefixes returns the number of prefixes that are needed for a relative standard error of the mean number of creates
-// to the first conflict.
-func Prefixes(tries int, relativeError float64) (int, error) {
-	m, err := newModel(tries)
+// to the first failure.
+func Prefixes(attempts int, relativeError float64) (int, error) {
+	m, err := newModel(attempts)
 	if err != nil {
 		return 0, err
 	}
-	d := firstConflict(m)
+	d := firstFailure(m)
 	spread := d.deviation() / d.mean()
 	return int(math.Ceil(spread * spread / (relativeError * relativeError))), nil
 }
 
 // Conclude tests the means together, and the rates together.
 func (r *Results) Conclude() {
-	r.Means, r.AllRates = Fit{Degrees: len(r.FirstConflicts)}, Fit{Degrees: len(r.Rates)}
-	for _, f := range r.FirstConflicts {
+	r.Means, r.AllRates = Fit{Degrees: len(r.FirstFailures)}, Fit{Degrees: len(r.Rates)}
+	for _, f := range r.FirstFailures {
 		r.Means.ChiSquare += f.Z * f.Z
 	}
 	for _, rate := range r.Rates {
@@ -135,7 +135,7 @@ func (r *Results) Conclude() {
 
 // Farthest returns the Z with the largest absolute value.
 func (r Results) Farthest() (z float64) {
-	for _, f := range r.FirstConflicts {
+	for _, f := range r.FirstFailures {
 		if math.Abs(f.Z) > math.Abs(z) {
 			z = f.Z
 		}
@@ -146,7 +146,7 @@ func (r Results) Farthest() (z float64) {
 // LeastShape returns the smallest probability of a shape.
 func (r Results) LeastShape() float64 {
 	least := 1.0
-	for _, f := range r.FirstConflicts {
+	for _, f := range r.FirstFailures {
 		least = min(least, f.Shape.Probability)
 	}
 	return least
@@ -163,13 +163,13 @@ func (r Results) FarthestByChance() float64 {
 func (r Results) LeastShapeByChance() float64 { return r.oneOf(r.LeastShape()) }
 
 func (r Results) oneOf(p float64) float64 {
-	return 1 - math.Pow(1-p, float64(len(r.FirstConflicts)))
+	return 1 - math.Pow(1-p, float64(len(r.FirstFailures)))
 }
 
 // Creates returns the total number of creates.
 func (r Results) Creates() int {
 	var sum float64
-	for _, f := range r.FirstConflicts {
+	for _, f := range r.FirstFailures {
 		sum += f.Mean * float64(f.Prefixes)
 	}
 	for _, rate := range r.Rates {
@@ -189,4 +189,4 @@ func moments(seen []int) (mean, deviation float64) {
 }
 
 // newModel returns the model of a prefix of the experiment.
-func newModel(tries int) (analyze.Model, error) { return analyze.NewModel(int64(Names), tries) }
+func newModel(attempts int) (analyze.Model, error) { return analyze.NewModel(int64(Names), attempts) }

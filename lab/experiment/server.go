@@ -33,7 +33,7 @@ const (
 )
 
 // Server is a separate control plane whose prefixes have 729 names. The objects are Secrets, because a kube-apiserver
-// without controllers creates none itself (Tries counts them).
+// without controllers creates none itself (Attempts counts them).
 type Server struct {
 	cp      *controlplane.ControlPlane
 	secrets typedcorev1.SecretInterface
@@ -42,14 +42,14 @@ type Server struct {
 
 // Start starts a server that makes the given number of attempts per create. The number is 8, the default of
 // Kubernetes 1.31 and later, or 1. The caller calls Stop.
-func Start(ctx context.Context, log io.Writer, tries int) (*Server, error) {
+func Start(ctx context.Context, log io.Writer, attempts int) (*Server, error) {
 	options := []controlplane.Option{controlplane.SuffixLength(SuffixLength)}
-	switch tries {
+	switch attempts {
 	case 1:
 		options = append(options, controlplane.WithoutServerRetries)
 	case 8:
 	default:
-		return nil, fmt.Errorf("a server with %d tries: it makes 1 or 8", tries)
+		return nil, fmt.Errorf("a server with %d attempts: it makes 1 or 8", attempts)
 	}
 	cp, err := controlplane.Start(ctx, log, options...)
 	if err != nil {

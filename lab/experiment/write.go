@@ -11,10 +11,10 @@ import (
 	"text/template"
 )
 
-// Seen is the number of creates to the first conflict under each prefix.
+// Seen is the number of creates to the first failure under each prefix.
 type Seen struct {
-	ServerTries, Attempts int
-	Creates               []int
+	ServerAttempts, ClientAttempts int
+	Creates                        []int
 }
 
 //go:embed page.md.tmpl
@@ -35,14 +35,14 @@ func Write(docs string, r Results, seen []Seen) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(docs, "measured")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	dir := filepath.Join(docs, "measured")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	for path, content := range map[string][]byte{
 		filepath.Join(docs, "internals", "measured.md"): text,
-		filepath.Join(folder, "results.json"):           append(data, '\n'),
-		filepath.Join(folder, "first-conflicts.csv"):    table,
+		filepath.Join(dir, "results.json"):              append(data, '\n'),
+		filepath.Join(dir, "first-failures.csv"):        table,
 	} {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			return err
@@ -62,10 +62,10 @@ func (r Results) page() ([]byte, error) {
 }
 
 func table(seen []Seen) ([]byte, error) {
-	rows := [][]string{{"server_tries", "client_attempts", "creates_to_first_conflict"}}
+	rows := [][]string{{"server_attempts", "client_attempts", "creates_to_first_failure"}}
 	for _, s := range seen {
 		for _, creates := range s.Creates {
-			rows = append(rows, []string{strconv.Itoa(s.ServerTries), strconv.Itoa(s.Attempts), strconv.Itoa(creates)})
+			rows = append(rows, []string{strconv.Itoa(s.ServerAttempts), strconv.Itoa(s.ClientAttempts), strconv.Itoa(creates)})
 		}
 	}
 	var text bytes.Buffer

@@ -41,16 +41,16 @@ func TestPage(t *testing.T) {
 func TestResults(t *testing.T) {
 	want := published(t)
 	got := want
-	got.FirstConflicts, got.Rates = nil, nil
+	got.FirstFailures, got.Rates = nil, nil
 	for _, s := range publishedSeen(t) {
-		f, err := NewFirstConflict(s.ServerTries, s.Attempts, s.Creates)
+		f, err := NewFirstFailure(s.ServerAttempts, s.ClientAttempts, s.Creates)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got.FirstConflicts = append(got.FirstConflicts, f)
+		got.FirstFailures = append(got.FirstFailures, f)
 	}
 	for _, r := range want.Rates {
-		rate, err := NewRate(r.ServerTries, r.Existing, r.Creates, r.Conflicts)
+		rate, err := NewRate(r.ServerAttempts, r.Existing, r.Creates, r.Failures)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func published(t *testing.T) (r Results) {
 // publishedSeen reads the file that table wrote.
 func publishedSeen(t *testing.T) (seen []Seen) {
 	t.Helper()
-	data, err := os.ReadFile(docs + "/measured/first-conflicts.csv")
+	data, err := os.ReadFile(docs + "/measured/first-failures.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func publishedSeen(t *testing.T) (seen []Seen) {
 				t.Fatal(err)
 			}
 		}
-		if last := len(seen) - 1; last < 0 || seen[last].ServerTries != n[0] || seen[last].Attempts != n[1] {
-			seen = append(seen, Seen{ServerTries: n[0], Attempts: n[1]})
+		if last := len(seen) - 1; last < 0 || seen[last].ServerAttempts != n[0] || seen[last].ClientAttempts != n[1] {
+			seen = append(seen, Seen{ServerAttempts: n[0], ClientAttempts: n[1]})
 		}
 		s := &seen[len(seen)-1]
 		s.Creates = append(s.Creates, n[2])

@@ -43,7 +43,7 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 	return c, controlplane.WriteKubeconfig(c.kubeconfig, cp.Admin())
 }
 
-// deploy applies deploy/exporter with kubectl, as the guide says. It checks that the server
+// deploy applies deploy/exporter with kubectl, as in the guide. It checks that the server
 // admits the Pod of the Deployment, and writes the files that a Pod finds.
 func (c *cluster) deploy(ctx context.Context) (err error) {
 	if err := c.kubectl(ctx, "apply", "-k", "deploy/exporter"); err != nil {

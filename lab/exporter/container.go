@@ -24,7 +24,7 @@ import (
 // readyTimeout limits the time of a first count.
 const readyTimeout = 5 * time.Minute
 
-// exporter is a container of the image, as the Deployment says. A new one takes another
+// exporter is a container of the image, as in the Deployment. A new one takes another
 // address of the loopback network, as a new Pod has another IP.
 type exporter struct {
 	lab     *lab

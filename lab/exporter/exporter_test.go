@@ -58,7 +58,7 @@ func TestGuideCommands(t *testing.T) {
 // A trial fails if an alert is missing, late, or fires for an incident that has none.
 func TestCompareAlerts(t *testing.T) {
 	began := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	trial := &trial{began: began, awayAt: began.Add(20 * time.Minute), incidents: []incident{
+	trial := &trial{began: began, stoppedAt: began.Add(20 * time.Minute), incidents: []incident{
 		{namespace: "leak", title: "leak", fires: growsFast, within: 5 * time.Minute, also: []string{grows}},
 		{namespace: "burst", title: "burst"},
 		{title: "server", fires: behind, within: 6 * time.Minute},

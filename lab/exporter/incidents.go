@@ -80,7 +80,7 @@ type trial struct {
 	incidents  []incident
 	crowd      crowd
 	began      time.Time // the incidents
-	awayAt     time.Time // the API server
+	stoppedAt  time.Time // the API server
 	result     result
 }
 
@@ -123,7 +123,7 @@ func (t *trial) run(ctx context.Context) error {
 	if err := t.compareCounts(ctx); err != nil {
 		return err
 	}
-	return t.serverAway(ctx)
+	return t.stopServer(ctx)
 }
 
 // carryOut creates the objects of an incident.
@@ -224,15 +224,15 @@ func (t *trial) replaceDuringLeak(ctx context.Context) error {
 	return err
 }
 
-// serverAway kills the API server until the alert fires. A new exporter that starts meanwhile
+// stopServer kills the API server until the alert fires. A new exporter that starts meanwhile
 // waits for the server. Then the server returns, and the counts are right.
-func (t *trial) serverAway(ctx context.Context) error {
-	t.awayAt = time.Now()
+func (t *trial) stopServer(ctx context.Context) error {
+	t.stoppedAt = time.Now()
 	logf("the API server is killed")
 	if err := t.Servers[0].Kill(); err != nil {
 		return err
 	}
-	if err := t.prometheus.awaitAlert(ctx, alert{name: behind}, t.awayAt, 7*time.Minute); err != nil {
+	if err := t.prometheus.awaitAlert(ctx, alert{name: behind}, t.stoppedAt, 7*time.Minute); err != nil {
 		return err
 	}
 	if err := t.checkHealth(ctx, 200, 200); err != nil {

@@ -1,4 +1,4 @@
-// Command exporter runs the image of the exporter as deploy/exporter says, beside a real
+// Command exporter runs the image of the exporter as in deploy/exporter, beside a real
 // kube-apiserver, etcd and Prometheus server. It carries out incidents, checks which alerts
 // fire and when, measures, and with -write puts the results into a document.
 //

@@ -105,7 +105,7 @@ func (t *trial) compareAlerts(fired map[alert]time.Time) (string, error) {
 	for _, i := range t.incidents {
 		since := t.began.Add(i.at)
 		if i.fires == behind {
-			since = t.awayAt
+			since = t.stoppedAt
 		}
 		at, found := fired[alert{i.fires, i.namespace}]
 		switch took := at.Sub(since).Round(time.Second); {

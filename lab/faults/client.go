@@ -18,7 +18,7 @@ type Client struct {
 	Name, Title string
 	// Check returns the promises that the client broke.
 	Check func(*Result) error
-	// survives tells whether the test may kill the client.
+	// survives is whether the test may kill the client.
 	survives bool
 	compete  func(*trial, context.Context) (*statement, error)
 }
@@ -83,7 +83,7 @@ func once(r *Result) error {
 func nothing(*Result) error { return nil }
 
 // Run runs the client through a fault-injection test on the control plane. It fails if the test could not be carried
-// out. The Result tells which objects exist.
+// out. The Result lists which objects exist.
 func (c Client) Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings) (*Result, error) {
 	if !c.survives {
 		s.ClientKills = 0
@@ -93,7 +93,7 @@ func (c Client) Run(ctx context.Context, cp *controlplane.ControlPlane, s Settin
 		return nil, err
 	}
 	start := time.Now()
-	said, err := c.compete(t, ctx)
+	outcome, err := c.compete(t, ctx)
 	took := time.Since(start)
 	if err2 := t.finish(); err != nil || err2 != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, errors.Join(err, err2))
@@ -102,7 +102,7 @@ func (c Client) Run(ctx context.Context, cp *controlplane.ControlPlane, s Settin
 	if err != nil {
 		return nil, err
 	}
-	result := said.settle(present)
+	result := outcome.settle(present)
 	result.Client, result.Took, result.tally = c, took, t.log
 	result.Requests, result.Faults = t.counts()
 	return result, nil

@@ -77,7 +77,7 @@ func Follow(ctx context.Context, cp *controlplane.ControlPlane, s Settings, argu
 	if err != nil {
 		return nil, err
 	}
-	return f, f.judge(last, w.said(), c.counts)
+	return f, f.checkReport(last, w.stderr(), c.counts)
 }
 
 // failEvenly starts failures of the control plane at even distances. It sends the result at the end.
@@ -118,16 +118,16 @@ func failEvenly(ctx context.Context, cp *controlplane.ControlPlane, s Settings) 
 // lostEvents is the part of the warning about a gap that is equal for all types.
 var lostEvents = strings.Split(messages.Gap, "%s")[1]
 
-// judge compares the last report with the objects that were created and deleted.
-func (f *Followed) judge(last *v1alpha1.AuditReport, said string, counts map[space]*population) error {
-	f.Gaps = strings.Count(said, lostEvents)
-	for line := range strings.Lines(said) { // a binary built for coverage prints more lines at the end
+// checkReport compares the last report with the objects that were created and deleted.
+func (f *Followed) checkReport(last *v1alpha1.AuditReport, stderr string, counts map[space]*population) error {
+	f.Gaps = strings.Count(stderr, lostEvents)
+	for line := range strings.Lines(stderr) { // a binary built for coverage prints more lines at the end
 		if strings.HasPrefix(line, "Watched ") {
 			f.Watched = strings.TrimSpace(line)
 		}
 	}
 	if want := fmt.Sprintf(", %d gap", f.Gaps); !strings.Contains(f.Watched, want) {
-		return fmt.Errorf("%d gaps were told, and in the end %q", f.Gaps, f.Watched)
+		return fmt.Errorf("%d gaps were reported, and in the end %q", f.Gaps, f.Watched)
 	}
 	shown := map[space]v1alpha1.AuditItem{}
 	for _, i := range last.Items {
@@ -135,13 +135,13 @@ func (f *Followed) judge(last *v1alpha1.AuditReport, said string, counts map[spa
 	}
 	var wrong error
 	for _, s := range slices.SortedFunc(maps.Keys(counts), space.compare) {
-		wrong = errors.Join(wrong, f.judgeOne(s, shown[s], *counts[s]))
+		wrong = errors.Join(wrong, f.checkRow(s, shown[s], *counts[s]))
 	}
 	return wrong
 }
 
-// judgeOne compares one row with the objects that were created and deleted.
-func (f *Followed) judgeOne(s space, item v1alpha1.AuditItem, p population) error {
+// checkRow compares one row with the objects that were created and deleted.
+func (f *Followed) checkRow(s space, item v1alpha1.AuditItem, p population) error {
 	m := item.Creates.Measured
 	switch {
 	case p.names() < shownFrom:

@@ -131,7 +131,7 @@ func (a *audits) lagging(t *testing.T) {
 	}
 	m := last.Items[0].Creates.Measured
 	if !last.Complete || last.Items[0].Names != 50 || m == nil || m.Creates != 40 || m.Deletes != 10 || m.Gaps != 0 || opened.Load() < 4 {
-		t.Errorf("after %d watches: %+v, %s", opened.Load(), last.Items[0], w.said())
+		t.Errorf("after %d watches: %+v, %s", opened.Load(), last.Items[0], w.stderr())
 	}
 }
 

@@ -76,7 +76,7 @@ func (r run) reported() map[string]string {
 	return names
 }
 
-// alreadyExists is the error of kubectl for an object with a fixed name that exists. It doesn't tell whether an
+// alreadyExists is the error of kubectl for an object with a fixed name that exists. It doesn't show whether an
 // earlier run has created the object.
 var alreadyExists = regexp.MustCompile(`configmaps "(document-\d+-fixed)" already exists`)
 

@@ -58,9 +58,9 @@ func TestReplicated(t *testing.T) {
 		follow(t, cp, s, "configmaps,secrets,serviceaccounts")
 	})
 	t.Run("a watch, and a server that lags", a.lagging)
-	t.Run("an audit, and the balancer's own answers", a.balanced)
+	t.Run("an audit, and the balancer's own responses", a.balanced)
 	t.Run("an audit of what is in no cache yet", a.isFresh)
-	t.Run("an audit that nobody answers", a.isTold)
+	t.Run("an audit without a valid response", a.reportsFailure)
 }
 
 // audits runs audits on a control plane.
@@ -166,7 +166,7 @@ func (a *audits) during(t *testing.T, f failure) {
 
 // balanced lets the balancer itself respond to every second list.
 func (a *audits) balanced(t *testing.T) {
-	answers := []faultproxy.Fault{
+	responses := []faultproxy.Fault{
 		faultproxy.Respond(http.StatusBadGateway, http.Header{"Content-Type": {"text/html"}}, "<html>502 Bad Gateway</html>"),
 		faultproxy.Respond(http.StatusServiceUnavailable, nil, "upstream connect error or disconnect/reset before headers"),
 		faultproxy.RespondAfter(http.StatusGatewayTimeout, nil, "upstream request timeout"),
@@ -174,14 +174,14 @@ func (a *audits) balanced(t *testing.T) {
 	}
 	var given atomic.Int64
 	a.expect(t, a.through(t, a.cp.Servers, func(n int64) faultproxy.Fault {
-		if i := int(n / 2); n%2 == 1 && i < len(answers) {
+		if i := int(n / 2); n%2 == 1 && i < len(responses) {
 			given.Add(1)
-			return answers[i]
+			return responses[i]
 		}
 		return nil
 	}))
-	if int(given.Load()) < len(answers) {
-		t.Errorf("%d of %d answers were given", given.Load(), len(answers))
+	if int(given.Load()) < len(responses) {
+		t.Errorf("%d of %d responses were sent", given.Load(), len(responses))
 	}
 }
 
@@ -194,8 +194,8 @@ func (a *audits) isFresh(t *testing.T) {
 	}
 }
 
-// isTold runs an audit that gets no valid response within --retry-timeout. The report must be incomplete.
-func (a *audits) isTold(t *testing.T) {
+// reportsFailure runs an audit that gets no valid response within --retry-timeout. The report must be incomplete.
+func (a *audits) reportsFailure(t *testing.T) {
 	flags := a.through(t, a.cp.Servers, func(n int64) faultproxy.Fault {
 		if n < 2 {
 			return nil

@@ -23,7 +23,7 @@ type Settings struct {
 	// Seed selects the requests that get a fault, and the faults. Rate is the share of these requests.
 	Seed uint64
 	Rate float64
-	// Replicated adds members of etcd, three in all, and a second kube-apiserver. Spread tells how a balancer
+	// Replicated adds members of etcd, three in all, and a second kube-apiserver. Spread is how a balancer
 	// distributes the requests over both.
 	Replicated bool
 	Spread     faultproxy.Spread

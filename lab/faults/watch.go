@@ -83,7 +83,7 @@ func (w *Watch) report() *v1alpha1.AuditReport {
 	return w.last
 }
 
-func (w *Watch) said() string {
+func (w *Watch) stderr() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.errOut.String()
@@ -107,13 +107,13 @@ func (w *Watch) Until(ctx context.Context, check func(*v1alpha1.AuditReport) err
 		select {
 		case err := <-w.ended:
 			w.ended <- err
-			return fmt.Errorf("it has ended: %w: %s", err, w.said())
+			return fmt.Errorf("it has ended: %w: %s", err, w.stderr())
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("%w; it says: %s", wrong, w.said())
+	return fmt.Errorf("%w; it says: %s", wrong, w.stderr())
 }
 
 // UntilFresh waits until the watch has the names of an audit that begins now. No objects may be created or deleted in
@@ -154,7 +154,7 @@ func (w *Watch) End() (*v1alpha1.AuditReport, error) {
 		return nil, err
 	}
 	if err := <-w.ended; err != nil {
-		return nil, fmt.Errorf("%w: %s", err, w.said())
+		return nil, fmt.Errorf("%w: %s", err, w.stderr())
 	}
 	return w.report(), nil
 }

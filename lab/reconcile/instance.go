@@ -26,7 +26,7 @@ type instance struct {
 	scenario Scenario
 	proxy    *faultproxy.Proxy
 	command  *exec.Cmd
-	answers  io.Reader // the number of failed purposes, a line for each reconcile
+	output   io.Reader // the number of failed purposes, a line for each reconcile
 
 	killed bool          // trial.mu guards it
 	behind atomic.Bool   // its cache gets no events
@@ -74,7 +74,7 @@ func (i *instance) launch(ctx context.Context) error {
 	i.command = exec.CommandContext(ctx, self)
 	i.command.Env = append(os.Environ(), taskVariable+"="+string(what))
 	i.command.Stderr = t.Log
-	if i.answers, err = i.command.StdoutPipe(); err != nil {
+	if i.output, err = i.command.StdoutPipe(); err != nil {
 		return err
 	}
 	return i.command.Start()
@@ -83,7 +83,7 @@ func (i *instance) launch(ctx context.Context) error {
 // watch reads the output of the process until it has done its rounds. It returns false if the process ended before.
 // first is the number of failed purposes in the first reconcile.
 func (i *instance) watch() (done bool, first int, err error) {
-	lines, rounds, first := bufio.NewScanner(i.answers), 0, -1
+	lines, rounds, first := bufio.NewScanner(i.output), 0, -1
 	for n := 1; rounds < i.scenario.Rounds && lines.Scan(); n++ {
 		var failed int
 		if _, err := fmt.Sscan(lines.Text(), &failed); err != nil {
@@ -129,7 +129,7 @@ func (i *instance) choose(r *http.Request) faultproxy.Fault {
 	fault := t.mix(i.scenario, r)
 	return func(next http.Handler) http.Handler {
 		watched := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(&answered{ResponseWriter: w, with: func(code int) {
+			next.ServeHTTP(&statusWriter{ResponseWriter: w, with: func(code int) {
 				if creates && code == http.StatusCreated {
 					t.stored(i)
 				} else if code == http.StatusConflict {
@@ -172,16 +172,16 @@ func (l *lagging) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (l *lagging) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
-// answered calls with when the server responds.
-type answered struct {
+// statusWriter calls with when the server responds.
+type statusWriter struct {
 	http.ResponseWriter
 	with func(code int)
 }
 
-func (a *answered) WriteHeader(code int) {
+func (a *statusWriter) WriteHeader(code int) {
 	a.with(code)
 	a.ResponseWriter.WriteHeader(code)
 }
 
 // Unwrap is for http.ResponseController.
-func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (a *statusWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -20,8 +20,8 @@ type Scenario struct {
 	Kills int
 	// Leaders is how many processes reconcile at the same time.
 	Leaders int
-	// Strangers: other clients take names that are sent, and free them a moment later.
-	Strangers bool
+	// OtherClients: other clients take names that are sent, and free them a moment later.
+	OtherClients bool
 	// Rounds is how often each process reconciles without an error.
 	Rounds int
 }
@@ -35,7 +35,7 @@ var Scenarios = []Scenario{
 	{Name: "two", Title: "two processes", Leaders: 2, Rounds: 3},
 	{
 		Name: "all", Title: "all, and names taken",
-		Leaders: 2, Rounds: 3, Rate: 0.25, Behind: true, Kills: 5, Strangers: true,
+		Leaders: 2, Rounds: 3, Rate: 0.25, Behind: true, Kills: 5, OtherClients: true,
 	},
 }
 

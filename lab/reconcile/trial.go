@@ -58,7 +58,7 @@ type trial struct {
 	namespace string
 	dir       string
 	faults    *faultproxy.Mix
-	strangers sync.WaitGroup // deletions of objects of other clients that are in progress
+	deletions sync.WaitGroup // deletions of objects of other clients that are in progress
 
 	posts, gets, lists, conflicts, processes atomic.Int32
 
@@ -68,16 +68,16 @@ type trial struct {
 	killed  int
 }
 
-// Run runs the way through the scenario on the control plane. The error is about the trial. The Result tells which
+// Run runs the way through the scenario on the control plane. The error is about the trial. The Result lists which
 // objects exist.
 func Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings, way Way, scenario Scenario) (*Result, error) {
 	t := &trial{
 		Settings: s, way: way, cp: cp, namespace: way.Name + "-" + scenario.Name,
 		faults: &faultproxy.Mix{Seed: s.Seed, Rate: scenario.Rate, Of: faults()},
 	}
-	if scenario.Strangers {
+	if scenario.OtherClients {
 		t.faults.Of = append(t.faults.Of, faultproxy.NamedFault{
-			Name: "the name taken by a stranger, and freed", Fault: t.stranger, WritesOnly: true,
+			Name: "the name taken by another client, and freed", Fault: t.takeName, WritesOnly: true,
 		})
 	}
 	for i := range scenario.Kills {
@@ -94,7 +94,7 @@ func Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings, way Way
 	if err := leaders.Wait(); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.namespace, err)
 	}
-	t.strangers.Wait()
+	t.deletions.Wait()
 	r := &Result{Way: way, Scenario: scenario, Purposes: s.Purposes, Took: time.Since(start)}
 	t.fill(r)
 	var err error
@@ -213,9 +213,9 @@ func (t *trial) stored(by *instance) {
 	}
 }
 
-// stranger is a fault. Another client takes the name in the request for a moment. If the server picks the name,
+// takeName is a fault. Another client takes the name in the request for a moment. If the server picks the name,
 // nothing happens.
-func (t *trial) stranger(next http.Handler) http.Handler {
+func (t *trial) takeName(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var sent metav1.PartialObjectMetadata
 		if err := json.Unmarshal(faultproxy.Body(r), &sent); err == nil && sent.Name != "" {
@@ -233,7 +233,7 @@ func (t *trial) take(name string) {
 	if _, err := secrets.Create(ctx, other, metav1.CreateOptions{}); err != nil {
 		return
 	}
-	t.strangers.Go(func() {
+	t.deletions.Go(func() {
 		time.Sleep(300 * time.Millisecond)
 		_ = secrets.Delete(ctx, name, metav1.DeleteOptions{}) // a leftover is counted as missing
 	})

@@ -24,7 +24,7 @@ aarch64 | arm64) arch=arm64 ;;
 *) fail "there is no release for the processor $(uname -m), only for amd64 and arm64. $build" ;;
 esac
 
-folder=$(mktemp -d "${RUNNER_TEMP:-/tmp}/genname.XXXXXX")
+dir=$(mktemp -d "${RUNNER_TEMP:-/tmp}/genname.XXXXXX")
 archive=kubectl-genname_${VERSION}_${os}_${arch}.tar.gz
 fetch() {
 	curl --fail --silent --show-error --location --retry 3 --output "$folder/$1" "$RELEASES/$VERSION/$1" ||
@@ -40,9 +40,9 @@ if [[ -z ${SHA256:-} ]]; then
   ${RELEASES%/download}"
 fi
 if command -v sha256sum >/dev/null; then
-	sum=$(sha256sum "$folder/$archive")
+	sum=$(sha256sum "$dir/$archive")
 else
-	sum=$(shasum -a 256 "$folder/$archive")
+	sum=$(shasum -a 256 "$dir/$archive")
 fi
 [[ ${sum%% *} == "$SHA256" ]] ||
 	fail "$archive has the SHA-256 ${sum%% *}, but the expected value is $SHA256.

@@ -26,7 +26,7 @@ func TestConfidenceRefused(t *testing.T) {
 	}
 }
 
-// One create a second for a day, as docs/internals/mathematics.md tells it.
+// One create a second for a day, as in docs/internals/mathematics.md.
 func TestChurn(t *testing.T) {
 	const perDay = 86400
 	for _, c := range []struct {

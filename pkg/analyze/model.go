@@ -45,7 +45,7 @@ type Model struct {
 // multiplies the server's attempts by r.
 func NewModel(names int64, attempts int) (Model, error) {
 	if names < 1 {
-		return Model{}, fmt.Errorf("name space of %d names: must have at least 1", names)
+		return Model{}, fmt.Errorf("name pool of %d names: must have at least 1", names)
 	}
 	if attempts < 1 || attempts > MaxAttempts {
 		return Model{}, fmt.Errorf("%d attempts per create: must be from 1 to %d", attempts, MaxAttempts)

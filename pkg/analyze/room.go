@@ -65,7 +65,7 @@ func lastBelow(end int64, below func(int64) bool) int64 {
 	return low
 }
 
-// decisive is the relative difference of two hazards from which float64 tells
+// decisive is the relative difference of two hazards from which float64 shows
 // which one is larger. It is far above the error of either, 3e-16.
 const decisive = 1e-13
 

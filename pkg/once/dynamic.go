@@ -117,7 +117,7 @@ func (c *dynamicClient) mapping(ctx context.Context, kind schema.GroupVersionKin
 	}
 }
 
-// find returns the resource of a kind. If there is none, it looks once more after
+// find returns the resource of a kind. If there is none, it searches once more after
 // a reset.
 func (c *dynamicClient) find(kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -138,7 +138,7 @@ func (c *dynamicClient) mayReset() bool {
 	return true
 }
 
-// forget resets the mapper if err says that the server doesn't serve the
+// forget resets the mapper if err means that the server doesn't serve the
 // resource: it may have another name now.
 func (c *dynamicClient) forget(err error) {
 	if details := findings.Details(err); apierrors.IsNotFound(err) && (details == nil || details.Name == "") {

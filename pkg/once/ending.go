@@ -26,7 +26,7 @@ func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, error)
 		return o.held(), o.failure(ErrTaken, nil, "another object has the name")
 	case d.Stopped == protocol.Interrupted:
 		return Result{}, o.failure(ErrInterrupted, ctx.Err(), textOf(context.Cause(ctx)))
-	case !answered(o.refusal) && !meta.IsNoMatchError(o.refusal):
+	case !isResponse(o.refusal) && !meta.IsNoMatchError(o.refusal):
 		return Result{}, o.unknown(ctx, d)
 	}
 	return Result{}, o.failure(ErrRefused, o.refusal, "")
@@ -62,7 +62,7 @@ func (o *operation) metadata() metav1.Object {
 }
 
 // unknown returns the error of an object that may exist. It has the texts of
-// responses, but doesn't wrap them: apierrors.IsForbidden would say that the
+// responses, but doesn't wrap them: apierrors.IsForbidden would mean that the
 // object was refused.
 func (o *operation) unknown(ctx context.Context, d protocol.Done) error {
 	var reasons []string
@@ -74,7 +74,7 @@ func (o *operation) unknown(ctx context.Context, d protocol.Done) error {
 	return o.failure(ErrUnknown, ctx.Err(), strings.Join(reasons, "; "))
 }
 
-// whyUnknown says why the last response doesn't settle the outcome.
+// whyUnknown explains why the last response doesn't settle the outcome.
 func (o *operation) whyUnknown(d protocol.Done) string {
 	switch {
 	case d.Last == protocol.Unclear:
@@ -108,8 +108,8 @@ func (o *operation) reference() string {
 	return kind + " " + o.namespace + "/" + o.name
 }
 
-// answered reports whether err is a response of the server.
-func answered(err error) bool {
+// isResponse reports whether err is a response of the server.
+func isResponse(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status)
 }

@@ -11,7 +11,7 @@ import (
 var (
 	// ErrUnknown means that the object may exist. Create with the same ID again.
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrRefused means that the server refused the last request that it answered.
+	// ErrRefused means that the server refused the last request that got a response.
 	// It does not mean that the object doesn't exist: client-go repeats some
 	// requests, and an earlier copy may have created it.
 	ErrRefused = errors.New("refused")

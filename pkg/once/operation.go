@@ -163,7 +163,7 @@ func (o *operation) get(ctx context.Context) protocol.Observation {
 }
 
 // holder returns whose the object of our name is. Something may have removed its
-// annotation; then its controller tells it. An object that was sent without a
+// annotation; then its controller decides. An object that was sent without a
 // controller may have been adopted.
 func (o *operation) holder(got metav1.Object) protocol.Finding {
 	sent, _ := meta.Accessor(o.object) // was read before

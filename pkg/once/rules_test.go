@@ -192,8 +192,8 @@ func ownedBy(uid types.UID, controller bool) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: uid, Controller: &controller}}
 }
 
-// The annotation tells whose the object of the name is. Without it, the
-// controller tells that it is ours or another's.
+// The annotation shows whose the object of the name is. Without it, the
+// controller shows that it is ours or another's.
 func TestHolder(t *testing.T) {
 	byKey, err := once.FromKey("order-17")
 	if err != nil {
@@ -297,7 +297,7 @@ func TestHeldByAnotherAfterLostPost(t *testing.T) {
 
 var missingNamespace = apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")
 
-// A refusal ends the call at once: there is no second look. Only a 401 is repeated,
+// A refusal ends the call at once: there is no second check. Only a 401 is repeated,
 // once, because the credential may just have expired.
 func TestRefusals(t *testing.T) {
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "", nil)

@@ -55,8 +55,8 @@ func script(t *testing.T) string {
 // export writes the exports of packages at a version.
 func (r repository) export(version string, packages ...string) {
 	r.t.Helper()
-	if said, failed := r.run(script(r.t), append([]string{"-w", version}, packages...)...); failed {
-		r.t.Fatal(said)
+	if output, failed := r.run(script(r.t), append([]string{"-w", version}, packages...)...); failed {
+		r.t.Fatal(output)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestAPIDiff(t *testing.T) {
 	const less = "package p\n\nfunc G() {}\n"
 	for name, test := range map[string]struct {
 		version, now string
-		says         []string
+		prints       []string
 		fails        bool
 	}{
 		"the same":             {"v1.2.3", before, []string{"./p: no change since v1.2.3", "./q: new since v1.2.3"}, false},
@@ -78,10 +78,10 @@ func TestAPIDiff(t *testing.T) {
 		r.export(test.version, "./p")
 		r.write("q/q.go", "package q\n")
 		r.write("p/p.go", test.now)
-		said, failed := r.run(script(t), "./p", "./q")
-		for _, want := range test.says {
-			if !strings.Contains(said, want) || failed != test.fails {
-				t.Errorf("%s: failed: %v, and does not say %q:\n%s", name, failed, want, said)
+		output, failed := r.run(script(t), "./p", "./q")
+		for _, want := range test.prints {
+			if !strings.Contains(output, want) || failed != test.fails {
+				t.Errorf("%s: failed: %v, and does not say %q:\n%s", name, failed, want, output)
 			}
 		}
 	}
@@ -94,16 +94,16 @@ func TestAPIDiffOfAnotherModule(t *testing.T) {
 	r.write("n/n.go", "package n\n\nfunc F() {}\n")
 	r.export("v1.0.0", "./n")
 	r.write("n/n.go", "package n\n")
-	if said, failed := r.run(script(t), "./n"); !failed || !strings.Contains(said, "F: removed") {
-		t.Error(said)
+	if output, failed := r.run(script(t), "./n"); !failed || !strings.Contains(output, "F: removed") {
+		t.Error(output)
 	}
 }
 
 // A removed package and missing exports are reported.
 func TestAPIDiffOfNothing(t *testing.T) {
 	r := newRepository(t)
-	if said, failed := r.run(script(t), "./p"); !failed || !strings.Contains(said, "error: there are no exports to compare with") {
-		t.Error(said)
+	if output, failed := r.run(script(t), "./p"); !failed || !strings.Contains(output, "error: there are no exports to compare with") {
+		t.Error(output)
 	}
 	r.write("gone/gone.go", "package gone\n")
 	r.export("v1.0.0", "./gone")

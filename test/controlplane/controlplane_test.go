@@ -109,7 +109,7 @@ func TestRestartAPIServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := configMaps.Get(t.Context(), "kept", metav1.GetOptions{}); err == nil {
-		t.Error("a dead server answers")
+		t.Error("a dead server responds")
 	}
 	if err := cp.Servers[0].Start(t.Context()); err != nil {
 		t.Fatal(err)

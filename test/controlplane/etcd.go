@@ -156,16 +156,16 @@ func (m *Member) status(ctx context.Context) (status, error) {
 		return status{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	var answer struct {
+	var body struct {
 		Header struct {
 			Member uint64 `json:"member_id,string"`
 		}
 		Leader uint64 `json:",string"`
 		Term   uint64 `json:"raftTerm,string"`
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
 		return status{}, fmt.Errorf("%s: %w", path, err)
 	}
-	m.id = fmt.Sprintf("%x", answer.Header.Member)
-	return status{answer.Leader == answer.Header.Member, answer.Term}, nil
+	m.id = fmt.Sprintf("%x", body.Header.Member)
+	return status{body.Leader == body.Header.Member, body.Term}, nil
 }

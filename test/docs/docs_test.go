@@ -164,22 +164,22 @@ func TestTargetsExist(t *testing.T) {
 	makefile := read(t, "Makefile")
 	target := regexp.MustCompile("(?m)(?:^ *|`)make ([a-z][a-z-]*)")
 	program := regexp.MustCompile("(?m)(?:^ *|`)go (?:run|test) (?:-C )?(?:\\./)?((?:test|docs|krew)/[a-z0-9/]+)")
-	looked := 0
+	checked := 0
 	for _, p := range pages(t) {
 		for _, match := range target.FindAllStringSubmatch(p.text, -1) {
-			looked++
+			checked++
 			if !strings.Contains(makefile, "\n"+match[1]+":") {
 				t.Errorf("%s: there is no make %s", p.path, match[1])
 			}
 		}
 		for _, match := range program.FindAllStringSubmatch(p.text, -1) {
-			looked++
+			checked++
 			if _, err := os.Stat(root + match[1]); err != nil {
 				t.Errorf("%s: %v", p.path, err)
 			}
 		}
 	}
-	if looked == 0 {
+	if checked == 0 {
 		t.Error("no page has a target or a program")
 	}
 }

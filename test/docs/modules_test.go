@@ -32,9 +32,9 @@ func TestDependabotKnowsAllModules(t *testing.T) {
 		t.Fatalf("no module: %v", err)
 	}
 	for module := range strings.Lines(string(modules)) {
-		folder := path.Join("/", path.Dir(strings.TrimSpace(module)))
-		if !slices.ContainsFunc(patterns, func(p string) bool { matches, _ := path.Match(p, folder); return matches }) {
-			t.Errorf(".github/dependabot.yml does not have %s", folder)
+		dir := path.Join("/", path.Dir(strings.TrimSpace(module)))
+		if !slices.ContainsFunc(patterns, func(p string) bool { matches, _ := path.Match(p, dir); return matches }) {
+			t.Errorf(".github/dependabot.yml does not have %s", dir)
 		}
 	}
 }

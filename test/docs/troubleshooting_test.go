@@ -146,7 +146,7 @@ func TestTroubleshooting(t *testing.T) {
 	}
 }
 
-// explained reports whether a page has the beginning of a message, and marks the beginning as used.
+// explained reports whether a page has the beginning of a message, and records that the beginning is used.
 func explained(m prose.Message, beginnings map[string]bool) bool {
 	found := false
 	for beginning := range beginnings {
@@ -157,7 +157,7 @@ func explained(m prose.Message, beginnings map[string]bool) bool {
 	return found
 }
 
-// excused reports whether there is a reason to leave a message out, and marks the reason as used.
+// excused reports whether there is a reason to leave a message out, and records that the reason is used.
 func excused(m prose.Message, excuses map[string]bool) bool {
 	found := false
 	for _, key := range []string{m.Package + ": " + m.Group, m.Package + ": " + m.Name} {

@@ -129,11 +129,11 @@ func compact(t *testing.T, cp *controlplane.ControlPlane) {
 			t.Fatal(err)
 		}
 		defer func() { _ = response.Body.Close() }()
-		var answer struct{ Header struct{ Revision string } }
-		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || response.StatusCode != http.StatusOK {
+		var status struct{ Header struct{ Revision string } }
+		if err := json.NewDecoder(response.Body).Decode(&status); err != nil || response.StatusCode != http.StatusOK {
 			t.Fatal(response.Status, err)
 		}
-		return answer.Header.Revision
+		return status.Header.Revision
 	}
 	latest := post("/v3/kv/range", `{"key":"AA=="}`)
 	if _, err := strconv.Atoi(latest); err != nil {
@@ -174,7 +174,7 @@ func TestAuditWaitsForTheServer(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	var asked atomic.Int64
-	awayUntil := func(request int64) *faultproxy.Proxy {
+	droppedUntil := func(request int64) *faultproxy.Proxy {
 		return faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
 			if asked.Add(1) < request {
 				return faultproxy.DropRequest
@@ -184,12 +184,12 @@ func TestAuditWaitsForTheServer(t *testing.T) {
 	}
 	for _, args := range [][]string{{"configmaps"}, {"cm/run-"}, nil} {
 		asked.Store(0)
-		u := harness.As(t, awayUntil(3).Config)
+		u := harness.As(t, droppedUntil(3).Config)
 		u.Run(append([]string{"audit", "-n", ns, "--no-headers"}, args...)...).Expect(t, 0, `.*configmaps +run- +17 .*`,
 			harness.Printed(common.Unreachable, "2m0s")+harness.Printed(common.Reachable, `\d+`)+`.*`)
 	}
 	asked.Store(0)
-	harness.As(t, awayUntil(1<<40).Config).Run("audit", "cm", "-n", ns, "--retry-timeout=100ms", "--fail-above-count=5").Expect(t, 1, ``,
+	harness.As(t, droppedUntil(1<<40).Config).Run("audit", "cm", "-n", ns, "--retry-timeout=100ms", "--fail-above-count=5").Expect(t, 1, ``,
 		harness.Printed(common.Unreachable, "100ms")+harness.Printed("error: "+common.GaveUp, "100ms", "ask the server for its version: .*"))
 }
 
@@ -225,7 +225,7 @@ func TestAuditCompressesFromAfar(t *testing.T) {
 // The metrics are megabytes and take a big server seconds. The scan continues meanwhile. The audit
 // does not request the metrics if a flag gives the attempts.
 func TestAuditWithSlowMetrics(t *testing.T) {
-	const tries = "-o=jsonpath={.server.attempts} {.server.attemptsSource}"
+	const attempts = "-o=jsonpath={.server.attempts} {.server.attemptsSource}"
 	var listed atomic.Bool
 	var asked atomic.Int64
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -249,11 +249,11 @@ func TestAuditWithSlowMetrics(t *testing.T) {
 		return nil
 	})
 	u := harness.As(t, proxy.Config)
-	u.Run("audit", "configmaps", "-A", tries).Expect(t, 0, `1 metric`, `.*`)
+	u.Run("audit", "configmaps", "-A", attempts).Expect(t, 0, `1 metric`, `.*`)
 	if n := asked.Load(); n != 1 {
 		t.Errorf("asked %d times for metrics", n)
 	}
-	u.Run("audit", "configmaps", "-A", tries, "--server-attempts=8").Expect(t, 0, `8 flag`, `.*`)
+	u.Run("audit", "configmaps", "-A", attempts, "--server-attempts=8").Expect(t, 0, `8 flag`, `.*`)
 	if asked.Load() != 1 {
 		t.Error("asked for metrics, although the tries were given")
 	}

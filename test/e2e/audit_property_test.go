@@ -173,7 +173,7 @@ func compareFew(t *testing.T, u harness.User, ns string, want []counted) {
 	for _, i := range report.Items {
 		got = append(got, counted{i.Resource, i.Namespace, i.Prefix, i.Names, i.Generated, i.RawPrefixes})
 	}
-	compare(t, "few rights", want, got)
+	compare(t, "few permissions", want, got)
 	forbidden := func(s v1alpha1.Skipped) bool { return s.Resource == "secrets" && s.Reason == "forbidden" }
 	if !slices.ContainsFunc(report.Skipped, forbidden) || !report.Complete {
 		t.Errorf("secrets are not skipped, or the report is not whole: %v, %+v", report.Complete, report.Skipped)

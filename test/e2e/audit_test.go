@@ -112,9 +112,9 @@ func count(t *testing.T, cp *controlplane.ControlPlane, resource schema.GroupVer
 				continue
 			}
 			c.Names++
-			if said := o.GetGenerateName(); said != "" && said[:min(58, len(said))] == prefix {
+			if declared := o.GetGenerateName(); declared != "" && declared[:min(58, len(declared))] == prefix {
 				c.Generated++
-				raw[prefix][said] = true
+				raw[prefix][declared] = true
 			}
 		}
 		c.RawPrefixes = len(raw[prefix])
@@ -255,7 +255,7 @@ func TestAuditFolded(t *testing.T) {
 }
 
 // Objects of the plugin, of a controller and of a Deployment have different creators.
-func TestAuditMadeBy(t *testing.T) {
+func TestAuditCreatedBy(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=12").Expect(t, 0, `.*`, ``)
@@ -359,7 +359,7 @@ func TestAuditByTheTimeOfTheServer(t *testing.T) {
 
 // A comparison with an audit that was saved just now causes a warning. A gate that could not compare
 // anything does not pass.
-func TestAuditCompareWithWhatSaysLittle(t *testing.T) {
+func TestAuditCompareWithAShortReport(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
@@ -460,7 +460,7 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 		{"no gate", admin, []string{"cm", "-n", "typo"}, 0, harness.Printed(auditmsg.EmptyInAll, `typo`) + `.*`},
 		{"all namespaces", admin, []string{"cm", "-A", "--fail-above-count=1000000"}, 0, `.*`},
 		{
-			"who may not know", counter,
+			"no permission to know", counter,
 			[]string{"cm", "-n", ns, "--fail-above-count=5"},
 			0,
 			`.*` + harness.Printed(auditmsg.GateEmptyNamespace, ns) + `.*`,
@@ -530,9 +530,9 @@ func TestAuditBadInput(t *testing.T) {
 		{"a deprecated type that is named", admin, []string{"endpoints", "-n", "none", "--warnings-as-errors"}, 1, ``, `Warning: v1 Endpoints is deprecated [^\n]*\nNo generated names .*error: 1 warning received\n`},
 		{"deprecated types among all", admin, []string{"-n", "none", "--warnings-as-errors"}, 0, ``, `No generated names [^\n]*\n`},
 		{"no names of this type", admin, []string{"crds"}, 0, ``, `No generated names to show.*\nWarning: skipped customresourcedefinitions.apiextensions.k8s.io: a CustomResourceDefinition must be named PLURAL.GROUP.*`},
-		{"no right to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, harness.Printed(auditmsg.ReadOf, `0`, `1 type`) + harness.Printed(auditmsg.Skipped, `secrets in `+ns, `[^\n]*User "lister" cannot list resource "secrets"[^\n]*`) + `.*` + harness.Printed("error: "+auditmsg.Incomplete)},
-		{"no right to list the other types", lister, []string{"-n", ns}, 0, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.SkippedForbidden, `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
-		{"no right to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.GateForbidden, `\d+ types`) + harness.Printed(auditmsg.GateEmptyNamespace) + harness.Printed("error: "+auditmsg.Incomplete)},
+		{"no permission to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, harness.Printed(auditmsg.ReadOf, `0`, `1 type`) + harness.Printed(auditmsg.Skipped, `secrets in `+ns, `[^\n]*User "lister" cannot list resource "secrets"[^\n]*`) + `.*` + harness.Printed("error: "+auditmsg.Incomplete)},
+		{"no permission to list the other types", lister, []string{"-n", ns}, 0, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.SkippedForbidden, `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
+		{"no permission to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.GateForbidden, `\d+ types`) + harness.Printed(auditmsg.GateEmptyNamespace) + harness.Printed("error: "+auditmsg.Incomplete)},
 		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.GateForbiddenAllowed, `\d+ types`) + harness.Printed(auditmsg.GateEmptyNamespace)},
 		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--retry-timeout=1ms"}, 1, ``, harness.Printed(common.Unreachable, "1ms") + harness.Printed("error: "+common.GaveUp, "1ms", "ask the server for its version: .*connection refused")},
 	} {

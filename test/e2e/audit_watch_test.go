@@ -41,15 +41,15 @@ const requestsOfAState = 3
 
 const stateExpired = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (9)","reason":"Expired","code":410}`
 
-// watches injects faults into watches. Each watch is cut some time after its first event. While away
+// watches injects faults into watches. Each watch is cut some time after its first event. While refuses
 // is set, no watch can be opened. The next old watches get the response to a state that the server no longer knows.
 type watches struct {
-	mu     sync.Mutex
-	lasts  time.Duration // 0 for no cut
-	away   bool
-	old    int
-	opened int
-	cut    []context.CancelFunc
+	mu      sync.Mutex
+	lasts   time.Duration // 0 for no cut
+	refuses bool
+	old     int
+	opened  int
+	cut     []context.CancelFunc
 }
 
 func (w *watches) choose(r *http.Request) faultproxy.Fault {
@@ -59,7 +59,7 @@ func (w *watches) choose(r *http.Request) faultproxy.Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.opened++
-	if w.away {
+	if w.refuses {
 		return faultproxy.Respond(http.StatusServiceUnavailable, nil, "away")
 	}
 	if w.old > 0 {
@@ -72,26 +72,26 @@ func (w *watches) choose(r *http.Request) faultproxy.Fault {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if w.lasts > 0 {
-				rw = &telling{rw, end}
+				rw = &notifying{rw, end}
 			}
 			next.ServeHTTP(rw, r.WithContext(ctx))
 		})
 	}
 }
 
-// telling calls told after each event.
-type telling struct {
+// notifying calls wrote after each event.
+type notifying struct {
 	http.ResponseWriter
-	told func()
+	wrote func()
 }
 
-func (t *telling) Write(p []byte) (int, error) {
-	defer t.told()
-	return t.ResponseWriter.Write(p)
+func (n *notifying) Write(p []byte) (int, error) {
+	defer n.wrote()
+	return n.ResponseWriter.Write(p)
 }
 
 // Unwrap is for http.ResponseController.
-func (t *telling) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+func (n *notifying) Unwrap() http.ResponseWriter { return n.ResponseWriter }
 
 // count returns the number of watches that were opened.
 func (w *watches) count() int {
@@ -103,7 +103,7 @@ func (w *watches) count() int {
 // leave cuts all watches, and refuses new ones until the function returns.
 func (w *watches) leave(what func()) {
 	w.mu.Lock()
-	w.away = true
+	w.refuses = true
 	for _, cancel := range w.cut {
 		cancel()
 	}
@@ -111,7 +111,7 @@ func (w *watches) leave(what func()) {
 	what()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.away, w.old = false, requestsOfAState
+	w.refuses, w.old = false, requestsOfAState
 }
 
 // watching is a run of audit --watch in the background.
@@ -159,8 +159,8 @@ func (w *watching) reports(t *testing.T) (all []v1alpha1.AuditReport) {
 	}
 }
 
-// said returns the text on stderr.
-func (w *watching) said() string {
+// stderr returns the text on stderr.
+func (w *watching) stderr() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.errOut.String()
@@ -172,7 +172,7 @@ func (w *watching) expect(t *testing.T, prefix string, names int64) (item v1alph
 	harness.Eventually(t, func() error {
 		all := w.reports(t)
 		if len(all) == 0 {
-			return fmt.Errorf("no report: %s", w.said())
+			return fmt.Errorf("no report: %s", w.stderr())
 		}
 		for _, item = range all[len(all)-1].Items {
 			if item.Prefix == prefix && item.Names == names {
@@ -189,7 +189,7 @@ func (w *watching) end(t *testing.T, code int) v1alpha1.AuditReport {
 	t.Helper()
 	w.stop()
 	if got := <-w.code; got != code {
-		t.Errorf("exit code %d, want %d: %s", got, code, w.said())
+		t.Errorf("exit code %d, want %d: %s", got, code, w.stderr())
 	}
 	all := w.reports(t)
 	last := all[len(all)-1]
@@ -296,7 +296,7 @@ func TestAuditWatchGateOfHidden(t *testing.T) {
 		harness.Eventually(t, func() error {
 			all := w.reports(t)
 			if len(all) == 0 || all[len(all)-1].Gate.ExceededCount != want {
-				return fmt.Errorf("not %d above the gate in %d reports: %s", want, len(all), w.said())
+				return fmt.Errorf("not %d above the gate in %d reports: %s", want, len(all), w.stderr())
 			}
 			return nil
 		})
@@ -338,7 +338,7 @@ func TestAuditWatchAfterAGap(t *testing.T) {
 	if m == nil || m.Gaps != 1 || m.Creates > 11 || m.Deletes > 5 || 20+m.Creates-m.Deletes != 26 {
 		t.Errorf("%+v", m)
 	}
-	if text := w.said(); !strings.Contains(text, gapOf("configmaps")) {
+	if text := w.stderr(); !strings.Contains(text, gapOf("configmaps")) {
 		t.Error(text)
 	}
 }
@@ -416,7 +416,7 @@ func TestAuditWatchVerifiesItsEnd(t *testing.T) {
 	if len(last.Items) != 1 || last.Items[0].Names != 120 || !last.Complete {
 		t.Errorf("%+v", last)
 	}
-	if text := w.said(); strings.Count(text, gapOf("configmaps")) != 1 {
+	if text := w.stderr(); strings.Count(text, gapOf("configmaps")) != 1 {
 		t.Error(text)
 	}
 }
@@ -480,10 +480,10 @@ func TestAuditWatchTypeRemoved(t *testing.T) {
 	if err := client.Resource(definitions).Delete(t.Context(), "gears.example.e2e", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	told := fmt.Sprintf(auditmsg.Vanished+"\n", "gears.example.e2e")
+	wrote := fmt.Sprintf(auditmsg.Vanished+"\n", "gears.example.e2e")
 	harness.Eventually(t, func() error {
-		if !strings.Contains(w.said(), told) {
-			return errors.New(w.said())
+		if !strings.Contains(w.stderr(), wrote) {
+			return errors.New(w.stderr())
 		}
 		return nil
 	})
@@ -491,13 +491,13 @@ func TestAuditWatchTypeRemoved(t *testing.T) {
 	if len(last.Items) > 0 || last.Complete || len(last.Skipped) != 1 || last.Skipped[0].Reason != "notFound" {
 		t.Errorf("%+v", last)
 	}
-	if text := w.said(); strings.Count(text, told) != 1 {
+	if text := w.stderr(); strings.Count(text, wrote) != 1 {
 		t.Error(text)
 	}
 }
 
 // An outage during the first count is reported, and so is its end.
-func TestAuditWatchTellsOfAnAbsence(t *testing.T) {
+func TestAuditWatchReportsAnAbsence(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	create, _ := creator(t, retrying, ns)
@@ -509,18 +509,18 @@ func TestAuditWatchTellsOfAnAbsence(t *testing.T) {
 		}
 		return faultproxy.DropRequest
 	}).Config), "configmaps", "-n", ns)
-	says := func(text string) {
+	prints := func(text string) {
 		harness.Eventually(t, func() error {
-			if !strings.Contains(w.said(), text) {
-				return errors.New(w.said())
+			if !strings.Contains(w.stderr(), text) {
+				return errors.New(w.stderr())
 			}
 			return nil
 		})
 	}
-	says(fmt.Sprintf(common.Unreachable, "2m0s", ""))
+	prints(fmt.Sprintf(common.Unreachable, "2m0s", ""))
 	back.Store(true)
 	reachable, _, _ := strings.Cut(common.Reachable, "%")
-	says(reachable)
+	prints(reachable)
 	w.expect(t, "run-", 20)
 	w.end(t, 0)
 }
@@ -542,12 +542,12 @@ func TestAuditWatchInterruptedInTheFirstCount(t *testing.T) {
 	<-asked
 	w.stop()
 	if code := <-w.code; code != 130 {
-		t.Errorf("exit code %d: %s", code, w.said())
+		t.Errorf("exit code %d: %s", code, w.stderr())
 	}
 	if all := w.reports(t); len(all) > 0 {
 		t.Errorf("%+v", all)
 	}
-	if text := w.said(); !strings.HasSuffix(text, auditmsg.InterruptedIncomplete+"\n") {
+	if text := w.stderr(); !strings.HasSuffix(text, auditmsg.InterruptedIncomplete+"\n") {
 		t.Error(text)
 	}
 }

@@ -42,7 +42,7 @@ const (
 	nothing = ":4" // no other completion
 	slash   = ":6" // no other completion, and no space after it
 	files   = ":8" // files with these extensions
-	folder  = ":16"
+	dir     = ":16"
 )
 
 func TestCompletion(t *testing.T) {
@@ -62,7 +62,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"create", "--dry-run="}, []string{"none", "client", "server"}, nothing},
 		{[]string{"create", "--validate="}, []string{"strict", "warn", "ignore"}, nothing},
 		{[]string{"create", "-f", ""}, []string{"json", "yaml", "yml"}, files},
-		{[]string{"create", "-k", ""}, nil, folder},
+		{[]string{"create", "-k", ""}, nil, dir},
 		{[]string{"create", "--attempts", ""}, nil, nothing},
 		{[]string{"version", "-o", ""}, []string{"custom-columns", "custom-columns-file", "json", "yaml", "kyaml", "go-template", "go-template-file", "template", "templatefile", "jsonpath", "jsonpath-as-json", "jsonpath-file"}, nothing},
 		{[]string{"audit", "--sort-by", ""}, []string{"names", "last-10m", "last-24h", "prefix"}, nothing},
@@ -99,7 +99,7 @@ func TestCompletion(t *testing.T) {
 
 // If a server accepts a connection and sends nothing, the user must not wait, and no password prompt
 // appears on the terminal.
-func TestCompletionWithoutAnswer(t *testing.T) {
+func TestCompletionWithoutResponse(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestCompletionWithoutAnswer(t *testing.T) {
 }
 
 // If a user forbids credential plugins, Tab does not run any.
-func TestCompletionHonoursCredentialPluginPolicy(t *testing.T) {
+func TestCompletionHonorsCredentialPluginPolicy(t *testing.T) {
 	kubeconfig, kuberc, ran := forbiddenPlugin(t)
 	s := harness.NewShell(t, kubeconfig)
 	completions(s, "audit", "--kuberc="+kuberc, "-n", "")

@@ -43,7 +43,7 @@ func expectConfigMaps(t *testing.T, ns string, n int) {
 
 // If an object of a run with a key lost its creation ID annotation, it can be annotated again, or
 // deleted and created again.
-func TestAdviceAboutAnObjectWithoutItsMark(t *testing.T) {
+func TestAdviceAboutAnObjectWithoutItsID(t *testing.T) {
 	for name, expression := range map[string]string{"marked": `(kubectl annotate [^\n]*)`, "deleted": `(kubectl delete [^\n]*)`} {
 		t.Run(name, func(t *testing.T) {
 			ns := harness.Namespace(t, single)
@@ -82,7 +82,7 @@ func TestAdviceAboutATakenName(t *testing.T) {
 
 // The response of a POST is lost. The advised command shows whether the object exists. After the next
 // advised command, one object exists.
-func TestAdviceAboutALostAnswer(t *testing.T) {
+func TestAdviceAboutALostResponse(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault faultproxy.Fault
 		there bool
@@ -101,11 +101,11 @@ func TestAdviceAboutALostAnswer(t *testing.T) {
 			input := harness.File(t, "cm.yaml", configMap)
 			lost := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=0")
 			u := harness.As(t, single.Admin())
-			looked := follow(t, u, advised(t, lost, harness.Printed(messages.Check, `  (kubectl get [^\n]*)`)))
-			if lost.Code != 4 || (looked.Code == 0) != test.there {
-				t.Errorf("%+v, then %+v", lost, looked)
+			checked := follow(t, u, advised(t, lost, harness.Printed(messages.Check, `  (kubectl get [^\n]*)`)))
+			if lost.Code != 4 || (checked.Code == 0) != test.there {
+				t.Errorf("%+v, then %+v", lost, checked)
 			}
-			if looked.Code != 0 {
+			if checked.Code != 0 {
 				advised(t, lost, `(`+harness.Printed(messages.MissingOne)+`)`)
 				u.Run("create", "-n", ns, "-f", input).Expect(t, 0, oneCreated, ``)
 			}
@@ -165,8 +165,8 @@ func TestAdviceAboutTwoRunsAtTheSameMoment(t *testing.T) {
 	client := harness.Clientset(t, single).CoreV1().ConfigMaps(ns)
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}
 	first := strings.TrimSuffix(strings.TrimPrefix(admin.Run(append(args, "--dry-run=client", "-o", "name")...).Stdout, "configmap/"), "\n")
-	stranger := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: first, Annotations: map[string]string{"genname.dev/creation-id": "v1-other"}}}
-	if _, err := client.Create(t.Context(), stranger, metav1.CreateOptions{}); err != nil {
+	unexpected := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: first, Annotations: map[string]string{"genname.dev/creation-id": "v1-other"}}}
+	if _, err := client.Create(t.Context(), unexpected, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var posts atomic.Int32
@@ -196,14 +196,14 @@ func TestALoadBalancerWithoutAServer(t *testing.T) {
 	for contentType, body := range map[string]string{"text/html": "<html><body>503</body></html>", "text/plain": "no healthy upstream"} {
 		t.Run(contentType, func(t *testing.T) {
 			ns := harness.Namespace(t, single)
-			answer := faultproxy.Respond(http.StatusServiceUnavailable, http.Header{"Content-Type": {contentType}}, body)
+			unavailable := faultproxy.Respond(http.StatusServiceUnavailable, http.Header{"Content-Type": {contentType}}, body)
 			var posts atomic.Int32
 			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 				if harness.Creates(r) {
 					posts.Add(1)
 				}
 				if posts.Load() > 0 {
-					return answer
+					return unavailable
 				}
 				return nil
 			})

@@ -45,9 +45,9 @@ func TestAgainAfterAFailureAmongCopies(t *testing.T) {
 		return nil
 	}).Config)
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--concurrency=1"}
-	said := u.Run(append(args, "--count=5")...)
-	said.Expect(t, 1, `(`+oneCreated+`){2}`, `.*: 2 created, 0 exist, 1 failed, 0 unknown, 2 not attempted\n.*`)
-	rest := advised(t, said, `  (--count=\d+)\n`)
+	result := u.Run(append(args, "--count=5")...)
+	result.Expect(t, 1, `(`+oneCreated+`){2}`, `.*: 2 created, 0 exist, 1 failed, 0 unknown, 2 not attempted\n.*`)
+	rest := advised(t, result, `  (--count=\d+)\n`)
 	u.Run(append(args, rest)...).Expect(t, 0, `(`+oneCreated+`){3}`, ``)
 	expectConfigMaps(t, ns, 5)
 }
@@ -64,7 +64,7 @@ func TestAgainWhenNothingWasCreated(t *testing.T) {
 }
 
 // The example of a pipeline repeats a run with an unknown outcome, and finds the existing Job.
-func TestExamplePipelineAfterALostAnswer(t *testing.T) {
+func TestExamplePipelineAfterALostResponse(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	harness.Grant(t, retrying, ns, "pipeline", []string{"create", "list", "watch"}, "jobs")

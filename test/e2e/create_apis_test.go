@@ -117,13 +117,13 @@ func createThings(t *testing.T, cp *controlplane.ControlPlane, group string) {
 	input := harness.File(t, "thing.yaml", strings.ReplaceAll(thing, "GROUP", group))
 	created := `thing.` + group + `/thing-` + harness.Suffix + ` created\n`
 	for name, fault := range map[string]faultproxy.Fault{
-		"no fault": nil, "answer lost": faultproxy.DropResponse, "request lost": faultproxy.DropRequest, "repeated": faultproxy.RepeatSecond,
+		"no fault": nil, "response lost": faultproxy.DropResponse, "request lost": faultproxy.DropRequest, "repeated": faultproxy.RepeatSecond,
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := countMarked(t, things)
+			before := countWithID(t, things)
 			proxy := faultproxy.New(t, cp.Admin(), firstPost(fault))
 			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input).Expect(t, 0, created, `(thing.`+group+`/thing-[^\n]*\n)*`)
-			if n := countMarked(t, things) - before; n != 1 {
+			if n := countWithID(t, things) - before; n != 1 {
 				t.Errorf("%d objects were made, want 1", n)
 			}
 		})
@@ -136,7 +136,7 @@ func createThings(t *testing.T, cp *controlplane.ControlPlane, group string) {
 	})
 }
 
-func countMarked(t *testing.T, resource dynamic.ResourceInterface) int {
+func countWithID(t *testing.T, resource dynamic.ResourceInterface) int {
 	t.Helper()
 	list, err := resource.List(t.Context(), metav1.ListOptions{})
 	if err != nil {

@@ -104,17 +104,17 @@ func (b *brim) create(args ...string) harness.Result {
 	u.Context = ctx
 	r := u.Run(append([]string{"create", "--naming=server", "-n", b.namespace, "-f", b.manifest}, args...)...)
 
-	said := map[string]bool{}
+	printed := map[string]bool{}
 	for line := range strings.Lines(r.Stdout) {
-		said[line] = true
+		printed[line] = true
 	}
 	objects := harness.ConfigMaps(b.t, b.cp, b.namespace)
 	for _, object := range objects {
-		delete(said, "configmap/"+object.Name+" created\n")
+		delete(printed, "configmap/"+object.Name+" created\n")
 	}
 	came := len(objects) - b.there
-	if lines := strings.Count(r.Stdout, "\n"); len(said) > 0 || lines != came {
-		b.t.Errorf("%d objects have come, and %d are said to: %v are not there", came, lines, said)
+	if lines := strings.Count(r.Stdout, "\n"); len(printed) > 0 || lines != came {
+		b.t.Errorf("%d objects were created, and %d are printed: %v are not there", came, lines, printed)
 	}
 	b.there = len(objects)
 	return r

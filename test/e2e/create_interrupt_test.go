@@ -173,7 +173,7 @@ func withPlugin(t *testing.T, kubeconfig, script string) {
 
 // No process reads stdout, and the pipe is full. An interrupt ends the command, and each object that
 // exists is on stdout or on stderr.
-func TestInterruptWhileNobodyReads(t *testing.T) {
+func TestInterruptWithoutAReader(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
 	reader, writer, err := os.Pipe()
@@ -195,18 +195,18 @@ func TestInterruptWhileNobodyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]bool{}
+	named := map[string]bool{}
 	for _, name := range regexp.MustCompile(`configmap/(\S+)(?: -n \S+ was)? created`).FindAllStringSubmatch(string(stdout)+p.printed(), -1) {
-		told[name[1]] = true
+		named[name[1]] = true
 	}
 	there := harness.ConfigMaps(t, single, ns)
 	for _, cm := range there {
-		if !told[cm.Name] {
+		if !named[cm.Name] {
 			t.Errorf("%s exists, and is not printed", cm.Name)
 		}
 	}
-	if len(there) != len(told) || len(there) < 50 {
-		t.Errorf("%d exist, %d are printed; stderr\n%s", len(there), len(told), p.printed())
+	if len(there) != len(named) || len(there) < 50 {
+		t.Errorf("%d exist, %d are printed; stderr\n%s", len(there), len(named), p.printed())
 	}
 }
 

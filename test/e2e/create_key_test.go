@@ -124,7 +124,7 @@ func TestTheKeyStaysHere(t *testing.T) {
 	}
 }
 
-// A later run creates objects again that a TTL deleted. A warning says so in advance.
+// A later run creates objects again that a TTL deleted. A warning reports it in advance.
 func TestCreateWithAKeyWarnsOfTTL(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	job := harness.File(t, "job.yaml", `
@@ -140,7 +140,7 @@ spec:
 }
 
 // A run reports a copy of one of its objects, and an object that is being deleted.
-func TestCreateWithAKeyTellsOfOddities(t *testing.T) {
+func TestCreateWithAKeyReportsOddities(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}
@@ -204,7 +204,7 @@ func TestCreateWithAKeyOfWhatTheServerRefuses(t *testing.T) {
 
 // If the creation ID annotations of an earlier run's objects were removed, a re-run does not treat
 // them as unexpected objects.
-func TestCreateWithAKeyAfterTheMarksAreGone(t *testing.T) {
+func TestCreateWithAKeyAfterTheIDsAreGone(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}

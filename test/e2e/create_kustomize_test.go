@@ -18,13 +18,13 @@ func kustomization(name string) string { return harness.Root + "test/kustomize/c
 // kustomizationOf writes files into a directory and returns it.
 func kustomizationOf(t *testing.T, files map[string]string) string {
 	t.Helper()
-	folder := t.TempDir()
+	dir := t.TempDir()
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return folder
+	return dir
 }
 
 // generateName works in kustomizations: kustomize#641, #586 and #4224.
@@ -71,7 +71,7 @@ func imageOf(job batchv1.Job) string { return job.Spec.Template.Spec.Containers[
 // An object whose type is in the same kustomization waits for the type, as from a file.
 func TestCreateFromAKustomizationWithItsType(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
-	folder := kustomizationOf(t, map[string]string{
+	dir := kustomizationOf(t, map[string]string{
 		"kustomization.yaml": "namespace: " + ns + "\nresources: [workflow.yaml, type.yaml]\n",
 		"workflow.yaml":      "apiVersion: kustomize.example.com/v1\nkind: Workflow\nmetadata: {generateName: hello-world-}\n",
 		"type.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
@@ -79,7 +79,7 @@ func TestCreateFromAKustomizationWithItsType(t *testing.T) {
 			"  names: {kind: Workflow, plural: workflows}\n" +
 			"  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]\n",
 	})
-	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-k", folder).
+	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-k", dir).
 		Expect(t, 0, `customresourcedefinition\.apiextensions\.k8s\.io/workflows\.kustomize\.example\.com created\n`+
 			`workflow\.kustomize\.example\.com/hello-world-`+harness.Suffix+` created\n`, "")
 }
@@ -89,11 +89,11 @@ func TestCreateFromAKustomizationWithItsType(t *testing.T) {
 func TestCreateFromAKustomizationWithAKey(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
-	folder := kustomizationOf(t, map[string]string{
+	dir := kustomizationOf(t, map[string]string{
 		"kustomization.yaml": "resources: [objects.yaml]\n",
 		"objects.yaml":       strings.ReplaceAll(read(t, kustomization("several")+"/want.yaml"), "namespace: other", "namespace: "+ns),
 	})
-	run := []string{"create", "-n", ns, "-k", folder, "--idempotency-key=k1"}
+	run := []string{"create", "-n", ns, "-k", dir, "--idempotency-key=k1"}
 	first := u.Run(run...)
 	if first.Code != 0 || strings.Count(first.Stdout, "created\n") != 5 {
 		t.Fatalf("%+v", first)

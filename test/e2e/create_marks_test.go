@@ -39,7 +39,7 @@ func TestCreateWithAKeyWhoseLabelIsGone(t *testing.T) {
 
 // A user with permission to create who knows the key and the manifest can create the object first.
 // Then the run finds this object, and reports that its spec was changed.
-func TestCreateWithAKeyFindsWhatSomebodyPlanted(t *testing.T) {
+func TestCreateWithAKeyFindsAPlantedObject(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	input := harness.File(t, "job.yaml", job)

@@ -33,7 +33,7 @@ func TestCreateNamedAfterRetryAfterAsKubectl(t *testing.T) {
 	}{
 		{"503 twice", faultproxy.Respond(503, http.Header{"Retry-After": {"0"}}, "busy"), 2},
 		{"429 twice", faultproxy.Respond(429, http.Header{"Retry-After": {"0"}}, "busy"), 2},
-		{"503 for ever", faultproxy.Respond(503, http.Header{"Retry-After": {"0"}}, "busy"), 1 << 30},
+		{"503 permanently", faultproxy.Respond(503, http.Header{"Retry-After": {"0"}}, "busy"), 1 << 30},
 		{"503 without Retry-After", faultproxy.Respond(503, nil, "busy"), 1},
 		{"503 once it is stored", faultproxy.RespondAfter(503, http.Header{"Retry-After": {"0"}}, "busy"), 1},
 	} {

@@ -25,9 +25,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// webhook makes the server call a webhook for each new ConfigMap of the namespace. answer returns its
+// webhook makes the server call a webhook for each new ConfigMap of the namespace. respond returns its
 // response. The webhook is mutating if mutates is set, else validating.
-func webhook(t *testing.T, cp *controlplane.ControlPlane, namespace string, mutates bool, answer func() *admissionv1.AdmissionResponse) {
+func webhook(t *testing.T, cp *controlplane.ControlPlane, namespace string, mutates bool, respond func() *admissionv1.AdmissionResponse) {
 	t.Helper()
 	var asked atomic.Bool
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,7 +37,7 @@ func webhook(t *testing.T, cp *controlplane.ControlPlane, namespace string, muta
 			t.Error(err)
 			return
 		}
-		response := answer()
+		response := respond()
 		response.UID = review.Request.UID
 		review.Response, review.Request = response, nil
 		_ = json.NewEncoder(w).Encode(review)
@@ -76,7 +76,7 @@ func webhook(t *testing.T, cp *controlplane.ControlPlane, namespace string, muta
 		_, _ = harness.Clientset(t, cp).CoreV1().ConfigMaps(namespace).Create(t.Context(),
 			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if !asked.Load() {
-			return fmt.Errorf("the webhook is not asked")
+			return fmt.Errorf("the webhook gets no request")
 		}
 		return nil
 	})
@@ -108,7 +108,7 @@ func TestWebhookThatPicksNames(t *testing.T) {
 	}
 }
 
-// A webhook removes annotations. The object exists, and a warning says that the guarantee is weaker.
+// A webhook removes annotations. The object exists, and a warning reports that the guarantee is weaker.
 func TestWebhookThatStripsAnnotations(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	webhook(t, retrying, ns, true, patch(`[{"op":"add","path":"/metadata/annotations","value":{}}]`))
@@ -119,7 +119,7 @@ func TestWebhookThatStripsAnnotations(t *testing.T) {
 
 // A webhook that responds with AlreadyExists denies the object. It does not mean that the name is
 // taken.
-func TestWebhookThatSaysAlreadyExists(t *testing.T) {
+func TestWebhookThatReportsAlreadyExists(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	var asked atomic.Int64
 	webhook(t, single, ns, false, func() *admissionv1.AdmissionResponse {
@@ -227,8 +227,8 @@ func TestServerNaming(t *testing.T) {
 		{"conflict", conflicting, nil, 0, 1, `configmap/demo-` + harness.Suffix + ` created\n`, retried("configmap/demo-", messages.NextServerName)},
 		{"conflict in one attempt", conflicting, []string{"--attempts=1"}, 1, 0, ``, `Error from server \(AlreadyExists\): error when creating "[^"]*": configmaps "demo-bbbbb" already exists, the server was not able to generate a unique name for the object\n`},
 		{"another's name", elsewhere, nil, 4, 0, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `configmaps "fixed" already exists \(the response is about another object\)`) + checkAlone},
-		{"answer lost", faultproxy.DropResponse, nil, 4, 1, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `[^\n]*`) + checkAlone},
-		{"answer lost in one attempt", faultproxy.DropResponse, []string{"--attempts=1"}, 4, 1, ``, `error: error when creating "[^"]*": Post [^\n]*\n`},
+		{"response lost", faultproxy.DropResponse, nil, 4, 1, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `[^\n]*`) + checkAlone},
+		{"response lost in one attempt", faultproxy.DropResponse, []string{"--attempts=1"}, 4, 1, ``, `error: error when creating "[^"]*": Post [^\n]*\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ns := harness.Namespace(t, single)

@@ -96,13 +96,13 @@ func sender(t *testing.T, config *rest.Config) func(method, path, accept, body s
 			t.Fatal(err)
 		}
 		defer func() { _ = resp.Body.Close() }()
-		said, err := io.ReadAll(resp.Body)
+		result, err := io.ReadAll(resp.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var content any
-		if json.Unmarshal(said, &content) != nil {
-			content = string(said)
+		if json.Unmarshal(result, &content) != nil {
+			content = string(result)
 		}
 		forget(content)
 		if resp.Header.Get("Date") == "" {

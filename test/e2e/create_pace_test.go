@@ -55,7 +55,7 @@ func TestConcurrencyOfDocuments(t *testing.T) {
 		{"neighbors in kubectl's order", strings.Repeat(configMap+"---", 4), nil, false},
 		{"other kinds", strings.Repeat(configMap+"---"+secret+"---", 3), []string{"--concurrency=4"}, true},
 		{"other namespaces", strings.Repeat(in(ns)+in("default"), 3), []string{"--concurrency=4"}, true},
-		{"names of their own", named("a") + named("b") + named("c"), []string{"--concurrency=4"}, false},
+		{"fixed names", named("a") + named("b") + named("c"), []string{"--concurrency=4"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var inFlight, most atomic.Int64

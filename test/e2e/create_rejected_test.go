@@ -34,7 +34,7 @@ func TestCreateRejectedOrDenied(t *testing.T) {
 		prepare           func(t *testing.T, server kubernetes.Interface, namespace string)
 		stderr            string
 	}{
-		{name: "no right", input: configMap, user: "reader", stderr: stands},
+		{name: "no permission", input: configMap, user: "reader", stderr: stands},
 		{name: "a field", input: service, stderr: stands},
 		{name: "a field that is unknown", input: configMap + "zzz: 1\n", stderr: stands},
 		{name: "PodSecurity", input: strings.Replace(pod, "NETWORK", "true", 1), prepare: restricted, stderr: stands},

@@ -45,7 +45,7 @@ func finishJob(t *testing.T, cp *controlplane.ControlPlane, ns, name string, bef
 }
 
 // An object that exists is printed with its state, if its type has one.
-func TestCreateWithAKeySaysTheState(t *testing.T) {
+func TestCreateWithAKeyPrintsTheState(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	input := harness.File(t, "in.yaml", stateJob+"---"+configMap)
@@ -73,7 +73,7 @@ func TestCreateWithAKeySaysTheState(t *testing.T) {
 }
 
 // Only the states of the first objects are read.
-func TestCreateWithAKeySaysTheFirstStates(t *testing.T) {
+func TestCreateWithAKeyPrintsTheFirstStates(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", stateJob), "--idempotency-key=k", "--count=23"}
@@ -86,7 +86,7 @@ func TestCreateWithAKeySaysTheFirstStates(t *testing.T) {
 }
 
 // A client dry run with a key prints how to list the objects of the run.
-func TestCreateDryRunSaysTheSelector(t *testing.T) {
+func TestCreateDryRunPrintsTheSelector(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k", "--dry-run=client"}

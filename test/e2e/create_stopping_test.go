@@ -247,12 +247,12 @@ func TestClosedPipe(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = reader.Close()
-		var said strings.Builder
+		var errOut strings.Builder
 		cmd := exec.CommandContext(t.Context(), plugin, append(args, "--kubeconfig="+kubeconfig, "-n", ns)...)
-		cmd.Stdout, cmd.Stderr = writer, &said
+		cmd.Stdout, cmd.Stderr = writer, &errOut
 		_ = cmd.Run()
 		_ = writer.Close()
-		return cmd.ProcessState, said.String()
+		return cmd.ProcessState, errOut.String()
 	}
 	ended, stderr := run("create", "-f", harness.File(t, "cm.yaml", configMap), "--count=50", "--concurrency=1")
 	want := "error: configmap/demo-"
@@ -277,7 +277,7 @@ func TestClosedPipe(t *testing.T) {
 
 // An object with a fixed name and without a key is created as by kubectl, but a lost response is
 // reported as an unknown outcome.
-func TestNamedObjectWithALostAnswer(t *testing.T) {
+func TestNamedObjectWithALostResponse(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropResponse))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "generateName: demo-", "name: own"))).

@@ -90,7 +90,7 @@ func TestCreateReadsAsKubectlDoes(t *testing.T) {
 func TestCreateBadInput(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	admin := harness.As(t, retrying.Admin())
-	nobody := harness.As(t, retrying.User("nobody"))
+	withoutPermission := harness.As(t, retrying.User("nobody"))
 	created := `configmap/demo-` + harness.Suffix + ` created\n`
 	for _, test := range []struct {
 		name           string
@@ -113,7 +113,7 @@ func TestCreateBadInput(t *testing.T) {
 		{"unknown kind", admin, []string{"-f", harness.File(t, "u.yaml", strings.ReplaceAll(configMap, "ConfigMap", "Nope")+"---"+configMap)}, 1, created, `error: resource mapping not found for name: "" namespace: "" from ".*u.yaml": no matches for kind "Nope" in version "v1"\nensure CRDs are installed first\n` + partUnused},
 		{"unknown field", admin, []string{"-f", harness.File(t, "f.yaml", configMap+"nope: 1\n")}, 1, ``, `Error from server \(BadRequest\): error when creating ".*f.yaml": ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "nope"\n`},
 		{"invalid generateName", admin, []string{"-f", harness.File(t, "i.yaml", strings.ReplaceAll(configMap, "demo-", "Demo_"))}, 1, ``, harness.Printed(messages.Warning+messages.BadPrefix, "configmap/Demo_") + `The ConfigMap "Demo_` + harness.Suffix + `" is invalid: \n\* metadata.generateName: Invalid value: "Demo_".*`},
-		{"no right to create", nobody, []string{"-f", harness.File(t, "n.yaml", configMap)}, 1, ``, harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps") + `Error from server \(Forbidden\): error when creating ".*n.yaml": configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the namespace "` + ns + `"\n`},
+		{"no permission to create", withoutPermission, []string{"-f", harness.File(t, "n.yaml", configMap)}, 1, ``, harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps") + `Error from server \(Forbidden\): error when creating ".*n.yaml": configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the namespace "` + ns + `"\n`},
 		{"no such namespace", admin, []string{"-n", "nonsuch", "-f", harness.File(t, "n.yaml", configMap)}, 1, ``, `Error from server \(NotFound\): error when creating ".*n.yaml": namespaces "nonsuch" not found\n`},
 		{"another namespace", admin, []string{"-f", harness.File(t, "n.yaml", strings.ReplaceAll(configMap, "{", "{namespace: ns1, "))}, 1, ``, `error: the namespace from the provided object "ns1" does not match the namespace "` + ns + `". You must pass '--namespace=ns1' to perform this operation.\n`},
 		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--validate=false", "-f", harness.File(t, "n.yaml", configMap)}, 1, ``, `error: unable to recognize ".*n.yaml": Get "https://127.0.0.1:1/api.*": dial tcp 127.0.0.1:1: connect: connection refused\n|The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port\?\n`},
@@ -128,7 +128,7 @@ func TestCreateBadInput(t *testing.T) {
 	})
 }
 
-// The plugin explains a conflict of an object with a name and a generateName. The server wrongly says
+// The plugin explains a conflict of an object with a name and a generateName. The server wrongly reports
 // that it could not generate a name.
 func TestCreateWithBothFields(t *testing.T) {
 	ns := harness.Namespace(t, retrying)

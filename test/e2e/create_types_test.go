@@ -96,14 +96,14 @@ func storedBy(t *testing.T, cp *controlplane.ControlPlane, way string, own map[s
 		t.Fatalf("%s: exit code %d, stderr\n%s", way, r.Code, r.Stderr)
 	}
 	stored := map[string]any{}
-	for answers := json.NewDecoder(strings.NewReader(r.Stdout)); ; {
+	for output := json.NewDecoder(strings.NewReader(r.Stdout)); ; {
 		object := &unstructured.Unstructured{}
-		if err := answers.Decode(&object.Object); errors.Is(err, io.EOF) {
+		if err := output.Decode(&object.Object); errors.Is(err, io.EOF) {
 			return stored
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		stored[object.GroupVersionKind().GroupKind().String()] = withoutMarks(t, object, way)
+		stored[object.GroupVersionKind().GroupKind().String()] = withoutDifferences(t, object, way)
 	}
 }
 
@@ -136,11 +136,11 @@ func typesInput(t *testing.T, way string, own map[string]string) string {
 // aTime matches a time in JSON.
 var aTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"`)
 
-// withoutMarks returns the object without the plugin's annotation and label, times, and other values
+// withoutDifferences returns the object without the plugin's annotation and label, times, and other values
 // that differ between creates. It also removes labels that a Job without labels gets from its
 // template, including those of the server. The server omits them if it retries a generated name with a
 // copy of the Job, and kubectl has both variants.
-func withoutMarks(t *testing.T, object *unstructured.Unstructured, way string) any {
+func withoutDifferences(t *testing.T, object *unstructured.Unstructured, way string) any {
 	t.Helper()
 	metadata := object.Object["metadata"].(map[string]any)
 	uid, name := object.GetUID(), object.GetName()
@@ -155,7 +155,7 @@ func withoutMarks(t *testing.T, object *unstructured.Unstructured, way string) a
 		}
 		object.SetLabels(labels)
 	}
-	data, err := json.Marshal(unmarked(object.Object))
+	data, err := json.Marshal(withoutIDs(object.Object))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,19 +167,19 @@ func withoutMarks(t *testing.T, object *unstructured.Unstructured, way string) a
 	return same
 }
 
-// unmarked returns a JSON value without the plugin's annotation and label. It also removes maps that
+// withoutIDs returns a JSON value without the plugin's annotation and label. It also removes maps that
 // are empty then: labels, annotations, and their managedFields.
-func unmarked(value any) any {
+func withoutIDs(value any) any {
 	switch v := value.(type) {
 	case []any:
 		for i := range v {
-			v[i] = unmarked(v[i])
+			v[i] = withoutIDs(v[i])
 		}
 	case map[string]any:
 		for key, inner := range v {
-			v[key] = unmarked(inner)
-			holdsMarks := slices.Contains([]string{"labels", "annotations", "f:labels", "f:annotations", "f:metadata"}, key)
-			if strings.HasPrefix(strings.TrimPrefix(key, "f:"), "genname.dev/") || holdsMarks && emptied(v[key]) {
+			v[key] = withoutIDs(inner)
+			holdsIDs := slices.Contains([]string{"labels", "annotations", "f:labels", "f:annotations", "f:metadata"}, key)
+			if strings.HasPrefix(strings.TrimPrefix(key, "f:"), "genname.dev/") || holdsIDs && emptied(v[key]) {
 				delete(v, key)
 			}
 		}

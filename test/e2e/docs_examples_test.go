@@ -29,16 +29,16 @@ func TestHelpExamples(t *testing.T) {
 	go finishJobs(t.Context(), t, cp)
 	s := harness.NewShell(t, u.Kubeconfig)
 	prepare(t, cp, s)
-	folder, ran := examples(t), 0
+	dir, ran := examples(t), 0
 	web := []byte("http_server_config: {http2: false}\n")
-	if err := os.WriteFile(filepath.Join(folder, "web.yml"), web, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "web.yml"), web, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	eachCommand(cmd.NewCommand(), func(c *cobra.Command) {
 		for _, example := range examplesOf(c) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			bash := exec.CommandContext(ctx, "bash", "-c", shortened(example))
-			bash.Env, bash.Dir = s.Env, folder
+			bash.Env, bash.Dir = s.Env, dir
 			if out, err := bash.CombinedOutput(); err != nil {
 				t.Errorf("an example of %s fails: %v\n$ %s\n%s", c.CommandPath(), err, example, out)
 			}
@@ -90,8 +90,8 @@ func prepare(t *testing.T, cp *controlplane.ControlPlane, s harness.Shell) {
 	}
 	for _, variable := range s.Env {
 		if home, is := strings.CutPrefix(variable, "HOME="); is {
-			for _, folder := range []string{".krew/bin", ".config/fish/completions"} {
-				if err := os.MkdirAll(filepath.Join(home, folder), 0o755); err != nil {
+			for _, dir := range []string{".krew/bin", ".config/fish/completions"} {
+				if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
 					t.Fatal(err)
 				}
 			}

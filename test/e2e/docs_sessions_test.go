@@ -75,7 +75,7 @@ var columns = regexp.MustCompile(`in a terminal of (\d+) columns`)
 // play runs the commands of a script in one bash in the directory examples, and returns the session.
 func play(t *testing.T, cp *controlplane.ControlPlane, script []string) string {
 	t.Helper()
-	const end = "\x1e" // marks the end of a command's output
+	const end = "\x1e" // follows the output of a command
 	var program strings.Builder
 	for _, line := range script {
 		if command, is := strings.CutPrefix(line, "$ "); is {
@@ -126,9 +126,9 @@ func output(t *testing.T, program *exec.Cmd, width []string) string {
 // examples returns a copy of the directory examples, into which commands can write.
 func examples(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(harness.Root+"examples")); err != nil {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(harness.Root+"examples")); err != nil {
 		t.Fatal(err)
 	}
-	return folder
+	return dir
 }

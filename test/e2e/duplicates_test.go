@@ -230,7 +230,7 @@ func TestDuplicatesGrades(t *testing.T) {
 			}
 			return ""
 		}, nil},
-		"names of their own": {func(p population) string {
+		"fixed names": {func(p population) string {
 			p.config("tool", map[string]any{"generateName": "c-", "name": "c-one"})
 			p.config("tool", map[string]any{"generateName": "c-", "name": "c-two"})
 			return ""

@@ -180,7 +180,7 @@ func TestOnceOwnerThatIsGone(t *testing.T) {
 }
 
 // In a namespace that is being deleted, the server refuses all creates. A refusal ends the call, even
-// if the object exists. ErrRefused doesn't say that it doesn't exist.
+// if the object exists. ErrRefused doesn't mean that it doesn't exist.
 func TestOnceTerminatingNamespace(t *testing.T) {
 	t.Parallel()
 	owner := ownerOf(t, harness.Namespace(t, retrying))

@@ -282,7 +282,7 @@ func TestPruneSettlesLostResponses(t *testing.T) {
 }
 
 // A deletion with an unknown outcome gives exit code 4, and the other objects are not tried.
-func TestPruneOfAServerThatGoesAway(t *testing.T) {
+func TestPruneOfAServerThatStops(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	createMaps(t, ns, 20, metav1.ObjectMeta{GenerateName: "away-"})
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {

@@ -172,7 +172,7 @@ func TestReportOfWhoMayNotList(t *testing.T) {
 		Expect(t, 1, ``, `error: .*cannot list resource "secrets".*\n`)
 }
 
-// The plot marks the current number of names.
+// The plot shows the current number of names.
 func TestReportPlotOfAPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)

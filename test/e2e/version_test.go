@@ -53,7 +53,7 @@ spec: {group: aggregated.e2e, version: v1, groupPriorityMinimum: 1, versionPrior
 // shows it. A user who can't read the metric gets the default, and a note that it is only the default.
 func TestVersion(t *testing.T) {
 	const client = `Client Version: [^\n]+\n`
-	says := func(version, emulated string, attempts int, source string) string {
+	prints := func(version, emulated string, attempts int, source string) string {
 		return regexp.QuoteMeta(fmt.Sprintf(messages.Server+"\n", version, emulated) +
 			fmt.Sprintf(messages.Attempts+"\n", fmt.Sprintf(messages.Known, attempts, source)))
 	}
@@ -63,11 +63,11 @@ func TestVersion(t *testing.T) {
 		groups []string
 		want   string
 	}{
-		{"retrying", retrying, []string{"system:masters"}, says("v1.34.4", "", 8, messages.FromVersion)},
-		{"retrying, few rights", retrying, nil, says("v1.34.4", "", 8, messages.FromVersion)},
-		{"single", single, []string{"system:masters"}, says("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 1, messages.FromMetric)},
-		{"single, monitoring", single, []string{"system:monitoring"}, says("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 1, messages.FromMetric)},
-		{"single, few rights", single, nil, says("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 8, messages.FromDefault)},
+		{"retrying", retrying, []string{"system:masters"}, prints("v1.34.4", "", 8, messages.FromVersion)},
+		{"retrying, few permissions", retrying, nil, prints("v1.34.4", "", 8, messages.FromVersion)},
+		{"single", single, []string{"system:masters"}, prints("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 1, messages.FromMetric)},
+		{"single, monitoring", single, []string{"system:monitoring"}, prints("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 1, messages.FromMetric)},
+		{"single, few permissions", single, nil, prints("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 8, messages.FromDefault)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			harness.As(t, test.cp.User("someone", test.groups...)).Run("version").Expect(t, 0, client+test.want, ``)

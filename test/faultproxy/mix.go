@@ -20,7 +20,7 @@ import (
 type NamedFault struct {
 	Name  string
 	Fault Fault
-	// Carried tells that the server carries the request out, unless it refuses it.
+	// Carried means that the server carries the request out, unless it refuses it.
 	Carried bool
 	// WritesOnly excludes requests that only read.
 	WritesOnly bool

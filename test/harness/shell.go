@@ -16,11 +16,11 @@ import (
 
 // buildPlugin builds the plugin as "make build" does, once for all tests of a package, into a temporary directory.
 var buildPlugin = sync.OnceValues(func() (path string, err error) {
-	folder, err := os.MkdirTemp("", "plugin-")
+	dir, err := os.MkdirTemp("", "plugin-")
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(folder, "kubectl-genname")
+	path = filepath.Join(dir, "kubectl-genname")
 	build := exec.Command("go", "build", "-trimpath", "-o", path, "./cmd/kubectl-genname")
 	build.Dir, build.Env = Root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -14,18 +14,18 @@ import (
 // TestBroken compares the errors of broken kustomizations with the errors of kubectl's library. The library gets
 // names in place of the generateNames.
 func TestBroken(t *testing.T) {
-	folders, err := filepath.Glob("cases/broken-*")
-	if err != nil || len(folders) < 10 {
-		t.Fatalf("%d cases: %v", len(folders), err)
+	dirs, err := filepath.Glob("cases/broken-*")
+	if err != nil || len(dirs) < 10 {
+		t.Fatalf("%d cases: %v", len(dirs), err)
 	}
-	for _, folder := range folders {
-		t.Run(filepath.Base(folder), func(t *testing.T) {
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
 			temporary, err := filepath.EvalSymlinks(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
 			copied := filepath.Join(temporary, "cases")
-			for _, needed := range []string{"plain", filepath.Base(folder)} {
+			for _, needed := range []string{"plain", filepath.Base(dir)} {
 				if err := os.CopyFS(filepath.Join(copied, needed), os.DirFS(filepath.Join("cases", needed))); err != nil {
 					t.Fatal(err)
 				}
@@ -33,11 +33,11 @@ func TestBroken(t *testing.T) {
 			if err := giveNames(copied); err != nil {
 				t.Fatal(err)
 			}
-			_, err = kubectls(filesys.MakeFsOnDisk(), filepath.Join(copied, filepath.Base(folder)))
+			_, err = kubectls(filesys.MakeFsOnDisk(), filepath.Join(copied, filepath.Base(dir)))
 			if err == nil {
 				t.Fatal("with names it is not broken")
 			}
-			want, err2 := os.ReadFile(filepath.Join(folder, "want.err"))
+			want, err2 := os.ReadFile(filepath.Join(dir, "want.err"))
 			if err2 != nil {
 				t.Fatal(err2)
 			}
@@ -50,8 +50,8 @@ func TestBroken(t *testing.T) {
 }
 
 // giveNames renames all generateNames in a directory to names.
-func giveNames(folder string) error {
-	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+func giveNames(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}

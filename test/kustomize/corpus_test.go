@@ -183,11 +183,11 @@ func named(objects, end string) string {
 // ownTrees returns the trees of kustomize's tests by the test's name.
 func ownTrees(t *testing.T) map[string]tree {
 	t.Helper()
-	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kustomize/api").Output()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kustomize/api").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(folder)), "krusty", "*_test.go"))
+	sources, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "krusty", "*_test.go"))
 	if err != nil || len(sources) == 0 {
 		t.Fatalf("%d sources: %v", len(sources), err)
 	}

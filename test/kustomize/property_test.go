@@ -68,27 +68,27 @@ func (g *growth) pick(label string, of ...string) string {
 func (g *growth) flip(label string) bool { return rapid.Bool().Draw(g.T, label) }
 
 // kustomization grows a kustomization with up to levels levels below it, and returns its objects.
-func (g *growth) kustomization(folder string, levels int, came []grown) []grown {
+func (g *growth) kustomization(dir string, levels int, came []grown) []grown {
 	spec := map[string]any{}
 	objects := came
 	resources := []string{"own.yaml"}
-	objects = append(objects, g.file(path.Join(folder, "own.yaml"))...)
+	objects = append(objects, g.file(path.Join(dir, "own.yaml"))...)
 	if levels > 0 {
 		for i := range rapid.IntRange(0, 2).Draw(g.T, "bases") {
 			base := fmt.Sprintf("base%d", i)
-			objects = append(objects, g.kustomization(path.Join(folder, base), levels-1, nil)...)
+			objects = append(objects, g.kustomization(path.Join(dir, base), levels-1, nil)...)
 			resources = append(resources, base)
 		}
 		if g.flip("component") {
-			objects = g.kustomization(path.Join(folder, "component"), 0, objects)
+			objects = g.kustomization(path.Join(dir, "component"), 0, objects)
 			spec["components"] = []string{"component"}
 		}
 	}
-	if path.Base(folder) == "component" {
+	if path.Base(dir) == "component" {
 		spec["apiVersion"], spec["kind"] = "kustomize.config.k8s.io/v1alpha1", "Component"
 	}
 	spec["resources"] = resources
-	spec["patches"] = g.patches(folder, objects)
+	spec["patches"] = g.patches(dir, objects)
 	if g.flip("merge") {
 		spec["patchesStrategicMerge"] = []string{g.strategic(objects)}
 	}
@@ -108,7 +108,7 @@ func (g *growth) kustomization(folder string, levels int, came []grown) []grown 
 	if err != nil {
 		g.Fatal(err)
 	}
-	g.write(path.Join(folder, "kustomization.yaml"), string(text))
+	g.write(path.Join(dir, "kustomization.yaml"), string(text))
 	return objects
 }
 
@@ -151,7 +151,7 @@ func (g *growth) key() string {
 	return fmt.Sprintf("key%d", g.keys)
 }
 
-func (g *growth) patches(folder string, objects []grown) (patches []any) {
+func (g *growth) patches(dir string, objects []grown) (patches []any) {
 	for range rapid.IntRange(0, 3).Draw(g.T, "patches") {
 		operation := fmt.Sprintf(`[{"op": "add", "path": "/metadata/labels/%s", "value": "patched"}]`, g.key())
 		merge := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: any, labels: {%s: merged}}\n", g.key())
@@ -166,7 +166,7 @@ func (g *growth) patches(folder string, objects []grown) (patches []any) {
 			patches = append(patches, map[string]any{"patch": g.strategic(objects)})
 		case "file":
 			name := g.key() + ".yaml"
-			g.write(path.Join(folder, name), g.strategic(objects))
+			g.write(path.Join(dir, name), g.strategic(objects))
 			patches = append(patches, map[string]any{"path": name})
 		}
 	}

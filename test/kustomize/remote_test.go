@@ -15,25 +15,25 @@ const remoteJob = "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: mig
 // repository creates a git repository of the files, and returns its URL.
 func repository(t *testing.T, files map[string]string) string {
 	t.Helper()
-	folder := folderOf(t, files)
+	dir := dirOf(t, files)
 	for _, arguments := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"},
 		{"add", "."},
 		{"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "files"},
 	} {
-		git := exec.Command("git", append([]string{"-C", folder}, arguments...)...)
+		git := exec.Command("git", append([]string{"-C", dir}, arguments...)...)
 		if output, err := git.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", arguments, err, output)
 		}
 	}
-	return "file://" + folder
+	return "file://" + dir
 }
 
-func folderOf(t *testing.T, files map[string]string) string {
+func dirOf(t *testing.T, files map[string]string) string {
 	t.Helper()
-	folder := t.TempDir()
+	dir := t.TempDir()
 	for name, content := range files {
-		path := filepath.Join(folder, name)
+		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 			t.Fatal(err)
 		}
 	}
-	return folder
+	return dir
 }
 
 // kustomize itself clones a remote base. The plugin reads the clone.
@@ -57,7 +57,7 @@ func TestRemoteBase(t *testing.T) {
 	top := "namePrefix: top-\nresources: ['" + url + "//job?ref=main']\n"
 	patched := top + "patches:\n- target: {name: NAME}\n  patch: '[{\"op\": \"add\", \"path\": \"/metadata/labels/p\", \"value\": \"q\"}]'\n"
 	job := "apiVersion: batch/v1\nkind: Job\nmetadata:\n  generateName: top-base-migrate-\n  labels:\n    l: a\n"
-	for _, test := range []struct{ about, kustomization, want, says string }{
+	for _, test := range []struct{ about, kustomization, want, message string }{
 		{"its objects", top, job + "---\n" + job, ""},
 		{"a target by generateName", strings.ReplaceAll(patched, "NAME", "migrate-"), job + "    p: q\n---\n" + job + "    p: q\n", ""},
 		{
@@ -77,9 +77,9 @@ func TestRemoteBase(t *testing.T) {
 		{"a branch that is not there", strings.ReplaceAll(top, "main", "nope"), "", "nope"},
 	} {
 		t.Run(test.about, func(t *testing.T) {
-			folder := folderOf(t, map[string]string{"kustomization.yaml": test.kustomization})
-			got, err := ours(filesys.MakeFsOnDisk(), folder)
-			if got != test.want || (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
+			dir := dirOf(t, map[string]string{"kustomization.yaml": test.kustomization})
+			got, err := ours(filesys.MakeFsOnDisk(), dir)
+			if got != test.want || (err == nil) != (test.message == "") || err != nil && !strings.Contains(err.Error(), test.message) {
 				t.Errorf("got\n%s\nand %v", got, err)
 			}
 		})

@@ -132,10 +132,10 @@ func (a *admission) warn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		said := strings.Join(a.warnings, "\n")
+		printed := strings.Join(a.warnings, "\n")
 		missing := ""
 		for _, text := range want {
-			if !strings.Contains(said, text) {
+			if !strings.Contains(printed, text) {
 				missing = text
 			}
 		}
@@ -143,7 +143,7 @@ func (a *admission) warn(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("no warning %q in %s", missing, said)
+			t.Fatalf("no warning %q in %s", missing, printed)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}

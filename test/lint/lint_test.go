@@ -254,7 +254,7 @@ func TestExitCodes(t *testing.T) {
 		{"a template", "", []string{"-f", "chart/templates/job.yaml"}, 1, like(messages.Unreadable)},
 		{"no object", "a: b\n", []string{"-f", "-"}, 1, `error: -:1: can't be read: no Kubernetes object`},
 		{"no file", "", []string{"-f", "nonsuch.yaml"}, 1, "error: " + like(messages.NoPath)},
-		{"a folder without manifests", "", []string{"-f", "."}, 0, regexp.QuoteMeta(fmt.Sprintf(messages.Skipped, "1 file"))},
+		{"a directory without manifests", "", []string{"-f", "."}, 0, regexp.QuoteMeta(fmt.Sprintf(messages.Skipped, "1 file"))},
 		{"a pattern", "", []string{"-f", "deploy/serv*.json"}, 3, ``},
 		{"kustomize", "", []string{"-k", "overlay"}, 3, summary("1 error", "0 warnings", "0 notes", "1 object", "1 file")},
 		{"no kustomization", "", []string{"-k", "deploy"}, 1, `error: unable to find one of`},

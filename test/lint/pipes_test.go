@@ -38,8 +38,8 @@ func TestPipes(t *testing.T) {
 		time.AfterFunc(50*time.Millisecond, cancel)
 		select {
 		case got := <-code:
-			if said := errOut.String(); got != 130 || said != messages.Interrupted+"\n" {
-				t.Errorf("%v: code %d, stderr %q", args, got, said)
+			if output := errOut.String(); got != 130 || output != messages.Interrupted+"\n" {
+				t.Errorf("%v: code %d, stderr %q", args, got, output)
 			}
 		case <-time.After(time.Minute):
 			t.Fatalf("%v: an interrupt does not end it", args)

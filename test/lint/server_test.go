@@ -84,15 +84,15 @@ func TestServerAgrees(t *testing.T) {
 	t.Run("examples", func(t *testing.T) {
 		for _, rule := range rules.All {
 			for _, example := range rule.Examples {
-				t.Run(rule.Name+"/"+example.About, func(t *testing.T) { s.judge(t, rule, example) })
+				t.Run(rule.Name+"/"+example.About, func(t *testing.T) { s.compareExample(t, rule, example) })
 			}
 		}
 	})
-	t.Run("names of all types", func(t *testing.T) { s.judgeTypes(t) })
+	t.Run("names of all types", func(t *testing.T) { s.compareTypes(t) })
 }
 
-// judge compares the findings of a rule in an example with the server's responses.
-func (s *server) judge(t *testing.T, rule *rules.Rule, example rules.Example) {
+// compareExample compares the findings of a rule in an example with the server's responses.
+func (s *server) compareExample(t *testing.T, rule *rules.Rule, example rules.Example) {
 	objects, _ := manifest.Read([]byte(example.Manifest))
 	var made []string
 	var refusals []error
@@ -148,9 +148,9 @@ func refersToName(err error) bool {
 	})
 }
 
-// judgeTypes sends objects without content of every resource type, under prefixes that some types refuse. The server
+// compareTypes sends objects without content of every resource type, under prefixes that some types refuse. The server
 // reports all errors of an object, and therefore also whether its name is invalid.
-func (s *server) judgeTypes(t *testing.T) {
+func (s *server) compareTypes(t *testing.T) {
 	decided := 0
 	for kind, resource := range s.resources {
 		if kind.Group == "authorization.k8s.io" || kind.Group == "authentication.k8s.io" || strings.Contains(resource.Name, "/") {
@@ -166,13 +166,13 @@ func (s *server) judgeTypes(t *testing.T) {
 				continue
 			}
 			decided++
-			if says := refusedByRules(object); says != refersToName(err) {
-				t.Errorf("%s %s: the rules say refused: %v; the server: %v", kind, prefix, says, err)
+			if refused := refusedByRules(object); refused != refersToName(err) {
+				t.Errorf("%s %s: the rules say refused: %v; the server: %v", kind, prefix, refused, err)
 			}
 		}
 	}
-	if t.Logf("%d answers for %d types", decided, len(s.resources)); decided < 300 {
-		t.Errorf("only %d answers say something of names", decided)
+	if t.Logf("%d responses for %d types", decided, len(s.resources)); decided < 300 {
+		t.Errorf("only %d responses depend on the name", decided)
 	}
 }
 

@@ -51,19 +51,19 @@ type pool struct {
 	generateNames  int
 }
 
-// away is a period in which a component is unreachable.
-type away struct{ from, to time.Duration }
+// outage is a period in which a component is unreachable.
+type outage struct{ from, to time.Duration }
 
-func (a away) at(t time.Duration) bool { return t >= a.from && t < a.to }
+func (a outage) at(t time.Duration) bool { return t >= a.from && t < a.to }
 
 // simulation is a cluster whose exporter Prometheus scrapes.
 type simulation struct {
-	pools  []pool
-	lasts  time.Duration
-	down   away          // the exporter
-	server away          // the API server
-	anew   time.Duration // when the exporter restarts at another address; 0 for never
-	skips  []census.Skipped
+	pools     []pool
+	lasts     time.Duration
+	down      outage        // the exporter
+	server    outage        // the API server
+	restarted time.Duration // when the exporter restarts at another address; 0 for never
+	skips     []census.Skipped
 
 	notCounted bool
 
@@ -112,23 +112,23 @@ func (p pool) row(at, since time.Duration) live.Row {
 		RawPrefixes: max(p.generateNames, 1), Creator: census.Creator{Manager: "leaky-operator"},
 	}
 	row.Deletes = int64(creates - p.names(at) + p.names(since))
-	row.Conflicts = creates * math.Pow(p.names(at)/14_348_907, float64(p.tries()))
+	row.Conflicts = creates * math.Pow(p.names(at)/14_348_907, float64(p.attemptsPerCreate()))
 	recent := p.creates(at) - p.creates(max(at-10*time.Minute, since))
 	row.Rates[1].CreatesPerDay = recent * 144 / max(-math.Expm1(-(at-since).Minutes()/10), 1e-9)
 	return row
 }
 
-func (p pool) tries() int {
+func (p pool) attemptsPerCreate() int {
 	if p.attempts == 0 {
 		return 8
 	}
 	return p.attempts
 }
 
-// outlook implements exporter.Outlook.
-func (s *simulation) outlook(of census.NamePool) (*int, int64, error) {
+// forecast implements exporter.Forecast.
+func (s *simulation) forecast(of census.NamePool) (*int, int64, error) {
 	at := slices.IndexFunc(s.pools, func(p pool) bool { return p.prefix == of.Prefix })
-	attempts := s.pools[at].tries()
+	attempts := s.pools[at].attemptsPerCreate()
 	return &attempts, 1000, nil
 }
 
@@ -230,7 +230,7 @@ func (s *simulation) run(t *testing.T) (
 	registry := s.start()
 	fired = map[string]time.Duration{}
 	for s.at = 0; s.at <= s.lasts; s.at += interval {
-		if s.anew > 0 && s.at == s.anew {
+		if s.restarted > 0 && s.at == s.restarted {
 			s.began, instance = s.at, "10.0.0.2:9810"
 			registry = s.start()
 		}
@@ -270,7 +270,7 @@ func (s *simulation) run(t *testing.T) (
 // start returns a registry with a new exporter.
 func (s *simulation) start() *prometheus.Registry {
 	collector := exporter.New(200, 10)
-	collector.Follow(s, s.outlook, func() []census.Skipped { return nil })
+	collector.Follow(s, s.forecast, func() []census.Skipped { return nil })
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector)
 	return registry

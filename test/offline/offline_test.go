@@ -39,7 +39,7 @@ func TestUnknownCommand(t *testing.T) {
 	}
 }
 
-func TestHelpSaysKubectlGenname(t *testing.T) {
+func TestHelpNamesKubectlGenname(t *testing.T) {
 	for _, args := range [][]string{nil, {"help"}, {"create", "--help"}, {"help", "create"}, {"report", "-h"}, {"version", "-h"}, {"options"}} {
 		stdout, stderr, code := run(t, args...)
 		if code != 0 || stderr != "" || strings.Contains(stdout, "kubectl-genname") || (len(args) > 0 && args[0] != "options" && !strings.Contains(stdout, "kubectl genname")) {

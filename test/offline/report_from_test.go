@@ -91,7 +91,7 @@ func TestReportOfUnknownAttempts(t *testing.T) {
 	audit = before + `"items": [{"group": "example.com"` + last
 	stdout, stderr, code := runWith(t, audit, "report", "--from=-")
 	verdict := "backups.example.com/volume-backup- has 200 names. " + fmt.Sprintf(messages.Risk,
-		fmt.Sprintf(messages.TriesUnknown, "this server (v1.34.4)"), fmt.Sprintf(messages.After, "62 more creates", "at most 0.1%"))
+		fmt.Sprintf(messages.ServerAttemptsUnknown, "this server (v1.34.4)"), fmt.Sprintf(messages.After, "62 more creates", "at most 0.1%"))
 	const table = `
 AFTER … MORE CREATES            1,000   10,000   100,000   1 million     0.1% AT
 this server, attempts unknown       ?        ?         ?           ?           ?

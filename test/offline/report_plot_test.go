@@ -124,8 +124,8 @@ func TestReportPlotPolicies(t *testing.T) {
 // If the plot fails, the error names the flag. Nothing is printed, and no file remains.
 func TestReportPlotBadInput(t *testing.T) {
 	dir := t.TempDir()
-	folder := filepath.Join(dir, "folder.svg")
-	if err := os.Mkdir(folder, 0o755); err != nil {
+	directory := filepath.Join(dir, "directory.svg")
+	if err := os.Mkdir(directory, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	nonsuch := filepath.Join(dir, "nonsuch", "odds.svg")
@@ -133,7 +133,7 @@ func TestReportPlotBadInput(t *testing.T) {
 		{"--plot=odds.jpg", failure(messages.BadPlotFile, "odds.jpg")},
 		{"--plot=odds", failure(messages.BadPlotFile, "odds")},
 		{"--plot=", failure(messages.BadPlotFile, "")},
-		{"--plot=" + folder, failure(messages.Plot, fmt.Errorf(messages.NoFile, folder))},
+		{"--plot=" + directory, failure(messages.Plot, fmt.Errorf(messages.NoFile, directory))},
 		{"--plot=- -o json", failure(messages.PlotAndOutput)},
 		{"--plot=- --plot-scale=cubic", "error: invalid argument \"cubic\" for \"--plot-scale\" flag: " + fmt.Sprintf(common.BadWord, "linear, semilog or log") + "\n" + reportHelp},
 		{"--plot-scale=log", failure(messages.PlotFlagsAlone)},

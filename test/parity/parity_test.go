@@ -34,9 +34,9 @@ import (
 // parityCase is one command line for the reference kubectl and the plugin. Outputs, exit codes and the resulting
 // objects must be equal.
 type parityCase struct {
-	args string // after "create"; the files are in testdata/files
-	code int    // kubectl's exit code
-	says string // a part of kubectl's output, which proves that the case tests its subject
+	args   string // after "create"; the files are in testdata/files
+	code   int    // kubectl's exit code
+	prints string // a part of kubectl's output, which proves that the case tests its subject
 
 	stdin   string                                      // a file
 	editor  string                                      // KUBE_EDITOR
@@ -55,8 +55,8 @@ func TestParity(t *testing.T) {
 		t.Run(c.args, func(t *testing.T) {
 			t.Parallel()
 			kubectls := p.run(t, c, retrying.Binaries.Kubectl, "create")
-			if kubectls.Code != c.code || !strings.Contains(kubectls.Stdout+kubectls.Stderr, c.says) {
-				t.Errorf("kubectl does not do what the case says (exit code %d, %q): %+v", c.code, c.says, kubectls)
+			if kubectls.Code != c.code || !strings.Contains(kubectls.Stdout+kubectls.Stderr, c.prints) {
+				t.Errorf("kubectl does not do what the case says (exit code %d, %q): %+v", c.code, c.prints, kubectls)
 			}
 			ours := p.run(t, c, p.plugin, "create", "--naming=server", "--attempts=1")
 			expected := kubectls
@@ -65,7 +65,7 @@ func TestParity(t *testing.T) {
 			}
 			p.compare(t, "--naming=server --attempts=1", expected, ours)
 			ours = p.run(t, c, p.plugin, "create")
-			ours.Stderr = said.ReplaceAllString(ours.Stderr, "")
+			ours.Stderr = added.ReplaceAllString(ours.Stderr, "")
 			if c.client != nil {
 				ours.Expect(t, c.client.Code, c.client.Stdout, c.client.Stderr)
 				return
@@ -75,9 +75,9 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// said matches output that the plugin prints by default and kubectl never prints. Examples are a check of a refusal,
+// added matches output that the plugin prints by default and kubectl never prints. Examples are a check of a refusal,
 // an error found by lint, and the next step at the end.
-var said = regexp.MustCompile(`(?m:^` + harness.Printed(messages.Retry, `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?m:^` +
+var added = regexp.MustCompile(`(?m:^` + harness.Printed(messages.Retry, `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?m:^` +
 	harness.Printed(messages.Warning+messages.BadPrefix) + `)|(?ms:^(` +
 	`error: (` + messages.NotAllCreated + `|` + messages.StoppedAfterFailure + `): |` +
 	harness.Printed(messages.AfterFix+messages.RunAgain) + `|` + harness.Printed(harness.Capital(messages.RunAgain)) + `).*\z)`)
@@ -307,14 +307,14 @@ func (p *parity) compare(t *testing.T, how string, kubectls, ours left) {
 	}
 	if diff := gocmp.Diff(
 		plain{kubectls.Code, kubectls.Stdout, kubectls.Stderr, kubectls.objects},
-		plain{ours.Code, unmarked(ours.Stdout), ours.Stderr, unmarked(ours.objects)},
+		plain{ours.Code, withoutID(ours.Stdout), ours.Stderr, withoutID(ours.objects)},
 	); diff != "" {
 		t.Errorf("%s: it differs (-kubectl's +ours):\n%s", how, diff)
 	}
 }
 
-// unmarked removes the creation ID annotation from JSON, YAML or KYAML, and from managedFields.
-func unmarked(text string) string {
+// withoutID removes the creation ID annotation from JSON, YAML or KYAML, and from managedFields.
+func withoutID(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
 		if !strings.Contains(line, "genname.dev/creation-id") {

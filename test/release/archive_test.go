@@ -154,7 +154,7 @@ func TestDebianPackage(t *testing.T) {
 		t.Skip("not tested: there is no dpkg-deb to look into the package")
 	}
 	r := theRelease(t)
-	packages, err := filepath.Glob(filepath.Join(r.folder, "*.deb"))
+	packages, err := filepath.Glob(filepath.Join(r.dir, "*.deb"))
 	if err != nil || len(packages) == 0 {
 		t.Fatalf("no package: %v", err)
 	}
@@ -173,7 +173,7 @@ func TestDebianPackage(t *testing.T) {
 			}
 		}
 	}
-	if packages, _ := filepath.Glob(filepath.Join(r.folder, "*.rpm")); len(packages) == 0 {
+	if packages, _ := filepath.Glob(filepath.Join(r.dir, "*.rpm")); len(packages) == 0 {
 		t.Error("there is no .rpm")
 	}
 }
@@ -188,11 +188,11 @@ func (a archive) shim() string {
 // unpack reads an archive and compares its checksum with the published one.
 func (r release) unpack(t *testing.T, a archive) map[string]entry {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(r.folder, a.name))
+	data, err := os.ReadFile(filepath.Join(r.dir, a.name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	checksums, err := os.ReadFile(filepath.Join(r.folder, "checksums.txt"))
+	checksums, err := os.ReadFile(filepath.Join(r.dir, "checksums.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

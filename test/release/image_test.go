@@ -18,8 +18,8 @@ const docker = `#!/bin/sh
 case "$1 $2" in
 "buildx inspect") echo "Driver: docker-container" ;;
 "buildx build")
-	printf '%s\n' "$@" > "$IMAGE_FOLDER/arguments"
-	cp -r . "$IMAGE_FOLDER/context"
+	printf '%s\n' "$@" > "$IMAGE_DIR/arguments"
+	cp -r . "$IMAGE_DIR/context"
 	for argument; do
 		case $argument in --iidfile=*) echo sha256:0 > "${argument#--iidfile=}" ;; esac
 	done
@@ -30,14 +30,14 @@ esac
 
 // recordImages returns the environment in which goreleaser runs this docker.
 func recordImages(temp string) ([]string, error) {
-	folder := filepath.Join(temp, "image")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	dir := filepath.Join(temp, "image")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(folder, "docker"), []byte(docker), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(docker), 0o755); err != nil {
 		return nil, err
 	}
-	return []string{"IMAGE_FOLDER=" + folder, "PATH=" + folder + string(os.PathListSeparator) + os.Getenv("PATH")}, nil
+	return []string{"IMAGE_DIR=" + dir, "PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")}, nil
 }
 
 // deployed returns the name and the tag of the image in deploy/exporter.
@@ -63,8 +63,8 @@ func TestImage(t *testing.T) {
 		t.Skip("needs a release of linux that this test makes itself")
 	}
 	r := theRelease(t)
-	folder := filepath.Join(filepath.Dir(r.folder), "image")
-	arguments, err := os.ReadFile(filepath.Join(folder, "arguments"))
+	dir := filepath.Join(filepath.Dir(r.dir), "image")
+	arguments, err := os.ReadFile(filepath.Join(dir, "arguments"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestImage(t *testing.T) {
 			t.Errorf("docker gets no %q:\n%s", want, arguments)
 		}
 	}
-	context := filepath.Join(folder, "context")
+	context := filepath.Join(dir, "context")
 	dockerfile, err := os.ReadFile(filepath.Join(context, "Dockerfile"))
 	if err != nil {
 		t.Fatal(err)

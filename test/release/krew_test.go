@@ -52,7 +52,7 @@ func (r release) manifest(t *testing.T) (path string, m manifest) {
 // sha256 returns the checksum of an archive. A release of one platform lacks the other archives. Their checksum is
 // the checksum of an empty file.
 func (r release) sha256(name string) (string, error) {
-	data, err := os.ReadFile(filepath.Join(r.folder, name))
+	data, err := os.ReadFile(filepath.Join(r.dir, name))
 	if errors.Is(err, fs.ErrNotExist) && r.platforms == 1 {
 		return sum(nil), nil
 	}
@@ -84,7 +84,7 @@ func TestKrewManifest(t *testing.T) {
 	}
 	for _, a := range r.archives {
 		p := spec.platform(t, a)
-		data, err := os.ReadFile(filepath.Join(r.folder, a.name))
+		data, err := os.ReadFile(filepath.Join(r.dir, a.name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestKrewInstalls(t *testing.T) {
 		t.Run(a.os+"_"+a.arch, func(t *testing.T) {
 			home := t.TempDir()
 			env := []string{"KREW_ROOT=" + home, "KREW_OS=" + a.os, "KREW_ARCH=" + a.arch, "KREW_NO_UPGRADE_CHECK=1"}
-			if _, err := krew(t, env, "krew", "install", "--manifest="+path, "--archive="+absolute(t, filepath.Join(r.folder, a.name))); err != nil {
+			if _, err := krew(t, env, "krew", "install", "--manifest="+path, "--archive="+absolute(t, filepath.Join(r.dir, a.name))); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := os.Stat(filepath.Join(home, "store", "genname", m.Spec.Version, "LICENSE")); err != nil {

@@ -84,19 +84,19 @@ func (w workspace) write(path string, data []byte, mode fs.FileMode) {
 }
 
 // run returns the output of a program. An error has its stderr.
-func (w workspace) run(folder, program string, args ...string) (string, error) {
+func (w workspace) run(dir, program string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(w.t.Context(), program, args...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = folder, w.env, &stdout, &stderr
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, w.env, &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return stdout.String(), errors.New(program + " " + strings.Join(args, " ") + ": " + err.Error() + "\n" + stderr.String())
 	}
 	return stdout.String(), nil
 }
 
-func (w workspace) must(folder, program string, args ...string) string {
+func (w workspace) must(dir, program string, args ...string) string {
 	w.t.Helper()
-	out, err := w.run(folder, program, args...)
+	out, err := w.run(dir, program, args...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -119,9 +119,9 @@ func (w workspace) online() workspace {
 // the module are not part of it.
 func (w workspace) publish(module, version string) {
 	w.t.Helper()
-	folder := filepath.Join(w.repository, strings.TrimPrefix(module, plugin))
+	dir := filepath.Join(w.repository, strings.TrimPrefix(module, plugin))
 	at := filepath.Join(w.home, "proxy", module, "@v", version)
-	gomod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+	gomod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -129,10 +129,10 @@ func (w workspace) publish(module, version string) {
 	w.write(at+".info", []byte(`{"Version":"`+version+`","Time":"2026-01-01T00:00:00Z"}`), 0o644)
 	w.write(filepath.Join(filepath.Dir(at), "list"), []byte(version+"\n"), 0o644)
 	archive := []string{"archive", "--format=zip", "--prefix=" + module + "@" + version + "/", "--output=" + at + ".zip", "HEAD", "."}
-	for below := range strings.Lines(w.must(folder, "git", "ls-files", "*/go.mod")) {
+	for below := range strings.Lines(w.must(dir, "git", "ls-files", "*/go.mod")) {
 		archive = append(archive, ":(exclude)"+filepath.Dir(strings.TrimSpace(below)))
 	}
-	w.must(folder, "git", archive...)
+	w.must(dir, "git", archive...)
 }
 
 // release tags and publishes the modules in the order of CONTRIBUTING.md.
@@ -157,16 +157,16 @@ func (w workspace) install(version string) (string, error) {
 // importer has it.
 func (w workspace) modules(required string) string {
 	w.t.Helper()
-	folder := w.t.TempDir()
-	w.write(filepath.Join(folder, "go.mod"), []byte("module example.com/importer\n\ngo 1.24.0\n\nrequire (\n\tk8s.io/client-go v0.33.0\n\t"+
+	dir := w.t.TempDir()
+	w.write(filepath.Join(dir, "go.mod"), []byte("module example.com/importer\n\ngo 1.24.0\n\nrequire (\n\tk8s.io/client-go v0.33.0\n\t"+
 		required+" "+version+"\n)\n"), 0o644)
-	w.write(filepath.Join(folder, "main.go"), []byte("package main\n\nimport (\n\t_ \"k8s.io/client-go/rest\"\n\n\t_ \""+
+	w.write(filepath.Join(dir, "main.go"), []byte("package main\n\nimport (\n\t_ \"k8s.io/client-go/rest\"\n\n\t_ \""+
 		required+"\"\n)\n\nfunc main() {}\n"), 0o644)
 	w = w.online()
-	w.must(folder, "go", "mod", "tidy")
-	w.must(folder, "go", "build", "-o", filepath.Join(w.home, "bin", "importer"), ".")
-	list := w.must(folder, "go", "list", "-m", "all")
-	gomod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+	w.must(dir, "go", "mod", "tidy")
+	w.must(dir, "go", "build", "-o", filepath.Join(w.home, "bin", "importer"), ".")
+	list := w.must(dir, "go", "list", "-m", "all")
+	gomod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -20,11 +20,11 @@ import (
 
 const root = "../../"
 
-var given = flag.String("dist", "", "folder of the release to test; without it one is made, of this platform only")
+var given = flag.String("dist", "", "directory of the release to test; without it one is made, of this platform only")
 
 // release is a directory that goreleaser wrote.
 type release struct {
-	folder    string
+	dir       string
 	version   string
 	commit    string
 	archives  []archive
@@ -52,11 +52,11 @@ var made = sync.OnceValues(func() (release, error) {
 	if err != nil {
 		return release{}, err
 	}
-	folder := filepath.Join(temp, "dist")
-	if err := snapshot(temp, folder); err != nil {
+	dir := filepath.Join(temp, "dist")
+	if err := snapshot(temp, dir); err != nil {
 		return release{}, err
 	}
-	return read(folder, 1)
+	return read(dir, 1)
 })
 
 func TestMain(m *testing.M) {
@@ -73,7 +73,7 @@ func theRelease(t *testing.T) release {
 }
 
 // snapshot builds a release of this platform with the usual configuration.
-func snapshot(temp, folder string) error {
+func snapshot(temp, dir string) error {
 	config, err := os.ReadFile(root + ".goreleaser.yaml")
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func snapshot(temp, folder string) error {
 		config = bytes.Replace(config, []byte(all), []byte(ours), 1)
 	}
 	path := filepath.Join(temp, "goreleaser.yaml")
-	if err := os.WriteFile(path, append(config, "\ndist: "+folder+"\n"...), 0o600); err != nil {
+	if err := os.WriteFile(path, append(config, "\ndist: "+dir+"\n"...), 0o600); err != nil {
 		return err
 	}
 	// As in the Makefile: without a remote, goreleaser drops the commit.
@@ -107,15 +107,15 @@ func snapshot(temp, folder string) error {
 }
 
 // read reads the archives from the lists that goreleaser writes.
-func read(folder string, platforms int) (release, error) {
-	r := release{folder: folder, platforms: platforms}
+func read(dir string, platforms int) (release, error) {
+	r := release{dir: dir, platforms: platforms}
 	var metadata struct{ Version, Commit string }
 	var artifacts []struct {
 		Name, Type   string
 		Goos, Goarch string
 	}
 	for file, into := range map[string]any{"metadata.json": &metadata, "artifacts.json": &artifacts} {
-		data, err := os.ReadFile(filepath.Join(folder, file))
+		data, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
 			return r, err
 		}

@@ -20,13 +20,13 @@ import (
 func docs() string {
 	above := ".."
 	for range 10 {
-		folder := filepath.Join(above, "docs")
-		if _, err := os.Stat(filepath.Join(folder, "schemas")); err == nil {
-			return folder
+		dir := filepath.Join(above, "docs")
+		if _, err := os.Stat(filepath.Join(dir, "schemas")); err == nil {
+			return dir
 		}
 		above = filepath.Join(above, "..")
 	}
-	panic("there is no docs/schemas above the folder of the test")
+	panic("there is no docs/schemas above the directory of the test")
 }
 
 // path returns the path of the published schema of a kind.

@@ -56,9 +56,9 @@ type spaceID struct {
 
 // population holds the objects by name pool.
 type population struct {
-	said, chosen map[spaceID]bool
-	members      map[spaceID][]metav1.ObjectMeta
-	others       map[spaceID]int // number of names that end in five letters or digits of another alphabet
+	declared, chosen map[spaceID]bool
+	members          map[spaceID][]metav1.ObjectMeta
+	others           map[spaceID]int // number of names that end in five letters or digits of another alphabet
 }
 
 // Count counts in a simpler way than the census: it keeps all objects. objects are in the order of the
@@ -67,7 +67,7 @@ func (r Oracle) Count(objects []metav1.ObjectMeta) []NamePool {
 	p := r.sort(objects)
 	var spaces []NamePool
 	for id := range p.ids() {
-		if space := r.sum(id, p); p.chosen[id] && (p.said[id] || space.ClientGenerated) {
+		if space := r.sum(id, p); p.chosen[id] && (p.declared[id] || space.ClientGenerated) {
 			spaces = append(spaces, space)
 		}
 	}
@@ -84,7 +84,7 @@ func (r Oracle) Count(objects []metav1.ObjectMeta) []NamePool {
 func (r Oracle) Unprefixed(objects []metav1.ObjectMeta) int64 {
 	p, prefixed := r.sort(objects), int64(0)
 	for id := range p.ids() {
-		if space := r.sum(id, p); p.said[id] || space.ClientGenerated {
+		if space := r.sum(id, p); p.declared[id] || space.ClientGenerated {
 			prefixed += space.Names
 		}
 	}
@@ -99,7 +99,7 @@ func (r Oracle) sort(objects []metav1.ObjectMeta) population {
 			id := spaceID{o.Namespace, m[1], 5}
 			p.members[id] = append(p.members[id], o)
 			p.chosen[id] = p.chosen[id] || chooses
-			p.said[id] = p.said[id] || slices.Contains(r.Prefixes, m[1])
+			p.declared[id] = p.declared[id] || slices.Contains(r.Prefixes, m[1])
 		} else if m := plain.FindStringSubmatch(o.Name); m != nil {
 			p.others[spaceID{o.Namespace, m[1], 5}]++
 		}
@@ -113,7 +113,7 @@ func (r Oracle) sort(objects []metav1.ObjectMeta) population {
 			ids = append(ids, long)
 		}
 		for _, id := range ids {
-			p.said[id] = true
+			p.declared[id] = true
 			p.chosen[id] = p.chosen[id] || chooses
 		}
 	}
@@ -122,7 +122,7 @@ func (r Oracle) sort(objects []metav1.ObjectMeta) population {
 
 func (p population) ids() map[spaceID]bool {
 	ids := map[spaceID]bool{}
-	for id := range p.said {
+	for id := range p.declared {
 		ids[id] = true
 	}
 	for id := range p.members {

@@ -79,7 +79,7 @@ type Page struct {
 // Malformed is the error of a response that is not a list.
 type Malformed string
 
-func (m Malformed) Error() string { return "malformed answer: " + string(m) }
+func (m Malformed) Error() string { return "malformed response: " + string(m) }
 
 func malformedf(format string, args ...any) error { return Malformed(fmt.Sprintf(format, args...)) }
 

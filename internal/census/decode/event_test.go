@@ -14,25 +14,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// told holds the fields of an event that the tests compare.
-type told struct {
-	Type      EventType
-	Version   string
-	Namespace string
-	Name      string
-	Says      string
-	Created   int64
-	Manager   string
+// watchEvent holds the fields of an event that the tests compare.
+type watchEvent struct {
+	Type         EventType
+	Version      string
+	Namespace    string
+	Name         string
+	GenerateName string
+	Created      int64
+	Manager      string
 }
 
 // watched reads a watch and returns its events.
-func watched(r io.Reader) ([]told, error) {
-	var all []told
+func watched(r io.Reader) ([]watchEvent, error) {
+	var all []watchEvent
 	asked := Asked{Creator: func(*Object) When { return Now }}
 	err := Watch(r, make([]byte, BufferSize), asked, func(e *Event) error {
-		t := told{Type: e.Type, Version: e.ResourceVersion}
+		t := watchEvent{Type: e.Type, Version: e.ResourceVersion}
 		if o := e.Object; o != nil {
-			t.Namespace, t.Name, t.Says, t.Created, t.Manager = o.Namespace, o.Name, o.GenerateName, o.Created, o.Creator.Manager
+			t.Namespace, t.Name, t.GenerateName, t.Created, t.Manager = o.Namespace, o.Name, o.GenerateName, o.Created, o.Creator.Manager
 		}
 		all = append(all, t)
 		return nil
@@ -70,7 +70,7 @@ func object(version string) *metav1.PartialObjectMetadata {
 	}}
 }
 
-var wantTold = []told{
+var wantEvents = []watchEvent{
 	{Added, "11", "prod", "run-bbbbb", "run-", 1_700_000_000, "me"},
 	{Modified, "12", "prod", "run-bbbbb", "run-", 1_700_000_000, ""}, // the creator was not requested
 	{Type: Bookmark, Version: "13"},
@@ -86,7 +86,7 @@ func TestWatchInProtobuf(t *testing.T) {
 	}, nil)
 	for _, r := range []io.Reader{bytes.NewReader(stream), iotest.OneByteReader(bytes.NewReader(stream))} {
 		got, err := watched(r)
-		if diff := cmp.Diff(wantTold, got); diff != "" || err != nil {
+		if diff := cmp.Diff(wantEvents, got); diff != "" || err != nil {
 			t.Errorf("%v\n%s", err, diff)
 		}
 	}
@@ -111,7 +111,7 @@ func TestWatchInJSON(t *testing.T) {
 		`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"13"}}}` + "\n" +
 		`{"type":"DELETED","object":{"metadata":{` + meta + `,"resourceVersion":"14"}}}` + "\n"
 	got, err := watched(strings.NewReader(stream))
-	if diff := cmp.Diff(wantTold, got); diff != "" || err != nil {
+	if diff := cmp.Diff(wantEvents, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	if _, err := watched(strings.NewReader(stream[:len(stream)-9])); !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -94,15 +94,15 @@ type Rules struct {
 }
 
 // Of returns two name pools with the suffix length of servers, which are mostly equal. in is the name
-// pool of o's name, and said that of its generateName. Each is empty if there is none.
-func Of(o *decode.Object) (in, said ID) {
+// pool of o's name, and declared is the name pool of its generateName. Each is empty if there is none.
+func Of(o *decode.Object) (in, declared ID) {
 	if prefix, _, ok := names.Split(o.Name); ok {
 		in = server(o.Namespace, prefix)
 	}
 	if o.GenerateName != "" {
-		said = server(o.Namespace, names.EffectivePrefix(o.GenerateName))
+		declared = server(o.Namespace, names.EffectivePrefix(o.GenerateName))
 	}
-	return in, said
+	return in, declared
 }
 
 // Long returns the name pool with a longer suffix to which o belongs, and reports whether there is

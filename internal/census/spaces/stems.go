@@ -94,18 +94,18 @@ func (s *Stems) Add(o *decode.Object) error {
 	if o.GenerateName == "" {
 		return nil
 	}
-	return s.addSaid(o)
+	return s.addDeclared(o)
 }
 
-// addSaid counts the generateName of o.
-func (s *Stems) addSaid(o *decode.Object) error {
+// addDeclared counts the generateName of o.
+func (s *Stems) addDeclared(o *decode.Object) error {
 	if prefix, length, ok := longSuffix(o); ok && o.HasCreationID {
 		if err := s.longAt(len(prefix), length).addLong(s.rules, o); err != nil {
 			return err
 		}
 	}
 	if prefix := names.EffectivePrefix(o.GenerateName); strings.HasPrefix(o.Name, prefix) {
-		s.at(len(prefix)).addSaid(s.rules, o)
+		s.at(len(prefix)).addDeclared(s.rules, o)
 	} else {
 		s.count.Uncounted++ // a sweep may count it later
 		s.strays.offer(server(o.Namespace, prefix))

@@ -76,7 +76,7 @@ func (s *Sweep) Add(o *decode.Object) error {
 		s.addStray(o)
 		return nil
 	}
-	return s.addSaid(o)
+	return s.addDeclared(o)
 }
 
 // addStray counts a generateName whose prefix the object's name lacks.
@@ -89,15 +89,15 @@ func (s *Sweep) addStray(o *decode.Object) {
 	switch {
 	case t == nil:
 	case strings.HasPrefix(o.Name, prefix):
-		t.tally.addSaid(s.rules, o)
+		t.tally.addDeclared(s.rules, o)
 	default:
 		t.chosenByStray = t.chosenByStray || s.rules.chooses(o)
 		s.count.Uncounted--
 	}
 }
 
-// addSaid counts the generateName of o if stems did not.
-func (s *Sweep) addSaid(o *decode.Object) error {
+// addDeclared counts the generateName of o if stems did not.
+func (s *Sweep) addDeclared(o *decode.Object) error {
 	s.count.Objects++
 	if o.GenerateName == "" {
 		return nil
@@ -115,7 +115,7 @@ func (s *Sweep) addSaid(o *decode.Object) error {
 	}
 	id := server(o.Namespace, names.EffectivePrefix(o.GenerateName))
 	if t := s.targets[id]; t != nil {
-		t.tally.addSaid(s.rules, o)
+		t.tally.addDeclared(s.rules, o)
 	} else {
 		left = s.propose(id) || left
 	}

@@ -40,8 +40,8 @@ type Tally struct {
 	// Extra is true if the name pool is emitted only because of Rules.All.
 	Extra bool
 
-	said   bool // a generateName of an object whose name has the prefix has it, too, or Rules.Prefixes has it
-	chosen bool // the selector matches such an object
+	declared bool // a generateName of an object whose name has the prefix has it, too, or Rules.Prefixes has it
+	chosen   bool // the selector matches such an object
 
 	raw           hashes   // of the generateNames
 	generateNames []string // the first ones, if there can be several
@@ -88,7 +88,7 @@ func (t *Tally) add(r *Rules, o *decode.Object, prefix string) error {
 		return err
 	}
 	t.Names++
-	t.said = t.said || r.Prefixes[prefix]
+	t.declared = t.declared || r.Prefixes[prefix]
 	t.chosen = t.chosen || r.chooses(o)
 	generated := names.EffectivePrefix(o.GenerateName) == prefix
 	if generated {
@@ -110,7 +110,7 @@ func (t *Tally) addLong(r *Rules, o *decode.Object) error {
 	if r.All {
 		t.Members = append(t.Members, MemberOf(o))
 	}
-	t.addSaid(r, o)
+	t.addDeclared(r, o)
 	t.addRaw(o.GenerateName)
 	t.addTime(r, o.Created)
 	return nil
@@ -131,9 +131,9 @@ func (t *Tally) addTime(r *Rules, created int64) {
 	t.Newest = max(t.Newest, created)
 }
 
-// addSaid records that the name and the generateName of o have the prefix.
-func (t *Tally) addSaid(r *Rules, o *decode.Object) {
-	t.said = true
+// addDeclared records that the name and the generateName of o have the prefix.
+func (t *Tally) addDeclared(r *Rules, o *decode.Object) {
+	t.declared = true
 	t.chosen = t.chosen || r.chooses(o)
 }
 
@@ -143,7 +143,7 @@ func (t *Tally) close(r *Rules) bool {
 	if t.Generated == 0 && t.evidence.convinces(r.MinCount) {
 		t.ClientGenerated = true
 	}
-	return t.said || t.ClientGenerated
+	return t.declared || t.ClientGenerated
 }
 
 func (t *Tally) addRaw(generateName string) {

@@ -1,5 +1,5 @@
 // Package derived is the table of the names that controllers derive from an object's name: the
-// created object, the formula, and the room for the object's name. It is data, and knows no
+// created object, the formula, and the maximum length of the object's name. It is data, and knows no
 // manifests.
 package derived
 
@@ -55,9 +55,9 @@ type Source struct {
 	Project, Version, File, Symbol string
 }
 
-// Room returns the maximum number of bytes of the owner's name, if the object itself adds some
+// MaxOwner returns the maximum number of bytes of the owner's name, if the object itself adds some
 // bytes.
-func (c Child) Room(adds int) int { return c.Limit - c.Adds - adds }
+func (c Child) MaxOwner(adds int) int { return c.Limit - c.Adds - adds }
 
 // Of returns the rows of a kind for a minor version of Kubernetes.
 func Of(kind schema.GroupKind, minor int) []Child {
@@ -84,7 +84,7 @@ func (c Child) Cells() string {
 		when = fmt.Sprintf("before 1.%d", c.Until)
 	}
 	return fmt.Sprintf("| %s | %s | %s | %d | %d | %s | %s |",
-		owner, c.Makes, c.Formula, c.Limit, c.Room(0), c.Over, when)
+		owner, c.Makes, c.Formula, c.Limit, c.MaxOwner(0), c.Over, when)
 }
 
 // String returns where a fact is to be read.

@@ -45,7 +45,7 @@ func (f *File) Each(visit func(objects []*Object, broken *Broken)) {
 func (f *File) Release() {
 	f.chunks = nil
 	for _, d := range f.parsed {
-		d.parsed, d.root, d.said = false, field{}, nil
+		d.parsed, d.root, d.remarks = false, field{}, nil
 	}
 	f.parsed = nil
 }

@@ -62,11 +62,11 @@ var inYAML = regexp.MustCompile(`^(?:error converting YAML to JSON: )?yaml: line
 // document's start.
 func (c chunk) broken(err error) Broken {
 	b := Broken{c.start, err}
-	if said := inYAML.FindStringSubmatch(err.Error()); said != nil {
-		if line, _ := strconv.Atoi(said[1]); line > 0 {
+	if match := inYAML.FindStringSubmatch(err.Error()); match != nil {
+		if line, _ := strconv.Atoi(match[1]); line > 0 {
 			b.Position = c.start.in(line, 1)
 		}
-		b.Err = errors.New(err.Error()[len(said[0]):])
+		b.Err = errors.New(err.Error()[len(match[0]):])
 	}
 	return b
 }

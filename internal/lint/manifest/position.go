@@ -38,9 +38,9 @@ type Document struct {
 	start   Position
 	size    int
 
-	parsed bool
-	root   field
-	said   []Comment
+	parsed  bool
+	root    field
+	remarks []Comment
 }
 
 // field is a part of a document, and where its name stands.
@@ -61,7 +61,7 @@ func (d *Document) position(path []any) Position {
 // comments returns the comments of the document.
 func (d *Document) comments() []Comment {
 	d.parse()
-	return d.said
+	return d.remarks
 }
 
 // parse finds the fields, once. If the second parser can't read the text, all fields
@@ -77,7 +77,7 @@ func (d *Document) parse() {
 		return
 	}
 	for _, c := range d.file.chunks[d.preface:d.number] {
-		d.said = append(d.said, prefaceComments(c)...)
+		d.remarks = append(d.remarks, prefaceComments(c)...)
 	}
 	if text.json {
 		d.root = fieldsOfJSON(text)
@@ -90,7 +90,7 @@ func (d *Document) parse() {
 	y := yamlFields{start: d.start, breaks: otherBreaks(text.text), notes: map[string]bool{}}
 	d.root = y.field(node.Content[0], 0)
 	y.remember(&node)
-	d.said = append(d.said, y.comments(text)...)
+	d.remarks = append(d.remarks, y.comments(text)...)
 }
 
 // find returns the field of a path, and whether it is there.

@@ -30,9 +30,9 @@ type chunk struct {
 // decoded returns a file as UTF-8 with invalid bytes replaced, as kubectl does. A byte order mark
 // identifies UTF-16.
 func decoded(file []byte) []byte {
-	marked := bytes.HasPrefix(file, []byte("\xef\xbb\xbf")) || bytes.HasPrefix(file, []byte("\xff\xfe")) ||
+	hasBOM := bytes.HasPrefix(file, []byte("\xef\xbb\xbf")) || bytes.HasPrefix(file, []byte("\xff\xfe")) ||
 		bytes.HasPrefix(file, []byte("\xfe\xff"))
-	if !marked && utf8.Valid(file) {
+	if !hasBOM && utf8.Valid(file) {
 		return file
 	}
 	text, _, err := transform.Bytes(textunicode.BOMOverride(textunicode.UTF8.NewDecoder()), file)

@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// A name with exactly the room that a controller leaves is fine, and one byte more is
-// an error. The object's own fields take from the room.
-func TestRoomOfOtherControllers(t *testing.T) {
+// A name of exactly the length that a controller allows is fine, and one byte more is
+// an error. The object's own fields shorten the maximum.
+func TestLongestNameForOtherControllers(t *testing.T) {
 	tasks := "spec: {tasks: [{name: master}, {name: worker-of-it}]}"
 	workers := func(replicas int) string {
 		return fmt.Sprintf("spec: {mpiReplicaSpecs: {Worker: {replicas: %d}}}", replicas)
 	}
 	for name, test := range map[string]struct {
 		version, kind, spec string
-		room                int
+		longest             int
 	}{
 		"RayCluster":                  {"ray.io/v1", "RayCluster", "spec: {}", 53},
 		"RayJob":                      {"ray.io/v1", "RayJob", "spec: {}", 47},
@@ -32,13 +32,13 @@ func TestRoomOfOtherControllers(t *testing.T) {
 				return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n%s\n",
 					test.version, test.kind, strings.Repeat("a", length), test.spec)
 			}
-			if found := check(t, childNames, object(test.room), Tree{}); len(found) != 0 {
-				t.Errorf("%d bytes: %+v", test.room, found)
+			if found := check(t, childNames, object(test.longest), Tree{}); len(found) != 0 {
+				t.Errorf("%d bytes: %+v", test.longest, found)
 			}
-			found := check(t, childNames, object(test.room+1), Tree{})
-			help := fmt.Sprintf("shorten the name to %d bytes", test.room)
+			found := check(t, childNames, object(test.longest+1), Tree{})
+			help := fmt.Sprintf("shorten the name to %d bytes", test.longest)
 			if len(found) != 1 || found[0].Level != "error" || found[0].Help != help {
-				t.Errorf("%d bytes: %+v, want %q", test.room+1, found, help)
+				t.Errorf("%d bytes: %+v, want %q", test.longest+1, found, help)
 			}
 		})
 	}

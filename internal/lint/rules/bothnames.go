@@ -24,11 +24,11 @@ generate a unique name for the object". The server returns this message because 
 			File: "pkg/registry/rest/create.go", Symbol: "CheckGeneratedNameError",
 		},
 	},
-	check: func(_ int, o Manifest, tell func(Finding)) {
+	check: func(_ int, o Manifest, report func(Finding)) {
 		if o.Name == "" || o.GenerateName == "" {
 			return
 		}
-		tell(Finding{
+		report(Finding{
 			Level:   v1alpha1.LintWarning,
 			Message: "generateName has no effect next to metadata.name, and a second create fails",
 			Path:    generateName,

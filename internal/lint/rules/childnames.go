@@ -37,13 +37,13 @@ derived names has a table of the names that each controller derives.`,
 		},
 	},
 	letters: true,
-	check: func(minor int, o Manifest, tell func(Finding)) {
+	check: func(minor int, o Manifest, report func(Finding)) {
 		for _, row := range derived.Of(o.kind(), minor) {
 			if finding, is := worst(o, row); is {
 				if finding.Help == "" {
 					finding.Help = budget(o.Object, tightest(o, minor))
 				}
-				tell(finding)
+				report(finding)
 				return // the rows of a kind are sorted by severity
 			}
 		}
@@ -134,11 +134,11 @@ func worst(o Manifest, row derived.Child) (Finding, bool) {
 	if !applies || length == 0 {
 		return Finding{}, false
 	}
-	room := row.Room(adds)
+	longest := row.MaxOwner(adds)
 	finding := Finding{Path: o.nameField()}
 	switch {
-	case row.Over == derived.Truncated && o.generates() && !o.hook() && prefix+names.SuffixLength > room && room >= 0:
-		left := max(0, room-prefix)
+	case row.Over == derived.Truncated && o.generates() && !o.hook() && prefix+names.SuffixLength > longest && longest >= 0:
+		left := max(0, longest-prefix)
 		finding.Level = v1alpha1.LintWarning
 		finding.Message = fmt.Sprintf("the generateName of each %s is truncated to %d bytes, so %s",
 			row.Makes, names.MaxPrefixLength, remains(o.Object, left))
@@ -147,10 +147,10 @@ func worst(o Manifest, row derived.Child) (Finding, bool) {
 		finding.Message = fmt.Sprintf(
 			"the generateName of each %s is truncated to %d bytes, and the hash of the ReplicaSet is lost",
 			row.Makes, names.MaxPrefixLength)
-	case (row.Over == derived.Refused || row.Over == derived.Broken) && length > room:
+	case (row.Over == derived.Refused || row.Over == derived.Broken) && length > longest:
 		finding.Level = v1alpha1.LintError
 		finding.Message = fmt.Sprintf("the %s (%s) has up to %d bytes, and the limit is %d: %s",
-			row.Makes, row.Formula, length+row.Limit-room, row.Limit, consequences[row.Over])
+			row.Makes, row.Formula, length+row.Limit-longest, row.Limit, consequences[row.Over])
 	case row.Variant == derived.Indexed && row.Over == derived.Refused && row.Owner != derived.JobSet &&
 		dotted(o.Object):
 		finding.Level = v1alpha1.LintError
@@ -166,20 +166,20 @@ func worst(o Manifest, row derived.Child) (Finding, bool) {
 // tightest returns the number of bytes that the name can have, so that no row of the
 // table finds anything.
 func tightest(o Manifest, minor int) int {
-	room := names.MaxPrefixLength + o.suffix()
+	longest := names.MaxPrefixLength + o.suffix()
 	for _, row := range derived.Of(o.kind(), minor) {
 		adds, applies := added(o, row)
 		switch {
 		case !applies || row.Over == derived.Fits:
 		case row.Over != derived.Truncated:
-			room = min(room, row.Room(adds))
+			longest = min(longest, row.MaxOwner(adds))
 		case o.Kind.Kind == "Deployment":
-			room = min(room, names.MaxPrefixLength-len("-")-1)
-		case o.generates() && !o.hook() && row.Room(adds) > names.SuffixLength:
-			room = min(room, row.Room(adds))
+			longest = min(longest, names.MaxPrefixLength-len("-")-1)
+		case o.generates() && !o.hook() && row.MaxOwner(adds) > names.SuffixLength:
+			longest = min(longest, row.MaxOwner(adds))
 		}
 	}
-	return room
+	return longest
 }
 
 var consequences = map[derived.Consequence]string{
@@ -196,16 +196,16 @@ func remains(o Object, left int) string {
 }
 
 // budget describes the maximum length of the name.
-func budget(o Object, room int) string {
+func budget(o Object, longest int) string {
 	switch {
 	case o.hook():
 		return fmt.Sprintf(
 			"shorten generateName to %d bytes, because Argo CD appends revision, phase and time (%d bytes)",
-			room-o.suffix(), o.suffix())
+			longest-o.suffix(), o.suffix())
 	case o.generates():
-		return fmt.Sprintf("shorten generateName to %d bytes", room-names.SuffixLength)
+		return fmt.Sprintf("shorten generateName to %d bytes", longest-names.SuffixLength)
 	}
-	return fmt.Sprintf("shorten the name to %d bytes", room)
+	return fmt.Sprintf("shorten the name to %d bytes", longest)
 }
 
 // dotted reports whether the object's name is a subdomain of several labels.

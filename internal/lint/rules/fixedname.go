@@ -34,7 +34,7 @@ generated name matches nothing.`,
 			File: "pkg/registry/networking/ipaddress/strategy.go", Symbol: "noopNameGenerator",
 		},
 	},
-	check: func(_ int, o Manifest, tell func(Finding)) {
+	check: func(_ int, o Manifest, report func(Finding)) {
 		fixed, is := fixedNames[o.kind()]
 		if !is || !o.generates() {
 			return
@@ -52,7 +52,7 @@ generated name matches nothing.`,
 			finding.Message = fmt.Sprintf(
 				"the name of this object must be %s, and the server refuses a generated one", fixed.is)
 		}
-		tell(finding)
+		report(finding)
 	},
 	Examples: []Example{
 		{

@@ -20,7 +20,7 @@ create fails.`,
 		Project: "github.com/argoproj/gitops-engine", Version: "v0.7.1-0.20250617174952-093aef0dad58",
 		File: "pkg/sync/sync_context.go", Symbol: "getSyncTasks",
 	}},
-	compare: func(in *Input, tell func(*Object, Finding)) {
+	compare: func(in *Input, report func(*Object, Finding)) {
 		done := map[*Object]bool{}
 		for _, o := range in.Objects {
 			if !o.hook() || o.exported || done[o] {
@@ -38,7 +38,7 @@ create fails.`,
 				}
 			}
 			if len(finding.Related) > 0 {
-				tell(o, finding)
+				report(o, finding)
 			}
 		}
 	},

@@ -31,17 +31,17 @@ the time. The name of a StatefulSet's claim comes from the template, the set and
 			File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "getPersistentVolumeClaims",
 		},
 	},
-	check: func(_ int, o Manifest, tell func(Finding)) {
+	check: func(_ int, o Manifest, report func(Finding)) {
 		content := o.Unstructured.Object
 		for _, template := range templatesOf(o.kind()) {
 			if stringAt(content, append(template[:len(template):len(template)], "metadata", "generateName")...) != "" {
-				tell(ignored(o, pathOf(template, "metadata", "generateName")))
+				report(ignored(o, pathOf(template, "metadata", "generateName")))
 			}
 		}
 		for i, item := range listAt(content, "spec", "volumeClaimTemplates") {
 			claim, _ := item.(map[string]any)
 			if o.Kind.Kind == "StatefulSet" && stringAt(claim, "metadata", "generateName") != "" {
-				tell(ignored(o, []any{"spec", "volumeClaimTemplates", i, "metadata", "generateName"}))
+				report(ignored(o, []any{"spec", "volumeClaimTemplates", i, "metadata", "generateName"}))
 			}
 		}
 	},

@@ -37,13 +37,13 @@ create, whatever the random characters are.`,
 			File: "pkg/apis/core/validation/validation.go", Symbol: "ValidateServiceName",
 		},
 	},
-	compare: func(in *Input, tell func(*Object, Finding)) {
+	compare: func(in *Input, report func(*Object, Finding)) {
 		for _, o := range in.Objects {
 			if o.GenerateName == "" || o.exported || o.Placeholder() || fixedNames[o.kind()].refused {
 				continue
 			}
 			if reason := in.refusal(o); reason != "" {
-				tell(o, Finding{
+				report(o, Finding{
 					Level:   v1alpha1.LintError,
 					Message: "the server refuses generateName: " + reason,
 					Path:    generateName,

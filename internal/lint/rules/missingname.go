@@ -30,14 +30,14 @@ metadata.generateName.`,
 			File: "pkg/apis/meta/v1/types.go", Symbol: "ObjectMeta",
 		},
 	},
-	check: func(_ int, o Manifest, tell func(Finding)) {
+	check: func(_ int, o Manifest, report func(Finding)) {
 		metadata := mapAt(o.Unstructured.Object, "metadata")
 		value, given := metadata["generateName"]
 		_, isText := value.(string)
 		misspelled, path := misspelledIn(o)
 		switch {
 		case given && value != nil && !isText:
-			tell(Finding{
+			report(Finding{
 				Level:   v1alpha1.LintError,
 				Message: fmt.Sprintf("generateName is a %s, and the server needs a string", typeOf(value)),
 				Help:    "quote the value",
@@ -54,9 +54,9 @@ metadata.generateName.`,
 				finding.Level = v1alpha1.LintError
 				finding.Message += ", so the object has no name"
 			}
-			tell(finding)
+			report(finding)
 		case o.Name == "" && o.GenerateName == "" && known(o):
-			tell(Finding{
+			report(Finding{
 				Level:   v1alpha1.LintNote, // in most such files a program sets the name
 				Message: "the object has neither name nor generateName, and the server refuses it",
 				Help:    "set metadata.name or metadata.generateName",

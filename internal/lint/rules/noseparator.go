@@ -20,13 +20,13 @@ split the name at its last dash find the wrong prefix.`,
 		Project: "k8s.io/apiserver", Version: "v0.37.2", File: "pkg/storage/names/generate.go", Symbol: "GenerateName",
 	}},
 	letters: true,
-	check: func(minor int, o Manifest, tell func(Finding)) {
+	check: func(minor int, o Manifest, report func(Finding)) {
 		prefix := o.GenerateName
 		if !o.generates() || o.hook() || len(prefix) > names.MaxPrefixLength || fixedNames[o.kind()].is != "" ||
 			strings.ContainsAny(prefix[len(prefix)-1:], "-.:_/") {
 			return
 		}
-		tell(Finding{
+		report(Finding{
 			Level:   v1alpha1.LintNote,
 			Message: "generateName does not end with -, so the random characters follow it directly",
 			Path:    generateName,
@@ -54,11 +54,11 @@ metadata:
 	},
 }
 
-// separated returns the fix if there is no room for a separator.
+// separated returns the fix if a separator does not fit.
 func separated(o Manifest, minor int) string {
-	room := tightest(o, minor) - names.SuffixLength
-	if len(o.GenerateName) < room {
+	longest := tightest(o, minor) - names.SuffixLength
+	if len(o.GenerateName) < longest {
 		return ""
 	}
-	return fmt.Sprintf("shorten generateName to %d bytes, and end it with -", room)
+	return fmt.Sprintf("shorten generateName to %d bytes, and end it with -", longest)
 }

@@ -37,15 +37,15 @@ file. It belongs to Helm if it is in the templates directory of a chart.`,
 		{Project: "github.com/helm/helm", Version: "issues 3348, 9488"},
 		{Project: "github.com/argoproj/argo-cd", Version: "issue 1639"},
 	},
-	check: func(_ int, o Manifest, tell func(Finding)) {
+	check: func(_ int, o Manifest, report func(Finding)) {
 		if finding, is := refusedBy[applier(o)]; is && o.generates() {
 			if strings.Contains(finding.Message, "%s") {
 				finding.Message = fmt.Sprintf(finding.Message, path.Base(o.Tree.Kustomization))
 			}
-			tell(finding)
+			report(finding)
 		}
 	},
-	compare: func(in *Input, tell func(*Object, Finding)) {
+	compare: func(in *Input, report func(*Object, Finding)) {
 		for _, o := range in.Objects {
 			by := in.appliedIn(o)
 			if by == "" || !o.generates() || o.exported || o.hook() {
@@ -53,7 +53,7 @@ file. It belongs to Helm if it is in the templates directory of a chart.`,
 			}
 			finding := refusedBy[byDirectory]
 			finding.Message = fmt.Sprintf(finding.Message, by)
-			tell(o, finding)
+			report(o, finding)
 		}
 	},
 	Examples: []Example{

@@ -30,19 +30,19 @@ ReadWriteOncePod. The server refuses the second copy, or the copy waits until th
 			Symbol: "ReadWriteOncePod",
 		},
 	},
-	check: func(_ int, o Manifest, tell func(Finding)) {
+	check: func(_ int, o Manifest, report func(Finding)) {
 		if !o.generates() {
 			return
 		}
 		for _, single := range singles(o) {
-			tell(single.finding(o.Object))
+			report(single.finding(o.Object))
 		}
 	},
-	compare: func(in *Input, tell func(*Object, Finding)) {
+	compare: func(in *Input, report func(*Object, Finding)) {
 		for _, r := range in.references {
 			if r.to == claim && r.from.generates() && !r.from.exported && in.claimForOnePod(r) {
 				claimed := single{"the claim " + r.name, "waits until the first one is deleted", r.path}
-				tell(r.from, claimed.finding(*r.from))
+				report(r.from, claimed.finding(*r.from))
 			}
 		}
 	},

@@ -30,10 +30,10 @@ it, because the prefix is not a valid name.`,
 			File: "pkg/api/validation/generic.go", Symbol: "NameIsDNSSubdomain",
 		},
 	},
-	compare: func(in *Input, tell func(*Object, Finding)) {
+	compare: func(in *Input, report func(*Object, Finding)) {
 		for _, r := range in.references {
 			if finding, is := in.dangling(r); is && !r.from.exported {
-				tell(r.from, finding)
+				report(r.from, finding)
 			}
 		}
 	},

@@ -28,9 +28,9 @@ type Rule struct {
 	// out names with placeholders.
 	letters bool
 	// check finds the problems of one object.
-	check func(minor int, o Manifest, tell func(Finding))
+	check func(minor int, o Manifest, report func(Finding))
 	// compare finds problems between the objects of the input.
-	compare func(in *Input, tell func(*Object, Finding))
+	compare func(in *Input, report func(*Object, Finding))
 }
 
 // Example is a manifest, and the findings of the rule in it.

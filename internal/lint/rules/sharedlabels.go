@@ -33,7 +33,7 @@ manualSelector is true, because its selector contains its UID.`,
 			File: "pkg/registry/batch/job/strategy.go", Symbol: "generateSelector",
 		},
 	},
-	check: func(_ int, o Manifest, tell func(Finding)) {
+	check: func(_ int, o Manifest, report func(Finding)) {
 		fields, has := selectors[o.kind()]
 		if !has || !o.generates() || mapAt(o.Unstructured.Object, fields...) == nil {
 			return
@@ -41,7 +41,7 @@ manualSelector is true, because its selector contains its UID.`,
 		if o.Kind.Kind == "Job" && !boolAt(o.Unstructured.Object, "spec", "manualSelector") {
 			return
 		}
-		tell(Finding{
+		report(Finding{
 			Level:   v1alpha1.LintWarning,
 			Message: fmt.Sprintf("all copies of this %s select the same Pods", o.Kind.Kind),
 			Path:    pathOf(fields),

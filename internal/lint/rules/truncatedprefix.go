@@ -20,7 +20,7 @@ Bytes after the 58th are not in the name. Two prefixes with the same first 58 by
 	Sources: []derived.Source{{
 		Project: "k8s.io/apiserver", Version: "v0.37.2", File: "pkg/storage/names/generate.go", Symbol: "GenerateName",
 	}},
-	compare: func(in *Input, tell func(*Object, Finding)) {
+	compare: func(in *Input, report func(*Object, Finding)) {
 		done := map[*Object]bool{}
 		for _, o := range in.Objects {
 			if !o.Truncated() || done[o] {
@@ -40,7 +40,7 @@ Bytes after the 58th are not in the name. Two prefixes with the same first 58 by
 					done[other] = true
 				}
 			}
-			tell(o, finding)
+			report(o, finding)
 		}
 	},
 	Examples: []Example{

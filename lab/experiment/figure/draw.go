@@ -38,7 +38,7 @@ type figure struct {
 	measured               []series
 }
 
-// curve is a line of expected values. Crosses mark its points if the values between them have no meaning.
+// curve is a line of expected values. Crosses show its points if the values between them have no meaning.
 type curve struct {
 	label   string
 	points  plotter.XYs

@@ -11,10 +11,10 @@ import (
 // confident is the number of standard errors of an error bar on either side, for 95%.
 const confident = 1.96
 
-// firstConflicts is the figure of KEP-4420, with measured points.
-func (r results) firstConflicts() figure {
+// firstFailures is the figure of KEP-4420, with measured points.
+func (r results) firstFailures() figure {
 	f := figure{
-		title:     fmt.Sprintf("Creates until the first conflict, among %d names", r.Names),
+		title:     fmt.Sprintf("Creates until the first failure, among %d names", r.Names),
 		x:         "retries after a conflict",
 		y:         "mean number of creates",
 		deviation: "off by, %",
@@ -22,15 +22,15 @@ func (r results) firstConflicts() figure {
 	client := series{label: "measured, retries by the client", color: blue, shape: draw.CircleGlyph{}}
 	server := series{label: "measured, retries by the server", color: orange, shape: draw.BoxGlyph{}}
 	var line plotter.XYs
-	for _, c := range r.FirstConflicts {
-		retries := float64(c.ServerTries*c.Attempts - 1)
+	for _, c := range r.FirstFailures {
+		retries := float64(c.ServerAttempts*c.ClientAttempts - 1)
 		s, x := &client, retries-0.1
-		if c.ServerTries > 1 {
+		if c.ServerAttempts > 1 {
 			s, x = &server, retries+0.1 // beside the client's
 		}
 		s.values = append(s.values, point{x, c.Mean, confident * c.Error})
 		s.deviations = append(s.deviations, point{x, 100 * (c.Mean/c.Expected - 1), 100 * confident * c.Error / c.Expected})
-		if c.ServerTries == 1 {
+		if c.ServerAttempts == 1 {
 			line = append(line, plotter.XY{X: retries, Y: c.Expected})
 		}
 	}
@@ -41,24 +41,24 @@ func (r results) firstConflicts() figure {
 	return f
 }
 
-// rates shows the conflict rate by the number of existing names.
+// rates shows the failure rate by the number of existing names.
 func (r results) rates() figure {
 	f := figure{
 		title:     fmt.Sprintf("Creates that fail, among %d names", r.Names),
 		x:         "names that exist",
-		y:         "conflicts per create",
+		y:         "failures per create",
 		deviation: "off by",
 	}
 	f.xMax, f.xStep = float64(r.Names), 81
 	f.yMax, f.yStep = 1, 0.2
 	styles := map[int]series{
-		1: {label: "measured, 1 try (gate off)", color: blue, shape: draw.CircleGlyph{}},
-		8: {label: "measured, 8 tries", color: orange, shape: draw.BoxGlyph{}},
+		1: {label: "measured, 1 attempt (gate off)", color: blue, shape: draw.CircleGlyph{}},
+		8: {label: "measured, 8 attempts", color: orange, shape: draw.BoxGlyph{}},
 	}
-	for _, tries := range []int{1, 8} {
-		s := styles[tries]
+	for _, attempts := range []int{1, 8} {
+		s := styles[attempts]
 		for _, c := range r.Rates {
-			if c.ServerTries == tries {
+			if c.ServerAttempts == attempts {
 				s.values = append(s.values, point{c.Existing, c.Measured, confident * c.Error})
 				s.deviations = append(s.deviations, point{c.Existing, c.Measured - c.Expected, confident * c.Error})
 			}
@@ -67,10 +67,10 @@ func (r results) rates() figure {
 		var line plotter.XYs
 		for k := range r.Names + 1 {
 			u := float64(k) / float64(r.Names)
-			line = append(line, plotter.XY{X: float64(k), Y: math.Pow(u, float64(tries))})
+			line = append(line, plotter.XY{X: float64(k), Y: math.Pow(u, float64(attempts))})
 		}
 		label := ""
-		if tries == 1 {
+		if attempts == 1 {
 			label = "expected, (k/N)^t"
 		}
 		f.expected = append(f.expected, curve{label: label, points: line})

@@ -13,26 +13,26 @@ import (
 
 // results are the fields of results.json that the figures show.
 type results struct {
-	Names          int `json:"names"`
-	FirstConflicts []struct {
-		ServerTries int     `json:"serverTries"`
-		Attempts    int     `json:"attempts"`
-		Mean        float64 `json:"mean"`
-		Error       float64 `json:"standardError"`
-		Expected    float64 `json:"expected"`
-	} `json:"firstConflicts"`
+	Names         int `json:"names"`
+	FirstFailures []struct {
+		ServerAttempts int     `json:"serverAttempts"`
+		ClientAttempts int     `json:"clientAttempts"`
+		Mean           float64 `json:"mean"`
+		Error          float64 `json:"standardError"`
+		Expected       float64 `json:"expected"`
+	} `json:"firstFailures"`
 	Rates []struct {
-		ServerTries int     `json:"serverTries"`
-		Existing    float64 `json:"existing"`
-		Measured    float64 `json:"measured"`
-		Error       float64 `json:"standardError"`
-		Expected    float64 `json:"expected"`
+		ServerAttempts int     `json:"serverAttempts"`
+		Existing       float64 `json:"existing"`
+		Measured       float64 `json:"measured"`
+		Error          float64 `json:"standardError"`
+		Expected       float64 `json:"expected"`
 	} `json:"rates"`
 }
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: figure FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: figure DIRECTORY")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1]); err != nil {
@@ -41,8 +41,8 @@ func main() {
 	}
 }
 
-func run(folder string) error {
-	data, err := os.ReadFile(filepath.Join(folder, "results.json"))
+func run(dir string) error {
+	data, err := os.ReadFile(filepath.Join(dir, "results.json"))
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,8 @@ func run(folder string) error {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return fmt.Errorf("results.json: %w", err)
 	}
-	for name, f := range map[string]figure{"first-conflicts.svg": r.firstConflicts(), "rates.svg": r.rates()} {
-		if err := f.save(filepath.Join(folder, name)); err != nil {
+	for name, f := range map[string]figure{"first-failures.svg": r.firstFailures(), "rates.svg": r.rates()} {
+		if err := f.save(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -18,12 +18,12 @@ import (
 )
 
 var (
-	relativeError = flag.Float64("error", 0.01, "relative standard error of the mean number of creates to the first conflict")
-	rateCreates   = flag.Int("creates", 5000, "creates per population, for the conflict rate")
-	docs          = flag.String("docs", "docs", "folder to write to")
+	relativeError = flag.Float64("error", 0.01, "relative standard error of the mean number of creates to the first failure")
+	rateCreates   = flag.Int("creates", 5000, "creates per population, for the failure rate")
+	docs          = flag.String("docs", "docs", "directory to write to")
 )
 
-// populations are the numbers of existing names at which the conflict rate is measured, by the attempts of the
+// populations are the numbers of existing names at which the failure rate is measured, by the attempts of the
 // server. At other numbers, the rate is too small or too large to distinguish the numbers of attempts.
 var populations = map[int][]int{
 	1: {36, 146, 292, 437, 583, 692},
@@ -43,8 +43,8 @@ func run() error {
 	defer stop()
 	start := time.Now()
 	r := &record{}
-	for attempts := 1; attempts <= 8; attempts++ {
-		if err := r.measure(ctx, 1, attempts); err != nil {
+	for clientAttempts := 1; clientAttempts <= 8; clientAttempts++ {
+		if err := r.measure(ctx, 1, clientAttempts); err != nil {
 			return err
 		}
 	}
@@ -70,66 +70,66 @@ type record struct {
 	seen []experiment.Seen
 }
 
-// measure starts a server and measures the number of creates to the first conflict. With one client attempt, it also
-// measures the server's attempts and the conflict rates.
-func (r *record) measure(ctx context.Context, tries, attempts int) (err error) {
-	server, err := experiment.Start(ctx, os.Stderr, tries)
+// measure starts a server and measures the number of creates to the first failure. With one client attempt, it also
+// measures the server's attempts and the failure rates.
+func (r *record) measure(ctx context.Context, attempts, clientAttempts int) (err error) {
+	server, err := experiment.Start(ctx, os.Stderr, attempts)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	if attempts == 1 {
-		if err := r.tries(ctx, server, tries); err != nil {
+	if clientAttempts == 1 {
+		if err := r.attempts(ctx, server, attempts); err != nil {
 			return err
 		}
-		if err := r.rates(ctx, server, tries); err != nil {
+		if err := r.rates(ctx, server, attempts); err != nil {
 			return err
 		}
 	}
-	prefixes, err := experiment.Prefixes(tries*attempts, *relativeError)
+	prefixes, err := experiment.Prefixes(attempts*clientAttempts, *relativeError)
 	if err != nil {
 		return err
 	}
-	seen, err := server.FirstConflicts(ctx, prefixes, attempts)
+	seen, err := server.FirstFailures(ctx, prefixes, clientAttempts)
 	if err != nil {
 		return err
 	}
-	f, err := experiment.NewFirstConflict(tries, attempts, seen)
+	f, err := experiment.NewFirstFailure(attempts, clientAttempts, seen)
 	if err != nil {
 		return err
 	}
-	r.FirstConflicts = append(r.FirstConflicts, f)
-	r.seen = append(r.seen, experiment.Seen{ServerTries: tries, Attempts: attempts, Creates: seen})
-	fmt.Fprintf(os.Stderr, "%d × %d tries, %d prefixes: %.2f creates to the first conflict, expected %.2f (z %+.2f)\n",
-		tries, attempts, prefixes, f.Mean, f.Expected, f.Z)
+	r.FirstFailures = append(r.FirstFailures, f)
+	r.seen = append(r.seen, experiment.Seen{ServerAttempts: attempts, ClientAttempts: clientAttempts, Creates: seen})
+	fmt.Fprintf(os.Stderr, "%d × %d attempts, %d prefixes: %.2f creates to the first failure, expected %.2f (z %+.2f)\n",
+		attempts, clientAttempts, prefixes, f.Mean, f.Expected, f.Z)
 	return nil
 }
 
-func (r *record) tries(ctx context.Context, server *experiment.Server, tries int) error {
-	measured, err := server.Tries(ctx)
+func (r *record) attempts(ctx context.Context, server *experiment.Server, attempts int) error {
+	measured, err := server.Attempts(ctx)
 	if err != nil {
 		return err
 	}
-	r.Tries = append(r.Tries, experiment.Tries{Expected: tries, Measured: measured})
-	fmt.Fprintf(os.Stderr, "%d tries per create, expected %d\n", measured, tries)
+	r.Attempts = append(r.Attempts, experiment.Attempts{Expected: attempts, Measured: measured})
+	fmt.Fprintf(os.Stderr, "%d attempts per create, expected %d\n", measured, attempts)
 	return nil
 }
 
-func (r *record) rates(ctx context.Context, server *experiment.Server, tries int) error {
+func (r *record) rates(ctx context.Context, server *experiment.Server, attempts int) error {
 	const prefixes = 10
 	each := (*rateCreates + prefixes - 1) / prefixes
-	conflicts, err := server.Conflicts(ctx, populations[tries], prefixes, each)
+	failures, err := server.Failures(ctx, populations[attempts], prefixes, each)
 	if err != nil {
 		return err
 	}
-	for i, existing := range populations[tries] {
-		rate, err := experiment.NewRate(tries, existing, prefixes*each, conflicts[i])
+	for i, existing := range populations[attempts] {
+		rate, err := experiment.NewRate(attempts, existing, prefixes*each, failures[i])
 		if err != nil {
 			return err
 		}
 		r.Rates = append(r.Rates, rate)
-		fmt.Fprintf(os.Stderr, "%d tries per create, %d names: %.5f of the creates fail, expected %.5f (z %+.2f)\n",
-			tries, existing, rate.Measured, rate.Expected, rate.Z)
+		fmt.Fprintf(os.Stderr, "%d attempts per create, %d names: %.5f of the creates fail, expected %.5f (z %+.2f)\n",
+			attempts, existing, rate.Measured, rate.Expected, rate.Z)
 	}
 	return nil
 }

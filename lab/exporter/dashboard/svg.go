@@ -71,18 +71,18 @@ func (d *Dashboard) SVG() []byte {
 
 // lines divides the panels into lines of the picture.
 func (d *Dashboard) lines() (lines [][]*Panel) {
-	var room float64
+	var space float64
 	for _, panel := range d.Panels {
 		needs := panel.narrowest() + margin
 		if panel.Type == "row" {
-			room = 0
+			space = 0
 			lines = append(lines, []*Panel{panel})
 			continue
 		}
-		if needs > room {
-			lines, room = append(lines, nil), pictureWidth-margin
+		if needs > space {
+			lines, space = append(lines, nil), pictureWidth-margin
 		}
-		room -= needs
+		space -= needs
 		lines[len(lines)-1] = append(lines[len(lines)-1], panel)
 	}
 	return lines
@@ -95,11 +95,11 @@ func (p *Panel) narrowest() float64 {
 	return narrowest
 }
 
-// widths gives the room of a line that is left to the panels that are no stat.
+// widths gives the space of a line that is left to the panels that are no stat.
 func widths(line []*Panel) (all []float64) {
-	room, wide := float64(pictureWidth-margin), 0
+	space, wide := float64(pictureWidth-margin), 0
 	for _, panel := range line {
-		room -= panel.narrowest() + margin
+		space -= panel.narrowest() + margin
 		if panel.Type != "stat" {
 			wide++
 		}
@@ -107,7 +107,7 @@ func widths(line []*Panel) (all []float64) {
 	for _, panel := range line {
 		width := panel.narrowest()
 		if panel.Type != "stat" {
-			width += room / float64(wide)
+			width += space / float64(wide)
 		}
 		all = append(all, width)
 	}
@@ -155,7 +155,7 @@ func drawTable(p *picture, panel *Panel, b box) {
 	p.more(b.x, y+22, len(panel.Series)-rows)
 }
 
-// more says how many are left out.
+// more writes how many are left out.
 func (p *picture) more(x, y float64, n int) {
 	if n > 0 {
 		p.text(x, y, small, faint, "start", false, fmt.Sprintf("and %d more", n))

@@ -36,7 +36,7 @@ func main() {
 	flag.BoolVar(&s.Replicated, "replicated", false, "three members of etcd and two kube-apiservers behind a balancer")
 	byRequest := flag.Bool("by-request", false, "the balancer spreads requests, not connections")
 	http1 := flag.Bool("http1", false, "clients speak HTTP/1.1 instead of HTTP/2")
-	flag.DurationVar(&s.Follows, "follow", 0, "have audit --watch follow what comes and goes for so long, instead of creating objects")
+	flag.DurationVar(&s.Follows, "follow", 0, "have audit --watch follow objects that are created and deleted for so long, instead of creating objects")
 	only := flag.String("only", "", "clients, separated by commas: keyed, keyless, server, kubectl, fixed, apply (default all)")
 	write := flag.String("write", "", "document to write the result into, between its markers")
 	flag.Parse()

@@ -94,7 +94,7 @@ type AuditSummary struct {
 	Inconsistent []string `json:"inconsistent"`
 }
 
-// AuditVerdict answers whether a create is close to failing, and which prefixes have the most
+// AuditVerdict reports whether a create is close to failing, and which prefixes have the most
 // new objects. It includes hidden prefixes. If the attempts of an API are unknown, it assumes
 // one.
 type AuditVerdict struct {

@@ -22,7 +22,7 @@ type CollisionReport struct {
 	Gate *CollisionGate `json:"gate"`
 }
 
-// CollisionState says whether creates are likely to fail.
+// CollisionState reports whether creates are likely to fail.
 type CollisionState string
 
 const (
@@ -34,7 +34,7 @@ const (
 	CollisionFailing CollisionState = "failing"
 )
 
-// CollisionVerdict says whether creates are likely to fail with the server's attempts.
+// CollisionVerdict reports whether creates are likely to fail with the server's attempts.
 type CollisionVerdict struct {
 	// State is ok (each prefix has room for 1,000 creates or more), risk (a prefix has room
 	// for less) or failing (a prefix has no room: the probability that its next create fails

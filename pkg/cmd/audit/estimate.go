@@ -22,7 +22,7 @@ func tellRest(tell func(text string)) func(time.Duration) {
 
 // printEstimate prints how much an audit of the types would read.
 func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progress *terminal.Progress) error {
-	progress.Say(messages.Estimating)
+	progress.SetText(messages.Estimating)
 	estimates, skipped, err := scanner.Estimate(ctx, r.types, r.config.about.Namespace)
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ func (r *run) once(ctx context.Context, scanner *census.Scanner, progress *termi
 	if err != nil {
 		return err
 	}
-	progress.Say(messages.Evaluating)
+	progress.SetText(messages.Evaluating)
 	result, err := collector.Report(audit.Scan{
 		Server: r.server(), Ended: time.Now().Add(r.ahead), Resources: r.types, Skipped: r.skipped, Summary: summary,
 	})

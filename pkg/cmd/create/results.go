@@ -134,7 +134,7 @@ func (r *results) take(event create.Event) {
 		r.end = e
 	}
 	if r.progress != nil {
-		r.progress.Say(r.totals.String())
+		r.progress.SetText(r.totals.String())
 	}
 }
 
@@ -190,7 +190,7 @@ func nameIn(err error) string {
 func (r *results) searching(e create.Searching) {
 	text := fmt.Sprintf(messages.Searching, e.Done, humanize.Count(e.Places, "list"))
 	if r.progress != nil {
-		r.progress.Say(text)
+		r.progress.SetText(text)
 	}
 	if e.Late && (r.progress == nil || !terminal.IsTerminal(r.ErrOut)) {
 		r.say(text)

@@ -104,7 +104,7 @@ func (r *results) showProgress() {
 	}
 	r.progress = terminal.StartProgress(r.ErrOut)
 	r.saying.Unlock()
-	r.progress.Say(fmt.Sprintf(messages.WaitProgress, r.waiting.counts()))
+	r.progress.SetText(fmt.Sprintf(messages.WaitProgress, r.waiting.counts()))
 }
 
 // takeWait prints one event of the wait and counts it.
@@ -124,7 +124,7 @@ func (r *results) takeWait(event wait.Event) {
 		w.suspended[e.Object] = e.Status.Suspended
 		r.printFinal(e)
 	}
-	r.progress.Say(fmt.Sprintf(messages.WaitProgress, w.counts()))
+	r.progress.SetText(fmt.Sprintf(messages.WaitProgress, w.counts()))
 }
 
 // sayEnd prints how the wait for an object has ended, unless it has succeeded.

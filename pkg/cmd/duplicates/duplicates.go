@@ -165,8 +165,8 @@ func (o *options) Validate() error {
 func (o *options) Run(ctx context.Context) error {
 	progress := terminal.StartProgress(o.ErrOut)
 	defer progress.End()
-	progress.Say(messages.FindingTypes)
-	patience := cluster.Patience{For: time.Duration(o.retryTimeout), Say: progress.Line}
+	progress.SetText(messages.FindingTypes)
+	patience := cluster.Patience{For: time.Duration(o.retryTimeout), Print: progress.Line}
 	var attempts flagvalue.Attempts
 	if err := attempts.Set("1"); err != nil { // nothing depends on them, so the server is not asked
 		return err
@@ -188,10 +188,10 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	finder.Scanner.Absent = patience.Tell
+	finder.Scanner.Absent = patience.Report
 	finder.Scanner.Progress = cluster.ShowScan(progress)
 	finder.Compared = func(done int64) {
-		progress.Say(fmt.Sprintf(messages.Comparing, humanize.Count(done, "object")))
+		progress.SetText(fmt.Sprintf(messages.Comparing, humanize.Count(done, "object")))
 	}
 	result, err := finder.Find(ctx)
 	if err != nil {

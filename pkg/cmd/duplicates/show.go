@@ -21,7 +21,7 @@ import (
 // show prints the verdict, the groups and the warnings, and returns the error that makes
 // the exit code.
 func (o *options) show(ctx context.Context, s *search) error {
-	o.sayVerdict(s)
+	o.printVerdict(s)
 	if err := o.print(s); err != nil {
 		return err
 	}
@@ -61,31 +61,31 @@ func (s *search) shown(wide bool) (shown []*duplicates.Group) {
 	return shown
 }
 
-// sayVerdict prints the result in the first lines.
-func (o *options) sayVerdict(s *search) {
+// printVerdict prints the result in the first lines.
+func (o *options) printVerdict(s *search) {
 	if unread, _ := s.unread(); len(unread) > 0 && !o.isComplete(s) {
 		all := len(s.resources)
-		o.say(fmt.Sprintf(messages.Unread, humanize.Grouped(int64(all-len(unread))), humanize.Count(all, "type")))
+		o.printLine(fmt.Sprintf(messages.Unread, humanize.Grouped(int64(all-len(unread))), humanize.Count(all, "type")))
 	}
 	confirmed, ofConfirmed := s.count(duplicates.Confirmed)
 	likely, ofLikely := s.count(duplicates.Likely)
 	possible, _ := s.count(duplicates.Possible)
 	if confirmed+likely == 0 {
-		o.say(fmt.Sprintf(messages.None, humanize.Count(s.result.Recent, "object"), o.since.String()))
+		o.printLine(fmt.Sprintf(messages.None, humanize.Count(s.result.Recent, "object"), o.since.String()))
 	} else {
 		found := fmt.Sprintf(messages.Found, humanize.Count(confirmed+likely, "group"),
 			humanize.Count(ofConfirmed+ofLikely, "object"))
 		if confirmed > 0 {
 			found += " " + fmt.Sprintf(messages.Grades, humanize.Grouped(confirmed), humanize.Grouped(likely)) + "."
 		}
-		o.say(found)
+		o.printLine(found)
 		if proposed := int64(len(s.proposed())); proposed > 0 && !o.names {
-			o.say(fmt.Sprintf(messages.Proposed, humanize.Count(proposed, "object")))
+			o.printLine(fmt.Sprintf(messages.Proposed, humanize.Count(proposed, "object")))
 		}
 		o.hint(s.result.Groups[0])
 	}
 	if possible > 0 && !o.wide {
-		o.say(fmt.Sprintf(messages.PossibleGroups, humanize.Count(possible, "group")))
+		o.printLine(fmt.Sprintf(messages.PossibleGroups, humanize.Count(possible, "group")))
 	}
 }
 
@@ -127,13 +127,13 @@ func (o *options) warn(s *search) {
 				text += messages.TryNamespace
 			}
 		}
-		o.say(text)
+		o.printLine(text)
 	}
 	if types := namesOf(s.result.Inconsistent); len(types) > 0 {
 		o.say(fmt.Sprintf(messages.Inconsistent, humanize.Few(types)))
 	}
 	if o.wide && len(o.arguments) == 0 {
-		o.say(messages.SecretsUnnamed)
+		o.printLine(messages.SecretsUnnamed)
 	}
 }
 

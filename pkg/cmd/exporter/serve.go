@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// scrapesAtOnce is how many scrapes are answered at the same time. Others get 503.
+	// scrapesAtOnce is how many scrapes get a response at the same time. Others get 503.
 	scrapesAtOnce = 3
 	// headerTimeout is how long a client may take for the header of a request, and
 	// requestTimeout for a request and its response.

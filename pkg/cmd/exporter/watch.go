@@ -21,7 +21,7 @@ const garbagePercent = 25
 // watch counts everything, and follows the changes until ctx is done. It waits for a server
 // that is unreachable.
 func (o *options) watch(ctx context.Context, collector *exporter.Collector, ready func()) error {
-	patience := cluster.Patience{For: cluster.Forever, Say: func(line string) { o.log("%s", line) }}
+	patience := cluster.Patience{For: cluster.Forever, Print: func(line string) { o.log("%s", line) }}
 	c, err := cluster.New(ctx, o.conn.Factory, &o.serverAttempts, patience)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (o *options) watch(ctx context.Context, collector *exporter.Collector, read
 func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *cluster.Types) *live.Engine {
 	engine := live.New(census.Scanner{
 		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount, CreatorsFrom: o.minCount,
-		Absent: cluster.Patience{For: cluster.Forever, Say: func(line string) { o.log("%s", line) }}.Tell,
+		Absent: cluster.Patience{For: cluster.Forever, Print: func(line string) { o.log("%s", line) }}.Report,
 	})
 	engine.Types, engine.Namespace, engine.Named = types.Known(), o.namespace, len(o.types) > 0
 	engine.MinCount, engine.Discover, engine.Ahead = o.minCount, types.Discover, c.Ahead(ctx)

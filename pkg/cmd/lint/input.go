@@ -35,7 +35,7 @@ type input struct {
 // input returns the files, URLs and directories of the command line.
 func (o *options) input() *input {
 	in := &input{
-		trees:   trees{root: newRepository().root, folders: map[string]folder{}},
+		trees:   trees{root: newRepository().root, dirs: map[string]directory{}},
 		ignores: ignores{excludes: o.excludes, git: map[string][]ignoreList{}},
 	}
 	if o.Kustomize != "" {

@@ -178,11 +178,11 @@ var version = regexp.MustCompile(`^v?1\.(\d+)(\.\d+)?$`)
 
 // minorOf returns the minor version of a Kubernetes that the rules know.
 func minorOf(text string) (int, bool) {
-	said := version.FindStringSubmatch(text)
-	if said == nil {
+	match := version.FindStringSubmatch(text)
+	if match == nil {
 		return 0, false
 	}
-	minor, err := strconv.Atoi(said[1])
+	minor, err := strconv.Atoi(match[1])
 	return minor, err == nil && minor >= oldestMinor
 }
 
@@ -265,7 +265,7 @@ func (o *options) Run(ctx context.Context) error {
 	if err := o.print(result); err != nil {
 		return err
 	}
-	o.tell(result)
+	o.printCounts(result)
 	var failure error
 	for _, u := range result.Unreadable {
 		failure = errors.Join(failure, unreadable(u))

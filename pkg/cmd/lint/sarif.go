@@ -126,8 +126,8 @@ func (o *options) printSARIF(result *lint.Result) error {
 	seen := map[string]int{}
 	for _, f := range result.Findings {
 		artifact := repository.artifact(f.Object.File)
-		mark := fingerprint(artifact.URI, f)
-		seen[mark]++
+		hash := fingerprint(artifact.URI, f)
+		seen[hash]++
 		one := sarifResult{
 			RuleID: f.Rule.Name, RuleIndex: indexOf(f.Rule), Level: string(f.Level),
 			Message: sarifText{fmt.Sprintf("%s (%s). Fix: %s.", f.Message, title(f.Object), f.Help)},
@@ -136,7 +136,7 @@ func (o *options) printSARIF(result *lint.Result) error {
 				[]sarifLogical{{qualifiedName(f.Object), "resource"}},
 			}},
 			Related:      relatedLocations(repository, f),
-			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", mark, seen[mark])},
+			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", hash, seen[hash])},
 		}
 		if f.Silence != nil {
 			one.Suppressions = []sarifSuppression{{"inSource", f.Silence.Reason}}

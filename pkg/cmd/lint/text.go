@@ -82,8 +82,8 @@ func title(o rules.Object) string {
 	return o.Kind.Kind + " " + kept
 }
 
-// tell prints on stderr the comments without effect and the counts.
-func (o *options) tell(result *lint.Result) {
+// printCounts prints on stderr the comments without effect and the counts.
+func (o *options) printCounts(result *lint.Result) {
 	for _, s := range result.Idle {
 		why := s.Trouble
 		if why == "" {

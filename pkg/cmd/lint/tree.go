@@ -13,12 +13,12 @@ import (
 
 // trees are the directories around the files, with the root of the repository.
 type trees struct {
-	root    string
-	folders map[string]folder
+	root string
+	dirs map[string]directory
 }
 
-// folder is a directory, by the files that tools read in it.
-type folder struct {
+// directory is a directory, by the files that tools read in it.
+type directory struct {
 	kustomization string
 	resources     []string // of the kustomization
 	chart         string
@@ -32,9 +32,9 @@ func (t trees) of(path string) rules.Tree {
 	if err != nil {
 		return tree
 	}
-	tree.Kustomized = t.look(filepath.Dir(path)).kustomization != ""
+	tree.Kustomized = t.read(filepath.Dir(path)).kustomization != ""
 	for within, dir := "", filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		about := t.look(dir)
+		about := t.read(dir)
 		below, err := filepath.Rel(dir, path)
 		if err == nil && slices.Contains(about.resources, filepath.ToSlash(below)) {
 			tree.Kustomization = filepath.ToSlash(filepath.Join(dir, about.kustomization))
@@ -48,9 +48,9 @@ func (t trees) of(path string) rules.Tree {
 	}
 }
 
-// look reads a directory, once.
-func (t trees) look(dir string) folder {
-	about, known := t.folders[dir]
+// read reads a directory, once.
+func (t trees) read(dir string) directory {
+	about, known := t.dirs[dir]
 	if known {
 		return about
 	}
@@ -62,20 +62,20 @@ func (t trees) look(dir string) folder {
 	if _, err := os.Stat(filepath.Join(dir, "Chart.yaml")); err == nil {
 		about.chart = "Chart.yaml"
 	}
-	t.folders[dir] = about
+	t.dirs[dir] = about
 	return about
 }
 
 // resourcesOf returns the files that a kustomization lists.
 func resourcesOf(kustomization []byte) []string {
-	var said struct {
+	var listed struct {
 		Resources []string `json:"resources"`
 	}
-	if err := yaml.Unmarshal(bytes.TrimSpace(kustomization), &said); err != nil {
+	if err := yaml.Unmarshal(bytes.TrimSpace(kustomization), &listed); err != nil {
 		return nil // kustomize reports the error
 	}
-	for i, name := range said.Resources {
-		said.Resources[i] = filepath.ToSlash(filepath.Clean(name))
+	for i, name := range listed.Resources {
+		listed.Resources[i] = filepath.ToSlash(filepath.Clean(name))
 	}
-	return said.Resources
+	return listed.Resources
 }

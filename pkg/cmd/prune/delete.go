@@ -86,7 +86,7 @@ func (r *run) delete(ctx context.Context) error {
 			_ = r.printName(result.Object) // the writer remembers its error
 		}
 		total := r.outcomes.total
-		r.progress.Say(fmt.Sprintf(messages.Deleting, humanize.Grouped(total.done()),
+		r.progress.SetText(fmt.Sprintf(messages.Deleting, humanize.Grouped(total.done()),
 			humanize.Count(r.plan.Chosen, "object"), humanize.Grouped(total.failed+total.unknown)))
 	})
 	r.progress.End()
@@ -95,7 +95,7 @@ func (r *run) delete(ctx context.Context) error {
 			return err
 		}
 	}
-	r.say("%s", r.closing())
+	r.printf("%s", r.closing())
 	return r.verdict(ctx, stopped)
 }
 

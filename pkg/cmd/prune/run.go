@@ -35,7 +35,7 @@ type run struct {
 // begin finds the types, the server's time and the permissions.
 func (o *options) begin(ctx context.Context) (*run, error) {
 	r := &run{options: o, progress: terminal.StartProgress(o.ErrOut), began: time.Now()}
-	r.progress.Say(messages.Searching)
+	r.progress.SetText(messages.Searching)
 	if err := r.prepare(ctx); err != nil {
 		r.progress.End()
 		return nil, err
@@ -44,7 +44,7 @@ func (o *options) begin(ctx context.Context) (*run, error) {
 }
 
 func (r *run) prepare(ctx context.Context) error {
-	patience := cluster.Patience{For: time.Duration(r.retryTimeout), Say: r.progress.Line}
+	patience := cluster.Patience{For: time.Duration(r.retryTimeout), Print: r.progress.Line}
 	var noAttempts flagvalue.Attempts
 	if err := noAttempts.Set("1"); err != nil { // so that the server is not asked for its own
 		return err
@@ -62,7 +62,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	r.pruner = &prune.Pruner{
 		Lists: c.Config, Deletions: deletions, Version: c.ListsLike(), Namespace: r.namespace,
-		Concurrency: r.concurrency, RetryTimeout: time.Duration(r.retryTimeout), Absent: patience.Tell,
+		Concurrency: r.concurrency, RetryTimeout: time.Duration(r.retryTimeout), Absent: patience.Report,
 	}
 	if r.qps > 0 {
 		r.pruner.Limiter = flowcontrol.NewTokenBucketRateLimiter(r.qps, max(1, int(r.qps)))
@@ -151,7 +151,7 @@ func (r *run) checkPermissions(ctx context.Context) error {
 // makePlan lists the objects.
 func (r *run) makePlan(ctx context.Context) (err error) {
 	r.plan, err = r.pruner.Plan(ctx, r.targets, r.now, func(found int64) {
-		r.progress.Say(fmt.Sprintf(messages.Finding, humanize.Count(found, "object")))
+		r.progress.SetText(fmt.Sprintf(messages.Finding, humanize.Count(found, "object")))
 	})
 	var shared *prune.SharedError
 	if !errors.As(err, &shared) {
@@ -168,8 +168,8 @@ func (r *run) makePlan(ctx context.Context) (err error) {
 	return refused
 }
 
-// say writes a line to stderr.
-func (r *run) say(format string, args ...any) {
+// printf writes a line to stderr.
+func (r *run) printf(format string, args ...any) {
 	r.progress.End()
 	fmt.Fprintln(r.ErrOut, terminal.OneLine(fmt.Sprintf(format, args...)))
 }

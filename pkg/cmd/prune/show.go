@@ -27,17 +27,17 @@ const (
 // printPlan prints the plan.
 func (r *run) printPlan(ctx context.Context) error {
 	r.progress.End()
-	r.sayPlan()
+	r.printCounts()
 	if err := r.printResult(ctx); err != nil || r.plan.Chosen == 0 {
 		return err
 	}
-	r.sayFirst()
-	r.sayLeft(r.plan.Left)
+	r.printFirst()
+	r.printLeft(r.plan.Left)
 	objects := "these " + humanize.Count(r.plan.Chosen, "object")
 	if r.plan.Chosen == 1 {
 		objects = "this object"
 	}
-	r.say(messages.Confirm, objects)
+	r.printf(messages.Confirm, objects)
 	r.suggest(r.repeat())
 	return nil
 }
@@ -59,27 +59,27 @@ func (r *run) printResult(ctx context.Context) error {
 	return r.printTable()
 }
 
-// sayPlan prints the number of objects to delete, and the criteria that choose them.
-func (r *run) sayPlan() {
+// printCounts prints the number of objects to delete, and the criteria that choose them.
+func (r *run) printCounts() {
 	criteria := r.inWords()
 	if r.plan.Chosen > 0 {
-		r.say(messages.Planned, humanize.Count(r.plan.Chosen, "object"), criteria)
+		r.printf(messages.Planned, humanize.Count(r.plan.Chosen, "object"), criteria)
 		return
 	}
 	where := ""
 	if r.namespace != "" {
 		where = " in namespace " + r.namespace
 	}
-	r.say(messages.NothingPlanned, where, criteria)
+	r.printf(messages.NothingPlanned, where, criteria)
 	if len(r.plan.Pools) > 0 {
-		r.sayLeft(r.plan.Left)
+		r.printLeft(r.plan.Left)
 		return
 	}
 	var named []string
 	for _, t := range r.options.targets {
 		named = append(named, t.String())
 	}
-	r.say(messages.Prefixes, strings.Join(named, ", "))
+	r.printf(messages.Prefixes, strings.Join(named, ", "))
 }
 
 // inWords returns the criteria.
@@ -101,8 +101,8 @@ func (r *run) inWords() string {
 	return strings.Join(words, ", ")
 }
 
-// sayFirst names the first objects.
-func (r *run) sayFirst() {
+// printFirst names the first objects.
+func (r *run) printFirst() {
 	var names []string
 	for _, o := range r.plan.First {
 		names = append(names, o.Name)
@@ -111,14 +111,14 @@ func (r *run) sayFirst() {
 	if int64(len(names)) < r.plan.Chosen {
 		format = messages.FirstOf
 	}
-	r.say(format, strings.Join(names, ", "))
+	r.printf(format, strings.Join(names, ", "))
 }
 
-// sayLeft prints the number of remaining objects, and the reasons.
-func (r *run) sayLeft(left map[prune.Reason]int64) {
+// printLeft prints the number of remaining objects, and the reasons.
+func (r *run) printLeft(left map[prune.Reason]int64) {
 	why, objects := r.why(left)
 	if objects > 0 {
-		r.say(messages.Left, humanize.Count(objects, "object"), why)
+		r.printf(messages.Left, humanize.Count(objects, "object"), why)
 	}
 }
 
@@ -159,7 +159,7 @@ func (r *run) printTable() error {
 		return err
 	}
 	if hidden > 0 {
-		r.say(messages.HiddenRows, humanize.Count(hidden, "row"))
+		r.printf(messages.HiddenRows, humanize.Count(hidden, "row"))
 	}
 	return nil
 }

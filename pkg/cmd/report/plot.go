@@ -109,7 +109,7 @@ func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
 }
 
 // curve returns the curve of a model. Its chances are in their ranges, so that no
-// room fails.
+// calculation fails.
 func curve(label string, model analyze.Model, existing int64) chart.Curve {
 	return chart.Curve{
 		Label: label,

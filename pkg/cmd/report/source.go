@@ -71,7 +71,7 @@ func (o *options) validateSource() error {
 	return nil
 }
 
-// subject takes the populations from where the user said that they are.
+// subject takes the populations from the source that the user chose.
 func (o *options) subject(ctx context.Context) (subject, error) {
 	switch {
 	case o.from != "":
@@ -185,8 +185,8 @@ func (o *options) counted(
 ) (subject, error) {
 	progress := terminal.StartProgress(o.ErrOut)
 	defer progress.End()
-	progress.Say(messages.Discovering)
-	patience := cluster.Patience{For: census.DefaultRetryTimeout, Say: progress.Line}
+	progress.SetText(messages.Discovering)
+	patience := cluster.Patience{For: census.DefaultRetryTimeout, Print: progress.Line}
 	from, err := cluster.New(ctx, o.factory, &o.serverAttempts, patience)
 	if err != nil {
 		return subject{}, err
@@ -196,7 +196,7 @@ func (o *options) counted(
 		return subject{warnings: warnings}, err
 	}
 	scanner := census.Scanner{
-		Config: from.Config, Version: from.ListsLike(), Progress: cluster.ShowScan(progress), Absent: patience.Tell,
+		Config: from.Config, Version: from.ListsLike(), Progress: cluster.ShowScan(progress), Absent: patience.Report,
 	}
 	populations, inconsistent, err := count(ctx, from, scanner, prefixes)
 	if err != nil {

@@ -80,13 +80,13 @@ func attemptsOf(report *v1alpha1.CollisionReport) string {
 	}
 	attempts := report.Items[0].Policy(v1alpha1.PolicyServer).Attempts
 	if attempts == nil {
-		return fmt.Sprintf(messages.TriesUnknown, server)
+		return fmt.Sprintf(messages.ServerAttemptsUnknown, server)
 	}
-	tries := fmt.Sprintf(messages.Tries, server, humanize.Count(*attempts, "name"))
+	sentence := fmt.Sprintf(messages.ServerAttempts, server, humanize.Count(*attempts, "name"))
 	if report.Server.AttemptsSource == v1alpha1.SourceFlag {
-		tries += messages.ByFlag
+		sentence += messages.ByFlag
 	}
-	return tries
+	return sentence
 }
 
 // chanceOf returns how likely failures are with the policy in force, for a sentence.

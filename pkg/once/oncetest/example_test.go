@@ -21,7 +21,7 @@ import (
 // owner owns the objects of the examples.
 var owner = metav1.ObjectMeta{Name: "demo", Namespace: "default", UID: "6f2c9a3e"}
 
-// worker returns one of the owner's objects. The label "worker" tells which.
+// worker returns one of the owner's objects. The label "worker" identifies it.
 func worker(index string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "demo-", Namespace: "default", Labels: map[string]string{"worker": index},

@@ -204,7 +204,7 @@ func (s *Server) pick(generateName string) string {
 	return names.Candidate(generateName, "oncetest", s.picked, names.SuffixLength)
 }
 
-// alreadyExists is a conflict in kube-apiserver's words, which tells also of
+// alreadyExists is a conflict in kube-apiserver's words, which reports also for
 // names that were not generated that none could be generated.
 func alreadyExists(of schema.GroupResource, held *unstructured.Unstructured, generated bool) *apierrors.StatusError {
 	err := apierrors.NewAlreadyExists(of, held.GetName())

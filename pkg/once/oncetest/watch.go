@@ -103,7 +103,7 @@ func (w *watching) listObjects() {
 	}
 }
 
-// bookmark marks the end of the initial events.
+// bookmark shows the end of the initial events.
 func (w *watching) bookmark(serial int) {
 	w.encode(watch.Bookmark, map[string]any{
 		"kind": w.kind.Kind, "apiVersion": w.kind.groupVersion().String(),

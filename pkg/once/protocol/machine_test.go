@@ -9,21 +9,21 @@ import (
 func TestAge(t *testing.T) {
 	first := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) // our first POST
 	now := first.Add(time.Minute)
-	told := func(at time.Time) Observation { return Observation{Finding: ServerTime, Time: at} }
+	serverTime := func(at time.Time) Observation { return Observation{Finding: ServerTime, Time: at} }
 	for name, test := range map[string]struct {
 		config  Config
 		created time.Time
 		now     Observation
 		want    Finding
 	}{
-		"older":                          {generated, now.Add(-67 * time.Second), told(now), Foreign},
-		"within the clocks' margin":      {generated, now.Add(-64 * time.Second), told(now), Unclear},
-		"younger":                        {generated, now, told(now), Unclear},
-		"server's time unknown":          {generated, now.Add(-time.Hour), told(time.Time{}), Unclear},
+		"older":                          {generated, now.Add(-67 * time.Second), serverTime(now), Foreign},
+		"within the clocks' margin":      {generated, now.Add(-64 * time.Second), serverTime(now), Unclear},
+		"younger":                        {generated, now, serverTime(now), Unclear},
+		"server's time unknown":          {generated, now.Add(-time.Hour), serverTime(time.Time{}), Unclear},
 		"server's time not had":          {generated, now.Add(-time.Hour), Observation{Finding: Unread}, Unread},
-		"maybe of an earlier run":        {ofAKey, now.Add(-time.Hour), told(now), Unclear},
-		"a fixed name":                   {with(Config{Tracked: true, Reused: true, Fixed: true}), now, told(now), Foreign},
-		"a server far behind the client": {generated, now.Add(-2 * time.Hour), told(now.Add(-time.Hour)), Foreign},
+		"maybe of an earlier run":        {ofAKey, now.Add(-time.Hour), serverTime(now), Unclear},
+		"a fixed name":                   {with(Config{Tracked: true, Reused: true, Fixed: true}), now, serverTime(now), Foreign},
+		"a server far behind the client": {generated, now.Add(-2 * time.Hour), serverTime(now.Add(-time.Hour)), Foreign},
 	} {
 		m := New(test.config, first)
 		m.Next(first)

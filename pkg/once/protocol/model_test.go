@@ -216,7 +216,7 @@ func (w *world) check(d Done) (exempt string, err error) {
 }
 
 // exempts returns why no client could have kept the promise, as
-// docs/internals/create-protocol.md says, or nothing.
+// docs/internals/create-protocol.md defines, or nothing.
 func (w *world) exempts(d Done) string {
 	taken := (d.Last == Conflict || d.Last == Foreign) && !d.Refused && d.Stopped == ""
 	switch {

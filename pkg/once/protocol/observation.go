@@ -19,7 +19,7 @@ type Observation struct {
 	// Resend: client-go sends a request again after such a response.
 	Resend bool
 	// Time is the creationTimestamp of an Anonymous object, or a ServerTime; zero
-	// if the server doesn't tell its time.
+	// if the response has no time.
 	Time time.Time
 }
 
@@ -39,7 +39,7 @@ const (
 	// Denied is a refusal that the success of a copy of the POST may have
 	// caused.
 	Denied
-	// NotStored: the POST was not sent, or turned away before storage.
+	// NotStored: the POST was not sent, or rejected before storage.
 	NotStored
 	// Lost: there is no response, or one that may follow the commit.
 	Lost
@@ -70,7 +70,7 @@ const (
 
 	// After AskTime:
 
-	// ServerTime is the server's time, or that it doesn't tell it. If the request
+	// ServerTime is the server's time, or zero if the response has none. If the request
 	// failed, that is Unread.
 	ServerTime
 )

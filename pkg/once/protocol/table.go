@@ -27,7 +27,7 @@ func (s step) posts() bool { return s == post || s == postLater || s == nextName
 type state int
 
 const (
-	// clean: no response says that it may be there. It may be nevertheless:
+	// clean: no response shows that it may be there. It may be nevertheless:
 	// something on the way may have sent a POST twice.
 	clean state = iota
 	// wasRejected and wasDenied: so the last POST has ended, or (wasRejected)

@@ -24,7 +24,7 @@ type world struct {
 	names         map[string]*holder
 	late          []*delayed
 	always        *Observation // the response to every POST from now on
-	locked        bool         // every request is answered with a 401
+	locked        bool         // every request gets a 401
 
 	// No promise can hold against these:
 
@@ -38,7 +38,7 @@ type world struct {
 	unknowable bool // a killed run has left an object that the next one can't find
 }
 
-// stripped are the marks that the server removes from objects.
+// stripped are the creation ID and the label that the server removes from objects.
 type stripped struct{ id, label bool }
 
 // holder is an object under a name.
@@ -110,7 +110,7 @@ func (w *world) wait(m *Machine, until time.Time) {
 	}
 }
 
-// strip returns which marks the server removes: that is chosen when it first
+// strip returns which of them the server removes: that is chosen when it first
 // matters.
 func (w *world) strip() stripped {
 	if w.strips == nil {

@@ -33,7 +33,7 @@ func main() {
 	version := flag.String("server-version", controlplane.ServerVersion, "version of kube-apiserver: "+strings.Join(controlplane.ServerVersions, ", "))
 	controllers := flag.String("controllers", "", "controllers to run, as kube-controller-manager --controllers takes them")
 	nodes := flag.Bool("nodes", false, "run KWOK, which plays a node: Pods with nodeName "+controlplane.Node+" run and finish")
-	plugins := flag.String("plugins", "bin", "folder of the plugin's binary, for PATH")
+	plugins := flag.String("plugins", "bin", "directory of the plugin's binary, for PATH")
 	flag.Parse()
 	options := []controlplane.Option{controlplane.Version(*version)}
 	if *retriesOff {

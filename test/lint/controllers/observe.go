@@ -96,7 +96,7 @@ func (o *observer) all(ctx context.Context) (map[int]observation, error) {
 }
 
 // within returns the length of the longest name that fits and that the owner's resource type allows.
-func within(row derived.Child) int { return min(row.Room(adds(row)), longest(row)) }
+func within(row derived.Child) int { return min(row.MaxOwner(adds(row)), longest(row)) }
 
 // beyond returns the length of a name that does not fit, or 0 if there is none.
 func beyond(row derived.Child) int {

@@ -126,9 +126,9 @@ func download(ctx context.Context, module string) (string, error) {
 	command := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
 	command.Dir = os.TempDir() // outside of the other modules
 	command.Stderr = &failure
-	said, err := command.Output()
+	output, err := command.Output()
 	var found struct{ Dir, Error string }
-	if err := errors.Join(json.Unmarshal(said, &found), err); err != nil || found.Error != "" {
+	if err := errors.Join(json.Unmarshal(output, &found), err); err != nil || found.Error != "" {
 		return "", fmt.Errorf("download %s: %s %s %w", module, found.Error, failure.String(), err)
 	}
 	return filepath.Clean(found.Dir), nil

@@ -24,7 +24,7 @@ const workers = "example.com/workers"
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "the file that says how to reach the cluster")
-	namespace := flag.String("namespace", "default", "where to look for ConfigMaps")
+	namespace := flag.String("namespace", "default", "the namespace of the ConfigMaps")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

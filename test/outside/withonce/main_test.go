@@ -23,8 +23,8 @@ func TestReconcile(t *testing.T) {
 				"metadata": map[string]any{"name": "demo", "namespace": "default", "labels": map[string]any{workers: "5"}},
 			}})
 			server.Random("*", "*", seed, 0.3)
-			for tries := 0; reconcile(context.Background(), server.Config(), "default") != nil; tries++ {
-				if tries == 20 {
+			for attempts := 0; reconcile(context.Background(), server.Config(), "default") != nil; attempts++ {
+				if attempts == 20 {
 					t.Fatal("it does not come to an end")
 				}
 			}

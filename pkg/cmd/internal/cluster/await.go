@@ -28,8 +28,8 @@ const (
 // Patience is how long the first requests of a command wait for an unreachable server, and the
 // function that prints a line about that. The zero value doesn't wait.
 type Patience struct {
-	For time.Duration
-	Say func(line string)
+	For   time.Duration
+	Print func(line string)
 }
 
 // Forever is a patience that doesn't end.
@@ -45,17 +45,17 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	for began := time.Now(); ; {
 		err := ask()
 		waits := retrier != nil
-		away := mayRecover(err) || waits && !ready && apistatus.AboutPermissions(err)
+		unreachable := mayRecover(err) || waits && !ready && apistatus.AboutPermissions(err)
 		switch {
 		case err == nil && waits:
-			c.patience.Tell(nil, time.Since(began))
+			c.patience.Report(nil, time.Since(began))
 			return nil
-		case ctx.Err() != nil, c.patience.For <= 0, !away:
+		case ctx.Err() != nil, c.patience.For <= 0, !unreachable:
 			return err
 		case timeUp:
 			return fmt.Errorf(messages.GaveUp, c.patience.For, err)
 		case !waits:
-			c.patience.Tell(err, 0)
+			c.patience.Report(err, 0)
 			retrier = apistatus.NewRetrier(firstPause, longestPause, c.patience.For)
 		}
 		if ready, timeUp, err = c.untilReady(ctx, retrier, err); err != nil {
@@ -91,21 +91,21 @@ func (c *Cluster) readyz(ctx context.Context) error {
 	return client.RESTClient().Get().MaxRetries(0).AbsPath("/readyz").Do(ctx).Error()
 }
 
-// Tell prints that the server is unreachable, and why, or without a cause that it is
+// Report prints that the server is unreachable, and why, or without a cause that it is
 // reachable again after a time.
-func (p Patience) Tell(cause error, after time.Duration) {
+func (p Patience) Report(cause error, after time.Duration) {
 	if cause == nil {
-		p.Say(fmt.Sprintf(messages.Reachable, after.Seconds()))
+		p.Print(fmt.Sprintf(messages.Reachable, after.Seconds()))
 		return
 	}
 	if request := (*url.Error)(nil); errors.As(cause, &request) {
 		cause = request.Err // the URL of the first failed request isn't part of the cause
 	}
 	if p.For >= Forever {
-		p.Say(terminal.Sprintf(messages.UnreachableForever, cause))
+		p.Print(terminal.Sprintf(messages.UnreachableForever, cause))
 		return
 	}
-	p.Say(terminal.Sprintf(messages.Unreachable, p.For, cause))
+	p.Print(terminal.Sprintf(messages.Unreachable, p.For, cause))
 }
 
 // mayRecover reports whether err is from a server that may soon be reachable. Such a server can't be

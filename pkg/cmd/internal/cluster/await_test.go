@@ -30,11 +30,11 @@ import (
 // comingBack is a server that first fails as many dials and requests as the fields state, and then
 // works.
 type comingBack struct {
-	mu      sync.Mutex
-	refuse  int   // dials
-	answers []int // status codes of requests
-	readyz  int   // that of each request whether it is ready, if not 0
-	asked   []string
+	mu        sync.Mutex
+	refuse    int   // dials
+	responses []int // status codes of requests
+	readyz    int   // that of each request whether it is ready, if not 0
+	asked     []string
 }
 
 func (b *comingBack) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -57,8 +57,8 @@ func (b *comingBack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case b.readyz != 0 && r.URL.Path == "/readyz":
 		code = b.readyz
-	case len(b.answers) > 0:
-		code, b.answers = b.answers[0], b.answers[1:]
+	case len(b.responses) > 0:
+		code, b.responses = b.responses[0], b.responses[1:]
 	}
 	if code != 0 {
 		w.WriteHeader(code)
@@ -77,9 +77,9 @@ func (b *comingBack) start(t *testing.T) *rest.Config {
 
 // New waits for an unreachable server until it is ready, and prints both.
 func TestNewWaitsForTheServer(t *testing.T) {
-	back := &comingBack{refuse: 1, answers: []int{http.StatusInternalServerError}}
-	var said []string
-	say := func(line string) { said = append(said, line) }
+	back := &comingBack{refuse: 1, responses: []int{http.StatusInternalServerError}}
+	var printed []string
+	say := func(line string) { printed = append(printed, line) }
 	c, err := New(t.Context(), factory{config: back.start(t)}, &flagvalue.Attempts{}, Patience{time.Minute, say})
 	if err != nil || c.GitVersion() != "v1.36.0" {
 		t.Fatal(c, err)
@@ -88,9 +88,9 @@ func TestNewWaitsForTheServer(t *testing.T) {
 		t.Errorf("asked for %s", back.asked)
 	}
 	reachable, _, _ := strings.Cut(messages.Reachable, "%")
-	if len(said) != 2 || !strings.HasPrefix(said[0], fmt.Sprintf(messages.Unreachable, "1m0s", "dial tcp")) ||
-		!strings.HasSuffix(said[0], "connection refused") || !strings.HasPrefix(said[1], reachable) {
-		t.Errorf("%q", said)
+	if len(printed) != 2 || !strings.HasPrefix(printed[0], fmt.Sprintf(messages.Unreachable, "1m0s", "dial tcp")) ||
+		!strings.HasSuffix(printed[0], "connection refused") || !strings.HasPrefix(printed[1], reachable) {
+		t.Errorf("%q", printed)
 	}
 }
 
@@ -102,18 +102,18 @@ func TestNewGivesUp(t *testing.T) {
 		host     string
 		patience time.Duration
 		want     string
-		said     int
+		printed  int
 	}{
 		{"http://127.0.0.1:1", time.Millisecond, fmt.Sprintf(unreachable, time.Millisecond) + "ask the server for its version: ", 1},
 		{"http://127.0.0.1:1", 0, "ask the server for its version: ", 0},
 		{clientcmd.ClusterDefaults.Server, time.Minute, "ask the server for its version: ", 0},
 	} {
-		away := &comingBack{refuse: 1000}
-		said := 0
-		say := func(string) { said++ }
-		_, err := New(t.Context(), factory{config: &rest.Config{Host: test.host, Dial: away.dial}}, &flagvalue.Attempts{}, Patience{test.patience, say})
-		if err == nil || !strings.HasPrefix(err.Error(), test.want) || said != test.said {
-			t.Errorf("%+v: said %d times, %v", test, said, err)
+		recovers := &comingBack{refuse: 1000}
+		printed := 0
+		say := func(string) { printed++ }
+		_, err := New(t.Context(), factory{config: &rest.Config{Host: test.host, Dial: recovers.dial}}, &flagvalue.Attempts{}, Patience{test.patience, say})
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) || printed != test.printed {
+			t.Errorf("%+v: said %d times, %v", test, printed, err)
 		}
 	}
 }
@@ -132,14 +132,14 @@ func TestAwait(t *testing.T) {
 	// A server that has just started knows neither its RBAC rules nor who has permission for
 	// /readyz.
 	forbidden := apierrors.NewForbidden(v1.Resource("pods"), "", nil)
-	answers := []error{io.ErrUnexpectedEOF, forbidden, wrong}
-	asked, back.answers = 0, []int{http.StatusForbidden}
-	if err := c.Await(ctx, func() error { asked++; return answers[asked-1] }); !errors.Is(err, wrong) || asked != 3 {
+	responses := []error{io.ErrUnexpectedEOF, forbidden, wrong}
+	asked, back.responses = 0, []int{http.StatusForbidden}
+	if err := c.Await(ctx, func() error { asked++; return responses[asked-1] }); !errors.Is(err, wrong) || asked != 3 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 	// One that is ready does.
 	asked = 0
-	if err := c.Await(ctx, func() error { asked++; return answers[asked-1] }); !errors.Is(err, forbidden) || asked != 2 {
+	if err := c.Await(ctx, func() error { asked++; return responses[asked-1] }); !errors.Is(err, forbidden) || asked != 2 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 	say = func(string) { cancel() } // the wait has begun
@@ -153,26 +153,26 @@ func TestAwait(t *testing.T) {
 func TestNeverReady(t *testing.T) {
 	back := &comingBack{readyz: http.StatusInternalServerError}
 	c := &Cluster{Config: back.start(t), patience: Patience{500 * time.Millisecond, func(string) {}}}
-	answers := []error{io.ErrUnexpectedEOF, nil}
+	responses := []error{io.ErrUnexpectedEOF, nil}
 	asked := 0
-	if err := c.Await(t.Context(), func() error { asked++; return answers[asked-1] }); err != nil || asked != 2 {
+	if err := c.Await(t.Context(), func() error { asked++; return responses[asked-1] }); err != nil || asked != 2 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 }
 
-func TestIsAway(t *testing.T) {
+func TestMayRecover(t *testing.T) {
 	wrap := func(err error) error { return fmt.Errorf("Get: %w", err) }
 	for _, test := range []struct {
-		name string
-		err  error
-		away bool
+		name     string
+		err      error
+		recovers bool
 	}{
 		{"nothing", nil, false},
 		{"refused", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, true},
-		{"no answer of a name server", &net.OpError{Op: "dial", Err: &net.DNSError{IsTimeout: true}}, true},
+		{"no response of a name server", &net.OpError{Op: "dial", Err: &net.DNSError{IsTimeout: true}}, true},
 		{"no such host", &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}, false},
 		{"an alert of TLS", &net.OpError{Op: "remote error", Err: tls.AlertError(42)}, false},
-		{"a certificate of somebody else", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, false},
+		{"a certificate of another server", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, false},
 		{"a time-out", context.DeadlineExceeded, true},
 		{"a connection that broke off", io.ErrUnexpectedEOF, true},
 		{"a stream that broke off", http2.StreamError{StreamID: 3}, true},
@@ -185,7 +185,7 @@ func TestIsAway(t *testing.T) {
 		if test.err != nil {
 			test.err = wrap(test.err)
 		}
-		if got := mayRecover(test.err); got != test.away {
+		if got := mayRecover(test.err); got != test.recovers {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}

@@ -188,9 +188,9 @@ func ShowScan(progress *terminal.Progress) func(census.Progress) {
 	return func(at census.Progress) {
 		types, objects := humanize.Count(at.Types, "type"), humanize.Count(at.Objects, "object")
 		if at.Objects == 0 {
-			progress.Say(fmt.Sprintf(messages.Scanning, at.Done, types, objects))
+			progress.SetText(fmt.Sprintf(messages.Scanning, at.Done, types, objects))
 			return
 		}
-		progress.Say(fmt.Sprintf(messages.ScanningType, at.Done, types, objects, at.Current.GroupResource()))
+		progress.SetText(fmt.Sprintf(messages.ScanningType, at.Done, types, objects, at.Current.GroupResource()))
 	}
 }

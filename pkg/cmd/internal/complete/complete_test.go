@@ -92,7 +92,7 @@ func TestInTime(t *testing.T) {
 }
 
 // If a cluster stops responding, the completer ends in time and offers the values that it has.
-func TestInTimeWithoutAnswer(t *testing.T) {
+func TestInTimeWithoutResponse(t *testing.T) {
 	t.Setenv("KUBECTL_KUBERC", "false")
 	got, took := completed(t, func(ctx context.Context, _ *connection.Connection, _ string, offer func(string)) error {
 		offer("run-a")

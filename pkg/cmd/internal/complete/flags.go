@@ -39,8 +39,8 @@ var fileExtensions = map[string][]string{
 	"web.config.file":       {"yml", "yaml"},
 }
 
-// folders are the flags that name a directory.
-var folders = map[string]bool{"cache-dir": true, "kustomize": true}
+// dirFlags are the flags that name a directory.
+var dirFlags = map[string]bool{"cache-dir": true, "kustomize": true}
 
 // Flags makes the flags of cmd, and of all commands below it, complete their values. The completer
 // depends only on the flag's name, so a flag completes alike everywhere.
@@ -65,7 +65,7 @@ func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.Completion
 	if extensions, is := fileExtensions[flag.Name]; is {
 		return completeFiles(extensions)
 	}
-	if folders[flag.Name] {
+	if dirFlags[flag.Name] {
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	}
 	if find := finderOf(flag.Name); find != nil {

@@ -31,7 +31,7 @@ func Uninterrupted(config *rest.Config) *rest.Config {
 	return config
 }
 
-// uninterrupted marks requests that boundedTransport shall not interrupt.
+// uninterrupted identifies requests that boundedTransport shall not interrupt.
 type uninterrupted struct{ next http.RoundTripper }
 
 type uninterruptedKey struct{}

@@ -42,7 +42,7 @@ func (a *Attempts) String() string {
 // Type names the value in help.
 func (a *Attempts) Type() string { return "auto|N" }
 
-// Given reports whether the user said a number.
+// Given reports whether the user set a number.
 func (a *Attempts) Given() bool { return a.attempts != 0 }
 
 // Retries returns the value of the flag.

@@ -31,7 +31,7 @@ func (p *Probability) Set(text string) error {
 
 func (p *Probability) String() string { return strconv.FormatFloat(*p.Value, 'g', -1, 64) }
 
-// Given reports whether the user said a probability.
+// Given reports whether the user set a probability.
 func (p *Probability) Given() bool { return p.given }
 
 // Type names the value in help.

@@ -27,7 +27,7 @@ type Progress struct {
 	shown bool
 }
 
-// StartProgress starts to show the text of Say after a second, if out is a terminal.
+// StartProgress starts to show the text of SetText after a second, if out is a terminal.
 func StartProgress(out io.Writer) *Progress {
 	p := &Progress{out: out, ended: make(chan struct{})}
 	if IsTerminal(out) {
@@ -36,8 +36,8 @@ func StartProgress(out io.Writer) *Progress {
 	return p
 }
 
-// Say sets the text of the line.
-func (p *Progress) Say(text string) {
+// SetText sets the text of the line.
+func (p *Progress) SetText(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text = text

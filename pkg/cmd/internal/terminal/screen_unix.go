@@ -15,7 +15,7 @@ func understand(*os.File) (undo func(), err error) { return func() {}, nil }
 // watchSize returns a channel that receives when the size of the terminal may have changed, and the
 // function that ends it.
 func watchSize() (resized <-chan struct{}, stop func()) {
-	signals, told, ended := make(chan os.Signal, 1), make(chan struct{}, 1), make(chan struct{})
+	signals, changed, ended := make(chan os.Signal, 1), make(chan struct{}, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGWINCH)
 	go func() {
 		for {
@@ -25,10 +25,10 @@ func watchSize() (resized <-chan struct{}, stop func()) {
 				return
 			}
 			select {
-			case told <- struct{}{}:
+			case changed <- struct{}{}:
 			default:
 			}
 		}
 	}()
-	return told, func() { signal.Stop(signals); close(ended) }
+	return changed, func() { signal.Stop(signals); close(ended) }
 }

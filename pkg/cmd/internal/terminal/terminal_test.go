@@ -52,7 +52,7 @@ func TestProgressInAPipe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		p := StartProgress(&out)
-		p.Say("1 of 2")
+		p.SetText("1 of 2")
 		time.Sleep(time.Minute)
 		p.Line("Warning: slow")
 		time.Sleep(time.Minute)
@@ -103,7 +103,7 @@ func testProgressOnATerminal(t *testing.T, columns uint16, width int) {
 		t.Fatal(err)
 	}
 	p := StartProgress(tty)
-	p.Say("1 of\n2 \x1b[31m")
+	p.SetText("1 of\n2 \x1b[31m")
 	text, blank := "\r1 of 2 \\u001b[31m"+strings.Repeat(" ", width-17), "\r"+strings.Repeat(" ", width)
 	if got := read(t, ptmx, len(text)); got != text {
 		t.Errorf("%q, want %q", got, text)

@@ -127,17 +127,17 @@ const (
 	Risk = "Creates might fail: %s, and %s."
 	// Failing is printed if the next create might fail: attempts, chance.
 	Failing = "A problem: %s, and %s."
-	// Tries is the attempts of the verdict: server, names.
-	Tries = "%s tries %s per create"
-	// TriesUnknown is the attempts of the verdict if their number is unknown: server.
-	TriesUnknown = "%s tries an unknown number of names per create, at least 1"
+	// ServerAttempts is the attempts of the verdict: server, names.
+	ServerAttempts = "%s tries %s per create"
+	// ServerAttemptsUnknown is the attempts of the verdict if their number is unknown: server.
+	ServerAttemptsUnknown = "%s tries an unknown number of names per create, at least 1"
 	// ThisServer is the server of the verdict: version.
 	ThisServer = "this server (%s)"
 	// AnyServer is the server if none was asked.
 	AnyServer = "a server of Kubernetes 1.32 or later"
 	// FlagServer is the server if none was asked and a flag sets its attempts.
 	FlagServer = "a server"
-	// ByFlag follows Tries if a flag sets the attempts.
+	// ByFlag follows ServerAttempts if a flag sets the attempts.
 	ByFlag = " (--server-attempts)"
 	// After is the chance of the verdict: creates, probability.
 	After = "after %s the chance that any has failed is %s"
@@ -179,7 +179,7 @@ const (
 	CreateRow = "kubectl genname create"
 	// NoRetriesRow is the row of one attempt.
 	NoRetriesRow = "without retries"
-	// Legend explains the cells: the mark of a small chance, probability.
+	// Legend explains the cells: the sign of a small chance, probability.
 	Legend = "Cells show the chance that any of these creates has failed. %[1]s is less than one in 10^9. " +
 		"%[2]s AT is the number of creates after which the chance is %[2]s."
 	// Churn is the heading of the table of --rate: creates, duration.
@@ -221,7 +221,7 @@ const (
 	CreatesColumns = "The numbered columns show the chance that any of so many creates has failed."
 	// MoreColumns explains the last columns of -o wide: probability.
 	MoreColumns = "CREATE is %[1]s AT with kubectl genname create, NO-RETRIES is %[1]s AT without retries."
-	// NegligibleCells explains the mark of a small chance: mark.
+	// NegligibleCells explains the sign of a small chance: sign.
 	NegligibleCells = "%s is less than one in 10^9."
 )
 

@@ -35,7 +35,7 @@ func OfPost(err error, connected bool) protocol.Finding {
 	switch code := int(s.Code); {
 	case s.Reason == metav1.StatusReasonAlreadyExists && !deniedByAdmission(s):
 		return protocol.Conflict
-	case code == http.StatusTooManyRequests, turnedAway(s):
+	case code == http.StatusTooManyRequests, rejectedEarly(s):
 		return protocol.NotStored
 	case tooLarge(s):
 		return protocol.Rejected
@@ -93,16 +93,16 @@ var inUse = regexp.MustCompile(`(?i)allocat|already|in use`)
 // send it, when the client has closed the connection.
 const statusClientClosedRequest = 499
 
-// tooLarge reports whether s says that etcd, or kube-apiserver's client of etcd,
+// tooLarge reports whether s means that etcd, or kube-apiserver's client of etcd,
 // takes no request of this size. Both refuse it before anything is written.
 func tooLarge(s metav1.Status) bool {
 	const byClient = "rpc error: code = ResourceExhausted desc = trying to send message larger than max ("
 	return s.Message == "etcdserver: request is too large" || strings.HasPrefix(s.Message, byClient)
 }
 
-// turnedAway reports whether s is a response that kube-apiserver gives before it
+// rejectedEarly reports whether s is a response that kube-apiserver gives before it
 // stores anything, under codes that elsewhere may follow the commit.
-func turnedAway(s metav1.Status) bool {
+func rejectedEarly(s metav1.Status) bool {
 	switch s.Reason {
 	case metav1.StatusReasonConflict: // ResourceQuota's own update lost a race
 		return s.Details != nil && s.Details.Kind == "resourcequotas"

@@ -60,7 +60,7 @@ func TestOfPost(t *testing.T) {
 	}{
 		{"EOF", io.EOF, protocol.Lost},
 		{"deadline", context.DeadlineExceeded, protocol.Lost},
-		{"an answer that is no Status", errors.New("the answer cannot be read"), protocol.Lost},
+		{"a response that is no Status", errors.New("the response cannot be read"), protocol.Lost},
 		{"504", apierrors.NewTimeoutError("request did not complete within requested timeout", 0), protocol.Lost},
 		{"etcd", status(500, "etcdserver: request timed out"), protocol.Lost},
 		{"500", apierrors.NewInternalError(errors.New("conversion webhook failed")), protocol.Lost},
@@ -91,7 +91,7 @@ func TestOfPost(t *testing.T) {
 		{"403 of quota", forbiddenTo("x", "exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1"), protocol.Denied},
 		{"403 of LimitRanger", forbiddenTo("x", "maximum cpu usage per Container is 1"), protocol.Denied},
 		{"403 of a proxy", apierrors.NewGenericServerResponse(403, "post", configMaps, "", "<html>", 0, true), protocol.Denied},
-		{"409 of another kind", apierrors.NewConflict(configMaps, "x", errors.New("webhook says so")), protocol.Denied},
+		{"409 of another kind", apierrors.NewConflict(configMaps, "x", errors.New("webhook denies it")), protocol.Denied},
 		{"422 of a port", invalid(field.Invalid(field.NewPath("spec", "ports").Index(0).Child("nodePort"), 30080, "provided port is already allocated")), protocol.Denied},
 		{"422 of an address", invalid(field.Invalid(field.NewPath("spec", "clusterIPs"), nil, "failed to allocate IP 10.0.0.9: provided IP is already allocated")), protocol.Denied},
 		{"422 of a duplicate", invalid(field.Duplicate(field.NewPath("spec", "x"), "x")), protocol.Denied},
@@ -125,7 +125,7 @@ func TestOfPost(t *testing.T) {
 	}
 }
 
-// Only the API itself can say that an object is not there, or may not be read.
+// Only the API itself can report that an object is not there, or that the user can't read it.
 func TestOfGet(t *testing.T) {
 	proxys := func(code int) error {
 		return apierrors.NewGenericServerResponse(code, "get", configMaps, "x", "<html>", 0, true)

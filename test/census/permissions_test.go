@@ -14,7 +14,7 @@ import (
 )
 
 // The user has permission to list widgets everywhere, and ConfigMaps only in one namespace.
-func testFewRights(t *testing.T, c *cluster) {
+func testFewPermissions(t *testing.T, c *cluster) {
 	rbac, ctx, options := kubernetes.NewForConfigOrDie(c.Admin()).RbacV1(), t.Context(), metav1.CreateOptions{}
 	few, subjects := metav1.ObjectMeta{Name: "few"}, []rbacv1.Subject{{Kind: "User", Name: "few"}}
 	list := func(group, resource string) []rbacv1.PolicyRule {
