@@ -212,25 +212,25 @@ func (a *api) cut(w http.ResponseWriter, r *http.Request, part float64) {
 
 // committed collects the committed name pools.
 type committed struct {
-	mu     sync.Mutex
-	spaces []NamePool
+	mu    sync.Mutex
+	pools []NamePool
 }
 
 func (l *committed) begin() Batch { return &committedBatch{to: l} }
 
 type committedBatch struct {
-	to     *committed
-	spaces []NamePool
+	to    *committed
+	pools []NamePool
 }
 
-func (b *committedBatch) Add(s NamePool) { b.spaces = append(b.spaces, s) }
+func (b *committedBatch) Add(s NamePool) { b.pools = append(b.pools, s) }
 
 func (b *committedBatch) Begin() Batch { return &partialBatch{to: b} }
 
 func (b *committedBatch) Commit() {
 	b.to.mu.Lock()
 	defer b.to.mu.Unlock()
-	b.to.spaces = append(b.to.spaces, b.spaces...)
+	b.to.pools = append(b.to.pools, b.pools...)
 }
 
 // partialBatch is a batch within a batch.
@@ -239,15 +239,15 @@ type partialBatch struct {
 	to *committedBatch
 }
 
-func (b *partialBatch) Commit() { b.to.spaces = append(b.to.spaces, b.spaces...) }
+func (b *partialBatch) Commit() { b.to.pools = append(b.to.pools, b.pools...) }
 
 // sorted returns the name pools sorted, with repeated ones.
 func (l *committed) sorted() []NamePool {
-	slices.SortFunc(l.spaces, compareSpaces)
-	return l.spaces
+	slices.SortFunc(l.pools, comparePools)
+	return l.pools
 }
 
-func compareSpaces(a, b NamePool) int {
+func comparePools(a, b NamePool) int {
 	return cmp.Or(
 		cmp.Compare(a.Resource.String(), b.Resource.String()),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
@@ -258,11 +258,11 @@ func compareSpaces(a, b NamePool) int {
 // scanOf scans the ConfigMaps of a, and fails if anything was skipped.
 func scanOf(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
 	t.Helper()
-	spaces, summary := scanWithFaults(t, a, s)
+	pools, summary := scanWithFaults(t, a, s)
 	if len(summary.Skipped) > 0 {
 		t.Fatalf("skipped: %+v", summary.Skipped)
 	}
-	return spaces, summary
+	return pools, summary
 }
 
 func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
@@ -282,20 +282,20 @@ func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
 func naiveCount(resource Resource, objects []metav1.ObjectMeta, s *Scanner) []NamePool {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(x, y metav1.ObjectMeta) int { return cmp.Compare(key(x), key(y)) })
-	return spacesOf(resource, oracleOf(s).Count(objects))
+	return poolsOf(resource, oracleOf(s).Count(objects))
 }
 
 func oracleOf(s *Scanner) censustest.Oracle {
 	return censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since, MinCount: s.MinCount, FoldBelow: s.FoldBelow}
 }
 
-func spacesOf(resource Resource, counted []censustest.NamePool) (spaces []NamePool) {
+func poolsOf(resource Resource, counted []censustest.NamePool) (pools []NamePool) {
 	for _, c := range counted {
 		var owners []uint64
 		if c.Owners > 0 {
 			owners = make([]uint64, c.Owners)
 		}
-		spaces = append(spaces, NamePool{
+		pools = append(pools, NamePool{
 			Resource: resource, Namespace: c.Namespace, Prefix: c.Prefix, SuffixLength: c.SuffixLength,
 			Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, GenerateNames: c.GenerateNames,
 			Recent: c.Recent, Oldest: c.Oldest, Newest: c.Newest,
@@ -306,7 +306,7 @@ func spacesOf(resource Resource, counted []censustest.NamePool) (spaces []NamePo
 			OwnerKind: c.OwnerKind, Owners: owners,
 		})
 	}
-	return spaces
+	return pools
 }
 
 var testSince = []time.Time{time.Unix(1_700_000_050, 0), time.Unix(1_700_000_200, 0)}

@@ -12,7 +12,7 @@ const (
 	// maxRestarts is how often a list is read again from its beginning.
 	maxRestarts = 5
 	// maxSweeps limits the walks over an unsorted list. The first walk finds the name pools. Each later
-	// walk counts spacesAtOnce of them.
+	// walk counts poolsAtOnce of them.
 	maxSweeps = 9
 )
 
@@ -74,7 +74,7 @@ func (l *list) countInto(ctx context.Context, batch Batch) (spaces.Count, error)
 	if visits, is := batch.(*visits); is {
 		return visits.read(ctx, l)
 	}
-	emit := func(id spaces.ID, t *spaces.Tally) { batch.Add(spaceOf(l.resource, id, t)) }
+	emit := func(id spaces.ID, t *spaces.Tally) { batch.Add(poolOf(l.resource, id, t)) }
 	if l.unordered {
 		return l.sweep(ctx, spaces.NewSweep(l.scan.rules, emit))
 	}
@@ -93,7 +93,7 @@ func (l *list) countInto(ctx context.Context, batch Batch) (spaces.Count, error)
 // everything if they are few. Otherwise strays stay uncounted.
 func (l *list) sweepStrays(ctx context.Context, stems *spaces.Stems) (spaces.Count, error) {
 	found := stems.Count()
-	few := found.Spaces <= int64(l.scan.rules.AtOnce)
+	few := found.Pools <= int64(l.scan.rules.AtOnce)
 	if l.at == "" || l.inconsistent {
 		if few {
 			return spaces.Count{}, spaces.ErrUnsorted

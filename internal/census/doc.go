@@ -24,7 +24,7 @@
 // # Words
 //
 // A list is one scope: a resource in all namespaces or in one. A walk reads a list once, page
-// by page. A space is a name pool, and a tally is the count of one space.
+// by page. A tally is the count of one name pool.
 //
 // # Guarantees
 //

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
 )
 
-// spacesAtOnce is how many name pools are counted in one sweep. They take some megabytes.
-const spacesAtOnce = 1 << 14
+// poolsAtOnce is how many name pools are counted in one sweep. They take some megabytes.
+const poolsAtOnce = 1 << 14
 
 // Scanner counts the names of a cluster. Only Config is required.
 type Scanner struct {
@@ -130,7 +130,7 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 		return nil, err
 	}
 	rules := &spaces.Rules{
-		Prefixes: map[string]bool{}, AtOnce: spacesAtOnce,
+		Prefixes: map[string]bool{}, AtOnce: poolsAtOnce,
 		MinCount: s.MinCount, CreatorsFrom: s.CreatorsFrom, FoldBelow: s.FoldBelow, All: s.All,
 	}
 	for _, since := range s.Since {

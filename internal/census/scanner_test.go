@@ -145,11 +145,11 @@ func TestCountsAreTheOracles(t *testing.T) {
 		s.MinCount = rapid.Int64Range(0, 12).Draw(rt, "minCount")
 		s.CreatorsFrom = rapid.Int64Range(0, 12).Draw(rt, "creatorsFrom")
 		s.FoldBelow = rapid.Int64Range(0, 12).Draw(rt, "foldBelow")
-		got, summary := scanWith(rt, s, spacesAtOnce)
+		got, summary := scanWith(rt, s, poolsAtOnce)
 
 		oracle, listed := oracleOf(s), a.states[0]
 		oracle.Unordered = len(summary.Inconsistent) > 0
-		want := spacesOf(configMaps, oracle.Count(listed))
+		want := poolsOf(configMaps, oracle.Count(listed))
 		forgetSmallCreators(s.CreatorsFrom, want)
 		forgetSmallCreators(s.CreatorsFrom, got)
 		forgetOwners(want, got, oracle.Unordered)
@@ -467,7 +467,7 @@ func TestCountsAreConsistent(t *testing.T) {
 		}
 		s := &Scanner{Config: config, ChunkSize: rapid.Int64Range(1, 70).Draw(rt, "chunk")}
 		want := naiveCount(configMaps, before, s)
-		got, summary := scanWith(rt, s, spacesAtOnce)
+		got, summary := scanWith(rt, s, poolsAtOnce)
 		if diff := cmp.Diff(want, got); diff != "" || len(summary.Skipped)+len(summary.Inconsistent) > 0 {
 			rt.Fatalf("%+v; (-want +got)\n%s", summary, diff)
 		}
@@ -523,9 +523,9 @@ func TestSkipped(t *testing.T) {
 				test.fault(a, w, r)
 				return true
 			}
-			spaces, summary := scanWithFaults(t, a, &Scanner{ChunkSize: 40, RetryTimeout: time.Millisecond})
-			if len(spaces) > 0 || summary.Objects > 0 {
-				t.Errorf("counted %d objects in %v", summary.Objects, spaces)
+			pools, summary := scanWithFaults(t, a, &Scanner{ChunkSize: 40, RetryTimeout: time.Millisecond})
+			if len(pools) > 0 || summary.Objects > 0 {
+				t.Errorf("counted %d objects in %v", summary.Objects, pools)
 			}
 			if len(summary.Skipped) != 1 {
 				t.Fatalf("skipped %+v", summary.Skipped)
@@ -570,12 +570,12 @@ func TestInterrupted(t *testing.T) {
 	s := Scanner{Config: a.start(t), Concurrency: 1}
 	// One after the other: the first scan shows what the second must keep.
 	summary, err := s.Scan(ctx, []Resource{configMaps}, "", l.begin)
-	if err != nil || len(summary.Skipped) > 0 || len(l.spaces) == 0 {
+	if err != nil || len(summary.Skipped) > 0 || len(l.pools) == 0 {
 		t.Fatal(summary, err)
 	}
-	counted := len(l.spaces)
+	counted := len(l.pools)
 	summary, err = s.Scan(ctx, []Resource{secrets}, "a", l.begin)
-	if err != nil || len(summary.Skipped) != 1 || len(l.spaces) != counted {
+	if err != nil || len(summary.Skipped) != 1 || len(l.pools) != counted {
 		t.Fatal(summary, err)
 	}
 	skipped := summary.Skipped[0]

@@ -52,8 +52,8 @@ func TestResponsesToOtherRequests(t *testing.T) {
 			s := Scanner{Config: config, ChunkSize: 40, RetryTimeout: time.Second}
 			var l committed
 			summary, err := s.Scan(t.Context(), []Resource{configMaps}, "a", l.begin)
-			if err != nil || len(l.spaces) > 0 || summary.Objects > 0 {
-				t.Errorf("counted %d objects in %v: %v", summary.Objects, l.spaces, err)
+			if err != nil || len(l.pools) > 0 || summary.Objects > 0 {
+				t.Errorf("counted %d objects in %v: %v", summary.Objects, l.pools, err)
 			}
 			if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != Malformed {
 				t.Errorf("%+v", summary.Skipped)

@@ -128,11 +128,11 @@ func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row
 	if attempts != nil {
 		metrics <- PrefixAttempts.Metric(prometheus.GaugeValue, float64(*attempts), pool)
 	}
-	creator := space.Creator.Kind
+	creator := counted.Creator.Kind
 	if creator == "" {
-		creator = space.Creator.Manager
+		creator = counted.Creator.Manager
 	}
-	metrics <- prefixInfo.Metric(prometheus.GaugeValue, 1, pool, creator, strconv.FormatBool(space.RawPrefixes > 1))
+	metrics <- prefixInfo.Metric(prometheus.GaugeValue, 1, pool, creator, strconv.FormatBool(counted.RawPrefixes > 1))
 	total := c.ledger.total(pool, row)
 	metrics <- prefixCreates.Metric(prometheus.CounterValue, float64(total.creates), pool)
 	metrics <- prefixDeletes.Metric(prometheus.CounterValue, float64(total.deletes), pool)

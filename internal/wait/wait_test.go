@@ -217,7 +217,7 @@ func TestDeletedUnseen(t *testing.T) {
 // A watch that breaks, ends or expires loses nothing. Neither does a server that is temporarily
 // unreachable, which is reported once.
 func TestTrouble(t *testing.T) {
-	away := errors.New("connection refused")
+	refused := errors.New("connection refused")
 	for name, test := range map[string]struct {
 		happens func(*server)
 		want    []string
@@ -226,7 +226,7 @@ func TestTrouble(t *testing.T) {
 		"ended":   {func(s *server) { s.breakWatches(io.EOF) }, nil},
 		"expired": {func(s *server) { s.breakWatches(io.EOF); s.create("b") }, nil},
 		"away": {func(s *server) {
-			s.fail(away)
+			s.fail(refused)
 			s.breakWatches(io.ErrUnexpectedEOF)
 			time.Sleep(10 * time.Second)
 			s.fail(nil)

@@ -41,19 +41,19 @@ const (
 	churnTimeout = 3 * time.Second
 )
 
-// space is a name pool of the churn.
-type space struct {
+// pool is a name pool of the churn.
+type pool struct {
 	group, resource, namespace, prefix string
 }
 
-// population counts the objects of a space.
+// population counts the objects of a name pool.
 type population struct{ before, creates, deletes int64 }
 
 func (p population) names() int64 { return p.before + p.creates - p.deletes }
 
-// member is an object of a space.
+// member is an object of a name pool.
 type member struct {
-	space
+	pool
 	version, kind, name string
 }
 
@@ -62,20 +62,20 @@ type member struct {
 type churn struct {
 	clients []dynamic.Interface // one for each server
 	seed    uint64
-	spaces  []member // each without a name
+	pools   []member // each without a name
 
 	mu     sync.Mutex // guards the fields below
 	random *rand.Rand
 	tried  uint32 // number of names tried
 	taken  map[string]bool
 	alive  []member
-	counts map[space]*population
+	counts map[pool]*population
 }
 
 // newChurn creates the namespaces and the first objects.
 func newChurn(ctx context.Context, cp *controlplane.ControlPlane, seed uint64) (*churn, error) {
 	c := &churn{
-		seed: seed, random: rand.New(rand.NewPCG(seed, 3)), taken: map[string]bool{}, counts: map[space]*population{},
+		seed: seed, random: rand.New(rand.NewPCG(seed, 3)), taken: map[string]bool{}, counts: map[pool]*population{},
 	}
 	for _, server := range cp.Servers {
 		config := rest.CopyConfig(cp.Admin())
@@ -96,15 +96,15 @@ func newChurn(ctx context.Context, cp *controlplane.ControlPlane, seed uint64) (
 	for r, kind := range churnTypes {
 		for _, namespace := range churnNamespaces {
 			for _, prefix := range churnPrefixes {
-				m := member{space{r.Group, r.Resource, namespace, prefix}, r.Version, kind, ""}
-				c.spaces = append(c.spaces, m)
-				c.counts[m.space] = &population{}
+				m := member{pool{r.Group, r.Resource, namespace, prefix}, r.Version, kind, ""}
+				c.pools = append(c.pools, m)
+				c.counts[m.pool] = &population{}
 			}
 		}
 	}
 	var group errgroup.Group
 	group.SetLimit(churners)
-	for _, m := range c.spaces {
+	for _, m := range c.pools {
 		for range churnBefore {
 			if m.prefix != lateComer {
 				group.Go(func() error { return c.create(ctx, m) })
@@ -146,12 +146,12 @@ func (c *churn) step(ctx context.Context) error {
 		c.mu.Unlock()
 		return c.remove(ctx, m)
 	}
-	m := c.spaces[c.random.IntN(len(c.spaces))]
+	m := c.pools[c.random.IntN(len(c.pools))]
 	c.mu.Unlock()
 	return c.create(ctx, m)
 }
 
-// create creates an object of a space. AlreadyExists is a success, because no other client uses the name.
+// create creates an object of a name pool. AlreadyExists is a success, because no other client uses the name.
 func (c *churn) create(ctx context.Context, m member) error {
 	m.name = c.newName(m.prefix)
 	err := c.settle(ctx, m, apierrors.IsAlreadyExists, func(ctx context.Context, r dynamic.ResourceInterface) error {
@@ -164,7 +164,7 @@ func (c *churn) create(ctx context.Context, m member) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.alive = append(c.alive, m)
-	c.counts[m.space].creates++
+	c.counts[m.pool].creates++
 	return nil
 }
 
@@ -177,7 +177,7 @@ func (c *churn) remove(ctx context.Context, m member) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.counts[m.space].deletes++
+	c.counts[m.pool].deletes++
 	return nil
 }
 

@@ -119,7 +119,7 @@ func failEvenly(ctx context.Context, cp *controlplane.ControlPlane, s Settings) 
 var lostEvents = strings.Split(messages.Gap, "%s")[1]
 
 // checkReport compares the last report with the objects that were created and deleted.
-func (f *Followed) checkReport(last *v1alpha1.AuditReport, stderr string, counts map[space]*population) error {
+func (f *Followed) checkReport(last *v1alpha1.AuditReport, stderr string, counts map[pool]*population) error {
 	f.Gaps = strings.Count(stderr, lostEvents)
 	for line := range strings.Lines(stderr) { // a binary built for coverage prints more lines at the end
 		if strings.HasPrefix(line, "Watched ") {
@@ -129,19 +129,19 @@ func (f *Followed) checkReport(last *v1alpha1.AuditReport, stderr string, counts
 	if want := fmt.Sprintf(", %d gap", f.Gaps); !strings.Contains(f.Watched, want) {
 		return fmt.Errorf("%d gaps were reported, and in the end %q", f.Gaps, f.Watched)
 	}
-	shown := map[space]v1alpha1.AuditItem{}
+	shown := map[pool]v1alpha1.AuditItem{}
 	for _, i := range last.Items {
-		shown[space{i.Group, i.Resource, i.Namespace, i.Prefix}] = i
+		shown[pool{i.Group, i.Resource, i.Namespace, i.Prefix}] = i
 	}
 	var wrong error
-	for _, s := range slices.SortedFunc(maps.Keys(counts), space.compare) {
+	for _, s := range slices.SortedFunc(maps.Keys(counts), pool.compare) {
 		wrong = errors.Join(wrong, f.checkRow(s, shown[s], *counts[s]))
 	}
 	return wrong
 }
 
 // checkRow compares one row with the objects that were created and deleted.
-func (f *Followed) checkRow(s space, item v1alpha1.AuditItem, p population) error {
+func (f *Followed) checkRow(s pool, item v1alpha1.AuditItem, p population) error {
 	m := item.Creates.Measured
 	switch {
 	case p.names() < shownFrom:
@@ -170,7 +170,7 @@ func (f *Followed) checkRow(s space, item v1alpha1.AuditItem, p population) erro
 	return nil
 }
 
-func (s space) compare(o space) int {
+func (s pool) compare(o pool) int {
 	return cmp.Or(cmp.Compare(s.resource, o.resource), cmp.Compare(s.namespace, o.namespace), cmp.Compare(s.prefix, o.prefix))
 }
 

@@ -138,11 +138,11 @@ func (w *Watch) UntilFresh(ctx context.Context) error {
 
 // namesOf returns the names of a report. It skips prefixes with fewer than shownFrom names. An audit does not show
 // them, but a watch does if they had more names before.
-func namesOf(r *v1alpha1.AuditReport) map[space]int64 {
-	counted := map[space]int64{}
+func namesOf(r *v1alpha1.AuditReport) map[pool]int64 {
+	counted := map[pool]int64{}
 	for _, i := range r.Items {
 		if i.Names >= shownFrom {
-			counted[space{i.Group, i.Resource, i.Namespace, i.Prefix}] = i.Names
+			counted[pool{i.Group, i.Resource, i.Namespace, i.Prefix}] = i.Names
 		}
 	}
 	return counted

@@ -147,7 +147,7 @@ func TestRoomIsExact(t *testing.T) {
 }
 
 // Where rooms pass 2^53, a float64 cannot distinguish neighbors.
-func TestRoomIsExactInHugeSpaces(t *testing.T) {
+func TestRoomIsExactInHugePools(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newRapidModel(t, logUniform(t, "names", 1<<59, math.MaxInt64), int(logUniform(t, "attempts", 8, 256)))
 		existing := logUniform(t, "existing", 1, m.Names()/2)

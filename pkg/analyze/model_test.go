@@ -93,7 +93,7 @@ func TestEquivalentSuffixLengthEdges(t *testing.T) {
 
 // A completely filled pool still has a probability below 1, and a finite
 // hazard.
-func TestFilledSpace(t *testing.T) {
+func TestFilledPool(t *testing.T) {
 	anyFails := newModel(t, 14348907, 64).AnyFails(0, 14348907)
 	if h := anyFails.Hazard(); !(h > 300000 && h < 400000) {
 		t.Errorf("hazard %v", h)
@@ -108,7 +108,7 @@ func near(got, want, tolerance float64) bool {
 	return got == want || math.Abs(got-want) <= tolerance*math.Abs(want)
 }
 
-func TestSpace(t *testing.T) {
+func TestNamePoolSize(t *testing.T) {
 	for length, want := range map[int]int64{1: 27, 5: 14348907, 11: 5559060566555523, 13: 4052555153018976267} {
 		if got, err := NamePoolSize(length); got != want || err != nil {
 			t.Errorf("NamePoolSize(%d) = %d, %v, want %d", length, got, err, want)

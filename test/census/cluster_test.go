@@ -157,7 +157,7 @@ func (c *cluster) waitFor(t *testing.T, r census.Resource) {
 // count counts plain lists and sorts the name pools.
 func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resources ...census.Resource) []census.NamePool {
 	t.Helper()
-	var spaces []census.NamePool
+	var pools []census.NamePool
 	for _, r := range resources {
 		list, err := c.objects.Resource(r.GroupVersionResource).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
@@ -173,7 +173,7 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 		}
 		oracle := censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since, MinCount: s.MinCount}
 		for _, c := range oracle.Count(objects) {
-			spaces = append(spaces, census.NamePool{
+			pools = append(pools, census.NamePool{
 				Resource: r, Namespace: c.Namespace, Prefix: c.Prefix, SuffixLength: c.SuffixLength,
 				Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, GenerateNames: c.GenerateNames,
 				Recent: c.Recent, Oldest: c.Oldest, Newest: c.Newest,
@@ -185,7 +185,7 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 			})
 		}
 	}
-	return sorted(spaces)
+	return sorted(pools)
 }
 
 // scan returns the sorted name pools that s finds.
@@ -198,22 +198,22 @@ func scan(
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sorted(all.spaces), summary
+	return sorted(all.pools), summary
 }
 
-func sorted(spaces []census.NamePool) []census.NamePool {
-	slices.SortFunc(spaces, func(a, b census.NamePool) int {
+func sorted(pools []census.NamePool) []census.NamePool {
+	slices.SortFunc(pools, func(a, b census.NamePool) int {
 		return cmp.Or(
 			cmp.Compare(a.Resource.String(), b.Resource.String()),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
 			cmp.Compare(a.SuffixLength, b.SuffixLength),
 		)
 	})
-	return spaces
+	return pools
 }
 
 // committed collects the name pools of all committed batches. The scanner commits one batch at a time.
-type committed struct{ spaces []census.NamePool }
+type committed struct{ pools []census.NamePool }
 
 func (c *committed) begin() census.Batch { return &batch{to: c} }
 
@@ -224,6 +224,6 @@ type batch struct {
 	to *committed
 }
 
-func (b *batch) Add(s census.NamePool) { b.spaces = append(b.spaces, s) }
+func (b *batch) Add(s census.NamePool) { b.pools = append(b.pools, s) }
 func (b *batch) Begin() census.Batch   { return b.begin() }
-func (b *batch) Commit()               { b.to.spaces = append(b.to.spaces, b.spaces...) }
+func (b *batch) Commit()               { b.to.pools = append(b.to.pools, b.pools...) }

@@ -39,8 +39,8 @@ func testFewPermissions(t *testing.T, c *cluster) {
 	for namespace, skips := range map[string]int{"": 1, "team": 0} {
 		want := c.count(t, &s, namespace, resources[:2-skips]...)
 		got, summary := eventually(t, func() ([]census.NamePool, census.Summary, bool) {
-			spaces, summary := scan(t, &s, resources, namespace)
-			return spaces, summary, len(summary.Skipped) == skips
+			pools, summary := scan(t, &s, resources, namespace)
+			return pools, summary, len(summary.Skipped) == skips
 		})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("in %q (-want +got)\n%s", namespace, diff)
@@ -56,9 +56,9 @@ func testFewPermissions(t *testing.T, c *cluster) {
 func eventually(t *testing.T, scan func() ([]census.NamePool, census.Summary, bool)) ([]census.NamePool, census.Summary) {
 	t.Helper()
 	for {
-		spaces, summary, ok := scan()
+		pools, summary, ok := scan()
 		if ok {
-			return spaces, summary
+			return pools, summary
 		}
 		select {
 		case <-t.Context().Done():

@@ -76,9 +76,9 @@ func testRestart(t *testing.T, c *cluster) {
 		t.Fatal(err)
 	}
 	inTeam := want[:0]
-	for _, space := range want {
-		if space.Namespace == "team" {
-			inTeam = append(inTeam, space)
+	for _, pool := range want {
+		if pool.Namespace == "team" {
+			inTeam = append(inTeam, pool)
 		}
 	}
 	if diff := cmp.Diff(inTeam, got); diff != "" || len(summary.Skipped)+len(summary.Inconsistent) > 0 {

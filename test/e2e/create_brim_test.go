@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// smallSpace is the number of names of a prefix on a server with two random characters.
-const smallSpace = 27 * 27
+// smallPool is the number of names of a prefix on a server with two random characters.
+const smallPool = 27 * 27
 
 // A prefix is filled completely with --naming=server. Every requested object exists while names are
 // free. After that, creates fail soon, and print the number of attempts.
@@ -40,8 +40,8 @@ func TestCreateToTheBrim(t *testing.T) {
 			cp := controlplane.New(t, append(server.options, controlplane.SuffixLength(2))...)
 			b := brim{t: t, cp: cp, namespace: harness.Namespace(t, cp), manifest: harness.File(t, "cm.yaml", configMap)}
 			b.askTooMuch()
-			if b.there < server.least || b.there > smallSpace {
-				t.Errorf("%d objects were made before creates failed, want %d to %d", b.there, server.least, smallSpace)
+			if b.there < server.least || b.there > smallPool {
+				t.Errorf("%d objects were made before creates failed, want %d to %d", b.there, server.least, smallPool)
 			}
 			b.fill(server.enough)
 			b.askForOneMore()
@@ -71,13 +71,13 @@ func (b *brim) askTooMuch() {
 
 // fill requests as many objects as names are left.
 func (b *brim) fill(attempts int) {
-	left := smallSpace - b.there
+	left := smallPool - b.there
 	if left == 0 {
 		return
 	}
 	r := b.create(fmt.Sprintf("--count=%d", left), fmt.Sprintf("--attempts=%d", attempts))
-	if r.Code != 0 || b.there != smallSpace {
-		b.t.Errorf("exit code %d, and %d objects are there, want %d; the end of stderr is\n%s", r.Code, b.there, smallSpace, end(r.Stderr))
+	if r.Code != 0 || b.there != smallPool {
+		b.t.Errorf("exit code %d, and %d objects are there, want %d; the end of stderr is\n%s", r.Code, b.there, smallPool, end(r.Stderr))
 	}
 }
 
@@ -86,8 +86,8 @@ func (b *brim) askForOneMore() {
 	failure := `Error from server \(AlreadyExists\): error when creating ".*/cm.yaml": ` + conflict
 	b.create().Expect(b.t, 1, ``, `(`+harness.Printed(messages.Retry, "configmap/demo-", conflict, messages.NextServerName)+`){15}`+failure+`; gave up after 16 attempts\n`)
 	b.create("--attempts=1").Expect(b.t, 1, ``, failure+`\n`)
-	if b.there != smallSpace {
-		b.t.Errorf("%d objects are there, want %d", b.there, smallSpace)
+	if b.there != smallPool {
+		b.t.Errorf("%d objects are there, want %d", b.there, smallPool)
 	}
 }
 

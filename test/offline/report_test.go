@@ -326,7 +326,7 @@ func TestReportInterrupted(t *testing.T) {
 }
 
 // More creates than the name pool has names are certain to conflict. The report shows it without an error.
-func TestReportPastTheSpace(t *testing.T) {
+func TestReportPastTheNamePool(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--creates=14348908,9223372036854775807", "-o", "jsonpath={.items[*].policies[*].anyFails}")
 	if stdout != "1 1 1 1 1 1 1 1" || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout %q", code, stderr, stdout)

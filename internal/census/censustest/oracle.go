@@ -49,66 +49,66 @@ type NamePool struct {
 	Owners    int
 }
 
-type spaceID struct {
+type poolID struct {
 	namespace, prefix string
 	suffix            int
 }
 
 // population holds the objects by name pool.
 type population struct {
-	declared, chosen map[spaceID]bool
-	members          map[spaceID][]metav1.ObjectMeta
-	others           map[spaceID]int // number of names that end in five letters or digits of another alphabet
+	declared, chosen map[poolID]bool
+	members          map[poolID][]metav1.ObjectMeta
+	others           map[poolID]int // number of names that end in five letters or digits of another alphabet
 }
 
 // Count counts in a simpler way than the census: it keeps all objects. objects are in the order of the
 // list. The result is sorted by namespace, prefix and suffix length.
 func (r Oracle) Count(objects []metav1.ObjectMeta) []NamePool {
 	p := r.sort(objects)
-	var spaces []NamePool
+	var pools []NamePool
 	for id := range p.ids() {
-		if space := r.sum(id, p); p.chosen[id] && (p.declared[id] || space.ClientGenerated) {
-			spaces = append(spaces, space)
+		if pool := r.sum(id, p); p.chosen[id] && (p.declared[id] || pool.ClientGenerated) {
+			pools = append(pools, pool)
 		}
 	}
-	slices.SortFunc(spaces, func(a, b NamePool) int {
+	slices.SortFunc(pools, func(a, b NamePool) int {
 		return cmp.Or(
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
 			cmp.Compare(a.SuffixLength, b.SuffixLength),
 		)
 	})
-	return spaces
+	return pools
 }
 
 // Unprefixed returns the number of objects in no name pool that counts, chosen or not.
 func (r Oracle) Unprefixed(objects []metav1.ObjectMeta) int64 {
 	p, prefixed := r.sort(objects), int64(0)
 	for id := range p.ids() {
-		if space := r.sum(id, p); p.declared[id] || space.ClientGenerated {
-			prefixed += space.Names
+		if pool := r.sum(id, p); p.declared[id] || pool.ClientGenerated {
+			prefixed += pool.Names
 		}
 	}
 	return max(0, int64(len(objects))-prefixed)
 }
 
 func (r Oracle) sort(objects []metav1.ObjectMeta) population {
-	p := population{map[spaceID]bool{}, map[spaceID]bool{}, map[spaceID][]metav1.ObjectMeta{}, map[spaceID]int{}}
+	p := population{map[poolID]bool{}, map[poolID]bool{}, map[poolID][]metav1.ObjectMeta{}, map[poolID]int{}}
 	for _, o := range objects {
 		chooses := r.Selector == nil || r.Selector.Matches(labels.Set(o.Labels))
 		if m := generated.FindStringSubmatch(o.Name); m != nil {
-			id := spaceID{o.Namespace, m[1], 5}
+			id := poolID{o.Namespace, m[1], 5}
 			p.members[id] = append(p.members[id], o)
 			p.chosen[id] = p.chosen[id] || chooses
 			p.declared[id] = p.declared[id] || slices.Contains(r.Prefixes, m[1])
 		} else if m := plain.FindStringSubmatch(o.Name); m != nil {
-			p.others[spaceID{o.Namespace, m[1], 5}]++
+			p.others[poolID{o.Namespace, m[1], 5}]++
 		}
 		if o.GenerateName == "" {
 			continue
 		}
-		ids := []spaceID{{o.Namespace, effective(o.GenerateName, 5), 5}}
+		ids := []poolID{{o.Namespace, effective(o.GenerateName, 5), 5}}
 		if n := longSuffix(o); n > 0 {
-			long := spaceID{o.Namespace, effective(o.GenerateName, n), n}
+			long := poolID{o.Namespace, effective(o.GenerateName, n), n}
 			p.members[long] = append(p.members[long], o)
 			ids = append(ids, long)
 		}
@@ -120,8 +120,8 @@ func (r Oracle) sort(objects []metav1.ObjectMeta) population {
 	return p
 }
 
-func (p population) ids() map[spaceID]bool {
-	ids := map[spaceID]bool{}
+func (p population) ids() map[poolID]bool {
+	ids := map[poolID]bool{}
 	for id := range p.declared {
 		ids[id] = true
 	}
@@ -131,49 +131,49 @@ func (p population) ids() map[spaceID]bool {
 	return ids
 }
 
-func (r Oracle) sum(id spaceID, p population) NamePool {
-	space := NamePool{Namespace: id.namespace, Prefix: id.prefix, SuffixLength: id.suffix}
+func (r Oracle) sum(id poolID, p population) NamePool {
+	pool := NamePool{Namespace: id.namespace, Prefix: id.prefix, SuffixLength: id.suffix}
 	members := p.members[id]
 	raw := map[string]bool{}
 	for _, o := range members {
-		space.Names++
+		pool.Names++
 		if effective(o.GenerateName, id.suffix) == id.prefix {
-			space.Generated++
+			pool.Generated++
 			raw[o.GenerateName] = true
 		}
 		created := o.CreationTimestamp.UTC()
 		if created.IsZero() {
 			continue
 		}
-		if space.Oldest.IsZero() || created.Before(space.Oldest) {
-			space.Oldest = created
+		if pool.Oldest.IsZero() || created.Before(pool.Oldest) {
+			pool.Oldest = created
 		}
-		if created.After(space.Newest) {
-			space.Newest = created
+		if created.After(pool.Newest) {
+			pool.Newest = created
 		}
 	}
-	nobodys := space.Generated == 0 && !r.Unordered && id.suffix == 5
-	space.ClientGenerated = nobodys && r.evident(id.prefix, members, p.others[id])
+	nobodys := pool.Generated == 0 && !r.Unordered && id.suffix == 5
+	pool.ClientGenerated = nobodys && r.evident(id.prefix, members, p.others[id])
 	for i, since := range r.Since {
 		for _, o := range members {
 			if !o.CreationTimestamp.IsZero() && !o.CreationTimestamp.Time.Before(since) {
-				space.Recent[i]++
+				pool.Recent[i]++
 			}
 		}
 	}
-	space.RawPrefixes = len(raw)
+	pool.RawPrefixes = len(raw)
 	if len(raw) > 1 {
 		for generateName := range raw {
-			space.GenerateNames = append(space.GenerateNames, generateName)
+			pool.GenerateNames = append(pool.GenerateNames, generateName)
 		}
-		slices.Sort(space.GenerateNames)
-		space.GenerateNames = space.GenerateNames[:min(8, len(raw))]
+		slices.Sort(pool.GenerateNames)
+		pool.GenerateNames = pool.GenerateNames[:min(8, len(raw))]
 	}
-	space.madeBy(members)
-	if space.Names < r.FoldBelow && id.suffix == 5 {
-		space.ownedBy(members)
+	pool.createdBy(members)
+	if pool.Names < r.FoldBelow && id.suffix == 5 {
+		pool.ownedBy(members)
 	}
-	return space
+	return pool
 }
 
 // ownedBy counts the controllers of objects if all controllers have one kind.
@@ -201,7 +201,7 @@ func newest(members []metav1.ObjectMeta) (found []metav1.ObjectMeta) {
 	return found
 }
 
-func (s *NamePool) madeBy(members []metav1.ObjectMeta) {
+func (s *NamePool) createdBy(members []metav1.ObjectMeta) {
 	creators, bounded := map[Creator]bool{}, true
 	for _, o := range newest(members) {
 		s.Creator = CreatorOf(o)

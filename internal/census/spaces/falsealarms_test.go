@@ -222,7 +222,7 @@ func TestHashesOfOwners(t *testing.T) {
 			}
 		}
 		stems.Finish()
-		if got := stems.Count().Spaces == 1; got != want {
+		if got := stems.Count().Pools == 1; got != want {
 			t.Errorf("owner %q: evident %v, want %v", owner, got, want)
 		}
 	}

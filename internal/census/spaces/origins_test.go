@@ -14,7 +14,7 @@ import (
 
 // The creators of a small name pool are not decoded. Malformed ones cause an error only when the name
 // pool is no longer small.
-func TestOriginsOfSmallSpacesAreNotRead(t *testing.T) {
+func TestOriginsOfSmallPoolsAreNotRead(t *testing.T) {
 	const broken = "\xff"
 	stems := NewStems(&Rules{CreatorsFrom: 3, AtOnce: 1}, func(ID, *Tally) {})
 	add := func(name string, created int64) error {

@@ -55,7 +55,7 @@ type Emit func(ID, *Tally)
 type Count struct {
 	Objects  int64
 	Prefixed int64 // objects in name pools that count, chosen or not
-	Spaces   int64 // name pools that count, chosen or not
+	Pools    int64 // name pools that count, chosen or not
 	// Uncounted is the number of objects with a generateName whose prefix was not counted.
 	Uncounted int64
 }
@@ -63,7 +63,7 @@ type Count struct {
 // add adds a name pool that counts.
 func (c *Count) add(t *Tally) {
 	c.Prefixed += t.Names
-	c.Spaces++
+	c.Pools++
 }
 
 // Rules decide which name pools count. Selector must choose a name pool, and there must be a reason to

@@ -126,8 +126,8 @@ func TestReadTheFirstVersion(t *testing.T) {
 }
 
 func TestMaxNames(t *testing.T) {
-	if space, err := analyze.NamePoolSize(analyze.SuffixLength); err != nil || space != maxNames {
-		t.Errorf("%d %v", space, err)
+	if size, err := analyze.NamePoolSize(analyze.SuffixLength); err != nil || size != maxNames {
+		t.Errorf("%d %v", size, err)
 	}
 }
 

@@ -94,9 +94,9 @@ func (p place) count(
 	for prefix := range counts {
 		scanner.Prefixes = append(scanner.Prefixes, prefix)
 	}
-	total := func(spaces []census.NamePool) {
-		for _, space := range spaces {
-			counts[space.Prefix] += space.Names
+	total := func(pools []census.NamePool) {
+		for _, pool := range pools {
+			counts[pool.Prefix] += pool.Names
 		}
 	}
 	begin := func() census.Batch { return &batch{counts: counts, commit: total} }
@@ -107,26 +107,26 @@ func (p place) count(
 	return summary, err
 }
 
-// batch takes the spaces of one list. Those under the prefixes that are keys of
+// batch takes the name pools of one list. Those under the prefixes that are keys of
 // counts count once the list is whole.
 type batch struct {
 	counts map[string]int64
 	commit func([]census.NamePool)
-	spaces []census.NamePool
+	pools  []census.NamePool
 }
 
 // Add implements census.Batch.
-func (b *batch) Add(space census.NamePool) {
-	if _, wanted := b.counts[space.Prefix]; wanted && space.SuffixLength == names.SuffixLength {
-		b.spaces = append(b.spaces, space)
+func (b *batch) Add(pool census.NamePool) {
+	if _, wanted := b.counts[pool.Prefix]; wanted && pool.SuffixLength == names.SuffixLength {
+		b.pools = append(b.pools, pool)
 	}
 }
 
 // Begin implements census.Batch.
 func (b *batch) Begin() census.Batch {
-	add := func(spaces []census.NamePool) { b.spaces = append(b.spaces, spaces...) }
+	add := func(pools []census.NamePool) { b.pools = append(b.pools, pools...) }
 	return &batch{counts: b.counts, commit: add}
 }
 
 // Commit implements census.Batch.
-func (b *batch) Commit() { b.commit(b.spaces) }
+func (b *batch) Commit() { b.commit(b.pools) }

@@ -88,18 +88,18 @@ func (o *options) draw(c chart.Chart) error {
 // chart returns the chart of the report. It has a curve for each number of retries, or for each
 // policy if no number is given.
 func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
-	space, item := report.NamePool, report.Items[0]
+	pool, item := report.NamePool, report.Items[0]
 	c := chart.Chart{
 		Title: fmt.Sprintf(messages.PlotTitle,
-			space.AlphabetSize, space.SuffixLength, humanize.Grouped(space.Names)),
-		Scale: o.plotFlags.scale.Value, Existing: item.Existing, Names: space.Names,
+			pool.AlphabetSize, pool.SuffixLength, humanize.Grouped(pool.Names)),
+		Scale: o.plotFlags.scale.Value, Existing: item.Existing, Names: pool.Names,
 	}
 	if item.Prefix != "" {
 		subject := subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)
 		c.Title = terminal.Sprintf(messages.PlotTitleOf, subject)
 	}
 	for _, line := range o.plotLines(item) {
-		model, err := analyze.NewModel(space.Names, line.attempts)
+		model, err := analyze.NewModel(pool.Names, line.attempts)
 		if err != nil {
 			return c, err
 		}

@@ -79,8 +79,8 @@ func (b *comingBack) start(t *testing.T) *rest.Config {
 func TestNewWaitsForTheServer(t *testing.T) {
 	back := &comingBack{refuse: 1, responses: []int{http.StatusInternalServerError}}
 	var printed []string
-	say := func(line string) { printed = append(printed, line) }
-	c, err := New(t.Context(), factory{config: back.start(t)}, &flagvalue.Attempts{}, Patience{time.Minute, say})
+	report := func(line string) { printed = append(printed, line) }
+	c, err := New(t.Context(), factory{config: back.start(t)}, &flagvalue.Attempts{}, Patience{time.Minute, report})
 	if err != nil || c.GitVersion() != "v1.36.0" {
 		t.Fatal(c, err)
 	}
@@ -110,8 +110,8 @@ func TestNewGivesUp(t *testing.T) {
 	} {
 		recovers := &comingBack{refuse: 1000}
 		printed := 0
-		say := func(string) { printed++ }
-		_, err := New(t.Context(), factory{config: &rest.Config{Host: test.host, Dial: recovers.dial}}, &flagvalue.Attempts{}, Patience{test.patience, say})
+		report := func(string) { printed++ }
+		_, err := New(t.Context(), factory{config: &rest.Config{Host: test.host, Dial: recovers.dial}}, &flagvalue.Attempts{}, Patience{test.patience, report})
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || printed != test.printed {
 			t.Errorf("%+v: said %d times, %v", test, printed, err)
 		}
@@ -122,8 +122,8 @@ func TestNewGivesUp(t *testing.T) {
 func TestAwait(t *testing.T) {
 	back := &comingBack{}
 	ctx, cancel := context.WithCancel(t.Context())
-	say := func(string) {}
-	c := &Cluster{Config: back.start(t), patience: Patience{time.Minute, func(line string) { say(line) }}}
+	report := func(string) {}
+	c := &Cluster{Config: back.start(t), patience: Patience{time.Minute, func(line string) { report(line) }}}
 	asked := 0
 	wrong := errors.New("no such type")
 	if err := c.Await(ctx, func() error { asked++; return wrong }); !errors.Is(err, wrong) || asked != 1 {
@@ -142,7 +142,7 @@ func TestAwait(t *testing.T) {
 	if err := c.Await(ctx, func() error { asked++; return responses[asked-1] }); !errors.Is(err, forbidden) || asked != 2 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
-	say = func(string) { cancel() } // the wait has begun
+	report = func(string) { cancel() } // the wait has begun
 	err := c.Await(ctx, func() error { return io.EOF })
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)

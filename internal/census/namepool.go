@@ -93,8 +93,8 @@ type Batch interface {
 	Commit()
 }
 
-// spaceOf returns the name pool of a tally, as it is reported.
-func spaceOf(r Resource, id spaces.ID, t *spaces.Tally) NamePool {
+// poolOf returns the name pool of a tally, as it is reported.
+func poolOf(r Resource, id spaces.ID, t *spaces.Tally) NamePool {
 	return NamePool{
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
 		Names: t.Names, Generated: t.Generated, Recent: t.Recent,
