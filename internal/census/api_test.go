@@ -76,12 +76,12 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // RoundTrip serves without a network, for tests in synthetic time.
 func (a *api) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer := httptest.NewRecorder()
-	a.ServeHTTP(answer, r)
+	recorder := httptest.NewRecorder()
+	a.ServeHTTP(recorder, r)
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	return answer.Result(), nil
+	return recorder.Result(), nil
 }
 
 // list responds to r.

@@ -19,7 +19,7 @@ type connectionKey struct{}
 type connection struct {
 	*tls.Conn
 	number   int64        // in their order
-	underWay atomic.Int32 // requests in flight
+	inProgress atomic.Int32 // requests in flight
 	requests atomic.Int32 // all requests
 }
 

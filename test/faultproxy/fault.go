@@ -156,12 +156,12 @@ func GoAway(next http.Handler) http.Handler {
 func GoAwayUnseen(http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		for range 100 {
-			if connectionOf(r).underWay.Load() == 1 {
+			if connectionOf(r).inProgress.Load() == 1 {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		if connectionOf(r).underWay.Load() > 1 {
+		if connectionOf(r).inProgress.Load() > 1 {
 			goAway(r, maxStream, http2.ErrCodeInternal)
 		}
 		goAway(r, 0, http2.ErrCodeNo)

@@ -41,7 +41,7 @@ type Proxy struct {
 
 	server      *httptest.Server
 	connections atomic.Int64
-	underWay    sync.RWMutex // held by every request until it has ended
+	inProgress    sync.RWMutex // held by every request until it has ended
 }
 
 // Start starts a proxy that forwards with the credentials of user to user's server. For each request choose returns
@@ -95,8 +95,8 @@ func New(t testing.TB, user *rest.Config, choose func(*http.Request) Fault) *Pro
 // Wait waits until the server has carried out every request that the proxy has not dropped, including requests of
 // clients that have disconnected.
 func (p *Proxy) Wait() {
-	p.underWay.Lock()
-	defer p.underWay.Unlock()
+	p.inProgress.Lock()
+	defer p.inProgress.Unlock()
 }
 
 // Close ends the proxy, after Wait.
@@ -110,22 +110,22 @@ func (p *Proxy) Close() {
 // than once.
 func (p *Proxy) inject(choose func(*http.Request) Fault, forward http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.underWay.RLock()
+		p.inProgress.RLock()
 		r, late := withLate(r)
 		defer func() {
 			if late.send == nil {
-				p.underWay.RUnlock()
+				p.inProgress.RUnlock()
 				return
 			}
 			go func() {
-				defer p.underWay.RUnlock()
+				defer p.inProgress.RUnlock()
 				defer ignoreAbort()
 				late.send()
 			}()
 		}()
 		connectionOf(r).requests.Add(1)
-		connectionOf(r).underWay.Add(1)
-		defer connectionOf(r).underWay.Add(-1)
+		connectionOf(r).inProgress.Add(1)
+		defer connectionOf(r).inProgress.Add(-1)
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			panic(http.ErrAbortHandler)

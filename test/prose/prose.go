@@ -13,7 +13,7 @@ import (
 var (
 	whatNoun = regexp.MustCompile(`\b[Ww]hat (is|was|are|were|has|have|had|it|they|the|a|an|comes?|came|goes|cannot|can|could|` +
 		`nobody|somebody|stands|follows|this|that|must|happens|happened|else|others|kubectl|controllers)\b`)
-	said  = regexp.MustCompile(`\b(is|are|was|were|be|been) (said|told)\b|\bsays? so\b`)
+	passive  = regexp.MustCompile(`\b(is|are|was|were|be|been) (said|told)\b|\bsays? so\b`)
 	ghost = regexp.MustCompile(`\b(nobody|somebody|whoever|anybody|` +
 		`who (may|can|makes|guesses|asks|reads|knows|names|wants|has|writes|cannot))\b`)
 	splice = regexp.MustCompile(`;|:\s+[a-z]`)
@@ -79,7 +79,7 @@ func Of(sentences []string) Values {
 		"median": median, "p90": float64(lengths[int(0.9*float64(len(lengths)-1))]),
 		"longest": float64(lengths[len(lengths)-1]),
 		"over25":  100 * float64(long) / float64(n), "spliced": 100 * float64(spliced) / float64(n),
-		"what": per100(whatNoun), "said": per100(said), "nobody": per100(ghost),
+		"what": per100(whatNoun), "said": per100(passive), "nobody": per100(ghost),
 	}
 }
 

@@ -1,6 +1,9 @@
 package prose
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // Word is a word to avoid, and its replacement.
 type Word struct {
@@ -36,4 +39,23 @@ var Words = []Word{
 	{words(`folders?|for ever|anew|amid|some \d+|milliards?|misspel[t]`), "US English, see the table"},
 }
 
+// words returns the expression for whole words.
 func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(` + pattern + `)\b`) }
+
+// nameWords matches the words of the list in an identifier that Split has split. Some are missing, because they have
+// another meaning in the names of libraries.
+var nameWords = words(`answer(s|ed|ing)?|rights|tries|makers?|made by|un?marked|marks?|strangers?|outlook|hopeless|` +
+	`learn(s|ed|ing)?|injur(e|es|ed|y|ies)|contestants?|pursue[sd]?|(is |was )?away|under way|name spaces?|one instant|` +
+	`judge[sd]?|headroom|told|tells?|said|says?|nobody|somebody|folders?|anew|amid|milliards?|honour(s|ed)?`)
+
+var (
+	lowerUpper = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	upperWord  = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
+)
+
+// Split returns the words of an identifier or of the name of a file in lower case, separated by spaces.
+func Split(name string) string {
+	name = lowerUpper.ReplaceAllString(name, "$1 $2")
+	name = upperWord.ReplaceAllString(name, "$1 $2")
+	return strings.ToLower(strings.NewReplacer("_", " ", ".", " ", "-", " ").Replace(name))
+}

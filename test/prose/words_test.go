@@ -1,8 +1,10 @@
 package prose
 
 import (
+	"go/ast"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -66,5 +68,49 @@ func TestWordsOfFields(t *testing.T) {
 	})
 	if err != nil || schemas == 0 {
 		t.Fatal(err, schemas)
+	}
+}
+
+// Names and comments of the Go code have no word of the list. Files of other directories are checked, too.
+func TestWordsOfCode(t *testing.T) {
+	// The frame of HTTP/2, and signs with these names.
+	other := regexp.MustCompile(`(?i)\bgo ?away\b|\b(quotation|question|byte order) mark`)
+	// These directories follow.
+	notYet := regexp.MustCompile(`^(internal/(live|create|exactlyonce|audit)|pkg/cmd/(create|audit))/|^pkg/cmd/exporter/watch.go`)
+	check := func(file, name string) {
+		if found := nameWords.FindString(other.ReplaceAllString(Split(name), "")); found != "" {
+			t.Errorf("%s: the name %s has %q", file, name, found)
+		}
+	}
+	goFiles(t, func(file string, code *ast.File) {
+		if notYet.MatchString(file) {
+			return
+		}
+		check(file, path.Base(file))
+		ast.Inspect(code, func(n ast.Node) bool {
+			if name, ok := n.(*ast.Ident); ok {
+				check(file, name.Name)
+			}
+			return true
+		})
+		for _, group := range code.Comments {
+			text := other.ReplaceAllString(group.Text(), "")
+			for _, w := range Words {
+				if found := w.Pattern.FindString(text); found != "" {
+					t.Errorf("%s: a comment has %q: use %s\n  %s", file, found, w.Instead, text)
+				}
+			}
+		}
+	})
+}
+
+func TestSplit(t *testing.T) {
+	for name, want := range map[string]string{
+		"waitsFor": "waits for", "HTTPServer": "http server", "parseID": "parse id", "watch_test.go": "watch test go",
+		"TestV1Object": "test v1 object", "x": "x",
+	} {
+		if got := Split(name); got != want {
+			t.Errorf("%s is split into %q, want %q", name, got, want)
+		}
 	}
 }
