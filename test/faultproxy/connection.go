@@ -18,9 +18,9 @@ type connectionKey struct{}
 // connection is a connection to a client.
 type connection struct {
 	*tls.Conn
-	number   int64        // in their order
+	number     int64        // in their order
 	inProgress atomic.Int32 // requests in flight
-	requests atomic.Int32 // all requests
+	requests   atomic.Int32 // all requests
 }
 
 func (p *Proxy) withConnection(ctx context.Context, conn net.Conn) context.Context {

@@ -41,7 +41,7 @@ type Proxy struct {
 
 	server      *httptest.Server
 	connections atomic.Int64
-	inProgress    sync.RWMutex // held by every request until it has ended
+	inProgress  sync.RWMutex // held by every request until it has ended
 }
 
 // Start starts a proxy that forwards with the credentials of user to user's server. For each request choose returns

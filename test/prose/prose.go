@@ -13,8 +13,8 @@ import (
 var (
 	whatNoun = regexp.MustCompile(`\b[Ww]hat (is|was|are|were|has|have|had|it|they|the|a|an|comes?|came|goes|cannot|can|could|` +
 		`nobody|somebody|stands|follows|this|that|must|happens|happened|else|others|kubectl|controllers)\b`)
-	passive  = regexp.MustCompile(`\b(is|are|was|were|be|been) (said|told)\b|\bsays? so\b`)
-	ghost = regexp.MustCompile(`\b(nobody|somebody|whoever|anybody|` +
+	passive = regexp.MustCompile(`\b(is|are|was|were|be|been) (said|told)\b|\bsays? so\b`)
+	ghost   = regexp.MustCompile(`\b(nobody|somebody|whoever|anybody|` +
 		`who (may|can|makes|guesses|asks|reads|knows|names|wants|has|writes|cannot))\b`)
 	splice = regexp.MustCompile(`;|:\s+[a-z]`)
 )
