@@ -15,7 +15,7 @@ var ErrTimeUp = errors.New("the time for retries is up")
 
 // Retrier paces the attempts of one request. The pauses double and have a jitter of 50%, so that
 // clients that failed together don't retry together. They are never shorter than the server's
-// Retry-After.
+// Retry-After. All packages of the plugin use it, except the state machine of pkg/once/protocol, which can't sleep.
 type Retrier struct {
 	backoff  wait.Backoff
 	deadline time.Time

@@ -25,7 +25,7 @@ import (
 var configMaps = Resource{schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, "ConfigMap", true}
 
 // api is an HTTP server that lists ConfigMaps like kube-apiserver. Tests can inject faults. It keeps
-// all its earlier states.
+// all its earlier states, for continue tokens. oncetest.Server has neither pages nor protobuf.
 type api struct {
 	unsorted   bool // lists in the order of objects
 	jsonOnly   bool

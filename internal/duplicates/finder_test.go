@@ -20,7 +20,8 @@ import (
 )
 
 // shelf is a server with Jobs of one namespace, in the order of their names, and with their owners.
-// The owner named hidden can't be read.
+// The owner named hidden can't be read. The objects have the uids and times of the test, and
+// oncetest.Server sets these itself.
 type shelf struct {
 	jobs, owners []map[string]any
 }

@@ -2,10 +2,8 @@ package duplicates
 
 import (
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,39 +17,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// crowd is a server with Pods of one prefix. `apart` is the time between two of them.
-type crowd struct {
-	objects int
-	apart   time.Duration
-}
-
-func (c crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	limit, _ := strconv.Atoi(q.Get("limit"))
-	from, _ := strconv.Atoi(q.Get("continue"))
-	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}}
-	list.ResourceVersion = "1"
-	to := min(from+limit, c.objects)
-	if to < c.objects {
-		list.Continue = strconv.Itoa(to)
-		remaining := int64(c.objects - to)
-		list.RemainingItemCount = &remaining
-	}
-	for i := from; i < to; i++ {
-		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: c.object(i)})
-	}
-	w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf")
-	_, _ = w.Write(censustest.Protobuf(list))
-}
-
-// object is the i-th Pod. Its metadata is as large as that of a Job's Pod.
-func (c crowd) object(i int) metav1.ObjectMeta {
+// podOfMillion is the i-th Pod. Its metadata is as large as that of a Job's Pod. It is three minutes younger than the
+// Pod before it.
+func podOfMillion(i int) metav1.ObjectMeta {
 	end := suffix(i) | names.SuffixLength<<lengthShift
 	controller := true
 	return metav1.ObjectMeta{
 		Namespace: "batch", Name: "run-" + end.String(), GenerateName: "run-",
 		UID:               types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", i)),
-		CreationTimestamp: metav1.Unix(since+int64(i)*int64(c.apart.Seconds()), 0),
+		CreationTimestamp: metav1.Unix(since+int64(i)*180, 0),
 		Labels:            map[string]string{"app": "run", "batch.kubernetes.io/job-name": "run"},
 		OwnerReferences:   []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "Run", Name: "run", UID: "u", Controller: &controller}},
 		ManagedFields: []metav1.ManagedFieldsEntry{{
@@ -97,7 +71,7 @@ func (ignoring) Commit()             {}
 // BenchmarkMillion compares a search in a million recent objects without candidates with a census of
 // them. The server runs in the same process and adds the same cost to both.
 func BenchmarkMillion(b *testing.B) {
-	server := httptest.NewServer(crowd{1_000_000, 3 * time.Minute})
+	server := httptest.NewServer(censustest.Pages{Objects: 1_000_000, Object: podOfMillion})
 	defer server.Close()
 	config := &rest.Config{Host: server.URL}
 	scanner := func() *census.Scanner {

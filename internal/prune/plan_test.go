@@ -2,7 +2,6 @@ package prune
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,13 +17,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// paged is a server that generates a list of ConfigMaps page by page, and accepts every DELETE.
+// paged is a server of a long list of ConfigMaps, which accepts every DELETE.
 type paged struct {
-	objects int
-	object  func(i int) metav1.ObjectMeta // in the order of storage
+	censustest.Pages
 
 	mu      sync.Mutex
 	limits  []int
@@ -32,32 +31,17 @@ type paged struct {
 }
 
 func (p *paged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if r.Method == http.MethodDelete {
-		p.mu.Lock()
 		p.deleted = append(p.deleted, r.URL.Path)
-		p.mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"kind":"Status","status":"Success"}`)
 		return
 	}
 	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
-	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
-	p.mu.Lock()
 	p.limits = append(p.limits, limit)
-	p.mu.Unlock()
-	next := ""
-	to := min(from+limit, p.objects)
-	if to < p.objects {
-		next = fmt.Sprintf(`,"continue":"%d","remainingItemCount":%d`, to, p.objects-to)
-	}
-	fmt.Fprintf(w, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"%s},"items":[`, next)
-	for i := from; i < to; i++ {
-		if i > from {
-			fmt.Fprint(w, ",")
-		}
-		_ = json.NewEncoder(w).Encode(metav1.PartialObjectMetadata{ObjectMeta: p.object(i)})
-	}
-	fmt.Fprint(w, "]}")
+	p.Pages.ServeHTTP(w, r)
 }
 
 // pruner returns a Pruner of that server.
@@ -87,7 +71,7 @@ func generated(i int) metav1.ObjectMeta {
 }
 
 func TestPlanAndDelete(t *testing.T) {
-	server := &paged{objects: 3000, object: generated}
+	server := &paged{Pages: censustest.Pages{Objects: 3000, Object: generated}}
 	p := server.pruner(t, Criteria{Before: time.Unix(2001, 0)})
 	targets := []Target{{configMaps, []string{"run-"}}}
 	now := time.Unix(10+24*3600, 0)
@@ -129,11 +113,11 @@ func TestPlanAndDelete(t *testing.T) {
 func TestPlanOfATruncatedPrefix(t *testing.T) {
 	long := strings.Repeat("x", 58)
 	declared := []string{long + "-one-", long + "-one-", long + "-two-"}
-	server := &paged{objects: len(declared), object: func(i int) metav1.ObjectMeta {
+	server := &paged{Pages: censustest.Pages{Objects: len(declared), Object: func(i int) metav1.ObjectMeta {
 		return metav1.ObjectMeta{
 			Namespace: "ns", Name: long + "bbbb" + string("bcd"[i]), GenerateName: declared[i], UID: "u", CreationTimestamp: metav1.Unix(1, 0),
 		}
-	}}
+	}}}
 	p := server.pruner(t, Criteria{Before: time.Unix(5, 0)})
 	for _, test := range []struct {
 		named   []string
@@ -146,7 +130,7 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 		{[]string{long + "-one-", long + "-two-"}, 3, false, 3},
 		{[]string{long}, 2, false, 2}, // one generateName only
 	} {
-		server.objects = test.objects
+		server.Objects = test.objects
 		plan, err := p.Plan(t.Context(), []Target{{configMaps, test.named}}, time.Unix(100, 0), nil)
 		var shared *SharedError
 		if errors.As(err, &shared) != test.refused {
@@ -161,12 +145,12 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 		}
 	}
 	// An object with another generateName that comes after the plan is left.
-	server.objects = 2
+	server.Objects = 2
 	plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{long}}}, time.Unix(100, 0), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.objects = 3
+	server.Objects = 3
 	err = p.Delete(t.Context(), []Target{{configMaps, []string{long}}}, plan, func(Result) {})
 	if err != nil || len(server.deleted) != 2 {
 		t.Errorf("%v: deleted %v", err, server.deleted)
@@ -180,7 +164,7 @@ func TestNoMoreIsHeldThanAPage(t *testing.T) {
 	if testing.Short() {
 		objects = 30_000
 	}
-	server := &paged{objects: objects, object: generated}
+	server := &paged{Pages: censustest.Pages{Objects: objects, Object: generated}}
 	p := server.pruner(t, Criteria{Keep: &keep})
 	targets := []Target{{configMaps, []string{"run-"}}}
 	plan, err := p.Plan(t.Context(), targets, time.Unix(1e6, 0), nil)
@@ -224,7 +208,7 @@ func TestEachOfAListThatIsBegunAgain(t *testing.T) {
 
 // Delete stops after 100 failures in a row.
 func TestDeleteStops(t *testing.T) {
-	refusing := &paged{objects: 3000, object: generated}
+	refusing := &paged{Pages: censustest.Pages{Objects: 3000, Object: generated}}
 	p := refusing.pruner(t, Criteria{Before: time.Unix(5000, 0)})
 	targets := []Target{{configMaps, []string{"run-"}}}
 	plan, err := p.Plan(t.Context(), targets, time.Unix(10000, 0), nil)
@@ -259,7 +243,7 @@ func TestDeleteStops(t *testing.T) {
 
 // BenchmarkMillion plans the deletion of a million objects. Memory must stay at one page.
 func BenchmarkMillion(b *testing.B) {
-	server := &paged{objects: 1_000_000, object: generated}
+	server := &paged{Pages: censustest.Pages{Objects: 1_000_000, Object: generated}}
 	p := server.pruner(b, Criteria{Before: time.Unix(1<<40, 0)})
 	for b.Loop() {
 		if _, err := p.Plan(b.Context(), []Target{{configMaps, []string{"run-"}}}, time.Unix(1<<40, 0), nil); err != nil {

@@ -23,7 +23,8 @@ import (
 )
 
 // server is an API server of Jobs in memory, with faults that a test chooses. Its watches deliver
-// only events after their start. test/waiting tests the package on a real server.
+// only events after their start. It isn't oncetest.Server, whose watches deliver all events and
+// can't begin too late. test/waiting tests the package on a real server.
 type server struct {
 	mu       sync.Mutex
 	version  int

@@ -18,6 +18,8 @@ func fieldsOfJSON(c chunk) field {
 	return root
 }
 
+// jsonFields reads the places of all fields of a document in memory, and no values. internal/census/decode
+// reads a few values of a stream and no places, so the two share no code.
 type jsonFields struct {
 	chunk   chunk
 	decoder *json.Decoder

@@ -153,7 +153,9 @@ func (m *Machine) asClientGo(f Finding, s step) step {
 }
 
 // pause returns the time to wait before the step: an exponential backoff with
-// jitter, or longer if the server asks for it.
+// jitter, or longer if the server asks for it. The pauses of apistatus.Retrier in
+// the plugin are the same, but it sleeps and has random numbers. The machine has
+// neither, so that the model can explore it.
 func (m *Machine) pause() time.Duration {
 	switch {
 	case m.step == recheck:

@@ -44,7 +44,8 @@ func (t uninterrupted) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t uninterrupted) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 // boundedTransport ends requests after a time limit, and when the user interrupts. kubectl's own
-// code sends many requests without a context (discovery, schemas).
+// code sends many requests without a context (discovery, schemas). The limit is that of all requests of
+// the plugin. Engines set shorter ones for a request whose result can be missing, like a check.
 type boundedTransport struct {
 	next       http.RoundTripper
 	connection *Connection
