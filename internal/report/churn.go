@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// churn returns the conflicts of a steady population at the rate of the question. It is nil without
+// churn returns the failures of a steady population at the rate of the question. It is nil without
 // a rate.
 func (q Question) churn(p Population, policies []policy) (*v1alpha1.Churn, error) {
 	if q.PerDay == nil {
@@ -23,7 +23,7 @@ func (q Question) churn(p Population, policies []policy) (*v1alpha1.Churn, error
 	return churn, nil
 }
 
-// churn returns the conflicts of a rate of creates, for a number of days.
+// churn returns the failures of a rate of creates, for a number of days.
 func (p policy) churn(existing int64, perDay, days float64) (v1alpha1.ChurnPolicy, error) {
 	if p.attempts == nil {
 		return v1alpha1.ChurnPolicy{Name: p.name}, nil

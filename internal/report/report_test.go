@@ -75,7 +75,7 @@ func TestPolicies(t *testing.T) {
 					name, *policy.Attempts, *policy.NextCreateFails, attempts, want)
 			}
 			if *churn.Attempts != attempts || math.Abs(*churn.FailuresPerDay/(24*want)-1) > 1e-12 {
-				t.Errorf("churn, %s: %d attempts, %g conflicts a day, want %d, %g",
+				t.Errorf("churn, %s: %d attempts, %g failures a day, want %d, %g",
 					name, *churn.Attempts, *churn.FailuresPerDay, attempts, 24*want)
 			}
 		}

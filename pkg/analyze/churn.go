@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Churn has the rates and conflicts of a steady population of names in a period. See Model.Churn.
+// Churn has the rates and failures of a steady population of names in a period. See Model.Churn.
 type Churn struct {
 	Creates            float64     // creates in the period
 	FailuresPerDay     float64     // failed creates per day
@@ -13,7 +13,7 @@ type Churn struct {
 	AnyFails           Probability // probability that any create of the period fails
 }
 
-// Churn returns the conflicts at a steady population of existing names. Each day of 24 hours has
+// Churn returns the failures at a steady population of existing names. Each day of 24 hours has
 // perDay creates at random times (a Poisson process) and as many deletions, for a number of days.
 // Failures are then a Poisson process with perDay*(k/N)^t a day (docs/internals/mathematics.md). If
 // the population fluctuates, use the mean of (k/N)^t or the peak, not the mean population. A rate
@@ -35,11 +35,11 @@ func (m Model) Churn(existing int64, perDay, days float64) (Churn, error) {
 // Forecast is the mean number of failures in a period, between two extremes. See Model.Forecast.
 type Forecast struct {
 	Creates        float64 // creates in the period
-	Steady         float64 // expected conflicts if every create is matched by a deletion
-	NothingDeleted float64 // expected conflicts if no name is ever freed
+	Steady         float64 // expected failures if every create is matched by a deletion
+	NothingDeleted float64 // expected failures if no name is ever freed
 }
 
-// Forecast returns the expected conflicts of perDay creates a day for a number of days, starting
+// Forecast returns the expected failures of perDay creates a day for a number of days, starting
 // from existing names. For a steady population that is c*(k/N)^t with c = perDay*days. For a
 // population that only grows, it is ExpectedFailures of c creates (linear between whole numbers of
 // creates). A rate or a time below 0, NaN, or an infinite number of creates is an error.

@@ -5,7 +5,7 @@
 // docs/internals/mathematics.md in this repository derives the formulas.
 //
 // The model: k of the N names of a name pool exist. A create draws up to t of them, independently
-// and uniformly, and takes the first free one. It fails (a conflict) if all t are taken, with
+// and uniformly, and takes the first free one. It fails if all t are taken, with
 // probability (k/N)^t. A create that succeeds makes it k+1.
 //
 // Numbers of creates are integers and exact. Everything else is a float64 with a relative error

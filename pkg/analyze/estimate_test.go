@@ -32,7 +32,7 @@ func TestChurn(t *testing.T) {
 	for _, c := range []struct {
 		attempts           int
 		existing           int64
-		conflicts          float64
+		failures           float64
 		daysToFirstFailure float64
 		anyInThirtyDay     float64
 	}{
@@ -45,7 +45,7 @@ func TestChurn(t *testing.T) {
 		{MaxAttempts, 1, 0, math.Inf(1), 0},
 	} {
 		got, err := newModel(t, 14348907, c.attempts).Churn(c.existing, perDay, 30)
-		if err != nil || got.Creates != 30*perDay || !near(got.FailuresPerDay, c.conflicts, 1e-4) ||
+		if err != nil || got.Creates != 30*perDay || !near(got.FailuresPerDay, c.failures, 1e-4) ||
 			!near(got.DaysToFirstFailure, c.daysToFirstFailure, 1e-4) || !near(got.AnyFails.Float64(), c.anyInThirtyDay, 1e-4) {
 			t.Errorf("%+v: %+v, any fails %v, %v", c, got, got.AnyFails.Float64(), err)
 		}

@@ -36,7 +36,7 @@ func Example() {
 }
 
 // An operator that creates Jobs under one prefix sees 1.2 million of them, and
-// 9000 created in the last day. Does it need to retry conflicts, and when?
+// 9000 created in the last day. Does it need more attempts, and when?
 func Example_operator() {
 	const existing, createdLastDay = 1_200_000, 9000
 	_, perDay, err := analyze.Garwood(createdLastDay, 0.95) // the upper end: be careful
@@ -50,17 +50,17 @@ func Example_operator() {
 		return
 	}
 	fmt.Printf("the next create fails with %.2g\n", server().NextFails(existing))
-	fmt.Printf("a conflict becomes likelier than 0.1%% after %d creates, in %.0f days if nothing is deleted\n", room, float64(room)/perDay)
+	fmt.Printf("a failure becomes likelier than 0.1%% after %d creates, in %.0f days if nothing is deleted\n", room, float64(room)/perDay)
 	churn, err := server().Churn(existing, perDay, 30)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("if as many are deleted, a conflict comes every %.0f days\n", churn.DaysToFirstFailure)
+	fmt.Printf("if as many are deleted, a failure comes every %.0f days\n", churn.DaysToFirstFailure)
 	// Output:
 	// the next create fails with 2.4e-09
-	// a conflict becomes likelier than 0.1% after 205046 creates, in 22 days if nothing is deleted
-	// if as many are deleted, a conflict comes every 45487 days
+	// a failure becomes likelier than 0.1% after 205046 creates, in 22 days if nothing is deleted
+	// if as many are deleted, a failure comes every 45487 days
 }
 
 func ExampleModel_NextFails() {
@@ -111,9 +111,9 @@ func ExampleModel_ExpectedReuses() {
 
 func ExampleModel_Churn() {
 	c, err := server().Churn(1_000_000, 86_400, 365)
-	fmt.Printf("%.3g conflicts a day, the first after %.0f years, one this year with %.3g, %v\n",
+	fmt.Printf("%.3g failures a day, the first after %.0f years, one this year with %.3g, %v\n",
 		c.FailuresPerDay, c.DaysToFirstFailure/365, c.AnyFails.Float64(), err)
-	// Output: 4.81e-05 conflicts a day, the first after 57 years, one this year with 0.0174, <nil>
+	// Output: 4.81e-05 failures a day, the first after 57 years, one this year with 0.0174, <nil>
 }
 
 func ExampleModel_Forecast() {

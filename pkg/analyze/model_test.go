@@ -40,7 +40,7 @@ func TestEdges(t *testing.T) {
 		attempts         int
 		existing, create int64
 		p                float64 // any fails
-		conflicts        float64
+		failures         float64
 		repeated         float64
 		extra            float64
 	}{
@@ -64,9 +64,9 @@ func TestEdges(t *testing.T) {
 			m.AnyFails(c.existing, c.create).Float64(), m.ExpectedFailures(c.existing, c.create),
 			m.ExpectedFailuresRepeated(c.existing, c.create), m.ExpectedExtraAttempts(c.existing, c.create),
 		}
-		for i, want := range []float64{c.p, c.conflicts, c.repeated, c.extra} {
+		for i, want := range []float64{c.p, c.failures, c.repeated, c.extra} {
 			if !near(got[i], want, 1e-15) {
-				t.Errorf("%s: got %v, want %v", c.name, got, []float64{c.p, c.conflicts, c.repeated, c.extra})
+				t.Errorf("%s: got %v, want %v", c.name, got, []float64{c.p, c.failures, c.repeated, c.extra})
 				break
 			}
 		}

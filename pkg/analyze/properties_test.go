@@ -92,10 +92,10 @@ func TestSumsAreAdditive(t *testing.T) {
 		n := drawCreates(t, m, k)
 		cut := rapid.Int64Range(0, n).Draw(t, "cut")
 		for name, sum := range map[string]func(k, n int64) float64{
-			"hazard":    func(k, n int64) float64 { return m.AnyFails(k, n).Hazard() },
-			"conflicts": m.ExpectedFailures,
-			"repeated":  m.ExpectedFailuresRepeated,
-			"extra":     m.ExpectedExtraAttempts,
+			"hazard":   func(k, n int64) float64 { return m.AnyFails(k, n).Hazard() },
+			"failures": m.ExpectedFailures,
+			"repeated": m.ExpectedFailuresRepeated,
+			"extra":    m.ExpectedExtraAttempts,
 		} {
 			whole, parts := sum(k, n), sum(k, cut)+sum(k+cut, n-cut)
 			if whole > smallest && !near(parts, whole, 2*slack) {
@@ -148,10 +148,10 @@ func TestOneCreate(t *testing.T) {
 			t.Fatalf("any of one fails %v, next fails %v", p, q)
 		}
 		if u := m.ExpectedFailures(k, 1); !near(u, q, slack) {
-			t.Fatalf("expected conflicts of one %v, next fails %v", u, q)
+			t.Fatalf("expected failures of one %v, next fails %v", u, q)
 		}
 		if churn, err := m.Churn(k, 1, 1); err != nil || !near(churn.FailuresPerDay, q, slack) {
-			t.Fatalf("conflicts of one create a day %v, %v, next fails %v", churn.FailuresPerDay, err, q)
+			t.Fatalf("failures of one create a day %v, %v, next fails %v", churn.FailuresPerDay, err, q)
 		}
 	})
 }
@@ -281,7 +281,7 @@ func TestReuse(t *testing.T) {
 	})
 }
 
-// A growing population has more conflicts than a steady one. The sum over whole creates is
+// A growing population has more failures than a steady one. The sum over whole creates is
 // ExpectedFailures.
 func TestForecast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,5 +1,5 @@
 // Package cluster owns the cluster whose names audit and report count: its resource types, and the
-// server's behavior on a conflict. It never counts, and draws no conclusion.
+// attempts per create. It never counts, and draws no conclusion.
 package cluster
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
-// Cluster is a cluster whose names are counted, and the behavior of its server on a conflict.
+// Cluster is a cluster whose names are counted, and the attempts of its server.
 type Cluster struct {
 	Config *rest.Config // of the lists
 
